@@ -7,16 +7,17 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use resched_ingest::formats::tables::TableFormat;
+use resched_ingest::formats::{Format, conf_xml};
+use resched_ingest::{Options, ingest_into};
 use resched_policies::{POLICIES, PolicySpec, Range, SiteConf};
 use resched_sim::ClusterConfig;
-use resched_trace::Error;
-use resched_trace::formats::tables::TableFormat;
-use resched_trace::formats::{Collected, Format, Sink, conf_xml};
-use resched_trace::ingest::{Options, ingest_into};
-use resched_trace::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
-use resched_trace::store::columns::Row;
-use resched_trace::store::{Rows, Trace, read_table};
-use resched_trace::workload::{Workload, generate};
+use resched_tables::Error;
+use resched_tables::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
+use resched_tables::sink::{Collected, Sink};
+use resched_tables::store::columns::Row;
+use resched_tables::store::{Rows, Trace, read_table};
+use resched_workload::{Workload, generate};
 use tempfile::TempDir;
 
 /// The readers that are no formats, by name.
@@ -80,14 +81,14 @@ fn manifest(input: &[u8]) -> bool {
 }
 
 fn run(input: &[u8]) -> bool {
-    as_file("run.json", input, |folder| resched_trace::run::read(folder).is_ok())
+    as_file("run.json", input, |folder| resched_tables::run::read(folder).is_ok())
 }
 
 /// A table of a trace, of every kind that it may be.
 fn table_file(input: &[u8]) -> bool {
     fn rows<R: Row>(input: &[u8]) -> bool {
         as_file(&format!("{}.parquet", R::TABLE), input, |folder| {
-            let Ok(table) = read_table::<R>(folder, &resched_trace::store::Inventory::new()) else { return false };
+            let Ok(table) = read_table::<R>(folder, &resched_tables::store::Inventory::new()) else { return false };
             let rows = Rows::<R, _>::new(folder.to_path_buf(), table.batches());
             // A few bytes can stand for very many equal rows; reading them all is a matter of time, not of safety.
             rows.take(100_000).all(|row| row.is_ok())
@@ -170,7 +171,7 @@ fn text(input: &[u8]) -> Option<&str> {
 mod analysis {
     use std::path::Path;
 
-    use resched_analysis::measure::Metric;
+    use resched_analysis::metrics::named::Metric;
     use resched_sweep::SweepFile;
 
     use super::text;

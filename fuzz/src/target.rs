@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use resched_trace::formats::tables::TableFormat;
-use resched_trace::formats::{FORMATS, Format, TABLE_FORMATS};
+use resched_ingest::formats::tables::TableFormat;
+use resched_ingest::formats::{FORMATS, Format, TABLE_FORMATS};
 
 use crate::readers::{self, READERS, Read};
 

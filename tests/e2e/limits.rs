@@ -4,8 +4,8 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use resched_trace::model::{AttemptRow, JobRow, Outcome, TaskKind};
-use resched_trace::store::TableWriter;
+use resched_tables::model::{AttemptRow, JobRow, Outcome, TaskKind};
+use resched_tables::store::TableWriter;
 use serde_json::{Value, json};
 
 use crate::support::{Dir, Ran, assert_same, repository, shared};
@@ -94,7 +94,7 @@ fn a_workload_of_too_many_tasks_is_refused() {
 fn a_report_that_would_not_fit_into_memory_is_refused() {
     const ROWS: u64 = 1_000_000;
     let dir = Dir::with_sample();
-    let job = resched_trace::store::Trace::open(&dir.path("T")).unwrap().rows::<JobRow>().unwrap().next();
+    let job = resched_tables::store::Trace::open(&dir.path("T")).unwrap().rows::<JobRow>().unwrap().next();
     let row = AttemptRow {
         job_id: job.unwrap().unwrap().job_id,
         task_id: "task".to_owned(),

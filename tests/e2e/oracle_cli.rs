@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use resched_trace::model::{AttemptRow, Locality, Outcome};
-use resched_trace::store::{Rows, read_table};
+use resched_tables::model::{AttemptRow, Locality, Outcome};
+use resched_tables::store::{Rows, read_table};
 
 use crate::support::{Dir, repository, shared};
 
@@ -67,7 +67,7 @@ fn run(dir: &Dir, policy: &str) -> BTreeMap<String, Attempt> {
     let at = dir.path("R").join(policy);
     let rows = Rows::<AttemptRow, _>::new(
         at.join("attempts.parquet"),
-        read_table::<AttemptRow>(&at, &resched_trace::run::read(&at).unwrap().files).unwrap().batches(),
+        read_table::<AttemptRow>(&at, &resched_tables::run::read(&at).unwrap().files).unwrap().batches(),
     );
     let named = rows.map(Result::unwrap).map(|row| {
         let level = match row.locality {

@@ -1,7 +1,7 @@
 //! Production traces: the short names of policies, the results of replays, and wrong requests.
 
-use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
-use resched_trace::store::{TraceParts, TraceWriter};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
+use resched_tables::store::{TraceParts, TraceWriter};
 use serde_json::Value;
 
 use crate::support::{Dir, assert_same};

@@ -3,11 +3,11 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use resched_trace::formats::Collected;
-use resched_trace::ingest::{Options, TaskMaker, ingest_into};
-use resched_trace::store::Trace;
-use resched_trace::store::columns::Row;
-use resched_trace::synthesise::Rules;
+use resched_ingest::{Options, TaskMaker, ingest_into};
+use resched_tables::sink::Collected;
+use resched_tables::store::Trace;
+use resched_tables::store::columns::Row;
+use resched_workload::synthesise::Rules;
 
 use crate::support::{Dir, sample_history, shared};
 

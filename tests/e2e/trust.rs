@@ -1,6 +1,6 @@
 //! What a decision may rest on: an answer says what it assumed, and a question that the data cannot answer is not answered.
 
-use resched_trace::store::{Amounts, Source, TraceParts, TraceWriter};
+use resched_tables::store::{Amounts, Source, TraceParts, TraceWriter};
 use serde_json::{Value, json};
 
 use crate::support::{Dir, assert_same, shared};
@@ -59,7 +59,7 @@ pub(crate) fn without_sizes() -> Dir {
     for record in [crate::production::job(1, "a", 0, 10, 1), crate::production::job(2, "b", 1, 10, 1)] {
         writer.job(&record).unwrap();
     }
-    writer.node(&resched_trace::model::NodeRow { host: "m".to_owned(), ..Default::default() }).unwrap();
+    writer.node(&resched_tables::model::NodeRow { host: "m".to_owned(), ..Default::default() }).unwrap();
     let source = Source { format: "google-2011".to_owned(), ..Source::default() };
     let amounts = Amounts::OfLargest;
     writer.finish(TraceParts { sources: vec![source], amounts, ..TraceParts::default() }).unwrap();

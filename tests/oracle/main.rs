@@ -16,7 +16,7 @@ use resched_policies::queues::{Allocations, CapacityQueue, PoolConfig};
 use resched_policies::{PolicySpec, Site};
 use resched_sim::hadoop::{Ended, Launched, Observer, Options, Policy, Script, replay};
 use resched_sim::{Error, JobEnded, Ms, TaskId};
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 use support::World;
 
 /// One schedule: the trace, the name of its golden file, and the policy that made it.

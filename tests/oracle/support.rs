@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use resched_ingest::{Options, ingest};
 use resched_sim::hadoop::{Cluster, Kind, Loaded, Script, Workload, load};
 use resched_sim::{ClusterConfig, TaskId};
-use resched_trace::ingest::{Options, ingest};
-use resched_trace::model::Outcome;
-use resched_trace::store::Trace;
+use resched_tables::model::Outcome;
+use resched_tables::store::Trace;
 
 use crate::golden::{Golden, Row};
 

@@ -10,6 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use resched_ingest::ingest;
 use resched_policies::{PolicySpec, SiteConf};
 use resched_sim::cluster_file::Withdraws;
 use resched_sim::hadoop::{
@@ -17,9 +18,8 @@ use resched_sim::hadoop::{
     load, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, JobId, NodeId, Scope, TaskId};
-use resched_trace::ingest::{self, ingest};
-use resched_trace::model::{Locality, Outcome};
-use resched_trace::store::Trace;
+use resched_tables::model::{Locality, Outcome};
+use resched_tables::store::Trace;
 
 use crate::support::shared;
 
@@ -43,7 +43,7 @@ impl World {
         let sources = ["trace", "topology"].map(|part| root.join(format!("traces/{trace}.{part}.json.gz")));
         let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let at = dir.path().join("trace");
-        ingest(&sources, &at, &ingest::Options::default(), &mut ()).unwrap_or_else(|error| panic!("{error}"));
+        ingest(&sources, &at, &resched_ingest::Options::default(), &mut ()).unwrap_or_else(|error| panic!("{error}"));
         let trace = Trace::open(&at).unwrap_or_else(|error| panic!("{error}"));
         let file = root.join(format!("clusters/{name}.toml"));
         let mut config = ClusterConfig::read_over(settings, &file).unwrap_or_else(|error| panic!("{error}"));

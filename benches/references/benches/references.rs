@@ -23,8 +23,8 @@ use resched_policies::PolicySpec;
 use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload, replay};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::Outcome;
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::Outcome;
 use serde::Serialize;
 use simcore::{Event, EventHandler, Simulation, SimulationContext, cast};
 

@@ -5,10 +5,10 @@
 pub enum Error {
     /// A trace or run could not be read; the message names the file, the place in it and the remedy.
     #[error(transparent)]
-    Trace(#[from] resched_trace::Error),
+    Trace(#[from] resched_tables::Error),
     /// The text of a metric has a problem.
     #[error("{0}")]
-    Metric(#[from] crate::measure::Problem),
+    Metric(#[from] crate::metrics::named::Problem),
     /// A table lacks a column. Readers check the columns before, so this is a defect.
     #[error("column `{0}` is missing or of another type; please report this with the run's folder")]
     Column(String),

@@ -3,9 +3,9 @@
 
 use rand::RngExt;
 use resched_analysis::JobMetrics;
-use resched_analysis::compare::{How, JOB_METRICS, compare};
-use resched_analysis::practical::{Matters, Ratio};
-use resched_trace::draws::{Purpose, stream};
+use resched_analysis::statistics::compare::{How, JOB_METRICS, compare};
+use resched_analysis::statistics::practical::{Matters, Ratio};
+use resched_tables::draws::{Purpose, stream};
 
 /// How a world is made. The logarithms of times are normal: `ln x = spread·z` in the first run, and `ln y = shift + spread₂·z'` in the
 /// second, where `z` and `z'` are of a process of first order (its neighbour's share is `memory`) and resemble each other.

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use resched_analysis::compare::{Basis, How, JOB_METRICS, compare};
-use resched_analysis::distribution::Dominance;
-use resched_analysis::inspect::inspect;
-use resched_analysis::practical::{Matters, Ratio};
+use resched_analysis::runs::inspect::inspect;
+use resched_analysis::statistics::compare::{Basis, How, JOB_METRICS, compare};
+use resched_analysis::statistics::distribution::Dominance;
+use resched_analysis::statistics::practical::{Matters, Ratio};
 use resched_analysis::{Details, Run, Summary};
-use resched_trace::model::{
+use resched_tables::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
-use resched_trace::run::{FORMAT_VERSION, RunCluster, RunInfo};
-use resched_trace::store::{Inventory, Manifest, TableWriter, Trace, TraceWriter, contents};
+use resched_tables::run::{FORMAT_VERSION, RunCluster, RunInfo};
+use resched_tables::store::{Inventory, Manifest, TableWriter, Trace, TraceWriter, contents};
 
 fn job(id: &str, submit: i64, finish: i64) -> JobRow {
     JobRow {
@@ -149,7 +149,7 @@ fn a_cut_table_or_a_foreign_folder_is_refused() {
     let message = || Run::open(dir.path()).unwrap_err().to_string();
     assert!(message().contains("jobs.parquet") && message().contains("bytes, found"), "{}", message());
     // Without hashes, as in an earlier layout, the rows still tell.
-    let info = RunInfo { files: Inventory::new(), ..resched_trace::run::read(dir.path()).unwrap() };
+    let info = RunInfo { files: Inventory::new(), ..resched_tables::run::read(dir.path()).unwrap() };
     info.write(dir.path()).unwrap();
     assert!(message().contains("expected 2 rows, found 0"), "{}", message());
 }

@@ -67,5 +67,5 @@ from_libraries!(
     resched_robust,
     resched_sim,
     resched_sweep,
-    resched_trace,
+    resched_tables,
 );

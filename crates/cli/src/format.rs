@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use resched_trace::words::{csv_cell, visible};
+use resched_tables::words::{csv_cell, visible};
 use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use resched_analysis::Origin;
 use resched_analysis::calibration::Calibration;
-use resched_trace::validity::{Fact, Grade, Validity};
+use resched_tables::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
 /// What decides the answer, as sentences, the worst first; nothing if all of it was observed.

@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         // The error of the table says what is damaged.
-        if !resched_trace::store::is_decoding() {
+        if !resched_tables::store::is_decoding() {
             usual(panic);
         }
     }));
@@ -135,7 +135,7 @@ fn end_well_when_interrupted() {
 #[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
 fn interrupted() {
     children::end_all();
-    resched_trace::store::remove_unfinished();
+    resched_tables::store::remove_unfinished();
     commands::ingest::tell_kept();
     progress::tell_kept_cells();
     progress::tell_kept_probes();

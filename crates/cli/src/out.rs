@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use resched_trace::store::{Claim, Out, StagedFile, changed_files};
+use resched_tables::store::{Claim, Out, StagedFile, changed_files};
 
 use crate::output::tell;
 

@@ -7,10 +7,10 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 use comfy_table::{CellAlignment, Table};
-use resched_analysis::measure::Metric;
-use resched_trace::words;
-pub(crate) use resched_trace::words::{TimeUnit, count, name};
-use resched_trace::words::{message, visible};
+use resched_analysis::metrics::named::Metric;
+use resched_tables::words;
+pub(crate) use resched_tables::words::{TimeUnit, count, name};
+use resched_tables::words::{message, visible};
 use serde::Serialize;
 
 use crate::failure::Failure;

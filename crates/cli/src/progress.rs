@@ -28,7 +28,7 @@ impl IngestProgress {
     }
 }
 
-impl resched_trace::ingest::Progress for IngestProgress {
+impl resched_ingest::Progress for IngestProgress {
     fn begin(&mut self, total_bytes: u64) {
         self.0.reset();
         self.0.set_length(total_bytes);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use resched_analysis::validation::MOST_ERROR;
 use resched_sim::ClusterConfig;
-use resched_trace::run::RunValidation;
-use resched_trace::store::sha256;
-use resched_trace::validity::{Fact, Grade, Validity};
+use resched_tables::run::RunValidation;
+use resched_tables::store::sha256;
+use resched_tables::validity::{Fact, Grade, Validity};
 
 use crate::failure::Failure;
 

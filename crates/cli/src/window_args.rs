@@ -1,9 +1,9 @@
 //! The options that name a part of the time of a trace. They mean the same in every command.
 
 use resched_replay::{Source, Window};
-use resched_trace::clock::{Covered, Moment, Period, Span, Zone};
-use resched_trace::run::RunClock;
-use resched_trace::scale::Instant;
+use resched_tables::clock::Instant;
+use resched_tables::clock::{Covered, Moment, Period, Span, Zone};
+use resched_tables::run::RunClock;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -88,7 +88,7 @@ impl WindowArgs {
         if period.is_whole() {
             return Ok(None);
         }
-        Ok(Some(resched_analysis::window::span(&period, &covered, self.zone())?))
+        Ok(Some(resched_analysis::runs::window::span(&period, &covered, self.zone())?))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use resched_trace::store::{Amounts, Manifest, System};
-use resched_trace::words::counted;
+use resched_tables::store::{Amounts, Manifest, System};
+use resched_tables::words::counted;
 use serde::Serialize;
 
 use crate::output::count;

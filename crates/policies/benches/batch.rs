@@ -19,8 +19,8 @@ use resched_policies::PolicySpec;
 use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, Tally, TaskSpec, Try, Workload, replay};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::Outcome;
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::Outcome;
 
 const SEED: u64 = 1;
 const MACHINES: u32 = 12_000;

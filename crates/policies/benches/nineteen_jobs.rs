@@ -8,17 +8,17 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use divan::Bencher;
+use resched_ingest::ingest;
 use resched_policies::{POLICIES, PolicySpec, SPECULATORS};
 use resched_sim::hadoop::{Cluster, Loaded, Options, Workload, load, replay};
 use resched_sim::{ClusterConfig, Scope};
-use resched_trace::ingest;
-use resched_trace::store::Trace;
+use resched_tables::store::Trace;
 
 /// The machines of the trace with the slots that are taken if nobody says how many there are, and its jobs.
 static WORLD: LazyLock<(Cluster, Workload)> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path().join("trace");
-    ingest::ingest(&sources(), &at, &ingest::Options::default(), &mut ()).unwrap();
+    ingest(&sources(), &at, &resched_ingest::Options::default(), &mut ()).unwrap();
     let trace = Trace::open(&at).unwrap();
     let cluster = Cluster::for_trace(ClusterConfig::default(), &trace).unwrap();
     let Loaded { workload, .. } = load(&trace, &cluster, &Scope { seed: 1, ..Scope::default() }).unwrap();

@@ -28,7 +28,7 @@ pub use error::Error;
 pub use info::{Engine, Family, PolicyInfo};
 pub use parameter::{Parameter, Range, Signal};
 pub use registry::{POLICIES, SPECULATORS};
-pub use resched_trace::reference::nearest;
+pub use resched_tables::reference::nearest;
 pub use routes::{Finding, Rule, Submitters, in_words};
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Origins, SettingOrigin, Site, SiteConf};
 pub use spec::{PolicySpec, SpeculatorSpec};

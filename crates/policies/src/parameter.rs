@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
-use resched_trace::reference::nearest;
+use resched_tables::reference::nearest;
 
 /// A parameter of a policy or a speculator.
 #[derive(Debug, Clone, Copy, PartialEq)]

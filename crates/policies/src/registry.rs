@@ -10,7 +10,7 @@ use crate::info::{Family, PolicyInfo};
 use crate::site::SiteConf;
 use crate::spec::{PolicySpec, SpeculatorSpec};
 use crate::speculation::{self, SpeculatorInfo};
-use resched_trace::reference::nearest;
+use resched_tables::reference::nearest;
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line

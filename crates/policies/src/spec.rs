@@ -11,7 +11,7 @@ use crate::parameter::Parameter;
 use crate::settings::Values;
 use crate::site::Site;
 use crate::speculation::{Speculator, SpeculatorInfo, WithSpeculation};
-use resched_trace::reference::nearest;
+use resched_tables::reference::nearest;
 
 /// A policy with its parameters and, if it has one, its speculator. It is written `name`, `name:key=value,key=value` or
 /// `name:key=value+speculator:key=value`.

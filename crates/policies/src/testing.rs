@@ -5,7 +5,7 @@ use resched_sim::hadoop::{
     Cluster, Edges, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, TaskSpec, Workload, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, PassedOver, Resources};
-use resched_trace::model::{Locality, Outcome, Priority, Reason};
+use resched_tables::model::{Locality, Outcome, Priority, Reason};
 
 use crate::spec::PolicySpec;
 

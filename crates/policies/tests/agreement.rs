@@ -11,7 +11,7 @@ use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{LoggedMap, first_heartbeats};
 use resched_sim::{ClusterConfig, Ms};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, waiting, world};
 
 /// Worlds in which the rules of the referee hold.

@@ -11,7 +11,7 @@ use resched_sim::hadoop::{
     System, View, Wrapper,
 };
 use resched_sim::{ClusterConfig, JobId, Ms, Violation};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 /// One node with so much memory that calls every 1,000 ms from 0 on, and a job that comes at 100 ms; nothing takes time to launch but

@@ -8,7 +8,7 @@ use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_sim::hadoop::{Ended, LoggedMap, LoggedReduce, Observer, Used};
 use resched_sim::{Error, Ms};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 use worlds::by_hand::{ends, job, map, replay, world as by_hand};
 use worlds::{Map, Submitted, Wanted, World, cases, difference, some_policies, world};
 

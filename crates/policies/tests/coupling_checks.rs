@@ -10,7 +10,7 @@ use resched_policies::PolicySpec;
 use resched_sim::cluster_file::Interval;
 use resched_sim::hadoop::{LoggedMap, LoggedReduce};
 use resched_sim::{ClusterConfig, Ms};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Schedule, Submitted, Wanted, World, cases, difference, world};
 
 fn replay(world: &World, policy: &str) -> Schedule {

@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::Phase;
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 use worlds::{Schedule, Wanted, World, cases, difference, world};
 
 fn plain_worlds() -> impl Strategy<Value = World> {

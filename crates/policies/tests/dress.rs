@@ -8,7 +8,7 @@ use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::{Launched, LoggedMap, Observer, Policy};
 use resched_sim::{ClusterConfig, Decided, Error, Ms};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 fn build(policy: &str) -> Box<dyn Policy> {

@@ -10,7 +10,7 @@ use resched_sim::hadoop::{
     Workload, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobId, Ms, Resources, Violation};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 
 const CONTAINERS: u32 = 6;
 const SECOND: Ms = 1_000;

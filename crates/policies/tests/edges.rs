@@ -5,7 +5,7 @@ mod worlds;
 
 use resched_sim::Ms;
 use resched_sim::hadoop::Edges;
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 use worlds::by_hand::{job, launches, map, replay, world};
 use worlds::{Submitted, World};
 

@@ -15,7 +15,7 @@ use resched_sim::hadoop::{
     Reach, System, View, Wrapper,
 };
 use resched_sim::{ClusterConfig, Error, JobId, Ms, NodeId, Resources, TaskId, Violation};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 use worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, some_policies, world};
 
 /// Who has a container: a job's attempt, by the number of its container, or its application master.

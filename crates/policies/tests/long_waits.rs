@@ -7,7 +7,7 @@ use resched_policies::{POLICIES, PolicySpec, SPECULATORS};
 use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_sim::hadoop::{Edges, LoggedReduce, Observer, Offer, Orders, Policy, Used, View, Wrapper};
 use resched_sim::{Error, Ms, Violation};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 use worlds::by_hand::{job, map, world};
 use worlds::{Schedule, Submitted, World};
 

@@ -7,7 +7,7 @@ use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Outage, ReduceModel};
 use resched_sim::hadoop::{Cluster, LoggedMap, LoggedReduce};
 use resched_sim::{ClusterConfig, Resources};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 use worlds::by_hand::{ends, job, launches, map, replay, world};
 use worlds::{Eager, Map, Submitted, World};
 

@@ -5,7 +5,7 @@ mod worlds;
 
 use resched_policies::SPECULATORS;
 use resched_sim::cluster_file::Backup;
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 use worlds::by_hand::{job, map, replay, world};
 use worlds::{Schedule, World};
 

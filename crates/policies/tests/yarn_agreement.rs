@@ -13,7 +13,7 @@ use resched_policies::Site;
 use resched_policies::queues::{FairQueue, QueueTree, SharePolicy, YarnQueue};
 use resched_sim::cluster_file::{ReduceModel, Withdraws};
 use resched_sim::hadoop::{Edges, Policy, first_heartbeats};
-use resched_trace::model::{Outcome, Priority};
+use resched_tables::model::{Outcome, Priority};
 use worlds::{Wanted, World, at_site, cases, difference, world};
 
 /// Worlds in which the rules of the referee hold: nothing fails, and a map is settled at the grant of its container.

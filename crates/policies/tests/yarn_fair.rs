@@ -9,7 +9,7 @@ use resched_policies::{PolicySpec, Site};
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::{LoggedMap, Policy};
 use resched_sim::{ClusterConfig, Ms};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 use worlds::{Launch, Machine, Map, Schedule, Submitted, World, at_site};
 
 const SECOND: Ms = 1_000;

@@ -8,7 +8,7 @@ use resched_policies::{PolicySpec, Site};
 use resched_sim::cluster_file::{Calculator, Phase, ReduceModel, Size, Withdraws};
 use resched_sim::hadoop::{Kept, Launched, MasterLaunched, Observer, Policy, TakenBack};
 use resched_sim::{ClusterConfig, Error, Ms};
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 use worlds::by_hand::{job, map};
 use worlds::{Machine, Map, Submitted, World, at_site};
 

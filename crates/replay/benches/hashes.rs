@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use divan::Bencher;
 use resched_policies::PolicySpec;
 use resched_replay::{Files, Setup, Source, World};
-use resched_trace::store::{FileEntry, Trace};
+use resched_tables::store::{FileEntry, Trace};
 use traces::Made;
 
 fn replay(made: &Made) {

@@ -2,7 +2,7 @@
 
 use resched_sim::ClusterConfig;
 use resched_sim::hadoop::Workload;
-use resched_trace::validity::{Fact, Grade};
+use resched_tables::validity::{Fact, Grade};
 
 /// The fact that disks and networks have a speed, and no map has bytes to read or to write.
 pub(crate) fn without_bytes(config: &ClusterConfig, workload: &Workload) -> Option<Fact> {

@@ -29,8 +29,8 @@ impl Error {
     }
 }
 
-impl From<resched_trace::Error> for Error {
-    fn from(error: resched_trace::Error) -> Self {
+impl From<resched_tables::Error> for Error {
+    fn from(error: resched_tables::Error) -> Self {
         Self::Sim(error.into())
     }
 }

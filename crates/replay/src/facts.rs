@@ -9,11 +9,11 @@ use resched_sim::batch::{Loaded, SizeRule, unit_of};
 use resched_sim::cluster_file::{Containers, Nodes};
 use resched_sim::hadoop::{self, Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
-use resched_trace::run::Unfinished;
-use resched_trace::scale::Scaled;
-use resched_trace::store::Manifest;
-use resched_trace::validity::{Fact, Grade, Validity};
-use resched_trace::words::{count, counted};
+use resched_tables::run::Unfinished;
+use resched_tables::store::Manifest;
+use resched_tables::store::Scaled;
+use resched_tables::validity::{Fact, Grade, Validity};
+use resched_tables::words::{count, counted};
 
 /// Below this share, something that is made or unfinished does not decide an answer.
 pub(crate) const SMALL: f64 = 0.05;

@@ -68,4 +68,4 @@ pub use world::{Setup, World};
 
 pub use resched_policies::{PolicySpec, Site};
 pub use resched_sim::{ClusterConfig, Skipped, Window, batch, hadoop};
-pub use resched_trace::run::{RunInfo, RunSite, RunTables, RunTrace, Unfinished};
+pub use resched_tables::run::{RunInfo, RunSite, RunTables, RunTrace, Unfinished};

@@ -2,8 +2,8 @@
 
 use resched_sim::hadoop::{Cluster, HadoopRows, Options, Workload};
 use resched_sim::{Bottlenecks, Error, Files, Read, Recorder, RowSink, RowSource, batch, hadoop};
-use resched_trace::run::{RowReader, RunInfo};
-use resched_trace::store::Out;
+use resched_tables::run::{RowReader, RunInfo};
+use resched_tables::store::Out;
 
 use crate::times::{JobTimes, OfBatch, OfHadoop};
 

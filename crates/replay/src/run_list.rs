@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use resched_trace::run;
-use resched_trace::store::marker::{self, Layout};
-use resched_trace::store::write_file;
+use resched_tables::run;
+use resched_tables::store::marker::{self, Layout};
+use resched_tables::store::write_file;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -42,7 +42,7 @@ pub(crate) fn note<'d>(out: &Path, dirs: impl Iterator<Item = &'d Path>) -> Resu
     runs.extend(earlier);
     let path = out.join(NAME);
     let json = marker::encode(&RunList { format_version: LAYOUT.newest, runs });
-    let json = json.map_err(|error| resched_trace::Error::io(&path, "write the file")(error.into()))?;
+    let json = json.map_err(|error| resched_tables::Error::io(&path, "write the file")(error.into()))?;
     Ok(write_file(&path, &json)?)
 }
 
@@ -55,7 +55,7 @@ fn listed(out: &Path) -> Result<Vec<String>, Error> {
             list.map(|list| list.runs).map_err(|unusable| Error::Request(format!("{}: {unusable}", path.display())))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(resched_trace::Error::io(&path, "read")(error).into()),
+        Err(error) => Err(resched_tables::Error::io(&path, "read")(error).into()),
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use resched_policies::PolicySpec;
-use resched_trace::run;
-use resched_trace::store::{Claim, FolderLock, Out};
+use resched_tables::run;
+use resched_tables::store::{Claim, FolderLock, Out};
 
 use crate::Error;
 use crate::run_list::note;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use resched_trace::run::{self, RowReader, RunInfo, RunTables};
-use resched_trace::store::Out;
+use resched_tables::run::{self, RowReader, RunInfo, RunTables};
+use resched_tables::store::Out;
 
 use crate::Error;
 use crate::run::Recording;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use resched_policies::Submitters;
 use resched_sim::{ClusterConfig, batch};
-use resched_trace::clock::Covered;
-use resched_trace::formats::Collected;
-use resched_trace::model::JobRow;
-use resched_trace::run::RunTrace;
-use resched_trace::store::{TimeZero, Trace, sha256};
-use resched_trace::workload::{Workload, make_trace, read_text};
+use resched_tables::clock::Covered;
+use resched_tables::model::JobRow;
+use resched_tables::run::RunTrace;
+use resched_tables::sink::Collected;
+use resched_tables::store::{TimeZero, Trace, sha256};
+use resched_workload::{Workload, make_trace, read_text};
 use toml::{Table, Value as Toml};
 
 use crate::Error;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
-use resched_trace::limits::Limit;
+use resched_tables::limits::Limit;
 
 use crate::Error;
 

@@ -1,8 +1,8 @@
 //! When each job of a replay was submitted, started and ended. Nothing else is kept, so this is the cheapest way to compare replays.
 
 use resched_sim::{Error, JobEnded, JobId, Ms, batch, hadoop};
-use resched_trace::model::Outcome;
-use resched_trace::run::RunWindow;
+use resched_tables::model::Outcome;
+use resched_tables::run::RunWindow;
 
 /// The times of a job in a replay, ms of the simulated clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

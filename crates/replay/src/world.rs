@@ -8,15 +8,15 @@ use std::sync::Arc;
 use resched_policies::{Family, Finding, PolicySpec, Site, Submitters};
 use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
-use resched_trace::formats::Collected;
-use resched_trace::model::NodeRow;
-use resched_trace::run::{
+use resched_tables::clock::Instant;
+use resched_tables::model::NodeRow;
+use resched_tables::run::{
     FORMAT_VERSION, RunClock, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished,
 };
-use resched_trace::scale::Instant;
-use resched_trace::store::{Manifest, Trace};
-use resched_trace::validity::Validity;
-use resched_trace::workload::make_trace;
+use resched_tables::sink::Collected;
+use resched_tables::store::{Manifest, Trace};
+use resched_tables::validity::Validity;
+use resched_workload::make_trace;
 
 use crate::Error;
 use crate::binding::without_bytes;

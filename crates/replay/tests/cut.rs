@@ -5,10 +5,10 @@ use std::path::Path;
 
 use rand::RngExt;
 use resched_replay::{Memory, PolicySpec, Replayed, Setup, Source, Unfinished, Window, World};
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
-use resched_trace::store::{Manifest, TimeZero, Trace, TraceWriter};
-use resched_trace::validity::Grade;
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
+use resched_tables::store::{Manifest, TimeZero, Trace, TraceWriter};
+use resched_tables::validity::Grade;
 
 /// When the cut trace begins and ends, ms.
 const FROM: i64 = 6 * HOUR;

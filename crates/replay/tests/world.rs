@@ -8,10 +8,10 @@ use resched_replay::{
     ClusterConfig, Engine, Files, Memory, Nothing, PolicySpec, RunFolders, RunTrace, Scheduler, Setup, Source, World,
 };
 use resched_sim::Violation;
-use resched_trace::formats::Collected;
-use resched_trace::model::{AttemptRow, JobRow};
-use resched_trace::store::{Trace, read_table};
-use resched_trace::workload::{Workload, generate, write_trace};
+use resched_tables::model::{AttemptRow, JobRow};
+use resched_tables::sink::Collected;
+use resched_tables::store::{Trace, read_table};
+use resched_workload::{Workload, generate, write_trace};
 
 fn workload() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/sample-history.toml")
@@ -62,9 +62,9 @@ fn files_and_memory_hold_the_same_rows() {
     }
 }
 
-fn rows<R: resched_trace::store::columns::Row>(dir: &Path) -> Vec<R> {
-    let table = read_table::<R>(dir, &resched_trace::run::read(dir).unwrap().files).unwrap();
-    resched_trace::store::Rows::new(dir.to_path_buf(), table.batches()).collect::<Result<_, _>>().unwrap()
+fn rows<R: resched_tables::store::columns::Row>(dir: &Path) -> Vec<R> {
+    let table = read_table::<R>(dir, &resched_tables::run::read(dir).unwrap().files).unwrap();
+    resched_tables::store::Rows::new(dir.to_path_buf(), table.batches()).collect::<Result<_, _>>().unwrap()
 }
 
 /// What a workload file makes in memory is what its trace on disk holds, identity included.

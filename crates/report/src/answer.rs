@@ -4,22 +4,23 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use resched_analysis::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
-use resched_analysis::distribution::mean;
-use resched_analysis::groups::SlowedJob;
-use resched_analysis::identity::{self, Difference, Side};
-use resched_analysis::measure::{Measured, Metric};
-use resched_analysis::practical::Matters;
-use resched_analysis::sign::{Variants, untested};
-use resched_analysis::{Details, JobMetrics, Origin, Population, Run, Summary, validity};
-use resched_trace::comparison::Standing;
-use resched_trace::validity::{Grade, Validity};
+use resched_analysis::metrics::groups::SlowedJob;
+use resched_analysis::metrics::named::{Measured, Metric};
+use resched_analysis::metrics::validity;
+use resched_analysis::runs::identity::{self, Difference, Side};
+use resched_analysis::statistics::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
+use resched_analysis::statistics::distribution::mean;
+use resched_analysis::statistics::practical::Matters;
+use resched_analysis::statistics::sign::{Variants, untested};
+use resched_analysis::{Details, JobMetrics, Origin, Population, Run, Summary};
+use resched_tables::standing::Standing;
+use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
-use crate::groups::{Grouped, grouped, slowed};
-use crate::model_error::{Beside, doubts, rows_of};
+use crate::page::groups::{Grouped, grouped, slowed};
+use crate::page::model_error::{Beside, doubts, rows_of};
+use crate::plot::style::OBSERVED_LABEL;
 use crate::scene::Chosen;
-use crate::style::OBSERVED_LABEL;
 use crate::{Error, Options};
 
 /// The seed of the resamples if no replay names one.

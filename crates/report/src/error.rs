@@ -11,7 +11,7 @@ pub enum Error {
     Analysis(Box<resched_analysis::Error>),
     /// A file or folder could not be written.
     #[error(transparent)]
-    Store(Box<resched_trace::Error>),
+    Store(Box<resched_tables::Error>),
     /// A chart or page could not be drawn.
     #[error("{what} cannot be drawn: {message}; please report this with the runs' folders")]
     Draw {
@@ -28,8 +28,8 @@ impl From<resched_analysis::Error> for Error {
     }
 }
 
-impl From<resched_trace::Error> for Error {
-    fn from(error: resched_trace::Error) -> Self {
+impl From<resched_tables::Error> for Error {
+    fn from(error: resched_tables::Error) -> Self {
         Error::Store(Box::new(error))
     }
 }

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
+use crate::tables::ComparedJobRow;
 use resched_analysis::{Details, JobMetrics, Run, Summary};
-use resched_trace::comparison::ComparedJobRow;
-use resched_trace::store::{FileEntry, Inventory, TableWriter, marker};
-use resched_trace::words::{csv_cell, name};
+use resched_tables::store::{FileEntry, Inventory, TableWriter, marker};
+use resched_tables::words::{csv_cell, name};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
 use crate::answer::{Answer, Policy};
-use crate::overview::means;
-use crate::sentences::sentences;
+use crate::page::overview::means;
+use crate::page::sentences::sentences;
 use crate::why::Reasons;
 
 /// The file with the numbers of each run.

@@ -8,6 +8,8 @@
 //! ```
 //!
 //! * [`charts`] has one chart per file and the list of them. To add a chart, add its file and one line.
+//! * `plot` is the plotting kit, `render` turns SVG into other formats, `page` makes the page and the notebook. [`tables`] declares the
+//!   tables of jobs.
 //! * [`Frame`], [`gallery`] and [`Figure`] are shared with the pages of sweeps and of the reproduction.
 //! * [`write_report`] writes the formats you ask for. The folder appears whole or not at all, and the same runs give the same
 //!   bytes.
@@ -15,71 +17,47 @@
 //! File names come from the charts, never from a trace, and all texts of a trace are escaped.
 
 mod answer;
-mod axis;
-mod bars;
 pub mod charts;
-mod clock;
-mod curves;
 mod error;
-mod figure;
 mod files;
-mod formats;
-mod groups;
-mod heat_map;
-mod html;
-mod intervals;
-mod lines;
-mod look;
-mod model_error;
-mod notebook;
-mod overview;
 mod page;
-mod page_data;
-mod page_why;
-mod panels;
-mod pdf;
-mod png;
-mod provenance;
-mod rendered;
-mod rows;
-mod scatter;
+mod plot;
+mod render;
 mod scene;
-mod sentences;
-mod style;
+pub mod tables;
 mod timelines;
-mod title;
-mod units;
 mod why;
 
 use std::path::PathBuf;
 
-use resched_analysis::identity::{self, Side};
-use resched_analysis::measure::Metric;
-use resched_analysis::memory::Memory;
-use resched_analysis::practical::Matters;
-use resched_analysis::window::narrow_all;
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::runs::identity::{self, Side};
+use resched_analysis::runs::memory::Memory;
+use resched_analysis::runs::window::narrow_all;
+use resched_analysis::statistics::practical::Matters;
 use resched_analysis::{Origin, Run};
-use resched_trace::clock::{Period, Zone};
-use resched_trace::limits::Limit;
-use resched_trace::run::RunValidation;
-use resched_trace::store::{Claim, Out, write_file};
-use resched_trace::validity::Validity;
+use resched_tables::clock::{Period, Zone};
+use resched_tables::limits::Limit;
+use resched_tables::run::RunValidation;
+use resched_tables::store::{Claim, Out, write_file};
+use resched_tables::validity::Validity;
 
 use crate::answer::{Answer, check_took_place};
 use crate::charts::Only;
+use crate::page::{data, html, notebook, sentences};
 pub use crate::scene::Scene;
 use crate::timelines::Timelines;
 use crate::why::Reasons;
 pub use error::Error;
-pub use formats::Formats;
-pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
-pub use intervals::{Interval, Intervals, draw_intervals};
-pub use lines::{Line, Lines, draw_lines};
-pub use look::Look;
-pub use page::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
-pub use scatter::{Cloud, Scatter, draw_scatter};
-pub use style::is_known;
-pub use units::alike;
+pub use page::frame::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
+pub use page::units::alike;
+pub use plot::heat_map::{HeatMap, HeatPanel, draw_heat_map};
+pub use plot::intervals::{Interval, Intervals, draw_intervals};
+pub use plot::lines::{Line, Lines, draw_lines};
+pub use plot::look::Look;
+pub use plot::scatter::{Cloud, Scatter, draw_scatter};
+pub use plot::style::is_known;
+pub use render::formats::Formats;
 
 /// The file that marks a folder as a report. It lists the other files.
 pub const MARKER: &str = "report.json";
@@ -100,7 +78,7 @@ pub const LIMITS: &[Limit] = &[
     Limit::number("runs in a report", MOST_RUNS as u64, "The request is refused."),
     Limit::number(
         "jobs × policies in a page",
-        page_data::MOST_ROWS as u64,
+        data::MOST_ROWS as u64,
         "The page has every second job, or every third and so on, and says so. All jobs are in `jobs.parquet`.",
     ),
 ];
@@ -210,7 +188,7 @@ pub fn write_report(
             write(&figure.pdf_name(), &figure.pdf()?)?;
         }
     }
-    let every = page_data::every(&scene);
+    let every = data::every(&scene);
     let mut reasons = Reasons::default();
     if has_numbers {
         progress("why jobs waited");

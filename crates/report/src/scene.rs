@@ -3,16 +3,16 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use resched_analysis::sign::Variants;
-use resched_analysis::timeline::span;
+use resched_analysis::statistics::sign::Variants;
+use resched_analysis::time::timeline::span;
 use resched_analysis::{JobMetrics, Population, Run};
-use resched_trace::clock::Zone;
-use resched_trace::words::count;
+use resched_tables::clock::Zone;
+use resched_tables::words::count;
 
-use crate::clock::Clock;
-use crate::figure::{Sheet, Swatch};
-use crate::look::Look;
-use crate::style::{Series, styles};
+use crate::plot::clock::Clock;
+use crate::plot::figure::{Sheet, Swatch};
+use crate::plot::look::Look;
+use crate::plot::style::{Series, styles};
 
 /// A run in figures.
 #[derive(Debug, Clone, Copy)]

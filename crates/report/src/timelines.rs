@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::Run;
-use resched_analysis::timeline::{Steps, queue_length, running_tasks, span};
-use resched_trace::model::TaskKind;
-use resched_trace::words::{self, csv_cell};
+use resched_analysis::time::timeline::{Steps, queue_length, running_tasks, span};
+use resched_tables::model::TaskKind;
+use resched_tables::words::{self, csv_cell};
 use serde::Serialize;
 
 use crate::Error;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::tables::{JobBlameRow, JobPhaseRow};
 use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{InShort, Phase, Shares as InShortShares, Why};
-use resched_trace::comparison::{JobBlameRow, JobPhaseRow};
-use resched_trace::store::{FileEntry, TableWriter};
+use resched_tables::store::{FileEntry, TableWriter};
 
 use crate::Error;
 use crate::answer::Answer;

@@ -11,11 +11,12 @@ use std::process::Command;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
+use resched_report::tables::{ComparedJobRow, JobBlameRow, JobPhaseRow};
 use resched_report::{Formats, Options, write_report};
-use resched_trace::comparison::{ComparedJobRow, JobBlameRow, JobPhaseRow, Standing};
-use resched_trace::store::columns::Row;
-use resched_trace::store::{Rows, read_table};
-use resched_trace::words::count;
+use resched_tables::standing::Standing;
+use resched_tables::store::columns::Row;
+use resched_tables::store::{Rows, read_table};
+use resched_tables::words::count;
 use runs::{Plan, write};
 use serde_json::{Value, json};
 
@@ -43,7 +44,7 @@ fn rows(out: &Path) -> Vec<ComparedJobRow> {
 
 /// A table of a report.
 fn table<R: Row>(out: &Path) -> Vec<R> {
-    let table = read_table::<R>(out, &resched_trace::store::Inventory::new()).unwrap();
+    let table = read_table::<R>(out, &resched_tables::store::Inventory::new()).unwrap();
     Rows::new(out.join(R::TABLE), table.batches()).collect::<Result<_, _>>().unwrap()
 }
 

@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_report::charts::CHARTS;
+use resched_report::tables::JobPhaseRow;
 use resched_report::{Error, Formats, Look, MARKER, Options, write_report};
-use resched_trace::comparison::JobPhaseRow;
-use resched_trace::model::{JobRecord, JobRow};
-use resched_trace::store::{Inventory, Manifest, Rows, TraceWriter, read_table};
+use resched_tables::model::{JobRecord, JobRow};
+use resched_tables::store::{Inventory, Manifest, Rows, TraceWriter, read_table};
 use runs::{Plan, write};
 
 const LABELS: [&str; 4] = ["fair", "coupling:beta=0.5", "delay:D=24", "capacity"];
@@ -171,8 +171,8 @@ fn report_with_trace(dir: &Path, id: &str) -> (String, serde_json::Value) {
     writer.finish(Manifest::default()).unwrap();
     let runs = make_runs(dir, 3, 2);
     for run in &runs {
-        let mut info = resched_trace::run::read(run).unwrap();
-        info.trace.sha256 = resched_trace::store::Trace::open(&trace).unwrap().fingerprint().unwrap();
+        let mut info = resched_tables::run::read(run).unwrap();
+        info.trace.sha256 = resched_tables::store::Trace::open(&trace).unwrap().fingerprint().unwrap();
         info.write(run).unwrap();
     }
     // What ran is named first, and is no baseline all the same.
@@ -206,13 +206,14 @@ fn what_really_ran_is_no_policy() {
 fn runs_of_other_traces_and_engines_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let runs = make_runs(dir.path(), 3, 2);
-    let change = |change: &dyn Fn(&mut resched_trace::run::RunInfo)| {
-        let mut info = resched_trace::run::read(&runs[1]).unwrap();
+    let change = |change: &dyn Fn(&mut resched_tables::run::RunInfo)| {
+        let mut info = resched_tables::run::read(&runs[1]).unwrap();
         change(&mut info);
         info.write(&runs[1]).unwrap();
         report(&runs, &dir.path().join("out"), "tables".parse().unwrap())
     };
-    let sha256 = |text: &'static str| move |info: &mut resched_trace::run::RunInfo| info.trace.sha256 = text.repeat(32);
+    let sha256 =
+        |text: &'static str| move |info: &mut resched_tables::run::RunInfo| info.trace.sha256 = text.repeat(32);
     let error = change(&sha256("ab")).unwrap_err();
     assert!(error.is_request() && error.to_string().contains("traces/made (abababababab)"), "{error}");
     // Another cluster is a question, which the report names.
@@ -222,11 +223,11 @@ fn runs_of_other_traces_and_engines_are_refused() {
         serde_json::from_slice(&fs::read(dir.path().join("out").join(MARKER)).unwrap()).unwrap();
     assert_eq!(list["differences"][0]["about"], "cluster");
     assert!(list["validity"]["facts"].to_string().contains("map slots in all"), "{}", list["validity"]);
-    let engine = |engine| move |info: &mut resched_trace::run::RunInfo| info.engine = Some(engine);
-    let mut first = resched_trace::run::read(&runs[0]).unwrap();
-    engine(resched_trace::run::RunEngine::Hadoop)(&mut first);
+    let engine = |engine| move |info: &mut resched_tables::run::RunInfo| info.engine = Some(engine);
+    let mut first = resched_tables::run::read(&runs[0]).unwrap();
+    engine(resched_tables::run::RunEngine::Hadoop)(&mut first);
     first.write(&runs[0]).unwrap();
-    let error = change(&engine(resched_trace::run::RunEngine::Batch)).unwrap_err();
+    let error = change(&engine(resched_tables::run::RunEngine::Batch)).unwrap_err();
     assert!(error.is_request() && error.to_string().contains("one engine"), "{error}");
 }
 
@@ -254,7 +255,7 @@ fn runs_with_other_seeds_are_one_policy() {
                 &folder,
                 &Plan { label: policy, jobs: 30, small_first, remote: 30 * seed, prefix: "job", unfinished: &[] },
             );
-            let mut info = resched_trace::run::read(&folder).unwrap();
+            let mut info = resched_tables::run::read(&folder).unwrap();
             info.seed = seed;
             info.write(&folder).unwrap();
             folders.push(folder);

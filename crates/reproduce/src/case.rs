@@ -7,9 +7,9 @@ use resched_analysis::{Gathered, Run};
 use resched_policies::PolicySpec;
 use resched_replay::{ReadBy, RunInfo, RunTrace, Setup, Source, World};
 use resched_sim::ClusterConfig;
-use resched_trace::formats::Collected;
-use resched_trace::model::JobRecord;
-use resched_trace::workload::{Workload, generate};
+use resched_tables::model::JobRecord;
+use resched_tables::sink::Collected;
+use resched_workload::{Workload, generate};
 
 use crate::Error;
 
@@ -181,8 +181,8 @@ fn close(made: &mut Collected, run: &Run) -> bool {
 mod tests {
     use super::*;
     use resched_sim::hadoop::Cluster;
-    use resched_trace::store::Trace;
-    use resched_trace::workload::write_trace;
+    use resched_tables::store::Trace;
+    use resched_workload::write_trace;
 
     #[test]
     fn a_workload_in_memory_is_that_of_its_trace_on_disk() {

@@ -8,7 +8,7 @@ pub enum Error {
     Request(String),
     /// A bundled workload or a folder could not be read or written.
     #[error(transparent)]
-    Trace(Box<resched_trace::Error>),
+    Trace(Box<resched_tables::Error>),
     /// A replay failed.
     #[error("{experiment}: {source}")]
     Replay {
@@ -39,8 +39,8 @@ impl Error {
     }
 }
 
-impl From<resched_trace::Error> for Error {
-    fn from(error: resched_trace::Error) -> Self {
+impl From<resched_tables::Error> for Error {
+    fn from(error: resched_tables::Error) -> Self {
         Error::Trace(Box::new(error))
     }
 }

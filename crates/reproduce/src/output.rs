@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use resched_trace::store::{Claim, Inventory, marker, write_file};
+use resched_tables::store::{Claim, Inventory, marker, write_file};
 
 use crate::runner::Reproduced;
 use crate::{Band, Error, Row, markdown, page};

@@ -1,7 +1,7 @@
 //! A row: the paper's number beside the replay's, and a verdict by one rule for all.
 
-use resched_analysis::compare::Estimate;
-use resched_analysis::repeats::t_interval;
+use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::repeats::t_interval;
 use serde::Serialize;
 
 /// The published value of a quantity.

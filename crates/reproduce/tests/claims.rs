@@ -133,7 +133,7 @@ fn any_number_of_threads_writes_the_same_bytes() {
         let out = dir.path().join(threads.to_string());
         let files = write(
             &run(&["coupling-fig10", "dress-spark"], 2, threads, true),
-            resched_trace::store::Claim::new(&out, resched_reproduce::MARKER).unwrap(),
+            resched_tables::store::Claim::new(&out, resched_reproduce::MARKER).unwrap(),
         )
         .unwrap();
         files
@@ -174,7 +174,7 @@ fn a_testbed_is_calibrated_once() {
         paths.sort();
         let own = |path: &&std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
         for path in paths.iter().filter(own) {
-            let workload = resched_trace::workload::Workload::read(path).unwrap();
+            let workload = resched_workload::Workload::read(path).unwrap();
             for (name, class) in &workload.classes {
                 let maps = (class.map_mean_s, class.map_variation);
                 assert_eq!(*known.entry(name.clone()).or_insert(maps), maps, "maps of {name} in {}", path.display());

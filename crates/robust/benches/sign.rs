@@ -9,7 +9,7 @@
 mod traces;
 
 use divan::Bencher;
-use resched_analysis::sign::{Level, VariedRun};
+use resched_analysis::statistics::sign::{Level, VariedRun};
 use resched_analysis::{Gathered, Population, Run};
 use resched_replay::{Files, PolicySpec, Setup, Source, Threads, World};
 use resched_robust::{Asked, Plan};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! World, policies, their runs ──▶ Plan ──▶ a world for each variant ──▶ replay every policy ──▶ Variants (variants.json)
-//!                                  │       (resched_replay::UNKNOWNS)                             read by resched_analysis::sign
+//!                                  │       (resched_replay::UNKNOWNS)                             read by resched_analysis::statistics::sign
 //!                                  └─ quick: consecutive jobs that compare as all jobs do
 //! ```
 //!
@@ -15,7 +15,7 @@ mod quantities;
 mod sample;
 
 use resched_analysis::Run;
-use resched_analysis::sign::{Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
+use resched_analysis::statistics::sign::{Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
 use resched_replay::{Engine, PolicySpec, Threads, Timed, Times, Variant, World};
 
 pub use error::Error;

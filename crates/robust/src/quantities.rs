@@ -1,8 +1,9 @@
 //! What is compared, of runs and of replays of which only the times of jobs are kept.
 
-use resched_analysis::population::standing;
-use resched_analysis::sign::Quantities;
-use resched_analysis::{JobMetrics, Run, timeline};
+use resched_analysis::runs::population::standing;
+use resched_analysis::statistics::sign::Quantities;
+use resched_analysis::time::timeline;
+use resched_analysis::{JobMetrics, Run};
 use resched_replay::{JobTimes, Timed};
 
 /// The quantities of a run, over its jobs that count.
@@ -36,7 +37,7 @@ pub(crate) fn of_times(all: &[Timed]) -> Vec<Quantities> {
 fn counts(times: &JobTimes, of: &Timed) -> bool {
     let JobTimes { submit, finish, outcome, .. } = *times;
     let job = JobMetrics { submit, finish, outcome, ..JobMetrics::default() };
-    standing(&job, of.window) == resched_trace::comparison::Standing::Counts
+    standing(&job, of.window) == resched_tables::standing::Standing::Counts
 }
 
 #[cfg(test)]

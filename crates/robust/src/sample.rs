@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use resched_analysis::{JobMetrics, Run};
-use resched_trace::comparison::Standing;
+use resched_tables::standing::Standing;
 
 /// The fewest jobs that may stand for all.
 const LEAST_JOBS: usize = 30;
@@ -58,7 +58,7 @@ fn ratios(runs: &[Run], of: Range<usize>) -> Vec<f64> {
         let jobs = run.jobs.get(of.clone()).unwrap_or_default().iter();
         let counting = |job: &&JobMetrics| job.standing == Standing::Counts;
         let times: Vec<f64> = jobs.filter(counting).filter_map(|job| job.completion).map(|ms| ms as f64).collect();
-        resched_analysis::distribution::mean(&times).unwrap_or(f64::NAN)
+        resched_analysis::statistics::distribution::mean(&times).unwrap_or(f64::NAN)
     };
     let base = runs.first().map_or(f64::NAN, mean);
     runs.iter().skip(1).map(|run| (mean(run) / base).ln()).collect()

@@ -2,15 +2,15 @@
 //! log with wrong defaults must have the sign of the truth, or must not call itself measured.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-use resched_analysis::sign::{Level, Sign, Variants, VariedRun};
+use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun};
 use resched_analysis::{Gathered, Population, Run};
 use resched_replay::{ClusterConfig, Memory, PolicySpec, ReadBy, RunTrace, Setup, Source, Threads, World};
 use resched_robust::{Asked, Plan};
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::formats::Collected;
-use resched_trace::model::JobRecord;
-use resched_trace::validity::Grade;
-use resched_trace::workload::{Workload, make_trace};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::JobRecord;
+use resched_tables::sink::Collected;
+use resched_tables::validity::Grade;
+use resched_workload::{Workload, make_trace};
 
 use rand::RngExt;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::run::RunBound;
+use resched_tables::run::RunBound;
 
 use crate::ids::Ms;
 use crate::resources::Resources;

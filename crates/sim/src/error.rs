@@ -7,7 +7,7 @@ use crate::ids::Ms;
 pub enum Error {
     /// The trace could not be read.
     #[error(transparent)]
-    Trace(#[from] resched_trace::Error),
+    Trace(#[from] resched_tables::Error),
     /// The cluster or the request is wrong (exit status 2).
     #[error("{0}")]
     Config(String),

@@ -1,6 +1,6 @@
 //! What the replays of both engines report.
 
-use resched_trace::model::{Outcome, Reason, TaskKind};
+use resched_tables::model::{Outcome, Reason, TaskKind};
 
 use crate::ids::{JobId, Ms};
 

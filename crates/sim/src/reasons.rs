@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use resched_trace::model::{Reason, TaskKind};
+use resched_tables::model::{Reason, TaskKind};
 
 use crate::ids::{JobId, Ms};
 use crate::observer::PassedOver;

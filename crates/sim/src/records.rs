@@ -2,7 +2,7 @@
 
 use std::slice::Iter;
 
-use resched_trace::model::{AttemptRow, JobRecord, JobRow, SplitRow, TaskRecord, TaskRow};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, SplitRow, TaskRecord, TaskRow};
 
 /// The name of jobs in memory in errors.
 pub(crate) const IN_MEMORY: &str = "the workload";

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Outcome, ReasonRow, ResourceRow};
-use resched_trace::run::{FORMAT_VERSION, MARKER, RowReader, RunInfo};
-use resched_trace::store::{Out, StagedDir, TableWriter, contents};
+use resched_tables::model::{AttemptRow, DecisionRow, JobRow, Outcome, ReasonRow, ResourceRow};
+use resched_tables::run::{FORMAT_VERSION, MARKER, RowReader, RunInfo};
+use resched_tables::store::{Out, StagedDir, TableWriter, contents};
 
 use crate::Error;
 use crate::ids::JobId;

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use resched_trace::run::{RunClock, RunWindow, Unfinished};
-use resched_trace::scale::Instant;
+use resched_tables::clock::Instant;
+use resched_tables::run::{RunClock, RunWindow, Unfinished};
 
 use crate::ids::Ms;
 

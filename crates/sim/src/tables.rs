@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array, ListArray, RecordBatch, StringArray};
 use arrow::datatypes::DataType;
-use resched_trace::store::Trace;
-use resched_trace::store::columns::Row;
+use resched_tables::store::Trace;
+use resched_tables::store::columns::Row;
 
 use crate::Error;
 use crate::ids::Ms;
@@ -65,7 +65,7 @@ pub(crate) use columns;
 
 /// Goes through some columns of a table, row by row. It stands before the first row at first.
 pub(crate) struct Cursor<C> {
-    batches: Box<dyn Iterator<Item = Result<RecordBatch, resched_trace::Error>>>,
+    batches: Box<dyn Iterator<Item = Result<RecordBatch, resched_tables::Error>>>,
     wanted: Vec<C>,
     /// The columns of the current batch, by place.
     columns: Vec<Option<Column>>,
@@ -193,7 +193,7 @@ impl Column {
 
 /// That rows of a table belong to no job or task.
 pub(crate) fn left_over(trace: &Trace, table: &str) -> Error {
-    Error::Trace(resched_trace::Error::Trace {
+    Error::Trace(resched_tables::Error::Trace {
         path: trace.dir().join(format!("{table}.parquet")),
         problem: "the rows are not grouped in the order of the jobs and tasks tables".to_owned(),
         remedy: "ingest the sources again".to_owned(),

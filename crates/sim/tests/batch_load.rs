@@ -3,11 +3,11 @@
 
 use resched_sim::batch::{Loaded, is_batch, is_batch_records, load, load_records};
 use resched_sim::{ClusterConfig, Error, Resources, Scope};
-use resched_trace::formats::Collected;
-use resched_trace::model::{
+use resched_tables::model::{
     AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow,
 };
-use resched_trace::store::{Trace, TraceParts, TraceWriter};
+use resched_tables::sink::Collected;
+use resched_tables::store::{Trace, TraceParts, TraceWriter};
 
 fn job(id: &str, submit: Option<i64>, tasks: Vec<TaskRecord>) -> JobRecord {
     let mut record =

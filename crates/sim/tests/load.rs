@@ -4,12 +4,12 @@
 use resched_sim::cluster_file::Splits;
 use resched_sim::hadoop::{Cluster, Kind, Loaded, Workload, load, load_records};
 use resched_sim::{ClusterConfig, Resources, Scope, Skipped};
-use resched_trace::formats::Collected;
-use resched_trace::model::{
+use resched_tables::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeChange, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
-use resched_trace::store::{Trace, TraceParts, TraceWriter};
-use resched_trace::workload::{Workload as WorkloadFile, generate, write_trace};
+use resched_tables::sink::Collected;
+use resched_tables::store::{Trace, TraceParts, TraceWriter};
+use resched_workload::{Workload as WorkloadFile, generate, write_trace};
 
 const WORKLOAD: &str = r#"
 name = "two"

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use resched_analysis::compare::Estimate;
-use resched_analysis::measure::Metric;
-use resched_analysis::paired::least_p;
-use resched_analysis::practical::{Matters, Ratio, Verdict};
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::paired::least_p;
+use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
 use resched_report::alike;
 
 use crate::merge::Merged;

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
-use resched_trace::draws::{Purpose, stream};
+use resched_tables::draws::{Purpose, stream};
 
 use crate::file::{Axis, Design, DesignKind};
 use crate::values::Value;

@@ -21,7 +21,7 @@ pub enum Error {
     Work(String),
     /// A trace, a workload or a file of the sweep could not be read or written.
     #[error(transparent)]
-    Store(Box<resched_trace::Error>),
+    Store(Box<resched_tables::Error>),
     /// A world could not be opened.
     #[error(transparent)]
     Replay(Box<resched_replay::Error>),
@@ -58,8 +58,8 @@ impl From<resched_replay::Error> for Error {
     }
 }
 
-impl From<resched_trace::Error> for Error {
-    fn from(error: resched_trace::Error) -> Self {
+impl From<resched_tables::Error> for Error {
+    fn from(error: resched_tables::Error) -> Self {
         Self::Store(Box::new(error))
     }
 }

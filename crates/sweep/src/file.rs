@@ -34,12 +34,12 @@ mod variant;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use resched_analysis::measure::{Metric, known};
-use resched_analysis::practical::Matters;
+use resched_analysis::metrics::named::{Metric, known};
+use resched_analysis::statistics::practical::Matters;
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Unfinished, Window};
-use resched_trace::reference::{Shape, Value};
-use resched_trace::{choices, keys};
+use resched_tables::reference::{Shape, Value};
+use resched_tables::{choices, keys};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_analysis::bound::{idle, together};
+use resched_analysis::metrics::bound::{idle, together};
 
 use crate::cell::Cell;
 use crate::merge::Merged;

@@ -1,6 +1,6 @@
 //! The limits of sweeps.
 
-use resched_trace::limits::Limit;
+use resched_tables::limits::Limit;
 
 use crate::design::MOST_SETTINGS;
 use crate::file::MOST_SEEDS;

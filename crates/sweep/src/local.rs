@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 use resched_analysis::{Gathered, Run};
 use resched_policies::PolicySpec;
 use resched_replay::{Nothing, ReadBy, Threads, World};

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use resched_trace::store::{is_hidden, write_file};
+use resched_tables::store::{is_hidden, write_file};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -103,7 +103,7 @@ impl Place {
             Self::Folder(folder) => {
                 let path = folder.join(name);
                 if let Some(parent) = path.parent() {
-                    fs::create_dir_all(parent).map_err(resched_trace::Error::io(parent, "make"))?;
+                    fs::create_dir_all(parent).map_err(resched_tables::Error::io(parent, "make"))?;
                 }
                 Ok(write_file(&path, &bytes)?)
             }
@@ -119,7 +119,7 @@ impl Place {
         if !path.exists() {
             return Ok(());
         }
-        for entry in fs::read_dir(&path).map_err(resched_trace::Error::io(&path, "list"))?.flatten() {
+        for entry in fs::read_dir(&path).map_err(resched_tables::Error::io(&path, "list"))?.flatten() {
             if is_hidden(&entry.file_name()) {
                 // A file that cannot be removed stays; it does no harm.
                 let _ = fs::remove_file(entry.path());
@@ -141,7 +141,7 @@ fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(resched_trace::Error::io(path, "read")(error).into()),
+        Err(error) => Err(resched_tables::Error::io(path, "read")(error).into()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use resched_analysis::compare::Estimate;
-use resched_trace::validity::Validity;
+use resched_analysis::statistics::compare::Estimate;
+use resched_tables::validity::Validity;
 
 use crate::Error;
 use crate::answer::answer;

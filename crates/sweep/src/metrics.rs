@@ -1,8 +1,8 @@
 //! The metrics of a cell: all that have a name, and those of the sweep file.
 
 use resched_analysis::Run;
-use resched_analysis::compare::Estimate;
-use resched_analysis::measure::{Measured, Metric, known};
+use resched_analysis::metrics::named::{Measured, Metric, known};
+use resched_analysis::statistics::compare::Estimate;
 
 /// The known values of a run, by the name of the metric: of the metrics that have a name, then of these.
 pub(crate) fn measure(run: &Run, own: &[Metric]) -> Vec<(String, f64)> {

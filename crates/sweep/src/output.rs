@@ -1,6 +1,6 @@
 //! The files of a finished sweep: tables, figures and a page.
 
-use resched_trace::store::OwnFiles;
+use resched_tables::store::OwnFiles;
 
 use crate::Error;
 use crate::figures::figures;

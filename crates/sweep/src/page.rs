@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use resched_analysis::compare::Estimate;
-use resched_analysis::measure::Metric;
-use resched_analysis::practical::Matters;
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::practical::Matters;
 use resched_report::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
-use resched_trace::validity::Grade;
+use resched_tables::validity::Grade;
 
 use crate::Error;
 use crate::answer::{Standing, answer, change, in_one_unit};

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 use resched_replay::Engine;
-use resched_trace::store::marker::{self, Layout, Unusable};
-use resched_trace::store::sha256;
+use resched_tables::store::marker::{self, Layout, Unusable};
+use resched_tables::store::sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;

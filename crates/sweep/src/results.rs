@@ -10,11 +10,12 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
-use resched_analysis::measure::Metric;
-use resched_analysis::{Population, Run, validity};
-use resched_trace::run::RunBound;
-use resched_trace::store::sha256;
-use resched_trace::validity::Validity;
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::metrics::validity;
+use resched_analysis::{Population, Run};
+use resched_tables::run::RunBound;
+use resched_tables::store::sha256;
+use resched_tables::validity::Validity;
 
 use crate::Error;
 use crate::metrics::measure;

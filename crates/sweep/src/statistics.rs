@@ -4,15 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_analysis::compare::Estimate;
-use resched_analysis::distribution::{Distribution, rises_above};
-use resched_analysis::measure::Metric;
-use resched_analysis::paired::{holm, least_p, sign_test, signed_rank_test};
-use resched_analysis::practical::{Matters, Ratio, Verdict};
-use resched_analysis::repeats::{log_ratio, t_interval};
-use resched_analysis::sign::untested;
-use resched_analysis::validity::WAITING;
-use resched_trace::validity::{Fact, Grade, Validity};
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::metrics::validity::WAITING;
+use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::distribution::{Distribution, rises_above};
+use resched_analysis::statistics::paired::{holm, least_p, sign_test, signed_rank_test};
+use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
+use resched_analysis::statistics::repeats::{log_ratio, t_interval};
+use resched_analysis::statistics::sign::untested;
+use resched_tables::validity::{Fact, Grade, Validity};
 
 use crate::cell::Cell;
 use crate::file::SweepFile;

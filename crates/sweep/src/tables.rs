@@ -10,9 +10,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_analysis::compare::Estimate;
-use resched_analysis::measure::Metric;
-use resched_trace::words::csv_cell;
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::compare::Estimate;
+use resched_tables::words::csv_cell;
 
 use crate::Error;
 use crate::cell::Cell;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use resched_analysis::measure::{Metric, Problem};
-use resched_trace::keys;
-use resched_trace::reference::Value as _;
+use resched_analysis::metrics::named::{Metric, Problem};
+use resched_tables::keys;
+use resched_tables::reference::Value as _;
 
 keys! {
     /// The objective and the bounds of `resched tune`.

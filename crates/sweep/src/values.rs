@@ -1,7 +1,7 @@
 //! The values of a parameter in a sweep: one value, a list, a range or a distribution.
 
 use rand::{Rng, RngExt};
-use resched_trace::{choices, keys};
+use resched_tables::{choices, keys};
 use statrs::distribution::{ContinuousCDF, Normal};
 use toml::Value as Toml;
 

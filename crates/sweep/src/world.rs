@@ -8,8 +8,8 @@ use std::sync::Arc;
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, World};
 use resched_sim::ClusterConfig;
-use resched_trace::store::{Trace, sha256};
-use resched_trace::workload::Workload as WorkloadFile;
+use resched_tables::store::{Trace, sha256};
+use resched_workload::Workload as WorkloadFile;
 use toml::{Table, Value as Toml};
 
 use crate::Error;

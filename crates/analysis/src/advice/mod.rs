@@ -9,13 +9,13 @@ mod slow_node;
 mod slowstart;
 mod stragglers;
 
-use resched_trace::model::TaskKind;
-use resched_trace::words::duration;
+use resched_tables::model::TaskKind;
+use resched_tables::words::duration;
 use serde::Serialize;
 
 use crate::Run;
-use crate::distribution::Distribution;
-use crate::intervals::Interval;
+use crate::runs::spans::Interval;
+use crate::statistics::distribution::Distribution;
 use crate::why::{Wait, Why};
 
 /// The most pieces of advice of one rule.
@@ -92,9 +92,9 @@ impl Seen<'_> {
     /// The name of a job in a sentence, with its user.
     fn job(&self, row: usize) -> String {
         let job = self.run.jobs.get(row);
-        let id = job.map_or_else(String::new, |job| resched_trace::words::name(&job.job_id).into_owned());
+        let id = job.map_or_else(String::new, |job| resched_tables::words::name(&job.job_id).into_owned());
         let user =
-            job.and_then(|job| job.user.as_deref()).map(|user| format!(" of {}", resched_trace::words::name(user)));
+            job.and_then(|job| job.user.as_deref()).map(|user| format!(" of {}", resched_tables::words::name(user)));
         format!("job {id}{}", user.unwrap_or_default())
     }
 }

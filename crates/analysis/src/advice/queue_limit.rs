@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::Reason;
-use resched_trace::words::{count, name};
+use resched_tables::model::Reason;
+use resched_tables::words::{count, name};
 
 use super::integral::Integral;
 use super::{Advice, LEAST_SHARE, LEAST_WAIT, Seen, time};

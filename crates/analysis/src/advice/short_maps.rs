@@ -1,7 +1,7 @@
 //! Jobs with many maps of a few seconds.
 
-use resched_trace::model::TaskKind;
-use resched_trace::words::count;
+use resched_tables::model::TaskKind;
+use resched_tables::words::count;
 
 use super::{Advice, Seen, run_times, time};
 

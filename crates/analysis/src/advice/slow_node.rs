@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_trace::model::{Locality, TaskKind};
-use resched_trace::words::{count, name};
+use resched_tables::model::{Locality, TaskKind};
+use resched_tables::words::{count, name};
 
 use super::{Advice, LEAST_WAIT, Seen, run_times, time};
-use crate::distribution::Distribution;
-use crate::intervals::{Interval, NodeNumber};
+use crate::runs::spans::{Interval, NodeNumber};
+use crate::statistics::distribution::Distribution;
 
 /// The fewest maps that are compared on a node, and the fewest jobs that they are of.
 const LEAST_MAPS: usize = 20;

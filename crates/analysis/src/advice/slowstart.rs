@@ -1,6 +1,6 @@
 //! Reduces that hold slots or containers before the maps of their job are done, while others wait for one.
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use super::integral::Integral;
 use super::{Advice, LEAST_SHARE, LEAST_WAIT, Seen, time};
@@ -18,7 +18,7 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
     }
     let waiting = Integral::of_spans(waits().map(|wait| (wait.from, wait.to)));
     let maps = seen.attempts(TaskKind::Map);
-    let of_job = |(job, reduces): (usize, Vec<&crate::intervals::Interval>)| {
+    let of_job = |(job, reduces): (usize, Vec<&crate::runs::spans::Interval>)| {
         let last_map = maps.get(job)?.iter().filter(|map| map.succeeded).map(|map| map.finish).max()?;
         let early: Vec<(i64, i64)> = reduces
             .iter()

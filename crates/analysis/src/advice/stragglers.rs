@@ -1,9 +1,9 @@
 //! Jobs that wait at their end for a task that runs much longer than the others.
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use super::{Advice, LEAST_WAIT, Seen, run_times, time};
-use crate::intervals::Interval;
+use crate::runs::spans::Interval;
 
 /// The fewest tasks of a kind.
 const LEAST_TASKS: usize = 10;
@@ -35,7 +35,7 @@ fn of_kind(seen: &Seen<'_>, kind: TaskKind, what: &str) -> Vec<Advice> {
             return None;
         }
         let node = last.node.and_then(|node| seen.run.nodes.get(node.place())).cloned();
-        let on = node.as_deref().map(|node| format!(" on {}", resched_trace::words::name(node))).unwrap_or_default();
+        let on = node.as_deref().map(|node| format!(" on {}", resched_tables::words::name(node))).unwrap_or_default();
         Some(Advice {
             says: format!(
                 "The last {what} of {} ran {}{on}, {:.1} times as long as the median, and ended {} after nine tenths of its {what}s.",

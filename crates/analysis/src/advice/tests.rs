@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
-use resched_trace::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow};
-use resched_trace::run::{RunCluster, RunInfo, RunTables};
+use resched_tables::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow};
+use resched_tables::run::{RunCluster, RunInfo, RunTables};
 
 use super::*;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::{Locality, TaskKind};
+use resched_tables::model::{Locality, TaskKind};
 
 use super::fitted::{Fitted, LEAST, bootstrap_error};
 use super::observed::Observed;
-use crate::distribution::Distribution;
+use crate::statistics::distribution::Distribution;
 
 /// The least part of the waits is taken, because clocks differ and a map may come back from a failure.
 const LEAST_PART: f64 = 0.1;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 use serde::Serialize;
 
 use super::fitted::{Fitted, bootstrap_error, determined};
 use super::observed::{Attempt, Observed};
-use crate::distribution::Distribution;
+use crate::statistics::distribution::Distribution;
 
 /// What jobs do before their first task and after their last.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]

@@ -1,10 +1,10 @@
 //! An estimate with its standard error.
 
 use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
+use resched_tables::draws::{Purpose, stream};
 use serde::Serialize;
 
-use crate::distribution::mean;
+use crate::statistics::distribution::mean;
 
 /// The fewest observations that determine a mean, ratio or rate.
 pub const LEAST: u64 = 10;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use super::fitted::{Fitted, bootstrap_error, determined};
 use super::observed::{Attempt, Observed};
-use crate::distribution::Distribution;
+use crate::statistics::distribution::Distribution;
 
 /// The fewest gaps that determine the interval.
 const LEAST_GAPS: u64 = 20;
@@ -100,7 +100,7 @@ fn launch_overhead(observed: &Observed, by_application: bool) -> Fitted {
 fn middle_mean(sample: &Distribution) -> Option<f64> {
     let (low, high) = (sample.quantile(0.25)?, sample.quantile(0.75)?);
     let middle: Vec<f64> = sample.values().iter().copied().filter(|value| (low..=high).contains(value)).collect();
-    crate::distribution::mean(&middle)
+    crate::statistics::distribution::mean(&middle)
 }
 
 /// The estimates from gaps alone.
@@ -192,7 +192,7 @@ fn gaps_of_node(maps: &[&Attempt], slots: usize, begun: &BTreeMap<usize, i64>) -
 #[allow(clippy::unwrap_used)]
 mod tests {
     use rand::RngExt;
-    use resched_trace::draws::{Purpose, stream};
+    use resched_tables::draws::{Purpose, stream};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::fitted::{Fitted, LEAST};
 use super::observed::Observed;
-use crate::distribution::Distribution;
+use crate::statistics::distribution::Distribution;
 
 /// A host is listed if the logarithm of its factor is more than this many standard errors from 0.
 const SIGMAS: f64 = 3.0;
@@ -78,7 +78,7 @@ fn fit(cells: &[Cell]) -> (BTreeMap<usize, (f64, u64)>, Option<f64>) {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use resched_trace::model::TaskKind;
+    use resched_tables::model::TaskKind;
 
     use super::*;
     use crate::calibration::Attempt;

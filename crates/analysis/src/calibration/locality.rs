@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 use super::fitted::{Fitted, LEAST};
 use super::observed::Observed;
-use crate::distribution::mean;
+use crate::statistics::distribution::mean;
 
 /// The default factors: Rumen's (policies A.5), as in a cluster file without them.
 pub const DEFAULT_FACTORS: [f64; 3] = [1.0, 1.5, 3.0];
@@ -73,7 +73,7 @@ fn factor(jobs: &[(&[f64], &[f64])]) -> Fitted {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use resched_trace::model::TaskKind;
+    use resched_tables::model::TaskKind;
 
     use super::*;
     use crate::calibration::Attempt;

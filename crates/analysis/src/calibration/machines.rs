@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, Outcome, TaskRow};
-use resched_trace::store::Rows;
-use resched_trace::store::columns::Row;
+use resched_tables::model::{AttemptRow, Outcome, TaskRow};
+use resched_tables::store::Rows;
+use resched_tables::store::columns::Row;
 use serde::Serialize;
 
-use crate::distribution::Distribution;
-use crate::tables::{MAX_TIME, checked};
+use crate::runs::tables::{MAX_TIME, checked};
+use crate::statistics::distribution::Distribution;
 use crate::{Error, Origin};
 
 /// The share of the time in which a machine runs anything that its largest load is held for. What is held for less is taken for a

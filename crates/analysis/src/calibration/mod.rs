@@ -25,10 +25,10 @@ mod speculation;
 
 use std::path::Path;
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use crate::Error;
-use crate::run::{Origin, nothing_observed};
+use crate::runs::run::{Origin, nothing_observed};
 
 pub use cluster_file::{Maker, cluster_file};
 pub use delay::locality_wait;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRow};
-use resched_trace::store::Rows;
-use resched_trace::store::columns::Row;
+use resched_tables::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRow};
+use resched_tables::store::Rows;
+use resched_tables::store::columns::Row;
 
-use crate::tables::{MAX_TIME, checked};
+use crate::runs::tables::{MAX_TIME, checked};
 use crate::{Error, Origin};
 
 /// A job, as far as the estimators need it.
@@ -156,7 +156,7 @@ impl Observed {
 
 /// The tasks of a trace, in the order of its attempts. A run has no such table.
 struct Tasks<'a> {
-    rows: Box<dyn Iterator<Item = Result<TaskRow, resched_trace::Error>> + 'a>,
+    rows: Box<dyn Iterator<Item = Result<TaskRow, resched_tables::Error>> + 'a>,
     /// The task of the latest attempt, its number and its row.
     id: String,
     number: usize,

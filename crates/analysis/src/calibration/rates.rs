@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::fitted::{Fitted, LEAST, bootstrap_error};
 use super::observed::{Observed, span};
-use crate::distribution::Distribution;
+use crate::statistics::distribution::Distribution;
 
 /// The fewest bytes of an attempt. The run time of a smaller one shows its start-up and not its speed.
 const LEAST_BYTES: u64 = 1 << 20;
@@ -115,7 +115,7 @@ fn rate(attempts: impl Iterator<Item = (usize, u64, f64)>) -> Fitted {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use resched_trace::model::TaskKind;
+    use resched_tables::model::TaskKind;
 
     use super::*;
     use crate::calibration::{Attempt, Job};

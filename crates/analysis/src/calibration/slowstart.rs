@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use super::fitted::{Fitted, bootstrap_error};
 use super::observed::Observed;

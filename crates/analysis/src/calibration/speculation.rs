@@ -1,11 +1,11 @@
 //! Whether slow tasks got backups, how many, and after how long.
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 use serde::Serialize;
 
 use super::fitted::{Fitted, bootstrap_error};
 use super::observed::{Attempt, Observed};
-use crate::distribution::Distribution;
+use crate::statistics::distribution::Distribution;
 
 /// The backups of a trace: attempts that started while another one at their task ran.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]

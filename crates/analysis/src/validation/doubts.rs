@@ -1,11 +1,11 @@
 //! Where the model error is as large as the difference between two policies.
 
-use resched_trace::validity::{Fact, Grade};
+use resched_tables::validity::{Fact, Grade};
 
-use crate::distribution::{Distribution, mean};
-use crate::jobs::JobMetrics;
-use crate::population::pairs;
-use crate::run::Run;
+use crate::runs::jobs::JobMetrics;
+use crate::runs::population::pairs;
+use crate::runs::run::Run;
+use crate::statistics::distribution::{Distribution, mean};
 
 /// The fact that the model error of a quantity is as large as the difference of a policy from the baseline in it, if so. `differences` are
 /// relative, by the name of the quantity; `error` has its relative error. A difference of nothing is none that an error could hide.

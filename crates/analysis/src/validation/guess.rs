@@ -62,7 +62,7 @@ pub fn guess(candidates: &[Vec<&Validation>]) -> Guess {
     };
     let of_candidate = |job: &ComparedJob, seeds: &Vec<&Validation>| -> Option<f64> {
         let logs: Option<Vec<f64>> = seeds.iter().map(|replay| Some(place(job, replay)?.log_error())).collect();
-        crate::distribution::mean(&logs?)
+        crate::statistics::distribution::mean(&logs?)
     };
     let tells = |job: &&ComparedJob| {
         let logs: Option<Vec<f64>> = candidates.iter().map(|seeds| of_candidate(job, seeds)).collect();
@@ -79,7 +79,7 @@ pub fn guess(candidates: &[Vec<&Validation>]) -> Guess {
         let sizes = telling
             .iter()
             .flat_map(|job| seeds.iter().filter_map(|replay| Some(place(job, replay)?.log_error().abs())));
-        crate::distribution::mean(&sizes.collect::<Vec<f64>>()).unwrap_or(0.0).max(LEAST_ERROR)
+        crate::statistics::distribution::mean(&sizes.collect::<Vec<f64>>()).unwrap_or(0.0).max(LEAST_ERROR)
     };
     let observations = independent(&telling);
     let logs: Vec<f64> = candidates.iter().map(|seeds| -observations * error(seeds).ln()).collect();

@@ -14,15 +14,15 @@ mod quantities;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_trace::comparison::Standing;
-use resched_trace::model::{Outcome, TaskKind};
+use resched_tables::model::{Outcome, TaskKind};
+use resched_tables::standing::Standing;
 use serde::Serialize;
 
-use crate::distribution::{Distribution, mean};
-use crate::intervals::Interval;
-use crate::jobs::JobMetrics;
-use crate::run::Run;
-use crate::timeline::running_tasks;
+use crate::runs::jobs::JobMetrics;
+use crate::runs::run::Run;
+use crate::runs::spans::Interval;
+use crate::statistics::distribution::{Distribution, mean};
+use crate::time::timeline::running_tasks;
 pub use doubts::{doubt, doubts};
 pub use guess::{Guess, guess};
 pub use phases::{PHASES, PhaseError, SizeClass};
@@ -73,7 +73,7 @@ pub struct Validation {
     pub not_compared: BTreeMap<String, u64>,
     /// The errors of the quantities that policies are compared in, by name ([`QUANTITIES`]).
     pub quantities: BTreeMap<&'static str, QuantityError>,
-    /// The errors of the completion times of single jobs ([`crate::metrics::completion_time`]).
+    /// The errors of the completion times of single jobs ([`crate::metrics::formulas::completion_time`]).
     pub completion: Option<RelativeError>,
     /// The errors of all jobs, then by size, each by phase.
     pub by_size: Vec<SizeClass>,
@@ -312,10 +312,10 @@ fn locality_error(observed: &Run, replayed: &Run, shared: &BTreeMap<&str, (usize
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use resched_trace::run::{RunCluster, RunInfo};
+    use resched_tables::run::{RunCluster, RunInfo};
 
     use super::*;
-    use crate::run::{Origin, peaks};
+    use crate::runs::run::{Origin, peaks};
 
     fn job(id: &str, submit: i64, finish: i64) -> JobMetrics {
         JobMetrics {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 use serde::Serialize;
 
 use super::{Compared, RelativeError, relative_error, signed_error};
-use crate::distribution::mean;
-use crate::intervals::Interval;
-use crate::jobs::JobMetrics;
-use crate::run::Run;
+use crate::runs::jobs::JobMetrics;
+use crate::runs::run::Run;
+use crate::runs::spans::Interval;
+use crate::statistics::distribution::mean;
 
 /// The phases of a job; together they are its completion time.
 pub const PHASES: [&str; 4] = ["launch", "map", "reduce", "end"];
@@ -150,7 +150,7 @@ fn phases(job: &JobMetrics, span: &Span) -> Option<Phases> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::run::Origin;
+    use crate::runs::run::Origin;
 
     fn run(submit: i64, tasks: &[(TaskKind, i64, i64)], finish: i64) -> Run {
         let job = JobMetrics {

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::phases::{self, SizeClass};
 use super::{Compared, comparable, makespan_error, shared_jobs, signed_error};
-use crate::distribution::{Distribution, mean};
-use crate::jobs::JobMetrics;
-use crate::run::Run;
+use crate::runs::jobs::JobMetrics;
+use crate::runs::run::Run;
+use crate::statistics::distribution::{Distribution, mean};
 
 /// The quantities that are compared: their names and titles.
 pub const QUANTITIES: [(&str, &str); 7] = [

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::apportion::apportion;
 use super::held::{Held, Resource, Why};

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use resched_trace::words::{count, duration, name};
+use resched_tables::words::{count, duration, name};
 use serde::Serialize;
 
 use super::held::Why;
 use super::in_short::by_phase;
 use super::phase::Phase;
 use super::timeline::stretches;
-use crate::compare::Estimate;
-use crate::distribution::mean;
-use crate::measure::Sizes;
-use crate::practical::Matters;
-use crate::repeats::t_interval;
+use crate::metrics::named::Sizes;
+use crate::statistics::compare::Estimate;
+use crate::statistics::distribution::mean;
+use crate::statistics::practical::Matters;
+use crate::statistics::repeats::t_interval;
 
 /// The time of a job by phase.
 #[derive(Debug, Clone)]

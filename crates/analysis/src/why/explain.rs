@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::{Outcome, Reason};
-use resched_trace::words::name;
+use resched_tables::model::{Outcome, Reason};
+use resched_tables::words::name;
 use serde::Serialize;
 
 use super::blame::{Holder, Kind, Ledger, Part, Share};

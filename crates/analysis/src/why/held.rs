@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use resched_trace::clock::{Covered, Span, Zone};
-use resched_trace::comparison::Standing;
-use resched_trace::model::{Reason, TaskKind};
-use resched_trace::run::{RunClock, RunInfo, RunWindow};
-use resched_trace::store::System;
+use resched_tables::clock::{Covered, Span, Zone};
+use resched_tables::model::{Reason, TaskKind};
+use resched_tables::run::{RunClock, RunInfo, RunWindow};
+use resched_tables::standing::Standing;
+use resched_tables::store::System;
 use serde::Serialize;
 
 use super::usage::By;
-use crate::{Error, JobMetrics, Origin, window};
+use crate::runs::window;
+use crate::{Error, JobMetrics, Origin};
 
 /// What attempts hold and jobs wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -192,7 +193,7 @@ impl Why {
         rows.filter(|&row| self.is_in_window(row))
     }
 
-    /// The rows of the jobs that count ([`crate::population`]).
+    /// The rows of the jobs that count ([`crate::runs::population`]).
     pub fn counted(&self) -> impl Iterator<Item = usize> + '_ {
         self.complete().filter(|&row| self.jobs.get(row).is_some_and(|job| job.standing == Standing::Counts))
     }

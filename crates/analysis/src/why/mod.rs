@@ -8,7 +8,7 @@
 //! time. While a job waits, its waiting time is divided among those who hold what it waits for, in proportion to what they hold
 //! ([`BlameRow`]). The parts add up to the wait, to the millisecond.
 //!
-//! A replay that kept its decisions says for which reason a job was passed over ([`resched_trace::model::ReasonRow`]). Without them,
+//! A replay that kept its decisions says for which reason a job was passed over ([`resched_tables::model::ReasonRow`]). Without them,
 //! and for a trace, a job that waits is said to wait for a slot.
 
 mod apportion;

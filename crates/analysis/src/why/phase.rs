@@ -1,6 +1,6 @@
 //! The phases of a job.
 
-use resched_trace::model::{Reason, TaskKind};
+use resched_tables::model::{Reason, TaskKind};
 use serde::Serialize;
 
 /// What a job did, or waited for. At each instant it is in one phase.

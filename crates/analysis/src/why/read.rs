@@ -4,13 +4,13 @@ use std::path::Path;
 
 use arrow::array::Int64Array;
 use hashbrown::HashMap;
-use resched_trace::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
-use resched_trace::run::{RunInfo, RunTables};
-use resched_trace::store::System;
+use resched_tables::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
+use resched_tables::run::{RunInfo, RunTables};
+use resched_tables::store::System;
 
 use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why, is_of_containers};
-use crate::population::judge;
-use crate::tables::{Index, Jobs, at, columns, integers, plausible, reasons, strings};
+use crate::runs::population::judge;
+use crate::runs::tables::{Index, Jobs, at, columns, integers, plausible, reasons, strings};
 use crate::{Error, JobMetrics, Origin};
 
 /// The columns of the table of attempts that are read.

@@ -1,7 +1,7 @@
 //! An explanation in words.
 
-use resched_trace::model::Reason;
-use resched_trace::words::{count, duration, name};
+use resched_tables::model::Reason;
+use resched_tables::words::{count, duration, name};
 
 use super::explain::{About, BlameRow, Explanation, PhaseTime};
 use super::phase::Phase;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use resched_trace::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow, TaskKind};
-use resched_trace::run::{RunCluster, RunInfo, RunTables};
+use resched_tables::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow, TaskKind};
+use resched_tables::run::{RunCluster, RunInfo, RunTables};
 
 use super::{BlameRow, Explanation, Phase, Why};
 
@@ -292,7 +292,7 @@ fn odd_rows_do_no_harm() {
 
 mod of_two_runs {
     use super::*;
-    use crate::practical::Matters;
+    use crate::statistics::practical::Matters;
     use crate::why::{Diff, Side};
 
     const SIDES: [Side<'_>; 2] = [

@@ -12,7 +12,7 @@
 //! 6. More tasks come, and none of them waits yet: *dependency*.
 //! 7. No more tasks come: *ending*; if the log does not say when one of its tasks ran, that time is *unknown*.
 
-use resched_trace::model::{Reason, TaskKind};
+use resched_tables::model::{Reason, TaskKind};
 
 use super::held::{Held, Resource, Why};
 use super::phase::Phase;

@@ -1,6 +1,6 @@
 //! The waits of jobs, for rules that look at all of them.
 
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::held::Why;
 use super::phase::Phase;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use resched_trace::store::Scratch;
+use resched_tables::store::Scratch;
 
 use super::{pid, wait_until};
 use crate::failure::INTERRUPTED;

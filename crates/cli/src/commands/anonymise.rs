@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use resched_trace::anonymise::{Key, anonymise};
+use resched_ingest::anonymise::{Key, anonymise};
 
 use super::ingest::told;
 use crate::failure::Failure;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use resched_analysis::calibration::{Calibration, Fitted, Machines, Maker, Slots, calibrate, cluster_file};
 use resched_policies::SiteConf;
 use resched_sim::ClusterConfig;
-use resched_trace::run;
-use resched_trace::store::{StagedFile, Trace, sha256};
+use resched_tables::run;
+use resched_tables::store::{StagedFile, Trace, sha256};
 use serde::Serialize;
 
 use super::known::{Known, known, with_known};

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, File, include_dir};
+use resched_ingest::ingest;
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, World};
 use resched_report::Formats;
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
-use resched_trace::ingest::{self, ingest};
-use resched_trace::store::{Claim, StagedDir};
+use resched_tables::store::{Claim, StagedDir};
 
 use super::replay::{Options, replay_all, signs_in_words, told};
 use super::report;
@@ -19,7 +19,7 @@ use crate::out::ForceArg;
 use crate::output::print;
 use crate::progress::IngestProgress;
 
-/// The history of one morning on a small cluster. `crates/trace` made it from `traces/sample-history.toml`.
+/// The history of one morning on a small cluster. A test of `crates/ingest` made it from `traces/sample-history.toml`.
 static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../traces/sample-history");
 /// The cluster of the sample.
 const CLUSTER: &str = include_str!("../../../../traces/clusters/sample.toml");
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let manifest = ingest(
         std::slice::from_ref(&history),
         args.force.out(&trace, "trace.json"),
-        &ingest::Options::default(),
+        &resched_ingest::Options::default(),
         &mut IngestProgress::new(),
     )?;
     print(&format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;

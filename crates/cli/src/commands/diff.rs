@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use resched_analysis::compare::{Comparison, How, JOB_METRICS, compare};
-use resched_analysis::groups::ranked;
-use resched_analysis::headline::of_completion;
-use resched_analysis::identity::{self, Difference};
-use resched_analysis::practical::Matters;
-use resched_analysis::sign::{Variants, untested};
+use resched_analysis::metrics::groups::ranked;
+use resched_analysis::metrics::validity;
+use resched_analysis::runs::identity::{self, Difference};
+use resched_analysis::statistics::compare::{Comparison, How, JOB_METRICS, compare};
+use resched_analysis::statistics::headline::of_completion;
+use resched_analysis::statistics::practical::Matters;
+use resched_analysis::statistics::sign::{Variants, untested};
 use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, doubts, model_error};
 use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
-use resched_analysis::{JobMetrics, Origin, Population, Run, validity};
+use resched_analysis::{JobMetrics, Origin, Population, Run};
 use resched_replay::runs_in;
-use resched_trace::validity::{Fact, Grade, Validity};
+use resched_tables::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
 use crate::failure::Failure;

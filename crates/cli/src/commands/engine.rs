@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use resched_replay::Threads;
 use resched_sweep::{Location, Plan};
-use resched_trace::store::write_file;
+use resched_tables::store::write_file;
 use serde::Serialize;
 
 use crate::children::{Ended, Program};

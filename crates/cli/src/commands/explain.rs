@@ -7,7 +7,7 @@ use resched_analysis::why::{
     About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
 };
 use resched_analysis::{Origin, Run};
-use resched_trace::reference::nearest;
+use resched_tables::reference::nearest;
 use serde::Serialize;
 
 use crate::failure::Failure;

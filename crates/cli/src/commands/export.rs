@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use resched_trace::export::{TARGETS, export};
-use resched_trace::words::counted;
+use resched_ingest::export::{TARGETS, export};
+use resched_tables::words::counted;
 use serde::Serialize;
 
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use resched_trace::workload::{MAX_WRITTEN_TASKS, write_trace_up_to};
+use resched_workload::{MAX_WRITTEN_TASKS, write_trace_up_to};
 
 use super::ingest::print_written;
 use crate::failure::Failure;

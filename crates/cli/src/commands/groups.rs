@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::Run;
-use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown as shown_groups};
-use resched_trace::clock::Zone;
+use resched_analysis::metrics::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown as shown_groups};
+use resched_tables::clock::Zone;
 use serde::Serialize;
 
 use super::replay::Done;

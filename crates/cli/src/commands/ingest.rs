@@ -4,12 +4,12 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use resched_ingest::tables::unfinished;
+use resched_ingest::{Options, Part, TaskMaker, ingest, split};
 use resched_replay::Threads;
-use resched_trace::ingest::tables::unfinished;
-use resched_trace::ingest::{Options, Part, TaskMaker, ingest, split};
-use resched_trace::store::Manifest;
-use resched_trace::synthesise::Rules;
-use resched_trace::workload::explain_toml;
+use resched_tables::store::Manifest;
+use resched_tables::toml_file::explain_toml;
+use resched_workload::synthesise::Rules;
 use serde::Serialize;
 
 use super::engine::{DaskArgs, ProgramArgs};

@@ -4,9 +4,9 @@
 
 use std::path::PathBuf;
 
+use resched_ingest::{Options, plan_tables, tables};
 use resched_replay::Threads;
-use resched_trace::ingest::{Options, plan_tables, tables};
-use resched_trace::store::Out;
+use resched_tables::store::Out;
 use serde::Serialize;
 
 use super::engine::{DaskArgs, ProgramArgs, Task, dask};

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use resched_analysis::inspect::{Inspection, Powers, inspect};
-use resched_trace::store::{Source, Trace};
-use resched_trace::words::counted;
+use resched_analysis::runs::inspect::{Inspection, Powers, inspect};
+use resched_tables::store::{Source, Trace};
+use resched_tables::words::counted;
 
 use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};

@@ -5,17 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use resched_analysis::measure::{Measured, Metric};
-use resched_analysis::sign::{Level, Sign, Variants, VariedRun, fingerprint};
+use resched_analysis::metrics::bound;
+use resched_analysis::metrics::named::{Measured, Metric};
+use resched_analysis::metrics::validity;
+use resched_analysis::runs::identity;
+use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun, fingerprint};
 use resched_analysis::validation::doubts;
-use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, bound, identity, validity};
+use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
 use resched_robust::{Asked, Plan};
-use resched_trace::clock::Zone;
-use resched_trace::run::{self, RunBound, RunClock, RunWindow, Unfinished};
-use resched_trace::store::{Out, changed_files};
-use resched_trace::validity::{Grade, Validity};
+use resched_tables::clock::Zone;
+use resched_tables::run::{self, RunBound, RunClock, RunWindow, Unfinished};
+use resched_tables::store::{Out, changed_files};
+use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
 use super::groups::{Grouped, Grouping, grouped, groups_told};

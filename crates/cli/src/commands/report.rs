@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use resched_analysis::Origin;
-use resched_analysis::memory::Memory;
-use resched_analysis::practical::Matters;
+use resched_analysis::runs::memory::Memory;
+use resched_analysis::statistics::practical::Matters;
 use resched_replay::runs_in;
 use resched_report::charts::Only;
 use resched_report::{Formats, Look, MARKER, Options, Written, write_report};
-use resched_trace::run::RunValidation;
-use resched_trace::store::Out;
+use resched_tables::run::RunValidation;
+use resched_tables::store::Out;
 
 use crate::failure::Failure;
 use crate::grade::graded;

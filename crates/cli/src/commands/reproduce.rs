@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use resched_reproduce::{MARKER, Progress, Row, find, in_one_sentence, reproduce, write};
-use resched_trace::store::Claim;
+use resched_tables::store::Claim;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;

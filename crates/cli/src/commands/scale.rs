@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use resched_trace::scale::{Instant, Scale, scale};
+use resched_ingest::scale::{Scale, scale};
+use resched_tables::clock::Instant;
 
 use super::ingest::print_written;
 use crate::failure::Failure;

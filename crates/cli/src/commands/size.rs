@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
-use resched_analysis::measure::Metric;
-use resched_analysis::sign::Level;
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::sign::Level;
 use resched_replay::World;
 use resched_sweep::size::{self, Answer, Bound, FILES, Interval, Kept, MARKER, Probe, Sizing, Step, note, sized};
-use resched_trace::store::{FolderLock, OwnFiles};
+use resched_tables::store::{FolderLock, OwnFiles};
 
 use super::replay::policies;
 use super::sweep::claim;

@@ -10,8 +10,8 @@ use resched_replay::Threads;
 use resched_sweep::{
     CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, SweepFile, carry_out, size,
 };
-use resched_trace::store::{FolderLock, Out, OwnFiles, Scratch, is_hidden};
-use resched_trace::validity::{Grade, Validity};
+use resched_tables::store::{FolderLock, Out, OwnFiles, Scratch, is_hidden};
+use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
 use super::engine;

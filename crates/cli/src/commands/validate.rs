@@ -6,15 +6,16 @@ mod candidates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use resched_analysis::metrics::validity;
 use resched_analysis::validation::{LocalityError, QuantityError, Validation, validate};
-use resched_analysis::{Gathered, Population, Run, validity};
+use resched_analysis::{Gathered, Population, Run};
 use resched_policies::PolicySpec;
 use resched_replay::{ReadBy, World};
 use resched_sim::Skipped;
-use resched_trace::model::JobRow;
-use resched_trace::run::{RunCluster, RunEngine, RunInfo, RunTrace};
-use resched_trace::store::{Trace, sha256};
-use resched_trace::validity::{Grade, Validity};
+use resched_tables::model::JobRow;
+use resched_tables::run::{RunCluster, RunEngine, RunInfo, RunTrace};
+use resched_tables::store::{Trace, sha256};
+use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
 use self::candidates::{Guessed, candidates, most_probable};
@@ -184,7 +185,7 @@ impl Told {
         let number = |name: &str, unit: Unit| self.error(name, unit);
         let mean_of = |pick: &dyn Fn(&Validation) -> Option<f64>| {
             let values: Vec<f64> = self.replays.iter().filter_map(|replay| pick(&replay.validation)).collect();
-            resched_analysis::distribution::mean(&values)
+            resched_analysis::statistics::distribution::mean(&values)
         };
         let level = |level: usize, name: &str| {
             let shares = |pick: fn(&LocalityError) -> [f64; 3]| {
@@ -287,7 +288,7 @@ fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
     for (name, error) in replays.iter().flat_map(|replay| replay.validation.errors()) {
         values.entry(name).or_default().extend(error);
     }
-    values.into_iter().map(|(name, values)| (name, resched_analysis::distribution::mean(&values))).collect()
+    values.into_iter().map(|(name, values)| (name, resched_analysis::statistics::distribution::mean(&values))).collect()
 }
 
 /// The table that compares the policies, and what was left out.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use resched_sweep::{CELLS, CellStore, Location, Plan};
-use resched_trace::run;
-use resched_trace::store::{OwnFiles, Trace, Verified, verify};
+use resched_tables::run;
+use resched_tables::store::{OwnFiles, Trace, Verified, verify};
 use serde::Serialize;
 
 use crate::failure::Failure;

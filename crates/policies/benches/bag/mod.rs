@@ -6,8 +6,8 @@ use resched_policies::PolicySpec;
 use resched_sim::cluster_file::Interval;
 use resched_sim::hadoop::{Cluster, Edges, Job, LoggedMap, LoggedReduce, Options, Tally, TaskSpec, Workload, replay};
 use resched_sim::{ClusterConfig, Ms, NodeId};
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{Locality, Outcome, Priority};
 
 const SEED: u64 = 1;
 const REPLICAS: usize = 3;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_sim::batch::Job;
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 use serde::Deserialize;
 
 use crate::queues::toml;

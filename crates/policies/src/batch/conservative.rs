@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use resched_sim::batch::{Ended, Offer, Policy, View};
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::easy::said_end;
 use super::estimates::Running;

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 
 use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::queue::Queue;
 use crate::error::Error;

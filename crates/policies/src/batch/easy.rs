@@ -17,7 +17,7 @@
 
 use resched_sim::batch::{Ended, Offer, Policy, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};

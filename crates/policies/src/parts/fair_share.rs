@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use resched_trace::model::Priority;
+use resched_tables::model::Priority;
 
 /// What a job's priority weighs in Hadoop's Fair Scheduler.
 pub fn priority_weight(priority: Priority) -> f64 {

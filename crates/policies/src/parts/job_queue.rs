@@ -2,7 +2,7 @@
 
 use resched_sim::JobId;
 use resched_sim::hadoop::View;
-use resched_trace::model::Priority;
+use resched_tables::model::Priority;
 
 /// The active jobs: VERY_HIGH first, then by submission, then by id (policies B.1).
 #[derive(Debug, Default)]

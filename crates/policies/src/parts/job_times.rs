@@ -2,7 +2,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use crate::parts::by_id::ByJob;
 use crate::parts::profile::{Profile, Stage};

@@ -48,7 +48,7 @@ pub fn k_means(records: &[StageWeights], k: usize, draws: &mut impl Rng) -> Vec<
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use resched_trace::draws::{Purpose, stream};
+    use resched_tables::draws::{Purpose, stream};
 
     fn map(m1: f64) -> StageWeights {
         StageWeights([m1, 1.0 - m1, 0.0])

@@ -2,7 +2,7 @@
 
 use resched_sim::hadoop::{Kind, Offer, Reach, View};
 use resched_sim::{JobId, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 /// Launches a task of a kind of a job: a map as near to its input as this node can, or a reduce. Returns whether the job had one
 /// for this node.

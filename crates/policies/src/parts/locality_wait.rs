@@ -5,7 +5,7 @@
 
 use resched_sim::hadoop::{Offer, Reach};
 use resched_sim::{JobId, Ms, Violation};
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 use crate::parts::by_id::ByJob;
 use crate::settings::parameter;

@@ -12,7 +12,7 @@ use super::xml::Notes;
 use super::{Origins, PolicyParameter, SettingOrigin};
 use crate::error::Error;
 use crate::parameter::{self, AUTO, Range};
-use resched_trace::reference::nearest;
+use resched_tables::reference::nearest;
 
 /// A setting of the cluster, and the properties of Hadoop that set it at a site.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ mod xml;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use resched_trace::store::sha256;
+use resched_tables::store::sha256;
 use serde::Serialize;
 use toml::Table;
 

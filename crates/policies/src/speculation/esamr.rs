@@ -15,7 +15,7 @@
 use rand::Rng;
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
-use resched_trace::draws::Purpose;
+use resched_tables::draws::Purpose;
 
 use super::node_tally::NodeTally;
 use super::running::{Running, longest_first};
@@ -221,7 +221,7 @@ impl Judge for Esamr {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use resched_trace::draws::stream;
+    use resched_tables::draws::stream;
 
     fn map(m1: f64) -> StageWeights {
         StageWeights([m1, 1.0 - m1, 0.0])

@@ -14,7 +14,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunId, RunView, View};
 use resched_sim::{JobId, Ms, TaskId};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use super::requests::Requests;
 use super::{Speculator, SpeculatorInfo};

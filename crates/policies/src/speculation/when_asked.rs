@@ -6,7 +6,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
 use resched_sim::{JobId, NodeId, TaskId};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use super::Speculator;
 use super::running::{Running, SlowTasks};

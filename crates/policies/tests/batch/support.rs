@@ -8,7 +8,7 @@ use resched_sim::batch::{
 };
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Error, JobEnded, Ms, NodeId, Resources, TaskId};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 /// A start of an instance or a gang, and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use crate::support::{Ran, Seen, seen};
 

@@ -3,8 +3,8 @@
 use rand::seq::IteratorRandom;
 use rand::{Rng, RngExt};
 use resched_sim::Ms;
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{Locality, Outcome, Priority};
 
 use super::{MAP, Naive, REDUCE};
 

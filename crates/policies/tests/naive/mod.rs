@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use resched_sim::Ms;
 use resched_sim::cluster_file::ReduceModel;
 use resched_sim::hadoop::LoggedMap;
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 
 pub(crate) use coupling::{Coupling, Maps};
 

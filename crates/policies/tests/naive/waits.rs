@@ -1,7 +1,7 @@
 //! B.4 (b): how long jobs wait for a node, then for a rack, with their data.
 
 use resched_sim::Ms;
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 use super::{MAP, Naive, REDUCE};
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use resched_sim::cluster_file::Calculator;
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 use super::{Amount, Cluster, PRIORITIES, Reservation, round_up};
 

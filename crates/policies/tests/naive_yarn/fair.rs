@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use resched_policies::queues::{FairQueue, SharePolicy};
 use resched_sim::Ms;
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 use super::{AM, Amount, Cluster, Container, MAP, PRIORITIES, Reservation};
 

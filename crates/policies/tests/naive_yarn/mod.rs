@@ -11,7 +11,7 @@ mod ramp;
 
 use resched_sim::Ms;
 use resched_sim::cluster_file::{Calculator, Size};
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 
 use crate::worlds::{End, JobEnd, Launch, Schedule, World};
 use capacity::Capacity;

@@ -4,7 +4,7 @@ use resched_policies::PolicySpec;
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::LoggedMap;
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 
 use super::{Machine, Map, Schedule, Submitted, World};
 

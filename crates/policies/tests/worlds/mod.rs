@@ -17,7 +17,7 @@ use resched_sim::hadoop::{
     Policy, TaskSpec, View, Workload, Wrapper, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, Ms, NodeId, Resources, TaskId, Violation};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::model::{Locality, Outcome, Priority};
 
 /// A machine: the number of its rack and its slots.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use resched_trace::ingest::{self, ingest};
-use resched_trace::workload::write_trace;
+use resched_ingest::{Options, ingest};
+use resched_workload::write_trace;
 use tempfile::TempDir;
 
 /// 200 nodes, 500 times 20 jobs of 40 or 160 maps: a million tasks.
@@ -52,7 +52,7 @@ impl Made {
         let source = |part| shared.join(format!("traces/hadoop-mapreduce-2011/mumak/19-jobs.{part}.json.gz"));
         let sources = ["trace", "topology"].map(source);
         let dir = sources.iter().all(|source| source.exists()).then(|| tempfile::tempdir().unwrap())?;
-        ingest(&sources, dir.path().join("trace"), &ingest::Options::default(), &mut ()).unwrap();
+        ingest(&sources, dir.path().join("trace"), &Options::default(), &mut ()).unwrap();
         Some(Self { dir })
     }
 

@@ -13,8 +13,8 @@ mod yarn;
 use resched_policies::PolicySpec;
 use resched_sim::ClusterConfig;
 use resched_sim::hadoop::System;
-use resched_trace::run::Unfinished;
-use resched_trace::store::Manifest;
+use resched_tables::run::Unfinished;
+use resched_tables::store::Manifest;
 
 use crate::Error;
 use crate::source::Engine;

@@ -3,9 +3,9 @@
 use resched_analysis::JobMetrics;
 
 use crate::Error;
-use crate::axis::Axis;
-use crate::figure::Swatch;
-use crate::panels::{Curve, Panel, SEVERAL, draw_panels};
+use crate::plot::axis::Axis;
+use crate::plot::figure::Swatch;
+use crate::plot::panels::{Curve, Panel, SEVERAL, draw_panels};
 use crate::scene::Scene;
 
 /// If the greatest value is more than this many times the least, the axis is logarithmic.

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::Run;
-use resched_analysis::groups::{By, GroupRow, groups};
-use resched_trace::clock::Zone;
-use resched_trace::words::count;
+use resched_analysis::metrics::groups::{By, GroupRow, groups};
+use resched_tables::clock::Zone;
+use resched_tables::words::count;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::{Axis, TimeUnit};
-use crate::figure::Swatch;
-use crate::rows::{Row, Rows, Span, draw_rows};
+use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::figure::Swatch;
+use crate::plot::rows::{Row, Rows, Span, draw_rows};
 use crate::scene::Scene;
 
 /// The chart.

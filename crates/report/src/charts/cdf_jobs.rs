@@ -1,11 +1,11 @@
 //! Distribution of the jobs' processing times (Coupling, Fig. 16).
 
 use resched_analysis::Run;
-use resched_analysis::distribution::Distribution;
+use resched_analysis::statistics::distribution::Distribution;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::curves::draw_curves;
+use crate::plot::curves::draw_curves;
 use crate::scene::Scene;
 
 /// The chart.

@@ -1,12 +1,12 @@
 //! Distribution of the maps' run times (Coupling, Fig. 8).
 
 use resched_analysis::Run;
-use resched_analysis::distribution::Distribution;
-use resched_trace::model::TaskKind;
+use resched_analysis::statistics::distribution::Distribution;
+use resched_tables::model::TaskKind;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::curves::draw_curves;
+use crate::plot::curves::draw_curves;
 use crate::scene::Scene;
 
 /// The chart.

@@ -1,14 +1,14 @@
 //! The share of the cluster that is kept for small jobs, over time.
 
 use resched_analysis::Run;
-use resched_analysis::timeline::span;
+use resched_analysis::time::timeline::span;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::Axis;
-use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
+use crate::plot::axis::Axis;
+use crate::plot::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
+use crate::plot::style::Series;
 use crate::scene::{Scene, Shown};
-use crate::style::Series;
 
 /// The chart.
 pub(crate) const CHART: Chart = Chart {

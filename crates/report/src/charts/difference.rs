@@ -1,9 +1,9 @@
 //! Two runs over time: how far one is ahead of the other.
 
 use resched_analysis::Run;
-use resched_analysis::cells::Cells;
-use resched_analysis::over_time::{jobs_done, running};
-use resched_analysis::timeline::span;
+use resched_analysis::metrics::cells::Cells;
+use resched_analysis::time::over_time::{jobs_done, running};
+use resched_analysis::time::timeline::span;
 
 use super::chart::Chart;
 use super::over_time::{Measure, cells_of, draw_over_time};

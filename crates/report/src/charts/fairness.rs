@@ -1,7 +1,7 @@
 //! How fairly the tasks are shared, over time.
 
-use resched_analysis::over_time::fairness;
-use resched_analysis::share_error::share_error;
+use resched_analysis::metrics::share_error::share_error;
+use resched_analysis::time::over_time::fairness;
 
 use super::chart::Chart;
 use super::over_time::{Measure, cells_of, draw_over_time};

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use plotters::prelude::{Color, RGBColor, Rectangle};
 use resched_analysis::Run;
-use resched_analysis::cells::Load;
-use resched_analysis::intervals::Interval;
-use resched_analysis::nodes::in_order;
-use resched_analysis::timeline::span;
+use resched_analysis::metrics::cells::Load;
+use resched_analysis::runs::nodes::in_order;
+use resched_analysis::runs::spans::Interval;
+use resched_analysis::time::timeline::span;
 
 use super::chart::Chart;
 use super::own_colours::{entries, largest_jobs};
 use crate::Error;
-use crate::axis::Axis;
-use crate::clock::Clock;
-use crate::figure::{
+use crate::plot::axis::Axis;
+use crate::plot::clock::Clock;
+use crate::plot::figure::{
     Area, Drawn, Legend, Plot, Sheet, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled,
 };
+use crate::plot::style::{Fill, GREY, GRID, area_colour, tint};
 use crate::scene::Scene;
-use crate::style::{Fill, GREY, GRID, area_colour, tint};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -286,8 +286,8 @@ fn draw_plots(
 
 #[cfg(test)]
 mod tests {
-    use resched_trace::model::{AttemptRow, JobRow, Outcome};
-    use resched_trace::run::{RunCluster, RunInfo, RunTables};
+    use resched_tables::model::{AttemptRow, JobRow, Outcome};
+    use resched_tables::run::{RunCluster, RunInfo, RunTables};
 
     use super::*;
 

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use resched_analysis::distribution::Distribution;
-use resched_trace::words::count;
+use resched_analysis::statistics::distribution::Distribution;
+use resched_tables::words::count;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::{Axis, TimeUnit};
-use crate::bars::{Part, What, draw_bars, fit};
-use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, mark, pixel};
-use crate::panels::{Curve, Panel, SINGLE, draw_panels};
+use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::bars::{Part, What, draw_bars, fit};
+use crate::plot::figure::{Legend, Swatch, axes, below, figure, inside, left_of, mark, pixel};
+use crate::plot::panels::{Curve, Panel, SINGLE, draw_panels};
+use crate::plot::style::Fill;
 use crate::scene::{Scene, largest};
-use crate::style::Fill;
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {

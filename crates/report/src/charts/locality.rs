@@ -4,9 +4,9 @@ use resched_analysis::JobMetrics;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::bars::{Part, What, are_shared, draw_bars};
+use crate::plot::bars::{Part, What, are_shared, draw_bars};
+use crate::plot::style::Fill;
 use crate::scene::Scene;
-use crate::style::Fill;
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {

@@ -1,6 +1,6 @@
 //! Maps by distance from their input, against the size of their job (Delay Scheduling, Figs. 4 and 5).
 
-use resched_analysis::by_size::by_size;
+use resched_analysis::metrics::by_size::by_size;
 
 use super::against_size::{Measure, draw_against_size};
 use super::chart::Chart;

@@ -1,7 +1,7 @@
 //! Maps by distance from their input, over time.
 
 use resched_analysis::JobMetrics;
-use resched_analysis::over_time::launches;
+use resched_analysis::time::over_time::launches;
 
 use super::chart::Chart;
 use super::over_time::{FEW_CELLS, Measure, draw_over_time};

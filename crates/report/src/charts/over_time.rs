@@ -1,13 +1,13 @@
 //! Measures over time: a panel for each, a line for each run.
 
 use resched_analysis::Run;
-use resched_analysis::cells::Cells;
+use resched_analysis::metrics::cells::Cells;
 
 use crate::Error;
-use crate::axis::Axis;
-use crate::clock::Clock;
-use crate::figure::{Sheet, Swatch};
-use crate::panels::{Curve, Panel, SEVERAL, SINGLE, draw_panels};
+use crate::plot::axis::Axis;
+use crate::plot::clock::Clock;
+use crate::plot::figure::{Sheet, Swatch};
+use crate::plot::panels::{Curve, Panel, SEVERAL, SINGLE, draw_panels};
 use crate::scene::{Scene, Shown};
 
 /// The cells of time of a line, if there are few lines and if there are many: lines of many cells would cover one another.

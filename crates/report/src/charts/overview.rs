@@ -1,19 +1,19 @@
 //! What the jobs are: when they arrive, how large they are, and how long their tasks run.
 
 use resched_analysis::Run;
-use resched_analysis::cells::Cells;
-use resched_analysis::distribution::Distribution;
-use resched_analysis::over_time::arrivals;
-use resched_trace::model::TaskKind;
-use resched_trace::words::count;
+use resched_analysis::metrics::cells::Cells;
+use resched_analysis::statistics::distribution::Distribution;
+use resched_analysis::time::over_time::arrivals;
+use resched_tables::model::TaskKind;
+use resched_tables::words::count;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::{Axis, TimeUnit};
-use crate::figure::Swatch;
-use crate::panels::{Curve, Panel, SEVERAL, draw_panels};
+use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::figure::Swatch;
+use crate::plot::panels::{Curve, Panel, SEVERAL, draw_panels};
+use crate::plot::style::{DARK, Series, area_colour};
 use crate::scene::{Scene, Shown};
-use crate::style::{DARK, Series, area_colour};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {

@@ -1,10 +1,10 @@
 //! The jobs that have a colour of their own in charts of all jobs.
 
-use resched_trace::words::count;
+use resched_tables::words::count;
 
-use crate::figure::Swatch;
+use crate::plot::figure::Swatch;
+use crate::plot::style::{Fill, GREY, area_colour};
 use crate::scene::Scene;
-use crate::style::{Fill, GREY, area_colour};
 
 /// The number of jobs with their own colour.
 const OWN_COLOUR: usize = 7;

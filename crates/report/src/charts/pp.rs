@@ -1,12 +1,12 @@
 //! Percentiles of completion times against those under the baseline.
 
-use resched_analysis::distribution::Distribution;
+use resched_analysis::statistics::distribution::Distribution;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::Axis;
-use crate::figure::Swatch;
-use crate::panels::{Curve, Panel, SINGLE, draw_panels};
+use crate::plot::axis::Axis;
+use crate::plot::figure::Swatch;
+use crate::plot::panels::{Curve, Panel, SINGLE, draw_panels};
 use crate::scene::{Scene, Shown};
 
 /// The chart.

@@ -1,6 +1,6 @@
 //! Jobs that wait for their first task, over time.
 
-use resched_analysis::timeline::queue_length;
+use resched_analysis::time::timeline::queue_length;
 
 use super::chart::Chart;
 use super::over_time::{Measure, cells_of, draw_over_time};

@@ -1,13 +1,13 @@
 //! Distribution of each job's time against that under the baseline.
 
-use resched_analysis::distribution::Distribution;
+use resched_analysis::statistics::distribution::Distribution;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::Axis;
-use crate::curves::steps;
-use crate::figure::Swatch;
-use crate::panels::{Curve, Panel, SINGLE, draw_panels};
+use crate::plot::axis::Axis;
+use crate::plot::curves::steps;
+use crate::plot::figure::Swatch;
+use crate::plot::panels::{Curve, Panel, SINGLE, draw_panels};
 use crate::scene::{Scene, Shown};
 
 /// The chart.

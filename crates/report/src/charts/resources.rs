@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::Run;
-use resched_analysis::timeline::span;
-use resched_trace::model::ResourceRow;
+use resched_analysis::time::timeline::span;
+use resched_tables::model::ResourceRow;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::Axis;
-use crate::figure::Swatch;
-use crate::panels::{Curve, Panel, SEVERAL, draw_panels};
+use crate::plot::axis::Axis;
+use crate::plot::figure::Swatch;
+use crate::plot::panels::{Curve, Panel, SEVERAL, draw_panels};
 use crate::scene::{Scene, Shown};
 
 /// The chart.

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use plotters::prelude::{Color, PathElement, Polygon, RGBColor, WHITE};
 use resched_analysis::Run;
-use resched_analysis::intervals::Interval;
-use resched_analysis::timeline::{running_tasks, span};
-use resched_trace::model::TaskKind;
+use resched_analysis::runs::spans::Interval;
+use resched_analysis::time::timeline::{running_tasks, span};
+use resched_tables::model::TaskKind;
 
 use super::chart::Chart;
 use super::own_colours::{entries, largest_jobs};
 use crate::Error;
-use crate::axis::Axis;
-use crate::figure::{Area, Drawn, Legend, axes, below, drawn, figure, inside, left_of, pixel, titled};
+use crate::plot::axis::Axis;
+use crate::plot::figure::{Area, Drawn, Legend, axes, below, drawn, figure, inside, left_of, pixel, titled};
+use crate::plot::style::{DARK, GREY, area_colour};
 use crate::scene::Scene;
-use crate::style::{DARK, GREY, area_colour};
 use crate::timelines::{self, edges};
 
 /// The chart.

@@ -1,14 +1,14 @@
 //! How far apart the seeds of a policy are.
 
 use resched_analysis::Run;
-use resched_analysis::distribution::mean;
-use resched_analysis::timeline::makespan;
-use resched_trace::words::count;
+use resched_analysis::statistics::distribution::mean;
+use resched_analysis::time::timeline::makespan;
+use resched_tables::words::count;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::{Axis, TimeUnit};
-use crate::rows::{Row, Rows, Span, draw_rows};
+use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::rows::{Row, Rows, Span, draw_rows};
 use crate::scene::Scene;
 
 /// The chart.

@@ -1,8 +1,8 @@
 //! Slowdown against the size of a job.
 
 use resched_analysis::JobMetrics;
-use resched_analysis::by_size::by_size;
-use resched_analysis::distribution::Distribution;
+use resched_analysis::metrics::by_size::by_size;
+use resched_analysis::statistics::distribution::Distribution;
 
 use super::against_size::{Measure, draw_against_size};
 use super::chart::Chart;

@@ -2,9 +2,9 @@
 
 use super::chart::Chart;
 use crate::Error;
-use crate::bars::{Part, What, draw_bars};
+use crate::plot::bars::{Part, What, draw_bars};
+use crate::plot::style::Fill;
 use crate::scene::Scene;
-use crate::style::Fill;
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {

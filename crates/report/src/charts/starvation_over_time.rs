@@ -1,6 +1,6 @@
 //! Jobs whose reduces starve, over time.
 
-use resched_analysis::over_time::starving;
+use resched_analysis::time::over_time::starving;
 
 use super::chart::Chart;
 use super::over_time::{Measure, cells_of, draw_over_time};

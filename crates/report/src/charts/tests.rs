@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use resched_analysis::{Population, Run};
-use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind};
-use resched_trace::run::{RunCluster, RunInfo, RunTables};
+use resched_tables::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind};
+use resched_tables::run::{RunCluster, RunInfo, RunTables};
 
 use super::CHARTS;
 use crate::scene::{Chosen, Scene};

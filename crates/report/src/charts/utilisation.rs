@@ -1,10 +1,10 @@
 //! How much of the cluster is in use, over time.
 
 use resched_analysis::Run;
-use resched_analysis::cells::Cells;
-use resched_analysis::over_time::{cores_held, running};
-use resched_trace::model::TaskKind;
-use resched_trace::run::RunCluster;
+use resched_analysis::metrics::cells::Cells;
+use resched_analysis::time::over_time::{cores_held, running};
+use resched_tables::model::TaskKind;
+use resched_tables::run::RunCluster;
 
 use super::chart::Chart;
 use super::over_time::{Measure, cells_of, draw_over_time};

@@ -1,10 +1,10 @@
 //! How far each thing that the data leaves open moves a policy's difference from the baseline: a tornado chart.
 
-use resched_analysis::sign::{InVariant, Sign};
+use resched_analysis::statistics::sign::{InVariant, Sign};
 
 use super::chart::Chart;
 use crate::Error;
-use crate::intervals::{Interval, Intervals, draw_intervals_on};
+use crate::plot::intervals::{Interval, Intervals, draw_intervals_on};
 use crate::scene::Scene;
 
 /// The chart.

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, ResourceRow, TaskKind};
-use resched_trace::run::{FORMAT_VERSION, RunCluster, RunInfo, RunTrace};
-use resched_trace::store::{TableWriter, WrittenTable, contents};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, ResourceRow, TaskKind};
+use resched_tables::run::{FORMAT_VERSION, RunCluster, RunInfo, RunTrace};
+use resched_tables::store::{TableWriter, WrittenTable, contents};
 
 const MAP_SLOTS: usize = 28;
 const REDUCE_SLOTS: usize = 14;

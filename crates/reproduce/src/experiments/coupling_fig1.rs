@@ -1,6 +1,6 @@
 //! Coupling, Figs. 1 and 2: two Greps.
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, figure, figures};
 use super::measures::{MINUTE, change, completion, first_at_least, job, running, span};

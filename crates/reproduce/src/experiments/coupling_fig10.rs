@@ -2,7 +2,7 @@
 
 use resched_analysis::Run;
 use resched_policies::parts::delay_formulas::stays_local;
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use super::coupling::{
     CHOSEN_RACKS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_racks,

@@ -3,9 +3,9 @@
 use std::num::NonZeroU32;
 
 use resched_analysis::Run;
-use resched_analysis::distribution::{Distribution, rises_above};
+use resched_analysis::statistics::distribution::{Distribution, rises_above};
 use resched_report::Figure;
-use resched_trace::workload::Workload;
+use resched_workload::Workload;
 
 use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, figure};
 use super::measures::{MINUTE, change, mean_completion};

@@ -1,8 +1,8 @@
 //! Coupling, Figs. 5 to 8 and Table I: ten identical Greps.
 
 use resched_analysis::Run;
-use resched_analysis::distribution::mean;
-use resched_trace::model::{ResourceRow, TaskKind};
+use resched_analysis::statistics::distribution::mean;
+use resched_tables::model::{ResourceRow, TaskKind};
 
 use super::coupling::{FAIR, KNOBS, assumptions, fair_and_coupling, figure, figures};
 use super::measures::{MINUTE, change, completion, first_at_least, map_times, mean_completion, running, span};
@@ -52,7 +52,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 /// When the reduces of jobs 1 and 2 first hold 16 slots, min.
 fn both_hold_all(run: &Run) -> Option<f64> {
     let held = |number| run.intervals.iter().filter(move |of| of.job + 1 == number);
-    let steps = resched_analysis::timeline::running_tasks(held(1).chain(held(2)), TaskKind::Reduce);
+    let steps = resched_analysis::time::timeline::running_tasks(held(1).chain(held(2)), TaskKind::Reduce);
     first_at_least(&steps, 16.0).map(|ms| ms / MINUTE)
 }
 
@@ -186,6 +186,6 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 }
 
 fn reduces_at_once(run: &Run) -> Option<f64> {
-    let (first, last) = resched_analysis::timeline::span(&run.jobs)?;
+    let (first, last) = resched_analysis::time::timeline::span(&run.jobs)?;
     Some(running(run, TaskKind::Reduce, None).mean(first, last))
 }

@@ -2,7 +2,7 @@
 
 use resched_analysis::Run;
 use resched_sim::cluster_file::{Contention, ReduceModel};
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use super::coupling::{
     CHOSEN_RACKS, CLUSTER, FAIR, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures,
@@ -72,7 +72,7 @@ fn swing(run: &Run, number: usize) -> Option<(f64, f64)> {
 /// The mean over jobs 1, 5 and 9 of one end of [`swing`].
 fn mean_swing(run: &Run, end: fn((f64, f64)) -> f64) -> Option<f64> {
     let ends: Vec<f64> = [1, 5, 9].iter().filter_map(|number| swing(run, *number)).map(end).collect();
-    resched_analysis::distribution::mean(&ends)
+    resched_analysis::statistics::distribution::mean(&ends)
 }
 
 /// The largest traffic of a node in and out, in the mean over 10 s, bytes per second.

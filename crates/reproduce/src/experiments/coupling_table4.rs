@@ -1,7 +1,7 @@
 //! Coupling, Table IV and Fig. 3: jobs that starve for reduce slots.
 
 use resched_analysis::Run;
-use resched_trace::workload::Workload;
+use resched_workload::Workload;
 
 use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, fair_and_coupling, figure, figures};
 use super::measures::{MINUTE, change, completion, job, mean_completion};
@@ -184,7 +184,7 @@ fn mean_change(fair: &Run, coupling: &Run) -> Option<f64> {
     let changes: Vec<f64> = (1..=STARVATION.len())
         .filter_map(|number| change(completion(fair, number), completion(coupling, number)))
         .collect();
-    resched_analysis::distribution::mean(&changes)
+    resched_analysis::statistics::distribution::mean(&changes)
 }
 
 /// Why a starvation time may differ.

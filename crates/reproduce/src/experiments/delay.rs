@@ -1,7 +1,7 @@
 //! Shared by the experiments of the Delay Scheduling paper.
 
 use resched_analysis::Run;
-use resched_analysis::repeats::t_interval;
+use resched_analysis::statistics::repeats::t_interval;
 use resched_report::Line;
 
 use crate::case::{Bundled, bundled};

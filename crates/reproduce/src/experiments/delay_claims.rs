@@ -1,8 +1,8 @@
 //! Delay Scheduling: sticky slots, small jobs of several users, and throughput.
 
 use resched_analysis::Run;
-use resched_analysis::distribution::mean;
-use resched_analysis::timeline::makespan;
+use resched_analysis::statistics::distribution::mean;
+use resched_analysis::time::timeline::makespan;
 
 use super::coupling::{figure, figures};
 use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality};

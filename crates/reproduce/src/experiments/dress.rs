@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use rand::RngExt;
 use resched_analysis::Run;
-use resched_analysis::distribution::mean;
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::workload::{Class, Workload};
+use resched_analysis::statistics::distribution::mean;
+use resched_tables::draws::{Purpose, stream};
+use resched_workload::{Class, Workload};
 
 use crate::Error;
 use crate::band::Unknown;

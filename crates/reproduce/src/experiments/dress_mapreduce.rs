@@ -1,7 +1,7 @@
 //! DRESS, Figs. 8 and 9: 20 MapReduce jobs.
 
 use resched_analysis::Run;
-use resched_analysis::distribution::mean;
+use resched_analysis::statistics::distribution::mean;
 
 use super::coupling::{figure, figures};
 use super::dress::{

@@ -102,7 +102,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
     let paper = SHARES.map(|(share, change)| (share as f64, 100.0 + change, 100.0 + change, 100.0 + change)).to_vec();
     let point = |policy: &str, share: usize| {
-        let found = resched_analysis::repeats::t_interval(&changes(replays, share, 1.0, policy))?;
+        let found = resched_analysis::statistics::repeats::t_interval(&changes(replays, share, 1.0, policy))?;
         Some((share as f64, 100.0 + found.value, 100.0 + found.low, 100.0 + found.high))
     };
     let all = |policy| SHARES.iter().filter_map(|(share, _)| point(policy, *share)).collect();

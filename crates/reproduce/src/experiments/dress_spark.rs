@@ -1,8 +1,8 @@
 //! DRESS, Figs. 6 and 7, Table II: 20 Spark jobs.
 
 use resched_analysis::Run;
-use resched_analysis::distribution::Distribution;
-use resched_analysis::timeline::makespan;
+use resched_analysis::statistics::distribution::Distribution;
+use resched_analysis::time::timeline::makespan;
 
 use super::coupling::{figure, figures};
 use super::dress::{

@@ -1,9 +1,9 @@
 //! Quantities of a run that several experiments compare. Jobs are numbered from 1, in order of submission, as the papers do.
 
-use resched_analysis::distribution::mean;
-use resched_analysis::timeline::{Steps, running_tasks};
+use resched_analysis::statistics::distribution::mean;
+use resched_analysis::time::timeline::{Steps, running_tasks};
 use resched_analysis::{JobMetrics, Run};
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 /// Milliseconds of a minute.
 pub(super) const MINUTE: f64 = 60_000.0;

@@ -3,11 +3,11 @@
 use std::num::NonZeroU32;
 
 use resched_analysis::Run;
-use resched_analysis::distribution::{Distribution, mean};
-use resched_analysis::timeline::{makespan, span};
+use resched_analysis::statistics::distribution::{Distribution, mean};
+use resched_analysis::time::timeline::{makespan, span};
 use resched_policies::parts::predict::{Class, MapLoad, classify};
-use resched_trace::model::TaskKind;
-use resched_trace::workload::{Jobs, Workload};
+use resched_tables::model::TaskKind;
+use resched_workload::{Jobs, Workload};
 
 use crate::band::Unknown;
 use crate::case::{Case, bundled};

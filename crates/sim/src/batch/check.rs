@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use super::machines::Machines;
 use super::observer::{Ended, Launched, Observer};

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use resched_trace::model::{Outcome, Reason, TaskKind};
+use resched_tables::model::{Outcome, Reason, TaskKind};
 
 use super::machines::Machines;
 use super::observer::{Ended, Launched, Observer};

@@ -164,7 +164,7 @@ impl Sorted {
 mod tests {
     use super::*;
     use rand::RngExt;
-    use resched_trace::draws::{Purpose, stream};
+    use resched_tables::draws::{Purpose, stream};
 
     fn amount(cpu: u64, memory: u64) -> Resources {
         Resources { cpu, memory }

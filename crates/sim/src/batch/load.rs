@@ -22,11 +22,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use resched_trace::formats::Collected;
-use resched_trace::model::{Outcome, Priority, TaskKind};
-use resched_trace::run::{RunClock, RunWindow, Unfinished};
-use resched_trace::store::Trace;
-use resched_trace::texts::Texts;
+use resched_tables::model::{Outcome, Priority, TaskKind};
+use resched_tables::run::{RunClock, RunWindow, Unfinished};
+use resched_tables::sink::Collected;
+use resched_tables::store::Trace;
+use resched_tables::texts::Texts;
 
 use super::draft::Draft;
 use super::index::Tree;

@@ -1,8 +1,8 @@
 //! The contents of a production log, in the tables of a trace or in memory.
 
-use resched_trace::formats::{Collected, MAPREDUCE};
-use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, Priority, TaskKind, TaskRow};
-use resched_trace::store::{Amounts, Trace};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_tables::store::{Amounts, Trace};
+use resched_tables::{model::MAPREDUCE, sink::Collected};
 
 use super::tries::Logged;
 use crate::Error;

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_trace::model::{NodeChange, NodeRow};
-use resched_trace::run::RunCluster;
-use resched_trace::store::Amounts;
-use resched_trace::synthesise::host_name;
+use resched_tables::model::{NodeChange, NodeRow};
+use resched_tables::names::host_name;
+use resched_tables::run::RunCluster;
+use resched_tables::store::Amounts;
 
 use super::log::Log;
 use crate::clones::{Clone, clones};

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::ids::{Ms, NodeId, RunId, TaskId};
 use crate::observer::{Decided, JobEnded, PassedOver};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 /// An instance or a gang has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The trait of a scheduling policy for production traces.
 
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::observer::Ended;
 use super::view::View;

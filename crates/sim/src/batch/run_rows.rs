@@ -2,9 +2,9 @@
 //!
 //! Each start of an instance, or of a gang as a whole, is a row of `attempts`; a gang on several machines has no host.
 
-use resched_trace::model::{AttemptRow, JobRow, TaskKind};
-use resched_trace::run::RowReader;
-use resched_trace::store::Out;
+use resched_tables::model::{AttemptRow, JobRow, TaskKind};
+use resched_tables::run::RowReader;
+use resched_tables::store::Out;
 
 use super::machines::Machines;
 use super::observer::{Ended, Observer};

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
+use resched_tables::draws::{Purpose, stream};
 
 use crate::ids::Ms;
 use crate::tables::LONGEST;

@@ -7,7 +7,7 @@
 //! attempt that still ran at the end of the trace is incomplete, with the time until then; [`super::workload::Cut`] says what becomes
 //! of it.
 
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use super::workload::Try;
 use crate::ids::Ms;

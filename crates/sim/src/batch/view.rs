@@ -1,6 +1,6 @@
 //! The world as a policy sees it.
 
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::workload::{Job, Task};
 use super::world::World;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use resched_trace::model::Outcome;
-use resched_trace::run::Unfinished;
+use resched_tables::model::Outcome;
+use resched_tables::run::Unfinished;
 
 use super::draft::Draft;
 use super::order::Order;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use super::index::Index;
 use super::machines::Machines;

@@ -1,6 +1,6 @@
 //! `[am]`: how the application masters of YARN ask for containers.
 
-use resched_trace::{choices, keys};
+use resched_tables::{choices, keys};
 
 keys! {
     /// How the application masters of YARN ask for containers. Their sizes and heartbeats stand in `[containers]`.

@@ -1,6 +1,6 @@
 //! `[containers]`: the containers of YARN, their sizes, limits and heartbeats.
 
-use resched_trace::{choices, keys};
+use resched_tables::{choices, keys};
 
 use super::DAY;
 use crate::ids::Ms;

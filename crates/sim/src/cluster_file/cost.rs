@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::{choices, keys};
+use resched_tables::{choices, keys};
 
 use super::DAY;
 use crate::ids::Ms;

@@ -1,7 +1,7 @@
 //! `[heartbeat]`: when the machines of a Hadoop cluster call the master.
 
-use resched_trace::reference::{Bounded, Limits, Outside, Shape, Value, check_range};
-use resched_trace::{choices, keys};
+use resched_tables::reference::{Bounded, Limits, Outside, Shape, Value, check_range};
+use resched_tables::{choices, keys};
 use serde::{Deserialize, Serialize};
 
 use super::DAY;

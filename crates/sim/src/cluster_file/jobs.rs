@@ -1,6 +1,6 @@
 //! `[jobs]`: how the master treats jobs.
 
-use resched_trace::{choices, keys};
+use resched_tables::{choices, keys};
 
 use super::DAY;
 use crate::ids::Ms;

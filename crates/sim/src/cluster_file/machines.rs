@@ -1,6 +1,6 @@
 //! `[machines]`: the machines of a production cluster.
 
-use resched_trace::{choices, keys};
+use resched_tables::{choices, keys};
 
 use super::MOST_NODES;
 use crate::batch;

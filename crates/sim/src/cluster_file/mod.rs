@@ -22,9 +22,9 @@ pub use outages::Outage;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use resched_trace::keys;
-use resched_trace::reference::Value as _;
-use resched_trace::workload::explain_toml;
+use resched_tables::keys;
+use resched_tables::reference::Value as _;
+use resched_tables::toml_file::explain_toml;
 use toml::{Table, Value};
 
 use crate::Error;

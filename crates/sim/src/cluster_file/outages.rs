@@ -1,7 +1,7 @@
 //! `[[outages]]`: when nodes are down.
 
-use resched_trace::keys;
-use resched_trace::reference::check_range;
+use resched_tables::keys;
+use resched_tables::reference::check_range;
 
 use crate::ids::Ms;
 use crate::tables::LONGEST;

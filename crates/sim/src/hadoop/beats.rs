@@ -1,7 +1,7 @@
 //! When each node sends its heartbeats, in closed form: a parked node wakes at the instant at which it would have sent one.
 
 use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
+use resched_tables::draws::{Purpose, stream};
 
 use crate::cluster_file::Phase;
 use crate::hadoop::cluster::Cluster;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 
 use super::cluster::Cluster;
 use super::kind::Kind;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::{NodeChange, NodeRow};
-use resched_trace::run::RunCluster;
-use resched_trace::store::Trace;
-use resched_trace::synthesise::{host_name, rack_name, rack_of};
+use resched_tables::model::{NodeChange, NodeRow};
+use resched_tables::names::{host_name, rack_name, rack_of};
+use resched_tables::run::RunCluster;
+use resched_tables::store::Trace;
 
 use crate::Error;
 use crate::clones::clones;

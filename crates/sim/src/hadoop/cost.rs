@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{Locality, Outcome};
 
 use crate::cluster_file::{Backup, Cost, ReduceModel, Slow};
 use crate::hadoop::cluster::Cluster;
@@ -386,7 +386,7 @@ mod tests {
     use crate::cluster_file::ClusterConfig;
     use crate::hadoop::workload::{LoggedMap, TaskSpec};
     use crate::resources::Resources;
-    use resched_trace::model::Priority;
+    use resched_tables::model::Priority;
 
     #[test]
     fn a3_slowstart_threshold() {

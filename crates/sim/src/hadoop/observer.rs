@@ -1,6 +1,6 @@
 //! What a replay reports while it runs.
 
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 
 use crate::Error;
 use crate::hadoop::containers::Reservation;

@@ -8,7 +8,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::view::View;
 use crate::hadoop::world::{JobPhase, Reach, TaskPhase, World};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
-use resched_trace::model::{Locality, Reason};
+use resched_tables::model::{Locality, Reason};
 
 /// What a policy has given at a heartbeat.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! An attempt on a node.
 
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 
 use crate::hadoop::cost::Course;
 use crate::hadoop::kind::Kind;

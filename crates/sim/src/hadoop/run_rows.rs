@@ -1,8 +1,8 @@
 //! The rows of a run on a Hadoop cluster.
 
-use resched_trace::model::{AttemptRow, JobRow, Outcome, ResourceRow, TaskKind};
-use resched_trace::run::RowReader;
-use resched_trace::store::Out;
+use resched_tables::model::{AttemptRow, JobRow, Outcome, ResourceRow, TaskKind};
+use resched_tables::run::RowReader;
+use resched_tables::store::Out;
 
 use crate::Error;
 use crate::hadoop::cluster::Cluster;

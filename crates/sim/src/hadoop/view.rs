@@ -1,8 +1,8 @@
 //! What a policy may read: the world as the master sees it, without run times, outcomes or future jobs.
 
 use rand::Rng;
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Locality, Outcome, Priority, Reason};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{Locality, Outcome, Priority, Reason};
 
 use crate::hadoop::ask::Ask;
 use crate::hadoop::containers::YarnView;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{Locality, Outcome, Priority};
 
 use crate::hadoop::kind::Kind;
 use crate::ids::{JobId, Ms, NodeId, TaskId, by_number};

@@ -1,6 +1,6 @@
 //! Collects the figures of a sweep.
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 use resched_report::{Figure, Line, Lines, draw_lines};
 
 use crate::Error;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 use resched_report::{Cloud, Line, Scatter, draw_scatter};
 
 use super::album::{Album, plain, sorted, span};

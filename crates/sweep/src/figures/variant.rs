@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_analysis::compare::Estimate;
-use resched_analysis::distribution::mean;
-use resched_analysis::measure::Metric;
-use resched_analysis::repeats::t_interval;
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::distribution::mean;
+use resched_analysis::statistics::repeats::t_interval;
 
 use crate::statistics::Group;
 

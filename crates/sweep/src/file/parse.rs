@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use resched_analysis::measure::{Metric, known};
-use resched_analysis::practical::Matters;
+use resched_analysis::metrics::named::{Metric, known};
+use resched_analysis::statistics::practical::Matters;
 use resched_policies::nearest;
 use resched_replay::Engine;
 use toml::{Spanned, Value as Toml};

@@ -1,6 +1,6 @@
 //! The bound of a metric, as a user writes it.
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 use serde::Serialize;
 
 /// A bound on a metric.

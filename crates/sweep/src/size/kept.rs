@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use resched_trace::run::RunBound;
-use resched_trace::store::marker::{self, Layout};
-use resched_trace::store::{sha256, write_file};
-use resched_trace::validity::Validity;
+use resched_tables::run::RunBound;
+use resched_tables::store::marker::{self, Layout};
+use resched_tables::store::{sha256, write_file};
+use resched_tables::validity::Validity;
 use serde::{Deserialize, Serialize};
 
 use super::{Sizing, Vary};

@@ -1,6 +1,6 @@
 //! The knee of the curve: the size beyond which more machines gain little.
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 
 use super::Probe;
 

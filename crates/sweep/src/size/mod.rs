@@ -20,13 +20,13 @@ mod variants;
 
 use std::collections::BTreeMap;
 
-use resched_analysis::compare::Estimate;
-use resched_analysis::measure::Metric;
-use resched_analysis::sign::Level;
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::sign::Level;
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, Threads};
-use resched_trace::run::RunBound;
-use resched_trace::validity::{Grade, Validity};
+use resched_tables::run::RunBound;
+use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
 use self::probe::Search;

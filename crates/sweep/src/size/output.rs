@@ -1,9 +1,9 @@
 //! The files of a search: `size.json`, `probes.csv`, the curve (SVG and PNG) and `index.html`.
 
 use askama::Template;
-use resched_analysis::bound::never_bound;
+use resched_analysis::metrics::bound::never_bound;
 use resched_report::{Figure, Frame, Line, Lines, UNKNOWN, draw_lines, emphasised, escaped, gallery};
-use resched_trace::store::OwnFiles;
+use resched_tables::store::OwnFiles;
 
 use super::{Answer, Bound, Interval, Probe, Sizing, Vary};
 use crate::Error;
@@ -135,7 +135,7 @@ fn page(asked: &Sizing, answer: &Answer, sentences: &[String], figures: &[Figure
     let words = |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), |value| asked.metric.in_words(value));
     let row =
         |probe: &Probe| Row { size: sized(probe.size, asked.vary), cells: ends(probe).map(words), note: note(probe) };
-    let caveat = |fact: &resched_trace::validity::Fact| {
+    let caveat = |fact: &resched_tables::validity::Fact| {
         (fact.grade.in_words(), emphasised(format!("{} {}", fact.says, fact.remedy).trim()))
     };
     let body = Body {

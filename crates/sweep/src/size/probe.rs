@@ -1,14 +1,14 @@
 //! The replays at one size.
 
-use resched_analysis::bound::together;
-use resched_analysis::measure::Measured;
-use resched_analysis::repeats::t_interval;
-use resched_analysis::validity::WAITING;
+use resched_analysis::metrics::bound::together;
+use resched_analysis::metrics::named::Measured;
+use resched_analysis::metrics::validity::WAITING;
+use resched_analysis::statistics::repeats::t_interval;
 use resched_analysis::{Gathered, Run};
 use resched_policies::Engine as PolicyEngine;
 use resched_replay::{ClusterConfig, Engine, ReadBy, Setup, Source, Threads, World};
 use resched_sim::hadoop::System;
-use resched_trace::validity::Validity;
+use resched_tables::validity::Validity;
 
 use super::kept::{Kept, KeptReplay};
 use super::{Interval, Probe, Sizing, Step, Vary};

@@ -1,6 +1,6 @@
 use resched_policies::PolicySpec;
 use resched_replay::ClusterConfig;
-use resched_trace::workload::Workload;
+use resched_workload::Workload;
 
 use super::search::search;
 use super::*;

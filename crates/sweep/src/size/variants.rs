@@ -2,10 +2,10 @@
 
 use resched_analysis::Gathered;
 use resched_analysis::Run;
-use resched_analysis::measure::Measured;
-use resched_analysis::sign::{Level, SIGN};
+use resched_analysis::metrics::named::Measured;
+use resched_analysis::statistics::sign::{Level, SIGN};
 use resched_replay::{Engine, ReadBy, Variant, World};
-use resched_trace::validity::{Fact, Grade};
+use resched_tables::validity::{Fact, Grade};
 use serde::Serialize;
 
 use super::probe::Search;

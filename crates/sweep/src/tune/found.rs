@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use resched_analysis::compare::Estimate;
-use resched_trace::validity::{Grade, Validity};
+use resched_analysis::statistics::compare::Estimate;
+use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
 /// A setting and its results.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use resched_analysis::distribution::mean;
+use resched_analysis::statistics::distribution::mean;
 
 use super::score::{Score, excess, expected_excess};
 
@@ -110,7 +110,7 @@ mod tests {
     use std::convert::Infallible;
 
     use rand::RngExt;
-    use resched_trace::draws::{Purpose, stream};
+    use resched_tables::draws::{Purpose, stream};
 
     use super::*;
 

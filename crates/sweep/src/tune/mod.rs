@@ -21,7 +21,7 @@ mod score;
 mod search;
 
 use resched_replay::Threads;
-use resched_trace::store::{Out, OwnFiles};
+use resched_tables::store::{Out, OwnFiles};
 
 use self::candidates::{baseline, candidates};
 use self::halving::successive_halving;

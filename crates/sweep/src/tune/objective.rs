@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 
 use super::score::Score;
 use crate::results::CellResult;

@@ -1,9 +1,9 @@
 //! The files of a search: `tuned.json`, `candidates.csv`, `index.html` and, if there are two metrics, a figure.
 
-use resched_analysis::measure::Metric;
+use resched_analysis::metrics::named::Metric;
 use resched_report::{Cloud, Figure, Scatter, draw_scatter};
-use resched_trace::store::OwnFiles;
-use resched_trace::words::csv_cell;
+use resched_tables::store::OwnFiles;
+use resched_tables::words::csv_cell;
 
 use super::found::{Candidate, MeanInterval, Tuned};
 use super::objective::metrics;

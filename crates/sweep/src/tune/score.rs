@@ -1,6 +1,6 @@
 //! The scores of a setting by seed, and how far it breaks its bounds.
 
-use resched_analysis::distribution::mean;
+use resched_analysis::statistics::distribution::mean;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use statrs::statistics::Statistics;
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_analysis::measure::Metric;
-use resched_analysis::repeats::t_interval;
-use resched_analysis::sign::untested;
-use resched_trace::validity::{Grade, Validity};
+use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::repeats::t_interval;
+use resched_analysis::statistics::sign::untested;
+use resched_tables::validity::{Grade, Validity};
 
 use super::candidates::place_of;
 use super::found::{Candidate, MeanInterval};

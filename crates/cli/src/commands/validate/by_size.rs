@@ -1,6 +1,6 @@
 //! The table of errors by phase and size.
 
-use resched_analysis::distribution::mean;
+use resched_analysis::statistics::distribution::mean;
 use resched_analysis::validation::{PHASES, SizeClass};
 
 use super::Told;

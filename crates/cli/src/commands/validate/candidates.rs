@@ -1,11 +1,11 @@
 //! The schedulers that may have run a trace, if the user names none.
 
 use resched_analysis::Run;
-use resched_analysis::run::Origin;
+use resched_analysis::runs::run::Origin;
 use resched_analysis::validation::{Guess, Validation, guess};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Source};
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 use serde::Serialize;
 
 use super::Told;

@@ -169,7 +169,7 @@ fn padding(needed: u64, fraction: f64, slots: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::testing::{Scenario, job, map};
-    use resched_trace::model::{Priority, Reason};
+    use resched_tables::model::{Priority, Reason};
 
     #[test]
     fn b1_w1_the_load_is_spread() {

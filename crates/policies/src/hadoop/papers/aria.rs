@@ -15,7 +15,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;

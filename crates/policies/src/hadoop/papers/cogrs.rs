@@ -18,7 +18,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -154,7 +154,7 @@ impl Policy for CoGrs {
 #[cfg(test)]
 mod tests {
     use crate::testing::{MapSpec, Scenario, job, map};
-    use resched_trace::model::Reason;
+    use resched_tables::model::Reason;
 
     const MIB: u64 = 1 << 20;
 

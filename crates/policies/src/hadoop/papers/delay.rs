@@ -9,7 +9,7 @@
 
 use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -114,7 +114,7 @@ impl Policy for Delay {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Scenario, job, map};
-    use resched_trace::model::Locality;
+    use resched_tables::model::Locality;
 
     #[test]
     fn b3_a_job_waits_for_d_heartbeats_and_then_launches_elsewhere_without_limit() {

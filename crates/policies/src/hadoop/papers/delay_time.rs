@@ -92,7 +92,7 @@ impl Policy for DelayTime {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Scenario, job, map};
-    use resched_trace::model::Locality;
+    use resched_tables::model::Locality;
 
     #[test]
     fn b4_w3_with_a_single_rack_the_first_launch_elsewhere_comes_after_t1_alone() {

@@ -301,7 +301,7 @@ impl Policy for Dress {
 mod tests {
     use super::*;
     use crate::testing::{Scenario, job, map};
-    use resched_trace::model::Reason;
+    use resched_tables::model::Reason;
 
     #[test]
     fn b9_w7_a_job_of_a_tenth_of_the_cluster_is_small() {

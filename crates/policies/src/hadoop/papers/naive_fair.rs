@@ -72,7 +72,10 @@ mod tests {
             .job(job("job_1_0002").at(10).maps(1, map(1_000).on(&[1])))
             .launches("naive-fair");
         let b = launches.iter().find(|launch| launch.job == "job_1_0002");
-        assert!(b.is_some_and(|b| b.node == 0 && b.level == Some(resched_trace::model::Locality::Off)), "{launches:?}");
+        assert!(
+            b.is_some_and(|b| b.node == 0 && b.level == Some(resched_tables::model::Locality::Off)),
+            "{launches:?}"
+        );
     }
 
     #[test]

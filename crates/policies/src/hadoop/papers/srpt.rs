@@ -11,7 +11,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};

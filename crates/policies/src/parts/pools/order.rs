@@ -2,7 +2,7 @@
 
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::{Answer, Pools, Scratch, Stage};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use resched_sim::JobId;
 use resched_sim::hadoop::{Kind, View};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::{Pools, Stage};
 

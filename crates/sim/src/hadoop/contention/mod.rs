@@ -29,7 +29,7 @@ mod sharing;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use resched_trace::run::RunBound;
+use resched_tables::run::RunBound;
 
 use crate::bottlenecks::thousandths;
 use crate::cluster_file::Contention;

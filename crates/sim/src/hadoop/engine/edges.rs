@@ -7,7 +7,7 @@
 //! A policy knows a job only while it is active, as Hadoop's schedulers look at running jobs only. Under YARN the master of a
 //! job does all of this: it starts when the job is submitted, asks for tasks once the job is set up, and no slot is held.
 
-use resched_trace::model::{Outcome, Reason};
+use resched_tables::model::{Outcome, Reason};
 
 use super::Engine;
 use super::events::Position;

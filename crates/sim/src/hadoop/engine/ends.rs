@@ -1,6 +1,6 @@
 //! How attempts, tasks and the replay end.
 
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 
 use super::Engine;
 use super::events::Position;

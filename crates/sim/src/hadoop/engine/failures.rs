@@ -1,6 +1,6 @@
 //! Nodes that fail (policies A.8).
 
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use super::Engine;
 use super::events::{Change, NEVER, Position};

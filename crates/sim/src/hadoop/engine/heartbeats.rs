@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::Engine;
 use super::events::Position;

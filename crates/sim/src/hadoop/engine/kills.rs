@@ -1,6 +1,6 @@
 //! Attempts that are killed: the order, and its arrival at the node.
 
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use super::Engine;
 use super::events::Position;

@@ -25,7 +25,7 @@ mod work;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use resched_trace::model::TaskKind;
+use resched_tables::model::TaskKind;
 
 use crate::Error;
 use crate::bottlenecks::{Bottlenecks, Held};

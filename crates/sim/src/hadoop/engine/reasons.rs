@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::Engine;
 use crate::Error;

@@ -1,6 +1,6 @@
 //! Initialisation, set-up and clean-up of a job, from its log.
 
-use resched_trace::model::JobRow;
+use resched_tables::model::JobRow;
 
 use super::log::Attempt;
 use super::times::length;

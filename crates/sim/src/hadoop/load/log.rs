@@ -1,8 +1,8 @@
 //! The contents of a log, in the tables of a trace or in memory.
 
-use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, SplitRow, TaskKind, TaskRow};
-use resched_trace::store::Trace;
-use resched_trace::store::columns::Row;
+use resched_tables::model::{AttemptRow, JobRow, Locality, Outcome, SplitRow, TaskKind, TaskRow};
+use resched_tables::store::Trace;
+use resched_tables::store::columns::Row;
 
 use crate::Error;
 use crate::ids::Ms;
@@ -137,7 +137,7 @@ columns! {
 /// is built.
 pub(super) struct TraceLog<'a> {
     trace: &'a Trace,
-    jobs: Box<dyn Iterator<Item = Result<JobRow, resched_trace::Error>>>,
+    jobs: Box<dyn Iterator<Item = Result<JobRow, resched_tables::Error>>>,
     /// The id of the current job.
     job: String,
     tasks: Cursor<TaskColumn>,

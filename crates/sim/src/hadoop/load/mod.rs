@@ -12,10 +12,10 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority};
-use resched_trace::run::{RunClock, RunWindow, Unfinished};
-use resched_trace::store::Trace;
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::{JobRecord, JobRow, Locality, Outcome, Priority};
+use resched_tables::run::{RunClock, RunWindow, Unfinished};
+use resched_tables::store::Trace;
 
 use self::busy::Busy;
 use self::edges::LoggedEdges;
@@ -476,7 +476,7 @@ mod tests {
     use crate::cluster_file::ClusterConfig;
     use crate::hadoop::workload::usual_task_name;
     use crate::ids::TaskId;
-    use resched_trace::model::{AttemptRow, SplitRow, TaskKind, TaskRecord, TaskRow};
+    use resched_tables::model::{AttemptRow, SplitRow, TaskKind, TaskRecord, TaskRow};
 
     /// A map whose own input is logged as `logged`, with one replica of its split for each of `held`.
     fn map(number: u32, logged: Option<i64>, held: &[Option<i64>]) -> TaskRecord {
@@ -484,7 +484,7 @@ mod tests {
         let split = |(ordinal, &bytes): (usize, &Option<i64>)| SplitRow {
             task_id: task_id.clone(),
             ordinal: ordinal as i64,
-            host: Some(resched_trace::synthesise::host_name(ordinal as u32)),
+            host: Some(resched_tables::names::host_name(ordinal as u32)),
             rack: None,
             bytes,
         };

@@ -7,7 +7,7 @@ use crate::hadoop::run::{Kill, Run};
 use crate::ids::Ms;
 use crate::ids::{NodeId, RunId, TaskId};
 use crate::resources::Resources;
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 impl World<'_> {
     /// Puts a task that waits on a node that has room for it. Under YARN its container was given as one so `near` its input.

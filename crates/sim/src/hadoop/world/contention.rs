@@ -1,6 +1,6 @@
 //! The stages of attempts under the model `contention`, and the resources that they use.
 
-use resched_trace::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome};
 
 use super::World;
 use crate::hadoop::contention::{CPU, DISK, NET_IN, NET_OUT, Replan, SHARED, Stage, Use, Workbench};

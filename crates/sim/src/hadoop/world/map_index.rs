@@ -11,7 +11,7 @@ use crate::hadoop::cluster::Cluster;
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::ids::{NodeId, RackId, TaskId};
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 /// How far from its input a policy lets a map run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,7 +17,7 @@ mod taking_over;
 
 use std::collections::VecDeque;
 
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 use crate::bottlenecks::Short;
 use crate::error::Violation;

@@ -5,7 +5,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::run::Kill;
 use crate::ids::{NodeId, RunId, TaskId};
 use crate::resources::Resources;
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 impl World<'_> {
     /// An attempt dies with its node, and the master does not know.

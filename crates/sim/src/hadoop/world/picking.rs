@@ -4,7 +4,7 @@ use super::map_index::{Reach, level};
 use super::{JobPhase, TaskPhase, World};
 use crate::hadoop::kind::Kind;
 use crate::ids::{JobId, NodeId, TaskId};
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 /// A node that had so many failures of one job gets no more tasks of it (policies A.2).
 const FLAKY_FAILURES: u32 = 4;

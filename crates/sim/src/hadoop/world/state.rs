@@ -5,7 +5,7 @@ use super::map_index::MapIndex;
 use crate::hadoop::cost::Fluid;
 use crate::ids::{Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
-use resched_trace::model::Outcome;
+use resched_tables::model::Outcome;
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,7 +19,7 @@ mod queue;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, System, View};
 use resched_sim::{JobId, Ms, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
@@ -387,7 +387,7 @@ mod tests {
     use super::*;
     use crate::testing::{JobSpec, Launch, Scenario, job, map};
     use resched_sim::hadoop::{Options, replay};
-    use resched_trace::model::Priority;
+    use resched_tables::model::Priority;
 
     fn capacity(queues: &str) -> Capacity {
         let site = Site { mapred_queues: Some(queues::parse(queues).unwrap()), ..Site::default() };

@@ -2,8 +2,8 @@
 
 use resched_sim::hadoop::{JobView, Kind, View};
 use resched_sim::{JobId, NodeId};
-use resched_trace::draws::Purpose;
-use resched_trace::model::Reason;
+use resched_tables::draws::Purpose;
+use resched_tables::model::Reason;
 
 use super::tie;
 

@@ -34,7 +34,7 @@ mod wait;
 use rand::Rng;
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, System, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
-use resched_trace::draws::Purpose;
+use resched_tables::draws::Purpose;
 
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};

@@ -4,8 +4,8 @@ use rand::RngExt;
 use rand::seq::IteratorRandom;
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Reach, View};
 use resched_sim::{JobId, NodeId, TaskId, Violation};
-use resched_trace::draws::Purpose;
-use resched_trace::model::{Locality, Reason};
+use resched_tables::draws::Purpose;
+use resched_tables::model::{Locality, Reason};
 
 use super::Settings;
 use crate::parts::by_id::ByJob;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
-use resched_trace::draws::Purpose;
-use resched_trace::model::Reason;
+use resched_tables::draws::Purpose;
+use resched_tables::model::Reason;
 
 use super::tie;
 use crate::parts::by_id::{ByJob, ByNode};

@@ -259,7 +259,7 @@ mod tests {
         let world = Scenario::nodes(1, 1, 0)
             .first_heartbeat(10)
             .heartbeat(1_000)
-            .job(one(1, 30).priority(resched_trace::model::Priority::VeryHigh))
+            .job(one(1, 30).priority(resched_tables::model::Priority::VeryHigh))
             .job(one(2, 20))
             .job(one(3, 25));
         let order = |metric: &str, factor: &str| -> Vec<char> {

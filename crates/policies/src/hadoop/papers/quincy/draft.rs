@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use resched_sim::hadoop::{Kind, RunId, RunView, View};
 use resched_sim::{JobId, Ms, NodeId, RackId, TaskId};
-use resched_trace::model::{Locality, Reason};
+use resched_tables::model::{Locality, Reason};
 
 use super::inputs::{Input, Inputs};
 use super::network::{Cost, Group, Job, Machine, Placement, Problem};

@@ -2,7 +2,7 @@
 
 use resched_sim::hadoop::{Kind, View};
 use resched_sim::{JobId, NodeId, RackId, TaskId};
-use resched_trace::model::Locality;
+use resched_tables::model::Locality;
 
 use super::draft::Costs;
 use super::network::Cost;

@@ -23,7 +23,7 @@ mod network;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -236,7 +236,7 @@ impl Policy for Quincy {
 mod tests {
     use crate::testing::{Launch, Scenario, job, map};
     use resched_sim::Ms;
-    use resched_trace::model::{Locality, Reason};
+    use resched_tables::model::{Locality, Reason};
 
     /// Where and when the only map of the second job starts: its 2 GB lie on node 0, which is busy, as are `busy` others; racks
     /// are {0, 1} and {2, 3}. It is submitted at 10.

@@ -37,7 +37,7 @@ mod slots;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, NodeId, Violation};
-use resched_trace::model::{Outcome, Reason};
+use resched_tables::model::{Outcome, Reason};
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -386,7 +386,7 @@ impl Policy for TripleQueue {
 #[cfg(test)]
 mod tests {
     use crate::testing::{JobSpec, Launch, MapSpec, Scenario, job, map};
-    use resched_trace::model::{Priority, Reason};
+    use resched_tables::model::{Priority, Reason};
 
     const MIB: u64 = 1 << 20;
 

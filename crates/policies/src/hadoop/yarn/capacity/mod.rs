@@ -27,7 +27,7 @@ use resched_sim::hadoop::{
     Ask, Container, ContainerState, Kind, Offer, Policy, Reach, Reservation, RunView, System, View,
 };
 use resched_sim::{JobId, NodeId, Resources, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::report_kept;
 use crate::error::Error;
@@ -659,7 +659,7 @@ mod tests {
     use crate::queues::file::parse;
     use crate::testing::{Launch, Scenario, job, map};
     use resched_sim::Ms;
-    use resched_trace::model::Locality;
+    use resched_tables::model::Locality;
 
     /// When the tasks of a job were allocated.
     fn times(launches: &[Launch], job: &str) -> Vec<Ms> {

@@ -3,7 +3,7 @@
 use resched_sim::JobId;
 use resched_sim::Resources;
 use resched_sim::hadoop::{Ask, JobView, Kind, Offer, View};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::calculator::Calculator;
 use super::partitions::PARTITIONS;

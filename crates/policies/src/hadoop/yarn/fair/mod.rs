@@ -27,7 +27,7 @@ use resched_sim::hadoop::{
     Ask, Container, ContainerState, Kind, Offer, Orders, Policy, Reach, Reservation, RunView, System, View,
 };
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
-use resched_trace::model::Reason;
+use resched_tables::model::Reason;
 
 use super::report_kept;
 use crate::error::Error;

@@ -1,0 +1,420 @@
+//! Jobs by user, queue, priority, size and hour: who waits, who gains and who loses.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use resched_tables::clock::Zone;
+use resched_tables::words::count;
+use serde::Serialize;
+
+use crate::metrics::named::{Sizes, hour_of_day};
+use crate::statistics::distribution::{Distribution, mean};
+use crate::{JobMetrics, Run};
+
+/// How jobs are grouped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// By the user who submitted them.
+    User,
+    /// By their queue or pool.
+    Queue,
+    /// By their priority.
+    Priority,
+    /// By their number of tasks: the smaller half, the largest tenth, and the rest.
+    Size,
+    /// By the hour of the day in which they were submitted: by the clock, or since the zero of a run whose trace has no dates.
+    Hour,
+}
+
+/// The jobs of a group in a run. Times are in ms; unknown is null.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupRow {
+    /// The name of the group; `–` if it is unknown.
+    pub group: String,
+    /// The label of the run.
+    pub run: String,
+    /// How many jobs there are.
+    pub jobs: u64,
+    /// The median completion time.
+    pub completion_p50_ms: Option<f64>,
+    /// The 95th percentile of the completion time.
+    pub completion_p95_ms: Option<f64>,
+    /// The 99th percentile of the completion time.
+    pub completion_p99_ms: Option<f64>,
+    /// The median waiting time.
+    pub waiting_p50_ms: Option<f64>,
+    /// The 95th percentile of the waiting time.
+    pub waiting_p95_ms: Option<f64>,
+    /// The 99th percentile of the waiting time.
+    pub waiting_p99_ms: Option<f64>,
+    /// The mean change of the completion time against the baseline, over the jobs that finished in both; null for the baseline. Above 0, the
+    /// group loses.
+    pub change_ms: Option<f64>,
+    /// The mean completion time divided by that in the baseline, less 1, over the jobs that finished in both; null for the
+    /// baseline. Below 0, the group gains.
+    pub change: Option<f64>,
+    /// How many of these jobs completed sooner than in the baseline.
+    pub sooner: Option<u64>,
+    /// How many of these jobs completed later than in the baseline.
+    pub later: Option<u64>,
+}
+
+/// A job that was slowed down.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SlowedJob {
+    /// Its id.
+    pub job_id: String,
+    /// The name its user gave it.
+    pub name: Option<String>,
+    /// Who submitted it.
+    pub user: Option<String>,
+    /// Its queue or pool.
+    pub queue: Option<String>,
+    /// The label of the run.
+    pub run: String,
+    /// Its completion time, ms.
+    pub completion_ms: i64,
+    /// Its completion time in the baseline, ms; null for the baseline itself.
+    pub baseline_completion_ms: Option<i64>,
+    /// Its completion time divided by that in the baseline, or by 10 s if that is longer. In the baseline itself, its bounded
+    /// slowdown.
+    pub slowed: f64,
+}
+
+/// The shortest completion time in the baseline that counts, ms. Ratios to shorter ones say little.
+const SHORTEST_MS: i64 = 10_000;
+
+/// The groups of the jobs that count, by name, each in every run. The run at the place `baseline` is the baseline. Hours are those of `zone`.
+pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRow> {
+    let of_baseline = completions(runs.get(baseline).copied());
+    let mut rows: Vec<(Key, usize, GroupRow)> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        let (sizes, clock) = (Sizes::of(run), run.clock());
+        let hour = |submit: i64| match clock.date(submit) {
+            Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
+            None => hour_of_day(submit),
+        };
+        let mut members: BTreeMap<Key, Vec<&JobMetrics>> = BTreeMap::new();
+        for job in run.finished_jobs() {
+            members.entry(Key::of(job, by, sizes, &hour)).or_default().push(job);
+        }
+        let base = (place != baseline).then_some(&of_baseline);
+        rows.extend(members.into_iter().map(|(key, jobs)| {
+            let row = row(key.name(), run, &jobs, base);
+            (key, place, row)
+        }));
+    }
+    rows.sort_by(|(key, place, _), (other, of_other, _)| (key, place).cmp(&(other, of_other)));
+    rows.into_iter().map(|(_, _, row)| row).collect()
+}
+
+/// The most groups that a table shows.
+const MOST_SHOWN: usize = 24;
+/// How many jobs a group must have for a line of its own, if there are more groups than a table shows: the first of these that leaves at
+/// least two groups.
+const FLOORS: [u64; 3] = [10, 5, 2];
+
+/// A group as it is ranked: how many jobs it has, and their mean change, if it is known.
+type Group = (u64, Option<f64>);
+
+/// Which of many groups a table shows, in its order: those that lose most first, those that gain most last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ranked {
+    /// The places of the groups that are shown.
+    pub shown: Vec<usize>,
+    /// The fewest jobs of a group that is shown.
+    pub floor: u64,
+    /// The places of the groups with fewer jobs.
+    pub small: Vec<usize>,
+    /// How many other groups lie between those that lose and those that gain most.
+    pub between: usize,
+}
+
+/// Ranks groups by their mean change, each a number of jobs and the change, if it is known. Equal ones keep their order. If no change is
+/// known, those with most jobs come first.
+pub fn ranked(groups: &[(u64, Option<f64>)]) -> Ranked {
+    let large = |floor: u64| groups.iter().filter(move |(jobs, _)| *jobs >= floor).count();
+    let floor = match groups.len() > MOST_SHOWN {
+        true => FLOORS.into_iter().find(|&floor| large(floor) >= 2).unwrap_or(1),
+        false => 1,
+    };
+    let (mut shown, small): (Vec<(usize, &Group)>, Vec<_>) =
+        groups.iter().enumerate().partition(|(_, (jobs, _))| *jobs >= floor);
+    let is_known = shown.iter().any(|(_, (_, change))| change.is_some());
+    let gain = |change: Option<f64>| change.map_or(f64::INFINITY, |change| -change);
+    match is_known {
+        true => shown.sort_by(|(_, (_, one)), (_, (_, other))| gain(*one).total_cmp(&gain(*other))),
+        false => shown.sort_by_key(|(_, (jobs, _))| std::cmp::Reverse(*jobs)),
+    }
+    let between = shown.len().saturating_sub(MOST_SHOWN);
+    let first = if is_known { MOST_SHOWN / 2 } else { MOST_SHOWN };
+    if between > 0 {
+        shown.drain(first..first + between);
+    }
+    let places = |own: Vec<(usize, &Group)>| own.into_iter().map(|(place, _)| place).collect();
+    Ranked { shown: places(shown), floor, small: places(small), between }
+}
+
+impl Ranked {
+    /// What a table leaves out, in words; empty if nothing.
+    pub fn left_out(&self) -> String {
+        let of = |groups: usize| match groups {
+            1 => "1 group".to_owned(),
+            groups => format!("{} groups", count(groups as u64)),
+        };
+        let small = match self.small.len() {
+            0 => None,
+            1 => Some(format!("1 group has fewer than {} jobs", self.floor)),
+            small => Some(format!("{} have fewer than {} jobs", of(small), self.floor)),
+        };
+        let between = (self.between > 0)
+            .then(|| format!("{} are not shown", of(self.between)).replace("1 group are", "1 group is"));
+        small.into_iter().chain(between).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The groups that a table shows, by name, and what it leaves out in words. Users and queues are ranked, the group with the largest loss
+/// under any policy first. Priorities, sizes and hours keep their order.
+pub fn shown(by: By, rows: &[GroupRow]) -> (Vec<&str>, String) {
+    let mut names: Vec<&str> = Vec::new();
+    let mut found: BTreeMap<&str, (u64, Option<f64>)> = BTreeMap::new();
+    for row in rows {
+        let (jobs, loss) = found.entry(&row.group).or_insert_with(|| {
+            names.push(&row.group);
+            (0, None)
+        });
+        *jobs = row.jobs.max(*jobs);
+        *loss = [*loss, row.change_ms].into_iter().flatten().reduce(f64::max);
+    }
+    let groups: Vec<(u64, Option<f64>)> = names.iter().filter_map(|name| found.get(name).copied()).collect();
+    let ranked = ranked(&groups);
+    let mut places = ranked.shown.clone();
+    if !matches!(by, By::User | By::Queue) {
+        places.sort_unstable();
+    }
+    (places.into_iter().filter_map(|place| names.get(place).copied()).collect(), ranked.left_out())
+}
+
+/// The jobs of `run` that were slowed most, by a factor above 1, the worst first. Equal ones stand in the order of the jobs table.
+pub fn most_slowed(run: &Run, baseline: Option<&Run>, count: usize) -> Vec<SlowedJob> {
+    let base = completions(baseline);
+    let slowed = |job: &JobMetrics| {
+        let completion_ms = job.completion?;
+        let before = base.get(job.job_id.as_str()).copied();
+        let slowed = match baseline {
+            Some(_) => completion_ms as f64 / before?.max(SHORTEST_MS) as f64,
+            None => job.bounded_slowdown?,
+        };
+        Some(SlowedJob {
+            job_id: job.job_id.clone(),
+            name: job.name.as_deref().map(str::to_owned),
+            user: job.user.as_deref().map(str::to_owned),
+            queue: job.queue.as_deref().map(str::to_owned),
+            run: run.label.clone(),
+            completion_ms,
+            baseline_completion_ms: before,
+            slowed,
+        })
+    };
+    let mut all: Vec<SlowedJob> = run.finished_jobs().filter_map(slowed).collect();
+    all.retain(|job| job.slowed > 1.0);
+    all.sort_by(|a, b| b.slowed.total_cmp(&a.slowed));
+    all.truncate(count);
+    all
+}
+
+/// The name of a group; unknown groups are last.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Number(i64),
+    Text(String),
+    Unknown,
+}
+
+impl Key {
+    fn of(job: &JobMetrics, by: By, sizes: Sizes, hour: &dyn Fn(i64) -> i64) -> Self {
+        let text = |text: &Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, |text| Self::Text(text.to_owned()));
+        match by {
+            By::User => text(&job.user),
+            By::Queue => text(&job.queue),
+            By::Priority => match (job.priority_number, job.priority) {
+                (Some(number), _) => Self::Number(number),
+                (None, Some(word)) => Self::Text(word.as_str().to_owned()),
+                (None, None) => Self::Unknown,
+            },
+            By::Size => Self::Text(sizes.class_of(job.tasks_done).to_owned()),
+            By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour(submit))),
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+            Self::Unknown => "–".to_owned(),
+        }
+    }
+}
+
+/// The completion times of the jobs that count, by id.
+fn completions(run: Option<&Run>) -> BTreeMap<&str, i64> {
+    let jobs = run.into_iter().flat_map(Run::finished_jobs);
+    jobs.filter_map(|job| Some((job.job_id.as_str(), job.completion?))).collect()
+}
+
+fn row(group: String, run: &Run, jobs: &[&JobMetrics], base: Option<&BTreeMap<&str, i64>>) -> GroupRow {
+    let times = |of: fn(&JobMetrics) -> Option<i64>| {
+        let sample = Distribution::new(jobs.iter().filter_map(|job| of(job)).map(|ms| ms as f64));
+        [0.5, 0.95, 0.99].map(|share| sample.quantile(share))
+    };
+    let [completion_p50_ms, completion_p95_ms, completion_p99_ms] = times(|job| job.completion);
+    let [waiting_p50_ms, waiting_p95_ms, waiting_p99_ms] = times(|job| job.waiting);
+    let pairs = base.map(|base| {
+        let pair = |job: &&JobMetrics| Some((*base.get(job.job_id.as_str())?, job.completion?));
+        jobs.iter().filter_map(pair).collect::<Vec<(i64, i64)>>()
+    });
+    let count = |sooner: bool| {
+        let is = |(before, now): &&(i64, i64)| if sooner { now < before } else { now > before };
+        pairs.as_ref().map(|pairs| pairs.iter().filter(is).count() as u64)
+    };
+    let change = pairs.as_ref().and_then(|pairs| {
+        let before = mean(&pairs.iter().map(|pair| pair.0 as f64).collect::<Vec<_>>()).filter(|&ms| ms > 0.0)?;
+        Some(mean(&pairs.iter().map(|pair| pair.1 as f64).collect::<Vec<_>>())? / before - 1.0)
+    });
+    let change_ms = pairs.as_ref().and_then(|pairs| {
+        mean(&pairs.iter().map(|(before, now)| now.saturating_sub(*before) as f64).collect::<Vec<_>>())
+    });
+    GroupRow {
+        group,
+        run: run.label.clone(),
+        jobs: jobs.len() as u64,
+        completion_p50_ms,
+        completion_p95_ms,
+        completion_p99_ms,
+        waiting_p50_ms,
+        waiting_p95_ms,
+        waiting_p99_ms,
+        change_ms,
+        change,
+        sooner: count(true),
+        later: count(false),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Origin;
+
+    /// Jobs with a user, a completion time (s) and an hour of submission.
+    fn run(label: &str, jobs: &[(&str, i64, i64)]) -> Run {
+        let job = |(number, &(user, completion, hour)): (u64, &(&str, i64, i64))| JobMetrics {
+            job_id: format!("j{number}"),
+            user: (!user.is_empty()).then(|| user.into()),
+            submit: Some(hour * 3_600_000 + 5),
+            completion: Some(completion * 1_000),
+            bounded_slowdown: Some(completion as f64),
+            tasks_done: number,
+            ..JobMetrics::default()
+        };
+        Run {
+            label: label.to_owned(),
+            origin: Origin::Replay(Box::default()),
+            skipped: BTreeMap::new(),
+            jobs: (1..).zip(jobs).map(job).collect(),
+            intervals: Vec::new(),
+            nodes: Vec::new(),
+            peaks: [0.0; 2],
+            decisions: Vec::new(),
+            resources: Vec::new(),
+        }
+    }
+
+    fn pair() -> (Run, Run) {
+        let first = run("fifo", &[("bob", 10, 23), ("ann", 20, 9), ("ann", 40, 10), ("", 5, 33)]);
+        let second = run("fair", &[("bob", 30, 23), ("ann", 10, 9), ("ann", 20, 10), ("", 5, 33)]);
+        (first, second)
+    }
+
+    #[test]
+    fn groups_show_who_gains_and_who_loses() {
+        let (first, second) = pair();
+        let rows = groups(&[&first, &second], 0, By::User, Zone::default());
+        let told: Vec<_> =
+            rows.iter().map(|row| (row.group.as_str(), row.run.as_str(), row.jobs, row.change)).collect();
+        // ann: (10 + 20) / (20 + 40) − 1; bob: 30 / 10 − 1.
+        let expected = [
+            ("ann", "fifo", 2, None),
+            ("ann", "fair", 2, Some(-0.5)),
+            ("bob", "fifo", 1, None),
+            ("bob", "fair", 1, Some(2.0)),
+            ("–", "fifo", 1, None),
+            ("–", "fair", 1, Some(0.0)),
+        ];
+        assert_eq!(told, expected);
+        let ann = rows.get(1).unwrap();
+        assert_eq!((ann.completion_p50_ms, ann.sooner, ann.later), (Some(15_000.0), Some(2), Some(0)));
+        assert_eq!(ann.waiting_p99_ms, None, "no waiting time is known");
+    }
+
+    #[test]
+    fn hours_are_those_of_the_clock() {
+        let (mut run, _) = pair();
+        let clock = resched_tables::run::RunClock { zero: 30 * 60_000, start: 0, dated: true };
+        run.origin =
+            Origin::Replay(Box::new(resched_tables::run::RunInfo { clock: Some(clock), ..Default::default() }));
+        let hours = |zone: &str| -> Vec<String> {
+            groups(&[&run], 0, By::Hour, zone.parse().unwrap()).into_iter().map(|row| row.group).collect()
+        };
+        assert_eq!(hours("UTC"), ["9", "10", "23"], "half an hour after the hour");
+        assert_eq!(hours("+02:30"), ["2", "12", "13"]);
+    }
+
+    #[test]
+    fn hours_are_in_order_and_sizes_have_three_classes() {
+        let (first, _) = pair();
+        let names = |by| {
+            groups(&[&first], 0, by, Zone::default()).into_iter().map(|row| (row.group, row.jobs)).collect::<Vec<_>>()
+        };
+        assert_eq!(names(By::Hour), [("9".to_owned(), 2), ("10".to_owned(), 1), ("23".to_owned(), 1)]);
+        assert_eq!(names(By::Size), [("large".to_owned(), 1), ("medium".to_owned(), 1), ("small".to_owned(), 2)]);
+        assert_eq!(names(By::Queue), [("–".to_owned(), 4)]);
+    }
+
+    #[test]
+    fn of_many_groups_those_that_lose_and_gain_most_are_shown() {
+        // 216 users: each loses or gains its number in seconds; every third has too few jobs.
+        let groups: Vec<(u64, Option<f64>)> =
+            (0..216u32).map(|user| (if user % 3 == 0 { 1 } else { 50 }, Some(f64::from(user) * 1e3 - 100e3))).collect();
+        let found = ranked(&groups);
+        assert_eq!((found.floor, found.small.len(), found.between, found.shown.len()), (10, 72, 120, 24));
+        assert_eq!((found.shown[..3].to_vec(), found.shown[21..].to_vec()), (vec![215, 214, 212], vec![4, 2, 1]));
+        assert_eq!(found.left_out(), "72 groups have fewer than 10 jobs; 120 groups are not shown");
+        let few = ranked(&[(1, Some(-1.0)), (7, None), (2, Some(5.0))]);
+        assert_eq!((few.shown, few.floor, few.between), (vec![2, 0, 1], 1, 0));
+        let alone: Vec<(u64, Option<f64>)> = (0..30).map(|jobs| (jobs + 10, None)).collect();
+        assert_eq!(ranked(&alone).shown[..2], [29, 28], "without a baseline, the largest come first");
+    }
+
+    #[test]
+    fn the_group_that_loses_most_is_the_first() {
+        let (first, second) = pair();
+        let rows = groups(&[&first, &second], 0, By::User, Zone::default());
+        assert_eq!(shown(By::User, &rows), (vec!["bob", "–", "ann"], String::new()));
+        assert_eq!(rows.get(1).unwrap().change_ms, Some(-15_000.0));
+        let rows = groups(&[&first, &second], 0, By::Hour, Zone::default());
+        assert_eq!(shown(By::Hour, &rows).0, ["9", "10", "23"]);
+    }
+
+    #[test]
+    fn the_most_slowed_jobs_are_the_worst_first() {
+        let (first, second) = pair();
+        let ids = |jobs: Vec<SlowedJob>| jobs.into_iter().map(|job| (job.job_id, job.slowed)).collect::<Vec<_>>();
+        // 30 s after 10 s. The others take no longer, and 5 s would count as 10 s.
+        let worst = most_slowed(&second, Some(&first), 2);
+        assert_eq!(ids(worst), [("j1".to_owned(), 3.0)]);
+        assert_eq!(ids(most_slowed(&first, None, 1)), [("j3".to_owned(), 40.0)]);
+    }
+}

@@ -1,0 +1,11 @@
+//! What is computed of one run: metrics of jobs, metrics of runs, tables by group.
+
+pub mod bound;
+pub mod by_size;
+pub mod cells;
+pub mod formulas;
+pub mod groups;
+pub mod named;
+pub mod share_error;
+pub mod summary;
+pub mod validity;

@@ -1,0 +1,212 @@
+//! Metrics of a small run whose numbers are worked out by hand, and the errors of the grammar.
+
+use std::collections::BTreeMap;
+
+use resched_tables::model::{Outcome, Priority};
+use resched_tables::standing::Standing;
+
+use super::*;
+use crate::{JobMetrics, Origin, Run};
+
+/// Ten finished jobs of 1 to 10 tasks, which completed after 10, 20, …, 100 s; every second one was adhoc. An eleventh failed.
+fn run() -> Run {
+    let job = |n: u64| JobMetrics {
+        job_id: format!("j{n}"),
+        name: (n != 3).then(|| format!("query {n}").into()),
+        user: (n <= 5).then(|| "ann".into()),
+        queue: Some(if n.is_multiple_of(2) { "adhoc" } else { "prod" }.into()),
+        priority: (n == 1).then_some(Priority::High),
+        priority_number: (n == 2).then_some(9),
+        submit: Some(n as i64 * 3_600_000),
+        outcome: if n == 11 { Outcome::Failed } else { Outcome::Success },
+        standing: if n == 11 { Standing::Failed } else { Standing::Counts },
+        completion: Some(n as i64 * 10_000),
+        waiting: (n != 1).then_some(n as i64 * 1_000),
+        starvation: (n > 8).then_some(n as f64),
+        tasks_done: n,
+        input_bytes: Some(n as i64 * 1_000_000),
+        ..JobMetrics::default()
+    };
+    Run {
+        label: String::new(),
+        origin: Origin::Replay(Box::default()),
+        skipped: BTreeMap::new(),
+        jobs: (1..=11).map(job).collect(),
+        intervals: Vec::new(),
+        nodes: Vec::new(),
+        peaks: [0.0; 2],
+        decisions: Vec::new(),
+        resources: Vec::new(),
+    }
+}
+
+fn value(text: &str) -> Option<f64> {
+    let run = run();
+    Metric::named(text).unwrap_or_else(|problem| panic!("{problem}")).of(&Measured::new(&run))
+}
+
+fn problem(text: &str) -> String {
+    Metric::named(text).unwrap_err().to_string()
+}
+
+#[test]
+fn aggregates_are_over_the_finished_jobs() {
+    for (text, expected) in [
+        ("mean(completion)", 55_000.0),
+        ("median(completion)", 55_000.0),
+        ("p50(completion)", 55_000.0),
+        // numpy.quantile(range(10_000, 110_000, 10_000), [0.95, 0.999]) = [95500, 99910]
+        ("p95(completion)", 95_500.0),
+        ("p99.9(completion)", 99_910.0),
+        ("p0(completion)", 10_000.0),
+        ("p100(completion)", 100_000.0),
+        ("min(waiting)", 2_000.0),
+        ("max(tasks)", 10.0),
+        ("sum(tasks)", 55.0),
+        // numpy.std(range(1, 11), ddof=1) = 3.0276503540974917
+        ("stddev(tasks)", 3.027_650_354_097_491_7),
+        ("count()", 10.0),
+        ("share(completion > 70s)", 0.3),
+        ("share(user = 'ann') where tasks > 2", 0.375),
+        // Only the last two have reduces: the others do not count as 0.
+        ("mean(starvation)", 9.5),
+        ("mean_starvation", 9.5),
+        ("jobs_finished", 10.0),
+    ] {
+        let found = value(text).unwrap();
+        assert!((found - expected).abs() <= 1e-12 * expected, "{text}: {found}");
+    }
+    assert_eq!(value("mean(completion) where tasks > 99"), None);
+    assert_eq!(value("stddev(tasks) where tasks = 1"), None, "one value does not show the spread");
+    assert_eq!(value("count() where tasks > 99"), Some(0.0));
+    assert_eq!(value("mean(slowdown)"), None);
+}
+
+#[test]
+fn filters_choose_the_jobs() {
+    for (text, expected) in [
+        ("queue = 'adhoc'", 5.0),
+        ("queue != 'adhoc'", 5.0),
+        ("not queue = 'adhoc'", 5.0),
+        ("queue = 'adhoc' and tasks <= 4", 2.0),
+        ("queue = 'adhoc' or tasks <= 4", 7.0),
+        ("tasks <= 4 and queue = 'adhoc' or tasks = 9", 3.0),
+        ("tasks <= 4 and (queue = 'adhoc' or tasks = 9)", 2.0),
+        ("tasks in (1, 3, 77)", 2.0),
+        ("tasks not in (1, 3)", 8.0),
+        ("name like 'query 1%'", 2.0),
+        ("name not like '%1%'", 7.0),
+        ("name is null", 1.0),
+        ("name is not null and waiting is null", 1.0),
+        // Unknown users are neither ann nor not ann.
+        ("user = 'ann'", 5.0),
+        ("user != 'ann'", 0.0),
+        ("not (user = 'ann')", 0.0),
+        ("user = 'ann' or tasks > 9", 6.0),
+        ("waiting >= 0.1min", 5.0),
+        ("completion < 20 s", 1.0),
+        ("input > 7MB and input <= 9 MB", 2.0),
+        ("submit_hour in (1, 10)", 2.0),
+        ("priority = 'HIGH'", 1.0),
+        ("priority = 9", 1.0),
+        ("priority is null", 8.0),
+        ("size = 'small'", 5.0),
+        ("size = 'large'", 1.0),
+        ("size not in ('small', 'large')", 4.0),
+        ("size = 'medium'", 4.0),
+        ("job = 'j''7'", 0.0),
+        // A filter on the outcome asks about all jobs.
+        ("outcome = 'FAILED'", 1.0),
+        ("outcome in ('FAILED', 'SUCCESS') and tasks > 9", 2.0),
+    ] {
+        assert_eq!(value(&format!("count() where {text}")), Some(expected), "{text}");
+    }
+    assert_eq!(value("p95_completion where tasks <= 2"), Some(19_500.0), "a known name takes a filter, too");
+    assert_eq!(value("mean_completion_small"), Some(30_000.0));
+    assert_eq!(value("mean_completion_small where queue = 'adhoc'"), Some(30_000.0));
+    assert_eq!(value("mean_completion_large"), Some(100_000.0));
+}
+
+#[test]
+fn the_direction_follows_from_the_quantity_or_is_given() {
+    let less = |text: &str| Metric::named(text).unwrap().less_is_better;
+    assert_eq!(
+        [less("p95(waiting)"), less("sum(tasks)"), less("makespan"), less("fairness")],
+        [true, false, true, false]
+    );
+    assert!(less("count() where outcome = 'FAILED', less is better"));
+    assert!(!less("max(completion), more is better"));
+    let metric = Metric::named(" mean(waiting) ").unwrap();
+    assert_eq!(
+        (metric.name.as_str(), metric.unit, metric.in_words(90_500.0)),
+        (" mean(waiting) ", "ms", "90.5 s".to_owned())
+    );
+}
+
+#[test]
+fn every_known_name_has_a_formula() {
+    assert_eq!(known().len(), KNOWN.len());
+    for (metric, known) in known().iter().zip(KNOWN) {
+        assert_eq!((metric.name.as_str(), metric.title.as_str()), (known.name, known.title));
+    }
+}
+
+#[test]
+fn a_problem_points_at_its_place() {
+    assert_eq!(
+        problem("p95(completoin) where queue = 'adhoc'"),
+        "expected a quantity of a job, found `completoin`; did you mean `completion`? (completion, waiting, execution, \
+         starvation, queueing, slowdown, bounded_slowdown, slot_time, cpu_time, memory_time, evictions, tasks, maps, reduces, node_locality, \
+         rack_locality, off_locality)\n  p95(completoin) where queue = 'adhoc'\n      ^^^^^^^^^^"
+    );
+    for (text, place, expected) in [
+        ("", "^", "expected a metric, such as mean_completion or p95(completion)"),
+        ("mean_completoin", "^^^^^^^^^^^^^^^", "did you mean `mean_completion`?"),
+        ("meen(completion)", "^^^^", "did you mean `mean`?"),
+        ("p101(completion)", "^^^^", "expected an aggregate"),
+        ("completion", "^^^^^^^^^^", "for example mean(completion)"),
+        ("mean(completion", "               ^", "expected `)`, found the end"),
+        ("mean(completion) wher tasks = 1", "                 ^^^^", "expected `where`"),
+        ("mean(completion) where", "                      ^", "expected a filter"),
+        ("mean(completion) where que = 'a'", "                       ^^^", "did you mean `queue`?"),
+        ("mean(completion) where queue", "                            ^", "expected one of =, !="),
+        ("mean(completion) where queue ~ 'a'", "                             ^", "found `~`"),
+        ("mean(completion) where queue = adhoc", "                               ^^^^^", "a text in single quotes"),
+        ("mean(completion) where queue = 'adhoc", "                               ^^^^^^", "closing quote is missing"),
+        ("mean(completion) where queue = 3", "                               ^", "expected a text in single quotes"),
+        ("mean(completion) where queue < 'a'", "                       ^^^^^", "is not a number"),
+        ("mean(completion) where waiting > 10", "                                 ^^", "such as 90s or 10min"),
+        ("mean(completion) where waiting > 5m", "                                  ^", "did you mean `min`?"),
+        ("mean(completion) where waiting > 10mins", "                                   ^^^^", "did you mean `min`?"),
+        ("mean(completion) where input > 10s", "                               ^^^", "such as 64MiB"),
+        ("mean(completion) where tasks > 10s", "                               ^^^", "a number without a unit"),
+        ("mean(completion) where tasks like 'a'", "                       ^^^^^", "takes no `like`"),
+        ("mean(completion) where size = 'smal'", "                              ^^^^^^", "did you mean `small`?"),
+        ("mean(completion) where (tasks = 1", "                                 ^", "expected `and`, `or` or `)`"),
+        ("mean(completion) where tasks in 1", "                                ^", "expected `(`"),
+        ("mean(completion) where tasks not 1", "                                 ^", "expected `in` or `like`"),
+        ("makespan where tasks = 1", "^^^^^^^^", "takes no filter"),
+        ("makespan, best", "          ^^^^", "expected `less is better`"),
+        ("mean(ä) where name = 'ü'", "     ^", "expected a quantity"),
+        ("makespan\nx", "         ^", "or the end, found `x`"),
+    ] {
+        let found = problem(text);
+        assert!(found.contains(expected), "{text}\n{found}");
+        let carets = if text.is_empty() { "^" } else { found.lines().last().unwrap().strip_prefix("  ").unwrap() };
+        assert_eq!(carets, place, "{found}");
+    }
+}
+
+#[test]
+fn hostile_texts_are_refused_and_do_not_overflow() {
+    for text in [
+        format!("count() where {}", "(".repeat(5_000)),
+        format!("count() where {}", "not ".repeat(2_000)),
+        "(".repeat(20_000),
+        "count() where tasks = 9999999999999999999999999999999".repeat(3),
+        "\u{0}\u{1b}[31m".to_owned(),
+    ] {
+        assert!(Metric::named(&text).is_err(), "{text:.40}");
+    }
+    assert_eq!(value("count() where tasks < 99999999999999999999999999"), Some(10.0));
+}

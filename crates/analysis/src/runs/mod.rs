@@ -1,0 +1,13 @@
+//! Opening runs and traces: their jobs, which of them count, and what may be compared.
+
+pub(crate) mod attempts;
+pub mod identity;
+pub mod inspect;
+pub mod jobs;
+pub mod memory;
+pub mod nodes;
+pub mod population;
+pub mod run;
+pub mod spans;
+pub(crate) mod tables;
+pub mod window;

@@ -1,0 +1,372 @@
+//! Which jobs count. The rule is written here once, and all tables, figures, files and commands follow it.
+//!
+//! A job counts in a run if it was submitted in the window of the run and ended well ([`standing`]). Several runs are compared on the
+//! jobs that count in all of them ([`Population::share`]). [`crate::JobMetrics::standing`] keeps the verdict.
+//!
+//! The time of a job that failed says nothing about the service it got, and a job that had not ended has no time. To leave such jobs
+//! out of one run alone would compare different work.
+
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
+
+use resched_tables::model::Outcome;
+use resched_tables::run::RunWindow;
+use resched_tables::standing::Standing;
+use resched_tables::words::count;
+use serde::Serialize;
+
+use crate::runs::jobs::JobMetrics;
+use crate::runs::run::Run;
+use crate::runs::spans::Interval;
+
+/// Whether a job with this outcome and these times counts in a run with that window, or why not.
+///
+/// The window comes first: what became of a job outside it does not matter. An unknown outcome with a finish counts, as many sources
+/// have no outcomes.
+pub fn standing(job: &JobMetrics, window: Option<RunWindow>) -> Standing {
+    let outside = |submit: i64| window.is_some_and(|window| !(window.from..window.to).contains(&submit));
+    match (job.outcome, job.submit, job.finish) {
+        (_, Some(submit), _) if outside(submit) => Standing::OutsideWindow,
+        (Outcome::Failed | Outcome::Lost, ..) => Standing::Failed,
+        (Outcome::Killed | Outcome::Evicted, ..) => Standing::Killed,
+        (Outcome::Incomplete, ..) | (_, _, None) => Standing::Unfinished,
+        (_, None, _) => Standing::BeforeTrace,
+        (_, Some(submit), Some(finish)) if finish < submit => Standing::ImpossibleTimes,
+        _ => Standing::Counts,
+    }
+}
+
+/// Gives the jobs of a run with that window their standing. Of two jobs with one id, the first may count.
+pub fn judge(jobs: &mut [JobMetrics], window: Option<RunWindow>) {
+    let verdicts: Vec<Standing> = {
+        let mut seen = HashSet::with_capacity(jobs.len());
+        let verdict = |job| if seen.insert(job_id(job)) { standing(job, window) } else { Standing::RepeatedId };
+        jobs.iter().map(verdict).collect()
+    };
+    for (job, verdict) in jobs.iter_mut().zip(verdicts) {
+        job.standing = verdict;
+    }
+}
+
+fn job_id(job: &JobMetrics) -> &str {
+    &job.job_id
+}
+
+/// The jobs that count.
+pub fn counting(jobs: &[JobMetrics]) -> impl Iterator<Item = &JobMetrics> {
+    jobs.iter().filter(|job| job.standing == Standing::Counts)
+}
+
+/// The attempts of the jobs that count. Their `job` is an index of `jobs`.
+pub fn counted<'a>(jobs: &'a [JobMetrics], intervals: &'a [Interval]) -> impl Iterator<Item = &'a Interval> {
+    let counts = |job: &JobMetrics| job.standing == Standing::Counts;
+    intervals.iter().filter(move |interval| jobs.get(interval.job).is_some_and(counts))
+}
+
+/// The jobs that count in both of two runs, in the order of the first: `(in the first, in the second)`.
+pub fn pairs<'a>(first: &'a [JobMetrics], second: &'a [JobMetrics]) -> Vec<(&'a JobMetrics, &'a JobMetrics)> {
+    let by_id: HashMap<&str, &JobMetrics> = counting(second).map(|job| (job_id(job), job)).collect();
+    counting(first).filter_map(|job| Some((job, *by_id.get(job_id(job))?))).collect()
+}
+
+/// The jobs that several runs are compared on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Population {
+    /// The number of jobs that count in every run.
+    pub jobs: u64,
+    /// The number of jobs that any run has, and of those of the trace that none replayed.
+    pub of: u64,
+    /// The number of jobs of the trace that no run replayed, as far as the runs know the trace. They are among `of` and `left_out`.
+    pub not_replayed: u64,
+    /// The number of the others by cause. A job that several runs leave out has the cause of the first of them that has it.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// The same for each run by itself, in order.
+    pub runs: Vec<RunPopulation>,
+    /// For each run, the rows of the jobs that count, in order of submission.
+    #[serde(skip)]
+    pub rows: Vec<Vec<usize>>,
+    #[serde(skip)]
+    causes: BTreeMap<Standing, u64>,
+    /// Whether the number of jobs of the trace is known.
+    #[serde(skip)]
+    of_trace: bool,
+}
+
+/// How many jobs count in one run by itself, whatever the others do.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct RunPopulation {
+    /// The label of the run.
+    pub run: String,
+    /// The number of jobs that count in it.
+    pub jobs: u64,
+    /// The number of its other jobs by cause. `absent` are jobs that only other runs have.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+/// What is known about a job across the runs.
+#[derive(Clone, Default)]
+struct Seen {
+    counts_in: u32,
+    cause: Option<Standing>,
+    /// Submission in the first run that has it, for the order.
+    submit: Option<i64>,
+}
+
+/// The cause by which jobs of the trace are left out that no run has.
+const NOT_REPLAYED: &str = "not-replayed";
+
+/// That a run does not have a job.
+const ABSENT: u32 = u32::MAX;
+
+/// The jobs of several runs by number: each id has one, in the order in which the ids first appear.
+struct Numbered {
+    /// For each run, the number of the job in each row.
+    of_rows: Vec<Vec<u32>>,
+    /// How many ids there are.
+    ids: usize,
+}
+
+impl Numbered {
+    fn of(runs: &[&Run]) -> Self {
+        if let Some(ids) = shared_ids(runs) {
+            return Self { of_rows: vec![(0..).take(ids).collect(); runs.len()], ids };
+        }
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut next = 0;
+        let mut number = |job| {
+            *numbers.entry(job_id(job)).or_insert_with(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        let of_rows = runs.iter().map(|run| run.jobs.iter().map(&mut number).collect()).collect();
+        Self { of_rows, ids: next as usize }
+    }
+}
+
+/// How many jobs every run has, if all have the same, each once and in one order, as replays of one trace do.
+fn shared_ids(runs: &[&Run]) -> Option<usize> {
+    let (first, others) = runs.split_first()?;
+    let same = |run: &&Run| run.jobs.iter().map(job_id).eq(first.jobs.iter().map(job_id));
+    let repeated = first.jobs.iter().any(|job| job.standing == Standing::RepeatedId);
+    (!repeated && others.iter().all(same)).then_some(first.jobs.len())
+}
+
+impl Population {
+    /// The jobs that count in all of `runs`.
+    pub fn of(runs: &[&Run]) -> Self {
+        let numbered = Numbered::of(runs);
+        let mut seen = vec![Seen::default(); numbered.ids];
+        // The row of each job in each run.
+        let mut rows = vec![vec![ABSENT; numbered.ids]; runs.len()];
+        let mut own = Vec::new();
+        for ((run, numbers), rows) in runs.iter().zip(&numbered.of_rows).zip(&mut rows) {
+            let mut left_out: BTreeMap<Standing, u64> = BTreeMap::new();
+            for ((row, job), &number) in (0..).zip(&run.jobs).zip(numbers) {
+                let (Some(about), Some(own_row)) = (seen.get_mut(number as usize), rows.get_mut(number as usize))
+                else {
+                    continue;
+                };
+                // A run that an earlier comparison narrowed keeps the verdict.
+                if job.standing == Standing::Counts {
+                    about.counts_in += 1;
+                } else {
+                    *left_out.entry(job.standing).or_default() += 1;
+                    about.cause = about.cause.or(Some(job.standing));
+                }
+                about.submit = about.submit.or(job.submit);
+                if *own_row == ABSENT {
+                    *own_row = row;
+                }
+            }
+            left_out.insert(Standing::Absent, rows.iter().filter(|row| **row == ABSENT).count() as u64);
+            let jobs = run.finished_jobs().count() as u64;
+            own.push(RunPopulation { run: run.label.clone(), jobs, left_out: named(&left_out) });
+        }
+        let in_trace = runs.iter().filter_map(|run| run.replay()?.trace.jobs).max();
+        Self::settled(&seen, &rows, own, in_trace)
+    }
+
+    fn settled(seen: &[Seen], rows: &[Vec<u32>], runs: Vec<RunPopulation>, in_trace: Option<u64>) -> Self {
+        let counts = |job: &Seen| job.counts_in as usize == runs.len() && !runs.is_empty();
+        let mut causes: BTreeMap<Standing, u64> = BTreeMap::new();
+        for job in seen.iter().filter(|job| !counts(job)) {
+            *causes.entry(job.cause.unwrap_or(Standing::Absent)).or_default() += 1;
+        }
+        let mut counting: Vec<(Option<i64>, usize)> =
+            seen.iter().enumerate().filter(|(_, job)| counts(job)).map(|(number, job)| (job.submit, number)).collect();
+        // Jobs submitted at one instant keep the order of the first table that has them.
+        counting.sort_unstable();
+        let row = |rows: &[u32], number: usize| rows.get(number).filter(|row| **row != ABSENT).map(|row| *row as usize);
+        let in_run = |rows: &Vec<u32>| counting.iter().filter_map(|&(_, number)| row(rows, number)).collect();
+        let not_replayed = in_trace.map_or(0, |jobs| jobs.saturating_sub(seen.len() as u64));
+        let mut left_out = named(&causes);
+        if not_replayed > 0 {
+            left_out.insert(NOT_REPLAYED, not_replayed);
+        }
+        Self {
+            jobs: counting.len() as u64,
+            of: seen.len() as u64 + not_replayed,
+            not_replayed,
+            of_trace: in_trace.is_some(),
+            left_out,
+            rows: rows.iter().map(in_run).collect(),
+            runs,
+            causes,
+        }
+    }
+
+    /// Compares `runs` on the jobs that count in all of them: the other jobs count in none of them any more.
+    pub fn share(runs: &mut [Run]) -> Self {
+        let population = Self::of(&runs.iter().collect::<Vec<_>>());
+        for (run, rows) in runs.iter_mut().zip(&population.rows) {
+            let mut shared = vec![false; run.jobs.len()];
+            for &row in rows {
+                if let Some(shared) = shared.get_mut(row) {
+                    *shared = true;
+                }
+            }
+            for (job, _) in run.jobs.iter_mut().zip(shared).filter(|(_, shared)| !shared) {
+                if job.standing == Standing::Counts {
+                    job.standing = Standing::NotInAll;
+                }
+            }
+        }
+        population
+    }
+
+    /// The population in words: "2,269 of 4,445 jobs of the trace count; left out: 2,001 unfinished, 175 failed".
+    pub fn in_words(&self) -> String {
+        let of_trace = if self.of_trace { " of the trace" } else { "" };
+        let (jobs, of, noun) = (count(self.jobs), count(self.of), if self.of == 1 { "job" } else { "jobs" });
+        if self.jobs == self.of {
+            let verb = if self.of == 1 { "counts" } else { "count" };
+            return format!("all {of} {noun}{of_trace} {verb}");
+        }
+        let mut causes: Vec<(Standing, u64)> = self.causes.iter().map(|(&cause, &jobs)| (cause, jobs)).collect();
+        causes.sort_by_key(|&(cause, jobs)| (std::cmp::Reverse(jobs), cause));
+        let not_replayed = (self.not_replayed > 0).then(|| format!("{} not replayed", count(self.not_replayed)));
+        let causes = causes.into_iter().map(|(cause, jobs)| format!("{} {}", count(jobs), cause.in_words()));
+        let causes: Vec<String> = not_replayed.into_iter().chain(causes).collect();
+        format!("{jobs} of {of} {noun}{of_trace} count; left out: {}", causes.join(", "))
+    }
+
+    /// For each of these further jobs, which are no part of the comparison, such as those that really ran: the rows of the jobs that
+    /// count, in their order. `None` if some of them do not count there. `first` is the first of the runs that the population is of.
+    pub fn rows_in(&self, further: &[JobMetrics], first: &[JobMetrics]) -> Option<Vec<usize>> {
+        let mut by_id: HashMap<&str, usize> = HashMap::with_capacity(further.len());
+        for (row, job) in further.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
+            by_id.entry(job_id(job)).or_insert(row);
+        }
+        let rows = self.rows.first()?.iter().map(|&row| by_id.get(job_id(first.get(row)?)).copied());
+        rows.collect()
+    }
+}
+
+fn named(causes: &BTreeMap<Standing, u64>) -> BTreeMap<&'static str, u64> {
+    causes.iter().filter(|(_, jobs)| **jobs > 0).map(|(cause, jobs)| (cause.as_str(), *jobs)).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use resched_tables::model::JobRow;
+    use resched_tables::run::{RunInfo, RunTables};
+
+    use super::*;
+
+    fn job(id: &str, submit: Option<i64>, finish: Option<i64>, outcome: Outcome) -> JobRow {
+        JobRow { job_id: id.to_owned(), submit, finish, outcome, ..JobRow::default() }
+    }
+
+    fn run(label: &str, window: Option<RunWindow>, jobs: Vec<JobRow>) -> Run {
+        let info = RunInfo { label: label.to_owned(), window, ..RunInfo::default() };
+        Run::of_rows(info, RunTables { jobs, ..RunTables::default() })
+    }
+
+    #[test]
+    fn each_way_to_be_left_out_has_its_name() {
+        use Outcome::{Evicted, Failed, Incomplete, Killed, Lost, Success, Unknown};
+        let jobs = vec![
+            job("good", Some(10), Some(20), Success),
+            job("brief", Some(10), Some(10), Unknown),
+            job("failed", Some(10), Some(20), Failed),
+            job("lost", Some(10), Some(20), Lost),
+            job("killed", Some(10), Some(20), Killed),
+            job("evicted", Some(10), Some(20), Evicted),
+            job("running", Some(10), Some(20), Incomplete),
+            job("endless", Some(10), None, Success),
+            job("early", None, Some(20), Success),
+            job("late", Some(50), None, Failed),
+            job("backwards", Some(10), Some(9), Success),
+            job("good", Some(11), Some(30), Success),
+        ];
+        let found: Vec<Standing> =
+            run("fifo", Some(RunWindow { from: 0, to: 50 }), jobs).jobs.iter().map(|job| job.standing).collect();
+        let expected = [
+            Standing::Counts,
+            Standing::Counts,
+            Standing::Failed,
+            Standing::Failed,
+            Standing::Killed,
+            Standing::Killed,
+            Standing::Unfinished,
+            Standing::Unfinished,
+            Standing::BeforeTrace,
+            Standing::OutsideWindow,
+            Standing::ImpossibleTimes,
+            Standing::RepeatedId,
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn runs_are_compared_on_the_jobs_that_count_in_all() {
+        use Outcome::{Failed, Incomplete, Success};
+        let first = run(
+            "fifo",
+            None,
+            vec![
+                job("late", Some(5), Some(9), Success),
+                job("a", Some(1), Some(9), Success),
+                job("b", Some(2), Some(9), Failed),
+                job("c", Some(3), Some(9), Success),
+            ],
+        );
+        let second = run(
+            "fair",
+            None,
+            vec![
+                job("a", Some(1), Some(7), Success),
+                job("b", Some(2), Some(9), Success),
+                job("c", Some(3), None, Incomplete),
+                job("late", Some(5), Some(8), Success),
+                job("d", Some(6), Some(9), Success),
+            ],
+        );
+        let mut runs = vec![first, second];
+        let population = Population::share(&mut runs);
+        assert_eq!((population.jobs, population.of), (2, 5));
+        assert_eq!(population.rows, [vec![1, 0], vec![0, 3]], "in order of submission");
+        assert_eq!(population.left_out, BTreeMap::from([("absent", 1), ("failed", 1), ("unfinished", 1)]));
+        let [fifo, fair] = population.runs.as_slice() else { panic!("two runs") };
+        assert_eq!((fifo.jobs, &fifo.left_out), (3, &BTreeMap::from([("failed", 1), ("absent", 1)])));
+        assert_eq!((fair.jobs, &fair.left_out), (4, &BTreeMap::from([("unfinished", 1)])));
+        let ids = |run: &Run| run.finished_jobs().map(|job| job.job_id.clone()).collect::<Vec<_>>();
+        assert_eq!([ids(&runs[0]), ids(&runs[1])], [["late", "a"], ["a", "late"]]);
+        assert_eq!(population.in_words(), "2 of 5 jobs count; left out: 1 failed, 1 unfinished, 1 not in the run");
+        assert_eq!(pairs(&runs[0].jobs, &runs[1].jobs).len(), 2);
+        assert_eq!(
+            Population::share(&mut runs[..1]).in_words(),
+            "2 of 4 jobs count; left out: 1 failed, 1 not counted in another run"
+        );
+    }
+
+    #[test]
+    fn without_runs_or_jobs_nothing_counts() {
+        assert_eq!(Population::of(&[]).jobs, 0);
+        let population = Population::of(&[&run("fifo", None, Vec::new())]);
+        assert_eq!((population.jobs, population.in_words()), (0, "all 0 jobs count".to_owned()));
+    }
+}

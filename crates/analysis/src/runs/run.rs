@@ -1,0 +1,237 @@
+//! The tables of a replay or of a trace, ready for metrics.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKind};
+use resched_tables::run::{self, RowReader, RunInfo, RunTables};
+use resched_tables::standing::Standing;
+use resched_tables::store::{Inventory, Manifest, System, Trace};
+
+use crate::Error;
+use crate::runs::attempts::Attempt;
+use crate::runs::jobs::{JobMetrics, job_metrics};
+use crate::runs::population::{counted, judge};
+use crate::runs::spans::Interval;
+use crate::runs::tables::{Tables, decisions, resources};
+use crate::time::timeline::running_tasks;
+
+/// The origin of the tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A replay.
+    Replay(Box<RunInfo>),
+    /// A trace, which holds what really ran.
+    Observed(Box<Manifest>),
+}
+
+impl Origin {
+    /// Reads the marker file of the run or trace in `dir`.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it is neither or it is damaged.
+    pub fn of(dir: &Path) -> Result<Self, Error> {
+        if dir.join(TRACE_MARKER).is_file() && !dir.join(run::MARKER).is_file() {
+            return Ok(Self::Observed(Box::new(Trace::open(dir)?.manifest().clone())));
+        }
+        Ok(Self::Replay(Box::new(run::read(dir)?)))
+    }
+
+    /// Rows of each table.
+    pub fn rows(&self) -> &BTreeMap<String, u64> {
+        match self {
+            Self::Replay(info) => &info.rows,
+            Self::Observed(manifest) => &manifest.rows,
+        }
+    }
+
+    /// The files of the tables; empty for an older layout.
+    pub fn files(&self) -> &Inventory {
+        match self {
+            Self::Replay(info) => &info.files,
+            Self::Observed(manifest) => &manifest.files,
+        }
+    }
+
+    /// Whether a column (`table.column`) holds what took place: a rule filled no column of a replay, and perhaps all rows of one of a
+    /// trace.
+    pub(crate) fn observes(&self, column: &str) -> bool {
+        match self {
+            Self::Replay(_) => true,
+            Self::Observed(manifest) => manifest.made_whole(column).is_none(),
+        }
+    }
+
+    /// What a task is to its job: what a trace of Hadoop lists among others is set-up or clean-up.
+    pub(crate) fn role(&self, kind: TaskKind) -> TaskKind {
+        match (self.observed_system(), kind) {
+            (Some(System::MapReduce1 | System::Yarn), TaskKind::Other) => TaskKind::Setup,
+            (_, kind) => kind,
+        }
+    }
+
+    /// What ran the jobs of a trace, if that is known.
+    pub(crate) fn observed_system(&self) -> Option<System> {
+        match self {
+            Self::Replay(_) => None,
+            Self::Observed(manifest) => manifest.system,
+        }
+    }
+
+    /// Checks that the attempts in `dir` took place, really or in a replay. The attempts of a workload's trace did not: a rule made
+    /// them.
+    ///
+    /// # Errors
+    /// [`Error::Trace`], a wrong request, if a rule made them.
+    pub fn check_observed(&self, dir: &Path) -> Result<(), Error> {
+        let Self::Observed(manifest) = self else { return Ok(()) };
+        let Some(rule) = manifest.made_whole("attempts.start") else { return Ok(()) };
+        Err(nothing_observed(dir, &format!("they were made by the rule `{rule}`")))
+    }
+}
+
+/// The error that `dir` holds no observed attempts.
+pub(crate) fn nothing_observed(dir: &Path, why: &str) -> Error {
+    Error::Trace(resched_tables::Error::Request(format!(
+        "{}: the trace holds no observed attempts: {why}; expected a trace of job histories, .jhist or Rumen files",
+        dir.display()
+    )))
+}
+
+/// A run with its jobs' metrics.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Its label: the policy with its parameters, or `observed`.
+    pub label: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The number of values that could not be used, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// The metrics of its jobs, in the order of the jobs table.
+    pub jobs: Vec<JobMetrics>,
+    /// Its attempts over time; their `job` is an index of `jobs`.
+    pub intervals: Vec<Interval>,
+    /// The names of the nodes that ran its attempts, in the order in which they first appear in the table of attempts.
+    pub nodes: Vec<String>,
+    /// The most maps, and the most reduces, that ran at once.
+    pub peaks: [f64; 2],
+    /// The decisions that its policy reported, in order; empty if the run was not asked to keep them.
+    pub decisions: Vec<DecisionRow>,
+    /// The resources that its nodes used, in order of time; empty except under the cost model `contention`.
+    pub resources: Vec<ResourceRow>,
+}
+
+impl Run {
+    /// Opens the run or trace in `dir` and computes the metrics of its jobs.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it is neither or it is damaged.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let origin = Origin::of(dir)?;
+        let label = match &origin {
+            Origin::Replay(info) => info.label.clone(),
+            Origin::Observed(_) => "observed".to_owned(),
+        };
+        let tables = Tables::load(dir, &origin)?;
+        let (decisions, resources) = (decisions(dir, &origin)?, resources(dir, &origin)?);
+        Ok(Self::of(label, origin, tables, (decisions, resources)))
+    }
+
+    /// Checks that there are attempts, and that they took place ([`Origin::check_observed`]).
+    ///
+    /// # Errors
+    /// [`Error::Trace`], a wrong request, if not; `dir` is the folder it was opened from.
+    pub fn check_observed(&self, dir: &Path) -> Result<(), Error> {
+        self.origin.check_observed(dir)?;
+        if self.intervals.is_empty() { Err(nothing_observed(dir, "none has a start and a finish")) } else { Ok(()) }
+    }
+
+    /// Makes a run of a replay that is kept in memory. `info` describes it.
+    pub fn of_rows(info: RunInfo, rows: RunTables) -> Self {
+        let tables = Tables::of_rows(&rows.jobs, &rows.attempts);
+        Self::of(info.label.clone(), Origin::Replay(Box::new(info)), tables, (rows.decisions, rows.resources))
+    }
+
+    /// Makes a run of a replay whose rows were gathered while it went on. `info` describes it.
+    pub fn of_gathered(info: RunInfo, gathered: Gathered) -> Self {
+        let Gathered { tables, decisions, resources } = gathered;
+        Self::of(info.label.clone(), Origin::Replay(Box::new(info)), tables, (decisions, resources))
+    }
+
+    fn of(
+        label: String,
+        origin: Origin,
+        tables: Tables,
+        (decisions, resources): (Vec<DecisionRow>, Vec<ResourceRow>),
+    ) -> Self {
+        let Tables { jobs, mut sums, skipped } = tables;
+        let nodes = std::mem::take(&mut sums.nodes).into_names();
+        let (jobs, intervals) = job_metrics(jobs, sums);
+        let jobs = judged(jobs, &origin);
+        Self { label, origin, jobs, peaks: peaks(&intervals), intervals, nodes, decisions, resources, skipped }
+    }
+
+    /// The description of the replay; `None` for a trace.
+    pub fn replay(&self) -> Option<&RunInfo> {
+        match &self.origin {
+            Origin::Replay(info) => Some(info),
+            Origin::Observed(_) => None,
+        }
+    }
+
+    /// The jobs that count: means, tables and figures are over these ([`crate::runs::population`]).
+    pub fn finished_jobs(&self) -> impl Iterator<Item = &JobMetrics> {
+        self.jobs.iter().filter(|job| job.standing == Standing::Counts)
+    }
+
+    /// The attempts of the jobs that count.
+    pub fn counted_intervals(&self) -> impl Iterator<Item = &Interval> {
+        counted(&self.jobs, &self.intervals)
+    }
+}
+
+/// What [`Run`] needs of a replay, gathered while it goes on. It keeps no row of an attempt.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    tables: Tables,
+    decisions: Vec<DecisionRow>,
+    resources: Vec<ResourceRow>,
+}
+
+impl RowReader for Gathered {
+    fn attempt(&mut self, job: usize, row: &AttemptRow) {
+        if let Ok(job) = u32::try_from(job) {
+            self.tables.sums.add(job, &Attempt::of(row));
+        }
+    }
+
+    fn job(&mut self, row: &JobRow) {
+        self.tables.jobs.push(row);
+    }
+
+    fn decision(&mut self, row: &DecisionRow) {
+        self.decisions.push(row.clone());
+    }
+
+    fn resource(&mut self, row: &ResourceRow) {
+        self.resources.push(row.clone());
+    }
+}
+
+/// The most maps, and the most reduces, that ran at once.
+pub(crate) fn peaks(intervals: &[Interval]) -> [f64; 2] {
+    [TaskKind::Map, TaskKind::Reduce].map(|kind| running_tasks(intervals, kind).max())
+}
+
+/// These jobs with their standing in the run of that origin.
+fn judged(mut jobs: Vec<JobMetrics>, origin: &Origin) -> Vec<JobMetrics> {
+    let window = match origin {
+        Origin::Replay(info) => info.window,
+        Origin::Observed(_) => None,
+    };
+    judge(&mut jobs, window);
+    jobs
+}
+
+/// The file that makes a folder a trace.
+const TRACE_MARKER: &str = "trace.json";

@@ -1,0 +1,10 @@
+//! How sure a number or a difference is.
+
+pub mod blocks;
+pub mod compare;
+pub mod distribution;
+pub mod headline;
+pub mod paired;
+pub mod practical;
+pub mod repeats;
+pub mod sign;

@@ -1,0 +1,588 @@
+//! Whether a comparison keeps its sign under what the data leaves open.
+//!
+//! `replay` replays a comparison again in variants of its world: without a cost of distance, with other heartbeats, and so on. The means
+//! of every variant are in `variants.json` beside the runs. This module reads that file and says what follows from it: in how many
+//! variants a policy stays sooner or later than the baseline, which of them turn it, and which of them decide how large the difference is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use resched_tables::run;
+use resched_tables::store::marker::{self, Layout};
+use resched_tables::store::{sha256, write_file};
+use resched_tables::validity::{Fact, Grade};
+use resched_tables::words::count;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::statistics::distribution::Distribution;
+
+/// The file, in a folder of runs.
+pub const FILE: &str = "variants.json";
+/// The fact about the sign of an answer is about this.
+pub const SIGN: &str = "sign";
+
+/// The layouts of the file.
+const LAYOUT: Layout = Layout {
+    what: "list of variants",
+    oldest: 1,
+    newest: 1,
+    sealed: 1,
+    again: "remove it, and replay the trace again to test the sign",
+};
+
+/// A ratio of means that is nearer to 1 shows no difference.
+const ALIKE: f64 = 0.001;
+/// An unknown decides how large a difference is if a variant of it moves the difference by more than this, and by more than
+/// [`OF_DIFFERENCE`] of it.
+const MOVES: f64 = 0.05;
+const OF_DIFFERENCE: f64 = 0.25;
+
+/// How thoroughly the sign is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// All jobs, in every variant.
+    Full,
+    /// Every variant, on a sample of the jobs where all of them would take too long.
+    #[default]
+    Quick,
+    /// Not at all.
+    Off,
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    /// Takes `full`, `quick` or `off`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "full" => Ok(Self::Full),
+            "quick" => Ok(Self::Quick),
+            "off" => Ok(Self::Off),
+            _ => Err(format!("`{text}`: expected full, quick or off")),
+        }
+    }
+}
+
+/// What a run of the comparison is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariedRun {
+    /// Its label.
+    pub label: String,
+    /// The SHA-256 of its `run.json`.
+    pub sha256: String,
+}
+
+/// The part of the jobs that variants were tried on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Its jobs: consecutive ones, in the order of submission.
+    pub jobs: u64,
+    /// All jobs.
+    pub of_jobs: u64,
+    /// The place of its first job.
+    pub first: u64,
+    /// Its tasks.
+    pub tasks: u64,
+    /// All tasks.
+    pub of_tasks: u64,
+}
+
+/// What is compared, of one policy. Unknown is null.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Quantities {
+    /// The jobs that count under every policy.
+    pub jobs: u64,
+    /// The mean completion time, ms.
+    pub mean_completion: Option<f64>,
+    /// The median completion time, ms.
+    pub median_completion: Option<f64>,
+    /// The 95th percentile of completion times, ms.
+    pub p95_completion: Option<f64>,
+    /// The mean waiting time, ms.
+    pub mean_waiting: Option<f64>,
+    /// From the first submission to the last end, ms.
+    pub makespan: Option<f64>,
+}
+
+impl Quantities {
+    /// Those of jobs with these completion and waiting times, ms.
+    pub fn of(completion: &[f64], waiting: &[f64], makespan: Option<f64>) -> Self {
+        let times = Distribution::new(completion.iter().copied());
+        Self {
+            jobs: completion.len() as u64,
+            mean_completion: times.mean(),
+            median_completion: times.median(),
+            p95_completion: times.quantile(0.95),
+            mean_waiting: Distribution::new(waiting.iter().copied()).mean(),
+            makespan,
+        }
+    }
+}
+
+/// A variant that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Varied {
+    /// The name of the unknown, one word.
+    pub unknown: String,
+    /// Its title, such as `cost of distance`.
+    pub title: String,
+    /// What is different, as the end of a sentence: `without a cost of distance`.
+    pub says: String,
+    /// Where the range of the unknown comes from.
+    pub from: String,
+    /// Each run's quantities, in the order of the runs.
+    pub values: Vec<Quantities>,
+}
+
+/// A variant that was not tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotTried {
+    /// The name of the unknown.
+    pub unknown: String,
+    /// What would be different.
+    pub says: String,
+    /// Why it was not tried.
+    pub why: String,
+}
+
+/// A comparison under what the data leaves open: the content of `variants.json`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Variants {
+    format_version: u32,
+    /// How thoroughly the sign was tested.
+    pub level: Level,
+    /// The runs that are compared.
+    pub runs: Vec<VariedRun>,
+    /// Each run's quantities over all jobs.
+    pub whole: Vec<Quantities>,
+    /// The part of the jobs on which variants were tried; absent if that is all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+    /// Each run's quantities over that part without any variant.
+    pub base: Vec<Quantities>,
+    /// The variants that change something, in the order in which they were tried.
+    pub variants: Vec<Varied>,
+    /// Variants in which nothing differs at all.
+    pub without_effect: Vec<Varied>,
+    /// Variants that were not tried.
+    pub not_tried: Vec<NotTried>,
+}
+
+/// Which of two policies completes jobs sooner on average.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Sooner,
+    Later,
+    Alike,
+}
+
+impl Side {
+    /// Of a ratio of means, policy / baseline.
+    fn of(ratio: f64) -> Self {
+        if (ratio - 1.0).abs() < ALIKE {
+            Self::Alike
+        } else if ratio < 1.0 {
+            Self::Sooner
+        } else {
+            Self::Later
+        }
+    }
+
+    fn than(self, baseline: &str) -> String {
+        match self {
+            Self::Sooner => format!("sooner than {baseline}"),
+            Self::Later => format!("later than {baseline}"),
+            Self::Alike => format!("as soon as {baseline}"),
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Sooner => "sooner",
+            Self::Later => "later",
+            Self::Alike => "no different",
+        }
+    }
+}
+
+/// A policy in a variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InVariant {
+    /// The name of the unknown.
+    pub unknown: String,
+    /// Its title.
+    pub title: String,
+    /// What is different.
+    pub says: String,
+    /// The mean completion time of the policy / that of the baseline.
+    pub ratio: f64,
+}
+
+/// Whether a policy stays on its side of the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sign {
+    /// The policy.
+    pub policy: String,
+    /// The baseline.
+    pub baseline: String,
+    /// The mean completion time of the policy / that of the baseline, without any variant, on the jobs that variants were tried on.
+    pub ratio: f64,
+    /// How many variants leave the policy on its side.
+    pub holds: u64,
+    /// How many variants change something.
+    pub of: u64,
+    /// The policy in each of them.
+    pub variants: Vec<InVariant>,
+    /// The variants that turn the sign.
+    pub turned_by: Vec<InVariant>,
+    /// For each unknown that decides how large the difference is, the variant that moves it most.
+    pub decided_by: Vec<InVariant>,
+    /// Whether the unknowns could turn the sign together, although none does alone: the largest steps that each takes towards the other
+    /// side add up to the difference.
+    pub turned_together: bool,
+    /// Whether the difference is smaller than a replay can tell while anything is open: below 5 %.
+    pub too_small: bool,
+    /// Whether the sample has the sign of the whole.
+    pub sample_agrees: bool,
+    /// How far it can be trusted: `measured` only if no variant turns it, and nothing that is open decides how large the difference is.
+    pub grade: Grade,
+    /// All this in one sentence or two.
+    pub says: String,
+}
+
+impl Variants {
+    /// An empty list for a comparison of these runs.
+    pub fn new(level: Level, runs: Vec<VariedRun>) -> Self {
+        Self { format_version: LAYOUT.newest, level, runs, ..Self::default() }
+    }
+
+    /// Writes it into a folder of runs, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    pub fn write(&self, dir: &Path) -> Result<(), Error> {
+        let path = dir.join(FILE);
+        let json =
+            marker::encode(self).map_err(|error| resched_tables::Error::io(&path, "write the file")(error.into()))?;
+        Ok(write_file(&path, &json)?)
+    }
+
+    /// Reads that of a folder of runs; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it is damaged or cannot be read.
+    pub fn read(dir: &Path) -> Result<Option<Self>, Error> {
+        let path = dir.join(FILE);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(resched_tables::Error::io(&path, "read")(error).into()),
+        };
+        let found: Result<Self, _> = marker::decode(&bytes, &LAYOUT);
+        let unusable = |problem| resched_tables::Error::Request(format!("{}: {problem}", path.display()));
+        Ok(Some(found.map_err(|problem| unusable(problem.to_string()))?))
+    }
+
+    /// The test of a comparison of the runs in these folders: that of the folder that holds them all. `None` if they are not of one
+    /// folder, or it has no test of them as they are now.
+    ///
+    /// # Errors
+    /// As [`Variants::read`].
+    pub fn of_runs(dirs: &[&Path]) -> Result<Option<Self>, Error> {
+        let mut parents = dirs.iter().map(|dir| dir.parent().unwrap_or(Path::new("")));
+        let Some(parent) = parents.next().filter(|first| parents.all(|other| other == *first)) else {
+            return Ok(None);
+        };
+        let Some(found) = Self::read(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })? else {
+            return Ok(None);
+        };
+        let known = |dir: &&Path| {
+            let own = fingerprint(dir)?;
+            Ok::<_, Error>(found.runs.iter().any(|run| run.sha256 == own))
+        };
+        let all: Vec<bool> = dirs.iter().map(known).collect::<Result<_, _>>()?;
+        Ok(all.into_iter().all(|known| known).then_some(found))
+    }
+
+    /// Whether each policy stays on its side of the run labelled `baseline`, in the order of the runs. Empty if there is none.
+    pub fn signs(&self, baseline: &str) -> Vec<Sign> {
+        let Some(base) = self.runs.iter().position(|run| run.label == baseline) else { return Vec::new() };
+        let others = self.runs.iter().enumerate().filter(|(place, _)| *place != base);
+        others.filter_map(|(place, run)| self.sign(place, base, &run.label, baseline)).collect()
+    }
+
+    fn sign(&self, place: usize, base: usize, policy: &str, baseline: &str) -> Option<Sign> {
+        let ratio_of = |values: &[Quantities]| {
+            let mean = |place: usize| values.get(place)?.mean_completion;
+            Some(mean(place)? / mean(base).filter(|mean| *mean > 0.0)?)
+        };
+        let ratio = ratio_of(&self.base)?;
+        let side = Side::of(ratio);
+        let in_variant = |varied: &Varied| {
+            let ratio = ratio_of(&varied.values)?;
+            let [unknown, title, says] = [&varied.unknown, &varied.title, &varied.says].map(String::clone);
+            Some(InVariant { unknown, title, says, ratio })
+        };
+        let variants: Vec<InVariant> = self.variants.iter().filter_map(in_variant).collect();
+        let turned_by: Vec<InVariant> = variants.iter().filter(|own| Side::of(own.ratio) != side).cloned().collect();
+        let sample_agrees = ratio_of(&self.whole).is_none_or(|whole| Side::of(whole) == side);
+        let mut sign = Sign {
+            policy: policy.to_owned(),
+            baseline: baseline.to_owned(),
+            ratio,
+            holds: (variants.len() - turned_by.len()) as u64,
+            of: variants.len() as u64,
+            decided_by: deciding(&variants, ratio),
+            turned_together: steps_back(&variants, ratio) >= (ratio - 1.0).abs(),
+            turned_by,
+            too_small: !variants.is_empty() && (ratio - 1.0).abs() < MOVES,
+            sample_agrees,
+            variants,
+            grade: Grade::Measured,
+            says: String::new(),
+        };
+        let is_sure = sign.turned_by.is_empty()
+            && sign.decided_by.is_empty()
+            && !sign.turned_together
+            && !sign.too_small
+            && sample_agrees
+            && self.not_tried.is_empty()
+            && self.level != Level::Off;
+        sign.grade = if is_sure { Grade::Measured } else { Grade::Assumed };
+        sign.says = self.in_words(&sign, side);
+        Some(sign)
+    }
+
+    fn in_words(&self, sign: &Sign, side: Side) -> String {
+        let Sign { policy, baseline, .. } = sign;
+        if self.level == Level::Off {
+            return format!(
+                "Whether {policy} stays {} under what the data leaves open was not tested.",
+                side.than(baseline)
+            );
+        }
+        let jobs = self.sample.map_or_else(String::new, |sample| {
+            format!(" (tried on {} of {} jobs)", count(sample.jobs), count(sample.of_jobs))
+        });
+        if !sign.sample_agrees {
+            return format!(
+                "{policy} against {baseline}: the part of the jobs that variants were tried on{jobs} has another sign than the whole, so the \
+                 test says nothing."
+            );
+        }
+        if sign.variants.is_empty() && self.not_tried.is_empty() {
+            return format!("{policy} against {baseline}: the data leaves nothing open that changes a time.");
+        }
+        let mut text = match (sign.holds, sign.of) {
+            (_, 0) => format!("{policy} against {baseline}: no variant was tried"),
+            (holds, of) if holds == of && of == 1 => {
+                format!("{policy} is {} in the one variant, too", side.than(baseline))
+            }
+            (holds, of) if holds == of => format!("{policy} is {} in all {of} variants", side.than(baseline)),
+            (holds, of) => format!("{policy} is {} in {holds} of {of} variants", side.than(baseline)),
+        } + &jobs;
+        for turned in &sign.turned_by {
+            text += &format!("; {} {} ({})", Side::of(turned.ratio).in_words(), turned.says, change(turned.ratio));
+        }
+        if sign.turned_by.is_empty()
+            && let Some((least, most)) = range(&sign.variants)
+        {
+            text += &format!(": {} {} to {} {}", change(least.ratio), least.says, change(most.ratio), most.says);
+        }
+        text += ".";
+        if sign.turned_by.is_empty() && sign.turned_together && sign.of > 1 {
+            text += " Together they could turn it.";
+        } else if sign.turned_by.is_empty() && sign.too_small {
+            text += " A difference below 5 % is too small to be sure of while anything is open.";
+        }
+        if sign.turned_by.is_empty() && !sign.decided_by.is_empty() {
+            let titles: Vec<&str> = sign.decided_by.iter().map(|own| own.title.as_str()).collect();
+            text += &format!(" How large the difference is depends on what is not known: {}.", titles.join(", "));
+        }
+        if !self.not_tried.is_empty() {
+            let [first, ..] = self.not_tried.as_slice() else { return text };
+            let more = match self.not_tried.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {others} more"),
+            };
+            text += &format!(" Not tried: {}{more}.", first.says);
+        }
+        text
+    }
+
+    /// The facts about the signs of a comparison with the run labelled `baseline`.
+    pub fn facts(&self, baseline: &str) -> Vec<Fact> {
+        self.signs(baseline).iter().map(|sign| sign.fact(self)).collect()
+    }
+}
+
+impl Sign {
+    /// The fact about it in a grade; `of` is the list of variants that it is from.
+    pub fn fact(&self, of: &Variants) -> Fact {
+        let remedy = if self.grade == Grade::Measured {
+            String::new()
+        } else if of.level == Level::Off {
+            "Leave out --robust off.".to_owned()
+        } else if !self.sample_agrees || !of.not_tried.is_empty() && self.turned_by.is_empty() {
+            "`--robust full` replays all jobs in every variant.".to_owned()
+        } else {
+            "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.".to_owned()
+        };
+        Fact::new(SIGN, self.grade, self.says.clone()).with_remedy(remedy)
+    }
+}
+
+/// That the sign of a comparison was not tested.
+pub fn untested() -> Fact {
+    let says = "Whether the sign of the comparison holds under what the data leaves open was not tested.";
+    let remedy = "Replay the policies together, into one folder: `replay` tests the sign.";
+    Fact::new(SIGN, Grade::Assumed, says).with_remedy(remedy)
+}
+
+/// For each unknown that decides how large the difference is, the variant that moves it most.
+fn deciding(variants: &[InVariant], ratio: f64) -> Vec<InVariant> {
+    let moved = |own: &InVariant| (own.ratio - ratio).abs();
+    let mut found: Vec<InVariant> = Vec::new();
+    let most = MOVES.max(OF_DIFFERENCE * (ratio - 1.0).abs());
+    for own in variants.iter().filter(|own| moved(own) > most) {
+        match found.iter_mut().find(|other| other.unknown == own.unknown) {
+            Some(other) if moved(other) < moved(own) => *other = own.clone(),
+            Some(_) => {}
+            None => found.push(own.clone()),
+        }
+    }
+    found
+}
+
+/// How far the unknowns move a ratio towards the other side of 1 if each takes its largest step and the steps add up.
+fn steps_back(variants: &[InVariant], ratio: f64) -> f64 {
+    let back = |own: &InVariant| if ratio < 1.0 { own.ratio - ratio } else { ratio - own.ratio };
+    let mut steps: BTreeMap<&str, f64> = BTreeMap::new();
+    for own in variants {
+        let step = steps.entry(&own.unknown).or_default();
+        *step = step.max(back(own));
+    }
+    steps.into_values().sum()
+}
+
+/// The variants with the least and the largest ratio.
+fn range(variants: &[InVariant]) -> Option<(&InVariant, &InVariant)> {
+    let least = variants.iter().min_by(|one, other| one.ratio.total_cmp(&other.ratio))?;
+    Some((least, variants.iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio))?))
+}
+
+fn change(ratio: f64) -> String {
+    format!("{:+.1} %", 100.0 * (ratio - 1.0)).replace('-', "−")
+}
+
+/// What identifies the run in a folder: the SHA-256 of its `run.json`.
+///
+/// # Errors
+/// [`Error::Trace`] if it cannot be read.
+pub fn fingerprint(dir: &Path) -> Result<String, Error> {
+    let path = dir.join(run::MARKER);
+    let bytes = fs::read(&path).map_err(resched_tables::Error::io(&path, "read"))?;
+    Ok(sha256(&bytes))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn means(values: [f64; 2]) -> Vec<Quantities> {
+        values.map(|mean| Quantities { mean_completion: Some(mean), ..Quantities::default() }).into()
+    }
+
+    fn varied(unknown: &str, says: &str, values: [f64; 2]) -> Varied {
+        let [unknown, says] = [unknown, says].map(str::to_owned);
+        Varied { title: format!("the {unknown}"), unknown, says, from: String::new(), values: means(values) }
+    }
+
+    fn comparison(variants: Vec<Varied>) -> Variants {
+        let run = |label: &str| VariedRun { label: label.to_owned(), sha256: label.to_owned() };
+        let base = means([100.0, 66.0]);
+        Variants { whole: base.clone(), base, variants, ..Variants::new(Level::Quick, vec![run("fifo"), run("fair")]) }
+    }
+
+    #[test]
+    fn a_variant_that_turns_the_sign_is_named() {
+        let found = comparison(vec![
+            varied("locality", "without a cost of distance", [100.0, 114.3]),
+            varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0]),
+        ]);
+        let [sign] = &found.signs("fifo")[..] else { panic!() };
+        assert_eq!(
+            sign.says,
+            "fair is sooner than fifo in 1 of 2 variants; later without a cost of distance (+14.3 %)."
+        );
+        assert_eq!((sign.grade, sign.holds, sign.of), (Grade::Assumed, 1, 2));
+        // From the other side, it is the other way round.
+        assert!(found.signs("fair")[0].says.starts_with("fifo is later than fair in 1 of 2 variants; sooner"));
+        assert!(found.signs("none").is_empty());
+    }
+
+    #[test]
+    fn a_sign_that_holds_is_measured_unless_its_size_hangs_on_an_unknown() {
+        let steady = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0])]);
+        assert_eq!(steady.signs("fifo")[0].grade, Grade::Measured);
+        assert!(steady.signs("fifo")[0].says.contains("in the one variant, too"));
+        let moved = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 80.0])]);
+        let [sign] = &moved.signs("fifo")[..] else { panic!() };
+        assert_eq!(sign.grade, Grade::Assumed);
+        assert!(sign.says.contains("depends on what is not known: the heartbeat"), "{}", sign.says);
+        let small = comparison(vec![
+            varied("heartbeat", "with heartbeats every 1 s", [100.0, 80.0]),
+            varied("draws", "with other draws", [100.0, 70.0]),
+            varied("locality", "without a cost of distance", [100.0, 84.0]),
+        ]);
+        assert!(small.signs("fifo")[0].turned_together && small.signs("fifo")[0].says.contains("Together they could"));
+        let nothing = comparison(Vec::new());
+        assert_eq!(nothing.signs("fifo")[0].grade, Grade::Measured);
+        assert!(nothing.signs("fifo")[0].says.contains("leaves nothing open"));
+    }
+
+    #[test]
+    fn what_was_not_tried_is_no_proof() {
+        let mut found = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0])]);
+        found.not_tried.push(NotTried {
+            unknown: "sizes".to_owned(),
+            says: "with machines half as large".to_owned(),
+            why: String::new(),
+        });
+        let fact = found.facts("fifo").remove(0);
+        assert_eq!(fact.grade, Grade::Assumed);
+        assert!(fact.says.ends_with("Not tried: with machines half as large."), "{}", fact.says);
+        assert!(fact.remedy.contains("--robust full"));
+        let off = Variants { level: Level::Off, ..comparison(Vec::new()) };
+        assert_eq!(off.facts("fifo")[0].grade, Grade::Assumed);
+        let mut sampled = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0])]);
+        sampled.whole = means([100.0, 120.0]);
+        sampled.sample = Some(Sample { jobs: 5, of_jobs: 50, first: 0, tasks: 7, of_tasks: 70 });
+        assert!(sampled.facts("fifo")[0].says.contains("another sign than the whole"));
+    }
+
+    #[test]
+    fn it_is_read_back_and_belongs_to_its_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Variants::read(dir.path()).unwrap(), None);
+        let mut written = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0])]);
+        let dirs = ["fifo", "fair"].map(|name| dir.path().join(name));
+        for (own, run) in dirs.iter().zip(&mut written.runs) {
+            fs::create_dir(own).unwrap();
+            fs::write(own.join(run::MARKER), &run.label).unwrap();
+            run.sha256 = fingerprint(own).unwrap();
+        }
+        written.write(dir.path()).unwrap();
+        let of_both = || Variants::of_runs(&[&dirs[0], &dirs[1]]).unwrap();
+        assert_eq!(of_both(), Some(written));
+        fs::write(dirs[1].join(run::MARKER), "replayed again").unwrap();
+        assert_eq!(of_both(), None, "the test is of another run");
+        fs::write(dir.path().join(FILE), "{").unwrap();
+        assert!(Variants::read(dir.path()).unwrap_err().to_string().contains("remove it"));
+    }
+}

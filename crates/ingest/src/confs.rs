@@ -1,0 +1,114 @@
+//! Finds the conf of a job: in the same file, beside it, or among those that were named.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::files::name_of;
+use super::source::SourceFile;
+use crate::formats::conf_xml::{self, JobConf};
+use crate::formats::{job_id_in_name, text_history};
+use resched_tables::Error;
+use resched_tables::model::{JobRecord, TaskKind};
+use resched_tables::store::Source;
+
+/// The format of a conf in the manifest.
+const CONF_FORMAT: &str = "hadoop-conf";
+
+/// The confs that the file being read may need.
+pub(super) struct Confs<'a> {
+    named: &'a BTreeMap<String, PathBuf>,
+    /// The folder of the file, and the confs in it.
+    folder: Option<(PathBuf, BTreeMap<String, PathBuf>)>,
+    /// The confs within the file.
+    within: BTreeMap<String, JobConf>,
+}
+
+/// A conf that was found.
+pub(super) struct Found {
+    pub(super) conf: JobConf,
+    /// The file it came from, if that is a separate file.
+    pub(super) source: Option<Source>,
+    /// Whether it could be read to its end.
+    pub(super) whole: bool,
+}
+
+impl<'a> Confs<'a> {
+    pub(super) fn new(named: &'a BTreeMap<String, PathBuf>) -> Self {
+        Self { named, folder: None, within: BTreeMap::new() }
+    }
+
+    /// Prepares for the jobs of a file. A concatenated file is read once more for its confs, which may stand after
+    /// their histories. They are small, so jobs need not be held back. Returns how many of them were damaged.
+    pub(super) fn enter(&mut self, path: &Path, concatenated: bool) -> Result<u64, Error> {
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if self.folder.as_ref().is_none_or(|(folder, _)| folder != parent) {
+            self.folder = Some((parent.to_path_buf(), confs_in(parent)));
+        }
+        self.within = BTreeMap::new();
+        if !concatenated {
+            return Ok(0);
+        }
+        let mut silent = ();
+        let mut source = SourceFile::open(path, &[], &mut silent)?;
+        let (confs, damaged) = text_history::read_confs(&mut source.content()).map_err(Error::io(path, "read"))?;
+        self.within = confs;
+        Ok(damaged)
+    }
+
+    /// The conf of a job.
+    pub(super) fn find(&mut self, job_id: &str) -> Result<Option<Found>, Error> {
+        if let Some(conf) = self.within.get(job_id) {
+            return Ok(Some(Found { conf: conf.clone(), source: None, whole: true }));
+        }
+        let beside = self.folder.as_ref().and_then(|(_, confs)| confs.get(job_id));
+        let Some(path) = beside.or_else(|| self.named.get(job_id)) else { return Ok(None) };
+        let mut silent = ();
+        let mut file = SourceFile::open(path, &[], &mut silent)?;
+        let (conf, whole) = conf_xml::parse(&mut file.content());
+        let (mut source, cut) = file.close(path, CONF_FORMAT)?;
+        Ok(Some(Found { conf, source: source.pop(), whole: whole && !cut }))
+    }
+}
+
+/// The confs in a folder by job id. A folder that cannot be listed has none. That is no error, because the file in it
+/// could be opened.
+fn confs_in(folder: &Path) -> BTreeMap<String, PathBuf> {
+    let mut confs = BTreeMap::new();
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    for path in paths {
+        let name = name_of(&path);
+        if name.starts_with('.') || !conf_xml::is_conf_name(&name) {
+            continue;
+        }
+        if let Some(job) = job_id_in_name(&name).filter(|_| path.is_file()) {
+            confs.entry(job).or_insert(path);
+        }
+    }
+    confs
+}
+
+/// Fills in values that the history lacks. A job's own request is that of its maps.
+pub(super) fn apply(conf: JobConf, record: &mut JobRecord) {
+    let job = &mut record.job;
+    job.queue = job.queue.take().or(conf.queue);
+    job.name = job.name.take().or(conf.name);
+    job.declared_maps = job.declared_maps.or(conf.maps);
+    job.declared_reduces = job.declared_reduces.or(conf.reduces);
+    job.requested_memory = job.requested_memory.or(conf.map_memory);
+    job.requested_cpu = job.requested_cpu.or(conf.map_cpu);
+    for task in &mut record.tasks {
+        let (memory, cpu) = match task.task.kind {
+            TaskKind::Map => (conf.map_memory, conf.map_cpu),
+            TaskKind::Reduce => (conf.reduce_memory, conf.reduce_cpu),
+            TaskKind::Setup | TaskKind::Cleanup | TaskKind::Other => (None, None),
+        };
+        task.task.memory_request = task.task.memory_request.or(memory);
+        task.task.cpu_request = task.task.cpu_request.or(cpu);
+    }
+}

@@ -1,0 +1,326 @@
+//! The Standard Workload Format, one line per job: the inverse of [`crate::formats::swf`].
+//!
+//! Names of users, groups, programs and queues that are not numbers are numbered by their first appearance, and so are
+//! such job ids. The header lists the names. Times since the epoch become seconds since the first submission, which the
+//! header holds as `UnixStartTime`. A wait that the trace does not give is −1. A job of several tasks becomes one job. From its launch to its end, it holds as
+//! many processors as its attempts held at once at most. It is counted as `job-of-several-tasks`. An attempt of a replay holds the
+//! processors that the replay held for it, rounded up; any other holds one for each instance of its task. The tables do not
+//! hold think times.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Output, Target};
+use crate::formats::swf::{FRAMEWORK, UNIX_START_TIME};
+use resched_tables::Error;
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind};
+use resched_tables::records::Source;
+use resched_tables::store::TimeZero;
+
+/// The workload.
+pub(super) const TARGET: Target = Target { name: "swf", title: "Standard Workload Format", write };
+
+/// A processor, in thousandths.
+const PROCESSOR: i64 = 1_000;
+
+fn write(source: &Source, output: &mut Output<'_>) -> Result<(), Error> {
+    let names = Names::of(source)?;
+    header(source, &names, output)?;
+    for record in source.records()? {
+        let record = record?;
+        let line = names.line(&record, output);
+        output.bytes(line.as_bytes())?;
+        output.exported.written += 1;
+    }
+    Ok(())
+}
+
+fn header(source: &Source, names: &Names, output: &mut Output<'_>) -> Result<(), Error> {
+    let mut text = format!("; Version: 2.2\n; Conversion: resched {}\n", env!("CARGO_PKG_VERSION"));
+    text += &format!("; MaxJobs: {0}\n; MaxRecords: {0}\n", names.jobs);
+    if let Some(seconds) = names.unix_start {
+        text += &format!("; UnixStartTime: {seconds}\n");
+    }
+    if let Some((nodes, processors)) = machines(source, output)? {
+        text += &format!("; MaxNodes: {nodes}\n; MaxProcs: {processors}\n");
+    }
+    if let Some(queues) = &names.queues.numbers {
+        text += &listed(queues, "Queue:");
+    }
+    for (numbering, what) in
+        [(&names.users, "user"), (&names.groups, "group"), (&names.programs, "executable"), (&names.ids, "job")]
+    {
+        if let Some(numbers) = &numbering.numbers {
+            text += &listed(numbers, &format!("Note: {what}"));
+        }
+    }
+    output.bytes(text.as_bytes())
+}
+
+/// The number of machines, and the most processors that they had. `None` if a size is unknown: a machine of unknown
+/// size would be read as one with one processor.
+fn machines(source: &Source, output: &mut Output<'_>) -> Result<Option<(u64, i64)>, Error> {
+    if let Some(machines) = source.machines_of_run() {
+        return Ok(Some(machines));
+    }
+    let mut hosts: BTreeMap<String, Option<i64>> = BTreeMap::new();
+    for row in source.nodes()? {
+        output.lost("nodes.event", row.event != NodeChange::Add);
+        output.lost("nodes.memory", row.memory.is_some());
+        output.lost("nodes.slots", row.map_slots.or(row.reduce_slots).is_some());
+        let most = hosts.entry(row.host).or_default();
+        *most = (*most).max(row.cpu);
+    }
+    let unknown = hosts.values().filter(|cpu| cpu.is_none()).count();
+    for _ in 0..unknown {
+        output.lost("nodes.cpu", true);
+    }
+    let cpu = hosts.values().copied().flatten().fold(0, i64::saturating_add);
+    Ok((unknown == 0 && !hosts.is_empty()).then_some((hosts.len() as u64, cpu / PROCESSOR)))
+}
+
+/// Names in the order of their numbers, one line each.
+fn listed(numbers: &BTreeMap<String, u64>, what: &str) -> String {
+    let mut names: Vec<(&u64, &String)> = numbers.iter().map(|(name, number)| (number, name)).collect();
+    names.sort_unstable();
+    names.iter().map(|(number, name)| format!("; {what} {number} {}\n", name.replace(['\n', '\r'], " "))).collect()
+}
+
+/// The numbers for names: the names themselves if all are numbers.
+#[derive(Default)]
+struct Numbering {
+    numbers: Option<BTreeMap<String, u64>>,
+}
+
+impl Numbering {
+    fn of(names: &[String]) -> Self {
+        if names.iter().all(|name| is_number(name)) {
+            return Self::default();
+        }
+        let mut numbers = BTreeMap::new();
+        for name in names {
+            let next = numbers.len() as u64 + 1;
+            numbers.entry(name.clone()).or_insert(next);
+        }
+        Self { numbers: Some(numbers) }
+    }
+
+    /// The number for a name; −1 for none.
+    fn number(&self, name: Option<&String>) -> String {
+        let number = name.and_then(|name| match &self.numbers {
+            None => Some(name.clone()).filter(|name| is_number(name)),
+            Some(numbers) => numbers.get(name).map(u64::to_string),
+        });
+        number.unwrap_or_else(|| "-1".to_owned())
+    }
+}
+
+/// Whether a name stands for itself: a number as the format reads and writes it.
+fn is_number(name: &str) -> bool {
+    name.parse().is_ok_and(|number: u32| number.to_string() == name)
+}
+
+/// Facts about all jobs that are needed before the first is written.
+struct Names {
+    ids: Numbering,
+    users: Numbering,
+    groups: Numbering,
+    programs: Numbering,
+    queues: Numbering,
+    jobs: u64,
+    /// The zero of the times, seconds since the epoch.
+    unix_start: Option<i64>,
+    /// What is subtracted from times, ms.
+    zero: i64,
+    /// Whether the waits took place: those of a trace whose times a rule made did not.
+    has_waits: bool,
+}
+
+impl Names {
+    fn of(source: &Source) -> Result<Self, Error> {
+        let mut found: [Seen; 5] = Default::default();
+        let (mut jobs, mut first) = (0, None);
+        for row in source.jobs()? {
+            let row = row?;
+            jobs += 1;
+            first = [first, row.submit].into_iter().flatten().min();
+            let [ids, users, groups, programs, queues] = &mut found;
+            ids.see(Some(&row.job_id));
+            users.see(row.user.as_ref());
+            groups.see(row.group.as_ref());
+            programs.see(row.name.as_ref());
+            queues.see(row.queue.as_ref());
+        }
+        let told = source.manifest().and_then(|manifest| manifest.parameters.get(UNIX_START_TIME)?.as_i64());
+        let (unix_start, zero) = match source.time_zero() {
+            TimeZero::Epoch => {
+                let start = first.map(|ms| ms.div_euclid(1_000));
+                (start, start.unwrap_or(0).saturating_mul(1_000))
+            }
+            TimeZero::Relative => (told, 0),
+        };
+        let [ids, users, groups, programs, queues] = found.map(|seen| Numbering::of(&seen.names));
+        let has_waits = source.manifest().is_none_or(|manifest| manifest.made_whole("attempts.start").is_none());
+        Ok(Self { ids, users, groups, programs, queues, jobs, unix_start, zero, has_waits })
+    }
+
+    fn line(&self, record: &JobRecord, output: &mut Output<'_>) -> String {
+        let row = &record.job;
+        note_losses(record, output);
+        let seconds = |ms: Option<i64>| ms.map_or_else(|| "-1".to_owned(), |ms| decimal(ms, 1_000.0));
+        let between =
+            |from: Option<i64>, to: Option<i64>| seconds(from.zip(to).and_then(|(from, to)| to.checked_sub(from)));
+        let held = Held::of(record);
+        output.lost("negative-time", row.submit.zip(row.launch).is_some_and(|(submit, launch)| launch < submit));
+        let submit = row.submit.and_then(|submit| submit.checked_sub(self.zero));
+        // A job that never ran left the queue when it ended.
+        let left_queue = row.launch.or(row.finish);
+        let depends_on = row.depends_on.first();
+        let known = depends_on.filter(|id| self.ids.numbers.as_ref().is_none_or(|ids| ids.contains_key(*id)));
+        output.lost("jobs.depends_on", row.depends_on.len() > 1 || known.is_none() && depends_on.is_some());
+        let count = |count: Option<i64>| count.map_or_else(|| "-1".to_owned(), |count| count.to_string());
+        let kilobytes = |bytes: Option<i64>| bytes.map_or_else(|| "-1".to_owned(), |bytes| decimal(bytes, 1_024.0));
+        [
+            self.ids.number(Some(&row.job_id)),
+            seconds(submit),
+            left_queue
+                .filter(|_| self.has_waits)
+                .map_or_else(|| "-1".to_owned(), |left| between(row.submit, Some(left))),
+            row.launch.and(row.finish).map_or_else(|| seconds(held.run_time), |_| between(row.launch, row.finish)),
+            count(held.processors),
+            seconds(held.cpu_ms),
+            kilobytes(held.memory),
+            count(row.requested_containers),
+            seconds(row.requested_time),
+            kilobytes(row.requested_memory),
+            status(row.outcome).to_owned(),
+            self.users.number(row.user.as_ref()),
+            self.groups.number(row.group.as_ref()),
+            self.programs.number(row.name.as_ref()),
+            self.queues.number(row.queue.as_ref()),
+            "-1".to_owned(),
+            self.ids.number(known),
+            "-1\n".to_owned(),
+        ]
+        .join(" ")
+    }
+}
+
+/// Names in the order of their first appearance.
+#[derive(Default)]
+struct Seen {
+    known: BTreeSet<String>,
+    names: Vec<String>,
+}
+
+impl Seen {
+    fn see(&mut self, name: Option<&String>) {
+        if let Some(name) = name.filter(|name| !self.known.contains(*name)) {
+            self.known.insert(name.clone());
+            self.names.push(name.clone());
+        }
+    }
+}
+
+/// The resources that a job held while it ran.
+struct Held {
+    processors: Option<i64>,
+    /// How long it ran, ms, if that is known but not when.
+    run_time: Option<i64>,
+    /// Processor time per processor, ms.
+    cpu_ms: Option<i64>,
+    /// Resident memory per processor, bytes.
+    memory: Option<i64>,
+}
+
+impl Held {
+    fn of(record: &JobRecord) -> Self {
+        let attempts = || record.tasks.iter().flat_map(|task| &task.attempts);
+        let of_replay = attempts().any(|attempt| attempt.cpu_request.is_some());
+        match record.tasks.as_slice() {
+            [task] if !of_replay => {
+                // A job of a parallel machine may lack the number. Any other task has one processor.
+                let is_own = record.job.framework.as_deref() == Some(FRAMEWORK);
+                let processors = task.task.instances.or((!is_own).then_some(1));
+                let per_processor = |all: i64| all.checked_div(processors.unwrap_or(1));
+                let attempt = task.attempts.first();
+                let own = |of: fn(&AttemptRow) -> Option<i64>| attempt.and_then(of).and_then(per_processor);
+                let run_time = task.attempts.last().and_then(|attempt| attempt.run_time);
+                let (cpu_ms, memory) = (own(|attempt| attempt.cpu_ms), own(|attempt| attempt.physical_memory));
+                Self { processors, run_time, cpu_ms, memory }
+            }
+            _ => {
+                let processors = peak(record);
+                let sum = attempts().filter_map(|attempt| attempt.cpu_ms).reduce(i64::saturating_add);
+                let cpu_ms = sum.zip(processors).and_then(|(sum, processors)| sum.checked_div(processors));
+                Self { processors, run_time: None, cpu_ms, memory: None }
+            }
+        }
+    }
+}
+
+/// The most processors that the attempts of a job held at the same time.
+fn peak(record: &JobRecord) -> Option<i64> {
+    let attempts = record.tasks.iter().flat_map(|task| &task.attempts);
+    let mut changes: Vec<(i64, i64)> = attempts
+        .filter_map(|attempt| Some((attempt.start?, attempt.finish?, processors(attempt))))
+        .flat_map(|(start, finish, held)| [(start, held), (finish.max(start.saturating_add(1)), -held)])
+        .collect();
+    // At one instant those that end make room first.
+    changes.sort_unstable();
+    let mut running: i64 = 0;
+    let peaks = changes.into_iter().map(|(_, change)| {
+        running = running.saturating_add(change);
+        running
+    });
+    peaks.max().filter(|&peak| peak > 0)
+}
+
+/// The processors that an attempt holds: those that a replay held for it, rounded up, or one.
+fn processors(attempt: &AttemptRow) -> i64 {
+    attempt.cpu_request.map_or(1, |cpu| cpu.max(1).saturating_add(PROCESSOR - 1) / PROCESSOR)
+}
+
+fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
+    let row: &JobRow = &record.job;
+    let is_own = row.framework.as_deref() == Some(FRAMEWORK);
+    output.lost("job-of-several-tasks", record.tasks.len() > 1);
+    output.lost("jobs.framework", !is_own && row.framework.is_some());
+    output.lost("jobs.priority", row.priority.is_some() || row.priority_number.is_some());
+    output.lost("jobs.scheduling_class", row.scheduling_class.is_some());
+    output.lost("jobs.input_bytes", row.input_bytes.is_some());
+    output.lost("jobs.shuffle_bytes", row.shuffle_bytes.is_some());
+    output.lost("jobs.output_bytes", row.output_bytes.is_some());
+    output.lost("jobs.outcome", matches!(row.outcome, Outcome::Incomplete | Outcome::Lost | Outcome::Evicted));
+    for task in &record.tasks {
+        output.lost("tasks.kind", task.task.kind != TaskKind::Other);
+        output.lost("tasks.stage", task.task.stage.is_some());
+        output.lost("tasks.cpu_request", task.task.cpu_request.is_some_and(|cpu| cpu != PROCESSOR));
+        output.lost("tasks.memory_request", task.task.memory_request != row.requested_memory);
+        output.lost("splits.host", !task.splits.is_empty());
+        let in_parts = |attempt: &AttemptRow| attempt.cpu_request.is_some_and(|cpu| cpu % PROCESSOR != 0);
+        output.lost("attempts.cpu_request", task.attempts.iter().any(in_parts));
+        output.lost("attempts.memory_request", task.attempts.iter().any(|attempt| attempt.memory_request.is_some()));
+        output.lost(
+            "attempts.run_time",
+            record.tasks.len() > 1 && task.attempts.iter().any(|own| own.run_time.is_some()),
+        );
+        output.lost("attempts.host", task.attempts.iter().any(|attempt| attempt.host.is_some()));
+        output.lost("attempts.error", task.attempts.iter().any(|attempt| attempt.error.is_some()));
+    }
+    output.lost("counters.value", !record.counters.is_empty());
+}
+
+/// A whole number of thousandths or the like, in units, with as few digits as identify it.
+fn decimal(number: i64, per_unit: f64) -> String {
+    // Exact up to 2⁵³; the reader takes no more.
+    (number as f64 / per_unit).to_string()
+}
+
+fn status(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Success => "1",
+        Outcome::Failed | Outcome::Lost => "0",
+        Outcome::Killed | Outcome::Evicted => "5",
+        Outcome::Incomplete | Outcome::Unknown => "-1",
+    }
+}

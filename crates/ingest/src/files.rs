@@ -1,0 +1,216 @@
+//! Finds the files that a request names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::formats::{conf_xml, job_id_in_name};
+use resched_tables::Error;
+
+/// The files to read, in order.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    /// Files that may be histories.
+    pub(super) files: Vec<InputFile>,
+    /// Confs that were named directly, by job id.
+    pub(super) confs: BTreeMap<String, PathBuf>,
+    /// The folders that were named.
+    pub(super) folders: Vec<PathBuf>,
+    /// The number of entries of folders that are neither file nor folder, or links that lead nowhere.
+    pub(super) unreadable: u64,
+}
+
+/// A file to read.
+#[derive(Debug, Clone)]
+pub(super) struct InputFile {
+    pub(super) path: PathBuf,
+    /// The files that continue it, in order, if it is a log that rolls over.
+    pub(super) rest: Vec<PathBuf>,
+    /// Its size as stored, with that of `rest`.
+    pub(super) bytes: u64,
+    /// The folder of [`Inputs::folders`] that it was found in; `None` if it was named directly.
+    pub(super) folder: Option<usize>,
+}
+
+/// Finds the files in `paths`: each is a file or a folder of any depth.
+pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
+    if paths.is_empty() {
+        return Err(Error::Request("expected a history file or folder, found none; name at least one".to_owned()));
+    }
+    let mut inputs = Inputs::default();
+    for path in paths {
+        let metadata = fs::metadata(path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::Request(format!(
+                "{}: expected a history file or folder, found nothing of that name; check the path",
+                path.display()
+            )),
+            _ => Error::io(path, "look at")(source),
+        })?;
+        let name = name_of(path);
+        if metadata.is_dir() {
+            inputs.folders.push(path.clone());
+            walk(path, &mut inputs)?;
+        } else if !metadata.is_file() {
+            return Err(Error::Request(format!(
+                "{}: expected a file or folder, found a device or pipe; save it to a file first",
+                path.display()
+            )));
+        } else if let Some(job) = job_id_in_name(&name).filter(|_| conf_xml::is_conf_name(&name)) {
+            inputs.confs.entry(job).or_insert_with(|| path.clone());
+        } else {
+            inputs.files.push(InputFile { path: path.clone(), rest: Vec::new(), bytes: metadata.len(), folder: None });
+        }
+    }
+    Ok(inputs)
+}
+
+/// The last part of a path as text.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Adds the files below `folder`. A folder that was visited before, by any path, is skipped, so links may form a loop.
+fn walk(folder: &Path, inputs: &mut Inputs) -> Result<(), Error> {
+    let mut visited = BTreeSet::new();
+    let root = inputs.folders.len().checked_sub(1);
+    let mut waiting = vec![folder.to_path_buf()];
+    while let Some(path) = waiting.pop() {
+        let Some(metadata) = metadata_in_folder(&path)? else {
+            inputs.unreadable += 1;
+            continue;
+        };
+        if metadata.is_dir() {
+            let real = fs::canonicalize(&path).map_err(Error::io(&path, "resolve"))?;
+            if visited.insert(real) {
+                let found = entries(&path)?;
+                if let Some(log) = rolling_log(&path, &found, root)? {
+                    inputs.files.push(log);
+                } else {
+                    waiting.extend(found.into_iter().rev());
+                }
+            }
+        } else if metadata.is_file() {
+            inputs.files.push(InputFile { path, rest: Vec::new(), bytes: metadata.len(), folder: root });
+        } else {
+            inputs.unreadable += 1;
+        }
+    }
+    Ok(())
+}
+
+/// What `path` leads to; `None` for a link that leads nowhere.
+fn metadata_in_folder(path: &Path) -> Result<Option<Metadata>, Error> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(_) if fs::symlink_metadata(path).is_ok_and(|link| link.is_symlink()) => Ok(None),
+        Err(source) => Err(Error::io(path, "look at")(source)),
+    }
+}
+
+/// The entries of a folder that may lead to histories, sorted.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::io(folder, "list"))? {
+        let entry = entry.map_err(Error::io(folder, "list"))?;
+        if !is_companion(&entry.file_name().to_string_lossy()) {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// The log in a folder `eventlog_v2_<application>` of Spark 3: files `events_<n>_<application>` in the order of their numbers. A
+/// compacted one (`….compact`) stands for those up to its number. Nothing else in the folder is a log.
+fn rolling_log(folder: &Path, entries: &[PathBuf], root: Option<usize>) -> Result<Option<InputFile>, Error> {
+    if !name_of(folder).starts_with("eventlog_v2_") {
+        return Ok(None);
+    }
+    let mut parts: Vec<(u64, bool, &PathBuf)> = Vec::new();
+    for path in entries {
+        let name = name_of(path);
+        let number =
+            name.strip_prefix("events_").and_then(|rest| rest.split_once('_')).and_then(|(n, _)| n.parse().ok());
+        if let Some(number) = number.filter(|_| path.is_file()) {
+            parts.push((number, name.ends_with(".compact"), path));
+        }
+    }
+    let compacted = parts.iter().filter(|(_, compact, _)| *compact).map(|(number, ..)| *number).max();
+    parts.retain(|(number, compact, _)| Some(*number) > compacted || (*compact && Some(*number) == compacted));
+    parts.sort_unstable();
+    let mut paths = parts.into_iter().map(|(.., path)| path.clone());
+    let Some(path) = paths.next() else { return Ok(None) };
+    let rest: Vec<PathBuf> = paths.collect();
+    let mut bytes = 0u64;
+    for path in std::iter::once(&path).chain(&rest) {
+        bytes = bytes.saturating_add(fs::metadata(path).map_err(Error::io(path, "look at"))?.len());
+    }
+    Ok(Some(InputFile { path, rest, bytes, folder: root }))
+}
+
+/// Whether a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs.
+fn is_companion(name: &str) -> bool {
+    name.starts_with('.') || name.ends_with(".summary") || name.ends_with(".crc") || conf_xml::is_conf_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn companions_are_known_by_name() {
+        for name in [".x.crc", ".hidden", "job_1_2.summary", "job_1_2_conf.xml", "a.crc"] {
+            assert!(is_companion(name), "{name}");
+        }
+        assert!(!is_companion("job_1_2-1-user.jhist"));
+    }
+
+    #[test]
+    fn a_folder_is_walked_in_order_of_paths_and_loops_end() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        fs::create_dir_all(dir.path().join("done/2018/05"))?;
+        for name in ["done/2018/05/b.jhist", "done/2018/05/a.jhist", "done/z", ".hidden"] {
+            fs::write(dir.path().join(name), "x")?;
+        }
+        std::os::unix::fs::symlink(dir.path(), dir.path().join("done/loop"))?;
+        std::os::unix::fs::symlink("/nowhere/at/all", dir.path().join("done/broken"))?;
+        let inputs = find(&[dir.path().to_path_buf()])?;
+        let found: Vec<_> =
+            inputs.files.iter().map(|file| file.path.strip_prefix(dir.path())).collect::<Result<_, _>>()?;
+        assert_eq!(found, [Path::new("done/2018/05/a.jhist"), Path::new("done/2018/05/b.jhist"), Path::new("done/z")]);
+        assert_eq!(inputs.unreadable, 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_log_that_rolls_over_is_one_input() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let folder = dir.path().join("logs/eventlog_v2_app_1");
+        fs::create_dir_all(&folder)?;
+        let write = |name: &str| fs::write(folder.join(name), "xy");
+        for name in ["appstatus_app_1", "events_1_app_1", "events_2_app_1", "events_10_app_1.zstd", "notes"] {
+            write(name)?;
+        }
+        let found = |path: &Path| -> Result<_, Error> {
+            let inputs = find(&[path.to_path_buf()])?;
+            let [file] = inputs.files.as_slice() else { panic!("{inputs:?}") };
+            Ok((
+                std::iter::once(&file.path).chain(&file.rest).map(|path| name_of(path)).collect::<Vec<_>>(),
+                file.bytes,
+            ))
+        };
+        let whole = ["events_1_app_1", "events_2_app_1", "events_10_app_1.zstd"].map(str::to_owned);
+        assert_eq!(found(dir.path())?, (whole.to_vec(), 6));
+        assert_eq!(found(&folder)?.0, whole);
+        write("events_2_app_1.compact")?;
+        assert_eq!(found(&folder)?.0, ["events_2_app_1.compact", "events_10_app_1.zstd"]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_path_to_nothing_is_a_wrong_request() {
+        assert!(find(&[PathBuf::from("/no/such/file")]).is_err_and(|error| error.is_request()));
+        assert!(find(&[]).is_err_and(|error| error.is_request()));
+    }
+}

@@ -1,0 +1,159 @@
+//! Alibaba's cluster trace of 2017 (cluster-trace-v2017): twelve hours of 1,300 machines.
+//!
+//! `batch_task.csv`, `batch_instance.csv` and `server_event.csv` without headers (copies may have one); an empty field is
+//! missing, and so is a capacity of 0. Spec: formats.md section 9. Containers and usage are left out.
+
+use std::io::BufRead;
+
+use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, TaskName, Told, ms};
+use super::csv::{Is, Record, mostly, table_of};
+use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
+use resched_tables::Error;
+
+/// The format `alibaba2017`.
+pub const FORMAT: TableFormat = TableFormat {
+    name: "alibaba2017",
+    title: "table of Alibaba's cluster trace of 2017",
+    tables: &[
+        Table {
+            name: "batch_task",
+            used: Use::Jobs,
+            absent: ("tasks", "no batch_task: tasks are those that instances name, without requests"),
+        },
+        Table {
+            name: "batch_instance",
+            used: Use::Jobs,
+            absent: ("attempts", "no batch_instance: tasks say how many instances they have, and none is a row"),
+        },
+        Table {
+            name: "server_event",
+            used: Use::Machines,
+            absent: ("nodes", "no server_event: the machines that attempts ran on, without capacity"),
+        },
+        Table { name: "server_usage", used: Use::LeftOut, absent: ("", "") },
+        Table { name: "container_event", used: Use::LeftOut, absent: ("", "") },
+        Table { name: "container_usage", used: Use::LeftOut, absent: ("", "") },
+    ],
+    amounts: resched_tables::store::Amounts::MemoryOfLargest,
+    begin: None,
+    notes: &[
+        (
+            "units",
+            "cpu columns: thousandths of a core; memory is normalised, and 1.0 is 1,000,000,000,000 in memory columns",
+        ),
+        ("time 0", "the start of the trace; what began before has a time of 0 or less"),
+    ],
+    sniff,
+    read,
+    assembler,
+};
+
+/// Memory of 1.0 in the tables' units.
+const MEMORY_UNIT: f64 = 1e12;
+
+fn assembler() -> Box<dyn Assemble> {
+    Box::new(Assembler::new(|_| TaskName::default()))
+}
+
+fn sniff(head: &[u8], path: &str) -> Option<&'static str> {
+    let is: &[(&str, Is)] = &[
+        ("batch_task", |record| {
+            record.len() == 8 && Status::of(record.field(5)).is_some() && record.whole(2).is_some()
+        }),
+        ("batch_instance", |record| record.len() == 12 && Status::of(record.field(5)).is_some()),
+        ("server_event", |record| record.len() == 7 && event(record).is_some() && record.whole(1).is_some()),
+    ];
+    if let Some(table) = table_of(head, is) {
+        return Some(table);
+    }
+    // The tables of usage hold only numbers, so their names must decide.
+    let numbers = |record: &Record<'_>| record.len() >= 8 && record.whole(0).is_some();
+    let named = |table: &&str| path.rsplit('/').next().is_some_and(|name| name.starts_with(*table));
+    ["server_usage", "container_event", "container_usage"].into_iter().find(named).filter(|_| mostly(head, numbers))
+}
+
+fn read(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSink) -> Result<(), Error> {
+    let take = match table {
+        "batch_task" => task,
+        "batch_instance" => instance,
+        _ => machine,
+    };
+    alibaba::read(take, input, path, sink)
+}
+
+fn task(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
+    let (Some(start), Some(end), Some(job), Some(task), Some(status)) =
+        (record.whole(0), record.whole(1), id(record, 2), id(record, 3), Status::of(record.field(5)))
+    else {
+        return Ok(false);
+    };
+    if record.len() != 8 {
+        return Ok(false);
+    }
+    let told = Told::Task {
+        status,
+        start,
+        end,
+        instances: record.whole(4),
+        cpu: record.scaled(6, PLAN_CPU_UNIT),
+        memory: record.scaled(7, MEMORY_UNIT),
+    };
+    facts.task(job, task, &told)?;
+    Ok(true)
+}
+
+fn instance(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
+    let (Some(start), Some(status)) = (record.whole(0), Status::of(record.field(5))) else { return Ok(false) };
+    if record.len() != 12 {
+        return Ok(false);
+    }
+    let (Some(job), Some(task)) = (id(record, 2), id(record, 3)) else {
+        facts.skip("instance-of-no-task");
+        return Ok(true);
+    };
+    facts.task(job, task, &Told::Instance { status, start, end: record.whole(1), machine: record.text(4) })?;
+    Ok(true)
+}
+
+/// An event of a machine.
+enum Event {
+    Add,
+    /// The machine takes no new jobs for an unknown time.
+    SoftError,
+    HardError,
+}
+
+fn event(record: &Record<'_>) -> Option<Event> {
+    Some(match record.field(2) {
+        b"add" => Event::Add,
+        b"softerror" => Event::SoftError,
+        b"harderror" => Event::HardError,
+        _ => return None,
+    })
+}
+
+fn machine(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
+    let (Some(time), Some(id), Some(event)) = (record.whole(0), id(record, 1), event(record)) else { return Ok(false) };
+    let left = match event {
+        Event::Add => false,
+        Event::HardError => true,
+        Event::SoftError => {
+            facts.skip("machine-softerror-left-out");
+            return Ok(true);
+        }
+    };
+    let given = |value: i64| value != 0;
+    let machine = Machine {
+        rack: None,
+        time: ms(time).filter(|_| time > 0),
+        left,
+        cpu: record.scaled(4, CORE_UNIT).filter(|cpu| given(*cpu)),
+        memory: record.scaled(5, MEMORY_UNIT).filter(|memory| given(*memory)),
+    };
+    facts.machine(id, time, &machine)?;
+    Ok(true)
+}
+
+fn id<'t>(record: &Record<'t>, field: usize) -> Option<Key<'t>> {
+    Some(Key::Number(u64::try_from(record.whole(field)?).ok()?))
+}

@@ -1,0 +1,28 @@
+//! The description of a source format.
+
+use std::io::BufRead;
+
+use resched_tables::Error;
+use resched_tables::sink::Sink;
+use resched_tables::store::{System, TimeZero};
+
+/// A source format.
+pub struct Format {
+    /// Its name on the command line and in the manifest.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// The zero of its times; `None` if it has no times (a topology).
+    pub time_zero: Option<TimeZero>,
+    /// What ran its jobs; `None` if only the content of a file says it ([`Sink::system`]).
+    pub system: Option<System>,
+    /// Whether its jobs come with their tasks. Otherwise the tasks are made on ingest.
+    pub has_tasks: bool,
+    /// Whether a job id that occurs again in the same file is another job (a folded trace, `spec/formats.md` 4).
+    /// Otherwise it is the same history twice.
+    pub folded: bool,
+    /// Whether a file that starts with these bytes (up to 64 KiB, decompressed) has this format.
+    pub sniff: fn(head: &[u8]) -> bool,
+    /// Reads a file; `path` is its name for error messages.
+    pub read: fn(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error>,
+}

@@ -1,0 +1,170 @@
+//! Workflows as comma-separated lines, in the manner of the Grid Workloads Archive: one line per job, with its
+//! dependencies.
+//!
+//! The first line names the columns: `WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies`, padded
+//! with blanks. Dependencies are job ids of the same workflow with blanks between them. Times are seconds, negative for
+//! unknown. Spec: formats.md section 12. The format does not hold when a job started or how it ended. So the attempt
+//! has a run time only, and the outcome stays unknown. A job is a gang of its processors, as in
+//! [`super::swf`]. It belongs to the group of its workflow.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use super::format::Format;
+use super::lines::{Line, Lines, head_lines};
+use super::swf::{milliseconds, whole};
+use resched_tables::Error;
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, TaskRow};
+use resched_tables::sink::Sink;
+
+/// The format `gwf`.
+pub const FORMAT: Format = Format {
+    name: "gwf",
+    title: "grid workflows (comma-separated jobs with their dependencies)",
+    time_zero: Some(resched_tables::store::TimeZero::Relative),
+    system: Some(resched_tables::store::System::Batch),
+    has_tasks: true,
+    folded: false,
+    sniff,
+    read,
+};
+
+/// The longest line (bytes): room for some thousand dependencies.
+pub(crate) const MAX_LINE: usize = 64 << 10;
+/// The columns, in their order.
+const COLUMNS: [&str; 7] = ["WorkflowID", "JobID", "SubmitTime", "RunTime", "NProcs", "ReqNProcs", "Dependencies"];
+/// The framework of such a job in the jobs table.
+const FRAMEWORK: &str = "gwf";
+/// A processor, in thousandths.
+const PROCESSOR: i64 = 1_000;
+
+fn sniff(head: &[u8]) -> bool {
+    head_lines(head).first().is_some_and(|line| is_header(line))
+}
+
+fn is_header(line: &str) -> bool {
+    line.split(',').map(str::trim).eq(COLUMNS)
+}
+
+fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let mut lines = Lines::new(input, MAX_LINE);
+    while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
+        match line {
+            Line::Text(line) if line.trim().is_empty() || is_header(&line) => {}
+            Line::Text(line) => match record(&line) {
+                Some(record) => sink.job(record)?,
+                None => sink.skip("damaged-line", 1),
+            },
+            Line::TooLong => sink.skip("damaged-line", 1),
+        }
+    }
+    // The columns have no place for machines.
+    sink.skip("file-without-machines", 1);
+    Ok(())
+}
+
+/// The job of a line.
+fn record(line: &str) -> Option<JobRecord> {
+    let columns: Vec<&str> = line.split(',').map(str::trim).collect();
+    let [workflow, job, submit, run, processors, requested, dependencies] = columns.as_slice() else { return None };
+    if workflow.is_empty() || job.is_empty() {
+        return None;
+    }
+    let id = |job: &str| format!("{workflow}/{job}");
+    let count = |text: &str| Some(known(text)?.and_then(whole).filter(|&count| count > 0));
+    let (submit, run) = (known(submit)?, known(run)?);
+    let (processors, requested) = (count(processors)?, count(requested)?);
+    let job_id = id(job);
+    let submit = submit.and_then(milliseconds);
+    let job = JobRow {
+        job_id: job_id.clone(),
+        group: Some((*workflow).to_owned()),
+        framework: Some(FRAMEWORK.to_owned()),
+        submit,
+        outcome: Outcome::Unknown,
+        requested_containers: requested,
+        requested_cpu: requested.map(|_| PROCESSOR),
+        depends_on: dependencies.split_ascii_whitespace().map(id).collect(),
+        ..JobRow::default()
+    };
+    let task = TaskRow {
+        job_id: job_id.clone(),
+        task_id: job_id.clone(),
+        cpu_request: Some(PROCESSOR),
+        instances: processors.or(requested),
+        gang: Some(true),
+        ..TaskRow::default()
+    };
+    let attempt = run.and_then(milliseconds).map(|run| AttemptRow {
+        job_id: job_id.clone(),
+        task_id: job_id,
+        queued: submit,
+        run_time: Some(run),
+        ..AttemptRow::default()
+    });
+    let task = TaskRecord { task, splits: Vec::new(), attempts: attempt.into_iter().collect() };
+    Some(JobRecord { job, tasks: vec![task], counters: Vec::new() })
+}
+
+/// A number. The inner `None` is a negative number, which stands for unknown.
+fn known(text: &str) -> Option<Option<f64>> {
+    let number: f64 = text.parse().ok()?;
+    number.is_finite().then_some(Some(number).filter(|&number| number >= 0.0))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::golden::{Collected, Found as _, each_damage};
+    use super::*;
+
+    const TEXT: &str = "WorkflowID, JobID     , SubmitTime, RunTime , NProcs, ReqNProcs , Dependencies\n\
+                        0         , 1         , 16        , 11.5    , 2     , 4         ,           \n\
+                        0         , 2         , 40        , 0       , -1    , 1         , 1 3       \n\
+                        1         , 2         , -1        , 11      , -1    , -1        ,           \r\n";
+
+    #[test]
+    fn rows_are_jobs_with_their_dependencies() {
+        assert!(sniff(TEXT.as_bytes()));
+        let found = Collected::read(&FORMAT, TEXT.as_bytes()).unwrap();
+        assert_eq!(found.skipped, [("file-without-machines".to_owned(), 1)].into());
+        let told: Vec<_> = found
+            .jobs
+            .iter()
+            .map(|record| {
+                (record.job.job_id.as_str(), record.job.submit, record.job.finish, record.job.depends_on.clone())
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("0/1", Some(16_000), None, vec![]),
+                ("0/2", Some(40_000), None, vec!["0/1".to_owned(), "0/3".to_owned()]),
+                ("1/2", None, None, vec![]),
+            ]
+        );
+        let tasks: Vec<_> =
+            found.jobs.iter().map(|record| (record.tasks[0].task.instances, record.tasks[0].attempts.len())).collect();
+        assert_eq!(tasks, [(Some(2), 1), (Some(1), 1), (None, 1)]);
+        let attempts = found.jobs.iter().flat_map(|record| &record.tasks[0].attempts);
+        let times: Vec<_> = attempts.map(|attempt| (attempt.start, attempt.finish, attempt.run_time)).collect();
+        assert_eq!(times, [11_500, 0, 11_000].map(|run| (None, None, Some(run))), "the format gives no start");
+        assert_eq!(found.jobs[0].job.requested_containers, Some(4));
+        assert_eq!(found.jobs[1].job.group.as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn damaged_lines_are_skipped_and_counted() {
+        let mut text = TEXT.to_owned();
+        for damaged in ["0, 3, 1, 1, 1, 1\n", "0, , 1, 1, 1, 1, \n", "0, 4, x, 1, 1, 1, \n", "0, 5, nan, 1, 1, 1, \n"] {
+            text += damaged;
+        }
+        text += &format!("0, 6, 1, 1, 1, 1, {}\n", "1 ".repeat(MAX_LINE));
+        let found = Collected::read(&FORMAT, text.as_bytes()).unwrap();
+        assert_eq!((found.jobs.len(), found.skipped["damaged-line"]), (3, 5));
+        each_damage(text.as_bytes(), 300, |damaged| {
+            sniff(damaged);
+            Collected::read(&FORMAT, damaged).unwrap();
+        });
+    }
+}

@@ -1,0 +1,36 @@
+//! The JSON encoding: one event per line.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use super::event::Event;
+use super::history::History;
+use super::lines::{Line, read_line};
+use crate::formats::lines::text_of;
+use resched_tables::Error;
+use resched_tables::sink::Sink;
+
+/// Reads the events up to the end of the input. If a line does not parse, the rest of that line is lost.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    path: &str,
+    history: &mut History,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
+    let mut line = Vec::new();
+    loop {
+        match read_line(input, &mut line).map_err(Error::io(Path::new(path), "read"))? {
+            Line::End => return Ok(()),
+            Line::TooLong => sink.skip("damaged-event", 1),
+            Line::Whole => {
+                for event in serde_json::Deserializer::from_str(&text_of(&line)).into_iter::<Event<'_>>() {
+                    match event {
+                        Ok(event) => history.record(event, sink),
+                        Err(error) if error.is_eof() && !line.ends_with(b"\n") => sink.skip("cut-event", 1),
+                        Err(_) => sink.skip("damaged-event", 1),
+                    }
+                }
+            }
+        }
+    }
+}

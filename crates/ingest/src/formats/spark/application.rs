@@ -1,0 +1,539 @@
+//! An application on its way into the tables: its settings, and the jobs that have not been passed on yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::event::{
+    Amounts, ApplicationStart, EndReason, Event, JobEnd, JobStart, Metrics, Settings, StageInfo, TaskEnd, TaskInfo,
+};
+use super::executors::Executors;
+use resched_tables::Error;
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
+use resched_tables::sink::Sink;
+
+/// The most jobs that run at once. Beyond them, the oldest is passed on as it is.
+const MOST_JOBS: usize = 10_000;
+/// About how many bytes of stages and attempts are held, enough for a million attempts; more are left out and counted.
+const MOST_HELD: usize = 512 << 20;
+/// The longest text of an attempt that is kept (bytes), as everywhere.
+const LONGEST_TEXT: usize = 16 << 10;
+
+/// The executor that block managers of the driver name.
+const DRIVERS: [&str; 2] = ["driver", "<driver>"];
+
+/// The part of an application's log that was read so far.
+pub(super) struct Application {
+    /// The name of the log, for an application without an id.
+    file: String,
+    /// The application's id, once a job needs it or the log gives it.
+    id: Option<String>,
+    attempt: Option<String>,
+    name: Option<String>,
+    user: Option<String>,
+    settings: Settings,
+    executors: Executors,
+    /// Jobs that run, or that have running tasks.
+    jobs: BTreeMap<i64, Job>,
+    /// The jobs that each stage belongs to.
+    stages: BTreeMap<i64, BTreeSet<i64>>,
+    /// About how many bytes the jobs take.
+    held: usize,
+    any_job: bool,
+}
+
+/// A job that was started.
+struct Job {
+    submit: Option<i64>,
+    name: Option<String>,
+    queue: Option<String>,
+    end: Option<(Option<i64>, Outcome)>,
+    stages: BTreeMap<i64, Stage>,
+    /// The attempts at each task, by Spark's own attempt number, which grows in the order of launches.
+    tasks: BTreeMap<Key, BTreeMap<i64, Try>>,
+    running: usize,
+    /// About how many bytes it takes.
+    held: usize,
+}
+
+/// A task: its stage, the attempt at the stage, and its place. If the place is that in the stage, the attempt is 0,
+/// because the task is then the same in all attempts at the stage.
+type Key = (i64, i64, i64);
+
+#[derive(Default)]
+struct Stage {
+    name: Option<String>,
+    parents: Vec<i64>,
+    /// When each attempt at it was submitted.
+    submits: BTreeMap<i64, i64>,
+    kind: TaskKind,
+}
+
+/// An attempt at a task.
+struct Try {
+    info: TaskInfo,
+    stage_attempt: i64,
+    /// How it ended; `None` while it runs.
+    end: Option<(Outcome, Option<String>)>,
+    metrics: Metrics,
+}
+
+impl Application {
+    pub(super) fn new(file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            id: None,
+            attempt: None,
+            name: None,
+            user: None,
+            settings: Settings::default(),
+            executors: Executors::default(),
+            jobs: BTreeMap::new(),
+            stages: BTreeMap::new(),
+            held: 0,
+            any_job: false,
+        }
+    }
+
+    /// Whether a job was started.
+    pub(super) fn has_jobs(&self) -> bool {
+        self.any_job
+    }
+
+    pub(super) fn take(&mut self, event: Event, sink: &mut dyn Sink) -> Result<(), Error> {
+        match event {
+            Event::LogStart => {}
+            Event::ApplicationStart(ApplicationStart { name, id, attempt, user }) => {
+                (self.name, self.user, self.attempt) = (name, user, attempt);
+                self.id = id.filter(|id| !id.is_empty());
+            }
+            Event::Environment(environment) => self.settings = environment.properties,
+            Event::ExecutorAdded(added) => {
+                self.executors.add(added.id, added.info.host, known(Some(added.time)), known(added.info.cores));
+            }
+            Event::BlockManagerAdded(added) if DRIVERS.contains(&added.manager.executor.as_str()) => {}
+            Event::BlockManagerAdded(added) => {
+                self.executors.add(added.manager.executor, added.manager.host, known(added.time), None);
+            }
+            Event::ExecutorRemoved(removed) => {
+                self.executors.remove(&removed.id, removed.time);
+            }
+            Event::JobStart(start) => return self.start(start, sink),
+            Event::JobEnd(end) => return self.end(end, sink),
+            Event::Stage(stage) => {
+                if let Some(job) = self.job_of(stage.id) {
+                    job.learn(stage);
+                }
+            }
+            Event::TaskStart(mut start) => {
+                self.name_host(&mut start.info);
+                self.task(start.stage, Try::running(start.info, start.stage_attempt), sink);
+            }
+            Event::TaskEnd(end) => return self.task_end(*end, sink),
+        }
+        Ok(())
+    }
+
+    /// Calls the host of a task as its executor called it: clusters know hosts under several names.
+    fn name_host(&self, info: &mut TaskInfo) {
+        if let Some(host) = info.executor.as_deref().and_then(|executor| self.executors.host(executor)) {
+            info.host = Some(host.to_owned());
+        }
+    }
+
+    /// Passes on what is left: jobs that did not end before the log, or whose tasks did not.
+    pub(super) fn finish(mut self, sink: &mut dyn Sink) -> Result<(), Error> {
+        while let Some(&id) = self.jobs.keys().next() {
+            self.hand_over(id, sink)?;
+        }
+        if self.executors.left_out() > 0 {
+            sink.skip("too-many-executors", self.executors.left_out());
+        }
+        let memory = self.settings.executor_memory();
+        for row in self.executors.into_rows(memory) {
+            sink.node(row);
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, start: JobStart, sink: &mut dyn Sink) -> Result<(), Error> {
+        if self.jobs.contains_key(&start.id) {
+            sink.skip("repeated-job-start", 1);
+            return Ok(());
+        }
+        while self.jobs.len() >= MOST_JOBS || self.held > MOST_HELD {
+            let Some(&oldest) = self.jobs.keys().next() else { break };
+            self.hand_over(oldest, sink)?;
+        }
+        self.any_job = true;
+        let (description, queue) = start.properties.map_or((None, None), |own| (own.description, own.queue));
+        let mut job = Job {
+            submit: known(start.submit),
+            name: description,
+            queue,
+            end: None,
+            stages: start.stage_ids.into_iter().map(|stage| (stage, Stage::default())).collect(),
+            tasks: BTreeMap::new(),
+            running: 0,
+            held: 0,
+        };
+        start.stages.into_iter().for_each(|stage| job.learn(stage));
+        job.held = job.stages.values().map(Stage::size).sum::<usize>() + job.name.as_ref().map_or(0, String::len);
+        self.held += job.held;
+        for &stage in job.stages.keys() {
+            self.stages.entry(stage).or_default().insert(start.id);
+        }
+        self.jobs.insert(start.id, job);
+        Ok(())
+    }
+
+    fn end(&mut self, end: JobEnd, sink: &mut dyn Sink) -> Result<(), Error> {
+        match self.jobs.get_mut(&end.id) {
+            Some(job) if job.end.is_none() => job.end = Some((known(end.time), outcome_of_job(&end))),
+            _ => sink.skip("job-end-without-start", 1),
+        }
+        self.hand_over_if_done(end.id, sink)
+    }
+
+    /// The job that a stage runs for: the oldest of those that need it and have not been passed on.
+    fn job_of(&mut self, stage: i64) -> Option<&mut Job> {
+        let id = self.stages.get(&stage)?.first()?;
+        self.jobs.get_mut(id)
+    }
+
+    fn task(&mut self, stage: i64, attempt: Try, sink: &mut dyn Sink) {
+        if self.held > MOST_HELD {
+            return sink.skip("too-many-attempts", 1);
+        }
+        let size = attempt.size();
+        let Some(job) = self.job_of(stage) else { return sink.skip("task-without-job", 1) };
+        let tries = job.tasks.entry(attempt.key(stage)).or_default();
+        if tries.contains_key(&attempt.info.id) {
+            return sink.skip("repeated-task-start", 1);
+        }
+        job.running += usize::from(attempt.end.is_none());
+        tries.insert(attempt.info.id, attempt);
+        job.held += size;
+        self.held += size;
+    }
+
+    /// The end of a task, which may come twice: if the output of a task that had ended is lost, the log reports it as
+    /// `Resubmitted`.
+    fn task_end(&mut self, end: TaskEnd, sink: &mut dyn Sink) -> Result<(), Error> {
+        let (stage, number) = (end.stage, end.info.id);
+        let kind = kind(end.kind.as_deref());
+        let mut ended = Try::ended(end);
+        self.name_host(&mut ended.info);
+        let key = ended.key(stage);
+        let Some(job) = self.job_of(stage) else {
+            sink.skip("task-without-job", 1);
+            return Ok(());
+        };
+        if let Some(of) = job.stages.get_mut(&stage).filter(|of| of.kind == TaskKind::Other) {
+            of.kind = kind;
+        }
+        let mut more = 0;
+        match job.tasks.get_mut(&key).and_then(|tries| tries.get_mut(&number)) {
+            Some(told) if told.end.is_some() => sink.skip("repeated-task-end", 1),
+            Some(told) => {
+                // Its executor may be gone by now.
+                ended.info.host = told.info.host.take().or(ended.info.host);
+                more = ended.size().saturating_sub(told.size());
+                *told = ended;
+                job.held += more;
+                job.running = job.running.saturating_sub(1);
+            }
+            None => self.task(stage, ended, sink),
+        }
+        self.held += more;
+        match self.stages.get(&stage).and_then(|jobs| jobs.first()).copied() {
+            Some(job) => self.hand_over_if_done(job, sink),
+            None => Ok(()),
+        }
+    }
+
+    fn hand_over_if_done(&mut self, id: i64, sink: &mut dyn Sink) -> Result<(), Error> {
+        match self.jobs.get(&id) {
+            Some(job) if job.end.is_some() && job.running == 0 => self.hand_over(id, sink),
+            _ => Ok(()),
+        }
+    }
+
+    fn hand_over(&mut self, id: i64, sink: &mut dyn Sink) -> Result<(), Error> {
+        let Some(job) = self.jobs.remove(&id) else { return Ok(()) };
+        for stage in job.stages.keys() {
+            if let Some(jobs) = self.stages.get_mut(stage) {
+                jobs.remove(&id);
+                if jobs.is_empty() {
+                    self.stages.remove(stage);
+                }
+            }
+        }
+        self.held = self.held.saturating_sub(job.held);
+        let record = self.record(id, job);
+        sink.job(record)
+    }
+
+    fn record(&self, id: i64, job: Job) -> JobRecord {
+        let application = self.id.as_deref().unwrap_or(&self.file);
+        let job_id = match &self.attempt {
+            Some(attempt) => format!("{application}_{attempt}_job_{id}"),
+            None => format!("{application}_job_{id}"),
+        };
+        let cpus = self.settings.task_cpus();
+        let memory = self.settings.task_memory(self.executors.cores());
+        let ran: BTreeSet<i64> = job.tasks.keys().map(|&(stage, ..)| stage).collect();
+        let mut tasks = Vec::with_capacity(job.tasks.len());
+        for ((stage, stage_attempt, place), tries) in job.tasks {
+            let Some(of) = job.stages.get(&stage) else { continue };
+            let parents = of.parents.iter().filter(|parent| ran.contains(parent)).map(i64::to_string);
+            let task_id = match stage_attempt {
+                0 => format!("{job_id}_s{stage}_{place}"),
+                again => format!("{job_id}_s{stage}.{again}_{place}"),
+            };
+            let row = TaskRow {
+                job_id: job_id.clone(),
+                task_id,
+                kind: of.kind,
+                stage: Some(stage.to_string()),
+                depends_on: parents.collect(),
+                cpu_request: cpus.checked_mul(1_000),
+                memory_request: memory,
+                ..TaskRow::default()
+            };
+            tasks.push(of.task(row, tries));
+        }
+        let attempts = || tasks.iter().flat_map(|task| &task.attempts);
+        let succeeded = || attempts().filter(|attempt| attempt.outcome == Outcome::Success);
+        let sum = |of: fn(&AttemptRow) -> Option<i64>| succeeded().filter_map(of).reduce(i64::saturating_add);
+        let last_stage = job.stages.values().rev().find_map(|stage| stage.name.clone());
+        let first_submit = || job.stages.values().filter_map(|stage| stage.submits.values().min().copied()).min();
+        let (finish, outcome) = job.end.unwrap_or((None, Outcome::Incomplete));
+        let row = JobRow {
+            job_id,
+            name: job.name.or(last_stage).or_else(|| self.name.clone()),
+            user: self.user.clone(),
+            queue: job.queue.or_else(|| self.settings.queue.clone()),
+            group: Some(application.to_owned()),
+            framework: Some("spark".to_owned()),
+            submit: job.submit.or_else(first_submit),
+            launch: attempts().filter_map(|attempt| attempt.start).min(),
+            finish,
+            outcome,
+            input_bytes: sum(|attempt| attempt.hdfs_bytes_read),
+            shuffle_bytes: sum(|attempt| attempt.reduce_shuffle_bytes),
+            output_bytes: sum(|attempt| attempt.hdfs_bytes_written),
+            ..JobRow::default()
+        };
+        JobRecord { job: row, tasks, counters: Vec::new() }
+    }
+}
+
+impl Job {
+    /// Takes the values of a stage's row. A later row adds to an earlier one.
+    fn learn(&mut self, told: StageInfo) {
+        let stage = self.stages.entry(told.id).or_default();
+        stage.name = told.name.or(stage.name.take());
+        if !told.parents.is_empty() {
+            stage.parents = told.parents;
+        }
+        if let Some(submit) = known(told.submit) {
+            stage.submits.insert(told.attempt, submit);
+        }
+    }
+}
+
+impl Stage {
+    /// About how many bytes it takes, including its entries in maps.
+    fn size(&self) -> usize {
+        let name = self.name.as_ref().map_or(0, String::len);
+        2 * size_of::<Self>() + name + self.parents.len() * size_of::<i64>()
+    }
+
+    /// A task of this stage with its attempts.
+    fn task(&self, mut task: TaskRow, tries: BTreeMap<i64, Try>) -> TaskRecord {
+        if let Some(success) = tries.values().find(|attempt| attempt.outcome() == Outcome::Success) {
+            let metrics = &success.metrics;
+            task.input_bytes = amount(&metrics.input, |input| input.read);
+            task.input_records = amount(&metrics.input, |input| input.records_read);
+            task.output_bytes = match task.kind {
+                TaskKind::Map => amount(&metrics.shuffle_write, |output| output.shuffle_written),
+                _ => amount(&metrics.output, |output| output.written),
+            };
+            task.finish = known_time(success.info.finish);
+            task.outcome = Outcome::Success;
+        } else if let Some(last) = tries.values().next_back() {
+            let runs = tries.values().any(|attempt| attempt.end.is_none());
+            task.outcome = if runs { Outcome::Incomplete } else { last.outcome() };
+            task.finish = known_time(last.info.finish).filter(|_| !runs);
+        }
+        task.start = tries.values().filter_map(|attempt| known_time(attempt.info.launch)).min();
+        let attempts =
+            (0..).zip(tries.into_values()).map(|(number, attempt)| self.attempt(&task, number, attempt)).collect();
+        TaskRecord { task, splits: Vec::new(), attempts }
+    }
+
+    fn attempt(&self, task: &TaskRow, number: i64, attempt: Try) -> AttemptRow {
+        let outcome = attempt.outcome();
+        let Try { info, stage_attempt, end, metrics } = attempt;
+        let fetched = amount(&metrics.shuffle_read, |read| match (read.remote_read, read.local_read) {
+            (None, None) => None,
+            (remote, local) => Some(remote.unwrap_or(0).saturating_add(local.unwrap_or(0))),
+        });
+        AttemptRow {
+            job_id: task.job_id.clone(),
+            task_id: task.task_id.clone(),
+            kind: task.kind,
+            attempt: number,
+            queued: self
+                .submits
+                .get(&stage_attempt)
+                .copied()
+                .filter(|_| info.attempt == 0 && info.speculative != Some(true)),
+            start: known_time(info.launch),
+            finish: known_time(info.finish),
+            outcome,
+            host: info.host.filter(|host| !host.is_empty()),
+            locality: info.locality.as_deref().and_then(locality),
+            speculative: info.speculative,
+            error: end.and_then(|(_, error)| error),
+            hdfs_bytes_read: amount(&metrics.input, |input| input.read),
+            hdfs_bytes_written: amount(&metrics.output, |output| output.written),
+            map_output_bytes: amount(&metrics.shuffle_write, |output| output.shuffle_written),
+            reduce_shuffle_bytes: fetched,
+            cpu_ms: known(metrics.cpu_ns).map(|ns| ns / 1_000_000),
+            ..AttemptRow::default()
+        }
+    }
+}
+
+impl Try {
+    fn running(info: TaskInfo, stage_attempt: i64) -> Self {
+        Self { info, stage_attempt, end: None, metrics: Metrics::default() }
+    }
+
+    /// About how many bytes it takes.
+    fn size(&self) -> usize {
+        let texts = [&self.info.executor, &self.info.host, &self.info.locality];
+        let error = self.end.as_ref().and_then(|(_, error)| error.as_ref());
+        let texts: usize = texts.into_iter().flatten().chain(error).map(String::len).sum();
+        size_of::<Self>() + texts
+    }
+
+    fn ended(end: TaskEnd) -> Self {
+        let outcome = outcome_of_task(&end.reason.reason);
+        let error = error(end.reason);
+        let metrics = end.metrics.unwrap_or_default();
+        Self { info: end.info, stage_attempt: end.stage_attempt, end: Some((outcome, error)), metrics }
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.end.as_ref().map_or(Outcome::Incomplete, |(outcome, _)| *outcome)
+    }
+
+    /// The task that it is an attempt at. A later attempt at a stage numbers only the tasks that it repeats. So without
+    /// the place in the stage (Spark 3.3 and later), they cannot be matched with those of the first.
+    fn key(&self, stage: i64) -> Key {
+        match self.info.partition.filter(|&partition| partition >= 0) {
+            Some(partition) => (stage, 0, partition),
+            None => (stage, self.stage_attempt, self.info.index),
+        }
+    }
+}
+
+impl Settings {
+    /// Cores that a task takes.
+    fn task_cpus(&self) -> i64 {
+        self.task_cpus.as_deref().and_then(|cpus| cpus.trim().parse().ok()).filter(|&cpus| cpus > 0).unwrap_or(1)
+    }
+
+    /// Memory of an executor, bytes.
+    fn executor_memory(&self) -> Option<i64> {
+        bytes(self.executor_memory.as_deref()?)
+    }
+
+    /// The memory of a task if its executor runs as many as it can. `cores` is the executor's size if no setting gives
+    /// it.
+    fn task_memory(&self, cores: Option<i64>) -> Option<i64> {
+        let set = self.executor_cores.as_deref().and_then(|cores| cores.trim().parse::<i64>().ok());
+        let tasks = set.or(cores)?.checked_div(self.task_cpus())?.max(1);
+        Some(self.executor_memory()? / tasks)
+    }
+}
+
+/// A size as Spark's settings have it: a number and a unit of powers of 1024, or MiB without a unit.
+fn bytes(text: &str) -> Option<i64> {
+    let text = text.trim().to_ascii_lowercase();
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(end)?;
+    let unit: i64 = match unit {
+        "b" => 1,
+        "k" | "kb" => 1 << 10,
+        "" | "m" | "mb" => 1 << 20,
+        "g" | "gb" => 1 << 30,
+        "t" | "tb" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<i64>().ok()?.checked_mul(unit)
+}
+
+/// A number, unless it is one of those that stand for unknown.
+fn known(number: Option<i64>) -> Option<i64> {
+    number.filter(|&number| number >= 0)
+}
+
+/// A time of a task; 0 while it has not come.
+fn known_time(ms: Option<i64>) -> Option<i64> {
+    ms.filter(|&ms| ms > 0)
+}
+
+fn amount(group: &Option<Amounts>, of: impl Fn(&Amounts) -> Option<i64>) -> Option<i64> {
+    known(of(group.as_ref()?))
+}
+
+fn kind(name: Option<&str>) -> TaskKind {
+    match name {
+        Some("ShuffleMapTask") => TaskKind::Map,
+        Some("ResultTask") => TaskKind::Reduce,
+        _ => TaskKind::Other,
+    }
+}
+
+fn locality(name: &str) -> Option<Locality> {
+    match name {
+        "NODE_LOCAL" => Some(Locality::Node),
+        "RACK_LOCAL" => Some(Locality::Rack),
+        "ANY" => Some(Locality::Off),
+        // `NO_PREF`, or `PROCESS_LOCAL`, which Spark also reports for a task without a preference.
+        _ => None,
+    }
+}
+
+fn outcome_of_task(reason: &str) -> Outcome {
+    match reason {
+        "Success" => Outcome::Success,
+        "TaskKilled" | "Resubmitted" | "TaskCommitDenied" => Outcome::Killed,
+        _ => Outcome::Failed,
+    }
+}
+
+/// A job that somebody cancelled is reported as failed, with the reason.
+fn outcome_of_job(end: &JobEnd) -> Outcome {
+    let message = end.result.exception.as_ref().and_then(|exception| exception.message.as_deref()).unwrap_or_default();
+    match end.result.result.as_str() {
+        "JobSucceeded" => Outcome::Success,
+        "JobFailed" if message.starts_with(&format!("Job {} cancelled", end.id)) => Outcome::Killed,
+        "JobFailed" => Outcome::Failed,
+        _ => Outcome::Unknown,
+    }
+}
+
+/// The error text of a task that did not succeed.
+fn error(reason: EndReason) -> Option<String> {
+    if reason.reason == "Success" {
+        return None;
+    }
+    let first = reason.class.unwrap_or(reason.reason);
+    let more = reason.description.or(reason.loss).or(reason.kill).or(reason.message).filter(|more| !more.is_empty());
+    let mut error = more.map_or_else(|| first.clone(), |more| format!("{first}: {more}"));
+    error.truncate(error.floor_char_boundary(LONGEST_TEXT));
+    Some(error)
+}

@@ -1,0 +1,104 @@
+//! Event logs of Spark 1.x to 3.x: JSON lines, in one file or one rolling folder per attempt of an application.
+//!
+//! Spec: formats.md section 11. A Spark job is a job, and its application is its group. The tasks of a stage carry the
+//! numbers of the stage and of the stages that it waits for, as far as these ran within the job. A stage whose output
+//! still exists from an earlier job does not run again. The name of a job comes from the user's description, or else
+//! from the job's last stage. A job is passed on when it has ended and none of its tasks runs any more, or at the end
+//! of the log.
+//!
+//! | column | from |
+//! |---|---|
+//! | `jobs.job_id` | `App ID`, `App Attempt ID` if there is one, and `Job ID`; the file's name where the log has no `App ID` |
+//! | `tasks.kind` | `ShuffleMapTask` is a map, `ResultTask` a reduce: labels, no more |
+//! | `tasks.cpu_request` | `spark.task.cpus`, by default 1 |
+//! | `tasks.memory_request` | `spark.executor.memory`, shared equally by the tasks that an executor runs at once |
+//! | `attempts.queued` | when the stage was submitted, for first attempts |
+//! | `attempts.locality` | `NODE_LOCAL`, `RACK_LOCAL`, and `ANY` as elsewhere. `PROCESS_LOCAL` and `NO_PREF` are unknown: see below |
+//! | `nodes` | what the executors on a host offer together; a row whenever that changes |
+//!
+//! `PROCESS_LOCAL` says nothing about the place of a task's input on disk. It means that the input is in the memory of the
+//! task's own executor, or that the task prefers no place at all: `TaskSetManager` launches tasks without preferred locations under
+//! this level. Such tasks count in no metric of locality.
+//!
+//! The machines show only what this application held of them, not the whole cluster.
+
+mod application;
+mod event;
+mod executors;
+#[cfg(test)]
+mod tests;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use self::application::Application;
+use self::event::Event;
+use super::format::Format;
+use super::lines::{Line, Lines, head_lines};
+use resched_tables::Error;
+use resched_tables::sink::Sink;
+
+/// Spark's event log.
+pub const FORMAT: Format = Format {
+    name: "spark",
+    title: "Spark event log (JSON lines)",
+    time_zero: Some(resched_tables::store::TimeZero::Epoch),
+    system: Some(resched_tables::store::System::Spark),
+    has_tasks: true,
+    folded: false,
+    sniff,
+    read,
+};
+
+/// The longest line (bytes). Lines of several 100 kB are normal: plans of SQL, settings, the stages of a large job.
+pub(crate) const MAX_LINE: usize = 8 << 20;
+
+fn sniff(head: &[u8]) -> bool {
+    // The first line may be longer than the head; it starts with the name of its event.
+    let is_ours = |line: &&str| event::name(line).is_ok_and(|name| name.contains("SparkListener"));
+    head_lines(head).iter().take(3).any(is_ours)
+        || std::str::from_utf8(head.get(..64).unwrap_or(head)).is_ok_and(|line| is_ours(&line))
+}
+
+fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let file = log_name(path);
+    let mut application = Application::new(&file);
+    let mut lines = Lines::new(input, MAX_LINE);
+    while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
+        let Line::Text(line) = line else {
+            sink.skip("oversized-line", 1);
+            continue;
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        match Event::parse(&line) {
+            Ok(Some(Event::ApplicationStart(_) | Event::LogStart)) if application.has_jobs() => {
+                // Logs that were joined.
+                std::mem::replace(&mut application, Application::new(&file)).finish(sink)?;
+                if let Ok(Some(event)) = Event::parse(&line) {
+                    application.take(event, sink)?;
+                }
+            }
+            Ok(Some(event)) => application.take(event, sink)?,
+            Ok(None) => {}
+            Err(_) => sink.skip("damaged-line", 1),
+        }
+    }
+    application.finish(sink)
+}
+
+/// The name of a log without the endings that show how it was written. Spark makes this name from the application's id.
+fn log_name(path: &str) -> String {
+    let mut name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    while let Some((stem, ending)) = name.rsplit_once('.') {
+        if !matches!(
+            ending,
+            "inprogress" | "zstd" | "zst" | "lz4" | "snappy" | "lzf" | "gz" | "txt" | "json" | "compact"
+        ) {
+            break;
+        }
+        name = stem;
+    }
+    name.to_owned()
+}

@@ -1,0 +1,400 @@
+//! Lists of applications from YARN's ResourceManager: jobs without their tasks.
+//!
+//! There are two forms. One is the answer of the REST interface (`ws/v1/cluster/apps`), `{"apps":{"app":[…]}}`. The
+//! other is the summaries in the ResourceManager's log or in `rm-appsummary.log`, one line per application:
+//!
+//! ```text
+//! … RMAppManager$ApplicationSummary: appId=application_1_2,name=…,user=…,queue=…,state=FINISHED,…,startTime=…,finishTime=…,finalStatus=SUCCEEDED,…
+//! ```
+//!
+//! Within a value of a summary, commas and equals signs stand behind a backslash. Each application is a job. The source
+//! does not say what ran in its containers, so no task can be made of it. Such jobs are counted as
+//! `job-without-tasks-in-source`. With `--counters`, the memory and processor time that the application held in total
+//! are counters (MB s and vcore s).
+
+use std::io::{BufRead, ErrorKind};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::format::Format;
+use super::json::{Objects, Piece, top_level_keys};
+use super::lines::{Line, Lines, head_lines};
+use resched_tables::Error;
+use resched_tables::model::{CounterRow, CounterScope, JobRecord, JobRow, Outcome};
+use resched_tables::sink::Sink;
+
+/// Applications of YARN.
+pub const FORMAT: Format = Format {
+    name: "yarn-apps",
+    title: "list of YARN applications (REST or log of the ResourceManager)",
+    time_zero: Some(resched_tables::store::TimeZero::Epoch),
+    system: Some(resched_tables::store::System::Yarn),
+    has_tasks: true,
+    folded: false,
+    sniff,
+    read,
+};
+
+/// The text before the fields of a summary.
+const SUMMARY: &str = "ApplicationSummary: ";
+/// Other classes with whose lines a ResourceManager's log may begin.
+const OTHER_LINES: [&str; 2] = ["resourcemanager.RMAuditLogger", "rmapp.RMAppImpl"];
+/// The longest line of a log.
+pub(crate) const MAX_LINE: usize = 1 << 20;
+/// The most bytes of an application in a list.
+pub(crate) const MAX_OBJECT: usize = 1 << 20;
+/// The group of the counters, as YARN's own metrics have it.
+const COUNTERS: &str = "YARN";
+
+/// An application, under the names of the REST interface.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Application {
+    id: String,
+    name: Option<String>,
+    user: Option<String>,
+    queue: Option<String>,
+    state: Option<String>,
+    final_status: Option<String>,
+    application_type: Option<String>,
+    priority: Option<i64>,
+    started_time: Option<i64>,
+    launch_time: Option<i64>,
+    finished_time: Option<i64>,
+    memory_seconds: Option<i64>,
+    vcore_seconds: Option<i64>,
+}
+
+fn sniff(head: &[u8]) -> bool {
+    let keys = top_level_keys(head);
+    if keys.contains(&"apps") || keys.contains(&"app") {
+        return true;
+    }
+    let is_ours = |line: &&str| line.contains(SUMMARY) || OTHER_LINES.iter().any(|class| line.contains(class));
+    head_lines(head).iter().any(is_ours)
+}
+
+fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let first = first_byte(input).map_err(Error::io(Path::new(path), "read"))?;
+    let mut without_tasks = 0;
+    let mut take = |application: Application, sink: &mut dyn Sink| {
+        without_tasks += 1;
+        let record = application.record(sink.wants_counters());
+        sink.job(record)
+    };
+    match first {
+        Some(b'{') => read_list(input, path, sink, &mut take)?,
+        _ => read_log(input, path, sink, &mut take)?,
+    }
+    if without_tasks > 0 {
+        sink.skip("job-without-tasks-in-source", without_tasks);
+    }
+    Ok(())
+}
+
+type Take<'a> = dyn FnMut(Application, &mut dyn Sink) -> Result<(), Error> + 'a;
+
+/// The first byte that is no blank, which is left in the input.
+fn first_byte(input: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
+    loop {
+        let chunk = match input.fill_buf() {
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let blanks = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        match chunk.get(blanks) {
+            Some(&byte) => return Ok(Some(byte)),
+            None if chunk.is_empty() => return Ok(None),
+            None => input.consume(blanks),
+        }
+    }
+}
+
+/// Reads `{"apps":{"app":[…]}}` application by application, however many there are.
+fn read_list(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<(), Error> {
+    let failed = |error| Error::io(Path::new(path), "read")(error);
+    // Everything before the list is skipped. The key of the list is the first `"app"`.
+    let mut matched = 0;
+    const KEY: &[u8] = b"\"app\"";
+    while matched < KEY.len() {
+        let Some(byte) = next_byte(input).map_err(failed)? else { return Ok(()) };
+        matched = match KEY.get(matched) {
+            Some(&expected) if expected == byte => matched + 1,
+            _ => usize::from(byte == b'"'),
+        };
+    }
+    while let Some(b':' | b' ' | b'\n' | b'\r' | b'\t') = input.fill_buf().map_err(failed)?.first() {
+        input.consume(1);
+    }
+    let mut objects = Objects::new(input, MAX_OBJECT);
+    let mut damaged = 0;
+    while let Some(piece) = objects.next().map_err(failed)? {
+        let application = match piece {
+            Piece::Object { text, .. } => serde_json::from_str(&String::from_utf8_lossy(text)).ok(),
+            Piece::Junk => None,
+        };
+        match application.filter(|application: &Application| !application.id.is_empty()) {
+            Some(application) => {
+                skip(sink, std::mem::take(&mut damaged));
+                take(application, sink)?;
+            }
+            None => damaged += 1,
+        }
+    }
+    // The brackets that end the list are no application.
+    skip(sink, damaged.saturating_sub(1));
+    Ok(())
+}
+
+fn skip(sink: &mut dyn Sink, damaged: u64) {
+    if damaged > 0 {
+        sink.skip("damaged-application", damaged);
+    }
+}
+
+fn next_byte(input: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
+    let byte = input.fill_buf()?.first().copied();
+    input.consume(usize::from(byte.is_some()));
+    Ok(byte)
+}
+
+/// Reads the summaries in a log.
+fn read_log(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<(), Error> {
+    let mut lines = Lines::new(input, MAX_LINE);
+    while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
+        let Line::Text(line) = line else {
+            sink.skip("oversized-line", 1);
+            continue;
+        };
+        let Some((_, summary)) = line.split_once(SUMMARY) else { continue };
+        // Logs that went through another collector stand in quotes.
+        match Application::parse(summary.trim_end().trim_end_matches('"')) {
+            Some(application) => take(application, sink)?,
+            None => sink.skip("damaged-application", 1),
+        }
+    }
+    Ok(())
+}
+
+impl Application {
+    /// The fields of a summary.
+    fn parse(summary: &str) -> Option<Self> {
+        let mut found = Self::default();
+        for field in fields(summary) {
+            let Some((key, value)) = field.split_once('=') else { continue };
+            let text = || Some(unescape(value)).filter(|text| !text.is_empty() && text != "null" && text != "N/A");
+            let number = || value.parse().ok();
+            match key.trim() {
+                "appId" => found.id = value.to_owned(),
+                "name" => found.name = text(),
+                "user" => found.user = text(),
+                "queue" => found.queue = text(),
+                "state" => found.state = text(),
+                "finalStatus" => found.final_status = text(),
+                "applicationType" => found.application_type = text(),
+                // `submitTime` and `launchTime` came with 3.3.
+                "submitTime" | "startTime" => found.started_time = found.started_time.or_else(number),
+                "launchTime" => found.launch_time = number(),
+                "finishTime" => found.finished_time = number(),
+                "memorySeconds" => found.memory_seconds = number(),
+                "vcoreSeconds" => found.vcore_seconds = number(),
+                _ => {}
+            }
+        }
+        (!found.id.is_empty()).then_some(found)
+    }
+
+    fn record(self, counters: bool) -> JobRecord {
+        let outcome = self.outcome();
+        let counter = |name: &str, value: Option<i64>| {
+            let group = COUNTERS.to_owned();
+            let id = self.id.clone();
+            value.map(|value| CounterRow { scope: CounterScope::Job, id, group, name: name.to_owned(), value })
+        };
+        let held = [counter("MEMORY_MB_SECONDS", self.memory_seconds), counter("VCORE_SECONDS", self.vcore_seconds)];
+        let counters = held.into_iter().flatten().filter(|_| counters).collect();
+        let job = JobRow {
+            job_id: self.id,
+            name: self.name,
+            user: self.user,
+            queue: self.queue,
+            priority_number: self.priority,
+            framework: self.application_type.map(|name| name.to_ascii_lowercase()),
+            submit: time(self.started_time),
+            launch: time(self.launch_time),
+            finish: time(self.finished_time),
+            outcome,
+            ..JobRow::default()
+        };
+        JobRecord { job, tasks: Vec::new(), counters }
+    }
+
+    /// The outcome that the application reported, or else that of its state.
+    fn outcome(&self) -> Outcome {
+        let of = |status: &Option<String>| match status.as_deref() {
+            Some("SUCCEEDED") => Some(Outcome::Success),
+            Some("FAILED") => Some(Outcome::Failed),
+            Some("KILLED") => Some(Outcome::Killed),
+            Some("NEW" | "NEW_SAVING" | "SUBMITTED" | "ACCEPTED" | "RUNNING") => Some(Outcome::Incomplete),
+            _ => None,
+        };
+        of(&self.final_status).or_else(|| of(&self.state)).unwrap_or_default()
+    }
+}
+
+/// A time; 0 while it has not come.
+fn time(ms: Option<i64>) -> Option<i64> {
+    ms.filter(|&ms| ms > 0)
+}
+
+/// The parts between commas that no backslash stands before.
+fn fields(summary: &str) -> Vec<&str> {
+    let (mut fields, mut start, mut escaped) = (Vec::new(), 0, false);
+    for (at, byte) in summary.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b',' => {
+                fields.extend(summary.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    fields.extend(summary.get(start..));
+    fields
+}
+
+/// Without the backslashes before other characters.
+fn unescape(value: &str) -> String {
+    let mut characters = value.chars();
+    let mut plain = String::with_capacity(value.len());
+    while let Some(character) = characters.next() {
+        plain.extend(if character == '\\' { characters.next() } else { Some(character) });
+    }
+    plain
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::golden::{Collected, Found as _, each_damage, read_shared};
+    use super::*;
+
+    fn shared(file: &str) -> Option<Vec<u8>> {
+        read_shared(&format!("hadoop-3x/resourceestimator-rmlog/{file}"))
+    }
+
+    fn some(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn the_summary_in_a_log_is_a_job() {
+        let Some(bytes) = shared("rmLog.txt") else { return };
+        assert!(sniff(&bytes));
+        let found = Collected::read_with_counters(&FORMAT, &bytes).unwrap();
+        let [record] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
+        let expected = JobRow {
+            job_id: "application_1497832133857_0330".to_owned(),
+            name: some("FraudDetection-1"),
+            user: some("hadoop"),
+            queue: some("PROD"),
+            framework: some("mapreduce"),
+            submit: Some(1_498_061_413_073),
+            finish: Some(1_498_061_905_698),
+            outcome: Outcome::Success,
+            ..JobRow::default()
+        };
+        assert_eq!(record.job, expected);
+        let counters: Vec<_> = record.counters.iter().map(|counter| (counter.name.as_str(), counter.value)).collect();
+        assert_eq!(counters, [("MEMORY_MB_SECONDS", 1_330_655), ("VCORE_SECONDS", 704)]);
+        assert_eq!(found.skipped, [("job-without-tasks-in-source".to_owned(), 1)].into());
+    }
+
+    /// The first line of each file says what is wrong with it. Only the sixth lacks something that a job needs.
+    #[test]
+    fn doctored_logs_cost_only_what_they_lack() {
+        for n in 1..=9 {
+            let Some(bytes) = shared(&format!("invalidLog{n}.txt")) else { return };
+            assert!(sniff(&bytes), "{n}");
+            let found = Collected::read(&FORMAT, &bytes).unwrap();
+            let (jobs, damaged) = if n == 6 { (0, 1) } else { (1, 0) };
+            assert_eq!(found.jobs.len(), jobs, "invalidLog{n}");
+            assert_eq!(found.skipped.get("damaged-application").copied().unwrap_or(0), damaged, "invalidLog{n}");
+        }
+        let Some(bytes) = shared("nativeLog.txt") else { return };
+        assert!(!sniff(&bytes));
+    }
+
+    #[test]
+    fn escaped_commas_belong_to_the_value() {
+        let line = r"x ApplicationSummary: appId=application_1_2,name=a\, b\=c=d,queue=null,state=RUNNING,startTime=5,launchTime=0,finishTime=0,finalStatus=UNDEFINED,applicationType=SPARK";
+        let job = &Collected::read(&FORMAT, line.as_bytes()).unwrap().jobs[0].job;
+        assert_eq!((job.name.as_deref(), job.queue.as_deref()), (Some("a, b=c=d"), None));
+        assert_eq!((job.submit, job.launch, job.finish, job.outcome), (Some(5), None, None, Outcome::Incomplete));
+    }
+
+    const LIST: &str = r#" {"apps": {"app": [
+        {"id": "application_1_1", "user": "u", "name": "n", "queue": "root.q", "state": "FINISHED", "finalStatus": "FAILED",
+         "priority": 3, "startedTime": 7, "launchTime": 8, "finishedTime": 9, "applicationType": "TEZ", "memorySeconds": 1,
+         "timeouts": {"timeout": [{"type": "LIFETIME"}]}, "resourceRequests": []},
+        {"id": 7},
+        {"name": "nameless"},
+        {"id": "application_1_2", "state": "KILLED", "finalStatus": "UNDEFINED", "finishedTime": 0},
+        {"id": "application_1_3", "state": "FINISHED", "finalStatus": "ENDED"}
+    ]}}
+"#;
+
+    #[test]
+    fn a_list_of_the_rest_interface_is_read_application_by_application() {
+        assert!(sniff(LIST.as_bytes()));
+        let found = Collected::read(&FORMAT, LIST.as_bytes()).unwrap();
+        let expected = JobRow {
+            job_id: "application_1_1".to_owned(),
+            name: some("n"),
+            user: some("u"),
+            queue: some("root.q"),
+            priority_number: Some(3),
+            framework: some("tez"),
+            submit: Some(7),
+            launch: Some(8),
+            finish: Some(9),
+            outcome: Outcome::Failed,
+            ..JobRow::default()
+        };
+        assert_eq!(found.jobs[0].job, expected);
+        let outcomes: Vec<_> = found.jobs.iter().map(|record| record.job.outcome).collect();
+        assert_eq!(outcomes, [Outcome::Failed, Outcome::Killed, Outcome::Unknown]);
+        let causes = [("damaged-application", 2), ("job-without-tasks-in-source", 3)];
+        assert_eq!(found.skipped, causes.map(|(cause, n)| (cause.to_owned(), n)).into());
+    }
+
+    #[test]
+    fn a_single_application_and_an_empty_list_are_read() {
+        let ids = |text: &str| {
+            Collected::read(&FORMAT, text.as_bytes())
+                .unwrap()
+                .jobs
+                .into_iter()
+                .map(|record| record.job.job_id)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids(r#"{"app":{"id":"application_1_1"}}"#), ["application_1_1"]);
+        assert!(ids(r#"{"apps":null}"#).is_empty());
+        assert!(ids(r#"{"apps":{"app":[]}}"#).is_empty());
+    }
+
+    #[test]
+    fn no_damage_makes_it_panic() {
+        let Some(bytes) = shared("invalidLog5.txt") else { return };
+        for bytes in [&bytes, LIST.as_bytes()] {
+            each_damage(bytes, 300, |damaged| {
+                sniff(damaged);
+                Collected::read(&FORMAT, damaged).unwrap();
+            });
+        }
+    }
+}

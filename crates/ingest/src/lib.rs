@@ -1,0 +1,214 @@
+//! Turns source files into a trace.
+//!
+//! ```text
+//! paths ──▶ files ──▶ groups ──▶ source ──▶ formats::* ──▶ session ──▶ complete ──▶ TraceWriter (or any Sink)
+//!           (walk)    (of one    (unpack,   (one per file) (same job    (racks, locality,
+//!                      cluster?)  hash)                     once, conf)  totals, queue)
+//! ```
+//!
+//! [`split`] makes several traces of a tree with the files of several clusters.
+//!
+//! [`tables`] ingests the formats that spread a job over several tables.
+//!
+//! Everything streams. Only one job, the ids of the jobs so far, the machines, and the list of files are held.
+//! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
+
+pub mod anonymise;
+mod blocks;
+mod complete;
+mod confs;
+pub mod export;
+mod far;
+mod fault;
+mod files;
+pub mod formats;
+mod groups;
+pub mod limits;
+mod machines;
+mod options;
+mod progress;
+pub mod scale;
+mod session;
+mod source;
+mod split;
+pub mod tables;
+mod timed;
+mod trackers;
+
+use std::path::PathBuf;
+
+use self::fault::format_names;
+use self::session::Session;
+use crate::formats::tables::TableFormat;
+use crate::formats::{FORMATS, Format, TABLE_FORMATS};
+use resched_tables::Error;
+use resched_tables::model::{JobRecord, NodeRow};
+use resched_tables::sink::{Sink, Tasks};
+use resched_tables::store::{Manifest, Out, TraceWriter};
+
+pub(crate) use self::complete::{LONGEST_ID, LONGEST_TEXT};
+pub(crate) use self::far::{LONGEST_RUN, SLACK as FAR_SLACK};
+pub use self::options::{MakeTasks, Options, TaskMaker};
+pub use self::progress::Progress;
+pub use self::split::{Part, split};
+
+/// Turns the files and folders `paths` into the trace `out`, and returns its manifest.
+///
+/// # Errors
+/// [`Error::Request`] if a path, the format or `out` is wrong, [`Error::Source`] if a file that was named is in no known
+/// format or holds nothing, [`Error::Io`] and [`Error::Table`] if reading or writing fails. Then `out` stays as it was.
+pub fn ingest(
+    paths: &[PathBuf],
+    out: impl Into<Out>,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Manifest, Error> {
+    let plan = match plan(paths, options)? {
+        Work::Tables(plan) => return tables::ingest(&plan, &out.into(), options.threads(), progress),
+        Work::Files(plan) => plan,
+    };
+    write(&plan, &out.into(), options, progress)
+}
+
+/// Writes the trace of files that are read one by one.
+fn write(plan: &Plan, out: &Out, options: &Options, progress: &mut dyn Progress) -> Result<Manifest, Error> {
+    let mut sink = TraceSink { writer: TraceWriter::create(out)?, nodes: Vec::new() };
+    let manifest = carry_out(plan, &mut sink, options, progress)?;
+    let TraceSink { mut writer, nodes } = sink;
+    for node in &nodes {
+        writer.node(node)?;
+    }
+    writer.finish(manifest)
+}
+
+/// Like [`ingest`], but passes everything to `sink`: the jobs as they come, and at the end the machines and the counts
+/// of what was left out or mended. [`Options::counters`] decides about counters. The returned manifest lacks the values
+/// that [`TraceWriter::finish`] fills in.
+///
+/// # Errors
+/// As [`ingest`], and the errors of `sink`.
+pub fn ingest_into(
+    paths: &[PathBuf],
+    sink: &mut dyn Sink,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Manifest, Error> {
+    match plan(paths, options)? {
+        Work::Tables(plan) => tables::ingest_into(&plan, sink, options.threads(), progress),
+        Work::Files(plan) => carry_out(&plan, sink, options, progress),
+    }
+}
+
+/// The plan to ingest event tables in steps ([`tables::shard`], [`tables::finish`]).
+///
+/// # Errors
+/// As [`ingest`]; [`Error::Request`] if the files are of a format that is read in one step.
+pub fn plan_tables(paths: &[PathBuf], options: &Options) -> Result<tables::Plan, Error> {
+    match plan(paths, options)? {
+        Work::Tables(plan) => Ok(plan),
+        Work::Files(_) => Err(Error::Request(
+            "expected event tables (of Google's or Alibaba's traces), found files of another format; use `resched ingest`"
+                .to_owned(),
+        )),
+    }
+}
+
+/// The work to do. Finding it out touches no output.
+enum Work {
+    Files(Plan),
+    Tables(tables::Plan),
+}
+
+/// Files to be read one by one.
+struct Plan {
+    inputs: files::Inputs,
+    /// The format that was asked for.
+    format: Option<&'static Format>,
+    /// Whether its files are known to be of one cluster.
+    is_part: bool,
+}
+
+fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
+    let forced = options.format.as_deref().map(Forced::of).transpose()?;
+    let inputs = files::find(paths)?;
+    match forced {
+        Some(Forced::Table(format)) => work(inputs, Some(format), None, options),
+        Some(Forced::File(format)) => work(inputs, None, Some(format), options),
+        None => {
+            groups::check(&inputs)?;
+            work(inputs, None, None, options)
+        }
+    }
+}
+
+/// The work on these files, of which a table or a format of files may be forced.
+fn work(
+    inputs: files::Inputs,
+    table: Option<&'static TableFormat>,
+    format: Option<&'static Format>,
+    options: &Options,
+) -> Result<Work, Error> {
+    let tables = match format {
+        Some(_) => None,
+        None => tables::Plan::make(&inputs, table, options.partition_bytes)?,
+    };
+    Ok(tables.map_or_else(|| Work::Files(Plan { inputs, format, is_part: false }), Work::Tables))
+}
+
+/// A format that was asked for.
+enum Forced {
+    File(&'static Format),
+    Table(&'static TableFormat),
+}
+
+impl Forced {
+    fn of(name: &str) -> Result<Self, Error> {
+        let file = FORMATS.iter().find(|format| format.name == name).map(Self::File);
+        let table = || TABLE_FORMATS.iter().find(|format| format.name == name).map(Self::Table);
+        file.or_else(table).ok_or_else(|| {
+            let known = format_names();
+            Error::Request(format!("{name}: expected the name of a format; use one of {known}, or leave it out"))
+        })
+    }
+}
+
+fn carry_out(
+    plan: &Plan,
+    sink: &mut dyn Sink,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Manifest, Error> {
+    progress.begin(plan.inputs.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes)));
+    let mut session = Session::new(&plan.inputs, sink, options, plan.is_part);
+    for file in &plan.inputs.files {
+        progress.file(&file.path);
+        session.read(file, plan.format, progress)?;
+    }
+    session.finish()
+}
+
+/// A sink that writes a trace.
+struct TraceSink {
+    writer: TraceWriter,
+    nodes: Vec<NodeRow>,
+}
+
+impl Sink for TraceSink {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.writer.job(&job)
+    }
+
+    fn made_job(&mut self, job: JobRecord, tasks: &mut dyn Tasks) -> Result<(), Error> {
+        self.writer.made_job(&job, tasks)
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.nodes.push(node);
+    }
+
+    /// The counts are in the manifest that the session returns.
+    fn skip(&mut self, _: &str, _: u64) {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! The limits of what is read from sources.
+
+use resched_tables::limits::Limit;
+
+use crate::formats::{
+    conf_xml, csv, google2019, gwf, jhist, rumen, sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
+};
+use crate::{FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_TEXT};
+
+const SKIPPED: &str = "The record is skipped and counted.";
+const NO_FILE: &str = "The file is refused.";
+
+/// The limits of what is read from sources.
+pub const SOURCES: &[Limit] = &[
+    Limit::bytes("line of a Hadoop text history", text_history::LONGEST as u64, SKIPPED),
+    Limit::bytes("event of a `.jhist` file", jhist::MAX_EVENT_BYTES as u64, SKIPPED),
+    Limit::bytes(
+        "configuration of a job (XML)",
+        conf_xml::LONGEST,
+        "The rest is not read; the conf counts as damaged.",
+    ),
+    Limit::bytes(
+        "job of a Rumen trace",
+        rumen::MAX_JOB_BYTES as u64,
+        "The job is skipped and counted. Enough for some 150,000 tasks.",
+    ),
+    Limit::number(
+        "objects in a job of a Rumen trace",
+        rumen::MAX_JOB_OBJECTS as u64,
+        "The job is skipped and counted.",
+    ),
+    Limit::number("commas in a job of a Rumen trace", rumen::MAX_JOB_COMMAS as u64, "The job is skipped and counted."),
+    Limit::bytes("Rumen topology", topology::MAX_BYTES as u64, NO_FILE),
+    Limit::bytes("line of a SWIM workload", swim::MAX_LINE, SKIPPED),
+    Limit::bytes("line of an SWF log", swf::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("job of the Scheduler Load Simulator", sls::MAX_OBJECT as u64, SKIPPED),
+    Limit::number("parts of such a job", sls::MAX_PARTS as u64, SKIPPED),
+    Limit::number("tasks of such a job", sls::MAX_TASKS.unsigned_abs(), SKIPPED),
+    Limit::bytes("line of a log of YARN's applications", yarn_apps::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("application in a REST list", yarn_apps::MAX_OBJECT as u64, SKIPPED),
+    Limit::bytes("record of a table of Google or Alibaba (CSV)", csv::MAX_RECORD as u64, SKIPPED),
+    Limit::number("fields of such a record", csv::MAX_FIELDS as u64, SKIPPED),
+    Limit::bytes("line of a table of Google 2019 (JSON)", google2019::MAX_LINE, SKIPPED),
+    Limit::bytes("id of a job or task in tables", tables::LONGEST_KEY as u64, SKIPPED),
+    Limit::bytes(
+        "id of a job or task elsewhere",
+        LONGEST_ID as u64,
+        "The job is skipped: a cut id might be that of another job.",
+    ),
+    Limit::bytes("name, host or error text", LONGEST_TEXT as u64, "The text is cut and counted."),
+    Limit::ms(
+        "run of a job, a task or an attempt",
+        LONGEST_RUN,
+        "The end is unknown and counted as `far-time`: it is damage.",
+    ),
+    Limit::ms(
+        "time of a task before or after its job",
+        FAR_SLACK,
+        "The time is unknown and counted as `far-time`: it is damage.",
+    ),
+];

@@ -1,0 +1,122 @@
+//! The machines of a trace: those of a topology, and those that are seen in histories.
+
+use std::collections::{BTreeSet, HashMap};
+
+use resched_tables::model::{JobRecord, NodeChange, NodeRow};
+
+#[derive(Default)]
+pub(super) struct Machines {
+    told: Vec<NodeRow>,
+    told_events: BTreeSet<(String, Option<i64>, NodeChange)>,
+    /// The racks that each host was seen in.
+    seen: HashMap<String, BTreeSet<String>>,
+}
+
+impl Machines {
+    /// Takes a row of a source. If an event comes again, the first counts.
+    pub(super) fn tell(&mut self, node: NodeRow) {
+        if self.told_events.insert((node.host.clone(), node.time, node.event)) {
+            self.told.push(node);
+        }
+    }
+
+    /// Whether a source listed machines.
+    pub(super) fn are_told(&self) -> bool {
+        !self.told.is_empty()
+    }
+
+    /// Notes the hosts of a job, whose racks are resolved.
+    pub(super) fn see(&mut self, record: &JobRecord) {
+        for task in &record.tasks {
+            for split in &task.splits {
+                self.see_host(&split.host, &split.rack);
+            }
+            for attempt in &task.attempts {
+                self.see_host(&attempt.host, &attempt.rack);
+            }
+        }
+    }
+
+    fn see_host(&mut self, host: &Option<String>, rack: &Option<String>) {
+        let Some(host) = host else { return };
+        let racks = match self.seen.get_mut(host) {
+            Some(racks) => racks,
+            None => self.seen.entry(host.clone()).or_default(),
+        };
+        if let Some(rack) = rack.as_ref().filter(|rack| !racks.contains(*rack)) {
+            racks.insert(rack.clone());
+        }
+    }
+
+    /// How many hosts were seen that are missing from the sources that list machines.
+    pub(super) fn outside(&self) -> u64 {
+        if self.told.is_empty() {
+            return 0;
+        }
+        let told: BTreeSet<&str> = self.told.iter().map(|node| node.host.as_str()).collect();
+        self.seen.keys().filter(|host| !told.contains(host.as_str())).count() as u64
+    }
+
+    /// The rows of the nodes table, in the order of the sources. If no source lists machines, the rows are the hosts
+    /// that were seen, by rack and name, those without a rack first. Such machines were there from the start.
+    pub(super) fn into_rows(self) -> Vec<NodeRow> {
+        if !self.told.is_empty() {
+            return self.told;
+        }
+        let places = self.seen.into_iter().flat_map(|(host, racks)| {
+            let unknown = racks.is_empty().then_some(None);
+            unknown.into_iter().chain(racks.into_iter().map(Some)).map(move |rack| (rack, host.clone()))
+        });
+        let seen: BTreeSet<(Option<String>, String)> = places.collect();
+        seen.into_iter().map(|(rack, host)| NodeRow { host, rack, ..NodeRow::default() }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use resched_tables::model::{AttemptRow, TaskRecord};
+
+    fn attempt(host: &str, rack: Option<&str>) -> AttemptRow {
+        AttemptRow { host: Some(host.to_owned()), rack: rack.map(str::to_owned), ..AttemptRow::default() }
+    }
+
+    fn seen() -> Machines {
+        let mut machines = Machines::default();
+        let attempts = vec![
+            attempt("b", None),
+            attempt("c", Some("/r1")),
+            attempt("lone", None),
+            attempt("b", Some("/r2")),
+            attempt("t2", Some("/r9")),
+        ];
+        let task = TaskRecord { attempts, ..TaskRecord::default() };
+        machines.see(&JobRecord { tasks: vec![task], ..JobRecord::default() });
+        machines
+    }
+
+    fn rows(machines: Machines) -> Vec<(Option<String>, String)> {
+        machines.into_rows().into_iter().map(|row| (row.rack, row.host)).collect()
+    }
+
+    fn row(rack: Option<&str>, host: &str) -> (Option<String>, String) {
+        (rack.map(str::to_owned), host.to_owned())
+    }
+
+    #[test]
+    fn seen_machines_stand_by_rack_and_host() {
+        let expected = [row(None, "lone"), row(Some("/r1"), "c"), row(Some("/r2"), "b"), row(Some("/r9"), "t2")];
+        assert_eq!(seen().outside(), 0);
+        assert_eq!(rows(seen()), expected);
+    }
+
+    #[test]
+    fn a_source_that_tells_of_machines_tells_of_all() {
+        let mut machines = seen();
+        for host in ["t2", "t1", "t2"] {
+            machines.tell(NodeRow { host: host.to_owned(), ..NodeRow::default() });
+        }
+        assert_eq!(machines.outside(), 3, "lone, b and c");
+        assert_eq!(rows(machines), [row(None, "t2"), row(None, "t1")]);
+    }
+}

@@ -1,0 +1,439 @@
+//! One ingest: the state that is kept from file to file, and the steps for each job.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::complete::{bound_texts, complete, rename, rename_repeated};
+use super::confs::{self, Confs};
+use super::far::{self, Mended};
+use super::fault::{Fault, no_history};
+use super::files::{InputFile, Inputs};
+use super::groups::MOST_LISTED;
+use super::machines::Machines;
+use super::options::Options;
+use super::progress::Progress;
+use super::source::SourceFile;
+use super::timed;
+use super::trackers::Trackers;
+use crate::formats::{FORMATS, Format, TABLE_FORMATS, text_history};
+use resched_tables::Error;
+use resched_tables::model::{JobRecord, JobRow, NodeRow};
+use resched_tables::sink::{Sink, Tasks};
+use resched_tables::store::{Manifest, Source, System, TimeZero};
+
+pub(super) struct Session<'a> {
+    sink: &'a mut dyn Sink,
+    options: &'a Options,
+    confs: Confs<'a>,
+    folders: Vec<Folder<'a>>,
+    machines: Machines,
+    /// The ids of the jobs so far: the file in which each came first, and how often it came there.
+    ids: BTreeMap<String, (u64, u32)>,
+    /// Files read so far: the number of the one being read.
+    files: u64,
+    /// Jobs handed to the sink.
+    jobs: u64,
+    /// Jobs and machines that sources gave, taken or not.
+    yielded: u64,
+    skipped: BTreeMap<String, u64>,
+    sources: Vec<Source>,
+    /// The zero of the times, and the file that decided it.
+    time_zero: Option<(TimeZero, PathBuf)>,
+    /// Whether tasks were made.
+    made_tasks: bool,
+    /// Numbers of the sources that apply to all of their jobs.
+    parameters: BTreeMap<String, serde_json::Value>,
+    /// Tables for which the sources have rows.
+    told: BTreeSet<&'static str>,
+    /// The masters of the jobs of each folder, to tell clusters apart; none if the files are known to be of one.
+    trackers: Option<BTreeMap<usize, Trackers>>,
+    /// Whether each folder must hold a job.
+    is_whole: bool,
+    /// What ran the jobs, as the sources say it.
+    systems: BTreeSet<System>,
+    /// Columns of which a rule filled some rows, with the rule and how many.
+    made_rows: BTreeMap<&'static str, (&'static str, u64)>,
+    /// Files in no known format.
+    unrecognised: Vec<String>,
+}
+
+/// The most files in no known format that are named.
+pub(super) const MOST_NAMED: usize = 100;
+
+/// A folder that was named, and what was found in it.
+struct Folder<'a> {
+    path: &'a Path,
+    files: u64,
+    yielded: u64,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(inputs: &'a Inputs, sink: &'a mut dyn Sink, options: &'a Options, is_part: bool) -> Self {
+        let folders = inputs.folders.iter().map(|path| Folder { path, files: 0, yielded: 0 }).collect();
+        let mut session = Self {
+            sink,
+            options,
+            confs: Confs::new(&inputs.confs),
+            folders,
+            machines: Machines::default(),
+            ids: BTreeMap::new(),
+            files: 0,
+            jobs: 0,
+            yielded: 0,
+            skipped: BTreeMap::new(),
+            sources: Vec::new(),
+            time_zero: None,
+            made_tasks: false,
+            parameters: BTreeMap::new(),
+            told: BTreeSet::new(),
+            trackers: (!is_part && !options.merge).then(BTreeMap::new),
+            is_whole: !is_part,
+            systems: BTreeSet::new(),
+            made_rows: BTreeMap::new(),
+            unrecognised: Vec::new(),
+        };
+        session.skip("unreadable-entry", inputs.unreadable);
+        session
+    }
+
+    fn skip(&mut self, cause: &str, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let count = self.skipped.entry(cause.to_owned()).or_default();
+        *count = count.saturating_add(n);
+    }
+
+    /// Reads one file in the format that is forced, or that its content shows.
+    pub(super) fn read(
+        &mut self,
+        file: &InputFile,
+        forced: Option<&'static Format>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        let before = self.yielded;
+        let fault = self.read_file(file, forced, progress)?;
+        let yielded = self.yielded - before;
+        if let Some(folder) = file.folder.and_then(|folder| self.folders.get_mut(folder)) {
+            folder.files += 1;
+            folder.yielded += yielded;
+        }
+        match fault {
+            None => {}
+            Some(Fault { cause, .. }) if yielded > 0 || file.folder.is_some() => {
+                self.skip(cause, 1);
+                if cause == Fault::UNRECOGNISED && self.unrecognised.len() < MOST_NAMED {
+                    self.unrecognised.push(file.path.display().to_string());
+                }
+            }
+            Some(Fault { error, .. }) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Reads one file. A fault in its content is returned. An error ends the ingest.
+    fn read_file(
+        &mut self,
+        file: &InputFile,
+        forced: Option<&'static Format>,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Fault>, Error> {
+        let path = &file.path;
+        let mut source = SourceFile::open(path, &file.rest, progress)?;
+        if source.head().is_empty() {
+            let (_, cut) = source.close(path, "")?;
+            return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
+        }
+        let Some(format) = forced.or_else(|| FORMATS.iter().find(|format| (format.sniff)(source.head()))) else {
+            let head = source.head();
+            let name = path.display().to_string();
+            if let Some(table) = TABLE_FORMATS.iter().find(|format| (format.sniff)(head, &name).is_some()) {
+                return Err(Fault::mixed(path, table.title));
+            }
+            return Ok(Some(if source.is_cut() { Fault::cut(path) } else { Fault::unrecognised(path) }));
+        };
+        self.check_time_zero(path, format)?;
+        self.systems.extend(format.system);
+        let concatenated = format.name == text_history::FORMAT.name && text_history::is_concatenated(source.head());
+        let damaged = self.confs.enter(path, concatenated)?;
+        self.skip("damaged-conf", damaged);
+
+        let before = self.yielded;
+        self.files += 1;
+        let mut confs = Vec::new();
+        let mut sink = FileSink { session: &mut *self, format, file, confs: &mut confs };
+        let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
+        let damage = match result {
+            Ok(()) => None,
+            // The content is at fault, not the disk or the sink. The jobs before the damage were taken.
+            Err(error @ Error::Source { .. }) => Some(Fault { cause: "damaged-file", error }),
+            Err(error) => return Err(error),
+        };
+        let (mut sources, cut) = source.close(path, format.name)?;
+        self.sources.append(&mut sources);
+        self.sources.append(&mut confs);
+        Ok(match (cut, self.yielded > before) {
+            (true, _) => Some(Fault::cut(path)),
+            (false, false) => damage.or_else(|| Some(Fault::without_jobs(path, format))),
+            (false, true) => damage,
+        })
+    }
+
+    /// Times since the epoch and times since a trace's own zero cannot be mixed in one trace.
+    fn check_time_zero(&mut self, path: &Path, format: &Format) -> Result<(), Error> {
+        let Some(zero) = format.time_zero else { return Ok(()) };
+        let (first, of) = self.time_zero.get_or_insert_with(|| (zero, path.to_path_buf()));
+        if *first == zero {
+            return Ok(());
+        }
+        Err(Error::Request(format!(
+            "{}: expected times that count from the same zero as those of {}, found a {}; ingest it into another trace",
+            path.display(),
+            of.display(),
+            format.title,
+        )))
+    }
+
+    /// The jobs of a folder must be of one cluster. Files that you name one by one are taken as you name them.
+    fn check_cluster(&mut self, record: &JobRecord, file: &InputFile) -> Result<(), Error> {
+        let (Some(trackers), Some(folder)) = (&mut self.trackers, file.folder) else { return Ok(()) };
+        let trackers = trackers.entry(folder).or_default();
+        let Some(other) = trackers.see(record, (self.files, &file.path)) else { return Ok(()) };
+        Err(Error::Request(format!(
+            "{}: expected the jobs of one cluster, found jobs that another master took at the same time as that of {}; name the files \
+             or the folder of one cluster, or write a trace of each with --split, or take all jobs for those of one cluster with --merge",
+            file.path.display(),
+            other.display()
+        )))
+    }
+
+    /// The jobs of a folder must have run on the machines of one cluster.
+    fn check_machines(&self) -> Result<(), Error> {
+        for (&folder, trackers) in self.trackers.iter().flatten() {
+            let clusters = trackers.clusters();
+            if clusters.len() < 2 {
+                continue;
+            }
+            let folder = self.folders.get(folder).map_or(Path::new("."), |folder| folder.path);
+            let shown = clusters
+                .iter()
+                .take(MOST_LISTED)
+                .map(|path| format!("\n  {}", path.strip_prefix(folder).unwrap_or(path).display()));
+            return Err(Error::Request(format!(
+                "{}: expected the jobs of one cluster, found those of {}, which ran on no common machine; name the files or the folder of \
+                 one of them, write a trace of each with --split, or take all jobs for those of one cluster with --merge. A file of each:{}",
+                folder.display(),
+                clusters.len(),
+                shown.collect::<String>()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes a job from the file that is being read; the confs that it needs are added to `confs`.
+    fn job(&mut self, mut record: JobRecord, format: &Format, confs: &mut Vec<Source>) -> Result<(), Error> {
+        let Some(shortened) = bound_texts(&mut record) else {
+            self.skip("oversized-id", 1);
+            return Ok(());
+        };
+        self.yielded += 1;
+        let id = record.job.job_id.clone();
+        if !self.claim_id(&mut record, format) {
+            self.skip("duplicate-job", 1);
+            return Ok(());
+        }
+        self.skip("shortened-text", shortened);
+        self.note_told(&record);
+        let is_bare = !format.has_tasks && record.tasks.is_empty();
+        let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
+        let conf = self.confs.find(&id)?;
+        if conf.is_some() || !has_totals(&record.job) {
+            record.tasks.extend(made.take().into_iter().flat_map(|mut tasks| tasks.all()));
+        }
+        if let Some(found) = conf {
+            confs::apply(found.conf, &mut record);
+            confs.extend(found.source);
+            self.skip("damaged-conf", u64::from(!found.whole));
+        }
+        self.skip(far::CAUSE, far::mend(&mut record));
+        self.skip("repeated-task-renamed", rename_repeated(&mut record));
+        let timed::Filled { starts, finishes } = timed::from_tasks(&mut record, format);
+        for (column, n) in
+            [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
+        {
+            self.made_rows.entry(column).or_insert((timed::RULE, 0)).1 += n;
+        }
+        complete(&mut record);
+        self.machines.see(&record);
+        self.jobs += 1;
+        match made {
+            None => self.sink.job(record),
+            Some(tasks) => {
+                let mut tasks = Mended::new(tasks);
+                self.sink.made_job(record, &mut tasks)?;
+                self.skip(far::CAUSE, tasks.far());
+                Ok(())
+            }
+        }
+    }
+
+    /// The tasks that are made for a job whose format has none, if they are wanted and can be made.
+    fn make_tasks(&mut self, job: &mut JobRow) -> Option<Box<dyn Tasks + 'a>> {
+        let options: &'a Options = self.options;
+        let maker = options.tasks.as_ref()?;
+        match maker.make.make(job, self.jobs) {
+            Ok(tasks) => {
+                if !std::mem::replace(&mut self.made_tasks, true) {
+                    maker.nodes.iter().for_each(|node| self.machines.tell(node.clone()));
+                }
+                Some(tasks)
+            }
+            Err(cause) => {
+                self.skip(cause, 1);
+                None
+            }
+        }
+    }
+
+    /// Notes the tables for which a job has rows in its source.
+    fn note_told(&mut self, record: &JobRecord) {
+        if !record.tasks.is_empty() {
+            self.told.insert("tasks");
+        }
+        if record.tasks.iter().any(|task| !task.attempts.is_empty()) {
+            self.told.insert("attempts");
+        }
+        if record.tasks.iter().any(|task| !task.splits.is_empty()) {
+            self.told.insert("splits");
+        }
+    }
+
+    /// What the sources lack, by table.
+    fn absent(&self) -> BTreeMap<String, String> {
+        const LEFT_OUT: &str = "not in the sources; left out";
+        const MADE: &str = "not in the sources; generated by the rules under `made`";
+        let made_or = |otherwise| if self.made_tasks { MADE } else { otherwise };
+        let rules = [
+            ("tasks", made_or(LEFT_OUT)),
+            ("attempts", made_or(LEFT_OUT)),
+            ("splits", made_or("the sources give no places of input; left out, so localities are unknown")),
+            ("nodes", "the sources give no machines; those that splits and attempts name, without capacity"),
+        ];
+        let is_told = |table: &str| match table {
+            "nodes" => self.machines.are_told(),
+            table => self.told.contains(table),
+        };
+        let absent = rules.into_iter().filter(|(table, _)| !is_told(table));
+        absent.map(|(table, rule)| (table.to_owned(), rule.to_owned())).collect()
+    }
+
+    /// Makes the job's id unique. A job that comes again is refused, but in a folded trace it gets another id.
+    fn claim_id(&mut self, record: &mut JobRecord, format: &Format) -> bool {
+        let file = self.files;
+        let Some((first, times)) = self.ids.get_mut(&record.job.job_id) else {
+            self.ids.insert(record.job.job_id.clone(), (file, 1));
+            return true;
+        };
+        if *first != file || !format.folded {
+            return false;
+        }
+        *times = times.saturating_add(1);
+        let n = *times;
+        let id = format!("{}+{n}", record.job.job_id);
+        if self.ids.contains_key(&id) {
+            return false;
+        }
+        rename(record, &id, n);
+        self.ids.insert(id, (file, 1));
+        self.skip("repeated-job-renamed", 1);
+        true
+    }
+
+    /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.
+    pub(super) fn finish(mut self) -> Result<Manifest, Error> {
+        if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0).filter(|_| self.is_whole) {
+            return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));
+        }
+        if self.yielded == 0 {
+            return Err(Error::Request(
+                "expected histories, found only confs; name the histories that they belong to".to_owned(),
+            ));
+        }
+        self.check_machines()?;
+        self.skip("host-outside-topology", self.machines.outside());
+        let absent = self.absent();
+        for node in std::mem::take(&mut self.machines).into_rows() {
+            self.sink.node(node);
+        }
+        for (cause, &n) in &self.skipped {
+            self.sink.skip(cause, n);
+        }
+        let maker = self.options.tasks.as_ref().filter(|_| self.made_tasks);
+        let mut parameters = self.parameters;
+        parameters.extend(maker.map(|maker| maker.parameters.clone()).unwrap_or_default());
+        let mut made = maker.map(|maker| maker.made.clone()).unwrap_or_default();
+        let mut made_rows = BTreeMap::new();
+        for (column, (rule, n)) in self.made_rows {
+            if !made.contains_key(column) {
+                made.insert(column.to_owned(), rule.to_owned());
+                made_rows.insert(column.to_owned(), n);
+            }
+        }
+        // Two systems in one trace are none.
+        let system = self.systems.first().copied().filter(|_| self.systems.len() == 1);
+        Ok(Manifest {
+            time_zero: self.time_zero.map(|(zero, _)| zero).unwrap_or_default(),
+            system,
+            sources: self.sources,
+            skipped: self.skipped,
+            made,
+            made_rows,
+            unrecognised: self.unrecognised,
+            parameters,
+            absent,
+            ..Manifest::default()
+        })
+    }
+}
+
+/// Whether a job needs nothing of its tasks: then they can be made while they are written. Its end would bound their times.
+fn has_totals(job: &JobRow) -> bool {
+    job.input_bytes.is_some() && job.shuffle_bytes.is_some() && job.output_bytes.is_some() && job.finish.is_none()
+}
+
+/// Takes what the reader of one file finds.
+struct FileSink<'s, 'a> {
+    session: &'s mut Session<'a>,
+    format: &'static Format,
+    file: &'s InputFile,
+    /// The confs that were read for its jobs.
+    confs: &'s mut Vec<Source>,
+}
+
+impl Sink for FileSink<'_, '_> {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.session.check_cluster(&job, self.file)?;
+        self.session.job(job, self.format, self.confs)
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.session.yielded += 1;
+        self.session.machines.tell(node);
+    }
+
+    fn skip(&mut self, cause: &str, n: u64) {
+        self.session.skip(cause, n);
+    }
+
+    fn parameter(&mut self, name: &str, value: serde_json::Value) {
+        self.session.parameters.entry(name.to_owned()).or_insert(value);
+    }
+
+    fn system(&mut self, system: System) {
+        self.session.systems.insert(system);
+    }
+
+    fn wants_counters(&self) -> bool {
+        self.session.options.counters
+    }
+}

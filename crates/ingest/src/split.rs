@@ -1,0 +1,195 @@
+//! Ingest of a tree with the files of several clusters: a trace for each.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use super::files::{InputFile, Inputs, find};
+use super::groups::{Group, HADOOP_GROUP, groups};
+use super::source::SourceFile;
+use super::trackers::{is_name_of_machine, master};
+use super::{Options, Plan, Progress, Work, tables, work};
+use crate::formats::{FORMATS, spark};
+use resched_tables::Error;
+use resched_tables::model::{JobRecord, NodeRow};
+use resched_tables::sink::Sink;
+use resched_tables::store::{Manifest, Out, Trace};
+
+/// A trace that [`split`] wrote.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name, which is that of its folder.
+    pub name: String,
+    /// Its manifest; or why its files could not be read.
+    pub manifest: Result<Manifest, Error>,
+}
+
+/// Turns the files and folders `paths` into traces, one for each cluster, in folders of `out`.
+///
+/// The format of a file decides first. Jobs of Hadoop and of Spark are of one cluster if they have the same master, stand in one file,
+/// or ran on a machine of the same name. To find out, histories are read twice.
+///
+/// # Errors
+/// [`Error::Request`] if a path, the format or `out` is wrong, or if no file is in a known format. Errors in the content of files are
+/// returned with their part.
+pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn Progress) -> Result<Vec<Part>, Error> {
+    let Out { path, force } = out;
+    if Trace::open(path).is_ok() {
+        return Err(Error::Request(format!(
+            "{}: expected a folder for several traces, found a trace; name another --out",
+            path.display()
+        )));
+    }
+    let inputs = find(paths)?;
+    let mut all = Vec::new();
+    for group in groups(inputs.files.iter().enumerate()) {
+        if [HADOOP_GROUP, spark::FORMAT.name].contains(&group.name.as_str()) {
+            all.extend(clusters(&inputs, group, progress));
+        } else {
+            all.push(group);
+        }
+    }
+    if all.is_empty() {
+        return Err(Error::Request(format!(
+            "{} files: expected job histories, found none in a known format; name other files or folders",
+            inputs.files.len()
+        )));
+    }
+    fs::create_dir_all(path).map_err(Error::io(path, "make"))?;
+    let mut parts = Vec::new();
+    for Group { name, files } in all {
+        let own = Inputs {
+            files: files.iter().filter_map(|&place| inputs.files.get(place).cloned()).collect(),
+            confs: inputs.confs.clone(),
+            folders: inputs.folders.clone(),
+            unreadable: 0,
+        };
+        let dir = Out { path: path.join(&name), force: *force };
+        let manifest = match work(own, None, None, options)? {
+            Work::Tables(plan) => tables::ingest(&plan, &dir, options.threads(), progress),
+            Work::Files(plan) => super::write(&Plan { is_part: true, ..plan }, &dir, options, progress),
+        };
+        match manifest {
+            Err(error) if !matches!(error, Error::Source { .. } | Error::Request(_)) => return Err(error),
+            manifest => parts.push(Part { name, manifest }),
+        }
+    }
+    Ok(parts)
+}
+
+/// The group of Hadoop's or Spark's files, cut into clusters.
+fn clusters(inputs: &Inputs, group: Group, progress: &mut dyn Progress) -> Vec<Group> {
+    let mut clusters = Clusters::default();
+    let bytes = |place: &usize| inputs.files.get(*place).map_or(0, |file| file.bytes);
+    progress.begin(group.files.iter().map(bytes).sum());
+    for &place in &group.files {
+        if let Some(file) = inputs.files.get(place) {
+            progress.file(&file.path);
+            clusters.add(place, look(file, progress));
+        }
+    }
+    clusters.into_groups(&group.name)
+}
+
+/// What a file says about its cluster.
+#[derive(Debug, Default)]
+struct Seen {
+    masters: BTreeSet<String>,
+    hosts: BTreeSet<String>,
+}
+
+impl Seen {
+    fn host(&mut self, host: Option<&str>) {
+        if let Some(host) = host.filter(|host| is_name_of_machine(host) && !self.hosts.contains(*host)) {
+            self.hosts.insert(host.to_owned());
+        }
+    }
+}
+
+impl Sink for Seen {
+    fn job(&mut self, record: JobRecord) -> Result<(), Error> {
+        self.masters.extend(master(&record.job).map(str::to_owned));
+        for task in &record.tasks {
+            task.attempts.iter().for_each(|attempt| self.host(attempt.host.as_deref()));
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.host(Some(&node.host));
+    }
+
+    fn skip(&mut self, _: &str, _: u64) {}
+}
+
+/// Reads a file for its masters and machines. Damage ends the look; the ingest reports it.
+fn look(file: &InputFile, progress: &mut dyn Progress) -> Seen {
+    let mut seen = Seen::default();
+    let Ok(mut source) = SourceFile::open(&file.path, &file.rest, progress) else { return seen };
+    if let Some(format) = FORMATS.iter().find(|format| (format.sniff)(source.head())) {
+        let _ = (format.read)(&mut source.content(), &file.path.display().to_string(), &mut seen);
+    }
+    seen
+}
+
+/// The clusters so far. Those that turn out to be one are joined.
+#[derive(Debug, Default)]
+struct Clusters {
+    files: BTreeMap<usize, (Seen, Vec<usize>)>,
+}
+
+impl Clusters {
+    /// Adds a file to the cluster that has its masters or machines, or to a new one.
+    fn add(&mut self, place: usize, seen: Seen) {
+        let is_same = |other: &Seen| !other.masters.is_disjoint(&seen.masters) || !other.hosts.is_disjoint(&seen.hosts);
+        let same: Vec<usize> = self.files.iter().filter(|(_, (other, _))| is_same(other)).map(|(&at, _)| at).collect();
+        let mut all = (seen, vec![place]);
+        for at in same {
+            if let Some((mut seen, mut files)) = self.files.remove(&at) {
+                all.0.masters.append(&mut seen.masters);
+                all.0.hosts.append(&mut seen.hosts);
+                all.1.append(&mut files);
+            }
+        }
+        all.1.sort_unstable();
+        let first = all.1.first().copied().unwrap_or(place);
+        self.files.insert(first, all);
+    }
+
+    /// A group for each, named after `family` and a master.
+    fn into_groups(self, family: &str) -> Vec<Group> {
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        let group = |(first, (seen, files)): (usize, (Seen, Vec<usize>))| {
+            // Files without a job, such as a topology, are named by their place.
+            let master = seen.masters.first().cloned().unwrap_or_else(|| format!("file-{first}"));
+            let mut name = format!("{family}-{master}");
+            while !names.insert(name.clone()) {
+                name.push('+');
+            }
+            Group { name, files }
+        };
+        self.files.into_iter().map(group).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_master_or_one_machine_are_of_one_cluster() {
+        let seen = |masters: &[&str], hosts: &[&str]| Seen {
+            masters: masters.iter().map(|&name| name.to_owned()).collect(),
+            hosts: hosts.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let mut clusters = Clusters::default();
+        clusters.add(0, seen(&["1"], &["a", "b"]));
+        clusters.add(1, seen(&["7"], &["x"]));
+        clusters.add(2, seen(&["2"], &["c"]));
+        clusters.add(3, seen(&["1"], &[]));
+        // A topology of the first and the third.
+        clusters.add(4, seen(&[], &["b", "c"]));
+        let group = |name: &str, files: &[usize]| Group { name: name.to_owned(), files: files.to_vec() };
+        assert_eq!(clusters.into_groups(HADOOP_GROUP), [group("hadoop-1", &[0, 2, 3, 4]), group("hadoop-7", &[1])]);
+    }
+}

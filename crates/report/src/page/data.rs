@@ -1,0 +1,302 @@
+//! What the script of a page needs: the jobs in columns, the timelines, and how each policy looks.
+//!
+//! Numbers are whole, and those that grow are differences, so that a day of a large cluster stays a few MB. The tables
+//! beside the page have the same numbers.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use resched_analysis::JobMetrics;
+use resched_analysis::metrics::named::Sizes;
+use resched_analysis::time::timeline::span;
+use resched_tables::clock::Zone;
+use resched_tables::words;
+use serde::Serialize;
+
+use crate::Error;
+use crate::answer::Answer;
+use crate::page::why_data::{self, PageWhy};
+use crate::plot::style::{OBSERVED, area_colour, dash};
+use crate::scene::{Scene, Shown};
+use crate::timelines::Timelines;
+use crate::why::Reasons;
+
+/// The most rows of jobs in a page, over all policies. Of more jobs, every second, third and so on is in the page.
+pub(crate) const MOST_ROWS: usize = 500_000;
+
+/// The data of a page.
+#[derive(Serialize)]
+struct PageData<'a> {
+    policies: Vec<Look<'a>>,
+    baseline: usize,
+    /// The places of the policies that are compared with it.
+    compared: Vec<usize>,
+    /// Whether the data can answer which policy is better.
+    answerable: bool,
+    /// The clock of the trace; `None` if it has no dates.
+    clock: Option<PageClock>,
+    /// What the clock of the run shows at the first submission, ms.
+    first: i64,
+    /// From the first submission to the last end in any run, ms.
+    span: i64,
+    jobs: Jobs<'a>,
+    measures: Vec<Measure>,
+    /// Measures that are what others leave of a whole.
+    rests: Vec<Rest>,
+    why: PageWhy,
+    timelines: &'a Timelines,
+    /// The colours of the jobs that have a layer of their own.
+    colours: Vec<String>,
+}
+
+/// When the first job was submitted, and how clocks show it.
+#[derive(Serialize)]
+struct PageClock {
+    /// The first submission, ms since the epoch.
+    zero: i64,
+    /// The place whose clocks are shown; `None` if they are a fixed time ahead of UTC.
+    place: Option<&'static str>,
+    /// By how many minutes the clocks are ahead of UTC then.
+    ahead: i32,
+}
+
+/// How a policy looks.
+#[derive(Serialize)]
+struct Look<'a> {
+    label: Cow<'a, str>,
+    /// Its colour; none for what really ran, which has that of the text.
+    colour: Option<String>,
+    /// The form of its marks, 0 to 7.
+    form: usize,
+    /// The lengths of its line, by turns drawn and left out, pixels; empty for a solid line.
+    dash: &'static [u32],
+    /// Whether it is what really ran, which is no policy and compared with none.
+    observed: bool,
+}
+
+/// The jobs that count, in the order of submission.
+#[derive(Serialize)]
+struct Jobs<'a> {
+    /// How many count.
+    all: usize,
+    /// Every how many-th of them is here.
+    every: usize,
+    ids: Vec<Cow<'a, str>>,
+    names: Words<'a>,
+    users: Words<'a>,
+    queues: Words<'a>,
+    /// When they were submitted: ms since the one before.
+    submits: Vec<i64>,
+    tasks: Vec<u64>,
+    /// 0 for the smaller half, 2 for the largest tenth, 1 for the rest.
+    sizes: Vec<u8>,
+}
+
+/// Texts that many jobs share: each stands once.
+#[derive(Serialize, Default)]
+struct Words<'a> {
+    words: Vec<Cow<'a, str>>,
+    /// The text of each job; empty if no job has one.
+    of: Vec<Option<usize>>,
+}
+
+/// A number of each job in each run.
+#[derive(Serialize)]
+pub(crate) struct Measure {
+    pub(crate) name: &'static str,
+    pub(crate) title: String,
+    /// `ms`, or what is counted.
+    pub(crate) unit: &'static str,
+    /// Empty if they are in [`PageData::rests`].
+    pub(crate) runs: Vec<Vec<Option<i64>>>,
+}
+
+/// A measure that is what others leave of the completion time. The page is smaller without its numbers.
+#[derive(Serialize)]
+struct Rest {
+    name: &'static str,
+    less: Vec<&'static str>,
+}
+
+/// Name, title and unit of a measure, and its value for a job.
+type Kind = ((&'static str, &'static str, &'static str), fn(&JobMetrics) -> Option<i64>);
+
+/// The unit of a plain number, which is whole in the data of the page.
+const TEN_THOUSANDTHS: &str = "1e-4";
+
+/// The measures that can be chosen, and then those that explain them. Those that no job has are left out.
+const KINDS: &[Kind] = &[
+    (("completion", "Completion time", "ms"), |job| job.completion),
+    (("waiting", "Waiting time", "ms"), |job| job.waiting),
+    (("execution", "Execution time", "ms"), |job| job.execution),
+    (("starvation", "Starvation of reduces, mean", "ms"), |job| job.starvation.map(|ms| ms.round() as i64)),
+    (("queueing", "Queueing of its tasks, mean", "ms"), |job| job.queueing.map(|ms| ms.round() as i64)),
+    (("tasks_done", "Tasks done", "tasks"), |job| whole(job.tasks_done)),
+    (("slowdown", "Slowdown", TEN_THOUSANDTHS), |job| job.slowdown.map(|times| (1e4 * times).round() as i64)),
+    (("slot_time", "Run times of all attempts", "ms"), |job| Some(job.slot_time)),
+    (("node_local", "Maps node-local", "maps"), |job| launches(job, 0)),
+    (("rack_local", "Maps rack-local", "maps"), |job| launches(job, 1)),
+    (("off_rack", "Maps off-rack", "maps"), |job| launches(job, 2)),
+    (("evictions", "Attempts that made room for others", "attempts"), |job| whole(job.evictions)),
+];
+
+fn whole(number: u64) -> Option<i64> {
+    i64::try_from(number).ok()
+}
+
+/// The maps that were launched so far from their input.
+fn launches(job: &JobMetrics, distance: usize) -> Option<i64> {
+    job.map_launches.get(distance).copied().and_then(whole)
+}
+
+/// The data as JSON, packed with gzip and written in base64: a third of its size, and without a character that HTML knows.
+///
+/// # Errors
+/// [`Error::Draw`] if they cannot be encoded.
+pub(crate) fn page_data(
+    answer: &Answer,
+    scene: &Scene<'_>,
+    timelines: &Timelines,
+    reasons: &Reasons,
+    zone: Zone,
+) -> Result<String, Error> {
+    let (all, every) = (scene.ids().len(), every(scene));
+    let spans = scene.runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first);
+    let measures = KINDS.iter().filter_map(|kind| measure(scene, kind, every));
+    let measures: Vec<Measure> = measures.collect();
+    let facts = measures.iter().map(|measure| measure.name).filter(|name| *name != "completion").collect();
+    let mut measures: Vec<Measure> = measures.into_iter().chain(why_data::measures(reasons)).collect();
+    let phases: Vec<&'static str> = reasons.phases.iter().map(|phase| phase.name()).collect();
+    let rests: Vec<Rest> =
+        [&["waiting", "execution"][..], &phases].into_iter().filter_map(|parts| rest(&mut measures, parts)).collect();
+    let first = scene.runs.first().and_then(|shown| span(&shown.run.jobs)).map_or(0, |(first, _)| first);
+    let of_label = |label: &str| answer.policies.iter().position(|policy| policy.label == label);
+    let compared: BTreeSet<usize> = answer.compared.iter().filter_map(|row| of_label(&row.policy)).collect();
+    let data = PageData {
+        compared: compared.into_iter().collect(),
+        answerable: answer.is_answerable(),
+        clock: scene.zero().map(|zero| PageClock { zero, place: zone.place(), ahead: zone.ahead(zero) }),
+        first,
+        policies: scene.runs.iter().map(look).collect(),
+        baseline: answer.baseline,
+        span: spans.max().unwrap_or(0),
+        jobs: jobs(scene, all, every),
+        why: PageWhy::new(reasons, facts),
+        rests,
+        measures,
+        timelines,
+        colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),
+    };
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    serde_json::to_writer(&mut packed, &data).map_err(Error::draw("report.html"))?;
+    Ok(BASE64_STANDARD.encode(packed.finish().map_err(Error::draw("report.html"))?))
+}
+
+/// Every how many-th job is in the page.
+pub(crate) fn every(scene: &Scene<'_>) -> usize {
+    (scene.ids().len() * scene.runs.len()).div_ceil(MOST_ROWS).max(1)
+}
+
+fn look<'a>(shown: &Shown<'a>) -> Look<'a> {
+    let series = shown.series;
+    Look {
+        label: words::name(shown.label),
+        colour: (series != OBSERVED).then(|| hex(series.colour)),
+        form: series.form,
+        dash: dash(series.form),
+        observed: shown.run.replay().is_none(),
+    }
+}
+
+/// A colour as CSS writes it.
+fn hex(colour: plotters::style::RGBColor) -> String {
+    format!("#{:02x}{:02x}{:02x}", colour.0, colour.1, colour.2)
+}
+
+/// The jobs. What they are called, and when they were submitted, is the same in all runs; the first knows it.
+fn jobs<'a>(scene: &Scene<'a>, all: usize, every: usize) -> Jobs<'a> {
+    let own: Vec<&JobMetrics> = scene.jobs.first().into_iter().flatten().step_by(every).copied().collect();
+    let sizes = scene.runs.first().map(|shown| Sizes::of(shown.run));
+    let size = |job: &JobMetrics| match sizes {
+        Some(sizes) if sizes.is_small(job) => 0,
+        Some(sizes) if sizes.is_large(job) => 2,
+        _ => 1,
+    };
+    let first = own.first().and_then(|job| job.submit).unwrap_or(0);
+    let mut before = first;
+    let since = |job: &&JobMetrics| {
+        let submit = job.submit.unwrap_or(before);
+        let since = submit.saturating_sub(before);
+        before = submit;
+        since
+    };
+    // The first run may be what really ran without names, or a replay that has them.
+    let named = |of: fn(&JobMetrics) -> Option<&str>| {
+        let run = scene.jobs.iter().find(|jobs| jobs.iter().any(|job| of(job).is_some()));
+        run.map_or_else(Words::default, |jobs| Words::of(jobs.iter().step_by(every).map(|job| of(job))))
+    };
+    Jobs {
+        all,
+        every,
+        ids: own.iter().map(|job| words::name(&job.job_id)).collect(),
+        names: named(|job| job.name.as_deref()),
+        users: named(|job| job.user.as_deref()),
+        queues: named(|job| job.queue.as_deref()),
+        submits: own.iter().map(since).collect(),
+        tasks: own.iter().map(|job| job.tasks_done).collect(),
+        sizes: own.iter().map(|job| size(job)).collect(),
+    }
+}
+
+impl<'a> Words<'a> {
+    fn of(texts: impl Iterator<Item = Option<&'a str>>) -> Self {
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut found = Self::default();
+        for text in texts {
+            let place = text.map(|text| {
+                *places.entry(text).or_insert_with(|| {
+                    found.words.push(words::name(text));
+                    found.words.len() - 1
+                })
+            });
+            found.of.push(place);
+        }
+        found
+    }
+}
+
+/// Takes out the numbers of the largest of the `parts`, if they add up to the completion time of every job.
+fn rest(measures: &mut [Measure], parts: &[&'static str]) -> Option<Rest> {
+    let of = |name: &str| measures.iter().find(|measure| measure.name == name).map(|measure| &measure.runs);
+    let whole = of("completion")?;
+    let runs = parts.iter().map(|part| of(part)).collect::<Option<Vec<_>>>()?;
+    let value = |runs: &Vec<Vec<Option<i64>>>, run: usize, job: usize| *runs.get(run)?.get(job)?;
+    let sum = |run, job| runs.iter().try_fold(0i64, |sum, part| sum.checked_add(value(part, run, job)?));
+    let adds_up = |run: usize, jobs: &Vec<Option<i64>>| {
+        jobs.iter().enumerate().all(|(job, whole)| whole.is_some() && sum(run, job) == *whole)
+    };
+    if !whole.iter().enumerate().all(|(run, jobs)| adds_up(run, jobs)) {
+        return None;
+    }
+    let size = |part: &&'static str| {
+        of(part).into_iter().flatten().flatten().flatten().map(|ms| i128::from(*ms)).sum::<i128>()
+    };
+    let name = *parts.iter().max_by_key(|part| size(part))?;
+    let measure = measures.iter_mut().find(|measure| measure.name == name)?;
+    measure.runs = Vec::new();
+    Some(Rest { name, less: parts.iter().copied().filter(|part| *part != name).collect() })
+}
+
+/// A measure of the jobs; `None` if it is nothing for all of them.
+fn measure(scene: &Scene<'_>, ((name, title, unit), of): &Kind, every: usize) -> Option<Measure> {
+    let of_run = |jobs: &Vec<&JobMetrics>| jobs.iter().step_by(every).map(|job| of(job)).collect::<Vec<_>>();
+    let runs: Vec<Vec<Option<i64>>> = scene.jobs.iter().map(of_run).collect();
+    // Times that are zero for all say something; of other numbers, only what some job has is worth its place.
+    let is_time = matches!(*name, "waiting" | "execution");
+    let is_known = runs.iter().flatten().flatten().any(|value| is_time || *value != 0);
+    (is_known || *name == "completion").then_some(Measure { name, title: (*title).to_owned(), unit, runs })
+}

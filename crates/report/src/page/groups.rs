@@ -1,0 +1,111 @@
+//! Who gains and who loses: tables by user, queue, size and hour, and the jobs that were slowed most.
+
+use std::collections::BTreeSet;
+
+use resched_analysis::Run;
+use resched_analysis::metrics::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown};
+use resched_tables::clock::Zone;
+use resched_tables::words::count;
+use serde::Serialize;
+
+use crate::page::frame::UNKNOWN;
+use crate::page::units::{percent_change, signed_times, times};
+
+/// The ways to group jobs, with the headings of their tables.
+const WAYS: [(By, &str); 4] = [(By::User, "User"), (By::Queue, "Queue"), (By::Size, "Size"), (By::Hour, "Hour")];
+/// The number of the most slowed jobs.
+const MOST_SLOWED: usize = 10;
+
+/// The jobs of each policy in groups.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Grouped {
+    /// How they are grouped.
+    pub(crate) by: By,
+    #[serde(skip)]
+    heading: &'static str,
+    /// A row for each group and policy.
+    pub(crate) rows: Vec<GroupRow>,
+}
+
+/// The groups of these runs, one for each policy, in each way that tells jobs apart.
+pub(crate) fn grouped(runs: &[&Run], baseline: usize, zone: Zone) -> Vec<Grouped> {
+    let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by, zone) };
+    WAYS.into_iter().map(table).filter(|table| table.names().len() > 1).collect()
+}
+
+/// The jobs that a policy slowed most against the baseline, the worst first.
+pub(crate) fn slowed(runs: &[&Run], baseline: usize) -> Vec<SlowedJob> {
+    let others = runs.iter().enumerate().filter(|(place, _)| *place != baseline);
+    let mut all: Vec<SlowedJob> =
+        others.flat_map(|(_, run)| most_slowed(run, runs.get(baseline).copied(), MOST_SLOWED)).collect();
+    all.sort_by(|a, b| b.slowed.total_cmp(&a.slowed));
+    all.truncate(MOST_SLOWED);
+    all
+}
+
+/// A table of the page.
+pub(crate) struct Table {
+    pub(crate) heading: &'static str,
+    /// Group, policy, and the cells of both.
+    pub(crate) rows: Vec<(String, String, Vec<String>)>,
+    /// The groups that the table leaves out, in words.
+    pub(crate) left_out: String,
+}
+
+impl Grouped {
+    fn names(&self) -> BTreeSet<&str> {
+        self.rows.iter().map(|row| row.group.as_str()).collect()
+    }
+
+    /// The table of the groups that lose and gain most.
+    pub(crate) fn table(&self) -> Table {
+        let (names, left_out) = shown(self.by, &self.rows);
+        let of_group = |name: &&str| self.rows.iter().filter(|row| row.group == *name).collect::<Vec<_>>();
+        let rows: Vec<&GroupRow> = names.iter().flat_map(of_group).collect();
+        // A column has one unit, so that you can compare its rows at a glance.
+        let columns = TIMES.map(|time| times(&rows.iter().map(|row| time(row)).collect::<Vec<_>>()));
+        let changes = signed_times(&rows.iter().map(|row| row.change_ms).collect::<Vec<_>>());
+        let cells = |(place, row): (usize, &&GroupRow)| {
+            let times = columns.iter().chain([&changes]).filter_map(|column| column.get(place).cloned()).collect();
+            (row.group.clone(), row.run.clone(), cells(row, times))
+        };
+        Table { heading: self.heading, rows: rows.iter().enumerate().map(cells).collect(), left_out }
+    }
+}
+
+/// The times of a group, in the order of their columns.
+const TIMES: [fn(&GroupRow) -> Option<f64>; 6] = [
+    |row| row.completion_p50_ms,
+    |row| row.completion_p95_ms,
+    |row| row.completion_p99_ms,
+    |row| row.waiting_p50_ms,
+    |row| row.waiting_p95_ms,
+    |row| row.waiting_p99_ms,
+];
+
+/// The cells of a group; `times` are those of its times and of their change.
+fn cells(row: &GroupRow, times: Vec<String>) -> Vec<String> {
+    let number = |number: Option<u64>| number.map_or_else(|| UNKNOWN.to_owned(), count);
+    let mut cells = vec![count(row.jobs)];
+    cells.extend(times);
+    cells.push(percent_change(row.change));
+    cells.extend([number(row.sooner), number(row.later)]);
+    cells
+}
+
+/// The cells of the jobs that were slowed.
+pub(crate) fn slowed_cells(jobs: &[SlowedJob]) -> Vec<Vec<String>> {
+    let of_jobs = |time: fn(&SlowedJob) -> Option<i64>| jobs.iter().map(move |job| time(job).map(|ms| ms as f64));
+    let both: Vec<Option<f64>> =
+        of_jobs(|job| job.baseline_completion_ms).chain(of_jobs(|job| Some(job.completion_ms))).collect();
+    let texts = times(&both);
+    let (before, after) = texts.split_at(jobs.len());
+    let times = before.iter().zip(after).map(|(before, after)| [before.clone(), after.clone()]);
+    jobs.iter().zip(times).map(|(job, times)| of_slowed(job, times)).collect()
+}
+
+fn of_slowed(job: &SlowedJob, both: [String; 2]) -> Vec<String> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let own = [job.job_id.clone(), text(&job.name), text(&job.user), text(&job.queue), job.run.clone()];
+    own.into_iter().chain(both).chain([format!("{:.1} ×", job.slowed)]).collect()
+}

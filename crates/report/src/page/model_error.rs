@@ -1,0 +1,196 @@
+//! The model error: what really ran beside the replay of the scheduler that likely ran it. What ran is no policy, so it has no interval,
+//! no test and no rank.
+
+use resched_analysis::statistics::compare::Comparison;
+use resched_analysis::validation::{MOST_ERROR, ModelError, PHASES, QUANTITIES, doubt, model_error};
+use resched_analysis::{Population, Run};
+use resched_tables::run::RunValidation;
+use resched_tables::validity::{Fact, Grade};
+use resched_tables::words::count;
+use serde::Serialize;
+
+use crate::answer::{Compared, Policy};
+use crate::page::frame::UNKNOWN;
+use crate::page::units::{percent_change, times};
+
+/// What really ran, beside replays of it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Beside {
+    /// Which replays are shown, and why, as a sentence.
+    pub(crate) says: String,
+    /// The label of the policy that likely ran; null if it is not known.
+    pub(crate) likely: Option<String>,
+    /// The errors of the replays of these policies, means over their seeds.
+    pub(crate) policies: Vec<OfPolicy>,
+    /// Whether charts show what ran.
+    pub(crate) drawn: bool,
+}
+
+/// The errors of the replay of a policy.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct OfPolicy {
+    pub(crate) policy: String,
+    #[serde(flatten)]
+    pub(crate) error: ModelError,
+}
+
+impl Beside {
+    /// The errors of the policy that likely ran, or else of all.
+    pub(crate) fn new(observed: &Run, runs: &[Run], policies: &[Policy], validated: Option<&RunValidation>) -> Self {
+        let known = validated.map(|found| found.policy.as_str());
+        let replayed = |label: &str| policies.iter().find(|policy| policy.label == label);
+        let (likely, says) = match (known, policies) {
+            (Some(label), _) if replayed(label).is_some() => {
+                (Some(label), format!("By the validation, {label} most likely ran the trace."))
+            }
+            (_, [only]) => (
+                Some(only.label.as_str()),
+                format!(
+                    "Which scheduler ran the trace is taken to be {}, the only one replayed; `resched validate` finds the likely one.",
+                    only.label
+                ),
+            ),
+            (Some(label), _) => (
+                None,
+                format!(
+                    "By the validation, {label} most likely ran the trace, which is not among these replays. So each stands beside what ran, \
+                     and part of its error is that it is another scheduler."
+                ),
+            ),
+            (None, _) => (
+                None,
+                "Which scheduler ran the trace is not known here, so each replay stands beside what ran: part of its error is that it may be \
+                 another scheduler. `resched validate` finds the likely one; give its output to `replay` or `report` with --validation."
+                    .to_owned(),
+            ),
+        };
+        let shown = policies.iter().filter(|policy| likely.is_none_or(|label| label == policy.label));
+        let errors = shown.map(|policy| {
+            let seeds = policy.runs.iter().filter_map(|&run| runs.get(run));
+            let seeds: Vec<ModelError> = seeds.map(|run| model_error(observed, run)).collect();
+            OfPolicy { policy: policy.label.clone(), error: ModelError::mean_of(&seeds) }
+        });
+        Self { says, likely: likely.map(str::to_owned), policies: errors.collect(), drawn: false }
+    }
+
+    /// The least error of a quantity, without its sign: that of the likely scheduler, if it is known.
+    fn error(&self, quantity: &str) -> Option<f64> {
+        let errors = self.policies.iter().filter_map(|own| own.error.of(quantity));
+        errors.min_by(|one, other| one.abs().total_cmp(&other.abs()))
+    }
+
+    /// The fact that the replay of what ran is far off in the quantity that is compared first.
+    fn large(&self) -> Option<Fact> {
+        let error = self.error("mean_completion").filter(|error| error.abs() > MOST_ERROR)?;
+        let shown = percent_change(Some(error));
+        let says = match &self.likely {
+            Some(label) => {
+                format!("The replay of what ran, under {label}, is off by {shown} in the mean completion time.")
+            }
+            None => format!("No replay here is nearer to what ran than {shown} in the mean completion time."),
+        };
+        let remedy =
+            "Calibrate the replay (`resched calibrate`), or replay the scheduler that ran (`resched validate`).";
+        Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
+    }
+
+    /// The tables of the page.
+    pub(crate) fn tables(&self) -> Vec<Table> {
+        self.policies.iter().map(Table::of).collect()
+    }
+}
+
+/// The quantities in which two policies are compared, and where their difference is.
+const COMPARED: [(&str, &str, Ratio); 6] = [
+    ("mean_completion", "completion", |found| found.ratio_of_means.map(|ratio| ratio.value)),
+    ("median_completion", "completion", |found| found.ratio_of_p50.map(|ratio| ratio.value)),
+    ("p95_completion", "completion", |found| found.ratio_of_p95.map(|ratio| ratio.value)),
+    ("mean_waiting", "waiting", |found| found.ratio_of_means.map(|ratio| ratio.value)),
+    ("median_waiting", "waiting", |found| found.ratio_of_p50.map(|ratio| ratio.value)),
+    ("p95_waiting", "waiting", |found| found.ratio_of_p95.map(|ratio| ratio.value)),
+];
+
+type Ratio = fn(&Comparison) -> Option<f64>;
+
+/// The fact that the replay itself is far off, if so, and the facts that the model error of a quantity is as large as the difference between two policies in it, one for each policy. A
+/// difference of nothing is none that an error could hide.
+pub(crate) fn doubts(
+    beside: Option<&Beside>,
+    validated: Option<&RunValidation>,
+    compared: &[Compared],
+    policies: &[Policy],
+    baseline: &str,
+) -> Vec<Fact> {
+    let error = |quantity: &str| match beside {
+        Some(beside) => beside.error(quantity),
+        None => validated.and_then(|own| own.error(quantity)),
+    };
+    let of_policy = |policy: &Policy| {
+        let difference = |(quantity, metric, ratio): &(&'static str, &str, Ratio)| {
+            let row = compared.iter().find(|row| row.metric == *metric && row.policy == policy.label)?;
+            Some((*quantity, ratio(&row.found)? - 1.0))
+        };
+        doubt((&policy.label, baseline), COMPARED.iter().filter_map(difference), &error)
+    };
+    let others = policies.iter().filter(|policy| policy.label != baseline);
+    beside.and_then(Beside::large).into_iter().chain(others.filter_map(of_policy)).collect()
+}
+
+/// For the jobs that count in all replays: which of them what ran has, so that charts can show it.
+pub(crate) fn rows_of(population: &Population, runs: &[Run], observed: &Run) -> Option<Vec<usize>> {
+    population.rows_in(&observed.jobs, &runs.first()?.jobs)
+}
+
+/// The errors of a policy as a page shows them.
+pub(crate) struct Table {
+    pub(crate) policy: String,
+    pub(crate) jobs: String,
+    /// Quantity, observed, replayed, error.
+    pub(crate) quantities: Vec<[String; 4]>,
+    /// Jobs by tasks, their number, and by phase the mean observed and replayed time and the error in shares of the completion time.
+    pub(crate) phases: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn of(own: &OfPolicy) -> Self {
+        let error = &own.error;
+        let quantity = |(name, title): &(&str, &str)| {
+            let found = error.quantities.get(name)?;
+            let both = times(&[Some(found.observed_ms), Some(found.replayed_ms)]);
+            let [observed, replayed] = both.try_into().unwrap_or_default();
+            Some([(*title).to_owned(), observed, replayed, percent_change(found.relative)])
+        };
+        let size = |from: u64, to: Option<u64>| match (from, to) {
+            (from, Some(to)) => format!("{} to {}", count(from), count(to)),
+            (1, None) => "all".to_owned(),
+            (from, None) => format!("{} and more", count(from)),
+        };
+        let phases = error.by_size.iter().map(|class| {
+            let phase = |name| {
+                class.phases.get(name).map_or_else(
+                    || UNKNOWN.to_owned(),
+                    |own| {
+                        let both = times(&[Some(own.observed_ms), Some(own.replayed_ms)]);
+                        format!("{} ({})", both.join(" → "), percent_change(Some(own.mean_signed)))
+                    },
+                )
+            };
+            let head = [size(class.tasks_from, class.tasks_to), count(class.jobs)];
+            head.into_iter().chain(PHASES.map(phase)).collect()
+        });
+        Self {
+            policy: own.policy.clone(),
+            jobs: count(error.jobs),
+            quantities: QUANTITIES.iter().filter_map(quantity).collect(),
+            phases: phases.collect(),
+        }
+    }
+
+    /// The table in lines, for a terminal.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let line =
+            |[title, observed, replayed, error]: &[String; 4]| format!("{title}: {observed} → {replayed} ({error})");
+        let quantities: Vec<String> = self.quantities.iter().map(line).collect();
+        vec![format!("{}, {} jobs, observed → replayed (error): {}.", self.policy, self.jobs, quantities.join("; "))]
+    }
+}

@@ -1,0 +1,133 @@
+//! The report as a notebook (nbformat 4.5). It computes the numbers of the report with polars from `jobs.parquet`, and draws with
+//! matplotlib: a start for your own analysis.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use resched_tables::words::visible;
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::answer::Answer;
+
+const SETUP: &str = include_str!("../../templates/notebook/setup.py");
+const SUMMARY: &str = include_str!("../../templates/notebook/summary.py");
+const COMPARED: &str = include_str!("../../templates/notebook/compared.py");
+const RUNNING: &str = include_str!("../../templates/notebook/running_tasks.py");
+const TIMES: &str = include_str!("../../templates/notebook/job_times.py");
+const CDF: &str = include_str!("../../templates/notebook/cdf_jobs.py");
+
+/// The tag of cells that draw. The others need no matplotlib.
+const FIGURE: &str = "figure";
+
+/// The notebook, in the folder `out`, for an answer about the runs in `folders`.
+///
+/// # Errors
+/// [`Error::Draw`] if the path of a folder cannot be made absolute.
+pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Result<String, Error> {
+    let mut list = String::from(
+        "# The folders of the runs, from that of the report. If you move one of them, change this.\nRUNS = {\n",
+    );
+    for (run, folder) in answer.runs.iter().zip(folders) {
+        list += &format!("    {}: {},\n", literal(&run.label), literal(&relative(folder, out)?));
+    }
+    list += "}\nPOLICIES = {\n";
+    for policy in &answer.policies {
+        let labels = policy.runs.iter().filter_map(|run| answer.runs.get(*run)).map(|run| literal(&run.label));
+        list += &format!("    {}: [{}],\n", literal(&policy.label), labels.collect::<Vec<_>>().join(", "));
+    }
+    let baseline = if answer.has_replays() { literal(answer.baseline_label()) } else { "None".to_owned() };
+    list += &format!("}}\nBASELINE = {baseline}\n");
+    // What really ran is no policy: it is in the tables, and compared with none.
+    let observed = answer.observed.as_ref().map_or_else(|| "None".to_owned(), |own| literal(&own.label));
+    list += &format!("OBSERVED = {observed}\nTRACE = {}\n", trace(answer));
+    let intro = "# resched: runs compared\n\nNeeds polars, and matplotlib for the figures. Run it in the folder of the report. Times are \
+                 in ms of the simulated clock; the columns are described in the tables' schemas.";
+    let cells: Vec<Value> = [
+        ("intro", "markdown", intro.to_owned()),
+        ("validity", "markdown", validity(answer)),
+        ("runs", "code", list),
+        ("setup", "code", SETUP.to_owned()),
+        ("summary", "code", SUMMARY.to_owned()),
+        ("compared", "code", COMPARED.to_owned()),
+        ("running-tasks", FIGURE, RUNNING.to_owned()),
+        ("job-times", FIGURE, TIMES.to_owned()),
+        ("cdf-jobs", FIGURE, CDF.to_owned()),
+    ]
+    .into_iter()
+    .map(|(id, kind, source)| cell(id, kind, &source))
+    .collect();
+    let notebook = json!({
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    });
+    Ok(visible(&format!("{notebook:#}\n")).into_owned())
+}
+
+/// What identifies the traces of the replays, which `report.json` has, too.
+fn trace(answer: &Answer) -> String {
+    let hashes: BTreeSet<&str> =
+        answer.runs.iter().filter_map(|run| Some(run.replay()?.trace.sha256.as_str())).collect();
+    Value::from(hashes.into_iter().collect::<Vec<_>>()).to_string()
+}
+
+/// How far to trust the answer, in Markdown.
+fn validity(answer: &Answer) -> String {
+    let mut text = format!(
+        "## How far to trust this\n\nGrade: **{}**. {} Of the jobs of these runs, {}.\n",
+        answer.validity.grade().in_words(),
+        answer.validity.grade().as_sentence(),
+        answer.population.in_words()
+    );
+    for fact in answer.validity.caveats() {
+        let line = format!("\n- **{}**: {} {}", fact.grade.in_words(), fact.says, fact.remedy);
+        text += line.trim_end();
+    }
+    text
+}
+
+fn cell(id: &str, kind: &str, source: &str) -> Value {
+    let lines: Vec<&str> = source.trim_end().split_inclusive('\n').collect();
+    let (kind, tags) = if kind == FIGURE { ("code", vec![FIGURE]) } else { (kind, Vec::new()) };
+    let metadata = if tags.is_empty() { json!({}) } else { json!({ "tags": tags }) };
+    let mut cell = json!({"id": id, "cell_type": kind, "metadata": metadata, "source": lines});
+    if let (Value::Object(cell), "code") = (&mut cell, kind) {
+        cell.insert("execution_count".to_owned(), Value::Null);
+        cell.insert("outputs".to_owned(), json!([]));
+    }
+    cell
+}
+
+/// `text` as a Python string: JSON's escapes are Python's too.
+fn literal(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// The way from the folder `from` to another, with slashes.
+fn relative(folder: &Path, from: &Path) -> Result<String, Error> {
+    let absolute = |path: &Path| std::path::absolute(path).map_err(Error::draw("report.ipynb"));
+    let (to, from) = (absolute(folder)?, absolute(from)?);
+    let common = to.components().zip(from.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| "..".to_owned());
+    let down = to.components().skip(common).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let way: Vec<String> = up.chain(down).collect();
+    Ok(if way.is_empty() { ".".to_owned() } else { way.join("/") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_leads_from_the_report_to_a_run() {
+        let way = |to: &str, from: &str| relative(Path::new(to), Path::new(from)).ok();
+        assert_eq!(way("/a/R/fair", "/a/reports/mine").as_deref(), Some("../../R/fair"));
+        assert_eq!(way("R/fair", "R").as_deref(), Some("fair"));
+        assert_eq!(way("R", "R").as_deref(), Some("."));
+    }
+}

@@ -1,0 +1,42 @@
+//! The tables of resched: the one form in which jobs stand between a source, a replay and a report.
+//!
+//! ```text
+//! ingest (readers of sources) ──▶ Sink ──▶ TraceWriter ──▶ <trace>/jobs.parquet, tasks.parquet, …, trace.json
+//! replay (engines)            ──▶ rows ──▶ run tables  ──▶ <run>/jobs.parquet, attempts.parquet, …, run.json
+//! ```
+//!
+//! * [`model`] declares the rows of the tables and their enumerations. Each column is declared there, once.
+//! * [`store`] writes a trace whole or not at all, and reads it back. [`records`] reads it job by job.
+//! * [`sink`] takes jobs one by one, or keeps them in memory.
+//! * [`standing`] says whether a job counts.
+//! * [`run`] describes a replay. The tables of a run have the same form as those of a trace.
+//! * [`reference`](mod@reference) declares the keys, columns and metrics that users meet, and makes pages from them.
+//! * [`toml_file`] says where a hand-written TOML file is wrong.
+//! * [`clock`] reads and writes times as people do: dates, zones and windows.
+//! * [`validity`] says how far an answer can be trusted.
+//! * [`limits`] has the form in which each crate lists its limits.
+//! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
+//! * [`names`] names machines that are made up; [`words`] and [`texts`] write and share texts.
+//!
+//! This crate depends on no other of resched. It knows neither formats nor schedulers, prints nothing and never exits.
+
+pub mod clock;
+pub mod draws;
+mod error;
+pub mod limits;
+pub mod model;
+pub mod names;
+pub mod records;
+pub mod reference;
+pub mod run;
+pub mod sink;
+pub mod standing;
+pub mod store;
+pub mod texts;
+pub mod toml_file;
+pub mod validity;
+pub mod words;
+
+#[doc(hidden)]
+pub use arrow;
+pub use error::Error;

@@ -1,0 +1,106 @@
+//! Where jobs and machines go on their way to the tables: a trait, and a sink that keeps them in memory.
+
+use std::collections::BTreeMap;
+
+use crate::Error;
+use crate::model::{JobRecord, NodeRow, TaskRecord};
+use crate::store::System;
+
+/// Takes the jobs and machines that a reader finds.
+pub trait Sink {
+    /// Takes a complete job.
+    ///
+    /// # Errors
+    /// The error of the writer behind the sink. The reader passes it on.
+    fn job(&mut self, job: JobRecord) -> Result<(), Error>;
+
+    /// Takes a job without tasks and the tasks that are made for it. By default, they are all made and then taken with it.
+    ///
+    /// # Errors
+    /// As [`Sink::job`].
+    fn made_job(&mut self, mut job: JobRecord, tasks: &mut dyn Tasks) -> Result<(), Error> {
+        job.tasks = tasks.all();
+        self.job(job)
+    }
+
+    /// Takes a machine event. The same event may come more than once; the first counts.
+    fn node(&mut self, node: NodeRow);
+
+    /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
+    fn skip(&mut self, cause: &str, n: u64);
+
+    /// Takes a number of the source that applies to all its jobs, for the manifest. The first value counts.
+    fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
+
+    /// Takes what ran the jobs of the source, if its content shows that.
+    fn system(&mut self, _system: System) {}
+
+    /// Whether counters are wanted (`--counters`).
+    fn wants_counters(&self) -> bool {
+        false
+    }
+}
+
+/// The tasks of a job, made one after the other.
+pub trait Tasks {
+    /// Writes the next task over `task`, whose memory is used again. Returns `false` after the last.
+    fn next(&mut self, task: &mut TaskRecord) -> bool;
+
+    /// All tasks that are left.
+    fn all(&mut self) -> Vec<TaskRecord> {
+        let next = || {
+            let mut task = TaskRecord::default();
+            self.next(&mut task).then_some(task)
+        };
+        std::iter::from_fn(next).collect()
+    }
+}
+
+/// A sink that keeps everything in memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Collected {
+    /// The jobs, in the order in which they came.
+    pub jobs: Vec<JobRecord>,
+    /// The machine events, in the order in which they came; a machine that came twice is here twice.
+    pub nodes: Vec<NodeRow>,
+    /// How many things were left out or mended, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// Whether it asks for counters.
+    pub counters: bool,
+}
+
+impl Collected {
+    /// The number of rows of each table of a trace with this content.
+    pub fn rows(&self) -> BTreeMap<String, u64> {
+        let tasks = || self.jobs.iter().flat_map(|job| &job.tasks);
+        let rows = [
+            ("jobs", self.jobs.len()),
+            ("tasks", tasks().count()),
+            ("attempts", tasks().map(|task| task.attempts.len()).sum()),
+            ("splits", tasks().map(|task| task.splits.len()).sum()),
+            ("nodes", self.nodes.len()),
+            ("counters", self.jobs.iter().map(|job| job.counters.len()).sum()),
+        ];
+        rows.map(|(table, rows)| (table.to_owned(), rows as u64)).into()
+    }
+}
+
+impl Sink for Collected {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.nodes.push(node);
+    }
+
+    fn skip(&mut self, cause: &str, n: u64) {
+        let count = self.skipped.entry(cause.to_owned()).or_default();
+        *count = count.saturating_add(n);
+    }
+
+    fn wants_counters(&self) -> bool {
+        self.counters
+    }
+}

@@ -1,0 +1,47 @@
+//! Whether a job counts.
+
+use crate::enumeration;
+
+enumeration! {
+    /// Whether a job counts in means, tables and figures, and why not.
+    Standing {
+        /// It counts: it was submitted and ended well, in every run that is compared.
+        Counts = "counts" default,
+        /// It failed, or its node was lost.
+        Failed = "failed",
+        /// Somebody or the scheduler ended it.
+        Killed = "killed",
+        /// It had not ended when the run ended.
+        Unfinished = "unfinished",
+        /// Its submission is unknown: it was there before the trace began.
+        BeforeTrace = "before-trace",
+        /// It was submitted outside the window of the metrics.
+        OutsideWindow = "outside-window",
+        /// It ended before it was submitted.
+        ImpossibleTimes = "impossible-times",
+        /// A job before it has the same id.
+        RepeatedId = "repeated-id",
+        /// It counts in this run, but not in all that are compared.
+        NotInAll = "not-in-all",
+        /// The run does not have it.
+        Absent = "absent",
+    }
+}
+
+impl Standing {
+    /// The standing in words, as in "175 failed".
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Counts => "count",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+            Self::Unfinished => "unfinished",
+            Self::BeforeTrace => "there before the trace began",
+            Self::OutsideWindow => "submitted outside the window",
+            Self::ImpossibleTimes => "with an end before the submission",
+            Self::RepeatedId => "with the id of another",
+            Self::NotInAll => "not counted in another run",
+            Self::Absent => "not in the run",
+        }
+    }
+}

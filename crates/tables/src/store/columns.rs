@@ -1,0 +1,440 @@
+//! From rows to Arrow columns and back: [`Cell`] knows one column, [`Row`] a table.
+//!
+//! The `table!` and `enumeration!` macros declare a table or an enumeration once and derive the schema, the writer
+//! and the reader from it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayBuilder, ArrayRef, BooleanArray, BooleanBuilder, Float64Array, Float64Builder, Int64Array,
+    Int64Builder, ListArray, ListBuilder, StringArray, StringBuilder,
+};
+use arrow::datatypes::{DataType, Field, SchemaRef};
+use arrow::record_batch::RecordBatch;
+
+use crate::reference::{Column, Word, joined};
+
+/// A value of one column.
+pub trait Cell: Sized {
+    /// Whether null is allowed.
+    const NULLABLE: bool = false;
+    /// The words that it may be, for an enumeration.
+    const WORDS: &'static [Word] = &[];
+    /// Collects values into an Arrow array.
+    type Builder: Default;
+    /// The Arrow array of the column.
+    type Array: Array + Clone + 'static;
+    /// The Arrow type of the column.
+    fn data_type() -> DataType;
+    /// Adds this value to a column under construction.
+    fn append(&self, builder: &mut Self::Builder);
+    /// Ends a column and empties the builder.
+    fn finish(builder: &mut Self::Builder) -> ArrayRef;
+    /// The value in row `row`; `None` if it is not one that the column may hold.
+    fn get(array: &Self::Array, row: usize) -> Option<Self>;
+}
+
+/// A table's row: built and read column by column.
+pub trait Row: Sized {
+    /// The table's name, and its file's without `.parquet`.
+    const TABLE: &'static str;
+    /// What the table holds, a line of documentation each.
+    const ABOUT: &'static [&'static str];
+    /// The columns under construction.
+    type Builders: Default;
+    /// The columns of a batch, downcast once.
+    type Columns;
+    /// The Arrow schema; each field carries its description under the key `description`.
+    fn schema() -> SchemaRef;
+    /// The columns as the reference page shows them.
+    fn reference() -> Vec<Column>;
+    /// Adds this row to the columns.
+    fn append(&self, builders: &mut Self::Builders);
+    /// Ends the columns and empties the builders.
+    fn finish(builders: &mut Self::Builders) -> Vec<ArrayRef>;
+    /// Downcasts a batch that has this table's schema; `Err` names the column that differs.
+    fn columns(batch: &RecordBatch) -> Result<Self::Columns, String>;
+    /// Row `row`; `Err` names the column whose value is not in its enumeration.
+    fn get(columns: &Self::Columns, row: usize) -> Result<Self, &'static str>;
+}
+
+/// One field of a schema, with its description.
+pub fn field<C: Cell>(name: &str, description: &[&str]) -> Field {
+    let text: Vec<&str> = description.iter().map(|line| line.trim()).collect();
+    let metadata = HashMap::from([("description".to_owned(), text.join(" "))]);
+    Field::new(name, C::data_type(), C::NULLABLE).with_metadata(metadata)
+}
+
+/// A column as the reference page shows it.
+pub fn described<C: Cell>(name: &'static str, unit: &'static str, description: &[&str]) -> Column {
+    let kind = match C::data_type() {
+        DataType::Int64 => "integer",
+        DataType::Float64 => "number",
+        DataType::Boolean => "boolean",
+        DataType::List(_) => "list of texts",
+        _ => "text",
+    };
+    Column { name, kind, unit, nullable: C::NULLABLE, meaning: joined(description), words: C::WORDS }
+}
+
+/// The column `name` of `batch` as the array that `C` reads.
+pub fn column<C: Cell>(batch: &RecordBatch, name: &str) -> Result<C::Array, String> {
+    let array = batch.column_by_name(name).ok_or_else(|| format!("column `{name}` is missing"))?;
+    array
+        .as_any()
+        .downcast_ref::<C::Array>()
+        .cloned()
+        .ok_or_else(|| format!("column `{name}` is {}, expected {}", array.data_type(), C::data_type()))
+}
+
+impl Cell for String {
+    type Builder = StringBuilder;
+    type Array = StringArray;
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+    #[inline]
+    fn append(&self, builder: &mut StringBuilder) {
+        builder.append_value(self);
+    }
+    fn finish(builder: &mut StringBuilder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &StringArray, row: usize) -> Option<String> {
+        Some(array.value(row).to_owned())
+    }
+}
+
+impl Cell for Option<String> {
+    const NULLABLE: bool = true;
+    type Builder = Nullable<StringBuilder>;
+    type Array = StringArray;
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(self.as_deref(), StringBuilder::append_value);
+    }
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
+    }
+    fn get(array: &StringArray, row: usize) -> Option<Option<String>> {
+        Some(array.is_valid(row).then(|| array.value(row).to_owned()))
+    }
+}
+
+impl Cell for i64 {
+    type Builder = Int64Builder;
+    type Array = Int64Array;
+    fn data_type() -> DataType {
+        DataType::Int64
+    }
+    #[inline]
+    fn append(&self, builder: &mut Int64Builder) {
+        builder.append_value(*self);
+    }
+    fn finish(builder: &mut Int64Builder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &Int64Array, row: usize) -> Option<i64> {
+        Some(array.value(row))
+    }
+}
+
+impl Cell for Option<i64> {
+    const NULLABLE: bool = true;
+    type Builder = Nullable<Int64Builder>;
+    type Array = Int64Array;
+    fn data_type() -> DataType {
+        DataType::Int64
+    }
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(*self, Int64Builder::append_value);
+    }
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
+    }
+    fn get(array: &Int64Array, row: usize) -> Option<Option<i64>> {
+        Some(array.is_valid(row).then(|| array.value(row)))
+    }
+}
+
+impl Cell for f64 {
+    type Builder = Float64Builder;
+    type Array = Float64Array;
+    fn data_type() -> DataType {
+        DataType::Float64
+    }
+    #[inline]
+    fn append(&self, builder: &mut Float64Builder) {
+        builder.append_value(*self);
+    }
+    fn finish(builder: &mut Float64Builder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &Float64Array, row: usize) -> Option<f64> {
+        Some(array.value(row))
+    }
+}
+
+impl Cell for Option<f64> {
+    const NULLABLE: bool = true;
+    type Builder = Nullable<Float64Builder>;
+    type Array = Float64Array;
+    fn data_type() -> DataType {
+        DataType::Float64
+    }
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(*self, Float64Builder::append_value);
+    }
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
+    }
+    fn get(array: &Float64Array, row: usize) -> Option<Self> {
+        Some((!array.is_null(row)).then(|| array.value(row)))
+    }
+}
+
+impl Cell for Option<bool> {
+    const NULLABLE: bool = true;
+    type Builder = Nullable<BooleanBuilder>;
+    type Array = BooleanArray;
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(*self, BooleanBuilder::append_value);
+    }
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
+    }
+    fn get(array: &BooleanArray, row: usize) -> Option<Option<bool>> {
+        Some(array.is_valid(row).then(|| array.value(row)))
+    }
+}
+
+impl Cell for Vec<String> {
+    type Builder = StringListBuilder;
+    type Array = ListArray;
+    fn data_type() -> DataType {
+        DataType::List(Arc::new(Field::new("item", DataType::Utf8, true)))
+    }
+    #[inline]
+    fn append(&self, builder: &mut StringListBuilder) {
+        for value in self {
+            builder.0.values().append_value(value);
+        }
+        builder.0.append(true);
+    }
+    fn finish(builder: &mut StringListBuilder) -> ArrayRef {
+        Arc::new(builder.0.finish())
+    }
+    fn get(array: &ListArray, row: usize) -> Option<Vec<String>> {
+        let values = array.value(row);
+        let values = values.as_any().downcast_ref::<StringArray>()?;
+        Some(values.iter().flatten().map(str::to_owned).collect())
+    }
+}
+
+/// A column that may hold nulls, under construction. Nulls are counted and added together: most columns hold hardly
+/// anything else, or none.
+#[derive(Default)]
+pub struct Nullable<B> {
+    builder: B,
+    nulls: usize,
+}
+
+impl<B: NullBuilder> Nullable<B> {
+    /// Adds a value by `append_value`, or a null.
+    #[inline]
+    pub fn append<V>(&mut self, value: Option<V>, append_value: impl FnOnce(&mut B, V)) {
+        match value {
+            None => self.nulls += 1,
+            Some(value) => {
+                if self.nulls > 0 {
+                    self.append_nulls();
+                }
+                append_value(&mut self.builder, value);
+            }
+        }
+    }
+
+    fn append_nulls(&mut self) {
+        self.builder.append_nulls(std::mem::take(&mut self.nulls));
+    }
+
+    /// The column.
+    pub fn finish(&mut self) -> ArrayRef {
+        self.append_nulls();
+        self.builder.finish()
+    }
+}
+
+/// A builder that adds many nulls at once.
+pub trait NullBuilder: ArrayBuilder {
+    /// Adds `n` nulls.
+    fn append_nulls(&mut self, n: usize);
+}
+
+macro_rules! null_builders {
+    ($($builder:ty)*) => { $(
+        impl NullBuilder for $builder {
+            fn append_nulls(&mut self, n: usize) {
+                Self::append_nulls(self, n);
+            }
+        }
+    )* };
+}
+null_builders!(BooleanBuilder Float64Builder Int64Builder StringBuilder);
+
+/// A list builder that can be made empty by `Default`.
+pub struct StringListBuilder(ListBuilder<StringBuilder>);
+
+impl Default for StringListBuilder {
+    fn default() -> Self {
+        Self(ListBuilder::new(StringBuilder::new()))
+    }
+}
+
+/// Declares an enumeration whose values are stored by name: `/// meaning`, then `Variant = "NAME",`. `default` stands behind the
+/// name of the default.
+#[macro_export]
+macro_rules! enumeration {
+    ($(#[$doc:meta])* $name:ident { $($(#[doc = $vdoc:expr])+ $variant:ident = $text:literal $($default:ident)?,)+ }) => {
+        $(#[$doc])*
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
+        )]
+        pub enum $name { $($(#[doc = $vdoc])+ $(#[$default])? #[serde(rename = $text)] $variant,)+ }
+
+        impl $crate::reference::Value for $name {
+            fn shape() -> $crate::reference::Shape {
+                $crate::reference::Shape::choice(<Self as $crate::store::columns::Cell>::WORDS)
+            }
+        }
+
+        impl $name {
+            /// All values, in order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// Its place in [`Self::ALL`], and in an array of one value each.
+            #[inline]
+            pub fn index(self) -> usize {
+                self as usize
+            }
+
+            /// The name under which tables hold the value.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)+ }
+            }
+
+            /// The value of that name.
+            pub fn from_name(name: &str) -> Option<$name> {
+                match name { $($text => Some($name::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::store::columns::Cell for $name {
+            const WORDS: &'static [$crate::reference::Word] =
+                &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
+            type Builder = $crate::arrow::array::StringBuilder;
+            type Array = $crate::arrow::array::StringArray;
+            fn data_type() -> $crate::arrow::datatypes::DataType {
+                $crate::arrow::datatypes::DataType::Utf8
+            }
+            #[inline]
+            fn append(&self, builder: &mut Self::Builder) {
+                builder.append_value(self.as_str());
+            }
+            fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
+                std::sync::Arc::new(builder.finish())
+            }
+            fn get(array: &Self::Array, row: usize) -> Option<Self> {
+                $name::from_name(array.value(row))
+            }
+        }
+
+        impl $crate::store::columns::Cell for Option<$name> {
+            const NULLABLE: bool = true;
+            const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
+            type Builder = $crate::store::columns::Nullable<$crate::arrow::array::StringBuilder>;
+            type Array = $crate::arrow::array::StringArray;
+            fn data_type() -> $crate::arrow::datatypes::DataType {
+                $crate::arrow::datatypes::DataType::Utf8
+            }
+            #[inline]
+            fn append(&self, builder: &mut Self::Builder) {
+                builder.append(self.map(|value| value.as_str()), $crate::arrow::array::StringBuilder::append_value);
+            }
+            fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
+                builder.finish()
+            }
+            fn get(array: &Self::Array, row: usize) -> Option<Self> {
+                use $crate::arrow::array::Array;
+                if array.is_null(row) { return Some(None); }
+                $name::from_name(array.value(row)).map(Some)
+            }
+        }
+    };
+}
+
+/// Declares a table: its row type, schema, writer, reader and reference. A column is `/// meaning`, then `name: Type ["unit"],`.
+/// Files hold the meanings in their schema. If you change a meaning, new files differ from old ones.
+#[macro_export]
+macro_rules! table {
+    ($(#[doc = $about:expr])+ $name:ident in $table:literal {
+        $($(#[doc = $fdoc:expr])+ $field:ident : $type:ty $([$unit:literal])?,)+
+    }) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub struct $name { $($(#[doc = $fdoc])+ pub $field: $type,)+ }
+
+        const _: () = {
+            use $crate::store::columns::{Cell, Row, column, described, field};
+
+            /// The columns under construction.
+            #[derive(Default)]
+            pub struct Builders { $($field: <$type as Cell>::Builder,)+ }
+            /// The columns of a batch.
+            pub struct Columns { $($field: <$type as Cell>::Array,)+ }
+
+            impl Row for $name {
+                const TABLE: &'static str = $table;
+                const ABOUT: &'static [&'static str] = &[$($about),+];
+                type Builders = Builders;
+                type Columns = Columns;
+                fn schema() -> $crate::arrow::datatypes::SchemaRef {
+                    std::sync::Arc::new($crate::arrow::datatypes::Schema::new(vec![
+                        $(field::<$type>(stringify!($field), &[$($fdoc,)+]),)+
+                    ]))
+                }
+                fn reference() -> Vec<$crate::reference::Column> {
+                    vec![$(described::<$type>(stringify!($field), concat!("", $($unit)?), &[$($fdoc),+]),)+]
+                }
+                fn append(&self, builders: &mut Builders) {
+                    $(Cell::append(&self.$field, &mut builders.$field);)+
+                }
+                fn finish(builders: &mut Builders) -> Vec<$crate::arrow::array::ArrayRef> {
+                    vec![$(<$type as Cell>::finish(&mut builders.$field),)+]
+                }
+                fn columns(batch: &$crate::arrow::record_batch::RecordBatch) -> Result<Columns, String> {
+                    Ok(Columns { $($field: column::<$type>(batch, stringify!($field))?,)+ })
+                }
+                fn get(columns: &Columns, row: usize) -> Result<Self, &'static str> {
+                    Ok($name { $($field: <$type as Cell>::get(&columns.$field, row).ok_or(stringify!($field))?,)+ })
+                }
+            }
+        };
+    };
+}

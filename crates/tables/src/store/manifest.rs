@@ -1,0 +1,225 @@
+//! `trace.json`: where a trace comes from and what it holds.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::inventory::{Inventory, inside};
+use super::marker::{self, Layout};
+use crate::Error;
+
+/// The versions of the layout. Version 2 has no list of files and no seal. Up to version 3, a log without waits has starts that it does
+/// not give, and no manifest says that amounts are shares ([`Manifest::is_misleading`]).
+pub(super) const LAYOUT: Layout =
+    Layout { what: "trace", oldest: 2, newest: FORMAT_VERSION, sealed: 3, again: "ingest the sources again" };
+/// The version of the layout that this build writes.
+pub const FORMAT_VERSION: u32 = 4;
+
+/// The SHA-256 of some bytes, hexadecimal, as manifests have it.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(Sha256::digest(bytes))
+}
+
+/// A hash in hexadecimal, as manifests have it.
+pub fn hex(hash: impl AsRef<[u8]>) -> String {
+    hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The format of a source that is a workload file.
+pub const WORKLOAD_FORMAT: &str = "workload";
+
+/// The zero of a trace's times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeZero {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    #[default]
+    Epoch,
+    /// Milliseconds since the trace's own zero.
+    Relative,
+}
+
+/// What ran the jobs of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum System {
+    /// Hadoop's MapReduce 1: map slots and reduce slots.
+    #[serde(rename = "mapreduce-1")]
+    MapReduce1,
+    /// Hadoop's YARN: containers.
+    Yarn,
+    /// Spark: cores of executors.
+    Spark,
+    /// A batch system or a cluster manager: tasks request processor and memory.
+    Batch,
+}
+
+impl System {
+    /// Its name for people.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::MapReduce1 => "MapReduce 1",
+            Self::Yarn => "YARN",
+            Self::Spark => "Spark",
+            Self::Batch => "a batch system",
+        }
+    }
+}
+
+/// What the amounts of processor and memory in a trace are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Amounts {
+    /// Cores and bytes.
+    #[default]
+    Absolute,
+    /// Shares of the largest machine, which counts as 1,000 cores and 10^12 bytes.
+    OfLargest,
+    /// Cores, but memory as a share of the largest machine's, which counts as 10^12 bytes.
+    MemoryOfLargest,
+}
+
+impl Amounts {
+    /// The cores of the largest machine, where amounts are shares of it.
+    pub const CORES: u64 = 1_000;
+    /// Its bytes of memory.
+    pub const MEMORY: u64 = 1_000_000_000_000;
+
+    /// What they are, for people; `None` if there is nothing to explain.
+    pub fn in_words(self) -> Option<&'static str> {
+        match self {
+            Self::Absolute => None,
+            Self::OfLargest => {
+                Some("shares of the largest machine, which counts as 1,000 cores and 1,000,000,000,000 bytes of memory")
+            }
+            Self::MemoryOfLargest => Some(
+                "memory is a share of the largest machine's, which counts as 1,000,000,000,000 bytes; cores are cores",
+            ),
+        }
+    }
+}
+
+/// The parameter of a manifest that holds [`Scaled`].
+pub const SCALE_PARAMETER: &str = "scale";
+
+/// The part of the original trace that `resched scale` kept, over all calls.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Scaled {
+    /// The share of the jobs.
+    pub jobs: f64,
+    /// The factor of the gaps between submissions.
+    pub time: f64,
+    /// The share of the machines.
+    pub nodes: f64,
+}
+
+impl Scaled {
+    /// What was kept of the trace with this manifest; `None` if it was never scaled.
+    pub fn of(manifest: &Manifest) -> Option<Self> {
+        serde_json::from_value(manifest.parameters.get(SCALE_PARAMETER)?.clone()).ok()
+    }
+}
+
+/// A file that the trace was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Source {
+    /// The path as it was given.
+    pub path: String,
+    /// Its size as stored, bytes.
+    pub bytes: u64,
+    /// SHA-256 of the stored bytes, hexadecimal.
+    pub sha256: String,
+    /// The format that was recognised.
+    pub format: String,
+}
+
+/// The manifest of a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// The version of resched that wrote it.
+    pub written_by: String,
+    /// What times count from.
+    pub time_zero: TimeZero,
+    /// What ran the jobs, if the sources say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<System>,
+    /// What the amounts of processor and memory are.
+    #[serde(default)]
+    pub amounts: Amounts,
+    /// The source files, in the order in which they were read.
+    pub sources: Vec<Source>,
+    /// Rows of each table.
+    pub rows: BTreeMap<String, u64>,
+    /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 3.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "inside")]
+    pub files: Inventory,
+    /// Files of the folders in no known format, which were left out: their paths, or the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unrecognised: Vec<String>,
+    /// What was left out or mended, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// Columns that a rule filled, not the source: `table.column` to the name of the rule. All others are observed.
+    pub made: BTreeMap<String, String>,
+    /// How many rows of such a column a rule filled, if not all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub made_rows: BTreeMap<String, u64>,
+    /// The parameters of those rules, and the units of columns whose source has no absolute ones.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// When the trace begins, ms, if that is known and not the first submission. What happened before has an earlier time or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<i64>,
+    /// What the sources lack, by table, and the rule that fills it or a note that it is left out.
+    #[serde(default)]
+    pub absent: BTreeMap<String, String>,
+}
+
+/// The formats whose traces have another meaning since version 4.
+const MISLEADING: [&str; 6] = ["swf", "gwf", "google2011", "google2019", "alibaba2017", "alibaba2018"];
+
+impl Manifest {
+    /// The same with the version of this build as its writer's.
+    pub fn stamped(self) -> Self {
+        let written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
+        Self { format_version: FORMAT_VERSION, written_by, ..self }
+    }
+
+    /// The bytes of the file; `path` is for errors.
+    pub(super) fn encode(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        let failed = |error: serde_json::Error| Error::Table {
+            path: path.to_path_buf(),
+            action: "written",
+            message: error.to_string(),
+        };
+        marker::encode(self).map_err(failed)
+    }
+
+    /// Whether the trace was generated from a workload file, and nothing in it took place.
+    pub fn is_of_workload(&self) -> bool {
+        !self.sources.is_empty() && self.sources.iter().all(|source| source.format == WORKLOAD_FORMAT)
+    }
+
+    /// The rule that filled all rows of a column (`table.column`), if one did.
+    pub fn made_whole(&self, column: &str) -> Option<&str> {
+        self.made.get(column).filter(|_| !self.made_rows.contains_key(column)).map(String::as_str)
+    }
+
+    /// Whether this build would take something in the trace for what it is not, because an older one wrote it.
+    pub(super) fn is_misleading(&self) -> bool {
+        let of = |names: &[&str]| self.sources.iter().any(|source| names.contains(&source.format.as_str()));
+        self.format_version < FORMAT_VERSION && of(&MISLEADING)
+    }
+
+    /// What identifies the trace: the SHA-256, hexadecimal, of all that decides its tables (hashes of the sources, rules, version).
+    /// The list of files is left out, so that a trace has one identity on disk and in memory.
+    ///
+    /// # Errors
+    /// [`Error::Table`] if it cannot be encoded.
+    pub fn fingerprint(&self) -> Result<String, Error> {
+        let without = Self { files: Inventory::new(), ..self.clone() };
+        Ok(sha256(&without.encode(Path::new(super::MANIFEST))?))
+    }
+}

@@ -1,0 +1,30 @@
+//! The trace store: a folder with `trace.json` and one Parquet file per table, or one folder of Parquet files
+//! (`attempts/part-00000.parquet`) for each table of jobs in a large trace.
+//!
+//! The marker of a result (`trace.json`, `run.json`, …) lists its files with their hashes and is sealed itself ([`marker`]). Every
+//! reader checks what it reads by them, and [`staging`] replaces only what they list.
+
+mod checked;
+pub mod columns;
+mod inventory;
+mod manifest;
+pub mod marker;
+pub mod parts;
+mod reader;
+pub mod staging;
+mod table;
+mod verify;
+mod writer;
+
+pub use inventory::{FileEntry, Inventory, inside};
+pub use manifest::{Amounts, FORMAT_VERSION, Manifest, SCALE_PARAMETER, Scaled, Source, System, TimeZero, sha256};
+pub use manifest::{WORKLOAD_FORMAT, hex};
+pub use reader::{Rows, Trace};
+pub use staging::{
+    Claim, FolderLock, Out, OwnFiles, Scratch, StagedDir, StagedFile, changed_files, is_hidden, remove_unfinished,
+    write_file,
+};
+pub use staging::{parent_of, sync_dir};
+pub use table::{TableReader, TableWriter, WrittenTable, contents, is_decoding, read_columns, read_table};
+pub use verify::{Verified, verify};
+pub use writer::{MANIFEST, TraceParts, TraceWriter};

@@ -1,0 +1,28 @@
+//! The reference page of charts is made from the code. A test fails if it is stale.
+
+use super::fresh::assert_fresh;
+use resched_report::charts::CHARTS;
+use resched_tables::reference::Page;
+
+#[test]
+fn the_page_of_charts_is_fresh() {
+    let about = "`resched report` draws these charts, each as `<name>.png`, `<name>.svg` or `<name>.pdf` (`--format`). `--only` takes their \
+                 names. A chart that has nothing to show is left out. Each says how many jobs, maps or nodes it shows, and of which seeds; of a \
+                 policy with several seeds, it shows the first run. The *baseline* is the first policy, or that of `--baseline`.";
+    let row = |chart: &resched_report::charts::Chart| {
+        vec![format!("`{}`", chart.name), chart.title.to_owned(), chart.caption.to_owned()]
+    };
+    let page = Page::new("Charts", about, "--workspace --test workspace")
+        .rows(&["name", "title", "shows"], CHARTS.iter().map(row))
+        .paragraph(
+            "`--width` and `--font-size` set the size in pixels: 480 pixels are a column of 85 mm in print, and 16 pixels are letters of 8 points. \
+             The PNG and the PDF carry that size. Lines differ in colour, in lightness and in their dashes, so that up to eight policies \
+             stay apart in greyscale.",
+        )
+        .paragraph(
+            "An axis of time ends where the tail of the runs begins, if that leaves at most 60 % of it: from there on, at most 1 % of the jobs of each \
+             run (of 10 to 199 jobs, one) still run, and on average at most a tenth of the tasks that ran before. The note below the figure then says where it \
+             was cut, and how many jobs and which share of the time of all tasks lie beyond, at most over the runs.",
+        );
+    assert_fresh("reference/charts.md", &page.text());
+}

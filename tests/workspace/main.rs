@@ -1,0 +1,12 @@
+//! What holds for the workspace as a whole: who may depend on whom, that no files import each other in a circle, and that the pages made
+//! from the code are as fresh as the code.
+#![allow(clippy::unwrap_used)]
+
+mod charts_page;
+mod cluster_page;
+mod fresh;
+mod layers;
+mod policies_page;
+mod styles;
+mod sweep_pages;
+mod tables_pages;
