@@ -5,8 +5,7 @@
 
 use std::cmp::Ordering;
 
-/// Milliseconds of the simulated clock.
-pub type Ms = i64;
+pub use resched_tables::model::Ms;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -9,7 +9,6 @@
 pub mod batch;
 mod bottlenecks;
 mod clones;
-pub mod cluster_file;
 mod error;
 pub mod hadoop;
 mod ids;
@@ -22,7 +21,7 @@ mod scope;
 mod tables;
 
 pub use bottlenecks::Bottlenecks;
-pub use cluster_file::ClusterConfig;
+pub use resched_tables::cluster_file::{self, ClusterConfig};
 pub use error::{Error, Violation};
 pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 pub use observer::{Decided, JobEnded, PassedOver};

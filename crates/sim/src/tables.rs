@@ -8,10 +8,8 @@ use resched_tables::store::Trace;
 use resched_tables::store::columns::Row;
 
 use crate::Error;
-use crate::ids::Ms;
 
-/// Longer than any attempt or trace (100 years). A longer time in a trace is damage.
-pub const LONGEST: Ms = 100 * 366 * 86_400_000;
+pub use resched_tables::model::LONGEST;
 
 /// Counts of what was left out or mended while loading, by cause.
 pub type Skipped = BTreeMap<String, u64>;

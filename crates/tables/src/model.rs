@@ -7,6 +7,12 @@
 
 use crate::{enumeration, table};
 
+/// Milliseconds, of the clock of a trace or of a simulated one.
+pub type Ms = i64;
+
+/// Longer than any attempt or trace (100 years). A longer time in a trace is damage.
+pub const LONGEST: Ms = 100 * 366 * 86_400_000;
+
 /// The framework of jobs that Hadoop's MapReduce ran, in the jobs table.
 pub const MAPREDUCE: &str = "mapreduce";
 

@@ -9,7 +9,7 @@ use resched_tables::store::Amounts;
 
 use super::log::Log;
 use crate::clones::{Clone, clones};
-use crate::cluster_file::Placement;
+use crate::cluster_file::{MOST_MEMORY, Placement};
 use crate::ids::{Ms, NodeId};
 use crate::resources::Resources;
 use crate::tables::{LONGEST, Skipped};
@@ -70,7 +70,7 @@ pub enum SizeRule {
 
 impl Machines {
     /// More than any machine offers. A larger number is damage.
-    pub const MOST: Resources = Resources { cpu: 1 << 40, memory: 1 << 46 };
+    pub const MOST: Resources = Resources { cpu: 1 << 40, memory: MOST_MEMORY };
 
     /// `count` machines that all offer the same and never change.
     pub fn alike(count: u32, capacity: Resources, placement: Placement) -> Self {

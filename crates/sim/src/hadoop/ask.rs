@@ -47,42 +47,53 @@ impl Ask {
     }
 }
 
-impl Containers {
+/// What the rules of a cluster file about containers come to.
+pub(crate) trait Sizes {
     /// The resources of a node if the trace does not give them.
-    pub(crate) fn node(&self) -> Resources {
+    fn node(&self) -> Resources;
+
+    /// The size of the container for a request: rounded up, and without vcores if memory alone decides.
+    fn demand(&self, ask: Ask) -> Resources;
+
+    /// The size of the smallest container.
+    fn smallest(&self) -> Resources;
+
+    /// The size of the largest container.
+    fn largest(&self) -> Resources;
+}
+
+impl Sizes for Containers {
+    fn node(&self) -> Resources {
         Resources {
             cpu: self.vcores.unwrap_or(Self::ASSUMED_VCORES).into(),
             memory: self.memory_mb.unwrap_or(Self::ASSUMED_MEMORY_MB).into(),
         }
     }
 
-    /// The size of the container for a request: rounded up, and without vcores if memory alone decides.
-    pub(crate) fn demand(&self, ask: Ask) -> Resources {
+    fn demand(&self, ask: Ask) -> Resources {
         let size = match ask {
             Ask::Am => self.am,
             Ask::Reduce => self.reduce,
             Ask::FailedMap | Ask::Map => self.map,
         };
-        self.counted(size.rounded_up(self.minimum))
+        counted(size.rounded_up(self.minimum), self.calculator)
     }
 
-    /// The size of the smallest container.
-    pub(crate) fn smallest(&self) -> Resources {
-        self.counted(self.minimum)
+    fn smallest(&self) -> Resources {
+        counted(self.minimum, self.calculator)
     }
 
-    /// The size of the largest container.
-    pub(crate) fn largest(&self) -> Resources {
-        self.counted(self.maximum)
+    fn largest(&self) -> Resources {
+        counted(self.maximum, self.calculator)
     }
+}
 
-    fn counted(&self, size: Size) -> Resources {
-        let cpu = match self.calculator {
-            Calculator::Memory => 0,
-            Calculator::Dominant => size.vcores.into(),
-        };
-        Resources { cpu, memory: size.memory_mb.into() }
-    }
+fn counted(size: Size, calculator: Calculator) -> Resources {
+    let cpu = match calculator {
+        Calculator::Memory => 0,
+        Calculator::Dominant => size.vcores.into(),
+    };
+    Resources { cpu, memory: size.memory_mb.into() }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use resched_tables::store::Trace;
 use crate::Error;
 use crate::clones::clones;
 use crate::cluster_file::{Calculator, ClusterConfig, Containers, Nodes, Outage};
-use crate::hadoop::ask::Ask;
+use crate::hadoop::ask::{Ask, Sizes as _};
 use crate::hadoop::kind::Kind;
 use crate::hadoop::policy::Policy;
 use crate::hadoop::system::System;

@@ -1,9 +1,11 @@
 //! `[machines]`: the machines of a production cluster.
 
-use resched_tables::{choices, keys};
+use crate::{choices, keys};
 
 use super::MOST_NODES;
-use crate::batch;
+
+/// The most memory of a machine or a request, bytes. More is damage.
+pub const MOST_MEMORY: u64 = 1 << 46;
 
 keys! {
     /// The machines of a production cluster, for the policies that know neither slots nor heartbeats. These policies read
@@ -17,7 +19,7 @@ keys! {
         /// The cores of each machine. Without `count` it counts where the trace does not say.
         cores: Option<f64> = None, unit "cores", range 1e-3..=1e6;
         /// The memory of each machine. If you leave it out and the trace gives it for no machine, memory is unlimited.
-        memory: Option<u64> = None, unit "bytes", range 1..=batch::Machines::MOST.memory;
+        memory: Option<u64> = None, unit "bytes", range 1..=MOST_MEMORY;
         /// Which of the machines with enough room a task gets.
         placement: Placement = Placement::FirstFit;
     }

@@ -15,20 +15,20 @@ pub use containers::{Calculator, Containers, Size};
 pub use cost::{Backup, Contention, Cost, ReduceModel, Slow};
 pub use heartbeat::{Era, Heartbeat, Interval, Phase};
 pub use jobs::{Jobs, SetUp, Splits};
-pub use machines::{Machines, Placement};
+pub use machines::{MOST_MEMORY, Machines, Placement};
 pub use nodes::Nodes;
 pub use outages::Outage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use resched_tables::keys;
-use resched_tables::reference::Value as _;
-use resched_tables::toml_file::explain_toml;
+use crate::keys;
+use crate::reference::Value as _;
+use crate::toml_file::explain_toml;
 use toml::{Table, Value};
 
 use crate::Error;
-use crate::ids::Ms;
+use crate::model::Ms;
 
 /// The longest time of most keys, ms.
 const DAY: Ms = 86_400_000;
@@ -70,7 +70,7 @@ impl ClusterConfig {
     /// Reads a cluster file.
     ///
     /// # Errors
-    /// [`Error::Config`] if it cannot be read, or, with its line, if it is not one.
+    /// [`Error::Request`] if it cannot be read, or, with its line, if it is not one.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::read_over(&Table::new(), path)
     }
@@ -92,7 +92,7 @@ impl ClusterConfig {
         let settings = Self::settings_over(settings, path)?;
         let given = keys_of(&settings);
         let config = Self::of_settings(settings).map_err(|error| {
-            Error::Config(format!("{}: over the other settings, {error}; {remedy}", path.display()))
+            Error::Request(format!("{}: over the other settings, {error}; {remedy}", path.display()))
         })?;
         Ok((config, given))
     }
@@ -102,7 +102,7 @@ impl ClusterConfig {
     /// # Errors
     /// As [`ClusterConfig::read`].
     pub fn settings_over(settings: &Table, path: &Path) -> Result<Table, Error> {
-        let named = |problem: String| Error::Config(format!("{}: {problem}", path.display()));
+        let named = |problem: String| Error::Request(format!("{}: {problem}", path.display()));
         let text = std::fs::read_to_string(path)
             .map_err(|error| named(format!("cannot read the cluster file ({error}); name another --cluster")))?;
         let remedy = "correct it (traces/clusters holds examples)";
@@ -140,11 +140,11 @@ impl ClusterConfig {
     /// The cluster of these settings, as the keys of a cluster file have them; the rest has its defaults, part by part.
     ///
     /// # Errors
-    /// [`Error::Config`] if a key is unknown or a value is wrong.
+    /// [`Error::Request`] if a key is unknown or a value is wrong.
     pub fn of_settings(settings: Table) -> Result<Self, Error> {
-        let mut all = Table::try_from(Self::default()).map_err(|error| Error::Config(error.to_string()))?;
+        let mut all = Table::try_from(Self::default()).map_err(|error| Error::Request(error.to_string()))?;
         lay_over(&mut all, settings);
-        let config: Self = all.try_into().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
+        let config: Self = all.try_into().map_err(|error: toml::de::Error| Error::Request(error.to_string()))?;
         config.check()?;
         Ok(config)
     }
@@ -152,9 +152,9 @@ impl ClusterConfig {
     /// Reads the text of a cluster file.
     ///
     /// # Errors
-    /// [`Error::Config`] with line and column if it is not one.
+    /// [`Error::Request`] with line and column if it is not one.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let config: Self = toml::from_str(text).map_err(|error| Error::Config(error.to_string()))?;
+        let config: Self = toml::from_str(text).map_err(|error| Error::Request(error.to_string()))?;
         config.check()?;
         Ok(config)
     }
@@ -162,9 +162,9 @@ impl ClusterConfig {
     /// Checks the numbers, as every reader does.
     ///
     /// # Errors
-    /// [`Error::Config`] with the key of the first wrong number.
+    /// [`Error::Request`] with the key of the first wrong number.
     pub fn check(&self) -> Result<(), Error> {
-        self.check_values().map_err(Error::Config)
+        self.check_values().map_err(Error::Request)
     }
 
     /// What is wrong with the numbers, if anything.

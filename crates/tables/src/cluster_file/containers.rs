@@ -1,9 +1,9 @@
 //! `[containers]`: the containers of YARN, their sizes, limits and heartbeats.
 
-use resched_tables::{choices, keys};
+use crate::{choices, keys};
 
 use super::DAY;
-use crate::ids::Ms;
+use crate::model::Ms;
 
 keys! {
     /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
@@ -58,7 +58,7 @@ impl Size {
     }
 
     /// The next multiple of the smallest container, a resource each.
-    pub(crate) fn rounded_up(self, minimum: Size) -> Size {
+    pub fn rounded_up(self, minimum: Size) -> Size {
         let up = |value: u32, step: u32| value.div_ceil(step.max(1)).max(1).saturating_mul(step.max(1));
         Size { memory_mb: up(self.memory_mb, minimum.memory_mb), vcores: up(self.vcores, minimum.vcores) }
     }

@@ -1,11 +1,11 @@
 //! `[heartbeat]`: when the machines of a Hadoop cluster call the master.
 
-use resched_tables::reference::{Bounded, Limits, Outside, Shape, Value, check_range};
-use resched_tables::{choices, keys};
+use crate::reference::{Bounded, Limits, Outside, Shape, Value, check_range};
+use crate::{choices, keys};
 use serde::{Deserialize, Serialize};
 
 use super::DAY;
-use crate::ids::Ms;
+use crate::model::Ms;
 
 keys! {
     /// When the machines of a Hadoop cluster call the master.

@@ -1,9 +1,9 @@
 //! `[jobs]`: how the master treats jobs.
 
-use resched_tables::{choices, keys};
+use crate::{choices, keys};
 
 use super::DAY;
-use crate::ids::Ms;
+use crate::model::Ms;
 
 keys! {
     /// How the master treats jobs.

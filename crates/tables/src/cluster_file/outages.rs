@@ -1,10 +1,10 @@
 //! `[[outages]]`: when nodes are down.
 
-use resched_tables::keys;
-use resched_tables::reference::check_range;
+use crate::keys;
+use crate::reference::check_range;
 
-use crate::ids::Ms;
-use crate::tables::LONGEST;
+use crate::model::Ms;
+use crate::model::LONGEST;
 
 keys! {
     /// A time in which a node is down. What runs there dies. The master learns of it when it has heard nothing for

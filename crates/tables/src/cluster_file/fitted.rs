@@ -30,7 +30,7 @@ pub(super) fn check(fitted: &BTreeMap<String, f64>) -> Result<(), String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use crate::ClusterConfig;
+    use crate::cluster_file::ClusterConfig;
 
     #[test]
     fn errors_stand_beside_the_values_and_change_nothing_else() {

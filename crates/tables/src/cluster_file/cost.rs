@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use resched_tables::{choices, keys};
+use crate::{choices, keys};
 
 use super::DAY;
-use crate::ids::Ms;
+use crate::model::Ms;
 
 keys! {
     /// How long tasks take.

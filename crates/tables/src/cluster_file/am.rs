@@ -1,6 +1,6 @@
 //! `[am]`: how the application masters of YARN ask for containers.
 
-use resched_tables::{choices, keys};
+use crate::{choices, keys};
 
 keys! {
     /// How the application masters of YARN ask for containers. Their sizes and heartbeats stand in `[containers]`.

@@ -1,6 +1,6 @@
 //! `[nodes]`: the machines of a Hadoop cluster.
 
-use resched_tables::keys;
+use crate::keys;
 
 use super::{MOST_NODES, MOST_SLOTS};
 
@@ -42,6 +42,6 @@ impl Nodes {
 
     /// What is wrong with keys that depend on each other, if anything.
     pub(super) fn check(&self) -> Result<(), String> {
-        self.count.map_or(Ok(()), |count| resched_tables::reference::check_range(&self.racks, "nodes.racks", 1..=count))
+        self.count.map_or(Ok(()), |count| crate::reference::check_range(&self.racks, "nodes.racks", 1..=count))
     }
 }
