@@ -88,8 +88,7 @@ impl Validation {
 
     /// What it says about the answers of replays by these rules of a cluster: the error of the quantity that is compared.
     pub(crate) fn in_facts(&self, cluster: &ClusterConfig) -> Validity {
-        let rules = serde_json::to_value(cluster).map(|rules| sha256(rules.to_string().as_bytes())).ok();
-        let others = self.rules_sha256.is_some() && self.rules_sha256 != rules;
+        let others = self.rules_sha256.as_ref().is_some_and(|own| *own != rules_sha256(cluster));
         let error = |name: &str| self.best.error(name);
         let Some(mean) = error("mean_completion") else {
             let says = "The validation has no error of the mean completion time.".to_owned();
@@ -110,4 +109,9 @@ impl Validation {
         let remedy = "Differences between policies that are not larger say little.";
         Validity { facts: vec![Fact::new("validation", grade, says).with_remedy(remedy)] }
     }
+}
+
+/// The SHA-256 of the rules of a cluster, hexadecimal, by which a validation knows its own.
+pub(crate) fn rules_sha256(rules: &ClusterConfig) -> String {
+    sha256(serde_json::to_string(rules).unwrap_or_default().as_bytes())
 }

@@ -17,7 +17,8 @@ use super::timed;
 use super::trackers::Trackers;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS, text_history};
 use resched_tables::Error;
-use resched_tables::model::{JobRecord, JobRow, NodeRow};
+use resched_tables::engine::RunEngine;
+use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow};
 use resched_tables::sink::{Sink, Tasks};
 use resched_tables::store::{Manifest, Source, System, TimeZero};
 
@@ -49,6 +50,8 @@ pub(super) struct Session<'a> {
     trackers: Option<BTreeMap<usize, Trackers>>,
     /// Whether each folder must hold a job.
     is_whole: bool,
+    /// The engine that replays the jobs, by the first of them that names its framework.
+    engine: Option<RunEngine>,
     /// What ran the jobs, as the sources say it.
     systems: BTreeSet<System>,
     /// Columns of which a rule filled some rows, with the rule and how many.
@@ -88,6 +91,7 @@ impl<'a> Session<'a> {
             told: BTreeSet::new(),
             trackers: (!is_part && !options.merge).then(BTreeMap::new),
             is_whole: !is_part,
+            engine: None,
             systems: BTreeSet::new(),
             made_rows: BTreeMap::new(),
             unrecognised: Vec::new(),
@@ -265,6 +269,7 @@ impl<'a> Session<'a> {
         }
         complete(&mut record);
         self.machines.see(&record);
+        self.engine = self.engine.or_else(|| engine_of(&record.job));
         self.jobs += 1;
         match made {
             None => self.sink.job(record),
@@ -381,8 +386,11 @@ impl<'a> Session<'a> {
         }
         // Two systems in one trace are none.
         let system = self.systems.first().copied().filter(|_| self.systems.len() == 1);
+        let engine = self.engine.unwrap_or_default();
+        self.sink.engine(engine);
         Ok(Manifest {
             time_zero: self.time_zero.map(|(zero, _)| zero).unwrap_or_default(),
+            engine,
             system,
             sources: self.sources,
             skipped: self.skipped,
@@ -394,6 +402,12 @@ impl<'a> Session<'a> {
             ..Manifest::default()
         })
     }
+}
+
+/// The engine that replays a job, if it names its framework: Hadoop's for jobs of MapReduce.
+fn engine_of(job: &JobRow) -> Option<RunEngine> {
+    let framework = job.framework.as_deref()?;
+    Some(if framework == MAPREDUCE { RunEngine::Hadoop } else { RunEngine::Batch })
 }
 
 /// Whether a job needs nothing of its tasks: then they can be made while they are written. Its end would bound their times.

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use resched_policies::Submitters;
-use resched_sim::{ClusterConfig, batch};
+use resched_sim::ClusterConfig;
 use resched_tables::clock::Covered;
+use resched_tables::engine::RunEngine;
 use resched_tables::model::JobRow;
 use resched_tables::run::RunTrace;
 use resched_tables::sink::Collected;
@@ -22,6 +23,15 @@ pub enum Engine {
     Hadoop,
     /// Tasks of a production cluster that request processor and memory.
     Batch,
+}
+
+impl Engine {
+    fn of(engine: RunEngine) -> Self {
+        match engine {
+            RunEngine::Hadoop => Self::Hadoop,
+            RunEngine::Batch => Self::Batch,
+        }
+    }
 }
 
 /// The source of a replay: a trace, a workload file, or tables in memory. It is cheap to clone, and one source serves
@@ -68,8 +78,11 @@ impl Source {
     /// # Errors
     /// [`Error::Sim`] if its first rows cannot be read.
     pub fn trace(trace: Trace) -> Result<Self, Error> {
-        let engine = if batch::is_batch(&trace)? { Engine::Batch } else { Engine::Hadoop };
-        Ok(Self::new(trace.dir().display().to_string(), engine, Origin::Trace(Box::new(trace))))
+        Ok(Self::new(
+            trace.dir().display().to_string(),
+            Engine::of(trace.manifest().engine),
+            Origin::Trace(Box::new(trace)),
+        ))
     }
 
     /// A workload file: its content, its text, which identifies it, and its name for messages.
@@ -79,7 +92,7 @@ impl Source {
 
     /// Tables in memory. `named` is for `run.json`: a name, and a hash of the data that identifies them.
     pub fn tables(tables: Collected, named: RunTrace) -> Self {
-        let engine = if batch::is_batch_records(&tables.jobs) { Engine::Batch } else { Engine::Hadoop };
+        let engine = Engine::of(tables.engine);
         let origin = Origin::Tables { tables: Box::new(tables), sha256: named.sha256 };
         Self::new(named.path, engine, origin)
     }

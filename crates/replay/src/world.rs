@@ -14,7 +14,7 @@ use resched_tables::run::{
     FORMAT_VERSION, RunClock, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished,
 };
 use resched_tables::sink::Collected;
-use resched_tables::store::{Manifest, Trace};
+use resched_tables::store::{Manifest, System as TraceSystem, Trace};
 use resched_tables::validity::Validity;
 use resched_workload::make_trace;
 
@@ -87,7 +87,6 @@ impl Default for Setup {
 pub struct World {
     pub(crate) source: Source,
     pub(crate) setup: Setup,
-    rules: Arc<serde_json::Value>,
     parts: Arc<Parts>,
     /// Seeds change the times of jobs, not their queues and users.
     submitters: Arc<Once<Submitters>>,
@@ -126,20 +125,13 @@ impl World {
     /// [`Error::Request`] if the cluster cannot be described in `run.json`. Other errors of the source or the cluster
     /// appear when it is loaded, by [`World::check`] at the latest.
     pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
-        let rules = serde_json::to_value(&setup.cluster).map_err(|error| Error::Request(error.to_string()))?;
         let relative = matches!(source.origin(), Origin::Trace(_)) && !source.is_dated();
         let dated = |end: Option<Instant>| matches!(end, Some(Instant::Date(_)));
         if relative && (dated(setup.window.from) || dated(setup.window.to)) {
             let problem = "its times do not count from a date; give the window in ms, or as times like +2h";
             return Err(Error::Request(format!("{}: {problem}", source.name())));
         }
-        Ok(Self {
-            source: source.clone(),
-            setup,
-            rules: Arc::new(rules),
-            parts: Arc::default(),
-            submitters: Arc::default(),
-        })
+        Ok(Self { source: source.clone(), setup, parts: Arc::default(), submitters: Arc::default() })
     }
 
     /// The same world with other draws. Both worlds share all data that does not depend on the seed.
@@ -148,7 +140,6 @@ impl World {
         Self {
             source: self.source.clone(),
             setup: Setup { seed, ..self.setup.clone() },
-            rules: Arc::clone(&self.rules),
             parts: if differs { Arc::default() } else { Arc::clone(&self.parts) },
             submitters: Arc::clone(&self.submitters),
         }
@@ -378,7 +369,8 @@ impl World {
         let hadoop::Loaded { workload, skipped, window, clock, .. } = &**loaded;
         let name = &info.label.clone();
         let info = RunInfo {
-            engine: Some(RunEngine::Hadoop),
+            engine: RunEngine::Hadoop,
+            system: cluster.system().in_tables(),
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
             window: *window,
@@ -407,7 +399,12 @@ impl World {
         self.known(facts::unknown_sizes(&loaded.machines))?;
         let name = &info.label.clone();
         let info = RunInfo {
-            engine: Some(RunEngine::Batch),
+            engine: RunEngine::Batch,
+            system: self
+                .manifest()
+                .and_then(|manifest| manifest.system)
+                .filter(|own| !own.is_hadoop())
+                .unwrap_or(TraceSystem::Batch),
             cluster: loaded.machines.in_short(),
             skipped: loaded.skipped.clone(),
             window: loaded.window,
@@ -457,7 +454,7 @@ impl World {
             written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
             label: label.into(),
             policy: policy.into(),
-            rules: (*self.rules).clone(),
+            rules: self.setup.cluster.clone(),
             site: self.setup.site_files.clone(),
             cost_model: cost.model().to_owned(),
             reduce_model: cost.reduce.name().to_owned(),

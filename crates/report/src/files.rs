@@ -44,7 +44,7 @@ pub(crate) fn json(answer: &Answer, reasons: &Reasons, files: &Inventory) -> Res
             of_run.insert("label".to_owned(), json!(run.label));
             of_run.insert("kind".to_owned(), json!(kind(run)));
             of_run.insert("trace".to_owned(), json!(run.replay().map(|info| &info.trace)));
-            of_run.insert("engine".to_owned(), json!(run.replay().and_then(|info| info.engine)));
+            of_run.insert("engine".to_owned(), json!(run.replay().map(|info| info.engine)));
             of_run.insert("written_by".to_owned(), json!(run.replay().map(|info| &info.written_by)));
             of_run.insert("seed".to_owned(), json!(run.replay().map(|info| info.seed)));
             of_run.insert("window".to_owned(), json!(run.replay().and_then(|info| info.window)));

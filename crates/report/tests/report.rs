@@ -223,7 +223,7 @@ fn runs_of_other_traces_and_engines_are_refused() {
         serde_json::from_slice(&fs::read(dir.path().join("out").join(MARKER)).unwrap()).unwrap();
     assert_eq!(list["differences"][0]["about"], "cluster");
     assert!(list["validity"]["facts"].to_string().contains("map slots in all"), "{}", list["validity"]);
-    let engine = |engine| move |info: &mut resched_tables::run::RunInfo| info.engine = Some(engine);
+    let engine = |engine| move |info: &mut resched_tables::run::RunInfo| info.engine = engine;
     let mut first = resched_tables::run::read(&runs[0]).unwrap();
     engine(resched_tables::run::RunEngine::Hadoop)(&mut first);
     first.write(&runs[0]).unwrap();

@@ -21,10 +21,10 @@ mod scope;
 mod tables;
 
 pub use bottlenecks::Bottlenecks;
-pub use resched_tables::cluster_file::{self, ClusterConfig};
 pub use error::{Error, Violation};
 pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 pub use observer::{Decided, JobEnded, PassedOver};
+pub use resched_tables::cluster_file::{self, ClusterConfig};
 pub use resources::Resources;
 pub use run_tables::{Files, Read, Recorder, RowSink, RowSource};
 pub use scope::{Scope, Window, Work};

@@ -1,11 +1,10 @@
 //! From the tables of a production trace to a workload: what is taken, made up and left out.
 #![allow(clippy::unwrap_used)]
 
-use resched_sim::batch::{Loaded, is_batch, is_batch_records, load, load_records};
+use resched_sim::batch::{Loaded, load, load_records};
 use resched_sim::{ClusterConfig, Error, Resources, Scope};
-use resched_tables::model::{
-    AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow,
-};
+use resched_tables::engine::RunEngine;
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskRecord, TaskRow};
 use resched_tables::sink::Collected;
 use resched_tables::store::{Trace, TraceParts, TraceWriter};
 
@@ -54,7 +53,7 @@ fn loaded(jobs: Vec<JobRecord>, nodes: &[NodeRow]) -> Result<Loaded, Error> {
     nodes.iter().for_each(|node| writer.node(node).unwrap());
     writer.finish(TraceParts::default()).unwrap();
     let on_disk = load(&Trace::open(&path).unwrap(), &ClusterConfig::default(), &Scope::default());
-    let records = Collected { jobs, nodes: nodes.to_vec(), ..Collected::default() };
+    let records = Collected { jobs, nodes: nodes.to_vec(), engine: RunEngine::Batch, ..Collected::default() };
     let in_memory = load_records(&records, &ClusterConfig::default(), &Scope::default());
     match (&on_disk, &in_memory) {
         (Ok(on_disk), Ok(in_memory)) => assert_eq!(format!("{on_disk:?}"), format!("{in_memory:?}")),
@@ -212,26 +211,4 @@ fn errors_say_what_to_do() {
     assert!(error(jobs(), &[unknown]).contains("`cores = <of each>`"));
     let too_large = vec![job("a", Some(0), vec![ran(asking(Some(9_000), None), 1)])];
     assert!(error(too_large, &[big()]).contains("task-larger-than-any-machine"));
-}
-
-#[test]
-fn a_trace_is_of_production_by_its_framework_else_by_its_tasks() {
-    let of = |framework: Option<&str>, row: TaskRow| {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("trace");
-        let mut writer = TraceWriter::create(&path).unwrap();
-        let mut job = job("a", Some(0), vec![ran(row, 1)]);
-        job.job.framework = framework.map(str::to_owned);
-        writer.job(&job).unwrap();
-        writer.finish(TraceParts::default()).unwrap();
-        let on_disk = is_batch(&Trace::open(&path).unwrap()).unwrap();
-        assert_eq!(is_batch_records(&[job]), on_disk);
-        on_disk
-    };
-    let map = || TaskRow { kind: TaskKind::Map, ..TaskRow::default() };
-    assert!(!of(None, map()));
-    assert!(of(None, TaskRow { stage: Some("1".to_owned()), ..map() }));
-    assert!(of(None, TaskRow::default()));
-    assert!(of(Some("spark"), map()));
-    assert!(!of(Some("mapreduce"), TaskRow::default()));
 }

@@ -11,6 +11,7 @@
 //! * [`standing`] says whether a job counts.
 //! * [`run`] describes a replay. The tables of a run have the same form as those of a trace.
 //! * [`reference`](mod@reference) declares the keys, columns and metrics that users meet, and makes pages from them.
+//! * [`engine`] names the two engines that replay jobs.
 //! * [`cluster_file`] declares the cluster file, which says on what and by which rules a replay runs.
 //! * [`toml_file`] says where a hand-written TOML file is wrong.
 //! * [`clock`] reads and writes times as people do: dates, zones and windows.
@@ -24,6 +25,7 @@
 pub mod clock;
 pub mod cluster_file;
 pub mod draws;
+pub mod engine;
 mod error;
 pub mod limits;
 pub mod model;

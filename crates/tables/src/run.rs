@@ -11,9 +11,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::cluster_file::ClusterConfig;
+pub use crate::engine::RunEngine;
 use crate::model::{AttemptRow, DecisionRow, JobRow, ReasonRow, ResourceRow};
 use crate::store::marker::{self, Layout};
-use crate::store::{Inventory, inside, write_file};
+use crate::store::{Inventory, System, inside, write_file};
 use crate::validity::Validity;
 
 /// The file that makes a folder a run.
@@ -39,26 +41,6 @@ pub struct RunTrace {
     /// How many jobs it has, whether they were replayed or not; absent in earlier runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
-}
-
-/// The engine that replayed a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunEngine {
-    /// Maps and reduces of Hadoop, with heartbeats.
-    Hadoop,
-    /// Tasks of a production trace, without heartbeats.
-    Batch,
-}
-
-impl RunEngine {
-    /// Its name in words.
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::Hadoop => "the engine for Hadoop",
-            Self::Batch => "the engine for production traces",
-        }
-    }
 }
 
 /// The error of a replay against what really ran, as `resched validate` found it and you gave it with `--validation`.
@@ -293,7 +275,7 @@ impl RowReader for RunTables {
 }
 
 /// The content of `run.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunInfo {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
@@ -307,13 +289,14 @@ pub struct RunInfo {
     pub params: BTreeMap<String, String>,
     /// The trace that was replayed.
     pub trace: RunTrace,
-    /// The engine that replayed it; absent in earlier runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub engine: Option<RunEngine>,
+    /// The engine that replayed it.
+    pub engine: RunEngine,
+    /// The system that was simulated: slots of MapReduce 1, containers of YARN, or a batch system's cores and memory.
+    pub system: System,
     /// The cluster.
     pub cluster: RunCluster,
     /// The rules of the cluster file, including those of the site and the defaults.
-    pub rules: serde_json::Value,
+    pub rules: ClusterConfig,
     /// The configuration of the site, if you gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<RunSite>,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Error;
+use crate::engine::RunEngine;
 use crate::model::{JobRecord, NodeRow, TaskRecord};
 use crate::store::System;
 
@@ -35,6 +36,9 @@ pub trait Sink {
     /// Takes what ran the jobs of the source, if its content shows that.
     fn system(&mut self, _system: System) {}
 
+    /// Takes the engine that replays the jobs of the sources, after the last job.
+    fn engine(&mut self, _engine: RunEngine) {}
+
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false
@@ -65,6 +69,8 @@ pub struct Collected {
     pub nodes: Vec<NodeRow>,
     /// How many things were left out or mended, by cause.
     pub skipped: BTreeMap<String, u64>,
+    /// The engine that replays the jobs.
+    pub engine: RunEngine,
     /// Whether it asks for counters.
     pub counters: bool,
 }
@@ -98,6 +104,10 @@ impl Sink for Collected {
     fn skip(&mut self, cause: &str, n: u64) {
         let count = self.skipped.entry(cause.to_owned()).or_default();
         *count = count.saturating_add(n);
+    }
+
+    fn engine(&mut self, engine: RunEngine) {
+        self.engine = engine;
     }
 
     fn wants_counters(&self) -> bool {

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use resched_tables::run::RunInfo;
+use resched_tables::run::{RunEngine, RunInfo};
+use resched_tables::store::System;
 use resched_tables::validity::{Fact, Grade, Validity};
 
 use crate::runs::jobs::JobMetrics;
@@ -62,7 +63,7 @@ fn idle(runs: &[Run]) -> Option<Fact> {
     }
     let policies: BTreeSet<&str> = replays.iter().map(|(_, info)| info.label.as_str()).collect();
     // Under Hadoop, another policy could still place tasks nearer to their input.
-    let has_places = replays.iter().any(|(_, info)| info.cluster.map_slots > 0);
+    let has_places = replays.iter().any(|(_, info)| info.engine == RunEngine::Hadoop);
     let says = match policies.len() {
         1 if has_places => return Some(Fact::new(WAITING, Grade::Measured, "No task waited for a slot.")),
         1 => "No task waited: another policy could not do better here.",
@@ -78,7 +79,7 @@ fn never_waited(run: &Run, info: &RunInfo) -> bool {
     let at_once = run.finished_jobs().all(|job| job.waiting.is_none_or(|waiting| waiting <= limit));
     let slots = [info.cluster.map_slots, info.cluster.reduce_slots];
     // The number of slots counts under MapReduce 1 only: containers of other sizes may fill a cluster before.
-    let known = info.cluster.memory_mb.is_none() && slots.iter().any(|slots| *slots > 0);
+    let known = info.system == System::MapReduce1;
     let never_full = || slots.iter().zip(run.peaks).all(|(&slots, peak)| peak == 0.0 || peak < slots as f64);
     if known { never_full() } else { at_once }
 }
@@ -96,12 +97,12 @@ fn ended_alike(replays: &[(&Run, &RunInfo)]) -> bool {
 
 /// How long a task may wait on an empty cluster, ms: for a heartbeat. Production traces are replayed without them.
 fn granularity(info: &RunInfo) -> i64 {
-    let rule = |place: &str| info.rules.pointer(place).and_then(serde_json::Value::as_i64).unwrap_or(0);
-    match (info.cluster.map_slots + info.cluster.reduce_slots, info.cluster.memory_mb) {
-        (0, _) => 0,
-        (_, None) => rule("/heartbeat/interval"),
+    let (heartbeat, containers) = (&info.rules.heartbeat, &info.rules.containers);
+    match info.system {
+        System::MapReduce1 => heartbeat.interval_of(usize::try_from(info.cluster.nodes).unwrap_or(usize::MAX)),
         // The master's container waits for a node, and the first task for the master and a node again.
-        (_, Some(_)) => 2 * rule("/containers/node_heartbeat") + rule("/containers/am_heartbeat"),
+        System::Yarn => 2 * containers.node_heartbeat + containers.am_heartbeat,
+        System::Spark | System::Batch => 0,
     }
 }
 
@@ -131,7 +132,8 @@ mod tests {
         let info = RunInfo {
             label: label.to_owned(),
             cluster: RunCluster { map_slots: slots, reduce_slots: slots, ..RunCluster::default() },
-            rules: serde_json::json!({"heartbeat": {"interval": 3_000}}),
+            system: if slots > 0 { System::MapReduce1 } else { System::Batch },
+            engine: if slots > 0 { RunEngine::Hadoop } else { RunEngine::Batch },
             ..RunInfo::default()
         };
         Run::of_rows(info, tables)

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use resched_tables::cluster_file::ClusterConfig;
 use resched_tables::run::{RunCluster, RunInfo, RunWindow, Unfinished};
 use resched_tables::validity::{Fact, Grade};
 use resched_tables::words::count;
@@ -79,9 +80,8 @@ pub fn compare(first: &Side<'_>, second: &Side<'_>) -> Result<Vec<Difference>, E
         )));
     }
     let (Origin::Replay(one), Origin::Replay(two)) = (first.origin, second.origin) else { return Ok(Vec::new()) };
-    if let (Some(own), Some(other)) = (one.engine, two.engine)
-        && own != other
-    {
+    let [own, other] = [one, two].map(|info| info.engine);
+    if own != other {
         return Err(refused(format!(
             "{}: expected runs of one engine, found {} ({}) and {} ({}); compare policies of one engine, for example `fifo` with `fair`, or \
              `batch-fifo` with `batch-fair`",
@@ -118,9 +118,8 @@ pub fn of_replays(runs: &[Run]) -> Vec<Fact> {
     let of_run = |run: &Run| {
         let info = run.replay()?;
         let who = format!("{} and {}", run.label, first.label);
-        if let (Some(own), Some(other)) = (info.engine, base.engine)
-            && own != other
-        {
+        let [own, other] = [info, base].map(|info| info.engine);
+        if own != other {
             let says = format!("{who} were replayed by two engines, {} and {}.", own.in_words(), other.in_words());
             let fact = Fact::new("comparison", Grade::Assumed, says);
             return Some(vec![fact.with_remedy("Do not compare them: their clocks and costs are not the same.")]);
@@ -223,8 +222,9 @@ fn capacity(cluster: RunCluster) -> String {
 }
 
 /// The rules that differ, the first few of them.
-fn rules(one: &Value, two: &Value) -> Option<String> {
-    let (before, after) = (leaves(one), leaves(two));
+fn rules(one: &ClusterConfig, two: &ClusterConfig) -> Option<String> {
+    let values = |rules| serde_json::to_value(rules).map(|rules| leaves(&rules)).unwrap_or_default();
+    let (before, after) = (values(one), values(two));
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
@@ -278,22 +278,20 @@ fn sites(one: &RunInfo, two: &RunInfo) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use resched_tables::run::{RunEngine, RunTrace};
-    use serde_json::json;
 
     use super::*;
+
+    fn with_map_slots(slots: u32) -> ClusterConfig {
+        let mut rules = ClusterConfig::default();
+        rules.nodes.map_slots = Some(slots);
+        rules
+    }
 
     fn run(sha256: &str) -> RunInfo {
         let trace = RunTrace { path: format!("T-{sha256}"), sha256: sha256.to_owned(), ..RunTrace::default() };
         let cluster = RunCluster { nodes: 2, racks: 1, map_slots: 4, reduce_slots: 4, ..RunCluster::default() };
-        let rules = json!({"nodes": {"map_slots": 2, "racks": null}, "cost": {"locality": [1, 2]}});
-        RunInfo {
-            trace,
-            cluster,
-            rules,
-            engine: Some(RunEngine::Hadoop),
-            label: "fifo".to_owned(),
-            ..RunInfo::default()
-        }
+        let rules = with_map_slots(2);
+        RunInfo { trace, cluster, rules, engine: RunEngine::Hadoop, label: "fifo".to_owned(), ..RunInfo::default() }
     }
 
     fn found(one: RunInfo, two: RunInfo) -> Result<Vec<String>, String> {
@@ -314,11 +312,10 @@ mod tests {
         for part in ["R/one and R/two", "T-a (a)", "T-b (b)", "one trace"] {
             assert!(error.contains(part), "{part}: {error}");
         }
-        let batch = RunInfo { engine: Some(RunEngine::Batch), label: "batch-fifo".to_owned(), ..run("a") };
+        let batch = RunInfo { engine: RunEngine::Batch, label: "batch-fifo".to_owned(), ..run("a") };
         let error = found(run("a"), batch).unwrap_err();
         assert!(error.contains("(fifo)") && error.contains("(batch-fifo)") && error.contains("one engine"), "{error}");
         // A run of an earlier version does not know its engine.
-        assert!(found(run("a"), RunInfo { engine: None, ..run("a") }).is_ok());
     }
 
     #[test]
@@ -336,7 +333,7 @@ mod tests {
         let own = run("a");
         let other = RunInfo {
             cluster: RunCluster { map_slots: 8, ..own.cluster },
-            rules: json!({"nodes": {"map_slots": 4}, "cost": {"locality": [1, 2]}}),
+            rules: with_map_slots(4),
             unfinished: Unfinished::Cap,
             written_by: "resched 9".to_owned(),
             ..own.clone()

@@ -17,7 +17,7 @@ use crate::runs::tables::{Tables, decisions, resources};
 use crate::time::timeline::running_tasks;
 
 /// The origin of the tables.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Origin {
     /// A replay.
     Replay(Box<RunInfo>),

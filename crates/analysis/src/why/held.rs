@@ -357,7 +357,7 @@ fn first_rows(numbers: &[u32]) -> Vec<u32> {
 
 /// Whether a replay ran on containers: then its cluster has slots and memory.
 pub(super) fn is_of_containers(info: &RunInfo) -> bool {
-    info.cluster.memory_mb.is_some() && info.cluster.map_slots + info.cluster.reduce_slots > 0
+    info.system == System::Yarn
 }
 
 /// How much of each resource the cluster of a replay has; 0 is unknown.

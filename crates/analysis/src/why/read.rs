@@ -4,11 +4,12 @@ use std::path::Path;
 
 use arrow::array::Int64Array;
 use hashbrown::HashMap;
+use resched_tables::cluster_file::{Containers, Size};
 use resched_tables::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
 use resched_tables::run::{RunInfo, RunTables};
 use resched_tables::store::System;
 
-use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why, is_of_containers};
+use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why};
 use crate::runs::population::judge;
 use crate::runs::tables::{Index, Jobs, at, columns, integers, plausible, reasons, strings};
 use crate::{Error, JobMetrics, Origin};
@@ -178,20 +179,17 @@ struct Attempts {
 
 impl Attempts {
     fn of(origin: &Origin) -> Self {
-        let container = |kind: &str| match origin {
-            Origin::Replay(info) => {
-                let rule = info.rules.get("containers").and_then(|rules| rules.get(kind));
-                let memory = rule.and_then(|rule| rule.get("memory_mb")).and_then(serde_json::Value::as_u64);
-                [0, memory.unwrap_or(1)]
-            }
-            Origin::Observed(_) => [0, 0],
+        let rules = match origin {
+            Origin::Replay(info) => Some(&info.rules.containers),
+            Origin::Observed(_) => None,
         };
-        let has_masters = matches!(origin, Origin::Replay(info) if is_of_containers(info));
+        let container = |size: fn(&Containers) -> Size| rules.map_or([0, 0], |own| [0, size(own).memory_mb.into()]);
+        let has_masters = matches!(origin, Origin::Replay(info) if info.system == System::Yarn);
         Self {
             raw: Raw::default(),
             places: HashMap::new(),
-            containers: ["map", "reduce"].map(container),
-            master: has_masters.then(|| container("am")),
+            containers: [container(|own| own.map), container(|own| own.reduce)],
+            master: has_masters.then(|| container(|own| own.am)),
             horizon: i64::MIN,
         }
     }

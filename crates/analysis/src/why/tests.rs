@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use resched_tables::cluster_file::{ClusterConfig, Containers, Size};
 use resched_tables::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow, TaskKind};
 use resched_tables::run::{RunCluster, RunInfo, RunTables};
+use resched_tables::store::System;
 
 use super::{BlameRow, Explanation, Phase, Why};
 
@@ -59,10 +61,13 @@ impl Rows {
     /// Under YARN, with so many MB in all. A master takes 2 MB, a map 1 MB.
     fn in_containers(self, memory_mb: u64) -> Why {
         let cluster = RunCluster { map_slots: 1, memory_mb: Some(memory_mb), ..RunCluster::default() };
-        let containers =
-            serde_json::json!({"am": {"memory_mb": 2}, "map": {"memory_mb": 1}, "reduce": {"memory_mb": 1}});
-        let rules = serde_json::json!({"containers": containers});
-        Why::of_rows(RunInfo { label: "yarn-fifo".to_owned(), cluster, rules, ..RunInfo::default() }, &self.0)
+        let size = |memory_mb| Size { memory_mb, vcores: 1 };
+        let containers = Containers { am: size(2), map: size(1), reduce: size(1), ..Containers::default() };
+        let rules = ClusterConfig { containers, ..ClusterConfig::default() };
+        Why::of_rows(
+            RunInfo { label: "yarn-fifo".to_owned(), system: System::Yarn, cluster, rules, ..RunInfo::default() },
+            &self.0,
+        )
     }
 
     /// On a cluster with so many map and reduce slots, and so many cores for other tasks.

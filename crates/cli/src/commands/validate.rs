@@ -6,6 +6,7 @@ mod candidates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::validation_file::rules_sha256;
 use resched_analysis::metrics::validity;
 use resched_analysis::validation::{LocalityError, QuantityError, Validation, validate};
 use resched_analysis::{Gathered, Population, Run};
@@ -14,7 +15,7 @@ use resched_replay::{ReadBy, World};
 use resched_sim::Skipped;
 use resched_tables::model::JobRow;
 use resched_tables::run::{RunCluster, RunEngine, RunInfo, RunTrace};
-use resched_tables::store::{Trace, sha256};
+use resched_tables::store::Trace;
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
@@ -70,7 +71,7 @@ struct Told {
     cluster: RunCluster,
     /// The SHA-256 of the rules of its cluster, hexadecimal.
     rules_sha256: String,
-    engine: Option<RunEngine>,
+    engine: RunEngine,
     written_by: String,
     /// Why this policy, if it is assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         trace: RunTrace::default(),
         cluster: RunCluster::default(),
         rules_sha256: String::new(),
-        engine: None,
+        engine: RunEngine::default(),
         written_by: String::new(),
         guess: None,
         errors: BTreeMap::new(),
@@ -145,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         own.grade = own.validity.grade();
         if let Some(Replay { info, .. }) = own.replays.first() {
             (own.trace, own.cluster, own.engine) = (info.trace.clone(), info.cluster, info.engine);
-            own.rules_sha256 = sha256(info.rules.to_string().as_bytes());
+            own.rules_sha256 = rules_sha256(&info.rules);
             own.written_by.clone_from(&info.written_by);
         }
     }

@@ -33,6 +33,7 @@ use super::fault::Fault;
 use super::progress::Progress;
 use super::source::SourceFile;
 use resched_tables::Error;
+use resched_tables::engine::RunEngine;
 use resched_tables::sink::Sink;
 use resched_tables::store::parts::join_parts;
 use resched_tables::store::{Claim, Inventory, MANIFEST, Manifest, Out, Scratch, System, TimeZero};
@@ -195,6 +196,7 @@ fn summary(
     let format = plan.format()?;
     let mut manifest = Manifest {
         time_zero: TimeZero::Relative,
+        engine: RunEngine::Batch,
         system: Some(System::Batch),
         amounts: format.amounts,
         skipped: plan.skipped().clone(),

@@ -1,32 +1,15 @@
 //! The contents of a production log, in the tables of a trace or in memory.
 
-use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_tables::engine::RunEngine;
+use resched_tables::model::{AttemptRow, JobRow, NodeRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_tables::sink::Collected;
 use resched_tables::store::{Amounts, Trace};
-use resched_tables::{model::MAPREDUCE, sink::Collected};
 
 use super::tries::Logged;
 use crate::Error;
 use crate::ids::Ms;
 use crate::records::{IN_MEMORY, Records};
 use crate::tables::{Columns, Cursor, LONGEST, columns};
-
-/// Whether a trace is a production trace: its tasks request processor and memory and are not Hadoop's maps and reduces.
-/// If its jobs name a framework, it is one unless that is `mapreduce`. Otherwise it is one if its first task is neither
-/// a map nor a reduce, or has instances or a stage.
-///
-/// # Errors
-/// [`Error::Trace`] if it cannot be read.
-pub fn is_batch(trace: &Trace) -> Result<bool, Error> {
-    Log::is_batch(trace)
-}
-
-/// As [`is_batch`], for jobs in memory.
-pub fn is_batch_records(jobs: &[JobRecord]) -> bool {
-    let by_framework = jobs.iter().find_map(|job| job.job.framework.as_deref()).map(of_framework);
-    let mut tasks = jobs.iter().flat_map(|job| &job.tasks).map(|task| &task.task);
-    let by_task = || tasks.find_map(|task| of_task(Some(task.kind), task.stage.is_some() || task.instances.is_some()));
-    by_framework.or_else(by_task).unwrap_or(false)
-}
 
 /// The questions that the loader asks about a whole log.
 pub(super) trait Log {
@@ -39,8 +22,8 @@ pub(super) trait Log {
     /// What its amounts of processor and memory are.
     fn amounts(&self) -> Amounts;
 
-    /// As [`is_batch`].
-    fn is_batch(&self) -> Result<bool, Error>;
+    /// The engine that its jobs are for.
+    fn engine(&self) -> RunEngine;
 
     /// When it begins, ms, if that is known and not the first submission.
     fn begin(&self) -> Option<Ms>;
@@ -107,22 +90,6 @@ pub(super) struct TaskEntry<'a> {
     pub(super) gang: Option<bool>,
     /// Its own times and outcome, for a task that no attempt is known of.
     pub(super) logged: Logged,
-}
-
-columns! {
-    /// The columns of the jobs table that decide whether a trace is a production trace.
-    FrameworkColumn of JobRow {
-        Framework = "framework",
-    }
-}
-
-columns! {
-    /// The columns of the tasks table that decide whether a trace is a production trace.
-    KindColumn of TaskRow {
-        Kind = "kind",
-        Stage = "stage",
-        Instances = "instances",
-    }
 }
 
 columns! {
@@ -211,22 +178,8 @@ impl Log for Trace {
         self.manifest().amounts
     }
 
-    fn is_batch(&self) -> Result<bool, Error> {
-        let mut jobs = Cursor::<FrameworkColumn>::open(self)?;
-        while jobs.advance()? {
-            if let Some(framework) = jobs.text(FrameworkColumn::Framework) {
-                return Ok(of_framework(framework));
-            }
-        }
-        let mut tasks = Cursor::<KindColumn>::open(self)?;
-        while tasks.advance()? {
-            let kind = tasks.text(KindColumn::Kind).and_then(TaskKind::from_name);
-            let is_staged = tasks.text(KindColumn::Stage).is_some() || tasks.int(KindColumn::Instances).is_some();
-            if let Some(answer) = of_task(kind, is_staged) {
-                return Ok(answer);
-            }
-        }
-        Ok(false)
+    fn engine(&self) -> RunEngine {
+        self.manifest().engine
     }
 
     fn begin(&self) -> Option<Ms> {
@@ -267,8 +220,8 @@ impl Log for Collected {
         Amounts::Absolute
     }
 
-    fn is_batch(&self) -> Result<bool, Error> {
-        Ok(is_batch_records(&self.jobs))
+    fn engine(&self) -> RunEngine {
+        self.engine
     }
 
     fn begin(&self) -> Option<Ms> {
@@ -289,21 +242,6 @@ impl Log for Collected {
 
     fn jobs(&self) -> Result<impl Jobs, Error> {
         Ok(Collection { records: Records::new(&self.jobs), job: None, task: None })
-    }
-}
-
-/// Whether the framework of a job makes the job one of a production trace.
-fn of_framework(framework: &str) -> bool {
-    framework != MAPREDUCE
-}
-
-/// Whether a task makes its trace a production trace; `None` if it does not show that.
-fn of_task(kind: Option<TaskKind>, is_staged: bool) -> Option<bool> {
-    match kind {
-        _ if is_staged => Some(true),
-        Some(TaskKind::Map | TaskKind::Reduce) => Some(false),
-        Some(TaskKind::Other) => Some(true),
-        Some(TaskKind::Setup | TaskKind::Cleanup) | None => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use resched_tables::engine::RunEngine;
 use resched_tables::model::{NodeChange, NodeRow};
 use resched_tables::names::host_name;
 use resched_tables::run::RunCluster;
@@ -130,7 +131,7 @@ impl Machines {
         // On a log of Hadoop, a slot counts as a core. The cluster file gives the number of slots.
         let slots: u64 = config.nodes.slots().map(u64::from).iter().sum();
         let slots_known = config.nodes.map_slots.is_some() && config.nodes.reduce_slots.is_some();
-        let hadoop = (slots > 0 && !log.is_batch()?).then_some(slots * 1000);
+        let hadoop = (slots > 0 && log.engine() == RunEngine::Hadoop).then_some(slots * 1000);
         let amounts = log.amounts();
         let normalised = amounts == Amounts::OfLargest;
         let (usual, rule) = told.usual(cpu, own.memory, normalised, hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {

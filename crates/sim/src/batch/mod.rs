@@ -41,7 +41,6 @@ pub use crate::ids::RunId;
 pub use check::Checked;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, load, load_records};
-pub use log::{is_batch, is_batch_records};
 pub use machines::{Change, Machine, Machines, SizeRule, unit_of};
 pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};

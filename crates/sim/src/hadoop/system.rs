@@ -11,6 +11,14 @@ pub enum System {
 }
 
 impl System {
+    /// The system as `run.json` names it.
+    pub fn in_tables(self) -> resched_tables::store::System {
+        match self {
+            Self::Slots => resched_tables::store::System::MapReduce1,
+            Self::Containers => resched_tables::store::System::Yarn,
+        }
+    }
+
     /// Its place in a pair of values, one for each system.
     #[inline]
     pub fn index(self) -> usize {

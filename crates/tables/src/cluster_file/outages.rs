@@ -3,8 +3,8 @@
 use crate::keys;
 use crate::reference::check_range;
 
-use crate::model::Ms;
 use crate::model::LONGEST;
+use crate::model::Ms;
 
 keys! {
     /// A time in which a node is down. What runs there dies. The master learns of it when it has heard nothing for

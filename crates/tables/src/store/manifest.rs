@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::inventory::{Inventory, inside};
 use super::marker::{self, Layout};
 use crate::Error;
+use crate::engine::RunEngine;
 
 /// The versions of the layout. Version 2 has no list of files and no seal. Up to version 3, a log without waits has starts that it does
 /// not give, and no manifest says that amounts are shares ([`Manifest::is_misleading`]).
@@ -42,10 +43,11 @@ pub enum TimeZero {
 }
 
 /// What ran the jobs of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum System {
     /// Hadoop's MapReduce 1: map slots and reduce slots.
+    #[default]
     #[serde(rename = "mapreduce-1")]
     MapReduce1,
     /// Hadoop's YARN: containers.
@@ -57,6 +59,11 @@ pub enum System {
 }
 
 impl System {
+    /// Whether it runs Hadoop's maps and reduces.
+    pub fn is_hadoop(self) -> bool {
+        matches!(self, Self::MapReduce1 | Self::Yarn)
+    }
+
     /// Its name for people.
     pub fn in_words(self) -> &'static str {
         match self {
@@ -144,6 +151,8 @@ pub struct Manifest {
     pub written_by: String,
     /// What times count from.
     pub time_zero: TimeZero,
+    /// The engine that replays its jobs under policies of their own kind.
+    pub engine: RunEngine,
     /// What ran the jobs, if the sources say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<System>,
