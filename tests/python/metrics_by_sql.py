@@ -15,7 +15,7 @@ import duckdb
 
 VIEWS = """
 CREATE VIEW attempt AS
-SELECT *, greatest(finish - start, 0) AS run FROM read_parquet('{run}/attempts.parquet');
+SELECT *, greatest(finish - start, 0) AS run FROM read_parquet('{run}/attempts.parquet') WHERE kind != 'master';
 
 CREATE VIEW of_attempts AS
 SELECT

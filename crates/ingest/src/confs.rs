@@ -106,7 +106,7 @@ pub(super) fn apply(conf: JobConf, record: &mut JobRecord) {
         let (memory, cpu) = match task.task.kind {
             TaskKind::Map => (conf.map_memory, conf.map_cpu),
             TaskKind::Reduce => (conf.reduce_memory, conf.reduce_cpu),
-            TaskKind::Setup | TaskKind::Cleanup | TaskKind::Other => (None, None),
+            TaskKind::Setup | TaskKind::Cleanup | TaskKind::Master | TaskKind::Other => (None, None),
         };
         task.task.memory_request = task.task.memory_request.or(memory);
         task.task.cpu_request = task.task.cpu_request.or(cpu);

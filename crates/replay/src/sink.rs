@@ -134,7 +134,7 @@ impl<R: RowReader> Sink for ReadBy<R> {
     fn take(self, run: impl Recording, info: RunInfo) -> Result<RunInfo, Error> {
         let mut rows = run.read(self.0);
         let info = run.replay(&mut rows)?.noted_in(info);
-        Ok(RunInfo { rows: rows.finish(), ..info })
+        Ok(RunInfo { rows: rows.finish()?, ..info })
     }
 }
 

@@ -32,6 +32,11 @@ pub trait RowSource {
     /// The row of a job, without its outcome and times.
     fn job_row(&self, job: JobId) -> JobRow;
 
+    /// The rows of what holds a place without being an attempt at a task, and runs when the replay ends.
+    fn running(&mut self) -> Vec<(JobId, AttemptRow)> {
+        Vec::new()
+    }
+
     /// Fills `row` for an attempt. It overwrites the texts in place, without new memory.
     fn fill_attempt(&self, row: &mut AttemptRow, ended: &Self::Ended);
 }
@@ -89,6 +94,14 @@ impl<S: RowSource, K: RowSink> Recorder<S, K> {
     pub(crate) fn take_attempt(&mut self, ended: &S::Ended) -> Result<(), Error> {
         self.source.fill_attempt(&mut self.row, ended);
         self.sink.attempt(self.source.job_of(ended), &self.row)
+    }
+
+    /// Takes what still runs.
+    fn take_rest(&mut self) -> Result<(), Error> {
+        for (job, row) in self.source.running() {
+            self.sink.attempt(job, &row)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn take_decision(&mut self, decided: &Decided) -> Result<(), Error> {
@@ -243,6 +256,7 @@ impl<S: RowSource, R: RowReader> Recorder<S, Files<R>> {
     /// # Errors
     /// [`Error::Trace`] if it cannot be written; nothing is left behind then.
     pub fn finish(mut self, mut info: RunInfo) -> Result<RunInfo, Error> {
+        self.take_rest()?;
         let mut jobs = TableWriter::<JobRow>::create(self.sink.dir.path())?;
         for job in 0..self.ends.len() {
             let row = self.job_row(job);
@@ -276,7 +290,11 @@ impl<S: RowSource, R: RowReader> Recorder<S, Read<R>> {
     }
 
     /// Ends the run. Returns the number of rows of each table.
-    pub fn finish(mut self) -> BTreeMap<String, u64> {
+    ///
+    /// # Errors
+    /// None: a reader takes every row.
+    pub fn finish(mut self) -> Result<BTreeMap<String, u64>, Error> {
+        self.take_rest()?;
         for job in 0..self.ends.len() {
             let row = self.job_row(job);
             self.sink.reader.job(&row);
@@ -286,6 +304,6 @@ impl<S: RowSource, R: RowReader> Recorder<S, Read<R>> {
         let jobs = self.ends.len() as u64;
         let counts = [("jobs", jobs), ("attempts", attempts), ("decisions", decisions), ("resources", resources)];
         let counts = counts.into_iter().chain(has_reasons.then_some(("reasons", reasons)));
-        counts.map(|(table, rows)| (table.to_owned(), rows)).collect()
+        Ok(counts.map(|(table, rows)| (table.to_owned(), rows)).collect())
     }
 }

@@ -47,6 +47,8 @@ enumeration! {
         Setup = "setup",
         /// A job's clean-up task (Hadoop 0.20 and 1.x).
         Cleanup = "cleanup",
+        /// The application master of a job of YARN, in a replay: it holds a container while the job runs, and does none of its work.
+        Master = "master",
         /// Anything else; `stage` says more where the source does.
         Other = "other" default,
     }

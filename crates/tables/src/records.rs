@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 use crate::model::{
-    AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow,
+    AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
 use crate::run::{self, RunCluster};
 use crate::store::columns::Row;
@@ -124,6 +124,9 @@ impl Source {
                 let mut attempts: BTreeMap<String, Vec<AttemptRow>> = BTreeMap::new();
                 for row in self.rows::<AttemptRow>()? {
                     let row = row?;
+                    if row.kind == TaskKind::Master {
+                        continue;
+                    }
                     attempts.entry(row.job_id.clone()).or_default().push(row);
                 }
                 Rest::Run(attempts)

@@ -199,6 +199,10 @@ pub(crate) struct Sums {
 impl Sums {
     /// Adds an attempt of the job in that row of the table of jobs.
     pub(crate) fn add(&mut self, job: u32, attempt: &Attempt<'_>) {
+        if attempt.kind == TaskKind::Master {
+            // It holds a container and does none of the job's work.
+            return;
+        }
         if job as usize >= self.jobs.len() {
             self.jobs.resize_with(job as usize + 1, OfJob::default);
         }

@@ -278,7 +278,7 @@ impl Inspection {
             TaskKind::Reduce => &mut tasks.reduce,
             TaskKind::Setup => &mut tasks.setup,
             TaskKind::Cleanup => &mut tasks.cleanup,
-            TaskKind::Other => &mut tasks.other,
+            TaskKind::Master | TaskKind::Other => &mut tasks.other,
         };
         *count += 1;
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::model::TaskKind;
 use resched_tables::model::{Outcome, Reason};
 use resched_tables::words::name;
 use serde::Serialize;
@@ -181,7 +182,7 @@ impl Why {
             user: text(&job.user),
             queue: text(&job.queue),
             submit: job.submit,
-            start: self.attempts_of(row).iter().filter(|own| !own.is_master).map(|own| own.start).min(),
+            start: self.attempts_of(row).iter().filter(|own| own.kind != TaskKind::Master).map(|own| own.start).min(),
             finish: job.finish,
             outcome: job.outcome,
         };

@@ -49,8 +49,6 @@ pub(super) struct Held {
     /// The place of what it holds in the list of amounts.
     pub(super) amounts: u32,
     pub(super) kind: TaskKind,
-    /// Whether it is the application master of its job, and no task.
-    pub(super) is_master: bool,
     /// Whether its task had been tried before.
     pub(super) again: bool,
     /// Whether its machine was lost.

@@ -12,7 +12,7 @@ use resched_tables::store::System;
 use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why};
 use crate::runs::population::judge;
 use crate::runs::tables::{Index, Jobs, at, columns, integers, plausible, reasons, strings};
-use crate::{Error, JobMetrics, Origin};
+use crate::{Error, Origin};
 
 /// The columns of the table of attempts that are read.
 const COLUMNS: [&str; 10] = [
@@ -70,7 +70,6 @@ impl Why {
         }
         let rows = reasons(dir, &origin)?;
         let passed_over = passed_over(&rows, &index);
-        attempts.add_masters(&jobs, &passed_over);
         let mut raw = attempts.finish(passed_over, origin.rows().contains_key("reasons"));
         let counts = [("implausible-time", implausible), ("attempt-of-unknown-job", of_unknown_job)];
         raw.skipped.extend(counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)));
@@ -90,7 +89,6 @@ impl Why {
             attempts.add(job, &Attempt::of(row));
         }
         let passed_over = passed_over(&rows.reasons, &index);
-        attempts.add_masters(&jobs, &passed_over);
         let mut raw = attempts.finish(passed_over, true);
         raw.jobs = jobs;
         Self::judged(label(&origin), &origin, raw)
@@ -171,8 +169,8 @@ struct Attempts {
     places: HashMap<Amounts, u32>,
     /// What maps and reduces hold in containers.
     containers: [Amounts; 2],
-    /// What an application master holds, where jobs have them.
-    master: Option<Amounts>,
+    /// What an application master holds.
+    master: Amounts,
     /// The latest time that was seen.
     horizon: i64,
 }
@@ -184,12 +182,11 @@ impl Attempts {
             Origin::Observed(_) => None,
         };
         let container = |size: fn(&Containers) -> Size| rules.map_or([0, 0], |own| [0, size(own).memory_mb.into()]);
-        let has_masters = matches!(origin, Origin::Replay(info) if info.system == System::Yarn);
         Self {
             raw: Raw::default(),
             places: HashMap::new(),
             containers: [container(|own| own.map), container(|own| own.reduce)],
-            master: has_masters.then(|| container(|own| own.am)),
+            master: container(|own| own.am),
             horizon: i64::MIN,
         }
     }
@@ -212,6 +209,7 @@ impl Attempts {
         let amounts = match attempt.kind {
             TaskKind::Map => map,
             TaskKind::Reduce => reduce,
+            TaskKind::Master => self.master,
             _ => {
                 let [cpu, memory] = attempt.requests.map(|own| own.and_then(|own| u64::try_from(own).ok()));
                 if cpu.is_none() && memory.is_none() { ONE_CORE } else { [cpu.unwrap_or(0), memory.unwrap_or(0)] }
@@ -222,8 +220,7 @@ impl Attempts {
             job,
             amounts,
             kind: attempt.kind,
-            is_master: false,
-            again: attempt.number > 0,
+            again: attempt.number > 0 && attempt.kind != TaskKind::Master,
             lost: attempt.outcome == Outcome::Lost,
             since: queued.unwrap_or(i64::MIN).min(start),
             start,
@@ -240,33 +237,6 @@ impl Attempts {
             self.raw.amounts.push(amounts);
         }
         place
-    }
-
-    /// Adds the application masters, which have no rows. From its start on, a job is passed over because it is being started. Its master
-    /// holds a container until it is lost with its node, or until the job ends.
-    fn add_masters(&mut self, jobs: &[JobMetrics], passed_over: &[PassedOver]) {
-        let Some(amounts) = self.master.map(|amounts| self.place_of(amounts)) else { return };
-        let mut changes: Vec<&PassedOver> =
-            passed_over.iter().filter(|own| matches!(own.reason, Reason::Starting | Reason::Master)).collect();
-        changes.sort_by_key(|own| (own.job, own.at));
-        for (place, &&PassedOver { job, at: start, .. }) in
-            changes.iter().enumerate().filter(|(_, own)| own.reason == Reason::Starting)
-        {
-            let next = changes.get(place + 1).filter(|next| next.job == job).map(|next| next.at);
-            let finish = next.or_else(|| jobs.get(job as usize)?.finish).unwrap_or(i64::MAX).max(start);
-            self.raw.attempts.push(Held {
-                job,
-                amounts,
-                kind: TaskKind::Other,
-                is_master: true,
-                again: false,
-                lost: false,
-                since: start,
-                start,
-                shuffled: start,
-                finish,
-            });
-        }
     }
 
     /// Takes what begins after all maps and reduces of a job for its clean-up: some logs do not tell it from the set-up.

@@ -247,11 +247,15 @@ fn a_master_holds_a_container_until_its_job_ends() {
         .reason(3, Some("a"), map, Reason::None, None)
         .reason(20, Some("a"), map, Reason::Master, None)
         .reason(25, Some("a"), map, Reason::Starting, None)
+        .task("a", TaskKind::Master, (2, 20))
+        .with(|own| own.outcome = Outcome::Lost)
+        .task("a", TaskKind::Master, (25, 40))
         .map("a", (10, 20))
         .map("a", (30, 40))
         .job("b", "bob", (0, 60))
         .reason(0, Some("b"), map, Reason::Master, None)
         .reason(40, Some("b"), map, Reason::Starting, None)
+        .task("b", TaskKind::Master, (40, 60))
         .map("b", (50, 60))
         .in_containers(3);
     let found = explained(&why, "b");

@@ -107,9 +107,6 @@ fn place(kind: TaskKind) -> usize {
 /// Adds what an attempt changes. What was there from the beginning changes at the least time.
 fn note(attempt: &Held, changes: &mut Vec<Change>) {
     let &Held { kind, since, start, shuffled, finish, .. } = attempt;
-    if attempt.is_master {
-        return;
-    }
     let mut between = |count, from: i64, to: i64| {
         if from < to {
             changes.extend([(from, count, 1), (to, count, -1)]);
@@ -117,7 +114,7 @@ fn note(attempt: &Held, changes: &mut Vec<Change>) {
     };
     match kind {
         // What is cleaned up is no longer part of the work.
-        TaskKind::Cleanup => return,
+        TaskKind::Cleanup | TaskKind::Master => return,
         TaskKind::Setup => return between(Count::SettingUp, start, finish),
         TaskKind::Map => between(Count::MapsToCome, i64::MIN, start),
         TaskKind::Reduce => between(Count::ReducesToCome, i64::MIN, start),

@@ -149,7 +149,7 @@ fn log_task(log: &mut Log, record: &TaskRecord) -> Result<(), Error> {
         TaskKind::Reduce => "REDUCE",
         TaskKind::Setup => "SETUP",
         TaskKind::Cleanup => "CLEANUP",
-        TaskKind::Other => {
+        TaskKind::Master | TaskKind::Other => {
             return Err(Error::Request(format!(
                 "task `{}`: a Hadoop history expects a map, reduce, set-up or clean-up, found another kind; leave it out",
                 task.task_id

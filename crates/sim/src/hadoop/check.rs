@@ -6,7 +6,7 @@ use resched_tables::model::{Locality, Outcome};
 
 use super::cluster::Cluster;
 use super::kind::Kind;
-use super::observer::{Ended, Launched, Observer, Used};
+use super::observer::{Ended, Launched, MasterLaunched, Observer, Used};
 use super::system::System;
 use super::workload::Workload;
 use crate::Error;
@@ -258,6 +258,14 @@ impl<O: Observer> Observer for Checked<'_, O> {
     fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
         self.check_launch(launched)?;
         self.inner.launched(launched)
+    }
+
+    fn master_launched(&mut self, launched: &MasterLaunched) -> Result<(), Error> {
+        self.inner.master_launched(launched)
+    }
+
+    fn master_lost(&mut self, at: Ms, job: JobId) -> Result<(), Error> {
+        self.inner.master_lost(at, job)
     }
 
     fn notified(&mut self, at: Ms, task: TaskId, attempt: u32) -> Result<(), Error> {

@@ -126,6 +126,14 @@ pub trait Observer {
         Ok(())
     }
 
+    /// The resource manager has given up the node on which the application master of a job ran. Another master will be launched.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn master_lost(&mut self, _at: Ms, _job: JobId) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// A node is kept for another request than before, or for none any more. Told once an event is over.
     ///
     /// # Errors

@@ -1,15 +1,16 @@
 //! The rows of a run on a Hadoop cluster.
 
-use resched_tables::model::{AttemptRow, JobRow, Outcome, ResourceRow, TaskKind};
+use resched_tables::model::{AttemptRow, JobRow, MAPREDUCE, Outcome, ResourceRow, TaskKind};
 use resched_tables::run::RowReader;
 use resched_tables::store::Out;
 
 use crate::Error;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::{Ended, Observer, Used};
+use crate::hadoop::observer::{Ended, MasterLaunched, Observer, Used};
+use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
-use crate::ids::JobId;
+use crate::ids::{JobId, Ms};
 use crate::observer::{Decided, JobEnded, PassedOver};
 use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
 
@@ -17,6 +18,38 @@ use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
 pub struct HadoopRows<'w> {
     workload: &'w Workload,
     cluster: &'w Cluster,
+    /// The application masters that run, by job; empty under MapReduce 1.
+    masters: Vec<Option<MasterLaunched>>,
+    /// How many masters each job has had.
+    launched: Vec<u32>,
+}
+
+impl<'w> HadoopRows<'w> {
+    fn new(workload: &'w Workload, cluster: &'w Cluster) -> Self {
+        let jobs = if cluster.system() == System::Containers { workload.jobs().len() } else { 0 };
+        Self { workload, cluster, masters: vec![None; jobs], launched: vec![0; jobs] }
+    }
+
+    /// The row of the master of a job that runs until then; `None` if none runs.
+    fn master_row(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Option<AttemptRow> {
+        let master = self.masters.get_mut(job.index())?.take()?;
+        let node = self.cluster.node(master.node);
+        let number = self.launched.get_mut(job.index())?;
+        *number += 1;
+        let id = &self.workload.job(job).id;
+        Some(AttemptRow {
+            job_id: id.clone(),
+            task_id: format!("{id}_master"),
+            kind: TaskKind::Master,
+            attempt: i64::from(*number - 1),
+            start: Some(master.at),
+            finish,
+            outcome,
+            host: Some(node.name.clone()),
+            rack: Some(self.cluster.racks()[node.rack.index()].clone()),
+            ..AttemptRow::default()
+        })
+    }
 }
 
 /// Writes a replay as a run to disk, and gives its rows to a reader.
@@ -32,7 +65,7 @@ impl<'w, R: RowReader> Recorder<HadoopRows<'w>, Files<R>> {
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
     pub fn create(out: impl Into<Out>, workload: &'w Workload, cluster: &'w Cluster, reader: R) -> Result<Self, Error> {
-        let run = Self::start(out, HadoopRows { workload, cluster }, reader)?;
+        let run = Self::start(out, HadoopRows::new(workload, cluster), reader)?;
         if cluster.config.cost.contention.is_some() { run.with_resources() } else { Ok(run) }
     }
 }
@@ -40,7 +73,7 @@ impl<'w, R: RowReader> Recorder<HadoopRows<'w>, Files<R>> {
 impl<'w, R: RowReader> Recorder<HadoopRows<'w>, Read<R>> {
     /// Starts without rows.
     pub fn new(workload: &'w Workload, cluster: &'w Cluster, reader: R) -> Self {
-        Self::reading(HadoopRows { workload, cluster }, reader)
+        Self::reading(HadoopRows::new(workload, cluster), reader)
     }
 }
 
@@ -67,14 +100,39 @@ impl<K: RowSink> Observer for Recorder<HadoopRows<'_>, K> {
         self.sink.resource(|| ResourceRow { time: at, host: host(), cpu, io_wait, disk, net_in, net_out })
     }
 
+    fn master_launched(&mut self, launched: &MasterLaunched) -> Result<(), Error> {
+        if let Some(master) = self.source.masters.get_mut(launched.job.index()) {
+            *master = Some(*launched);
+        }
+        Ok(())
+    }
+
+    fn master_lost(&mut self, at: Ms, job: JobId) -> Result<(), Error> {
+        self.end_master(job, Some(at), Outcome::Lost)
+    }
+
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.take_job_end(ended);
-        Ok(())
+        self.end_master(ended.job, Some(ended.finish), ended.outcome)
+    }
+}
+
+impl<K: RowSink> Recorder<HadoopRows<'_>, K> {
+    fn end_master(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Result<(), Error> {
+        match self.source.master_row(job, finish, outcome) {
+            Some(row) => self.sink.attempt(job, &row),
+            None => Ok(()),
+        }
     }
 }
 
 impl RowSource for HadoopRows<'_> {
     type Ended = Ended;
+
+    fn running(&mut self) -> Vec<(JobId, AttemptRow)> {
+        let jobs = 0..self.masters.len();
+        jobs.map(JobId::at).filter_map(|job| Some((job, self.master_row(job, None, Outcome::Incomplete)?))).collect()
+    }
 
     fn jobs(&self) -> usize {
         self.workload.jobs().len()
@@ -101,7 +159,7 @@ impl RowSource for HadoopRows<'_> {
             user: known(&job.user),
             queue: known(&job.queue),
             priority: Some(job.priority),
-            framework: Some("mapreduce".to_owned()),
+            framework: Some(MAPREDUCE.to_owned()),
             submit: Some(job.submit),
             declared_maps: Some(i64::from(job.count(Kind::Map))),
             declared_reduces: Some(i64::from(job.count(Kind::Reduce))),

@@ -143,6 +143,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 self.next_master_beat[job.index()] = NEVER;
                 self.world.restart_master(job);
                 self.note_start(job, Reason::Master);
+                self.observer.master_lost(self.world.now, job)?;
                 for kind in 0..2 {
                     for id in self.world.jobs[job.index()].runs[kind].clone() {
                         self.will_kill(id, at);

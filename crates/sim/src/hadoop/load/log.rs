@@ -68,7 +68,7 @@ impl Role {
             (TaskKind::Reduce, _) => Self::Reduce,
             (TaskKind::Setup, _) | (TaskKind::Other, Some("setup" | "job_setup")) => Self::SetUp,
             (TaskKind::Cleanup, _) | (TaskKind::Other, Some("cleanup" | "job_cleanup")) => Self::CleanUp,
-            (TaskKind::Other, _) => Self::Other,
+            (TaskKind::Master | TaskKind::Other, _) => Self::Other,
         }
     }
 }
