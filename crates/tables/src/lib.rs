@@ -6,7 +6,8 @@
 //! ```
 //!
 //! * [`model`] declares the rows of the tables and their enumerations. Each column is declared there, once.
-//! * [`store`] writes a trace whole or not at all, and reads it back. [`records`] reads it job by job.
+//! * [`store`] writes a trace whole or not at all, and reads it back. [`reader`] goes through it row by row without copies, and
+//!   [`records`] job by job.
 //! * [`sink`] takes jobs one by one, or keeps them in memory.
 //! * [`standing`] says whether a job counts.
 //! * [`run`] describes a replay. The tables of a run have the same form as those of a trace.
@@ -30,6 +31,7 @@ mod error;
 pub mod limits;
 pub mod model;
 pub mod names;
+pub mod reader;
 pub mod records;
 pub mod reference;
 pub mod run;

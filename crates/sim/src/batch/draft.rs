@@ -6,8 +6,8 @@ use super::order::Order;
 use super::workload::{Job, Task, Try, Workload};
 use crate::Error;
 use crate::ids::{JobId, Ms, by_number};
+use crate::loading::{LONGEST, Skipped};
 use crate::resources::Resources;
-use crate::tables::{LONGEST, Skipped};
 
 /// The jobs so far. Give the tasks of a stage, end the stage, and after its last stage end the job.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! From a production log to a [`Workload`] and its [`Machines`].
 //!
 //! This module has all the rules. It reads a log only
-//! through the traits [`Log`] and [`Jobs`], so a trace on disk and jobs in memory mean the same. Each use of a rule is
+//! through [`Log`] and [`JobReader`], so a trace on disk and jobs in memory mean the same. Each use of a rule is
 //! counted under the cause in parentheses:
 //!
 //! * [`super::tries`] says which attempts are replayed, and for how long. A task without attempts runs once, and so
@@ -22,7 +22,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use resched_tables::model::{Outcome, Priority, TaskKind};
+use resched_tables::model::{JobRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_tables::reader::{JobReader, View};
 use resched_tables::run::{RunClock, RunWindow, Unfinished};
 use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
@@ -30,15 +31,15 @@ use resched_tables::texts::Texts;
 
 use super::draft::Draft;
 use super::index::Tree;
-use super::log::{JobEntry, Jobs, Log, TaskEntry};
+use super::log::{Log, of_attempt, of_task};
 use super::machines::Machines;
 use super::survival::{Class, Observed, Survival};
 use super::tries::{Logged, in_order, of_instances};
 use super::workload::{Cut, Job, Try, Workload};
 use crate::ids::Ms;
+use crate::loading::{LONGEST, Skipped, skip};
 use crate::resources::Resources;
 use crate::scope::{Scope, Times, Work};
-use crate::tables::{LONGEST, Skipped, skip};
 use crate::{ClusterConfig, Error};
 
 /// The most instances that a task may have: a larger number is damage.
@@ -82,7 +83,7 @@ impl Loaded {
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job or no machine is left.
 pub fn load(trace: &Trace, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
-    load_log(trace, config, scope)
+    load_log(&Log::Trace(trace), config, scope)
 }
 
 /// Loads jobs and machines in memory, as [`load`] loads a trace of them.
@@ -90,10 +91,10 @@ pub fn load(trace: &Trace, config: &ClusterConfig, scope: &Scope) -> Result<Load
 /// # Errors
 /// [`Error::Config`] if no job or no machine is left.
 pub fn load_records(records: &Collected, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
-    load_log(records, config, scope)
+    load_log(&Log::Memory(records), config, scope)
 }
 
-fn load_log(log: &impl Log, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
+fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
     let mut skipped = Skipped::new();
     let mut machines = Machines::of_log(config, log, &mut skipped)?;
     let (begin, horizon) = (log.begin(), log.horizon()?);
@@ -146,7 +147,7 @@ fn load_log(log: &impl Log, config: &ClusterConfig, scope: &Scope) -> Result<Loa
 }
 
 /// How long the tasks of a log run, by class. Attempts that began before the log are left out, as their start is not known.
-fn survival(log: &impl Log, begin: Option<Ms>, horizon: Ms) -> Result<Survival, Error> {
+fn survival(log: &Log<'_>, begin: Option<Ms>, horizon: Ms) -> Result<Survival, Error> {
     let mut observed = Observed::default();
     let mut add = |class: Class, logged: Logged| {
         let began_inside = begin.is_none_or(|begin| logged.start.is_some_and(|start| start >= begin));
@@ -161,11 +162,11 @@ fn survival(log: &impl Log, begin: Option<Ms>, horizon: Ms) -> Result<Survival, 
             let class = class(&jobs.job(), &jobs.task());
             let mut tried = false;
             while let Some(attempt) = jobs.next_attempt()? {
-                add(class, attempt);
+                add(class, of_attempt(&attempt));
                 tried = true;
             }
             if !tried {
-                add(class, jobs.task().logged);
+                add(class, of_task(&jobs.task()));
             }
         }
     }
@@ -173,7 +174,7 @@ fn survival(log: &impl Log, begin: Option<Ms>, horizon: Ms) -> Result<Survival, 
 }
 
 /// The class of a task.
-fn class(job: &JobEntry<'_>, task: &TaskEntry<'_>) -> Class {
+fn class(job: &View<'_, JobRow>, task: &View<'_, TaskRow>) -> Class {
     (task.kind as u8, job.priority_number.unwrap_or_else(|| step(job.priority)), job.scheduling_class.unwrap_or(0))
 }
 
@@ -327,7 +328,7 @@ impl Rules {
     }
 
     /// The properties of a job, unless it is left out. Its tasks get their requests, and those that could never start go.
-    fn job(&mut self, entry: &JobEntry<'_>, tasks: &mut Tasks) -> Option<Job> {
+    fn job(&mut self, entry: &View<'_, JobRow>, tasks: &mut Tasks) -> Option<Job> {
         let Some(submit) = entry.submit.filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
             self.skip("job-without-submit", 1);
             return None;
@@ -348,7 +349,7 @@ impl Rules {
         let texts = &mut self.texts;
         Some(Job {
             priority: entry.priority_number.unwrap_or_else(|| step(entry.priority)),
-            id: entry.id.to_owned(),
+            id: entry.job_id.to_owned(),
             name: entry.name.map(|name| texts.share(name)),
             user: texts.share(entry.user.unwrap_or_default()),
             queue: texts.share(entry.queue.unwrap_or_default()),
@@ -363,12 +364,12 @@ impl Rules {
     }
 
     /// Reads the tasks of the current job.
-    fn tasks(&mut self, log: &mut impl Jobs, tasks: &mut Tasks) -> Result<(), Error> {
+    fn tasks(&mut self, log: &mut JobReader<'_>, tasks: &mut Tasks) -> Result<(), Error> {
         tasks.clear();
         while log.next_task()? {
             self.logged.clear();
             while let Some(attempt) = log.next_attempt()? {
-                self.logged.push(attempt);
+                self.logged.push(of_attempt(&attempt));
             }
             self.task(&log.job(), log.task(), tasks);
         }
@@ -376,7 +377,7 @@ impl Rules {
     }
 
     /// Adds a task with its attempts, unless it is left out.
-    fn task(&mut self, job: &JobEntry<'_>, entry: TaskEntry<'_>, tasks: &mut Tasks) {
+    fn task(&mut self, job: &View<'_, JobRow>, entry: View<'_, TaskRow>, tasks: &mut Tasks) {
         if matches!(entry.kind, TaskKind::Setup | TaskKind::Cleanup) {
             self.skip("task-of-set-up-or-clean-up", 1);
             return;
@@ -389,8 +390,8 @@ impl Rules {
         };
         let gang = entry.gang.unwrap_or(false) && instances > 1;
         let first = tasks.tries.len();
-        self.add_tries(entry.logged, instances, gang, &mut tasks.tries);
-        let never_started = tasks.tries.len() == first && entry.logged.outcome == Outcome::Incomplete;
+        self.add_tries(of_task(&entry), instances, gang, &mut tasks.tries);
+        let never_started = tasks.tries.len() == first && entry.outcome == Outcome::Incomplete;
         let own = &tasks.tries[first..];
         let unfinished = never_started || own.iter().any(|logged| logged.outcome == Outcome::Incomplete);
         tasks.unfinished |= unfinished;
@@ -399,7 +400,7 @@ impl Rules {
             if never_started {
                 tasks.tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
             }
-            let known = estimate(survival, class(job, &entry), self.seed, entry.id, &mut tasks.tries[first..]);
+            let known = estimate(survival, class(job, &entry), self.seed, entry.task_id, &mut tasks.tries[first..]);
             self.work.estimated_tasks += u64::from(known);
             if never_started && !known {
                 tasks.tries.truncate(first);
@@ -418,7 +419,7 @@ impl Rules {
             (stage, _) => (stage.unwrap_or_default(), entry.depends_on),
         };
         tasks.listed.push(Listed {
-            name: add_text(&mut tasks.names, entry.id),
+            name: add_text(&mut tasks.names, entry.task_id),
             stage_name: add_text(&mut tasks.names, stage),
             after: after.into_iter().map(str::to_owned).collect(),
             tries: first..tasks.tries.len(),
@@ -472,7 +473,7 @@ impl Rules {
     }
 
     /// Sets the request of every task.
-    fn fill_requests(&mut self, job: &JobEntry<'_>, listed: &mut [Listed]) {
+    fn fill_requests(&mut self, job: &View<'_, JobRow>, listed: &mut [Listed]) {
         let of_job = |of: fn(&Listed) -> Option<u64>, own: Option<i64>| {
             if listed.iter().all(|task| of(task).is_some()) {
                 return None;

@@ -12,8 +12,8 @@ use super::log::Log;
 use crate::clones::{Clone, clones};
 use crate::cluster_file::{MOST_MEMORY, Placement};
 use crate::ids::{Ms, NodeId};
+use crate::loading::{LONGEST, Skipped};
 use crate::resources::Resources;
-use crate::tables::{LONGEST, Skipped};
 use crate::{ClusterConfig, Error};
 
 /// The size of a machine that the trace does not give, if its amounts are shares of the largest machine: the whole of
@@ -112,7 +112,7 @@ impl Machines {
     ///
     /// # Errors
     /// [`Error::Config`] if there is no machine or no size is known; [`Error::Trace`] if the trace cannot be read.
-    pub(super) fn of_log(config: &ClusterConfig, log: &impl Log, skipped: &mut Skipped) -> Result<Self, Error> {
+    pub(super) fn of_log(config: &ClusterConfig, log: &Log<'_>, skipped: &mut Skipped) -> Result<Self, Error> {
         let own = &config.machines;
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
         if let (Some(count), Some(cpu)) = (own.count, cpu) {

@@ -15,7 +15,7 @@ use rand::RngExt;
 use resched_tables::draws::{Purpose, stream};
 
 use crate::ids::Ms;
-use crate::tables::LONGEST;
+use crate::loading::LONGEST;
 
 /// The factor between the ends of a bin.
 const GROWTH: f64 = 1.01;

@@ -11,7 +11,7 @@ use resched_tables::model::Outcome;
 
 use super::workload::Try;
 use crate::ids::Ms;
-use crate::tables::LONGEST;
+use crate::loading::LONGEST;
 
 /// An attempt as the trace has it.
 #[derive(Debug, Clone, Copy, Default)]

@@ -10,8 +10,8 @@ use super::draft::Draft;
 use super::order::Order;
 use crate::Error;
 use crate::ids::{JobId, Ms, TaskId};
+use crate::loading::Skipped;
 use crate::resources::Resources;
-use crate::tables::Skipped;
 
 /// A logged try at a task: how and after which time it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

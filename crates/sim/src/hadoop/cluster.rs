@@ -16,7 +16,7 @@ use crate::hadoop::policy::Policy;
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Edges;
 use crate::ids::{Ms, NodeId, RackId};
-use crate::records::IN_MEMORY;
+use crate::loading::IN_MEMORY;
 use crate::resources::Resources;
 
 /// An outage of a node of a cluster.

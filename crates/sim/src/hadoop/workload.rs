@@ -10,7 +10,7 @@ use resched_tables::model::{Locality, Outcome, Priority};
 
 use crate::hadoop::kind::Kind;
 use crate::ids::{JobId, Ms, NodeId, TaskId, by_number};
-use crate::tables::LONGEST;
+use crate::loading::LONGEST;
 
 /// A logged try at a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,8 +25,14 @@ pub trait Cell: Sized {
     type Builder: Default;
     /// The Arrow array of the column.
     type Array: Array + Clone + 'static;
+    /// The value as a reader sees it: texts are borrowed. Its default stands for a column that is not read.
+    type View<'a>: Default;
     /// The Arrow type of the column.
     fn data_type() -> DataType;
+    /// The value in row `row` of a column whose values were checked.
+    fn view(array: &Self::Array, row: usize) -> Self::View<'_>;
+    /// This value as a reader sees it.
+    fn as_view(&self) -> Self::View<'_>;
     /// Adds this value to a column under construction.
     fn append(&self, builder: &mut Self::Builder);
     /// Ends a column and empties the builder.
@@ -57,6 +63,16 @@ pub trait Row: Sized {
     fn columns(batch: &RecordBatch) -> Result<Self::Columns, String>;
     /// Row `row`; `Err` names the column whose value is not in its enumeration.
     fn get(columns: &Self::Columns, row: usize) -> Result<Self, &'static str>;
+    /// A row as a reader sees it: texts are borrowed, and columns that are not read have their defaults.
+    type View<'a>: Default;
+    /// The columns of a batch that are read, downcast once.
+    type Read: Default;
+    /// Downcasts the columns that a batch has; the others are not read.
+    fn read(batch: &RecordBatch) -> Self::Read;
+    /// Row `row` of a batch whose values were checked.
+    fn view(columns: &Self::Read, row: usize) -> Self::View<'_>;
+    /// This row as a reader sees it.
+    fn as_view(&self) -> Self::View<'_>;
 }
 
 /// One field of a schema, with its description.
@@ -91,6 +107,15 @@ pub fn column<C: Cell>(batch: &RecordBatch, name: &str) -> Result<C::Array, Stri
 impl Cell for String {
     type Builder = StringBuilder;
     type Array = StringArray;
+    type View<'a> = &'a str;
+    #[inline]
+    fn view(array: &StringArray, row: usize) -> Self::View<'_> {
+        array.value(row)
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        self
+    }
     fn data_type() -> DataType {
         DataType::Utf8
     }
@@ -110,6 +135,15 @@ impl Cell for Option<String> {
     const NULLABLE: bool = true;
     type Builder = Nullable<StringBuilder>;
     type Array = StringArray;
+    type View<'a> = Option<&'a str>;
+    #[inline]
+    fn view(array: &StringArray, row: usize) -> Self::View<'_> {
+        array.is_valid(row).then(|| array.value(row))
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        self.as_deref()
+    }
     fn data_type() -> DataType {
         DataType::Utf8
     }
@@ -128,6 +162,15 @@ impl Cell for Option<String> {
 impl Cell for i64 {
     type Builder = Int64Builder;
     type Array = Int64Array;
+    type View<'a> = i64;
+    #[inline]
+    fn view(array: &Int64Array, row: usize) -> Self::View<'_> {
+        array.value(row)
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        *self
+    }
     fn data_type() -> DataType {
         DataType::Int64
     }
@@ -147,6 +190,15 @@ impl Cell for Option<i64> {
     const NULLABLE: bool = true;
     type Builder = Nullable<Int64Builder>;
     type Array = Int64Array;
+    type View<'a> = Option<i64>;
+    #[inline]
+    fn view(array: &Int64Array, row: usize) -> Self::View<'_> {
+        array.is_valid(row).then(|| array.value(row))
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        *self
+    }
     fn data_type() -> DataType {
         DataType::Int64
     }
@@ -165,6 +217,15 @@ impl Cell for Option<i64> {
 impl Cell for f64 {
     type Builder = Float64Builder;
     type Array = Float64Array;
+    type View<'a> = f64;
+    #[inline]
+    fn view(array: &Float64Array, row: usize) -> Self::View<'_> {
+        array.value(row)
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        *self
+    }
     fn data_type() -> DataType {
         DataType::Float64
     }
@@ -184,6 +245,15 @@ impl Cell for Option<f64> {
     const NULLABLE: bool = true;
     type Builder = Nullable<Float64Builder>;
     type Array = Float64Array;
+    type View<'a> = Option<f64>;
+    #[inline]
+    fn view(array: &Float64Array, row: usize) -> Self::View<'_> {
+        array.is_valid(row).then(|| array.value(row))
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        *self
+    }
     fn data_type() -> DataType {
         DataType::Float64
     }
@@ -203,6 +273,15 @@ impl Cell for Option<bool> {
     const NULLABLE: bool = true;
     type Builder = Nullable<BooleanBuilder>;
     type Array = BooleanArray;
+    type View<'a> = Option<bool>;
+    #[inline]
+    fn view(array: &BooleanArray, row: usize) -> Self::View<'_> {
+        array.is_valid(row).then(|| array.value(row))
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        *self
+    }
     fn data_type() -> DataType {
         DataType::Boolean
     }
@@ -221,6 +300,18 @@ impl Cell for Option<bool> {
 impl Cell for Vec<String> {
     type Builder = StringListBuilder;
     type Array = ListArray;
+    type View<'a> = Vec<&'a str>;
+    #[inline]
+    fn view(array: &ListArray, row: usize) -> Self::View<'_> {
+        let Some(texts) = array.values().as_any().downcast_ref::<StringArray>() else { return Vec::new() };
+        let ends = array.value_offsets();
+        let (Some(&from), Some(&to)) = (ends.get(row), ends.get(row + 1)) else { return Vec::new() };
+        (from as usize..to as usize).filter(|&place| texts.is_valid(place)).map(|place| texts.value(place)).collect()
+    }
+    #[inline]
+    fn as_view(&self) -> Self::View<'_> {
+        self.iter().map(String::as_str).collect()
+    }
     fn data_type() -> DataType {
         DataType::List(Arc::new(Field::new("item", DataType::Utf8, true)))
     }
@@ -350,6 +441,15 @@ macro_rules! enumeration {
                 &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
             type Builder = $crate::arrow::array::StringBuilder;
             type Array = $crate::arrow::array::StringArray;
+            type View<'a> = $name;
+            #[inline]
+            fn view(array: &Self::Array, row: usize) -> $name {
+                $name::from_name(array.value(row)).unwrap_or_default()
+            }
+            #[inline]
+            fn as_view(&self) -> $name {
+                *self
+            }
             fn data_type() -> $crate::arrow::datatypes::DataType {
                 $crate::arrow::datatypes::DataType::Utf8
             }
@@ -370,6 +470,16 @@ macro_rules! enumeration {
             const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
             type Builder = $crate::store::columns::Nullable<$crate::arrow::array::StringBuilder>;
             type Array = $crate::arrow::array::StringArray;
+            type View<'a> = Option<$name>;
+            #[inline]
+            fn view(array: &Self::Array, row: usize) -> Option<$name> {
+                use $crate::arrow::array::Array;
+                if array.is_null(row) { None } else { $name::from_name(array.value(row)) }
+            }
+            #[inline]
+            fn as_view(&self) -> Option<$name> {
+                *self
+            }
             fn data_type() -> $crate::arrow::datatypes::DataType {
                 $crate::arrow::datatypes::DataType::Utf8
             }
@@ -408,6 +518,12 @@ macro_rules! table {
             pub struct Builders { $($field: <$type as Cell>::Builder,)+ }
             /// The columns of a batch.
             pub struct Columns { $($field: <$type as Cell>::Array,)+ }
+            /// The columns of a batch that are read.
+            #[derive(Default)]
+            pub struct Read { $($field: Option<<$type as Cell>::Array>,)+ }
+            $(#[doc = $about])+
+            #[derive(Debug, Clone, Default)]
+            pub struct View<'a> { $($(#[doc = $fdoc])+ pub $field: <$type as Cell>::View<'a>,)+ all: std::marker::PhantomData<&'a ()> }
 
             impl Row for $name {
                 const TABLE: &'static str = $table;
@@ -433,6 +549,21 @@ macro_rules! table {
                 }
                 fn get(columns: &Columns, row: usize) -> Result<Self, &'static str> {
                     Ok($name { $($field: <$type as Cell>::get(&columns.$field, row).ok_or(stringify!($field))?,)+ })
+                }
+                type View<'a> = View<'a>;
+                type Read = Read;
+                fn read(batch: &$crate::arrow::record_batch::RecordBatch) -> Read {
+                    Read { $($field: column::<$type>(batch, stringify!($field)).ok(),)+ }
+                }
+                #[inline(always)]
+                fn view(columns: &Read, row: usize) -> View<'_> {
+                    View {
+                        $($field: columns.$field.as_ref().map(|array| <$type as Cell>::view(array, row)).unwrap_or_default(),)+
+                        all: std::marker::PhantomData,
+                    }
+                }
+                fn as_view(&self) -> View<'_> {
+                    View { $($field: Cell::as_view(&self.$field),)+ all: std::marker::PhantomData }
                 }
             }
         };

@@ -1,6 +1,7 @@
 //! Initialisation, set-up and clean-up of a job, from its log.
 
 use resched_tables::model::JobRow;
+use resched_tables::reader::View;
 
 use super::log::Attempt;
 use super::times::length;
@@ -30,7 +31,7 @@ impl LoggedEdges {
     /// The launch in the log is the end of the initialisation. In logs of some other tools it is the first start of a task, and the
     /// job may have waited until then. So it counts only if something came between: a set-up task, or some time. A job without a
     /// clean-up task ends once a heartbeat has reported its last attempt; only a later end shows a commit.
-    pub(super) fn of_job(&self, job: &JobRow) -> Edges {
+    pub(super) fn of_job(&self, job: &View<'_, JobRow>) -> Edges {
         let is_init = self.setup.is_some() || job.launch < self.first_start;
         let tail = length(self.last_finish, job.finish).filter(|_| self.cleanup.is_none());
         Edges {

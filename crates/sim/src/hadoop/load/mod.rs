@@ -19,17 +19,18 @@ use resched_tables::store::Trace;
 
 use self::busy::Busy;
 use self::edges::LoggedEdges;
-use self::log::{Attempt, Log, Role, Task, TraceLog};
+use self::log::{Attempt, Role};
 use self::times::{Shuffles, length, phases};
 use crate::Error;
+use resched_tables::reader::{JobReader, View};
+
 use crate::cluster_file::{SetUp, Splits};
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::workload::{Edges, Job, LoggedMap, LoggedReduce, TaskSpec, Workload, write_usual_task_name};
 use crate::ids::{Ms, NodeId};
-use crate::records::Records;
+use crate::loading::{IN_MEMORY, LONGEST, Skipped, skip};
 use crate::scope::{Scope, Times, Work};
-use crate::tables::{LONGEST, Skipped, skip};
 
 /// The most tasks a job may declare beyond those that are listed: a larger number is damage.
 const MOST_UNLISTED: i64 = 1_000_000;
@@ -74,7 +75,13 @@ impl Loaded {
 pub fn load(trace: &Trace, cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
     // Where an attempt ran matters only where hosts are known to differ, or what they offer is not the trace's own.
     let hosts_matter = !cluster.config.cost.host_factors.is_empty() || cluster.gives_sizes();
-    load_log(&mut TraceLog::open(trace, hosts_matter)?, cluster, scope)
+    load_log(
+        &trace.dir().display().to_string(),
+        &mut log::of_trace(trace, hosts_matter)?,
+        log::room(trace),
+        cluster,
+        scope,
+    )
 }
 
 /// Loads jobs in memory, as [`load`] loads a trace of them.
@@ -82,22 +89,28 @@ pub fn load(trace: &Trace, cluster: &Cluster, scope: &Scope) -> Result<Loaded, E
 /// # Errors
 /// [`Error::Config`] if no job is left, or there are more tasks than ids.
 pub fn load_records(jobs: &[JobRecord], cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
-    load_log(&mut Records::new(jobs), cluster, scope)
+    load_log(IN_MEMORY, &mut JobReader::of_records(jobs), [0; 3], cluster, scope)
 }
 
-fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
+/// Loads the jobs of the log `name`, with room for so many tasks, attempts and splits.
+fn load_log(
+    name: &str,
+    log: &mut JobReader<'_>,
+    [tasks, attempts, splits]: [usize; 3],
+    cluster: &Cluster,
+    scope: &Scope,
+) -> Result<Loaded, Error> {
     let (skipped, work) = (Skipped::new(), Work::default());
     let homes = cluster.hosts().collect();
     let busy = cluster.gives_sizes().then(Busy::default);
     let mut rules = Rules { cluster, homes, scope, skipped, work, usual_name: String::new(), busy };
-    let [tasks, attempts, splits] = log.room();
     let mut workload = Workload::with_room(tasks, attempts, splits);
-    while let Some(row) = log.next_job()? {
+    while log.next_job()? {
         let listed = rules.listed(log)?;
-        if let Some((job, maps, reduces)) = rules.job(row, listed) {
+        if let Some((job, maps, reduces)) = rules.job(&log.job(), listed) {
             workload
                 .push(job, &maps, &reduces)
-                .ok_or_else(|| Error::Config(format!("{}: more than 4 billion tasks; cut the trace", log.name())))?;
+                .ok_or_else(|| Error::Config(format!("{name}: more than 4 billion tasks; cut the trace")))?;
         }
     }
     log.check_end()?;
@@ -107,8 +120,7 @@ fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Load
     let (first, last) = (submits().min().unwrap_or(0), submits().max().unwrap_or(0));
     if workload.jobs().is_empty() {
         return Err(Error::Config(format!(
-            "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks",
-            log.name()
+            "{name}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks"
         )));
     }
     let first_submit = cluster.config.jobs.first_submit;
@@ -153,7 +165,7 @@ impl Rules<'_> {
     }
 
     /// A job with its maps and reduces, unless it is left out.
-    fn job(&mut self, row: JobRow, listed: Listed) -> Option<(Job, Vec<TaskSpec>, Vec<TaskSpec>)> {
+    fn job(&mut self, row: &View<'_, JobRow>, listed: Listed) -> Option<(Job, Vec<TaskSpec>, Vec<TaskSpec>)> {
         if row.outcome == Outcome::Killed && self.cluster.config.jobs.skip_killed {
             self.skip("killed-job", 1);
             return None;
@@ -162,23 +174,23 @@ impl Rules<'_> {
             self.skip("job-without-submit", 1);
             return None;
         };
-        let maps = self.placed(&row, Kind::Map, listed.maps);
-        let reduces = self.placed(&row, Kind::Reduce, listed.reduces);
+        let maps = self.placed(row, Kind::Map, listed.maps);
+        let reduces = self.placed(row, Kind::Reduce, listed.reduces);
         if maps.is_empty() && reduces.is_empty() {
             self.skip("job-without-tasks", 1);
             return None;
         }
-        self.count_work(&row, &maps, &reduces);
+        self.count_work(row, &maps, &reduces);
         let [first_shuffle, typical_shuffle] = listed.shuffles.means();
         let edges = match self.cluster.config.jobs.setup {
-            SetUp::Logged => listed.edges.of_job(&row),
+            SetUp::Logged => listed.edges.of_job(row),
             SetUp::Fixed => Edges::default(),
         };
         let job = Job {
-            id: row.job_id,
-            name: row.name,
-            user: row.user.unwrap_or_default(),
-            queue: row.queue.unwrap_or_default(),
+            id: row.job_id.to_owned(),
+            name: row.name.map(str::to_owned),
+            user: row.user.unwrap_or_default().to_owned(),
+            queue: row.queue.unwrap_or_default().to_owned(),
             priority: row.priority.unwrap_or(Priority::Normal),
             submit,
             shuffle_bytes: row.shuffle_bytes,
@@ -193,7 +205,7 @@ impl Rules<'_> {
     }
 
     /// Counts the work of a job as it was observed. A task without a try takes a time that the cost model makes.
-    fn count_work(&mut self, row: &JobRow, maps: &[TaskSpec], reduces: &[TaskSpec]) {
+    fn count_work(&mut self, row: &View<'_, JobRow>, maps: &[TaskSpec], reduces: &[TaskSpec]) {
         let of_map = |spec: &TaskSpec| spec.map_tries.iter().map(|logged| logged.run).sum::<Ms>();
         let of_reduce = |spec: &TaskSpec| {
             let phases = |logged: &LoggedReduce| logged.shuffle + logged.sort + logged.reduce.unwrap_or(0);
@@ -218,12 +230,14 @@ impl Rules<'_> {
     }
 
     /// The tasks that the log lists for the current job.
-    fn listed(&mut self, log: &mut impl Log) -> Result<Listed, Error> {
+    fn listed(&mut self, log: &mut JobReader<'_>) -> Result<Listed, Error> {
         let mut listed = Listed::default();
-        while let Some(Task { id, role, times, outcome, bytes }) = log.next_task()? {
-            let name = id.to_owned();
+        while log.next_task()? {
+            let task = log.task();
+            let (name, role) = (task.task_id.to_owned(), Role::of(task.kind, task.stage));
+            let (times, bytes) = ([task.start, task.finish], [task.input_bytes, task.output_bytes]);
             // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
-            let is_logged = outcome != Outcome::Incomplete;
+            let is_logged = task.outcome != Outcome::Incomplete;
             let (replicas, split_bytes) = self.splits(log, &name)?;
             let mut spec = TaskSpec { replicas, ..TaskSpec::default() };
             match role {
@@ -246,7 +260,7 @@ impl Rules<'_> {
     }
 
     /// The nodes that hold a task's input, and its size: the largest of what they hold, for they hold the same.
-    fn splits(&mut self, log: &mut impl Log, task: &str) -> Result<(Vec<NodeId>, Option<u64>), Error> {
+    fn splits(&mut self, log: &mut JobReader<'_>, task: &str) -> Result<(Vec<NodeId>, Option<u64>), Error> {
         let mut nodes = Vec::new();
         let mut bytes = None;
         let mut outside = 0;
@@ -302,7 +316,12 @@ impl Rules<'_> {
         }
     }
 
-    fn map_tries(&mut self, log: &mut impl Log, is_logged: bool, listed: &mut Listed) -> Result<Vec<LoggedMap>, Error> {
+    fn map_tries(
+        &mut self,
+        log: &mut JobReader<'_>,
+        is_logged: bool,
+        listed: &mut Listed,
+    ) -> Result<Vec<LoggedMap>, Error> {
         let mut tries = Vec::new();
         while let Some(attempt) = log.next_attempt()? {
             self.saw(Kind::Map, &attempt);
@@ -321,14 +340,14 @@ impl Rules<'_> {
                     (Outcome::Unknown, 0)
                 }
             };
-            self.place_try(&mut tries, attempt.number, LoggedMap { outcome, level, run }, LOST_MAP);
+            self.place_try(&mut tries, attempt.attempt, LoggedMap { outcome, level, run }, LOST_MAP);
         }
         Ok(tries)
     }
 
     fn reduce_tries(
         &mut self,
-        log: &mut impl Log,
+        log: &mut JobReader<'_>,
         is_logged: bool,
         listed: &mut Listed,
     ) -> Result<Vec<LoggedReduce>, Error> {
@@ -353,7 +372,7 @@ impl Rules<'_> {
                     LoggedReduce { outcome, ..LOST_REDUCE }
                 }
             };
-            self.place_try(&mut tries, attempt.number, logged, LOST_REDUCE);
+            self.place_try(&mut tries, attempt.attempt, logged, LOST_REDUCE);
         }
         Ok(tries)
     }
@@ -365,7 +384,7 @@ impl Rules<'_> {
     }
 
     /// How long the successful attempt at a set-up or clean-up task held its slot.
-    fn held(&mut self, log: &mut impl Log, times: [Option<Ms>; 2]) -> Result<Option<Ms>, Error> {
+    fn held(&mut self, log: &mut JobReader<'_>, times: [Option<Ms>; 2]) -> Result<Option<Ms>, Error> {
         let mut held = None;
         while let Some(attempt) = log.next_attempt()? {
             if attempt.outcome == Outcome::Success {
@@ -379,8 +398,8 @@ impl Rules<'_> {
     }
 
     /// Puts an attempt at its number; tries that the log lacks before it count as lost.
-    fn place_try<T: Copy>(&mut self, tries: &mut Vec<T>, number: Option<i64>, logged: T, lost: T) {
-        let number = number.and_then(|number| usize::try_from(number).ok()).unwrap_or(usize::MAX);
+    fn place_try<T: Copy>(&mut self, tries: &mut Vec<T>, number: i64, logged: T, lost: T) {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
         if number < tries.len() || number > MOST_TRIES {
             self.skip("attempt-number-out-of-place", 1);
             return;
@@ -399,7 +418,7 @@ impl Rules<'_> {
     }
 
     /// The listed tasks at their numbers, with empty ones for those that were declared only.
-    fn placed(&mut self, row: &JobRow, kind: Kind, mut listed: Vec<ListedTask>) -> Vec<TaskSpec> {
+    fn placed(&mut self, row: &View<'_, JobRow>, kind: Kind, mut listed: Vec<ListedTask>) -> Vec<TaskSpec> {
         let count = listed.len() + self.unlisted(row, kind, listed.len());
         let places = places(&listed, count);
         let split = |task: &mut ListedTask| (std::mem::take(&mut task.spec.replicas), task.spec.input_bytes.take());
@@ -413,7 +432,7 @@ impl Rules<'_> {
             if let Some(task) = place.and_then(|place| listed[place].take()) {
                 spec = task.spec;
                 self.usual_name.clear();
-                write_usual_task_name(&row.job_id, kind, number as u32, &mut self.usual_name);
+                write_usual_task_name(row.job_id, kind, number as u32, &mut self.usual_name);
                 spec.odd_name = (task.name != self.usual_name).then_some(task.name);
             }
             let split = if by_position { Some(number) } else { place };
@@ -426,7 +445,7 @@ impl Rules<'_> {
     }
 
     /// How many tasks of a kind a job declares beyond the `listed` ones.
-    fn unlisted(&mut self, row: &JobRow, kind: Kind, listed: usize) -> usize {
+    fn unlisted(&mut self, row: &View<'_, JobRow>, kind: Kind, listed: usize) -> usize {
         let declared = match kind {
             Kind::Map => row.declared_maps,
             Kind::Reduce => row.declared_reduces,

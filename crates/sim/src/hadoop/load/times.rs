@@ -2,7 +2,7 @@
 
 use super::log::Attempt;
 use crate::ids::Ms;
-use crate::tables::LONGEST;
+use crate::loading::LONGEST;
 
 /// From start to finish, if both are known and it is a time that can be.
 pub(super) fn length(start: Option<Ms>, finish: Option<Ms>) -> Option<Ms> {
