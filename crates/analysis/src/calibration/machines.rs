@@ -8,7 +8,8 @@ use resched_tables::store::Rows;
 use resched_tables::store::columns::Row;
 use serde::Serialize;
 
-use crate::runs::tables::{MAX_TIME, checked};
+use crate::runs::tables::checked;
+use crate::runs::times::MAX_TIME;
 use crate::statistics::distribution::Distribution;
 use crate::{Error, Origin};
 

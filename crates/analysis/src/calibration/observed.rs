@@ -7,7 +7,8 @@ use resched_tables::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, Tas
 use resched_tables::store::Rows;
 use resched_tables::store::columns::Row;
 
-use crate::runs::tables::{MAX_TIME, checked};
+use crate::runs::tables::checked;
+use crate::runs::times::MAX_TIME;
 use crate::{Error, Origin};
 
 /// A job, as far as the estimators need it.

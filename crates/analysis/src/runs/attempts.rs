@@ -5,10 +5,12 @@
 //! jobs are in [`crate::metrics::formulas`]. All times are in ms.
 
 use resched_tables::model::{AttemptRow, Locality, Outcome, TaskKind};
+use resched_tables::reader::View;
 use twox_hash::XxHash64;
 
 use crate::runs::nodes::Nodes;
 use crate::runs::spans::Interval;
+use crate::runs::times::plausible;
 
 /// What metrics need of an attempt.
 #[derive(Debug, Clone, Copy)]
@@ -27,23 +29,27 @@ pub(crate) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    pub(crate) fn of(row: &'a AttemptRow) -> Self {
-        let &AttemptRow { kind, outcome, locality, queued, start, shuffle_finish, finish, .. } = row;
-        let &AttemptRow { ref task_id, ref host, cpu_request, memory_request, .. } = row;
-        let host = host.as_deref();
+    pub(crate) fn of(row: &View<'a, AttemptRow>) -> Self {
         Self {
-            task_id,
-            kind,
-            outcome,
-            locality,
-            host,
-            queued,
-            start,
-            shuffle_finish,
-            finish,
-            cpu_request,
-            memory_request,
+            task_id: row.task_id,
+            kind: row.kind,
+            outcome: row.outcome,
+            locality: row.locality,
+            host: row.host,
+            queued: row.queued,
+            start: row.start,
+            shuffle_finish: row.shuffle_finish,
+            finish: row.finish,
+            cpu_request: row.cpu_request,
+            memory_request: row.memory_request,
         }
+    }
+
+    /// The same without damaged times, which are counted.
+    pub(crate) fn plausible(self, implausible: &mut u64) -> Self {
+        let [queued, start, shuffle_finish, finish] =
+            [self.queued, self.start, self.shuffle_finish, self.finish].map(|time| plausible(time, implausible));
+        Self { queued, start, shuffle_finish, finish, ..self }
     }
 
     /// The same with no time known, because nothing happened at its times.

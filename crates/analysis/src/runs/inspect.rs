@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use arrow::array::{Array, RecordBatch};
-use resched_tables::model::{AttemptRow, JobRow, NodeRow, Outcome, SplitRow, TaskKind, TaskRow};
+use resched_tables::model::{AttemptRow, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskKind, TaskRow};
+use resched_tables::reader::{Cursor, View};
+use resched_tables::store::columns::Row;
 use resched_tables::store::{Amounts, Source, System, TimeZero, Trace};
 use serde::Serialize;
 
 use crate::Error;
-use crate::runs::tables::{integers, strings};
 
 /// Tasks by kind; all five are always listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -168,8 +168,9 @@ pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
         oddities: BTreeMap::new(),
     };
     let mut job_ids = Seen::default();
-    for batch in trace.batches::<JobRow>()? {
-        found.count_jobs(&batch?, &mut job_ids, usual)?;
+    let mut jobs = whole::<JobRow>(trace)?;
+    while jobs.advance()? {
+        found.count_job(&jobs.row(), &mut job_ids, usual);
     }
     found.count_tasks(trace, usual)?;
     found.odd(FAR, manifest.skipped.get("far-time").copied().unwrap_or(0));
@@ -177,10 +178,9 @@ pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
         found.splits += batch?.num_rows() as u64;
     }
     let mut hosts = Seen::default();
-    for batch in trace.batches::<NodeRow>()? {
-        for host in strings(&batch?, "host")?.iter().flatten() {
-            found.nodes += u64::from(hosts.is_new(host));
-        }
+    let mut nodes = whole::<NodeRow>(trace)?;
+    while nodes.advance()? {
+        found.nodes += u64::from(hosts.is_new(nodes.row().host));
     }
     found.span_ms = found.max_finish.zip(found.min_submit).and_then(|(last, first)| last.checked_sub(first));
     Ok(found)
@@ -193,74 +193,61 @@ impl Inspection {
         }
     }
 
-    fn count_jobs(&mut self, batch: &RecordBatch, ids: &mut Seen, usual: Usual) -> Result<(), Error> {
-        let (submit, finish) = (integers(batch, "submit")?, integers(batch, "finish")?);
-        let (id, outcome) = (strings(batch, "job_id")?, strings(batch, "outcome")?);
-        let input_bytes = integers(batch, "input_bytes")?;
-        for row in 0..batch.num_rows() {
-            self.jobs += 1;
-            let bytes = value(input_bytes, row).and_then(|bytes| u64::try_from(bytes).ok());
-            self.map_input_bytes = self.map_input_bytes.saturating_add(bytes.unwrap_or(0));
-            *self.job_outcome.entry(outcome.value(row).to_owned()).or_default() += 1;
-            let (submit, finish) = (value(submit, row), value(finish, row));
-            self.min_submit = [self.min_submit, submit].into_iter().flatten().min();
-            self.max_finish = self.max_finish.max(finish);
-            self.odd("job-id-seen-before", u64::from(!ids.is_new(id.value(row))));
-            self.odd("job-without-submit", u64::from(submit.is_none()));
-            self.odd("job-without-finish", u64::from(finish.is_none()));
-            self.odd("job-finish-before-submit", u64::from(before(finish, submit)));
-            // What was there before a trace began has a negative time if times count from the begin of the trace.
-            let negative = submit.is_some_and(|submit| submit < 0) && self.time_zero == TimeZero::Epoch;
-            self.odd("job-submit-before-1970", u64::from(negative));
-            self.odd(FAR, usual.far([submit, finish]));
-        }
-        Ok(())
+    fn count_job(&mut self, job: &View<'_, JobRow>, ids: &mut Seen, usual: Usual) {
+        self.jobs += 1;
+        let bytes = job.input_bytes.and_then(|bytes| u64::try_from(bytes).ok());
+        self.map_input_bytes = self.map_input_bytes.saturating_add(bytes.unwrap_or(0));
+        *self.job_outcome.entry(job.outcome.to_string()).or_default() += 1;
+        let (submit, finish) = (job.submit, job.finish);
+        self.min_submit = [self.min_submit, submit].into_iter().flatten().min();
+        self.max_finish = self.max_finish.max(finish);
+        self.odd("job-id-seen-before", u64::from(!ids.is_new(job.job_id)));
+        self.odd("job-without-submit", u64::from(submit.is_none()));
+        self.odd("job-without-finish", u64::from(finish.is_none()));
+        self.odd("job-finish-before-submit", u64::from(before(finish, submit)));
+        // What was there before a trace began has a negative time if times count from the begin of the trace.
+        let negative = submit.is_some_and(|submit| submit < 0) && self.time_zero == TimeZero::Epoch;
+        self.odd("job-submit-before-1970", u64::from(negative));
+        self.odd(FAR, usual.far([submit, finish]));
     }
 
     /// Counts tasks and attempts side by side.
     fn count_tasks(&mut self, trace: &Trace, usual: Usual) -> Result<(), Error> {
-        let mut attempts = Attempts { batches: trace.batches::<AttemptRow>()?, next: None };
-        let mut attempt = attempts.next()?;
+        let (mut tasks, mut attempts) = (whole::<TaskRow>(trace)?, whole::<AttemptRow>(trace)?);
         // The tasks of a job stand together, so only the ids of one job are kept.
         let (mut job, mut ids, mut of_job) = (String::new(), Seen::default(), 0);
-        for batch in trace.batches::<TaskRow>()? {
-            let batch = batch?;
-            let job_id = strings(&batch, "job_id")?;
-            let (id, kind) = (strings(&batch, "task_id")?, strings(&batch, "kind")?);
-            let (start, finish) = (integers(&batch, "start")?, integers(&batch, "finish")?);
-            for row in 0..batch.num_rows() {
-                self.count_task(kind.value(row));
-                if job_id.value(row) != job {
-                    job_id.value(row).clone_into(&mut job);
-                    ids = Seen::default();
-                    self.count_job_tasks(std::mem::take(&mut of_job));
-                }
-                of_job += 1;
-                self.odd("task-id-seen-before", u64::from(!ids.is_new(id.value(row))));
-                let (start, finish) = (value(start, row), value(finish, row));
-                let run = start.zip(finish).and_then(|(start, finish)| u64::try_from(finish.checked_sub(start)?).ok());
-                run.into_iter().for_each(|run| self.task_runs.add(run));
-                self.odd("task-finish-before-start", u64::from(before(finish, start)));
-                self.odd(FAR, usual.far([start, finish]));
-                let (mut tries, mut last) = (0u64, None);
-                while let Some(own) = attempt.take_if(|attempt| attempt.task_id == id.value(row)) {
-                    self.odd("attempt-before-its-task", u64::from(before(own.start, start)));
-                    self.odd("attempt-seen-before", u64::from(last == Some(own.number)));
-                    last = Some(own.number);
-                    tries += 1;
-                    self.count_attempt(&own);
-                    self.odd(FAR, usual.far([own.start, own.finish]));
-                    attempt = attempts.next()?;
-                }
-                self.odd("task-without-attempts", u64::from(tries == 0));
+        while tasks.advance()? {
+            let task = tasks.row();
+            self.count_task(task.kind);
+            if task.job_id != job {
+                task.job_id.clone_into(&mut job);
+                ids = Seen::default();
+                self.count_job_tasks(std::mem::take(&mut of_job));
             }
+            of_job += 1;
+            self.odd("task-id-seen-before", u64::from(!ids.is_new(task.task_id)));
+            let (start, finish) = (task.start, task.finish);
+            let run = start.zip(finish).and_then(|(start, finish)| u64::try_from(finish.checked_sub(start)?).ok());
+            run.into_iter().for_each(|run| self.task_runs.add(run));
+            self.odd("task-finish-before-start", u64::from(before(finish, start)));
+            self.odd(FAR, usual.far([start, finish]));
+            let (mut tries, mut last) = (0u64, None);
+            while attempts.advance_if(|attempt| attempt.task_id == task.task_id)? {
+                let own = attempts.row();
+                self.odd("attempt-before-its-task", u64::from(before(own.start, start)));
+                self.odd("attempt-seen-before", u64::from(last == Some(own.attempt)));
+                last = Some(own.attempt);
+                tries += 1;
+                self.count_attempt(&own);
+                self.odd(FAR, usual.far([own.start, own.finish]));
+            }
+            self.odd("task-without-attempts", u64::from(tries == 0));
         }
         self.count_job_tasks(of_job);
         // Attempts that are left over follow no task, so the two tables differ in their order.
-        while let Some(stray) = attempt {
+        while attempts.advance()? {
             self.odd("attempt-out-of-order", 1);
-            self.count_attempt(&stray);
-            attempt = attempts.next()?;
+            self.count_attempt(&attempts.row());
         }
         Ok(())
     }
@@ -271,9 +258,9 @@ impl Inspection {
         }
     }
 
-    fn count_task(&mut self, kind: &str) {
+    fn count_task(&mut self, kind: TaskKind) {
         let tasks = &mut self.tasks;
-        let count = match TaskKind::from_name(kind).unwrap_or_default() {
+        let count = match kind {
             TaskKind::Map => &mut tasks.map,
             TaskKind::Reduce => &mut tasks.reduce,
             TaskKind::Setup => &mut tasks.setup,
@@ -283,20 +270,25 @@ impl Inspection {
         *count += 1;
     }
 
-    fn count_attempt(&mut self, attempt: &Attempt) {
+    fn count_attempt(&mut self, attempt: &View<'_, AttemptRow>) {
         *self.attempts.entry(format!("{}/{}", attempt.kind, attempt.outcome)).or_default() += 1;
         self.odd("attempt-finish-before-start", u64::from(before(attempt.finish, attempt.start)));
         self.odd("attempt-without-start", u64::from(attempt.start.is_none()));
-        if attempt.kind == TaskKind::Map.as_str() && attempt.outcome == Outcome::Success.as_str() {
-            let level = match attempt.locality.as_deref() {
-                Some("node") => &mut self.locality.node,
-                Some("rack") => &mut self.locality.rack,
-                Some("off") => &mut self.locality.off,
-                _ => &mut self.locality.unknown,
+        if attempt.kind == TaskKind::Map && attempt.outcome == Outcome::Success {
+            let level = match attempt.locality {
+                Some(Locality::Node) => &mut self.locality.node,
+                Some(Locality::Rack) => &mut self.locality.rack,
+                Some(Locality::Off) => &mut self.locality.off,
+                None => &mut self.locality.unknown,
             };
             *level += 1;
         }
     }
+}
+
+/// All columns of a table, so that damage in any of them is found.
+fn whole<R: Row + 'static>(trace: &Trace) -> Result<Cursor<R>, Error> {
+    Ok(Cursor::new(trace.dir(), trace.batches::<R>()?))
 }
 
 /// The oddity of times far outside of the trace: those that ingest left out, and those that are in its tables.
@@ -305,8 +297,9 @@ const FAR: &str = "time-far-outside";
 /// When jobs were submitted, in order.
 fn submits(trace: &Trace) -> Result<Vec<i64>, Error> {
     let mut submits: Vec<i64> = Vec::new();
-    for batch in trace.batches::<JobRow>()? {
-        submits.extend(integers(&batch?, "submit")?.iter().flatten());
+    let mut jobs = Cursor::<JobRow>::open(trace, &["submit"])?;
+    while jobs.advance()? {
+        submits.extend(jobs.row().submit);
     }
     submits.sort_unstable();
     Ok(submits)
@@ -340,61 +333,6 @@ impl Usual {
 /// Whether both times are known and the first is earlier.
 fn before(first: Option<i64>, second: Option<i64>) -> bool {
     first.zip(second).is_some_and(|(first, second)| first < second)
-}
-
-fn value(column: &arrow::array::Int64Array, row: usize) -> Option<i64> {
-    column.is_valid(row).then(|| column.value(row))
-}
-
-struct Attempt {
-    task_id: String,
-    kind: String,
-    number: i64,
-    start: Option<i64>,
-    finish: Option<i64>,
-    outcome: String,
-    locality: Option<String>,
-}
-
-/// The attempts one by one, a batch in memory at a time.
-struct Attempts<B> {
-    batches: B,
-    next: Option<(RecordBatch, usize)>,
-}
-
-impl<B: Iterator<Item = Result<RecordBatch, resched_tables::Error>>> Attempts<B> {
-    fn next(&mut self) -> Result<Option<Attempt>, Error> {
-        loop {
-            if let Some((batch, row)) = &mut self.next
-                && *row < batch.num_rows()
-            {
-                let attempt = Attempt::read(batch, *row)?;
-                *row += 1;
-                return Ok(Some(attempt));
-            }
-            match self.batches.next() {
-                Some(batch) => self.next = Some((batch?, 0)),
-                None => return Ok(None),
-            }
-        }
-    }
-}
-
-impl Attempt {
-    fn read(batch: &RecordBatch, row: usize) -> Result<Self, Error> {
-        let text = |name: &str| strings(batch, name).map(|column| column.value(row).to_owned());
-        let integer = |name: &str| integers(batch, name).map(|column| value(column, row));
-        let locality = strings(batch, "locality")?;
-        Ok(Self {
-            task_id: text("task_id")?,
-            kind: text("kind")?,
-            number: integer("attempt")?.unwrap_or(0),
-            start: integer("start")?,
-            finish: integer("finish")?,
-            outcome: text("outcome")?,
-            locality: locality.is_valid(row).then(|| locality.value(row).to_owned()),
-        })
-    }
 }
 
 /// Remembers texts by a 64-bit hash with fixed keys, in eight bytes each. With ten million texts, the chance that two are confused

@@ -10,4 +10,5 @@ pub mod population;
 pub mod run;
 pub mod spans;
 pub(crate) mod tables;
+pub(crate) mod times;
 pub mod window;

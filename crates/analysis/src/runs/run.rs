@@ -6,6 +6,7 @@ use std::path::Path;
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKind};
 use resched_tables::run::{self, RowReader, RunInfo, RunTables};
 use resched_tables::standing::Standing;
+use resched_tables::store::columns::Row;
 use resched_tables::store::{Inventory, Manifest, System, Trace};
 
 use crate::Error;
@@ -201,12 +202,12 @@ pub struct Gathered {
 impl RowReader for Gathered {
     fn attempt(&mut self, job: usize, row: &AttemptRow) {
         if let Ok(job) = u32::try_from(job) {
-            self.tables.sums.add(job, &Attempt::of(row));
+            self.tables.sums.add(job, &Attempt::of(&row.as_view()));
         }
     }
 
     fn job(&mut self, row: &JobRow) {
-        self.tables.jobs.push(row);
+        self.tables.jobs.push(&row.as_view(), &mut 0);
     }
 
     fn decision(&mut self, row: &DecisionRow) {

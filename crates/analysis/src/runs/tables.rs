@@ -4,22 +4,18 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::path::Path;
 
-use arrow::array::{Array, ArrayAccessor, Int64Array, RecordBatch, StringArray};
+use arrow::array::RecordBatch;
 use hashbrown::{DefaultHashBuilder, HashTable};
-use resched_tables::model::{
-    AttemptRow, DecisionRow, JobRow, Locality, Outcome, Priority, ReasonRow, ResourceRow, TaskKind,
-};
+use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ReasonRow, ResourceRow};
+use resched_tables::reader::{Cursor, View};
 use resched_tables::store::columns::Row;
 use resched_tables::store::{Rows, TableReader, read_columns, read_table};
 use resched_tables::texts::Texts;
 
 use crate::runs::attempts::{Attempt, Sums};
 use crate::runs::jobs::JobMetrics;
+use crate::runs::times::{MAX_TIME, plausible};
 use crate::{Error, Origin};
-
-/// Times further from zero than this (ms; some 140,000 years) count as damaged, so that sums and differences of times
-/// never overflow.
-pub(crate) const MAX_TIME: i64 = 1 << 52;
 
 /// The jobs of a run as their table has them, and what their attempts add up to.
 #[derive(Debug, Default)]
@@ -43,17 +39,16 @@ impl Tables {
         let mut sums = Sums::default();
         let mut of_unknown_job = 0;
         let is_observed = origin.observes("attempts.start");
-        for batch in columns::<AttemptRow>(dir, origin, &ATTEMPT_COLUMNS)? {
-            let batch = AttemptBatch::of(&batch?)?;
-            for row in 0..batch.job_id.len() {
-                match index.row_of(batch.job_id.value(row)) {
-                    Some(job) => {
-                        let attempt = batch.attempt(row, &mut implausible);
-                        let attempt = Attempt { kind: origin.role(attempt.kind), ..attempt };
-                        sums.add(job, &if is_observed { attempt } else { attempt.without_times() });
-                    }
-                    None => of_unknown_job += 1,
+        let mut attempts = columns::<AttemptRow>(dir, origin, &ATTEMPT_COLUMNS)?;
+        while attempts.advance()? {
+            let row = attempts.row();
+            match index.row_of(row.job_id) {
+                Some(job) => {
+                    let attempt = Attempt::of(&row).plausible(&mut implausible);
+                    let attempt = Attempt { kind: origin.role(attempt.kind), ..attempt };
+                    sums.add(job, &if is_observed { attempt } else { attempt.without_times() });
                 }
+                None => of_unknown_job += 1,
             }
         }
         let counts = [("implausible-time", implausible), ("attempt-of-unknown-job", of_unknown_job)];
@@ -64,13 +59,13 @@ impl Tables {
     /// The tables of a run that is kept in memory. The caller made these rows, so their times are not checked.
     pub(crate) fn of_rows(rows: &[JobRow], attempts: &[AttemptRow]) -> Self {
         let mut jobs = Jobs::default();
-        rows.iter().for_each(|row| jobs.push(row));
+        rows.iter().for_each(|row| jobs.push(&row.as_view(), &mut 0));
         let index = Index::of(&jobs.rows);
         let mut sums = Sums::default();
         let mut skipped = BTreeMap::new();
         for attempt in attempts {
             match index.row_of(&attempt.job_id) {
-                Some(job) => sums.add(job, &Attempt::of(attempt)),
+                Some(job) => sums.add(job, &Attempt::of(&attempt.as_view())),
                 None => *skipped.entry("attempt-of-unknown-job".to_owned()).or_default() += 1,
             }
         }
@@ -110,13 +105,9 @@ pub(crate) fn checked<R: Row>(
     whole(read_table::<R>(dir, origin.files())?, origin)
 }
 
-/// As [`checked`], but decodes only the columns of these names.
-pub(crate) fn columns<R: Row>(
-    dir: &Path,
-    origin: &Origin,
-    names: &[&str],
-) -> Result<impl Iterator<Item = Result<RecordBatch, resched_tables::Error>> + use<R>, Error> {
-    whole(read_columns::<R>(dir, origin.files(), names)?, origin)
+/// As [`checked`], but reads only the columns of these names, row by row.
+pub(crate) fn columns<R: Row + 'static>(dir: &Path, origin: &Origin, names: &[&str]) -> Result<Cursor<R>, Error> {
+    Ok(Cursor::new(dir, whole(read_columns::<R>(dir, origin.files(), names)?, origin)?))
 }
 
 fn whole<R: Row>(
@@ -182,8 +173,9 @@ impl Jobs {
     /// Reads the table of jobs in `dir`, and counts implausible times.
     pub(crate) fn load(dir: &Path, origin: &Origin, implausible: &mut u64) -> Result<Self, Error> {
         let mut jobs = Self::default();
-        for batch in columns::<JobRow>(dir, origin, &JOB_COLUMNS)? {
-            jobs.append(&batch?, implausible)?;
+        let mut rows = columns::<JobRow>(dir, origin, &JOB_COLUMNS)?;
+        while rows.advance()? {
+            jobs.push(&rows.row(), implausible);
         }
         if !origin.observes("jobs.finish") {
             jobs.rows.iter_mut().for_each(|job| job.finish = None);
@@ -192,61 +184,27 @@ impl Jobs {
         Ok(jobs)
     }
 
-    fn append(&mut self, batch: &RecordBatch, implausible: &mut u64) -> Result<(), Error> {
-        let (text, number) = (|name: &str| strings(batch, name), |name: &str| integers(batch, name));
-        let (job_id, name, user, queue) = (text("job_id")?, text("name")?, text("user")?, text("queue")?);
-        let (group, framework, priority) = (text("group")?, text("framework")?, text("priority")?);
-        let (priority_number, class) = (number("priority_number")?, number("scheduling_class")?);
-        let (submit, launch, finish) = (number("submit")?, number("launch")?, number("finish")?);
-        let (outcome, input_bytes) = (text("outcome")?, number("input_bytes")?);
-        for row in 0..batch.num_rows() {
-            let texts = &mut self.texts;
-            let job = JobMetrics {
-                job_id: job_id.value(row).to_owned(),
-                name: at(name, row).map(|text| texts.share(text)),
-                user: at(user, row).map(|text| texts.share(text)),
-                queue: at(queue, row).map(|text| texts.share(text)),
-                group: at(group, row).map(|text| texts.share(text)),
-                framework: at(framework, row).map(|text| texts.share(text)),
-                priority: at(priority, row).and_then(Priority::from_name),
-                priority_number: at(priority_number, row),
-                scheduling_class: at(class, row),
-                input_bytes: at(input_bytes, row),
-                submit: plausible(at(submit, row), implausible),
-                finish: plausible(at(finish, row), implausible),
-                outcome: at(outcome, row).and_then(Outcome::from_name).unwrap_or_default(),
-                ..JobMetrics::default()
-            };
-            self.add(job, plausible(at(launch, row), implausible));
-        }
-        Ok(())
-    }
-
-    /// Adds a job.
-    pub(crate) fn push(&mut self, row: &JobRow) {
+    /// Adds a job. Damaged times are counted.
+    pub(crate) fn push(&mut self, row: &View<'_, JobRow>, implausible: &mut u64) {
         let texts = &mut self.texts;
         let job = JobMetrics {
-            job_id: row.job_id.clone(),
-            name: row.name.as_deref().map(|text| texts.share(text)),
-            user: row.user.as_deref().map(|text| texts.share(text)),
-            queue: row.queue.as_deref().map(|text| texts.share(text)),
-            group: row.group.as_deref().map(|text| texts.share(text)),
-            framework: row.framework.as_deref().map(|text| texts.share(text)),
+            job_id: row.job_id.to_owned(),
+            name: row.name.map(|text| texts.share(text)),
+            user: row.user.map(|text| texts.share(text)),
+            queue: row.queue.map(|text| texts.share(text)),
+            group: row.group.map(|text| texts.share(text)),
+            framework: row.framework.map(|text| texts.share(text)),
             priority: row.priority,
             priority_number: row.priority_number,
             scheduling_class: row.scheduling_class,
             input_bytes: row.input_bytes,
-            submit: row.submit,
-            finish: row.finish,
+            submit: plausible(row.submit, implausible),
+            finish: plausible(row.finish, implausible),
             outcome: row.outcome,
             ..JobMetrics::default()
         };
-        self.add(job, row.launch);
-    }
-
-    fn add(&mut self, job: JobMetrics, launch: Option<i64>) {
         self.rows.push(job);
-        self.launches.push(launch);
+        self.launches.push(plausible(row.launch, implausible));
     }
 }
 
@@ -274,85 +232,4 @@ impl<'a> Index<'a> {
         let same = |&row: &u32| self.jobs.get(row as usize).is_some_and(|job| job.job_id == job_id);
         self.rows.find(self.hasher.hash_one(job_id), same).copied()
     }
-}
-
-/// The columns of a batch of attempts.
-struct AttemptBatch {
-    job_id: StringArray,
-    task_id: StringArray,
-    kind: StringArray,
-    outcome: StringArray,
-    locality: StringArray,
-    host: StringArray,
-    queued: Int64Array,
-    start: Int64Array,
-    shuffle_finish: Int64Array,
-    finish: Int64Array,
-    cpu_request: Int64Array,
-    memory_request: Int64Array,
-}
-
-impl AttemptBatch {
-    fn of(batch: &RecordBatch) -> Result<Self, Error> {
-        let text = |name: &str| strings(batch, name).cloned();
-        let number = |name: &str| integers(batch, name).cloned();
-        Ok(Self {
-            job_id: text("job_id")?,
-            task_id: text("task_id")?,
-            kind: text("kind")?,
-            outcome: text("outcome")?,
-            locality: text("locality")?,
-            host: text("host")?,
-            queued: number("queued")?,
-            start: number("start")?,
-            shuffle_finish: number("shuffle_finish")?,
-            finish: number("finish")?,
-            cpu_request: number("cpu_request")?,
-            memory_request: number("memory_request")?,
-        })
-    }
-
-    fn attempt(&self, row: usize, implausible: &mut u64) -> Attempt<'_> {
-        let mut time = |column: &Int64Array| plausible(at(column, row), implausible);
-        Attempt {
-            task_id: self.task_id.value(row),
-            kind: TaskKind::from_name(self.kind.value(row)).unwrap_or_default(),
-            outcome: Outcome::from_name(self.outcome.value(row)).unwrap_or_default(),
-            locality: at(&self.locality, row).and_then(Locality::from_name),
-            host: at(&self.host, row),
-            queued: time(&self.queued),
-            start: time(&self.start),
-            shuffle_finish: time(&self.shuffle_finish),
-            finish: time(&self.finish),
-            cpu_request: at(&self.cpu_request, row),
-            memory_request: at(&self.memory_request, row),
-        }
-    }
-}
-
-/// The value in a row of a column; `None` for null.
-pub(crate) fn at<A: ArrayAccessor>(column: A, row: usize) -> Option<A::Item> {
-    column.is_valid(row).then(|| column.value(row))
-}
-
-/// A time, unless it is damaged; that is counted.
-pub(crate) fn plausible(time: Option<i64>, implausible: &mut u64) -> Option<i64> {
-    let plausible = time.filter(|time| (-MAX_TIME..=MAX_TIME).contains(time));
-    *implausible += u64::from(plausible != time);
-    plausible
-}
-
-/// A text column of a batch.
-pub(crate) fn strings<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray, Error> {
-    batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
-}
-
-/// An integer column of a batch.
-pub(crate) fn integers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int64Array, Error> {
-    batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
-}
-
-/// The error of a missing column. The reader has checked the schema.
-fn missing(name: &str) -> Error {
-    Error::Column(name.to_owned())
 }

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use arrow::array::Int64Array;
 use hashbrown::HashMap;
 use resched_tables::cluster_file::{Containers, Size};
 use resched_tables::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
+use resched_tables::reader::View;
 use resched_tables::run::{RunInfo, RunTables};
 use resched_tables::store::System;
+use resched_tables::store::columns::Row;
 
 use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why};
 use crate::runs::population::judge;
-use crate::runs::tables::{Index, Jobs, at, columns, integers, plausible, reasons, strings};
+use crate::runs::tables::{Index, Jobs, columns, reasons};
+use crate::runs::times::plausible;
 use crate::{Error, Origin};
 
 /// The columns of the table of attempts that are read.
@@ -41,32 +43,16 @@ impl Why {
         let mut attempts = Attempts::of(&origin);
         let mut of_unknown_job = 0;
         let is_observed = origin.observes("attempts.start");
-        for batch in columns::<AttemptRow>(dir, &origin, &COLUMNS)? {
-            let batch = batch?;
-            let text = |name: &str| strings(&batch, name);
-            let number = |name: &str| integers(&batch, name);
-            let (job_id, kind, outcome) = (text("job_id")?, text("kind")?, text("outcome")?);
-            let (attempt, queued, start) = (number("attempt")?, number("queued")?, number("start")?);
-            let (shuffled, finish) = (number("shuffle_finish")?, number("finish")?);
-            let (cpu, memory) = (number("cpu_request")?, number("memory_request")?);
-            for row in 0..batch.num_rows() {
-                let Some(job) = index.row_of(job_id.value(row)) else {
-                    of_unknown_job += 1;
-                    continue;
-                };
-                let mut time =
-                    |column: &Int64Array| plausible(at(column, row).filter(|_| is_observed), &mut implausible);
-                attempts.add(
-                    job,
-                    &Attempt {
-                        kind: role(&origin, TaskKind::from_name(kind.value(row)).unwrap_or_default()),
-                        outcome: Outcome::from_name(outcome.value(row)).unwrap_or_default(),
-                        number: at(attempt, row).unwrap_or(0),
-                        times: [time(queued), time(start), time(shuffled), time(finish)],
-                        requests: [at(cpu, row), at(memory, row)],
-                    },
-                );
-            }
+        let mut table = columns::<AttemptRow>(dir, &origin, &COLUMNS)?;
+        while table.advance()? {
+            let row = table.row();
+            let Some(job) = index.row_of(row.job_id) else {
+                of_unknown_job += 1;
+                continue;
+            };
+            let own = Attempt::of(&row);
+            let times = own.times.map(|time| plausible(time.filter(|_| is_observed), &mut implausible));
+            attempts.add(job, &Attempt { kind: role(&origin, own.kind), times, ..own });
         }
         let rows = reasons(dir, &origin)?;
         let passed_over = passed_over(&rows, &index);
@@ -80,13 +66,13 @@ impl Why {
     /// Takes a replay that is kept in memory. `info` describes it.
     pub fn of_rows(info: RunInfo, rows: &RunTables) -> Self {
         let mut jobs = Jobs::default();
-        rows.jobs.iter().for_each(|row| jobs.push(row));
+        rows.jobs.iter().for_each(|row| jobs.push(&row.as_view(), &mut 0));
         let (jobs, origin) = (jobs.rows, Origin::Replay(Box::new(info)));
         let index = Index::of(&jobs);
         let mut attempts = Attempts::of(&origin);
         for row in &rows.attempts {
             let Some(job) = index.row_of(&row.job_id) else { continue };
-            attempts.add(job, &Attempt::of(row));
+            attempts.add(job, &Attempt::of(&row.as_view()));
         }
         let passed_over = passed_over(&rows.reasons, &index);
         let mut raw = attempts.finish(passed_over, true);
@@ -151,7 +137,7 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn of(row: &AttemptRow) -> Self {
+    fn of(row: &View<'_, AttemptRow>) -> Self {
         Self {
             kind: row.kind,
             outcome: row.outcome,
