@@ -1,5 +1,6 @@
 //! Production traces: the short names of policies, the results of replays, and wrong requests.
 
+use resched_tables::engine::RunEngine;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
 use resched_tables::store::{TraceParts, TraceWriter};
 use serde_json::Value;
@@ -48,7 +49,7 @@ fn with_trace(nodes: &[NodeRow]) -> Dir {
     for node in nodes {
         writer.node(node).unwrap();
     }
-    writer.finish(TraceParts::default()).unwrap();
+    writer.finish(TraceParts { engine: RunEngine::Batch, ..TraceParts::default() }).unwrap();
     dir
 }
 

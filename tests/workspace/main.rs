@@ -4,6 +4,7 @@
 
 mod charts_page;
 mod cluster_page;
+mod facts;
 mod fresh;
 mod layers;
 mod policies_page;

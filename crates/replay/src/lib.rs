@@ -55,7 +55,7 @@ mod unknowns;
 mod world;
 
 pub use error::Error;
-pub use run::{Counted, Recording};
+pub use run::Pending;
 pub use run_list::runs_in;
 pub use runs::RunFolders;
 pub use scheduler::Scheduler;

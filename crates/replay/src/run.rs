@@ -1,59 +1,79 @@
 //! One replay that is about to start. Only this module calls the engines.
 
-use resched_sim::hadoop::{Cluster, HadoopRows, Options, Workload};
-use resched_sim::{Bottlenecks, Error, Files, Read, Recorder, RowSink, RowSource, batch, hadoop};
-use resched_tables::run::{RowReader, RunInfo};
-use resched_tables::store::Out;
+use std::collections::BTreeMap;
+
+use resched_sim::hadoop::{Cluster, Options, Workload};
+use resched_sim::{Bottlenecks, Error, batch, hadoop};
+use resched_tables::run::{RowSink, RunInfo};
 
 use crate::times::{JobTimes, OfBatch, OfHadoop};
 
 /// The counts of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Counted {
+pub(crate) struct Counted {
     /// Events that the engine handled.
-    pub events: u64,
+    pub(crate) events: u64,
     /// For how long each resource was the bottleneck.
-    pub bound: Bottlenecks,
+    pub(crate) bound: Bottlenecks,
+    /// The number of rows of each table.
+    rows: BTreeMap<String, u64>,
 }
 
 impl Counted {
     /// The content of `run.json` with these counts.
     pub(crate) fn noted_in(self, info: RunInfo) -> RunInfo {
-        RunInfo { events: self.events, bound: self.bound, ..info }
+        RunInfo { events: self.events, bound: self.bound, rows: self.rows, ..info }
     }
 }
 
-/// A replay under one of the engines, for a [`crate::Sink`] to start.
-pub trait Recording {
-    /// The source of the rows.
-    type Rows: RowSource;
+/// A replay under one of the engines that is about to start, for a [`crate::Sink`].
+pub struct Pending<'a>(pub(crate) Engine<'a>);
 
-    /// Starts the files of a run in `out`, whose rows the reader gets, too.
-    ///
-    /// # Errors
-    /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    fn files<R: RowReader>(&self, out: &Out, reader: R) -> Result<Recorder<Self::Rows, Files<R>>, Error>;
+pub(crate) enum Engine<'a> {
+    Hadoop(HadoopRun<'a>),
+    Batch(BatchRun<'a>),
+}
 
-    /// Starts a run whose rows only the reader gets.
-    fn read<R: RowReader>(&self, reader: R) -> Recorder<Self::Rows, Read<R>>;
-
-    /// Replays, recording each row.
-    ///
-    /// # Errors
-    /// Errors of the engine, the policy or the recorder.
-    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<Counted, Error>;
+impl Pending<'_> {
+    /// Replays, and gives each row to the sink. The counts include the rows of each table.
+    pub(crate) fn record(self, sink: &mut impl RowSink) -> Result<Counted, Error> {
+        match self.0 {
+            Engine::Hadoop(run) => {
+                let mut rows = hadoop::RunRows::new(run.workload, run.cluster, sink);
+                let counted = run.start(&mut rows)?;
+                Ok(Counted { rows: rows.finish()?, ..counted })
+            }
+            Engine::Batch(run) => {
+                let mut rows = batch::RunRows::new(&run.loaded.workload, &run.loaded.machines, sink);
+                let counted = run.start(&mut rows)?;
+                Ok(Counted { rows: rows.finish()?, ..counted })
+            }
+        }
+    }
 
     /// Replays and records only when each job was submitted, started and ended, in the order of the jobs.
-    ///
-    /// # Errors
-    /// Errors of the engine or the policy.
-    fn replay_times(self) -> Result<Vec<JobTimes>, Error>;
+    pub(crate) fn times(self) -> Result<Vec<JobTimes>, Error> {
+        match self.0 {
+            Engine::Hadoop(run) => {
+                let mut times = OfHadoop::new(run.workload);
+                run.start(&mut times)?;
+                Ok(times.jobs)
+            }
+            Engine::Batch(run) => {
+                let mut times = OfBatch::new(&run.loaded.workload);
+                run.start(&mut times)?;
+                Ok(times.jobs)
+            }
+        }
+    }
 
-    /// Replays and records nothing. Returns the number of events.
-    ///
-    /// # Errors
-    /// Errors of the engine or the policy.
-    fn replay_unrecorded(self) -> Result<u64, Error>;
+    /// Replays and records nothing.
+    pub(crate) fn count(self) -> Result<Counted, Error> {
+        match self.0 {
+            Engine::Hadoop(run) => run.start(&mut ()),
+            Engine::Batch(run) => run.start(&mut ()),
+        }
+    }
 }
 
 /// A replay of Hadoop's maps and reduces.
@@ -76,38 +96,12 @@ impl HadoopRun<'_> {
         if !check {
             let hadoop::Tally { events, bound, .. } =
                 hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?;
-            return Ok(Counted { events, bound });
+            return Ok(Counted { events, bound, ..Counted::default() });
         }
         let mut checked = hadoop::Checked::new(workload, cluster, name, observer);
         let tally = hadoop::replay(workload, cluster, (name, policy), &options, &mut checked, progress)?;
         checked.close()?;
-        Ok(Counted { events: tally.events, bound: tally.bound })
-    }
-}
-
-impl<'a> Recording for HadoopRun<'a> {
-    type Rows = HadoopRows<'a>;
-
-    fn files<R: RowReader>(&self, out: &Out, reader: R) -> Result<Recorder<Self::Rows, Files<R>>, Error> {
-        hadoop::RunWriter::create(out, self.workload, self.cluster, reader)
-    }
-
-    fn read<R: RowReader>(&self, reader: R) -> Recorder<Self::Rows, Read<R>> {
-        hadoop::RunRows::new(self.workload, self.cluster, reader)
-    }
-
-    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<Counted, Error> {
-        self.start(to)
-    }
-
-    fn replay_times(self) -> Result<Vec<JobTimes>, Error> {
-        let mut times = OfHadoop::new(self.workload);
-        self.start(&mut times)?;
-        Ok(times.jobs)
-    }
-
-    fn replay_unrecorded(self) -> Result<u64, Error> {
-        Ok(self.start(&mut ())?.events)
+        Ok(Counted { events: tally.events, bound: tally.bound, ..Counted::default() })
     }
 }
 
@@ -129,37 +123,11 @@ impl BatchRun<'_> {
         if !check {
             let batch::Tally { events, bound, .. } =
                 batch::replay(workload, machines, (name, policy), observer, progress)?;
-            return Ok(Counted { events, bound });
+            return Ok(Counted { events, bound, ..Counted::default() });
         }
         let mut checked = batch::Checked::new(workload, machines, name, observer);
         let tally = batch::replay(workload, machines, (name, policy), &mut checked, progress)?;
         checked.close()?;
-        Ok(Counted { events: tally.events, bound: tally.bound })
-    }
-}
-
-impl<'a> Recording for BatchRun<'a> {
-    type Rows = batch::BatchRows<'a>;
-
-    fn files<R: RowReader>(&self, out: &Out, reader: R) -> Result<Recorder<Self::Rows, Files<R>>, Error> {
-        batch::RunWriter::create(out, &self.loaded.workload, &self.loaded.machines, reader)
-    }
-
-    fn read<R: RowReader>(&self, reader: R) -> Recorder<Self::Rows, Read<R>> {
-        batch::RunRows::new(&self.loaded.workload, &self.loaded.machines, reader)
-    }
-
-    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<Counted, Error> {
-        self.start(to)
-    }
-
-    fn replay_times(self) -> Result<Vec<JobTimes>, Error> {
-        let mut times = OfBatch::new(&self.loaded.workload);
-        self.start(&mut times)?;
-        Ok(times.jobs)
-    }
-
-    fn replay_unrecorded(self) -> Result<u64, Error> {
-        Ok(self.start(&mut ())?.events)
+        Ok(Counted { events: tally.events, bound: tally.bound, ..Counted::default() })
     }
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use resched_tables::run::{self, RowReader, RunInfo, RunTables};
+use resched_tables::engine::RunEngine;
+use resched_tables::run::{self, Optional, RowSink, RunInfo, RunTables};
 use resched_tables::store::Out;
 
 use crate::Error;
-use crate::run::Recording;
+use crate::run::Pending;
 use crate::times::Timed;
 
 /// The receiver of the rows of a replay: [`Files`], [`Memory`], [`ReadBy`], [`Times`] or [`Nothing`].
@@ -18,7 +19,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// Errors of the replay, or of keeping the rows.
-    fn take(self, run: impl Recording, info: RunInfo) -> Result<Self::Output, Error>;
+    fn take(self, run: Pending<'_>, info: RunInfo) -> Result<Self::Output, Error>;
 }
 
 /// Writes a run: a folder with `run.json` and its tables. The folder is complete or absent, and replaces an earlier
@@ -68,19 +69,19 @@ pub struct Written {
     pub kept: bool,
 }
 
-impl<R: RowReader> Sink for Files<R> {
+impl<R: RowSink> Sink for Files<R> {
     type Output = Written;
 
-    fn take(self, run: impl Recording, info: RunInfo) -> Result<Written, Error> {
+    fn take(self, run: Pending<'_>, info: RunInfo) -> Result<Written, Error> {
         if let Some(info) = self.resume.then(|| found(&self.out.path, &info, self.decisions)).flatten() {
             return Ok(Written { info, kept: true });
         }
-        let mut writer = run.files(&self.out, self.reader)?;
-        if self.decisions {
-            writer = writer.with_decisions()?;
-        }
-        let info = run.replay(&mut writer)?.noted_in(info);
-        Ok(Written { info: writer.finish(info)?, kept: false })
+        let on_request = if self.decisions { [Optional::Decisions, Optional::Reasons].as_slice() } else { &[] };
+        let shares_nodes = info.engine == RunEngine::Hadoop && info.rules.cost.contention.is_some();
+        let tables = [on_request, if shares_nodes { &[Optional::Resources] } else { &[] }].concat();
+        let mut files = resched_sim::Files::create(&self.out, &tables, self.reader)?;
+        let info = run.record(&mut files)?.noted_in(info);
+        Ok(Written { info: files.finish(info)?, kept: false })
     }
 }
 
@@ -116,7 +117,7 @@ pub struct Replayed {
 impl Sink for Memory {
     type Output = Replayed;
 
-    fn take(self, run: impl Recording, info: RunInfo) -> Result<Replayed, Error> {
+    fn take(self, run: Pending<'_>, info: RunInfo) -> Result<Replayed, Error> {
         let mut tables = RunTables::default();
         let info = ReadBy(&mut tables).take(run, info)?;
         Ok(Replayed { info, tables })
@@ -127,14 +128,13 @@ impl Sink for Memory {
 #[derive(Debug, Clone, Copy)]
 pub struct ReadBy<R>(pub R);
 
-impl<R: RowReader> Sink for ReadBy<R> {
+impl<R: RowSink> Sink for ReadBy<R> {
     /// The content that its `run.json` would have.
     type Output = RunInfo;
 
-    fn take(self, run: impl Recording, info: RunInfo) -> Result<RunInfo, Error> {
-        let mut rows = run.read(self.0);
-        let info = run.replay(&mut rows)?.noted_in(info);
-        Ok(RunInfo { rows: rows.finish()?, ..info })
+    fn take(self, run: Pending<'_>, info: RunInfo) -> Result<RunInfo, Error> {
+        let mut sink = self.0;
+        Ok(run.record(&mut sink)?.noted_in(info))
     }
 }
 
@@ -145,8 +145,8 @@ pub struct Times;
 impl Sink for Times {
     type Output = Timed;
 
-    fn take(self, run: impl Recording, info: RunInfo) -> Result<Timed, Error> {
-        Ok(Timed { jobs: run.replay_times()?, window: info.window })
+    fn take(self, run: Pending<'_>, info: RunInfo) -> Result<Timed, Error> {
+        Ok(Timed { jobs: run.times()?, window: info.window })
     }
 }
 
@@ -157,7 +157,7 @@ pub struct Nothing;
 impl Sink for Nothing {
     type Output = u64;
 
-    fn take(self, run: impl Recording, _: RunInfo) -> Result<u64, Error> {
-        Ok(run.replay_unrecorded()?)
+    fn take(self, run: Pending<'_>, _: RunInfo) -> Result<u64, Error> {
+        Ok(run.count()?.events)
     }
 }

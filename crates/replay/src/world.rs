@@ -22,7 +22,7 @@ use crate::Error;
 use crate::binding::without_bytes;
 use crate::facts;
 use crate::once::Once;
-use crate::run::{BatchRun, HadoopRun};
+use crate::run::{self, BatchRun, HadoopRun, Pending};
 use crate::scheduler::Scheduler;
 pub(crate) use crate::scheduler::engine_of;
 use crate::sink::Sink;
@@ -383,7 +383,15 @@ impl World {
             ..info
         };
         sink.take(
-            HadoopRun { workload, cluster, policy, progress, name, seed: self.setup.seed, check: self.setup.check },
+            Pending(run::Engine::Hadoop(HadoopRun {
+                workload,
+                cluster,
+                policy,
+                progress,
+                name,
+                seed: self.setup.seed,
+                check: self.setup.check,
+            })),
             info,
         )
     }
@@ -415,7 +423,10 @@ impl World {
             trace: self.named()?,
             ..info
         };
-        sink.take(BatchRun { loaded, policy, progress, name, check: self.setup.check }, info)
+        sink.take(
+            Pending(run::Engine::Batch(BatchRun { loaded, policy, progress, name, check: self.setup.check })),
+            info,
+        )
     }
 
     /// The clock of a run with whether the source has dates; `None` if the run has other gaps between arrivals.

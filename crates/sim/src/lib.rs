@@ -26,5 +26,5 @@ pub use loading::{LONGEST, Skipped};
 pub use observer::{Decided, JobEnded, PassedOver};
 pub use resched_tables::cluster_file::{self, ClusterConfig};
 pub use resources::Resources;
-pub use run_tables::{Files, Read, Recorder, RowSink, RowSource};
+pub use run_tables::Files;
 pub use scope::{Scope, Window, Work};

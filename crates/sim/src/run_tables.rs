@@ -1,11 +1,15 @@
-//! Records a replay as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock. On request, it
-//! also records the decisions of the policy and why it passed over jobs. Under the cost model `contention`, it records the use of the nodes. The
-//! tables are on disk with `run.json` beside them, or go to a [`RowReader`] only.
+//! From what an engine reports to the rows of a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock. On
+//! request, also the decisions of the policy and why it passed over jobs, and under the cost model `contention` the use of the nodes.
+//!
+//! ```text
+//! engine ──▶ Observer ──▶ Recorder (rows) ──▶ RowSink: files, memory, sums of metrics
+//! ```
 
 use std::collections::BTreeMap;
 
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, Outcome, ReasonRow, ResourceRow};
-use resched_tables::run::{FORMAT_VERSION, MARKER, RowReader, RunInfo};
+use resched_tables::run::{FORMAT_VERSION, MARKER, Optional, RowSink, RunInfo};
+use resched_tables::store::columns::Row;
 use resched_tables::store::{Out, StagedDir, TableWriter, contents};
 
 use crate::Error;
@@ -41,86 +45,72 @@ pub trait RowSource {
     fn fill_attempt(&self, row: &mut AttemptRow, ended: &Self::Ended);
 }
 
-/// A text of a row. An empty text is unknown.
-pub(crate) fn known(text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// The place that rows go to.
-pub trait RowSink {
-    /// Takes an attempt of a job.
-    ///
-    /// # Errors
-    /// [`Error::Trace`] if it cannot be written.
-    fn attempt(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error>;
-
-    /// Takes a decision, if decisions are kept.
-    ///
-    /// # Errors
-    /// [`Error::Trace`] if it cannot be written.
-    fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error>;
-
-    /// Whether reasons are kept.
-    fn wants_reasons(&self) -> bool;
-
-    /// Takes a reason, if reasons are kept.
-    ///
-    /// # Errors
-    /// [`Error::Trace`] if it cannot be written.
-    fn reason(&mut self, row: impl FnOnce() -> ReasonRow) -> Result<(), Error>;
-
-    /// Takes the use of a node, if that is kept.
-    ///
-    /// # Errors
-    /// [`Error::Trace`] if it cannot be written.
-    fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error>;
-}
-
 /// Records a replay: attempts in the order in which their ends are reported, jobs in the order of submission.
-pub struct Recorder<S, K> {
-    pub(crate) source: S,
-    pub(crate) sink: K,
+pub struct Recorder<R, S> {
+    pub(crate) source: R,
+    sink: S,
     /// The row that is filled for each attempt, so that its texts are not made anew.
     row: AttemptRow,
     ends: Vec<Option<JobEnded>>,
+    /// How many rows the sink took of `attempts`, `decisions`, `reasons` and `resources`.
+    taken: [u64; 4],
 }
 
-impl<S: RowSource, K: RowSink> Recorder<S, K> {
-    pub(crate) fn of(source: S, sink: K) -> Self {
+impl<R: RowSource, S: RowSink> Recorder<R, S> {
+    pub(crate) fn of(source: R, sink: S) -> Self {
         let ends = vec![None; source.jobs()];
-        Self { source, sink, row: AttemptRow::default(), ends }
+        Self { source, sink, row: AttemptRow::default(), ends, taken: [0; 4] }
     }
 
-    pub(crate) fn take_attempt(&mut self, ended: &S::Ended) -> Result<(), Error> {
+    pub(crate) fn wants_reasons(&self) -> bool {
+        self.sink.keeps(Optional::Reasons)
+    }
+
+    pub(crate) fn take_attempt(&mut self, ended: &R::Ended) -> Result<(), Error> {
         self.source.fill_attempt(&mut self.row, ended);
-        self.sink.attempt(self.source.job_of(ended), &self.row)
+        self.taken[0] += 1;
+        Ok(self.sink.attempt(self.source.job_of(ended).index(), &self.row)?)
     }
 
-    /// Takes what still runs.
-    fn take_rest(&mut self) -> Result<(), Error> {
-        for (job, row) in self.source.running() {
-            self.sink.attempt(job, &row)?;
-        }
-        Ok(())
+    /// Takes the row of what holds a place without being an attempt at a task.
+    pub(crate) fn take_row(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error> {
+        self.taken[0] += 1;
+        Ok(self.sink.attempt(job.index(), row)?)
     }
 
     pub(crate) fn take_decision(&mut self, decided: &Decided) -> Result<(), Error> {
-        self.sink.decision(|| DecisionRow {
+        if !self.sink.keeps(Optional::Decisions) {
+            return Ok(());
+        }
+        self.taken[1] += 1;
+        Ok(self.sink.decision(&DecisionRow {
             time: decided.at,
             name: decided.name.to_owned(),
             job_id: decided.job.map(|job| self.source.job_id(job).to_owned()),
             value: decided.value,
-        })
+        })?)
     }
 
     pub(crate) fn take_reason(&mut self, passed: &PassedOver) -> Result<(), Error> {
-        self.sink.reason(|| ReasonRow {
+        if !self.wants_reasons() {
+            return Ok(());
+        }
+        self.taken[2] += 1;
+        Ok(self.sink.reason(&ReasonRow {
             time: passed.at,
             job_id: passed.job.map(|job| self.source.job_id(job).to_owned()),
             kind: passed.kind,
             reason: passed.reason,
             other_job: passed.other.map(|job| self.source.job_id(job).to_owned()),
-        })
+        })?)
+    }
+
+    pub(crate) fn take_resource(&mut self, row: impl FnOnce(&R) -> ResourceRow) -> Result<(), Error> {
+        if !self.sink.keeps(Optional::Resources) {
+            return Ok(());
+        }
+        self.taken[3] += 1;
+        Ok(self.sink.resource(&row(&self.source))?)
     }
 
     pub(crate) fn take_job_end(&mut self, ended: &JobEnded) {
@@ -143,127 +133,71 @@ impl<S: RowSource, K: RowSink> Recorder<S, K> {
             ..self.source.job_row(job)
         }
     }
+
+    /// Takes what still runs, and the jobs. Returns the number of rows of each table.
+    pub(crate) fn close(&mut self) -> Result<BTreeMap<String, u64>, Error> {
+        for (job, row) in self.source.running() {
+            self.take_row(job, &row)?;
+        }
+        for job in 0..self.ends.len() {
+            let row = self.job_row(job);
+            self.sink.job(&row)?;
+        }
+        let [attempts, decisions, reasons, resources] = self.taken;
+        let jobs = self.ends.len() as u64;
+        let counts = [
+            (JobRow::TABLE, jobs),
+            (AttemptRow::TABLE, attempts),
+            (DecisionRow::TABLE, decisions),
+            (ResourceRow::TABLE, resources),
+        ];
+        let counts = counts.into_iter().chain(self.wants_reasons().then_some((ReasonRow::TABLE, reasons)));
+        Ok(counts.map(|(table, rows)| (table.to_owned(), rows)).collect())
+    }
 }
 
-/// The tables of a run on disk. The memory that they need does not grow with the number of attempts. The reader gets their rows, too.
-pub struct Files<R> {
+/// A text of a row. An empty text is unknown.
+pub(crate) fn known(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The tables of a run on disk. The memory that they need does not grow with the number of attempts. Another sink gets their rows, too.
+pub struct Files<S> {
     dir: StagedDir,
+    jobs: TableWriter<JobRow>,
     attempts: TableWriter<AttemptRow>,
     decisions: Option<TableWriter<DecisionRow>>,
     reasons: Option<TableWriter<ReasonRow>>,
     resources: Option<TableWriter<ResourceRow>>,
-    reader: R,
+    also: S,
 }
 
-impl<R: RowReader> RowSink for Files<R> {
-    fn attempt(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error> {
-        self.reader.attempt(job.index(), row);
-        Ok(self.attempts.append(row)?)
-    }
-
-    fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error> {
-        let Some(decisions) = &mut self.decisions else { return Ok(()) };
-        let row = row();
-        self.reader.decision(&row);
-        Ok(decisions.append(&row)?)
-    }
-
-    fn wants_reasons(&self) -> bool {
-        self.reasons.is_some()
-    }
-
-    fn reason(&mut self, row: impl FnOnce() -> ReasonRow) -> Result<(), Error> {
-        let Some(reasons) = &mut self.reasons else { return Ok(()) };
-        let row = row();
-        self.reader.reason(&row);
-        Ok(reasons.append(&row)?)
-    }
-
-    fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
-        let Some(resources) = &mut self.resources else { return Ok(()) };
-        let row = row();
-        self.reader.resource(&row);
-        Ok(resources.append(&row)?)
-    }
-}
-
-/// The rows of a run for a reader only, with how many there are of each table.
-pub struct Read<R> {
-    reader: R,
-    attempts: u64,
-    decisions: u64,
-    reasons: u64,
-    resources: u64,
-}
-
-impl<R: RowReader> RowSink for Read<R> {
-    fn attempt(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error> {
-        self.attempts += 1;
-        self.reader.attempt(job.index(), row);
-        Ok(())
-    }
-
-    fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error> {
-        self.decisions += 1;
-        self.reader.decision(&row());
-        Ok(())
-    }
-
-    fn wants_reasons(&self) -> bool {
-        self.reader.wants_reasons()
-    }
-
-    fn reason(&mut self, row: impl FnOnce() -> ReasonRow) -> Result<(), Error> {
-        self.reasons += 1;
-        self.reader.reason(&row());
-        Ok(())
-    }
-
-    fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
-        self.resources += 1;
-        self.reader.resource(&row());
-        Ok(())
-    }
-}
-
-impl<S: RowSource, R: RowReader> Recorder<S, Files<R>> {
-    /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name on
-    /// [`Recorder::finish`]. If you drop the recorder before, nothing appears.
-    pub(crate) fn start(out: impl Into<Out>, source: S, reader: R) -> Result<Self, Error> {
-        let dir = StagedDir::create(out, MARKER)?;
-        let attempts = TableWriter::create(dir.path())?;
-        Ok(Self::of(source, Files { dir, attempts, decisions: None, reasons: None, resources: None, reader }))
-    }
-
-    /// Also writes the tables `decisions` and `reasons`.
+impl<S: RowSink> Files<S> {
+    /// Starts the run `out` with these tables beside `jobs` and `attempts`. It replaces an earlier run of that name, and appears under
+    /// its name on [`Files::finish`]. If you drop it before, nothing appears. `also` gets all rows, too.
     ///
     /// # Errors
-    /// [`Error::Trace`] if it cannot be written.
-    pub fn with_decisions(mut self) -> Result<Self, Error> {
-        self.sink.decisions = Some(TableWriter::create(self.sink.dir.path())?);
-        self.sink.reasons = Some(TableWriter::create(self.sink.dir.path())?);
-        Ok(self)
-    }
-
-    /// Also writes the table `resources`.
-    pub(crate) fn with_resources(mut self) -> Result<Self, Error> {
-        self.sink.resources = Some(TableWriter::create(self.sink.dir.path())?);
-        Ok(self)
+    /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
+    pub fn create(out: impl Into<Out>, tables: &[Optional], also: S) -> Result<Self, Error> {
+        let dir = StagedDir::create(out, MARKER)?;
+        let wants = |table| tables.contains(&table);
+        Ok(Self {
+            jobs: TableWriter::create(dir.path())?,
+            attempts: TableWriter::create(dir.path())?,
+            decisions: wants(Optional::Decisions).then(|| TableWriter::create(dir.path())).transpose()?,
+            reasons: wants(Optional::Reasons).then(|| TableWriter::create(dir.path())).transpose()?,
+            resources: wants(Optional::Resources).then(|| TableWriter::create(dir.path())).transpose()?,
+            also,
+            dir,
+        })
     }
 
     /// Ends the run and gives it its name. `info` describes the replay. The version and the rows are filled in.
     ///
     /// # Errors
     /// [`Error::Trace`] if it cannot be written; nothing is left behind then.
-    pub fn finish(mut self, mut info: RunInfo) -> Result<RunInfo, Error> {
-        self.take_rest()?;
-        let mut jobs = TableWriter::<JobRow>::create(self.sink.dir.path())?;
-        for job in 0..self.ends.len() {
-            let row = self.job_row(job);
-            self.sink.reader.job(&row);
-            jobs.append(&row)?;
-        }
-        let Files { dir, attempts, decisions, reasons, resources, .. } = self.sink;
+    pub fn finish(self, mut info: RunInfo) -> Result<RunInfo, Error> {
+        let Self { dir, jobs, attempts, decisions, reasons, resources, .. } = self;
         info.format_version = FORMAT_VERSION;
         info.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
         let mut tables = vec![jobs.finish()?, attempts.finish()?];
@@ -283,27 +217,37 @@ impl<S: RowSource, R: RowReader> Recorder<S, Files<R>> {
     }
 }
 
-impl<S: RowSource, R: RowReader> Recorder<S, Read<R>> {
-    /// Starts without rows.
-    pub(crate) fn reading(source: S, reader: R) -> Self {
-        Self::of(source, Read { reader, attempts: 0, decisions: 0, reasons: 0, resources: 0 })
+impl<S: RowSink> RowSink for Files<S> {
+    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), resched_tables::Error> {
+        self.also.attempt(job, row)?;
+        self.attempts.append(row)
     }
 
-    /// Ends the run. Returns the number of rows of each table.
-    ///
-    /// # Errors
-    /// None: a reader takes every row.
-    pub fn finish(mut self) -> Result<BTreeMap<String, u64>, Error> {
-        self.take_rest()?;
-        for job in 0..self.ends.len() {
-            let row = self.job_row(job);
-            self.sink.reader.job(&row);
+    fn job(&mut self, row: &JobRow) -> Result<(), resched_tables::Error> {
+        self.also.job(row)?;
+        self.jobs.append(row)
+    }
+
+    fn keeps(&self, table: Optional) -> bool {
+        match table {
+            Optional::Decisions => self.decisions.is_some(),
+            Optional::Reasons => self.reasons.is_some(),
+            Optional::Resources => self.resources.is_some(),
         }
-        let has_reasons = self.sink.wants_reasons();
-        let Read { attempts, decisions, reasons, resources, .. } = self.sink;
-        let jobs = self.ends.len() as u64;
-        let counts = [("jobs", jobs), ("attempts", attempts), ("decisions", decisions), ("resources", resources)];
-        let counts = counts.into_iter().chain(has_reasons.then_some(("reasons", reasons)));
-        Ok(counts.map(|(table, rows)| (table.to_owned(), rows)).collect())
+    }
+
+    fn decision(&mut self, row: &DecisionRow) -> Result<(), resched_tables::Error> {
+        self.also.decision(row)?;
+        self.decisions.as_mut().map_or(Ok(()), |table| table.append(row))
+    }
+
+    fn reason(&mut self, row: &ReasonRow) -> Result<(), resched_tables::Error> {
+        self.also.reason(row)?;
+        self.reasons.as_mut().map_or(Ok(()), |table| table.append(row))
+    }
+
+    fn resource(&mut self, row: &ResourceRow) -> Result<(), resched_tables::Error> {
+        self.also.resource(row)?;
+        self.resources.as_mut().map_or(Ok(()), |table| table.append(row))
     }
 }

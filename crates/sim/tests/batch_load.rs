@@ -51,7 +51,7 @@ fn loaded(jobs: Vec<JobRecord>, nodes: &[NodeRow]) -> Result<Loaded, Error> {
     let mut writer = TraceWriter::create(&path).unwrap();
     jobs.iter().for_each(|job| writer.job(job).unwrap());
     nodes.iter().for_each(|node| writer.node(node).unwrap());
-    writer.finish(TraceParts::default()).unwrap();
+    writer.finish(TraceParts { engine: RunEngine::Batch, ..TraceParts::default() }).unwrap();
     let on_disk = load(&Trace::open(&path).unwrap(), &ClusterConfig::default(), &Scope::default());
     let records = Collected { jobs, nodes: nodes.to_vec(), engine: RunEngine::Batch, ..Collected::default() };
     let in_memory = load_records(&records, &ClusterConfig::default(), &Scope::default());

@@ -190,87 +190,115 @@ pub struct RunTables {
     pub resources: Vec<ResourceRow>,
 }
 
-/// Reads the rows of a run while it is recorded, so that nobody has to read them again.
-pub trait RowReader {
+/// Takes the rows of a run while it is replayed: files, memory, sums of metrics, or nothing (`()`).
+///
+/// # Errors
+/// Each method returns the error of keeping the row. The replay ends with it.
+pub trait RowSink {
     /// The next attempt. `job` is the place of its job in the table of jobs.
-    fn attempt(&mut self, job: usize, row: &AttemptRow);
+    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), Error>;
 
     /// The next job. Jobs come after all attempts.
-    fn job(&mut self, row: &JobRow);
+    fn job(&mut self, row: &JobRow) -> Result<(), Error>;
 
-    /// The next decision of the policy, if decisions are kept.
-    fn decision(&mut self, row: &DecisionRow);
-
-    /// Whether it wants reasons. The engine does not gather them for nobody.
-    fn wants_reasons(&self) -> bool {
+    /// Whether it keeps decisions and the use of nodes; otherwise no such rows are made.
+    fn keeps(&self, _table: Optional) -> bool {
         false
     }
 
+    /// The next decision of the policy.
+    fn decision(&mut self, _row: &DecisionRow) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// From when on a job was passed over for another reason than before.
-    fn reason(&mut self, _row: &ReasonRow) {}
-
-    /// The next usage of a node, if that is kept.
-    fn resource(&mut self, row: &ResourceRow);
-}
-
-impl<R: RowReader + ?Sized> RowReader for &mut R {
-    fn attempt(&mut self, job: usize, row: &AttemptRow) {
-        (**self).attempt(job, row);
+    fn reason(&mut self, _row: &ReasonRow) -> Result<(), Error> {
+        Ok(())
     }
 
-    fn job(&mut self, row: &JobRow) {
-        (**self).job(row);
-    }
-
-    fn decision(&mut self, row: &DecisionRow) {
-        (**self).decision(row);
-    }
-
-    fn wants_reasons(&self) -> bool {
-        (**self).wants_reasons()
-    }
-
-    fn reason(&mut self, row: &ReasonRow) {
-        (**self).reason(row);
-    }
-
-    fn resource(&mut self, row: &ResourceRow) {
-        (**self).resource(row);
+    /// The next use of a node.
+    fn resource(&mut self, _row: &ResourceRow) -> Result<(), Error> {
+        Ok(())
     }
 }
 
-/// Nobody.
-impl RowReader for () {
-    fn attempt(&mut self, _: usize, _: &AttemptRow) {}
-    fn job(&mut self, _: &JobRow) {}
-    fn decision(&mut self, _: &DecisionRow) {}
-    fn resource(&mut self, _: &ResourceRow) {}
+/// A table that a run has only on request, or under one cost model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Optional {
+    /// `decisions`.
+    Decisions,
+    /// `reasons`.
+    Reasons,
+    /// `resources`.
+    Resources,
+}
+
+impl<S: RowSink + ?Sized> RowSink for &mut S {
+    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), Error> {
+        (**self).attempt(job, row)
+    }
+
+    fn job(&mut self, row: &JobRow) -> Result<(), Error> {
+        (**self).job(row)
+    }
+
+    fn keeps(&self, table: Optional) -> bool {
+        (**self).keeps(table)
+    }
+
+    fn decision(&mut self, row: &DecisionRow) -> Result<(), Error> {
+        (**self).decision(row)
+    }
+
+    fn reason(&mut self, row: &ReasonRow) -> Result<(), Error> {
+        (**self).reason(row)
+    }
+
+    fn resource(&mut self, row: &ResourceRow) -> Result<(), Error> {
+        (**self).resource(row)
+    }
+}
+
+/// Keeps nothing.
+impl RowSink for () {
+    fn attempt(&mut self, _: usize, _: &AttemptRow) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn job(&mut self, _: &JobRow) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Keeps all rows. Their size grows with the attempts.
-impl RowReader for RunTables {
-    fn attempt(&mut self, _: usize, row: &AttemptRow) {
+impl RowSink for RunTables {
+    fn attempt(&mut self, _: usize, row: &AttemptRow) -> Result<(), Error> {
         self.attempts.push(row.clone());
+        Ok(())
     }
 
-    fn job(&mut self, row: &JobRow) {
+    fn job(&mut self, row: &JobRow) -> Result<(), Error> {
         self.jobs.push(row.clone());
+        Ok(())
     }
 
-    fn decision(&mut self, row: &DecisionRow) {
-        self.decisions.push(row.clone());
-    }
-
-    fn wants_reasons(&self) -> bool {
+    fn keeps(&self, _: Optional) -> bool {
         true
     }
 
-    fn reason(&mut self, row: &ReasonRow) {
-        self.reasons.push(row.clone());
+    fn decision(&mut self, row: &DecisionRow) -> Result<(), Error> {
+        self.decisions.push(row.clone());
+        Ok(())
     }
 
-    fn resource(&mut self, row: &ResourceRow) {
+    fn reason(&mut self, row: &ReasonRow) -> Result<(), Error> {
+        self.reasons.push(row.clone());
+        Ok(())
+    }
+
+    fn resource(&mut self, row: &ResourceRow) -> Result<(), Error> {
         self.resources.push(row.clone());
+        Ok(())
     }
 }
 

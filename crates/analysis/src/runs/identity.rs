@@ -154,7 +154,10 @@ pub fn seeds(one: &RunInfo, two: &RunInfo) -> Option<Difference> {
 /// In what two replays of one trace differ.
 fn differences(one: &RunInfo, two: &RunInfo) -> Vec<Difference> {
     let mut found = Vec::new();
-    found.extend(clusters(one.cluster, two.cluster));
+    found.extend(match one.system == two.system {
+        true => clusters(one.cluster, two.cluster),
+        false => Some(other_systems(one.cluster, two.cluster)),
+    });
     found.extend(rules(&one.rules, &two.rules).map(|says| Difference::of("rules", says)));
     if one.site != two.site {
         found.push(Difference::of("site", sites(one, two)));
@@ -185,14 +188,16 @@ fn window(window: Option<RunWindow>) -> String {
     window.map_or_else(|| "all jobs".to_owned(), |window| format!("{} to {} ms", window.from, window.to))
 }
 
-/// The totals of two clusters. Slots beside containers are another system: how many tasks run at once is then no longer the same
-/// number, so the comparison rests on the sizes of containers, too.
+/// Slots beside containers: how many tasks run at once is then no longer the same number, so the comparison rests on the sizes of
+/// containers, too.
+fn other_systems(one: RunCluster, two: RunCluster) -> Difference {
+    Difference::assumed("cluster", format!("{} → {}", capacity(one), capacity(two)))
+}
+
+/// The totals of two clusters of one system.
 fn clusters(one: RunCluster, two: RunCluster) -> Option<Difference> {
     if one == two {
         return None;
-    }
-    if one.memory_mb.is_some() != two.memory_mb.is_some() {
-        return Some(Difference::assumed("cluster", format!("{} → {}", capacity(one), capacity(two))));
     }
     let optional = |value: Option<u64>| value.map_or_else(|| "unknown".to_owned(), count);
     let largest = |cluster: RunCluster| {
@@ -347,7 +352,7 @@ mod tests {
         assert_eq!(found(own.clone(), other).unwrap(), expected);
         let yarn = RunCluster { memory_mb: Some(64_000), vcores: Some(16), ..own.cluster };
         let [one, two] = [own.cluster, yarn];
-        let found = clusters(one, two).unwrap();
+        let found = other_systems(one, two);
         assert_eq!(found.in_words(), "cluster: 4 map and 4 reduce slots → containers in 64,000 MB and 16 vcores");
         assert_eq!(found.grade, Grade::Assumed);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKind};
-use resched_tables::run::{self, RowReader, RunInfo, RunTables};
+use resched_tables::run::{self, Optional, RowSink, RunInfo, RunTables};
 use resched_tables::standing::Standing;
 use resched_tables::store::columns::Row;
 use resched_tables::store::{Inventory, Manifest, System, Trace};
@@ -199,23 +199,31 @@ pub struct Gathered {
     resources: Vec<ResourceRow>,
 }
 
-impl RowReader for Gathered {
-    fn attempt(&mut self, job: usize, row: &AttemptRow) {
+impl RowSink for Gathered {
+    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), resched_tables::Error> {
         if let Ok(job) = u32::try_from(job) {
             self.tables.sums.add(job, &Attempt::of(&row.as_view()));
         }
+        Ok(())
     }
 
-    fn job(&mut self, row: &JobRow) {
+    fn job(&mut self, row: &JobRow) -> Result<(), resched_tables::Error> {
         self.tables.jobs.push(&row.as_view(), &mut 0);
+        Ok(())
     }
 
-    fn decision(&mut self, row: &DecisionRow) {
+    fn keeps(&self, table: Optional) -> bool {
+        matches!(table, Optional::Decisions | Optional::Resources)
+    }
+
+    fn decision(&mut self, row: &DecisionRow) -> Result<(), resched_tables::Error> {
         self.decisions.push(row.clone());
+        Ok(())
     }
 
-    fn resource(&mut self, row: &ResourceRow) {
+    fn resource(&mut self, row: &ResourceRow) -> Result<(), resched_tables::Error> {
         self.resources.push(row.clone());
+        Ok(())
     }
 }
 

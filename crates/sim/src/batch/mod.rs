@@ -44,6 +44,6 @@ pub use load::{Loaded, load, load_records};
 pub use machines::{Change, Machine, Machines, SizeRule, unit_of};
 pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};
-pub use run_rows::{BatchRows, RunRows, RunWriter};
+pub use run_rows::RunRows;
 pub use view::View;
 pub use workload::{Cut, Job, JobSpec, StageSpec, Task, TaskSpec, Try, Workload};

@@ -2,9 +2,10 @@
 //!
 //! Each start of an instance, or of a gang as a whole, is a row of `attempts`; a gang on several machines has no host.
 
+use std::collections::BTreeMap;
+
 use resched_tables::model::{AttemptRow, JobRow, TaskKind};
-use resched_tables::run::RowReader;
-use resched_tables::store::Out;
+use resched_tables::run::RowSink;
 
 use super::machines::Machines;
 use super::observer::{Ended, Observer};
@@ -12,7 +13,7 @@ use super::workload::Workload;
 use crate::Error;
 use crate::ids::JobId;
 use crate::observer::{Decided, JobEnded, PassedOver};
-use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
+use crate::run_tables::{Recorder, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order of their ends.
 pub struct BatchRows<'w> {
@@ -22,11 +23,8 @@ pub struct BatchRows<'w> {
     memory_is_limited: bool,
 }
 
-/// Writes a replay as a run to disk, and gives its rows to a reader.
-pub type RunWriter<'w, R> = Recorder<BatchRows<'w>, Files<R>>;
-
-/// Gives a reader the rows of a replay that [`RunWriter`] writes to disk.
-pub type RunRows<'w, R> = Recorder<BatchRows<'w>, Read<R>>;
+/// Gives the rows of a replay to a sink.
+pub type RunRows<'w, S> = Recorder<BatchRows<'w>, S>;
 
 impl<'w> BatchRows<'w> {
     fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
@@ -34,30 +32,22 @@ impl<'w> BatchRows<'w> {
     }
 }
 
-impl<'w, R: RowReader> Recorder<BatchRows<'w>, Files<R>> {
-    /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name when it is
-    /// finished. If you drop the writer before, nothing appears.
+impl<'w, S: RowSink> Recorder<BatchRows<'w>, S> {
+    /// Starts without rows.
+    pub fn new(workload: &'w Workload, machines: &'w Machines, sink: S) -> Self {
+        Self::of(BatchRows::new(workload, machines), sink)
+    }
+
+    /// Ends the rows with the jobs. Returns the number of rows of each table.
     ///
     /// # Errors
-    /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    pub fn create(
-        out: impl Into<Out>,
-        workload: &'w Workload,
-        machines: &'w Machines,
-        reader: R,
-    ) -> Result<Self, Error> {
-        Self::start(out, BatchRows::new(workload, machines), reader)
+    /// The error of the sink.
+    pub fn finish(mut self) -> Result<BTreeMap<String, u64>, Error> {
+        self.close()
     }
 }
 
-impl<'w, R: RowReader> Recorder<BatchRows<'w>, Read<R>> {
-    /// Starts without rows.
-    pub fn new(workload: &'w Workload, machines: &'w Machines, reader: R) -> Self {
-        Self::reading(BatchRows::new(workload, machines), reader)
-    }
-}
-
-impl<K: RowSink> Observer for Recorder<BatchRows<'_>, K> {
+impl<S: RowSink> Observer for Recorder<BatchRows<'_>, S> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         self.take_attempt(ended)
     }
@@ -67,7 +57,7 @@ impl<K: RowSink> Observer for Recorder<BatchRows<'_>, K> {
     }
 
     fn wants_reasons(&self) -> bool {
-        self.sink.wants_reasons()
+        Recorder::wants_reasons(self)
     }
 
     fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {

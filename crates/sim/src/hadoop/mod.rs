@@ -48,7 +48,7 @@ pub use offer::Offer;
 pub use oracle::Oracle;
 pub use policy::{Orders, Policy};
 pub use progress::{Part, Progress};
-pub use run_rows::{HadoopRows, RunRows, RunWriter};
+pub use run_rows::RunRows;
 pub use system::System;
 pub use view::{AttemptEnd, JobView, RunView, View};
 pub use workload::{Edges, Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};

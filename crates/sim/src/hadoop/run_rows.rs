@@ -1,8 +1,9 @@
 //! The rows of a run on a Hadoop cluster.
 
+use std::collections::BTreeMap;
+
 use resched_tables::model::{AttemptRow, JobRow, MAPREDUCE, Outcome, ResourceRow, TaskKind};
-use resched_tables::run::RowReader;
-use resched_tables::store::Out;
+use resched_tables::run::RowSink;
 
 use crate::Error;
 use crate::hadoop::cluster::Cluster;
@@ -12,7 +13,7 @@ use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::ids::{JobId, Ms};
 use crate::observer::{Decided, JobEnded, PassedOver};
-use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
+use crate::run_tables::{Recorder, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order in which the master learned of their ends.
 pub struct HadoopRows<'w> {
@@ -52,32 +53,32 @@ impl<'w> HadoopRows<'w> {
     }
 }
 
-/// Writes a replay as a run to disk, and gives its rows to a reader.
-pub type RunWriter<'w, R> = Recorder<HadoopRows<'w>, Files<R>>;
+/// Gives the rows of a replay to a sink.
+pub type RunRows<'w, S> = Recorder<HadoopRows<'w>, S>;
 
-/// Gives a reader the rows of a replay that [`RunWriter`] writes to disk.
-pub type RunRows<'w, R> = Recorder<HadoopRows<'w>, Read<R>>;
+impl<'w, S: RowSink> Recorder<HadoopRows<'w>, S> {
+    /// Starts without rows.
+    pub fn new(workload: &'w Workload, cluster: &'w Cluster, sink: S) -> Self {
+        Self::of(HadoopRows::new(workload, cluster), sink)
+    }
 
-impl<'w, R: RowReader> Recorder<HadoopRows<'w>, Files<R>> {
-    /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name when it is
-    /// finished. If you drop the writer before, nothing appears.
+    /// Ends the rows with what still runs, and with the jobs. Returns the number of rows of each table.
     ///
     /// # Errors
-    /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    pub fn create(out: impl Into<Out>, workload: &'w Workload, cluster: &'w Cluster, reader: R) -> Result<Self, Error> {
-        let run = Self::start(out, HadoopRows::new(workload, cluster), reader)?;
-        if cluster.config.cost.contention.is_some() { run.with_resources() } else { Ok(run) }
+    /// The error of the sink.
+    pub fn finish(mut self) -> Result<BTreeMap<String, u64>, Error> {
+        self.close()
+    }
+
+    fn end_master(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Result<(), Error> {
+        match self.source.master_row(job, finish, outcome) {
+            Some(row) => self.take_row(job, &row),
+            None => Ok(()),
+        }
     }
 }
 
-impl<'w, R: RowReader> Recorder<HadoopRows<'w>, Read<R>> {
-    /// Starts without rows.
-    pub fn new(workload: &'w Workload, cluster: &'w Cluster, reader: R) -> Self {
-        Self::reading(HadoopRows::new(workload, cluster), reader)
-    }
-}
-
-impl<K: RowSink> Observer for Recorder<HadoopRows<'_>, K> {
+impl<S: RowSink> Observer for Recorder<HadoopRows<'_>, S> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         self.take_attempt(ended)
     }
@@ -87,7 +88,7 @@ impl<K: RowSink> Observer for Recorder<HadoopRows<'_>, K> {
     }
 
     fn wants_reasons(&self) -> bool {
-        self.sink.wants_reasons()
+        Recorder::wants_reasons(self)
     }
 
     fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
@@ -96,8 +97,10 @@ impl<K: RowSink> Observer for Recorder<HadoopRows<'_>, K> {
 
     fn used(&mut self, used: &Used) -> Result<(), Error> {
         let Used { at, node, cpu, io_wait, disk, net_in, net_out } = *used;
-        let host = || self.source.cluster.node(node).name.clone();
-        self.sink.resource(|| ResourceRow { time: at, host: host(), cpu, io_wait, disk, net_in, net_out })
+        self.take_resource(|source| {
+            let host = source.cluster.node(node).name.clone();
+            ResourceRow { time: at, host, cpu, io_wait, disk, net_in, net_out }
+        })
     }
 
     fn master_launched(&mut self, launched: &MasterLaunched) -> Result<(), Error> {
@@ -114,15 +117,6 @@ impl<K: RowSink> Observer for Recorder<HadoopRows<'_>, K> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.take_job_end(ended);
         self.end_master(ended.job, Some(ended.finish), ended.outcome)
-    }
-}
-
-impl<K: RowSink> Recorder<HadoopRows<'_>, K> {
-    fn end_master(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Result<(), Error> {
-        match self.source.master_row(job, finish, outcome) {
-            Some(row) => self.sink.attempt(job, &row),
-            None => Ok(()),
-        }
     }
 }
 
