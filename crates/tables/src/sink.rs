@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::Error;
-use crate::engine::RunEngine;
+use crate::engine::{RunEngine, System};
 use crate::model::{JobRecord, NodeRow, TaskRecord};
-use crate::store::System;
 
 /// Takes the jobs and machines that a reader finds.
 pub trait Sink {

@@ -3,11 +3,34 @@
 use std::collections::BTreeMap;
 
 use super::order::Order;
-use super::workload::{Job, Task, Try, Workload};
+use super::workload::{Job, JobSpec, Task, TaskSpec, Try, Workload};
 use crate::Error;
 use crate::ids::{JobId, Ms, by_number};
 use crate::loading::{LONGEST, Skipped};
 use crate::resources::Resources;
+
+impl Workload {
+    /// The workload of these jobs, the first of which is submitted at `first_submit`, ms. Also returns counts of what
+    /// was left out: dependencies on jobs or stages that do not exist (`unknown-dependency`), and dependencies in
+    /// cycles (`dependency-in-a-cycle`).
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are more tasks than ids, or if a task has no try, no instance or an empty demand.
+    pub fn new(specs: Vec<JobSpec>, first_submit: Ms) -> Result<(Self, Skipped), Error> {
+        let mut draft = Draft::default();
+        for JobSpec { job, after, stages } in specs {
+            for stage in &stages {
+                for TaskSpec { name, demand, instances, gang, tries } in &stage.tasks {
+                    draft.task(name, *demand, *instances, *gang, tries)?;
+                }
+                draft.end_stage()?;
+            }
+            let names = stages.iter().map(|stage| (stage.name.as_str(), stage.after.as_slice()));
+            draft.end_job(job, after, names)?;
+        }
+        draft.finish(first_submit)
+    }
+}
 
 /// The jobs so far. Give the tasks of a stage, end the stage, and after its last stage end the job.
 #[derive(Debug, Default)]

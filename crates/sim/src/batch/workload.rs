@@ -6,11 +6,9 @@ use std::sync::Arc;
 use resched_tables::model::Outcome;
 use resched_tables::run::Unfinished;
 
-use super::draft::Draft;
 use super::order::Order;
 use crate::Error;
 use crate::ids::{JobId, Ms, TaskId};
-use crate::loading::Skipped;
 use crate::resources::Resources;
 
 /// A logged try at a task: how and after which time it ended.
@@ -158,27 +156,6 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The workload of these jobs, the first of which is submitted at `first_submit`, ms. Also returns counts of what
-    /// was left out: dependencies on jobs or stages that do not exist (`unknown-dependency`), and dependencies in
-    /// cycles (`dependency-in-a-cycle`).
-    ///
-    /// # Errors
-    /// [`Error::Config`] if there are more tasks than ids, or if a task has no try, no instance or an empty demand.
-    pub fn new(specs: Vec<JobSpec>, first_submit: Ms) -> Result<(Self, Skipped), Error> {
-        let mut draft = Draft::default();
-        for JobSpec { job, after, stages } in specs {
-            for stage in &stages {
-                for TaskSpec { name, demand, instances, gang, tries } in &stage.tasks {
-                    draft.task(name, *demand, *instances, *gang, tries)?;
-                }
-                draft.end_stage()?;
-            }
-            let names = stages.iter().map(|stage| (stage.name.as_str(), stage.after.as_slice()));
-            draft.end_job(job, after, names)?;
-        }
-        draft.finish(first_submit)
-    }
-
     /// Some of the jobs by themselves, with their tasks. Their times stay as they are; what waits for a job of another part does not.
     pub fn part(&self, jobs: Range<usize>) -> Self {
         let jobs = jobs.start.min(self.jobs.len())..jobs.end.min(self.jobs.len());

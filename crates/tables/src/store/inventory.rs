@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
-use super::manifest::hex;
+use super::hash::hex;
 
 /// The bytes of a block that is hashed by itself, so that a reader can check the part of a file that it reads.
 pub(crate) const BLOCK: usize = 1 << 20;

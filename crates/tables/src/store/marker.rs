@@ -15,8 +15,8 @@
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use super::hash::sha256;
 use super::inventory::{Inventory, inside};
-use super::manifest::sha256;
 
 /// What stands before the digits of the seal.
 const SEAL: &[u8] = b",\n  \"seal\": \"";

@@ -6,6 +6,7 @@
 
 mod checked;
 pub mod columns;
+mod hash;
 mod inventory;
 mod manifest;
 pub mod marker;
@@ -16,9 +17,10 @@ mod table;
 mod verify;
 mod writer;
 
+pub use crate::engine::{Amounts, System, TimeZero};
+pub use hash::{hex, sha256};
 pub use inventory::{FileEntry, Inventory, inside};
-pub use manifest::{Amounts, FORMAT_VERSION, Manifest, SCALE_PARAMETER, Scaled, Source, System, TimeZero, sha256};
-pub use manifest::{WORKLOAD_FORMAT, hex};
+pub use manifest::{FORMAT_VERSION, Manifest, SCALE_PARAMETER, Scaled, Source, WORKLOAD_FORMAT};
 pub use reader::{Rows, Trace};
 pub use staging::{
     Claim, FolderLock, Out, OwnFiles, Scratch, StagedDir, StagedFile, changed_files, is_hidden, remove_unfinished,

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
+use super::lock_file::LockFile;
 use super::unfinished::Unfinished;
 use super::{check_parents, parent_of, remove_any};
 use crate::Error;
@@ -50,27 +51,6 @@ pub struct FolderLock {
     path: PathBuf,
     /// Whether the file system knows locks.
     exclusive: bool,
-}
-
-/// The files and folders to remove when a lock is released.
-#[derive(Debug)]
-pub(super) struct LockFile {
-    path: PathBuf,
-    /// The folders that were made to hold it, the innermost first. They are removed if nothing was written to them.
-    folders: Vec<PathBuf>,
-}
-
-impl LockFile {
-    pub(super) fn remove(&self) {
-        // What cannot be removed blocks nobody.
-        let _ = fs::remove_file(&self.path);
-        for folder in &self.folders {
-            // Fails, as it should, if something is in it.
-            if fs::remove_dir(folder).is_err() {
-                break;
-            }
-        }
-    }
 }
 
 impl FolderLock {

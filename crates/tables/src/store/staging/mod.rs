@@ -13,6 +13,7 @@
 
 mod claim;
 mod lock;
+mod lock_file;
 mod own_files;
 mod scratch;
 mod staged_dir;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::lock::LockFile;
+use super::lock_file::LockFile;
 use super::remove_any;
 
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { things: BTreeSet::new(), locks: Vec::new() });
