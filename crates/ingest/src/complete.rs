@@ -254,13 +254,13 @@ mod tests {
             task(TaskKind::Reduce, places(), vec![attempt(0, "a", "")]),
         ]);
         complete(&mut record);
-        let told = |task: usize| -> Vec<_> {
+        let reported = |task: usize| -> Vec<_> {
             let attempts = record.tasks.get(task).into_iter().flat_map(|task| &task.attempts);
             attempts.map(|a| (a.attempt, a.rack.clone().unwrap_or_default(), a.locality)).collect()
         };
         let row = |attempt: i64, rack: &str, locality| (attempt, rack.to_owned(), locality);
         assert_eq!(
-            told(0),
+            reported(0),
             [
                 row(0, "/r2", Some(Locality::Node)),
                 row(1, "/r3", Some(Locality::Off)),
@@ -269,8 +269,8 @@ mod tests {
                 row(4, "", None),
             ]
         );
-        assert_eq!(told(1), [row(0, "/r1", None)]);
-        assert_eq!(told(2), [row(0, "/r1", None)]);
+        assert_eq!(reported(1), [row(0, "/r1", None)]);
+        assert_eq!(reported(2), [row(0, "/r1", None)]);
     }
 
     #[test]

@@ -6,23 +6,23 @@ use resched_tables::model::{JobRecord, NodeChange, NodeRow};
 
 #[derive(Default)]
 pub(super) struct Machines {
-    told: Vec<NodeRow>,
-    told_events: BTreeSet<(String, Option<i64>, NodeChange)>,
+    reported: Vec<NodeRow>,
+    reported_events: BTreeSet<(String, Option<i64>, NodeChange)>,
     /// The racks that each host was seen in.
     seen: HashMap<String, BTreeSet<String>>,
 }
 
 impl Machines {
     /// Takes a row of a source. If an event comes again, the first counts.
-    pub(super) fn tell(&mut self, node: NodeRow) {
-        if self.told_events.insert((node.host.clone(), node.time, node.event)) {
-            self.told.push(node);
+    pub(super) fn report(&mut self, node: NodeRow) {
+        if self.reported_events.insert((node.host.clone(), node.time, node.event)) {
+            self.reported.push(node);
         }
     }
 
     /// Whether a source listed machines.
-    pub(super) fn are_told(&self) -> bool {
-        !self.told.is_empty()
+    pub(super) fn are_reported(&self) -> bool {
+        !self.reported.is_empty()
     }
 
     /// Notes the hosts of a job, whose racks are resolved.
@@ -50,18 +50,18 @@ impl Machines {
 
     /// How many hosts were seen that are missing from the sources that list machines.
     pub(super) fn outside(&self) -> u64 {
-        if self.told.is_empty() {
+        if self.reported.is_empty() {
             return 0;
         }
-        let told: BTreeSet<&str> = self.told.iter().map(|node| node.host.as_str()).collect();
-        self.seen.keys().filter(|host| !told.contains(host.as_str())).count() as u64
+        let reported: BTreeSet<&str> = self.reported.iter().map(|node| node.host.as_str()).collect();
+        self.seen.keys().filter(|host| !reported.contains(host.as_str())).count() as u64
     }
 
     /// The rows of the nodes table, in the order of the sources. If no source lists machines, the rows are the hosts
     /// that were seen, by rack and name, those without a rack first. Such machines were there from the start.
     pub(super) fn into_rows(self) -> Vec<NodeRow> {
-        if !self.told.is_empty() {
-            return self.told;
+        if !self.reported.is_empty() {
+            return self.reported;
         }
         let places = self.seen.into_iter().flat_map(|(host, racks)| {
             let unknown = racks.is_empty().then_some(None);
@@ -111,10 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_tells_of_machines_tells_of_all() {
+    fn a_source_that_reports_of_machines_reports_of_all() {
         let mut machines = seen();
         for host in ["t2", "t1", "t2"] {
-            machines.tell(NodeRow { host: host.to_owned(), ..NodeRow::default() });
+            machines.report(NodeRow { host: host.to_owned(), ..NodeRow::default() });
         }
         assert_eq!(machines.outside(), 3, "lone, b and c");
         assert_eq!(rows(machines), [row(None, "t2"), row(None, "t1")]);

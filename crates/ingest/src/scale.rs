@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_that_go_are_told_as_ones_of_their_rack() {
+    fn machines_that_go_are_reported_as_ones_of_their_rack() {
         let node = |host: &str, rack: &str| NodeRow { host: host.to_owned(), rack: text(rack), ..NodeRow::default() };
         let nodes: Vec<NodeRow> = (0..20).map(|n| node(&format!("h{n}"), if n < 10 { "/a" } else { "/b" })).collect();
         for seed in 1..20 {

@@ -45,8 +45,8 @@ pub(super) struct Session<'a> {
     /// Numbers of the sources that apply to all of their jobs.
     parameters: BTreeMap<String, serde_json::Value>,
     /// Tables for which the sources have rows.
-    told: BTreeSet<&'static str>,
-    /// The masters of the jobs of each folder, to tell clusters apart; none if the files are known to be of one.
+    reported: BTreeSet<&'static str>,
+    /// The masters of the jobs of each folder, to distinguish clusters; none if the files are known to be of one.
     trackers: Option<BTreeMap<usize, Trackers>>,
     /// Whether each folder must hold a job.
     is_whole: bool,
@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
             time_zero: None,
             made_tasks: false,
             parameters: BTreeMap::new(),
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
             trackers: (!is_part && !options.merge).then(BTreeMap::new),
             is_whole: !is_part,
             engine: None,
@@ -247,7 +247,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         self.skip("shortened-text", shortened);
-        self.note_told(&record);
+        self.note_given(&record);
         let is_bare = !format.has_tasks && record.tasks.is_empty();
         let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
         let conf = self.confs.find(&id)?;
@@ -289,7 +289,7 @@ impl<'a> Session<'a> {
         match maker.make.make(job, self.jobs) {
             Ok(tasks) => {
                 if !std::mem::replace(&mut self.made_tasks, true) {
-                    maker.nodes.iter().for_each(|node| self.machines.tell(node.clone()));
+                    maker.nodes.iter().for_each(|node| self.machines.report(node.clone()));
                 }
                 Some(tasks)
             }
@@ -301,15 +301,15 @@ impl<'a> Session<'a> {
     }
 
     /// Notes the tables for which a job has rows in its source.
-    fn note_told(&mut self, record: &JobRecord) {
+    fn note_given(&mut self, record: &JobRecord) {
         if !record.tasks.is_empty() {
-            self.told.insert("tasks");
+            self.reported.insert("tasks");
         }
         if record.tasks.iter().any(|task| !task.attempts.is_empty()) {
-            self.told.insert("attempts");
+            self.reported.insert("attempts");
         }
         if record.tasks.iter().any(|task| !task.splits.is_empty()) {
-            self.told.insert("splits");
+            self.reported.insert("splits");
         }
     }
 
@@ -324,11 +324,11 @@ impl<'a> Session<'a> {
             ("splits", made_or("the sources give no places of input; left out, so localities are unknown")),
             ("nodes", "the sources give no machines; those that splits and attempts name, without capacity"),
         ];
-        let is_told = |table: &str| match table {
-            "nodes" => self.machines.are_told(),
-            table => self.told.contains(table),
+        let is_reported = |table: &str| match table {
+            "nodes" => self.machines.are_reported(),
+            table => self.reported.contains(table),
         };
-        let absent = rules.into_iter().filter(|(table, _)| !is_told(table));
+        let absent = rules.into_iter().filter(|(table, _)| !is_reported(table));
         absent.map(|(table, rule)| (table.to_owned(), rule.to_owned())).collect()
     }
 
@@ -432,7 +432,7 @@ impl Sink for FileSink<'_, '_> {
 
     fn node(&mut self, node: NodeRow) {
         self.session.yielded += 1;
-        self.session.machines.tell(node);
+        self.session.machines.report(node);
     }
 
     fn skip(&mut self, cause: &str, n: u64) {

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn packing_is_told_by_content_and_gzip_may_have_members() {
+    fn packing_is_reported_by_content_and_gzip_may_have_members() {
         let text: Vec<u8> = (0..200_000u32).flat_map(u32::to_le_bytes).collect();
         let (front, back) = text.split_at(300_000);
         let zstd = zstd::encode_all(&text[..], 1).unwrap();

@@ -115,8 +115,8 @@ fn a_history_folder_is_read_whole_and_in_order() {
 
 #[test]
 fn a_conf_fills_only_what_the_history_lacks() {
-    let told = history("1_2").replace("USER=\"u\"", "USER=\"u\" JOB_QUEUE=\"own\"");
-    let files = Files::new([("job_1_2_u", told), ("jt_1_job_1_2_conf.xml", conf("other"))]);
+    let reported = history("1_2").replace("USER=\"u\"", "USER=\"u\" JOB_QUEUE=\"own\"");
+    let files = Files::new([("job_1_2_u", reported), ("jt_1_job_1_2_conf.xml", conf("other"))]);
     let (found, _) = collect(&[files.path("job_1_2_u")]).unwrap();
     let record = found.jobs.first().unwrap();
     assert_eq!(record.job.queue.as_deref(), Some("own"));

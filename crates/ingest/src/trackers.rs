@@ -1,4 +1,4 @@
-//! Tells apart the clusters of a folder, for the formats of which a cluster has many files.
+//! Distinguishes the clusters of a folder, for the formats of which a cluster has many files.
 //!
 //! **Hadoop.** The number behind `job_` is the start of the JobTracker or ResourceManager that gave the id. A restart gives another number, so two
 //! numbers may be of one cluster. But only the newest master takes jobs: if submissions under two numbers overlap in time, there were

@@ -45,7 +45,7 @@ fn the_tables_hold_what_the_files_hold() {
         writeln!(table, "{key}").unwrap();
         for (field, expected) in row.iter().filter(|(field, _)| !NOT_IN_TABLES.contains(&field.as_str())) {
             let expected = normalised(key, field, expected);
-            let got = tell(&jobs, format, field);
+            let got = report(&jobs, format, field);
             let verdict = if got == expected { "" } else { "   <-- differs" };
             wrong += usize::from(got != expected);
             compared += 1;
@@ -82,7 +82,7 @@ fn normalised(key: &str, field: &str, value: &Value) -> Value {
 }
 
 /// What our tables say about a field.
-fn tell(jobs: &[JobRecord], format: &str, field: &str) -> Value {
+fn report(jobs: &[JobRecord], format: &str, field: &str) -> Value {
     let tasks = || jobs.iter().flat_map(|record| &record.tasks);
     let maps = || tasks().filter(|task| task.task.kind == TaskKind::Map);
     let attempts = || tasks().flat_map(|task| &task.attempts);

@@ -241,10 +241,10 @@ fn tasks_of(mut attempts: Vec<AttemptRow>) -> Vec<TaskRecord> {
         }
     }
     for TaskRecord { task, attempts, .. } in &mut tasks {
-        let told = attempts.iter().find(|attempt| attempt.outcome == Outcome::Success).or(attempts.last());
+        let reported = attempts.iter().find(|attempt| attempt.outcome == Outcome::Success).or(attempts.last());
         task.start = attempts.iter().filter_map(|attempt| attempt.start).min();
-        task.finish = told.and_then(|attempt| attempt.finish);
-        task.outcome = told.map_or(Outcome::Unknown, |attempt| attempt.outcome);
+        task.finish = reported.and_then(|attempt| attempt.finish);
+        task.outcome = reported.map_or(Outcome::Unknown, |attempt| attempt.outcome);
     }
     tasks
 }

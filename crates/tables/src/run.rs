@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_foreign_or_damaged_run_is_told_apart() {
+    fn a_missing_foreign_or_damaged_run_is_distinguished() {
         let dir = tempfile::tempdir().unwrap();
         let message = |dir: &Path| read(dir).unwrap_err().to_string();
         assert!(message(&dir.path().join("none")).contains("no such run"));

@@ -121,7 +121,7 @@ mod tests {
         validity.add(Fact::new("slots", Grade::Assumed, "two and two"));
         validity.add(Fact::new("run-times", Grade::Measured, "all observed"));
         assert_eq!((validity.grade(), validity.facts.len()), (Grade::NotAnswerable, 3));
-        let told: Vec<&str> = validity.caveats().into_iter().map(|fact| fact.about.as_str()).collect();
-        assert_eq!(told, ["waiting", "slots"]);
+        let reported: Vec<&str> = validity.caveats().into_iter().map(|fact| fact.about.as_str()).collect();
+        assert_eq!(reported, ["waiting", "slots"]);
     }
 }

@@ -161,15 +161,15 @@ fn job<'a>(record: &'a JobRecord, output: &mut Output<'_>) -> Job<'a> {
         "jobs.outcome",
         !matches!(row.outcome, Outcome::Success | Outcome::Failed | Outcome::Killed | Outcome::Unknown),
     );
-    for told in &record.tasks {
-        let (list, memory) = match told.task.kind {
+    for reported in &record.tasks {
+        let (list, memory) = match reported.task.kind {
             TaskKind::Map => (&mut written.map_tasks, written.map_megabytes),
             TaskKind::Reduce => (&mut written.reduce_tasks, written.reduce_megabytes),
             _ => (&mut written.other_tasks, -1),
         };
         let said = Some(memory).filter(|&memory| memory >= 0).and_then(|memory| memory.checked_mul(1 << 20));
-        output.lost("tasks.memory_request", told.task.memory_request != said);
-        list.push(task(told, &counters, output));
+        output.lost("tasks.memory_request", reported.task.memory_request != said);
+        list.push(task(reported, &counters, output));
     }
     output.lost_counters(&record.counters);
     written
@@ -195,8 +195,12 @@ fn megabytes<'a>(mut tasks: impl Iterator<Item = &'a TaskRow>) -> i64 {
     number(tasks.next().and_then(|task| task.memory_request).map(|bytes| bytes >> 20))
 }
 
-fn task<'a>(told: &'a TaskRecord, counters: &BTreeMap<&str, Vec<&CounterRow>>, output: &mut Output<'_>) -> Task<'a> {
-    let row = &told.task;
+fn task<'a>(
+    reported: &'a TaskRecord,
+    counters: &BTreeMap<&str, Vec<&CounterRow>>,
+    output: &mut Output<'_>,
+) -> Task<'a> {
+    let row = &reported.task;
     let is_other = !matches!(row.kind, TaskKind::Map | TaskKind::Reduce);
     let task_type = match (row.kind, &row.stage) {
         (TaskKind::Other, stage) => stage.as_ref().map(|stage| stage.to_uppercase()),
@@ -209,7 +213,7 @@ fn task<'a>(told: &'a TaskRecord, counters: &BTreeMap<&str, Vec<&CounterRow>>, o
     output.lost("tasks.instances", row.instances.is_some());
     output.lost("tasks.gang", row.gang.is_some());
     output.lost("tasks.outcome", matches!(row.outcome, Outcome::Lost | Outcome::Evicted));
-    output.lost("splits.bytes", told.splits.iter().any(|split| split.bytes.is_some()));
+    output.lost("splits.bytes", reported.splits.iter().any(|split| split.bytes.is_some()));
     Task {
         task_id: &row.task_id,
         task_type,
@@ -220,8 +224,8 @@ fn task<'a>(told: &'a TaskRecord, counters: &BTreeMap<&str, Vec<&CounterRow>>, o
         input_records: number(row.input_records),
         output_bytes: number(row.output_bytes),
         output_records: number(row.output_records),
-        preferred_locations: told.splits.iter().map(|split| location(&split.host, &split.rack)).collect(),
-        attempts: told.attempts.iter().map(|row| attempt(row, told, counters, output)).collect(),
+        preferred_locations: reported.splits.iter().map(|split| location(&split.host, &split.rack)).collect(),
+        attempts: reported.attempts.iter().map(|row| attempt(row, reported, counters, output)).collect(),
     }
 }
 

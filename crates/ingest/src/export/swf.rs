@@ -150,13 +150,13 @@ impl Names {
             programs.see(row.name.as_ref());
             queues.see(row.queue.as_ref());
         }
-        let told = source.manifest().and_then(|manifest| manifest.parameters.get(UNIX_START_TIME)?.as_i64());
+        let reported = source.manifest().and_then(|manifest| manifest.parameters.get(UNIX_START_TIME)?.as_i64());
         let (unix_start, zero) = match source.time_zero() {
             TimeZero::Epoch => {
                 let start = first.map(|ms| ms.div_euclid(1_000));
                 (start, start.unwrap_or(0).saturating_mul(1_000))
             }
-            TimeZero::Relative => (told, 0),
+            TimeZero::Relative => (reported, 0),
         };
         let [ids, users, groups, programs, queues] = found.map(|seen| Numbering::of(&seen.names));
         let has_waits = source.manifest().is_none_or(|manifest| manifest.made_whole("attempts.start").is_none());

@@ -66,7 +66,7 @@ impl Status {
 
 /// The content of a record. Times in s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum Told<'a> {
+pub(super) enum Stored<'a> {
     Task {
         status: Status,
         start: i64,
@@ -99,12 +99,12 @@ impl Facts<'_> {
     }
 
     /// Passes on a fact about a task. The task's own row comes before its instances.
-    pub(super) fn task(&mut self, job: Key<'_>, task: Key<'_>, told: &Told<'_>) -> Result<(), Error> {
-        let time = match told {
-            Told::Task { .. } => i64::MIN,
-            Told::Instance { start, .. } => *start,
+    pub(super) fn task(&mut self, job: Key<'_>, task: Key<'_>, reported: &Stored<'_>) -> Result<(), Error> {
+        let time = match reported {
+            Stored::Task { .. } => i64::MIN,
+            Stored::Instance { start, .. } => *start,
         };
-        if encode(told, &mut self.value) {
+        if encode(reported, &mut self.value) {
             self.sink.fact(&Fact { job, task, time, value: &self.value })?;
         }
         Ok(())
@@ -196,14 +196,14 @@ impl Assembler {
 
 impl Assemble for Assembler {
     fn fact(&mut self, fact: &Fact<'_>, rows: &mut dyn RowSink) -> Result<(), Error> {
-        let Ok(told) = postcard::from_bytes::<Told>(fact.value) else {
+        let Ok(reported) = postcard::from_bytes::<Stored>(fact.value) else {
             rows.skip("damaged-fact");
             return Ok(());
         };
         let task = self.task(fact, rows);
-        match told {
-            Told::Task { .. } if task.has_row => rows.skip("duplicate-task"),
-            Told::Task { status, start, end, instances, cpu, memory } => {
+        match reported {
+            Stored::Task { .. } if task.has_row => rows.skip("duplicate-task"),
+            Stored::Task { status, start, end, instances, cpu, memory } => {
                 task.has_row = true;
                 let row = &mut task.row;
                 row.start = ms(start).filter(|_| status.has_begun());
@@ -214,7 +214,7 @@ impl Assemble for Assembler {
                 let submit = ms(start).filter(|_| status.has_begun() || start != 0);
                 self.job.submit = self.job.submit.into_iter().chain(submit).min();
             }
-            Told::Instance { status, start, end, machine } => {
+            Stored::Instance { status, start, end, machine } => {
                 let attempt = AttemptRow {
                     job_id: task.row.job_id.clone(),
                     task_id: task.row.task_id.clone(),

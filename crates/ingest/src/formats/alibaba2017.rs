@@ -5,7 +5,7 @@
 
 use std::io::BufRead;
 
-use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, TaskName, Told, ms};
+use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, Stored, TaskName, ms};
 use super::csv::{Is, Record, mostly, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
@@ -90,7 +90,7 @@ fn task(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
     if record.len() != 8 {
         return Ok(false);
     }
-    let told = Told::Task {
+    let reported = Stored::Task {
         status,
         start,
         end,
@@ -98,7 +98,7 @@ fn task(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
         cpu: record.scaled(6, PLAN_CPU_UNIT),
         memory: record.scaled(7, MEMORY_UNIT),
     };
-    facts.task(job, task, &told)?;
+    facts.task(job, task, &reported)?;
     Ok(true)
 }
 
@@ -111,7 +111,7 @@ fn instance(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
         facts.skip("instance-of-no-task");
         return Ok(true);
     };
-    facts.task(job, task, &Told::Instance { status, start, end: record.whole(1), machine: record.text(4) })?;
+    facts.task(job, task, &Stored::Instance { status, start, end: record.whole(1), machine: record.text(4) })?;
     Ok(true)
 }
 

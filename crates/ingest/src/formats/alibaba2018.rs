@@ -6,7 +6,7 @@
 
 use std::io::BufRead;
 
-use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, TaskName, Told, ms};
+use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, Stored, TaskName, ms};
 use super::csv::{Is, Record, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
@@ -96,7 +96,7 @@ fn task(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
     if record.len() != 9 {
         return Ok(false);
     }
-    let told = Told::Task {
+    let reported = Stored::Task {
         status,
         start,
         end,
@@ -104,7 +104,7 @@ fn task(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
         cpu: record.scaled(7, PLAN_CPU_UNIT),
         memory: record.scaled(8, MEMORY_UNIT),
     };
-    facts.task(Key::Text(job), Key::Text(task), &told)?;
+    facts.task(Key::Text(job), Key::Text(task), &reported)?;
     Ok(true)
 }
 
@@ -117,8 +117,8 @@ fn instance(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
         facts.skip("instance-of-no-task");
         return Ok(true);
     };
-    let told = Told::Instance { status, start, end: record.whole(6), machine: record.text(7) };
-    facts.task(Key::Text(job), Key::Text(task), &told)?;
+    let reported = Stored::Instance { status, start, end: record.whole(6), machine: record.text(7) };
+    facts.task(Key::Text(job), Key::Text(task), &reported)?;
     Ok(true)
 }
 
@@ -171,7 +171,7 @@ fn task_name(name: &str) -> TaskName {
 mod tests {
     use super::*;
 
-    fn told(name: &str) -> (TaskKind, String, Vec<String>, bool) {
+    fn reported(name: &str) -> (TaskKind, String, Vec<String>, bool) {
         let TaskName { kind, stage, depends_on, cut } = task_name(name);
         (kind, stage.unwrap_or_default(), depends_on, cut)
     }
@@ -181,13 +181,13 @@ mod tests {
         let row = |kind, stage: &str, after: &[&str], cut| {
             (kind, stage.to_owned(), after.iter().map(|stage| (*stage).to_owned()).collect::<Vec<_>>(), cut)
         };
-        assert_eq!(told("M1"), row(TaskKind::Map, "1", &[], false));
-        assert_eq!(told("J4_2_3"), row(TaskKind::Reduce, "4", &["2", "3"], false));
-        assert_eq!(told("R10_9"), row(TaskKind::Reduce, "10", &["9"], false));
-        assert_eq!(told("J30_4_5_"), row(TaskKind::Reduce, "30", &["4", "5"], true));
-        assert_eq!(told("MRG7_1"), row(TaskKind::Other, "7", &["1"], false));
+        assert_eq!(reported("M1"), row(TaskKind::Map, "1", &[], false));
+        assert_eq!(reported("J4_2_3"), row(TaskKind::Reduce, "4", &["2", "3"], false));
+        assert_eq!(reported("R10_9"), row(TaskKind::Reduce, "10", &["9"], false));
+        assert_eq!(reported("J30_4_5_"), row(TaskKind::Reduce, "30", &["4", "5"], true));
+        assert_eq!(reported("MRG7_1"), row(TaskKind::Other, "7", &["1"], false));
         for name in ["task_Nzg3ODAwNDgz", "MergeTask", "M", "M1_Stg2", "_1", "12_3", "", "é1"] {
-            assert_eq!(told(name), row(TaskKind::Other, name, &[], false));
+            assert_eq!(reported(name), row(TaskKind::Other, name, &[], false));
         }
     }
 }

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn conf_names_are_told_from_histories() {
+    fn conf_names_are_reported_from_histories() {
         assert!(is_conf_name("job_1_2_conf.xml"));
         assert!(is_conf_name("jt_1_job_1_2_conf.xml.gz"));
         assert!(!is_conf_name("job_1_2_conf.xml.old~"));

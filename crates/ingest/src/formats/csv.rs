@@ -220,11 +220,11 @@ mod tests {
 
     #[test]
     fn numbers_may_be_written_as_floats() {
-        let told = |text: &str| whole(text.as_bytes());
-        assert_eq!(["12", "-843", "12846.0", "1e3"].map(told), [Some(12), Some(-843), Some(12_846), Some(1_000)]);
-        assert_eq!(told("9223372036854775807"), Some(i64::MAX));
+        let reported = |text: &str| whole(text.as_bytes());
+        assert_eq!(["12", "-843", "12846.0", "1e3"].map(reported), [Some(12), Some(-843), Some(12_846), Some(1_000)]);
+        assert_eq!(reported("9223372036854775807"), Some(i64::MAX));
         for text in ["", "-", "1.5", "x", "9223372036854775808", "1e400", "nan", "--1"] {
-            assert_eq!(told(text), None, "{text}");
+            assert_eq!(reported(text), None, "{text}");
         }
         assert_eq!(scaled("6.199e-05", 1e12), Some(61_990_000));
         assert_eq!(scaled("0.125", 1e6), Some(125_000));

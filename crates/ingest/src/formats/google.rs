@@ -77,7 +77,7 @@ impl Event {
 
 /// The content of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum Told<'a> {
+pub(super) enum Stored<'a> {
     /// An event of a job.
     Job {
         event: Event,
@@ -111,12 +111,12 @@ pub(super) struct Facts<'s> {
     sink: &'s mut dyn FactSink,
     value: Vec<u8>,
     /// The jobs whose facts from task events were passed on.
-    told: HashSet<u64>,
+    reported: HashSet<u64>,
 }
 
 impl<'s> Facts<'s> {
     pub(super) fn new(sink: &'s mut dyn FactSink) -> Self {
-        Self { sink, value: Vec::new(), told: HashSet::new() }
+        Self { sink, value: Vec::new(), reported: HashSet::new() }
     }
 
     pub(super) fn skip(&mut self, cause: &'static str) {
@@ -124,12 +124,12 @@ impl<'s> Facts<'s> {
     }
 
     /// Passes on a fact, unless it was after the trace.
-    fn put(&mut self, job: u64, task: Key<'_>, time: i64, told: &Told<'_>) -> Result<(), Error> {
+    fn put(&mut self, job: u64, task: Key<'_>, time: i64, reported: &Stored<'_>) -> Result<(), Error> {
         if time == AFTER {
             self.skip("event-after-trace");
             return Ok(());
         }
-        if encode(told, &mut self.value) {
+        if encode(reported, &mut self.value) {
             self.sink.fact(&Fact { job: Key::Number(job), task, time, value: &self.value })?;
         }
         Ok(())
@@ -137,24 +137,24 @@ impl<'s> Facts<'s> {
 
     /// Passes on an event of a job.
     pub(super) fn job(&mut self, job: u64, time: i64, event: Event, about: About<'_>) -> Result<(), Error> {
-        self.put(job, Key::None, time, &Told::Job { event, about })
+        self.put(job, Key::None, time, &Stored::Job { event, about })
     }
 
     /// Passes on the facts about a job in an event of its task, unless another event had them.
     pub(super) fn aside<'a>(&mut self, job: u64, time: i64, about: impl Fn() -> About<'a>) -> Result<(), Error> {
-        if self.told.contains(&job) {
+        if self.reported.contains(&job) {
             return Ok(());
         }
-        if self.told.len() == REMEMBERED {
-            self.told.clear();
+        if self.reported.len() == REMEMBERED {
+            self.reported.clear();
         }
-        self.told.insert(job);
-        self.put(job, Key::None, time, &Told::Aside { about: about() })
+        self.reported.insert(job);
+        self.put(job, Key::None, time, &Stored::Aside { about: about() })
     }
 
     /// Passes on an event of a task.
-    pub(super) fn task(&mut self, job: u64, index: u64, time: i64, told: &Told<'_>) -> Result<(), Error> {
-        self.put(job, Key::Number(index), time, told)
+    pub(super) fn task(&mut self, job: u64, index: u64, time: i64, reported: &Stored<'_>) -> Result<(), Error> {
+        self.put(job, Key::Number(index), time, reported)
     }
 
     /// Passes on what a machine offers at `time`, µs.
@@ -225,7 +225,7 @@ impl Assembler {
         Self { priority, ordered, job: Job::default(), task: Task::default(), at_once: Vec::new() }
     }
 
-    fn tell(&mut self, about: About<'_>) {
+    fn report(&mut self, about: About<'_>) {
         let row = &mut self.job.row;
         let text = |text: Option<&str>| text.map(str::to_owned);
         row.user = row.user.take().or_else(|| text(about.user));
@@ -285,12 +285,12 @@ impl Assembler {
         Ok(())
     }
 
-    fn task_event(&mut self, told: TaskEvent, rows: &mut dyn RowSink) -> Result<(), Error> {
-        let time = ms(told.time);
+    fn task_event(&mut self, reported: TaskEvent, rows: &mut dyn RowSink) -> Result<(), Error> {
+        let time = ms(reported.time);
         let row = &mut self.task.row;
-        row.cpu_request = row.cpu_request.or(told.cpu);
-        row.memory_request = row.memory_request.or(told.memory);
-        match told.event {
+        row.cpu_request = row.cpu_request.or(reported.cpu);
+        row.memory_request = row.memory_request.or(reported.memory);
+        match reported.event {
             Event::Submit => {
                 self.job.submit = Some(self.job.submit.map_or(time, |first| first.min(time)));
                 if self.task.running.is_some() {
@@ -307,20 +307,20 @@ impl Assembler {
                     rows.skip("schedule-while-running");
                     self.end_attempt(None, Outcome::Unknown, rows)?;
                 }
-                self.begin_attempt(Some(time), told.machine);
+                self.begin_attempt(Some(time), reported.machine);
             }
             Event::Queue | Event::Enable | Event::Update => {}
             Event::Evict | Event::Fail | Event::Finish | Event::Kill | Event::Lost => {
-                let outcome = told.event.outcome().unwrap_or_default();
+                let outcome = reported.event.outcome().unwrap_or_default();
                 let ended =
                     self.task.running.is_none() && self.task.pending.is_none() && self.task.row.finish.is_some();
                 if ended {
                     rows.skip("task-ended-twice");
                     return Ok(());
                 }
-                if self.task.running.is_none() && told.machine.is_some() {
+                if self.task.running.is_none() && reported.machine.is_some() {
                     rows.skip("end-without-schedule");
-                    self.begin_attempt(None, told.machine);
+                    self.begin_attempt(None, reported.machine);
                 }
                 self.end_attempt(Some(time), outcome, rows)?;
                 self.task.pending = None;
@@ -361,17 +361,17 @@ impl Assemble for Assembler {
         if self.job.row.job_id.is_empty() {
             self.job.row.job_id = fact.job.to_string();
         }
-        let Ok(told) = postcard::from_bytes::<Told>(fact.value) else {
+        let Ok(reported) = postcard::from_bytes::<Stored>(fact.value) else {
             rows.skip("damaged-fact");
             return Ok(());
         };
-        match told {
-            Told::Job { event, about } => {
-                self.tell(about);
+        match reported {
+            Stored::Job { event, about } => {
+                self.report(about);
                 self.job_event(fact.time, event, rows);
             }
-            Told::Aside { about } => self.tell(about),
-            Told::Task { event, machine, cpu, memory } => {
+            Stored::Aside { about } => self.report(about),
+            Stored::Task { event, machine, cpu, memory } => {
                 if !self.task.seen {
                     let job_id = self.job.row.job_id.clone();
                     let task_id = format!("{job_id}/{}", fact.task);

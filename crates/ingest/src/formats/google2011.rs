@@ -7,7 +7,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::csv::{Is, Piece, Record, Records, table_of};
-use super::google::{About, Assembler, BEGIN, CPU_UNIT, Event, Facts, MEMORY_UNIT, TIME_ZERO, Told, UNITS};
+use super::google::{About, Assembler, BEGIN, CPU_UNIT, Event, Facts, MEMORY_UNIT, Stored, TIME_ZERO, UNITS};
 use super::tables::{Assemble, FactSink, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
 use resched_tables::model::Priority;
@@ -135,7 +135,7 @@ impl Reader<'_> {
             ..About::default()
         })?;
         let (cpu, memory) = (record.scaled(9, CPU_UNIT), record.scaled(10, MEMORY_UNIT));
-        self.0.task(job, index, time, &Told::Task { event, machine, cpu, memory })?;
+        self.0.task(job, index, time, &Stored::Task { event, machine, cpu, memory })?;
         Ok(true)
     }
 

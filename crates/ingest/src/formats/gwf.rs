@@ -128,7 +128,7 @@ mod tests {
         assert!(sniff(TEXT.as_bytes()));
         let found = Collected::read(&FORMAT, TEXT.as_bytes()).unwrap();
         assert_eq!(found.skipped, [("file-without-machines".to_owned(), 1)].into());
-        let told: Vec<_> = found
+        let reported: Vec<_> = found
             .jobs
             .iter()
             .map(|record| {
@@ -136,7 +136,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 ("0/1", Some(16_000), None, vec![]),
                 ("0/2", Some(40_000), None, vec!["0/1".to_owned(), "0/3".to_owned()]),

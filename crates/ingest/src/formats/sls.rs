@@ -218,8 +218,8 @@ fn task(container: &Container, job_id: &str, number: usize, submit: Option<i64>)
 }
 
 fn read_nodes(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    each(input, path, "damaged-rack", sink, |told: Rack, sink| {
-        for node in told.nodes {
+    each(input, path, "damaged-rack", sink, |reported: Rack, sink| {
+        for node in reported.nodes {
             // The nodes that come with SLS end with an empty one.
             let Some(host) = node.node.as_deref().and_then(host) else {
                 sink.skip("node-without-name", 1);
@@ -227,7 +227,7 @@ fn read_nodes(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Resul
             };
             sink.node(NodeRow {
                 host,
-                rack: rack(&told.rack),
+                rack: rack(&reported.rack),
                 cpu: known(node.vcores).and_then(|cores| cores.checked_mul(1_000)),
                 memory: known(node.megabytes).and_then(|megabytes| megabytes.checked_mul(1 << 20)),
                 ..NodeRow::default()
@@ -257,7 +257,7 @@ mod tests {
         let Some(bytes) = shared("inputsls.json") else { return };
         assert!((FORMAT.sniff)(&bytes) && !(NODES.sniff)(&bytes));
         let found = Collected::read(&FORMAT, &bytes).unwrap();
-        let told: Vec<_> = found
+        let reported: Vec<_> = found
             .jobs
             .iter()
             .map(|record| {
@@ -271,7 +271,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 ("job_1", "sls_queue_1", Some(0), Some(95_375), 3),
                 ("job_2", "sls_queue_2", Some(105_204), Some(197_256), 2)
@@ -297,9 +297,9 @@ mod tests {
         assert_eq!(found.skipped, [("node-without-name".to_owned(), 1)].into());
         let Some(bytes) = shared("nodes-with-resources.json") else { return };
         let found = Collected::read(&NODES, &bytes).unwrap();
-        let told: Vec<_> = found.nodes.iter().map(|node| (node.host.as_str(), node.cpu, node.memory)).collect();
+        let reported: Vec<_> = found.nodes.iter().map(|node| (node.host.as_str(), node.cpu, node.memory)).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 ("node1", Some(6_000), Some(2 << 30)),
                 ("node2", None, None),

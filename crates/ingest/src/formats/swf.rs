@@ -86,7 +86,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             None => sink.skip("damaged-line", 1),
         }
     }
-    header.tell(sink);
+    header.report(sink);
     Ok(())
 }
 
@@ -116,7 +116,7 @@ impl Header {
     }
 
     /// Passes on what the header says about the machines, once the file is read.
-    fn tell(&self, sink: &mut dyn Sink) {
+    fn report(&self, sink: &mut dyn Sink) {
         if let Some(seconds) = self.unix_start {
             sink.parameter(UNIX_START_TIME, seconds.into());
         }
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_stands_for_the_queue_where_no_queue_is_told() {
+    fn a_partition_stands_for_the_queue_where_no_queue_is_reported() {
         let text = "; Partition: 4  site A\n1 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 -1 4 -1 -1\n2 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 -1 5 -1 -1\n";
         let queues: Vec<_> = jobs(text).into_iter().map(|record| record.job.queue.unwrap()).collect();
         assert_eq!(queues, ["site A", "5"]);

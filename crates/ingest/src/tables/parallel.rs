@@ -26,15 +26,15 @@ pub(super) fn each(
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = channel();
     let run = |sender: Sender<Message>| {
-        let mut told = Told(sender);
+        let mut reported = Reports(sender);
         while !failed.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= count {
                 break;
             }
-            if let Err(error) = work(number, &mut told) {
+            if let Err(error) = work(number, &mut reported) {
                 failed.store(true, Ordering::Relaxed);
-                told.send(Message::Failed(number, error));
+                reported.send(Message::Failed(number, error));
             }
         }
     };
@@ -67,16 +67,16 @@ pub(super) fn each(
 }
 
 /// Passes progress on to the thread that reports it.
-struct Told(Sender<Message>);
+struct Reports(Sender<Message>);
 
-impl Told {
+impl Reports {
     fn send(&self, message: Message) {
         // The other end lives until all threads are done.
         let _ = self.0.send(message);
     }
 }
 
-impl Progress for Told {
+impl Progress for Reports {
     fn begin(&mut self, _: u64) {}
 
     fn file(&mut self, path: &Path) {

@@ -209,12 +209,12 @@ fn a_job_without_events_is_as_its_tasks() {
             (3_000, 2, 1, "5", 3),
         ]),
     )]);
-    let told = |id: &str| {
+    let reported = |id: &str| {
         let job = &found.jobs[id];
         (job.submit, job.launch, job.finish, job.outcome)
     };
-    assert_eq!(told("1"), (Some(1), Some(2), Some(3), Outcome::Success));
-    assert_eq!(told("2"), (None, Some(1), Some(4), Outcome::Failed));
+    assert_eq!(reported("1"), (Some(1), Some(2), Some(3), Outcome::Success));
+    assert_eq!(reported("2"), (None, Some(1), Some(4), Outcome::Failed));
 }
 
 #[test]
@@ -235,10 +235,11 @@ fn a_job_may_be_handed_in_twice_or_go_on() {
             (8_000, 100, 1),
         ]),
     )]);
-    let told = |id: &str| (found.jobs[id].submit, found.jobs[id].launch, found.jobs[id].finish, found.jobs[id].outcome);
-    assert_eq!(told("10"), (Some(1), Some(2), Some(6), Outcome::Killed));
-    assert_eq!(told("9"), (Some(1), None, None, Outcome::Incomplete));
-    assert_eq!(told("100"), (None, Some(8), None, Outcome::Incomplete));
+    let reported =
+        |id: &str| (found.jobs[id].submit, found.jobs[id].launch, found.jobs[id].finish, found.jobs[id].outcome);
+    assert_eq!(reported("10"), (Some(1), Some(2), Some(6), Outcome::Killed));
+    assert_eq!(reported("9"), (Some(1), None, None, Outcome::Incomplete));
+    assert_eq!(reported("100"), (None, Some(8), None, Outcome::Incomplete));
     assert_eq!(found.skipped(), [("job-ended-twice", 1), ("job-submitted-again", 2)]);
     assert!(found.manifest.absent["tasks"].contains("no task_events"));
     let order: Vec<&str> = found.sink.jobs.iter().map(|record| record.job.job_id.as_str()).collect();

@@ -67,7 +67,7 @@ fn tables_of_json_lines_are_read() {
         ]
     );
     let hosts: Vec<_> = found.attempts.iter().map(|attempt| attempt.host.as_deref()).collect();
-    assert_eq!(hosts, [Some("9001"), None], "0 is no machine, −1 one that is not told");
+    assert_eq!(hosts, [Some("9001"), None], "0 is no machine, −1 one that is not reported");
     let task = &found.tasks["270501/3"];
     assert_eq!((task.cpu_request, task.memory_request), (Some(10_000), Some(500_000_000_000)));
     assert_eq!(found.tasks["42/10"].outcome, Outcome::Killed);

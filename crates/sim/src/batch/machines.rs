@@ -119,8 +119,8 @@ impl Machines {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
             return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, own.placement) });
         }
-        let told = Told { rows: log.nodes()? };
-        if told.rows.is_empty() {
+        let reported = Reported { rows: log.nodes()? };
+        if reported.rows.is_empty() {
             return Err(Error::Config(format!(
                 "{}: the trace names no machine; say how many there are, with `--nodes <N> --cores <of each>` or with \
                  `--cluster C.toml` that holds `[machines]`, `count = <N>` and `cores = <of each>`{}",
@@ -134,14 +134,14 @@ impl Machines {
         let hadoop = (slots > 0 && log.engine() == RunEngine::Hadoop).then_some(slots * 1000);
         let amounts = log.amounts();
         let normalised = amounts == Amounts::OfLargest;
-        let (usual, rule) = told.usual(cpu, own.memory, normalised, hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
+        let (usual, rule) = reported.usual(cpu, own.memory, normalised, hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
             Error::Config(format!(
                 "{}: the trace gives the size of none of its machines; say it with `--cores <of each>` or with `--cluster C.toml` \
                  that holds `[machines]` and `cores = <of each>`",
                 log.name()
             ))
         })?;
-        let machines = Self { rule, amounts, ..told.followed(usual, own.placement, skipped)? };
+        let machines = Self { rule, amounts, ..reported.followed(usual, own.placement, skipped)? };
         Ok(match own.clones {
             Some(count) => machines.resized(count),
             None => machines,
@@ -253,7 +253,7 @@ pub fn unit_of(amounts: Amounts) -> String {
 }
 
 /// The rows of a log about machines.
-struct Told {
+struct Reported {
     rows: Vec<NodeRow>,
 }
 
@@ -270,7 +270,7 @@ fn memory(row: &NodeRow) -> Option<u64> {
     amount(row.memory, Machines::MOST.memory)
 }
 
-impl Told {
+impl Reported {
     /// The median of a number over the rows that give it.
     fn median(&self, number: impl Fn(&NodeRow) -> Option<u64>) -> Option<u64> {
         let mut all: Vec<u64> = self.rows.iter().filter_map(number).collect();
@@ -358,12 +358,12 @@ mod tests {
 
     fn followed(rows: Vec<NodeRow>, usual: Resources) -> (Machines, Skipped) {
         let mut skipped = Skipped::new();
-        let told = Told { rows };
-        (told.followed(usual, Placement::FirstFit, &mut skipped).unwrap(), skipped)
+        let reported = Reported { rows };
+        (reported.followed(usual, Placement::FirstFit, &mut skipped).unwrap(), skipped)
     }
 
     #[test]
-    fn machines_come_go_and_change_as_told() {
+    fn machines_come_go_and_change_as_reported() {
         use NodeChange::{Add, Remove, Update};
         let rows = vec![
             row("b", Some(50), Update, Some(2_000), None),
@@ -377,11 +377,11 @@ mod tests {
         let capacity =
             |machines: &Machines| -> Vec<Resources> { machines.nodes().iter().map(|node| node.capacity).collect() };
         assert_eq!(capacity(&machines), [Resources::NONE, amount(4_000, 8)]);
-        let told: Vec<_> =
+        let reported: Vec<_> =
             machines.changes().iter().map(|change| (change.at, change.node.index(), change.capacity)).collect();
         let expected =
             [(20, 0, amount(1_000, 4)), (50, 1, amount(2_000, 8)), (60, 1, Resources::NONE), (70, 1, amount(2_000, 8))];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
         machines.start_at(-15, 5);
         assert_eq!(capacity(&machines), [amount(1_000, 4), amount(4_000, 8)]);
         assert_eq!(machines.changes().first().map(|change| change.at), Some(35));
@@ -391,11 +391,12 @@ mod tests {
     #[test]
     fn what_is_not_known_of_a_machine_is_usual() {
         let some = |cpu, memory| row("x", None, NodeChange::Add, cpu, memory);
-        let told = |rows| Told { rows };
-        let medians = told(vec![some(Some(5), None), some(Some(1), Some(7)), some(Some(3), None), some(None, None)]);
+        let reported = |rows| Reported { rows };
+        let medians =
+            reported(vec![some(Some(5), None), some(Some(1), Some(7)), some(Some(3), None), some(None, None)]);
         assert_eq!(medians.usual(None, None, true, None), Some((amount(3, 7), SizeRule::Median)));
         assert_eq!(medians.usual(Some(9), Some(8), true, None), Some((amount(9, 8), SizeRule::Given)));
-        let unknown = told(vec![some(None, None), some(Some(0), Some(-1))]);
+        let unknown = reported(vec![some(None, None), some(Some(0), Some(-1))]);
         assert_eq!(unknown.usual(None, None, true, None), Some((NORMALISED, SizeRule::Assumed)));
         assert_eq!(unknown.usual(None, None, false, None), None);
         assert_eq!(
@@ -405,7 +406,10 @@ mod tests {
         );
         let slots = NodeRow { map_slots: Some(2), reduce_slots: Some(1), ..some(None, None) };
         let four = |known| Some((4_000, known));
-        assert_eq!(told(vec![slots]).usual(None, None, false, four(false)), Some((amount(3_000, 0), SizeRule::Slots)));
+        assert_eq!(
+            reported(vec![slots]).usual(None, None, false, four(false)),
+            Some((amount(3_000, 0), SizeRule::Slots))
+        );
         assert_eq!(unknown.usual(None, None, false, four(true)), Some((amount(4_000, 0), SizeRule::Slots)));
         assert_eq!(unknown.usual(None, None, false, four(false)), Some((amount(4_000, 0), SizeRule::Assumed)));
         let (machines, skipped) = followed(vec![some(None, None)], amount(3, 7));

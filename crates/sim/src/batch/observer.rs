@@ -80,7 +80,7 @@ pub trait Observer {
         false
     }
 
-    /// A job is passed over for another reason than before. Told once an event is over.
+    /// A job is passed over for another reason than before. Reported once an event is over.
     ///
     /// # Errors
     /// Any error in recording it.

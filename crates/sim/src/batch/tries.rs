@@ -107,7 +107,7 @@ mod tests {
         Logged { outcome, start: Some(start), finish, run_time: None }
     }
 
-    fn told(tries: &[Try]) -> Vec<(Outcome, Ms)> {
+    fn reported(tries: &[Try]) -> Vec<(Outcome, Ms)> {
         tries.iter().map(|one| (one.outcome, one.run)).collect()
     }
 
@@ -120,7 +120,7 @@ mod tests {
             }
         };
         in_order(attempts, HORIZON, &mut skip, &mut tries);
-        (told(&tries), skipped)
+        (reported(&tries), skipped)
     }
 
     #[test]
@@ -167,12 +167,12 @@ mod tests {
         };
         let mut tries = Vec::new();
         of_instances(&attempts, 5, HORIZON, &mut skip, &mut tries);
-        assert_eq!(told(&tries), [(Success, 3), (Success, 4)]);
+        assert_eq!(reported(&tries), [(Success, 3), (Success, 4)]);
         assert_eq!(skipped["attempt-beside-those-of-instances"], 1);
         assert_eq!(skipped["instance-with-the-run-time-of-another"], 3);
         let killed = [logged(Killed, 0, Some(3)), logged(Failed, 0, Some(9))];
         tries.clear();
         of_instances(&killed, 2, HORIZON, &mut |_, _| (), &mut tries);
-        assert_eq!(told(&tries), [(Killed, 3)]);
+        assert_eq!(reported(&tries), [(Killed, 3)]);
     }
 }

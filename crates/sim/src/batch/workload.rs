@@ -304,6 +304,7 @@ impl Names {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::loading::Skipped;
 
     fn task(name: &str) -> TaskSpec {
         let tries = vec![Try { outcome: Outcome::Success, run: 1 }];

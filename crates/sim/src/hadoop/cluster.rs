@@ -65,12 +65,13 @@ struct Machine {
 impl Machine {
     /// The machine that `row` adds. `config` fills in what the row leaves out.
     fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
-        let told = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
+        let reported = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
         // Alike nodes have what the file gives, and what the trace gives where the file is silent.
-        let own =
-            |slots: Option<i64>, of_file: Option<u32>| told(slots).filter(|_| !config.nodes.alike || of_file.is_none());
+        let own = |slots: Option<i64>, of_file: Option<u32>| {
+            reported(slots).filter(|_| !config.nodes.alike || of_file.is_none())
+        };
         let offered = |amount: Option<i64>, of_file: Option<u32>| {
-            told(amount).filter(|_| !config.containers.alike || of_file.is_none())
+            reported(amount).filter(|_| !config.containers.alike || of_file.is_none())
         };
         let [maps, reduces] = config.nodes.slots();
         let [own_maps, own_reduces] =

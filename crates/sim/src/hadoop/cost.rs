@@ -155,7 +155,7 @@ impl<'w> CostModel<'w> {
 
     /// When a reduce of this job that started at `start` has all its input, and when it ends; `maps_done` is when the
     /// master learned that all maps are done. `None` if that is not known yet: before that instant, and in model R0 until its
-    /// node has been told; a container hears it from its job's master at once. A try that fails does so after its logged time,
+    /// node has been reported; a container hears it from its job's master at once. A try that fails does so after its logged time,
     /// whatever the maps do.
     pub(crate) fn reduce_end(
         &self,

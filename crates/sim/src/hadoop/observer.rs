@@ -134,7 +134,7 @@ pub trait Observer {
         Ok(())
     }
 
-    /// A node is kept for another request than before, or for none any more. Told once an event is over.
+    /// A node is kept for another request than before, or for none any more. Reported once an event is over.
     ///
     /// # Errors
     /// Any error in recording it.
@@ -187,7 +187,7 @@ pub trait Observer {
         false
     }
 
-    /// A job is passed over for another reason than before. Told once an event is over.
+    /// A job is passed over for another reason than before. Reported once an event is over.
     ///
     /// # Errors
     /// Any error in recording it.

@@ -138,7 +138,7 @@ impl Orders {
     /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows. The
     /// attempt does not count as failed (policies B.5a, oracle F11). Under YARN, the resource manager takes the container back
     /// at once, and the task waits again once the job's master has learned of the kill. If the attempt ends by itself before its node
-    /// is told, that end counts.
+    /// is reported, that end counts.
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
     }

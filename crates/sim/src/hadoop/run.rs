@@ -43,7 +43,7 @@ pub(crate) struct Run {
     pub(crate) unwanted: bool,
     /// Its place among the running attempts of its job and kind.
     pub(super) place: u32,
-    /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
+    /// Which launch of the replay it is: distinguishes it from others that had the same place in `runs`.
     pub(crate) launch: u64,
     /// Which container of the replay it has, by the order in which they were made; one for which a node was kept was made when that
     /// began.
@@ -52,8 +52,8 @@ pub(crate) struct Run {
     pub(crate) taken_back: bool,
     /// Whether the master of its job has still to choose its map.
     pub(crate) granted: bool,
-    /// Whether the observer has been told of it.
-    pub(crate) told: bool,
+    /// Whether the observer has been reported of it.
+    pub(crate) announced: bool,
 }
 
 impl Run {

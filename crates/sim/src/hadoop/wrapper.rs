@@ -13,7 +13,7 @@ use crate::ids::{JobId, Ms, NodeId, TaskId};
 macro_rules! wrapper {
     (
         asks { $(fn $ask:ident($($ask_arg:ident: $ask_type:ty),*) -> $answer:ty;)+ }
-        tells { $(fn $tell:ident($($tell_arg:ident: $tell_type:ty),*) $(-> $result:ty)?;)+ }
+        reports { $(fn $report:ident($($tell_arg:ident: $tell_type:ty),*) $(-> $result:ty)?;)+ }
     ) => {
         /// A policy that wraps another one. Return the inner policy, and override the methods that you change. Every
         /// other call goes through to the inner policy. A wrapper is a [`Policy`].
@@ -35,10 +35,10 @@ macro_rules! wrapper {
             )+
 
             $(
-                #[doc = concat!("[`Policy::", stringify!($tell), "`]; by default the inner policy's.")]
+                #[doc = concat!("[`Policy::", stringify!($report), "`]; by default the inner policy's.")]
                 #[allow(clippy::missing_errors_doc, reason = "as the method that it stands for")]
-                fn $tell(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
-                    self.inner_mut().$tell($($tell_arg),*)
+                fn $report(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
+                    self.inner_mut().$report($($tell_arg),*)
                 }
             )+
         }
@@ -51,15 +51,15 @@ macro_rules! wrapper {
             )+
 
             $(
-                fn $tell(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
-                    Wrapper::$tell(self, $($tell_arg),*)
+                fn $report(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
+                    Wrapper::$report(self, $($tell_arg),*)
                 }
             )+
         }
 
         /// The names of the methods that go through, for the test that none is forgotten.
         #[cfg(test)]
-        const FORWARDED: &[&str] = &[$(stringify!($ask),)+ $(stringify!($tell),)+];
+        const FORWARDED: &[&str] = &[$(stringify!($ask),)+ $(stringify!($report),)+];
     };
 }
 
@@ -76,7 +76,7 @@ wrapper! {
         fn restless(view: View<'_>) -> bool;
         fn counts_heartbeats(view: View<'_>) -> bool;
     }
-    tells {
+    reports {
         fn job_submitted(job: JobId, view: View<'_>);
         fn job_finished(job: JobId, view: View<'_>);
         fn task_started(started: &RunView, view: View<'_>);

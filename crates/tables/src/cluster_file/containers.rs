@@ -37,7 +37,7 @@ keys! {
         /// The time between two heartbeats of an application master.
         am_heartbeat: Ms = 1000, unit "ms", range 1..=DAY;
         /// How long the waiting maps of a job may go without a new container. Then its master stops reduces to make room for
-        /// them, even if it is told that there is room (Hadoop since 2.7.3: MAPREDUCE-6302).
+        /// them, even if it is reported that there is room (Hadoop since 2.7.3: MAPREDUCE-6302).
         hanging_maps: Ms = 300_000, unit "ms", range 1..=DAY;
     }
 }

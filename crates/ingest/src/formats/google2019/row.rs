@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::formats::csv::scaled_float;
-use crate::formats::google::{About, CPU_UNIT, Event, Facts, MEMORY_UNIT, Told};
+use crate::formats::google::{About, CPU_UNIT, Event, Facts, MEMORY_UNIT, Stored};
 use crate::formats::tables::Machine;
 use resched_tables::Error;
 
@@ -83,7 +83,7 @@ impl Row<'_> {
         let machine = Self::id(self.machine_id).filter(|machine| *machine > 0);
         let cpu = self.cpus.and_then(|cpus| scaled_float(cpus, CPU_UNIT));
         let memory = self.memory.and_then(|memory| scaled_float(memory, MEMORY_UNIT));
-        facts.task(job, index, time, &Told::Task { event, machine, cpu, memory })?;
+        facts.task(job, index, time, &Stored::Task { event, machine, cpu, memory })?;
         Ok(true)
     }
 

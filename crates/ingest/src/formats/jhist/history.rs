@@ -54,7 +54,7 @@ impl History {
 
     /// Adds an event, or counts it as left out.
     pub(super) fn record(&mut self, event: Event<'_>, sink: &mut dyn Sink) {
-        if let Err(cause) = self.tell(event) {
+        if let Err(cause) = self.report(event) {
             sink.skip(cause, 1);
         }
     }
@@ -76,7 +76,7 @@ impl History {
         Some(JobRecord { job: self.job, tasks: self.tasks, counters: counters.collect() })
     }
 
-    fn tell(&mut self, event: Event<'_>) -> Result<(), Cause> {
+    fn report(&mut self, event: Event<'_>) -> Result<(), Cause> {
         let kind = event.kind.as_str().ok_or("damaged-event")?;
         let fields = event.record.0;
         match kind {
@@ -226,8 +226,8 @@ impl History {
             None => self.add_task(task),
         };
         let task = &mut self.tasks[place].task;
-        let untold = task.kind == TaskKind::Other && task.stage.is_none();
-        if let (true, Some(task_type)) = (untold, task_type) {
+        let unreported = task.kind == TaskKind::Other && task.stage.is_none();
+        if let (true, Some(task_type)) = (unreported, task_type) {
             (task.kind, task.stage) = task_kind(task_type);
         }
         Ok(place)

@@ -145,7 +145,7 @@ fn the_last_event_decides_the_outcome() {
 }
 
 #[test]
-fn events_told_again_are_merged() {
+fn events_reported_again_are_merged() {
     let start = |at| {
         format!(
             r#"TASK_STARTED {{"taskid":"task_1_1_m_0","taskType":"MAP","startTime":{at},"splitLocations":"a,/r/b"}}"#

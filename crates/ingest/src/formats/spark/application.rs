@@ -232,12 +232,12 @@ impl Application {
         }
         let mut more = 0;
         match job.tasks.get_mut(&key).and_then(|tries| tries.get_mut(&number)) {
-            Some(told) if told.end.is_some() => sink.skip("repeated-task-end", 1),
-            Some(told) => {
+            Some(given) if given.end.is_some() => sink.skip("repeated-task-end", 1),
+            Some(given) => {
                 // Its executor may be gone by now.
-                ended.info.host = told.info.host.take().or(ended.info.host);
-                more = ended.size().saturating_sub(told.size());
-                *told = ended;
+                ended.info.host = given.info.host.take().or(ended.info.host);
+                more = ended.size().saturating_sub(given.size());
+                *given = ended;
                 job.held += more;
                 job.running = job.running.saturating_sub(1);
             }
@@ -329,14 +329,14 @@ impl Application {
 
 impl Job {
     /// Takes the values of a stage's row. A later row adds to an earlier one.
-    fn learn(&mut self, told: StageInfo) {
-        let stage = self.stages.entry(told.id).or_default();
-        stage.name = told.name.or(stage.name.take());
-        if !told.parents.is_empty() {
-            stage.parents = told.parents;
+    fn learn(&mut self, given: StageInfo) {
+        let stage = self.stages.entry(given.id).or_default();
+        stage.name = given.name.or(stage.name.take());
+        if !given.parents.is_empty() {
+            stage.parents = given.parents;
         }
-        if let Some(submit) = known(told.submit) {
-            stage.submits.insert(told.attempt, submit);
+        if let Some(submit) = known(given.submit) {
+            stage.submits.insert(given.attempt, submit);
         }
     }
 }

@@ -37,8 +37,8 @@ impl Executors {
     /// An executor arrived, or the log says more about it.
     pub(super) fn add(&mut self, executor: String, host: String, time: Option<i64>, cores: Option<i64>) {
         if self.present.get(&executor) == Some(&host)
-            && let Some(told) = self.events.iter_mut().rev().find(|change| change.executor == executor)
-            && let Some(offers) = &mut told.offers
+            && let Some(reported) = self.events.iter_mut().rev().find(|change| change.executor == executor)
+            && let Some(offers) = &mut reported.offers
         {
             offers.cores = offers.cores.or(cores);
             return;

@@ -181,7 +181,7 @@ fn a_job_is_keyed_by_application_attempt_and_number_and_named_after_its_last_sta
 }
 
 #[test]
-fn a_task_told_to_be_resubmitted_is_not_counted_twice() {
+fn a_task_reported_to_be_resubmitted_is_not_counted_twice() {
     let found = collect(&log(&[
         started(0, 0, 0),
         ended(0, 0, 0, "Success"),
@@ -214,8 +214,8 @@ fn reasons_are_outcomes_and_what_a_task_said_is_kept() {
     let found = collect(&log(&events));
     let expected: Vec<_> =
         reasons.map(|(reason, outcome)| (outcome, (reason != "Success").then(|| reason.to_owned()))).into();
-    let told: Vec<_> = attempts(&found.jobs).map(|row| (row.outcome, row.error.clone())).collect();
-    assert_eq!(told, expected);
+    let reported: Vec<_> = attempts(&found.jobs).map(|row| (row.outcome, row.error.clone())).collect();
+    assert_eq!(reported, expected);
     let exception = r#"ExceptionFailure","Class Name":"java.io.IOException","Description":"no space"#;
     let found = collect(&log(&[ended(0, 0, 0, exception)]));
     assert_eq!(attempts(&found.jobs).next().unwrap().error.as_deref(), Some("java.io.IOException: no space"));
@@ -286,12 +286,12 @@ fn a_stage_that_two_jobs_need_runs_for_the_older() {
         started(1, 1, 0),
         ended(1, 1, 0, "Success"),
     ]));
-    let told: Vec<_> = found.jobs.iter().map(|record| (record.job.job_id.as_str(), record.tasks.len())).collect();
-    assert_eq!(told, [("application_1_2_3_job_0", 1), ("application_1_2_3_job_1", 1)]);
+    let reported: Vec<_> = found.jobs.iter().map(|record| (record.job.job_id.as_str(), record.tasks.len())).collect();
+    assert_eq!(reported, [("application_1_2_3_job_0", 1), ("application_1_2_3_job_1", 1)]);
 }
 
 #[test]
-fn a_later_attempt_at_a_stage_is_another_set_of_tasks_unless_it_tells_their_places() {
+fn a_later_attempt_at_a_stage_is_another_set_of_tasks_unless_it_reports_their_places() {
     let again = |line: String| line.replace(r#""Stage Attempt ID":0"#, r#""Stage Attempt ID":1"#);
     let old = collect(&log(&[ended(0, 1, 0, "Success"), again(ended(1, 0, 0, "Success"))]));
     let ids = |found: &Collected| found.jobs[0].tasks.iter().map(|task| task.task.task_id.clone()).collect::<Vec<_>>();
@@ -303,19 +303,19 @@ fn a_later_attempt_at_a_stage_is_another_set_of_tasks_unless_it_tells_their_plac
 }
 
 #[test]
-fn metrics_may_lack_and_are_told_where_they_stand() {
+fn metrics_may_lack_and_are_reported_where_they_stand() {
     let metrics = r#""Task Metrics":{"Executor CPU Time":7000000,"Shuffle Read Metrics":{"Remote Bytes Read":3,"Local Bytes Read":4},
         "Shuffle Write Metrics":{"Shuffle Bytes Written":5},"Input Metrics":{"Bytes Read":6,"Records Read":2},"Output Metrics":{"Bytes Written":8}},"Task Info""#
         .replace('\n', "");
     let measured = ended(0, 0, 0, "Success").replace(r#""Task Info""#, &metrics);
     let found = collect(&log(&[measured, ended(1, 1, 0, "ExecutorLostFailure"), success()]));
     let record = &found.jobs[0];
-    let told: Vec<_> = attempts(&found.jobs)
+    let reported: Vec<_> = attempts(&found.jobs)
         .map(|row| {
             (row.cpu_ms, row.hdfs_bytes_read, row.hdfs_bytes_written, row.map_output_bytes, row.reduce_shuffle_bytes)
         })
         .collect();
-    assert_eq!(told, [(Some(7), Some(6), Some(8), Some(5), Some(7)), (None, None, None, None, None)]);
+    assert_eq!(reported, [(Some(7), Some(6), Some(8), Some(5), Some(7)), (None, None, None, None, None)]);
     assert_eq!(
         (record.job.input_bytes, record.job.shuffle_bytes, record.job.output_bytes),
         (Some(6), Some(7), Some(8))
@@ -378,10 +378,10 @@ fn executors_on_a_host_make_up_a_machine_that_changes() {
         .join("\n"),
     );
     let gib = |n: i64| Some(n << 30);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         found.nodes.iter().map(|row| (row.host.as_str(), row.time.unwrap(), row.event, row.cpu, row.memory)).collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("a", 1, NodeChange::Add, Some(2_000), gib(1)),
             ("a", 2, NodeChange::Update, Some(6_000), gib(3)),
@@ -430,7 +430,7 @@ fn lines_of_no_interest_or_no_sense_cost_only_themselves() {
 }
 
 #[test]
-fn joined_logs_are_told_apart() {
+fn joined_logs_are_distinguished() {
     let text = log(&[success()]) + &log(&[success()]).replace("application_1_2", "application_1_9");
     let ids: Vec<_> = collect(&text).jobs.into_iter().map(|record| record.job.job_id).collect();
     assert_eq!(ids, ["application_1_2_3_job_0", "application_1_9_3_job_0"]);

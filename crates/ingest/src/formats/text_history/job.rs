@@ -75,9 +75,9 @@ struct TaskBuilder {
     splits: Vec<SplitRow>,
     attempts: BTreeMap<i64, AttemptRow>,
     /// Whether it has a Task record, and not only attempts.
-    told: bool,
+    reported: bool,
     /// Whether a Task record gave its kind. A record that is cut may not.
-    kind_told: bool,
+    kind_reported: bool,
 }
 
 impl JobBuilder {
@@ -133,10 +133,10 @@ impl JobBuilder {
             faults.push("reopened-task");
             return;
         }
-        task.told = true;
+        task.reported = true;
         if let Some(kind) = record.get("TASK_TYPE") {
             row.kind = task_kind(kind);
-            task.kind_told = true;
+            task.kind_reported = true;
         }
         put(&mut row.start, record.time("START_TIME"));
         put(&mut row.finish, record.time("FINISH_TIME"));
@@ -158,7 +158,7 @@ impl JobBuilder {
             return;
         };
         let task = self.task(task_id);
-        if let (Some(kind), false) = (record.get("TASK_TYPE"), task.kind_told) {
+        if let (Some(kind), false) = (record.get("TASK_TYPE"), task.kind_reported) {
             task.task.kind = task_kind(kind);
         }
         let row = task.attempt(i64::from(number));
@@ -182,8 +182,8 @@ impl JobBuilder {
             },
             splits: Vec::new(),
             attempts: BTreeMap::new(),
-            told: false,
-            kind_told: false,
+            reported: false,
+            kind_reported: false,
         })
     }
 
@@ -199,13 +199,13 @@ impl JobBuilder {
     pub(super) fn finish(self) -> (JobRecord, u64) {
         let mut builders: Vec<TaskBuilder> = self.tasks.into_values().collect();
         builders.sort_unstable_by_key(|task| task.ordinal);
-        let mut untold = 0;
+        let mut unreported = 0;
         let mut tasks = Vec::with_capacity(builders.len());
         for builder in builders {
-            untold += u64::from(!builder.told);
+            unreported += u64::from(!builder.reported);
             tasks.push(builder.finish());
         }
-        (JobRecord { job: self.job, tasks, counters: self.counters.into_values().flatten().collect() }, untold)
+        (JobRecord { job: self.job, tasks, counters: self.counters.into_values().flatten().collect() }, unreported)
     }
 }
 
@@ -224,7 +224,7 @@ impl TaskBuilder {
 
     fn finish(self) -> TaskRecord {
         let mut task = self.task;
-        if !self.told {
+        if !self.reported {
             task.outcome = Outcome::Unknown;
         }
         let mut attempts: Vec<AttemptRow> = self.attempts.into_values().collect();

@@ -231,9 +231,9 @@ impl<'a> Reader<'a> {
 
     fn end_job(&mut self) -> Result<(), Error> {
         let Some(job) = self.job.take() else { return Ok(()) };
-        let (job, untold) = job.finish();
-        if untold > 0 {
-            self.sink.skip("task-record-missing", untold);
+        let (job, unreported) = job.finish();
+        if unreported > 0 {
+            self.sink.skip("task-record-missing", unreported);
         }
         self.sink.job(job)
     }

@@ -131,7 +131,7 @@ fn the_plain_syntax_of_0_18_has_neither_terminator_nor_escapes() {
 }
 
 #[test]
-fn histories_and_confs_are_told_apart_in_a_concatenated_file() {
+fn histories_and_confs_are_distinguished_in_a_concatenated_file() {
     let other = HISTORY.replace("_1_7", "_1_8");
     let conf = "<configuration><property><name>mapred.job.queue.name</name><value>q</value></property></configuration>";
     let text = format!(

@@ -35,7 +35,7 @@ impl Locations {
         for (at, wanted) in wanted.into_iter().enumerate() {
             if wanted != self.wanted[at] {
                 self.wanted[at] = wanted;
-                self.tell(at, wanted);
+                self.report(at, wanted);
             }
         }
     }
@@ -50,7 +50,7 @@ impl Locations {
     /// The resource manager has given a container for this place.
     pub(crate) fn granted(&mut self, place: u32) {
         if let Some(at) = self.find(place) {
-            self.tell(at, self.known[at].saturating_sub(1));
+            self.report(at, self.known[at].saturating_sub(1));
         }
     }
 
@@ -59,7 +59,7 @@ impl Locations {
         if let Some(at) = self.find(place) {
             // One whose output was lost may run before its master has asked for it.
             self.wanted[at] = self.wanted[at].saturating_sub(1);
-            self.tell(at, self.wanted[at]);
+            self.report(at, self.wanted[at]);
         }
     }
 
@@ -82,7 +82,7 @@ impl Locations {
         self.places.binary_search(&place).ok()
     }
 
-    fn tell(&mut self, at: usize, count: u32) {
+    fn report(&mut self, at: usize, count: u32) {
         let before = std::mem::replace(&mut self.known[at], count);
         self.all_known = self.all_known + u64::from(count) - u64::from(before);
     }

@@ -117,11 +117,11 @@ mod tests {
         assert_eq!(Standing { asked: [30, 4], ..full }.decide().stop, 20, "half of the memory at most");
         assert_eq!(Standing { stopping: 3, ..full }.decide().stop, 0, "three are on their way out");
         assert_eq!(Standing { assigned: [1, 39], ..full }.decide().stop, 0, "a map runs");
-        let told_of_room = Standing { headroom: 8_192, ..full };
-        assert_eq!(told_of_room.decide(), Decision { asked: 4, stop: 0 });
-        assert_eq!(Standing { hanging: true, ..told_of_room }.decide(), Decision { asked: 0, stop: 3 });
+        let reported_of_room = Standing { headroom: 8_192, ..full };
+        assert_eq!(reported_of_room.decide(), Decision { asked: 4, stop: 0 });
+        assert_eq!(Standing { hanging: true, ..reported_of_room }.decide(), Decision { asked: 0, stop: 3 });
         assert_eq!(
-            Standing { hanging: true, stopping: 2, ..told_of_room }.decide().stop,
+            Standing { hanging: true, stopping: 2, ..reported_of_room }.decide().stop,
             1,
             "two are on their way out"
         );

@@ -131,7 +131,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// The resource manager gives up a node with masters on it: their jobs' containers are killed, and another master is
-    /// started, which is told of all that has ended since the last heartbeat of the first.
+    /// started, which learns of all that has ended since the last heartbeat of the first.
     pub(super) fn lose_masters(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         while let Some(job) = self.master_on(node, 0) {
             self.world.release_am(job, node);
@@ -273,7 +273,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// A job has ended: what it still has ends when its nodes are told.
+    /// A job has ended: what it still has ends when its nodes are reported.
     fn end_containers(&mut self, job: JobId, at: Position) {
         let am_node = self.world.yarn.as_ref().and_then(|yarn| yarn.apps[job.index()].am_node);
         let mut nodes: Vec<NodeId> = am_node.into_iter().collect();

@@ -105,7 +105,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// Reports an attempt once.
     pub(super) fn report_launch(&mut self, id: RunId) -> Result<(), Error> {
         let run = &mut self.world.runs[id.index()];
-        if std::mem::replace(&mut run.told, true) {
+        if std::mem::replace(&mut run.announced, true) {
             return Ok(());
         }
         let run = &self.world.runs[id.index()];

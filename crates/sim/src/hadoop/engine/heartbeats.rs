@@ -61,7 +61,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// A node with slots calls: it reports, is given work, and carries out what it is told.
+    /// A node with slots calls: it reports, is given work, and carries out what it is reported.
     fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
@@ -132,17 +132,17 @@ impl<O: Observer> Engine<'_, '_, O> {
     fn report_others(&mut self, id: RunId) -> Result<(), Error> {
         let run = &self.world.runs[id.index()];
         let others = &self.world.jobs[run.job.index()].runs[run.kind.index()];
-        let untold = |other: &&RunId| {
+        let unreported = |other: &&RunId| {
             let other = &self.world.runs[other.index()];
-            other.task == run.task && !other.told
+            other.task == run.task && !other.announced
         };
-        let others: Vec<RunId> = others.iter().filter(untold).copied().filter(|&other| other != id).collect();
+        let others: Vec<RunId> = others.iter().filter(unreported).copied().filter(|&other| other != id).collect();
         others.into_iter().try_for_each(|other| self.report_start(other))
     }
 
     /// The task of an attempt has been chosen.
     pub(super) fn report_start(&mut self, id: RunId) -> Result<(), Error> {
-        if self.world.runs[id.index()].told {
+        if self.world.runs[id.index()].announced {
             return Ok(());
         }
         self.report_launch(id)?;

@@ -96,7 +96,7 @@ impl World<'_> {
             container: launch,
             taken_back: false,
             granted: false,
-            told: false,
+            announced: false,
         };
         let id = self.free_runs.pop().unwrap_or(RunId(self.runs.len() as u32));
         state.runs[k].push(id);

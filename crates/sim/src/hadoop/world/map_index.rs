@@ -93,7 +93,7 @@ impl MapIndex {
         self.waiting_unplaced > 0
     }
 
-    /// The map that this node should run, no farther than `reach`; `launched` tells which maps were ever launched, and
+    /// The map that this node should run, no farther than `reach`; `launched` says which maps were ever launched, and
     /// `everywhere` how many nodes there are.
     pub(crate) fn find(
         &self,

@@ -96,7 +96,7 @@ impl World<'_> {
     fn may_get_another_map(&self, id: RunId) -> bool {
         let run = &self.runs[id.index()];
         let task = &self.tasks[run.task.index()];
-        run.kill == Kill::No && !run.lost && !run.told && task.live == 1 && task.failures == 0
+        run.kill == Kill::No && !run.lost && !run.announced && task.live == 1 && task.failures == 0
     }
 
     /// A map that had a container has not been launched, after all.
