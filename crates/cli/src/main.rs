@@ -41,31 +41,8 @@ pub(crate) const END_WITH_STDIN: &str = "end-with-stdin";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Ingest(commands::ingest::Args),
-    IngestPlan(commands::ingest_steps::PlanArgs),
-    IngestShard(commands::ingest_steps::ShardArgs),
-    IngestMerge(commands::ingest_steps::MergeArgs),
-    Inspect(commands::inspect::Args),
-    Replay(commands::replay::Args),
-    Report(commands::report::Args),
-    Explain(commands::explain::Args),
-    Diff(commands::diff::Args),
-    Validate(commands::validate::Args),
-    Calibrate(commands::calibrate::Args),
-    Site(commands::site::Args),
-    Reproduce(commands::reproduce::Args),
-    Sweep(Box<commands::sweep::Args>),
-    Tune(commands::tune::Args),
-    Size(commands::size::Args),
-    Generate(commands::generate::Args),
-    Export(commands::export::Args),
-    Anonymise(commands::anonymise::Args),
-    Scale(commands::scale::Args),
-    Policies(commands::policies::Args),
-    Verify(commands::verify::Args),
-    Demo(commands::demo::Args),
-    Completions(commands::completions::Args),
-    Man(commands::man::Args),
+    #[command(flatten)]
+    Work(Box<commands::Command>),
     #[command(name = children::KEEP)]
     Keep(children::Args),
 }
@@ -86,35 +63,11 @@ fn main() -> ExitCode {
     if cli.end_with_stdin {
         children::end_with_stdin(interrupted);
     }
-    let result = match cli.command {
-        Command::Ingest(args) => commands::ingest::run(&args),
-        Command::IngestPlan(args) => commands::ingest_steps::plan(&args),
-        Command::IngestShard(args) => commands::ingest_steps::shard(&args),
-        Command::IngestMerge(args) => commands::ingest_steps::merge(&args),
-        Command::Inspect(args) => commands::inspect::run(&args),
-        Command::Replay(args) => commands::replay::run(&args),
-        Command::Report(args) => commands::report::run(&args),
-        Command::Explain(args) => commands::explain::run(&args),
-        Command::Diff(args) => commands::diff::run(&args),
-        Command::Validate(args) => commands::validate::run(&args),
-        Command::Calibrate(args) => commands::calibrate::run(&args),
-        Command::Site(args) => commands::site::run(&args),
-        Command::Reproduce(args) => commands::reproduce::run(&args),
-        Command::Sweep(args) => commands::sweep::run(&args),
-        Command::Tune(args) => commands::tune::run(&args),
-        Command::Size(args) => commands::size::run(&args),
-        Command::Generate(args) => commands::generate::run(&args),
-        Command::Export(args) => commands::export::run(&args),
-        Command::Anonymise(args) => commands::anonymise::run(&args),
-        Command::Scale(args) => commands::scale::run(&args),
-        Command::Policies(args) => commands::policies::run(&args),
-        Command::Verify(args) => commands::verify::run(&args),
-        Command::Demo(args) => commands::demo::run(&args),
-        Command::Completions(args) => commands::completions::run(&args),
-        Command::Man(args) => commands::man::run(&args),
+    let command = match cli.command {
         Command::Keep(args) => return children::keep(&args),
+        Command::Work(command) => command,
     };
-    match result {
+    match command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_unread() => ExitCode::SUCCESS,
         Err(failure) => {

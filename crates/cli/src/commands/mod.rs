@@ -1,28 +1,76 @@
 //! The commands, one file each.
 
-pub(crate) mod anonymise;
-pub(crate) mod calibrate;
-pub(crate) mod completions;
-pub(crate) mod demo;
-pub(crate) mod diff;
+mod anonymise;
+mod calibrate;
+mod completions;
+mod demo;
+mod diff;
 mod engine;
-pub(crate) mod explain;
-pub(crate) mod export;
-pub(crate) mod generate;
+mod explain;
+mod export;
+mod generate;
 mod groups;
 pub(crate) mod ingest;
-pub(crate) mod ingest_steps;
-pub(crate) mod inspect;
+mod ingest_steps;
+mod inspect;
 mod known;
-pub(crate) mod man;
-pub(crate) mod policies;
-pub(crate) mod replay;
-pub(crate) mod report;
-pub(crate) mod reproduce;
-pub(crate) mod scale;
-pub(crate) mod site;
-pub(crate) mod size;
-pub(crate) mod sweep;
-pub(crate) mod tune;
-pub(crate) mod validate;
-pub(crate) mod verify;
+mod man;
+mod policies;
+mod replay;
+mod report;
+mod reproduce;
+mod scale;
+mod site;
+mod size;
+mod sweep;
+mod tune;
+mod validate;
+mod verify;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+
+/// Declares the commands: the name of a variant is the name of the command, in the order of the help.
+macro_rules! commands {
+    ($($variant:ident($arguments:ty) => $run:path,)+) => {
+        /// A command with its arguments.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command { $($variant($arguments),)+ }
+
+        impl Command {
+            /// Carries it out.
+            pub(crate) fn run(&self) -> Result<(), Failure> {
+                match self { $(Self::$variant(arguments) => $run(arguments),)+ }
+            }
+        }
+    };
+}
+
+commands! {
+    Ingest(ingest::Args) => ingest::run,
+    IngestPlan(ingest_steps::PlanArgs) => ingest_steps::plan,
+    IngestShard(ingest_steps::ShardArgs) => ingest_steps::shard,
+    IngestMerge(ingest_steps::MergeArgs) => ingest_steps::merge,
+    Inspect(inspect::Args) => inspect::run,
+    Replay(replay::Args) => replay::run,
+    Report(report::Args) => report::run,
+    Explain(explain::Args) => explain::run,
+    Diff(diff::Args) => diff::run,
+    Validate(validate::Args) => validate::run,
+    Calibrate(calibrate::Args) => calibrate::run,
+    Site(site::Args) => site::run,
+    Reproduce(reproduce::Args) => reproduce::run,
+    Sweep(Box<sweep::Args>) => sweep::run,
+    Tune(tune::Args) => tune::run,
+    Size(size::Args) => size::run,
+    Generate(generate::Args) => generate::run,
+    Export(export::Args) => export::run,
+    Anonymise(anonymise::Args) => anonymise::run,
+    Scale(scale::Args) => scale::run,
+    Policies(policies::Args) => policies::run,
+    Verify(verify::Args) => verify::run,
+    Demo(demo::Args) => demo::run,
+    Completions(completions::Args) => completions::run,
+    Man(man::Args) => man::run,
+}
