@@ -11,18 +11,11 @@ use std::path::{Path, PathBuf};
 
 use super::files::{InputFile, Inputs, name_of};
 use super::source::SourceFile;
-use crate::formats::{FORMATS, TABLE_FORMATS, gwf, jhist, rumen, sls, swf, swim, text_history, topology};
+use crate::formats::{FORMATS, TABLE_FORMATS};
 use resched_tables::Error;
 
 /// How many groups a message lists.
 pub(super) const MOST_LISTED: usize = 20;
-
-/// The formats that Hadoop's MapReduce and its tools write about one cluster.
-const HADOOP: [&str; 4] = [text_history::FORMAT.name, jhist::FORMAT.name, rumen::FORMAT.name, topology::FORMAT.name];
-/// The formats of which a file is a whole trace.
-const WHOLE: [&str; 3] = [swim::FORMAT.name, swf::FORMAT.name, gwf::FORMAT.name];
-/// The name of the group of Hadoop's files.
-pub(super) const HADOOP_GROUP: &str = "hadoop";
 
 /// Files that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,17 +28,17 @@ pub(super) struct Group {
 
 /// The groups of these files, by name. Files in no known format belong to none.
 pub(super) fn groups<'a>(files: impl IntoIterator<Item = (usize, &'a InputFile)>) -> Vec<Group> {
-    let mut found: BTreeMap<String, Vec<(usize, &Path)>> = BTreeMap::new();
+    let mut found: BTreeMap<Family, Vec<(usize, &Path)>> = BTreeMap::new();
     for (place, file) in files {
         if let Some(family) = family(file) {
-            found.entry(family.to_owned()).or_default().push((place, &file.path));
+            found.entry(family).or_default().push((place, &file.path));
         }
     }
     let mut groups = Vec::new();
-    for (family, files) in found {
-        if !WHOLE.contains(&family.as_str()) {
+    for (Family { name: family, is_whole }, files) in found {
+        if !is_whole {
             let files = files.into_iter().map(|(place, _)| place).collect();
-            groups.push(Group { name: family, files });
+            groups.push(Group { name: family.to_owned(), files });
             continue;
         }
         let mut names = BTreeMap::new();
@@ -66,8 +59,16 @@ fn stem(path: &Path) -> String {
     name.split('.').find(|part| !part.is_empty()).unwrap_or("trace").to_owned()
 }
 
-/// The name of the formats that go together with a file's; `None` if it is in none that is known, or cannot be read.
-fn family(file: &InputFile) -> Option<&'static str> {
+/// Formats whose files may be of one cluster.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Family {
+    name: &'static str,
+    /// Whether each file is a cluster of its own.
+    is_whole: bool,
+}
+
+/// The formats that go together with a file's; `None` if it is in none that is known, or cannot be read.
+fn family(file: &InputFile) -> Option<Family> {
     let mut silent = ();
     // The ingest itself reports what cannot be read.
     let source = SourceFile::open(&file.path, &[], &mut silent).ok()?;
@@ -76,14 +77,11 @@ fn family(file: &InputFile) -> Option<&'static str> {
         return None;
     }
     if let Some(format) = FORMATS.iter().find(|format| (format.sniff)(head)) {
-        return Some(match format.name {
-            name if HADOOP.contains(&name) => HADOOP_GROUP,
-            name if name == sls::NODES.name => sls::FORMAT.name,
-            name => name,
-        });
+        return Some(Family { name: format.group, is_whole: format.is_whole });
     }
     let path = file.path.display().to_string();
-    TABLE_FORMATS.iter().find(|format| (format.sniff)(head, &path).is_some()).map(|format| format.name)
+    let table = TABLE_FORMATS.iter().find(|format| (format.sniff)(head, &path).is_some());
+    table.map(|format| Family { name: format.name, is_whole: false })
 }
 
 /// Refuses a folder that holds the files of more than one cluster. Files that you name one by one, and folders beside each other, are

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::files::{InputFile, Inputs, find};
-use super::groups::{Group, HADOOP_GROUP, groups};
+use super::groups::{Group, groups};
 use super::source::SourceFile;
 use super::trackers::{is_name_of_machine, master};
 use super::{Options, Plan, Progress, Work, tables, work};
+use crate::formats::HADOOP;
 use crate::formats::{FORMATS, spark};
 use resched_tables::Error;
 use resched_tables::model::{JobRecord, NodeRow};
@@ -43,7 +44,7 @@ pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
     let inputs = find(paths)?;
     let mut all = Vec::new();
     for group in groups(inputs.files.iter().enumerate()) {
-        if [HADOOP_GROUP, spark::FORMAT.name].contains(&group.name.as_str()) {
+        if [HADOOP, spark::FORMAT.name].contains(&group.name.as_str()) {
             all.extend(clusters(&inputs, group, progress));
         } else {
             all.push(group);
@@ -190,6 +191,6 @@ mod tests {
         // A topology of the first and the third.
         clusters.add(4, seen(&[], &["b", "c"]));
         let group = |name: &str, files: &[usize]| Group { name: name.to_owned(), files: files.to_vec() };
-        assert_eq!(clusters.into_groups(HADOOP_GROUP), [group("hadoop-1", &[0, 2, 3, 4]), group("hadoop-7", &[1])]);
+        assert_eq!(clusters.into_groups(HADOOP), [group("hadoop-1", &[0, 2, 3, 4]), group("hadoop-7", &[1])]);
     }
 }

@@ -159,6 +159,9 @@ static LISTED: Format = Format {
     time_zero: Some(TimeZero::Relative),
     system: None,
     has_tasks: false,
+    group: "listed",
+    is_whole: false,
+    has_times_of_tasks: false,
     folded: true,
     sniff: |_| false,
     read: |input, _, sink| {

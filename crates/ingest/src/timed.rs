@@ -7,7 +7,7 @@
 //! This holds for the histories that Hadoop itself writes. Rumen's traces were made from such histories, and lack times on purpose: Hadoop's
 //! simulators make them from the other attempts of the job, and so does a replay.
 
-use crate::formats::{Format, jhist, text_history};
+use crate::formats::Format;
 use resched_tables::model::{JobRecord, Outcome};
 
 /// The rule that fills the times, for the manifest.
@@ -23,7 +23,7 @@ pub(super) struct Filled {
 /// Fills in what the tasks know about their attempts, in a job of that format.
 pub(super) fn from_tasks(record: &mut JobRecord, format: &Format) -> Filled {
     let mut filled = Filled::default();
-    if ![text_history::FORMAT.name, jhist::FORMAT.name].contains(&format.name) {
+    if !format.has_times_of_tasks {
         return filled;
     }
     for task in &mut record.tasks {
@@ -47,6 +47,7 @@ pub(super) fn from_tasks(record: &mut JobRecord, format: &Format) -> Filled {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::jhist;
     use resched_tables::model::{AttemptRow, TaskRecord, TaskRow};
 
     #[test]

@@ -18,6 +18,12 @@ pub struct Format {
     pub system: Option<System>,
     /// Whether its jobs come with their tasks. Otherwise the tasks are made on ingest.
     pub has_tasks: bool,
+    /// The name of the formats whose files may be of one cluster, and of the folder of their trace: its own, or [`super::HADOOP`].
+    pub group: &'static str,
+    /// Whether a file is a whole trace, so that another file of the format is another cluster.
+    pub is_whole: bool,
+    /// Whether the times of a task stand in for those of its attempts where these have none.
+    pub has_times_of_tasks: bool,
     /// Whether a job id that occurs again in the same file is another job (a folded trace, `spec/formats.md` 4).
     /// Otherwise it is the same history twice.
     pub folded: bool,

@@ -37,6 +37,9 @@ use self::tables::TableFormat;
 pub use self::format::Format;
 pub use self::names::{job_id_in_name, split_rack_and_host};
 
+/// The group of the formats that Hadoop's MapReduce and its tools write about one cluster.
+pub(crate) const HADOOP: &str = "hadoop";
+
 /// All formats, in the order in which they are tried. To add a format, add a module and a line here.
 pub const FORMATS: &[Format] = &[
     text_history::FORMAT,

@@ -24,6 +24,9 @@ pub const FORMAT: Format = Format {
     time_zero: Some(resched_tables::store::TimeZero::Relative),
     system: Some(resched_tables::store::System::Yarn),
     has_tasks: true,
+    group: "sls",
+    is_whole: false,
+    has_times_of_tasks: false,
     folded: true,
     sniff: |head| top_level_keys(head).contains(&"job.tasks"),
     read: read_jobs,
@@ -36,6 +39,9 @@ pub const NODES: Format = Format {
     time_zero: None,
     system: Some(resched_tables::store::System::Yarn),
     has_tasks: true,
+    group: "sls",
+    is_whole: false,
+    has_times_of_tasks: false,
     folded: false,
     sniff: |head| {
         let keys = top_level_keys(head);
