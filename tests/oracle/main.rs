@@ -14,6 +14,7 @@ use resched_policies::hadoop::mr1::{Capacity, Fair};
 use resched_policies::queues::QueueTree;
 use resched_policies::queues::{Allocations, CapacityQueue, PoolConfig};
 use resched_policies::{PolicySpec, Site};
+use resched_sim::Reports;
 use resched_sim::hadoop::{Ended, Launched, Observer, Options, Policy, Script, replay};
 use resched_sim::{Error, JobEnded, Ms, TaskId};
 use resched_tables::model::{Locality, Outcome};
@@ -128,6 +129,24 @@ impl<'a> Found<'a> {
     }
 }
 
+impl Reports for Found<'_> {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        let job = self.world.workload.job(ended.job);
+        let (node, rack) = self.local.get(&job.id).copied().unwrap_or_default();
+        let state = if ended.outcome == Outcome::Success { "SUCCEEDED" } else { "FAILED" };
+        self.rows.push(Row::Job {
+            job: job.id.clone(),
+            submit: job.submit,
+            launch: job.submit,
+            finish: ended.finish,
+            state: state.to_owned(),
+            node_local: node,
+            rack_local: rack,
+        });
+        Ok(())
+    }
+}
+
 impl Observer for Found<'_> {
     fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
         let level = launched.level.map_or(-1, |level| level as i64);
@@ -161,22 +180,6 @@ impl Observer for Found<'_> {
             let attempt = self.attempt(ended.task, ended.attempt);
             self.ends.push(Row::Ended { at, attempt, state: state.to_owned() });
         }
-        Ok(())
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        let job = self.world.workload.job(ended.job);
-        let (node, rack) = self.local.get(&job.id).copied().unwrap_or_default();
-        let state = if ended.outcome == Outcome::Success { "SUCCEEDED" } else { "FAILED" };
-        self.rows.push(Row::Job {
-            job: job.id.clone(),
-            submit: job.submit,
-            launch: job.submit,
-            finish: ended.finish,
-            state: state.to_owned(),
-            node_local: node,
-            rack_local: rack,
-        });
         Ok(())
     }
 }

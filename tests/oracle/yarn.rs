@@ -12,6 +12,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use resched_ingest::ingest;
 use resched_policies::{PolicySpec, SiteConf};
+use resched_sim::Reports;
 use resched_sim::cluster_file::Withdraws;
 use resched_sim::hadoop::{
     Ask, Cluster, Ended, Kept, Kind, Launched, Loaded, MasterLaunched, Observer, Options, Policy, TakenBack, Workload,
@@ -92,6 +93,17 @@ fn level(level: Option<Locality>) -> i64 {
     level.map_or(-1, |level| level as i64)
 }
 
+impl Reports for Rows<'_> {
+    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
+        let job = self.world.workload.job(own.job);
+        let launch = own.launch.unwrap_or_default();
+        // The golden schedules end a job when its master knows that all its tasks are done.
+        let at = own.finish - self.world.cluster.commit(&job.edges) - job.edges.cleanup.unwrap_or(0);
+        self.events.push(format!("{at},J,{},{},{launch},{at}", job.id, job.submit));
+        Ok(())
+    }
+}
+
 impl Observer for Rows<'_> {
     fn launched(&mut self, own: &Launched) -> Result<(), Error> {
         let row = format!(
@@ -142,15 +154,6 @@ impl Observer for Rows<'_> {
             let row = format!("{finish},F,{task},{host},{},{},{},{state}", level(own.level), own.attempt, own.start);
             self.ends.push(row);
         }
-        Ok(())
-    }
-
-    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
-        let job = self.world.workload.job(own.job);
-        let launch = own.launch.unwrap_or_default();
-        // The golden schedules end a job when its master knows that all its tasks are done.
-        let at = own.finish - self.world.cluster.commit(&job.edges) - job.edges.cleanup.unwrap_or(0);
-        self.events.push(format!("{at},J,{},{},{launch},{at}", job.id, job.submit));
         Ok(())
     }
 }

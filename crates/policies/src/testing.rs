@@ -1,5 +1,6 @@
 //! Small worlds for the tests of policies.
 
+use resched_sim::Reports;
 use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{
     Cluster, Edges, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, TaskSpec, Workload, replay,
@@ -317,20 +318,7 @@ struct Seen<'a> {
     replayed: Replayed,
 }
 
-impl Observer for Seen<'_> {
-    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
-        let job = self.workload.job(self.workload.job_of(launched.task));
-        self.replayed.launches.push(Launch {
-            at: launched.at,
-            job: job.id.clone(),
-            task: self.workload.task_name(launched.task),
-            attempt: launched.attempt,
-            node: launched.node.index(),
-            level: launched.level,
-        });
-        Ok(())
-    }
-
+impl Reports for Seen<'_> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.replayed.finishes.push((self.workload.job(ended.job).id.clone(), ended.finish));
         Ok(())
@@ -344,6 +332,21 @@ impl Observer for Seen<'_> {
         let id = |job: JobId| self.workload.job(job).id.clone();
         let job = passed.job.map(id).unwrap_or_default();
         self.replayed.reasons.push((job, passed.at, passed.reason, passed.other.map(id)));
+        Ok(())
+    }
+}
+
+impl Observer for Seen<'_> {
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
+        let job = self.workload.job(self.workload.job_of(launched.task));
+        self.replayed.launches.push(Launch {
+            at: launched.at,
+            job: job.id.clone(),
+            task: self.workload.task_name(launched.task),
+            attempt: launched.attempt,
+            node: launched.node.index(),
+            level: launched.level,
+        });
         Ok(())
     }
 }

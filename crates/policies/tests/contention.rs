@@ -5,6 +5,7 @@ mod worlds;
 
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
+use resched_sim::Reports;
 use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_sim::hadoop::{Ended, LoggedMap, LoggedReduce, Observer, Used};
 use resched_sim::{Error, Ms};
@@ -113,6 +114,8 @@ struct Seen {
     used: Vec<Used>,
     ended: Vec<Ended>,
 }
+
+impl Reports for Seen {}
 
 impl Observer for Seen {
     fn used(&mut self, own: &Used) -> Result<(), Error> {

@@ -5,6 +5,7 @@ mod worlds;
 
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
+use resched_sim::Reports;
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::{Launched, LoggedMap, Observer, Policy};
 use resched_sim::{ClusterConfig, Decided, Error, Ms};
@@ -78,18 +79,20 @@ struct Seen {
     categories: Vec<(Ms, usize, f64)>,
 }
 
-impl Observer for Seen {
-    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
-        self.allocated.push((own.task.index(), own.at));
-        Ok(())
-    }
-
+impl Reports for Seen {
     fn decided(&mut self, own: &Decided) -> Result<(), Error> {
         match (own.name, own.job) {
             ("delta", None) => self.deltas.push((own.at, own.value)),
             ("category", Some(job)) => self.categories.push((own.at, job.index(), own.value)),
             _ => panic!("{own:?}"),
         }
+        Ok(())
+    }
+}
+
+impl Observer for Seen {
+    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
+        self.allocated.push((own.task.index(), own.at));
         Ok(())
     }
 }

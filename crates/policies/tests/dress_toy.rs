@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_sim::Reports;
 use resched_sim::cluster_file::{Containers, Size};
 use resched_sim::hadoop::{
     Ask, Cluster, Edges, Ended, Job, Kind, LoggedMap, Observer, Offer, Options, Policy, Reach, System, TaskSpec,
@@ -78,6 +79,8 @@ struct Seen {
     jobs: BTreeMap<usize, (Ms, Ms)>,
     tasks: Vec<usize>,
 }
+
+impl Reports for Seen {}
 
 impl Observer for Seen {
     fn ended(&mut self, own: &Ended) -> Result<(), Error> {

@@ -4,6 +4,7 @@
 mod worlds;
 
 use resched_policies::{POLICIES, PolicySpec, SPECULATORS};
+use resched_sim::Reports;
 use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_sim::hadoop::{Edges, LoggedReduce, Observer, Offer, Orders, Policy, Used, View, Wrapper};
 use resched_sim::{Error, Ms, Violation};
@@ -121,6 +122,8 @@ fn a_task_of_thirty_years_fills_no_table_with_samples() {
 
 /// Counts what is reported of the use of nodes.
 struct Samples(u32);
+
+impl Reports for Samples {}
 
 impl Observer for Samples {
     fn used(&mut self, _used: &Used) -> Result<(), Error> {

@@ -5,6 +5,7 @@ mod worlds;
 
 use resched_policies::queues::{FairQueue, QueueTree};
 use resched_policies::{PolicySpec, Site};
+use resched_sim::Reports;
 use resched_sim::cluster_file::{Calculator, Phase, ReduceModel, Size, Withdraws};
 use resched_sim::hadoop::{Kept, Launched, MasterLaunched, Observer, Policy, TakenBack};
 use resched_sim::{ClusterConfig, Error, Ms};
@@ -65,6 +66,8 @@ impl Diary {
         self.entries.iter().filter(|(at, entry)| entry.starts_with(what) && *at <= until).count()
     }
 }
+
+impl Reports for Diary {}
 
 impl Observer for Diary {
     fn launched(&mut self, own: &Launched) -> Result<(), Error> {

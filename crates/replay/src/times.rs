@@ -57,14 +57,16 @@ impl<'w> OfHadoop<'w> {
     }
 }
 
+impl resched_sim::Reports for OfHadoop<'_> {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        ends(&mut self.jobs, ended, self.workload.job(ended.job).incomplete);
+        Ok(())
+    }
+}
+
 impl hadoop::Observer for OfHadoop<'_> {
     fn ended(&mut self, ended: &hadoop::Ended) -> Result<(), Error> {
         starts(&mut self.jobs, self.workload.job_of(ended.task), ended.start);
-        Ok(())
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        ends(&mut self.jobs, ended, self.workload.job(ended.job).incomplete);
         Ok(())
     }
 }
@@ -84,14 +86,16 @@ impl<'w> OfBatch<'w> {
     }
 }
 
+impl resched_sim::Reports for OfBatch<'_> {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        ends(&mut self.jobs, ended, self.workload.is_incomplete(ended.job));
+        Ok(())
+    }
+}
+
 impl batch::Observer for OfBatch<'_> {
     fn launched(&mut self, launched: &batch::Launched<'_>) -> Result<(), Error> {
         starts(&mut self.jobs, self.workload.task(launched.task).job, launched.at);
-        Ok(())
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        ends(&mut self.jobs, ended, self.workload.is_incomplete(ended.job));
         Ok(())
     }
 }

@@ -23,7 +23,7 @@ pub use bottlenecks::Bottlenecks;
 pub use error::{Error, Violation};
 pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 pub use loading::{LONGEST, Skipped};
-pub use observer::{Decided, JobEnded, PassedOver};
+pub use observer::{Decided, JobEnded, PassedOver, Reports};
 pub use resched_tables::cluster_file::{self, ClusterConfig};
 pub use resources::Resources;
 pub use run_tables::Files;

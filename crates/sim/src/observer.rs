@@ -2,6 +2,7 @@
 
 use resched_tables::model::{Outcome, Reason, TaskKind};
 
+use crate::Error;
 use crate::ids::{JobId, Ms};
 
 /// A job has ended, as the master saw it.
@@ -44,3 +45,38 @@ pub struct Decided {
     /// The chosen value.
     pub value: f64,
 }
+
+/// What the replays of both engines report. If a method returns an error, the replay ends with it.
+pub trait Reports {
+    /// A job has ended.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A policy has reported a decision.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Whether it wants to know why jobs are passed over. It is asked once, before the replay begins.
+    fn wants_reasons(&self) -> bool {
+        false
+    }
+
+    /// A job is passed over for another reason than before. Reported once an event is over.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn passed_over(&mut self, _passed: &PassedOver) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Ignores everything.
+impl Reports for () {}

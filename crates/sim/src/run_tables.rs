@@ -14,7 +14,7 @@ use resched_tables::store::{Out, StagedDir, TableWriter, contents};
 
 use crate::Error;
 use crate::ids::JobId;
-use crate::observer::{Decided, JobEnded, PassedOver};
+use crate::observer::{Decided, JobEnded, PassedOver, Reports};
 
 /// The source of the rows of a run: the workload and the machines of an engine.
 pub trait RowSource {
@@ -35,6 +35,11 @@ pub trait RowSource {
 
     /// The row of a job, without its outcome and times.
     fn job_row(&self, job: JobId) -> JobRow;
+
+    /// The row of what ends with a job and held a place without being an attempt at a task.
+    fn job_ended(&mut self, _ended: &JobEnded) -> Option<AttemptRow> {
+        None
+    }
 
     /// The rows of what holds a place without being an attempt at a task, and runs when the replay ends.
     fn running(&mut self) -> Vec<(JobId, AttemptRow)> {
@@ -62,10 +67,6 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
         Self { source, sink, row: AttemptRow::default(), ends, taken: [0; 4] }
     }
 
-    pub(crate) fn wants_reasons(&self) -> bool {
-        self.sink.keeps(Optional::Reasons)
-    }
-
     pub(crate) fn take_attempt(&mut self, ended: &R::Ended) -> Result<(), Error> {
         self.source.fill_attempt(&mut self.row, ended);
         self.taken[0] += 1;
@@ -78,45 +79,12 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
         Ok(self.sink.attempt(job.index(), row)?)
     }
 
-    pub(crate) fn take_decision(&mut self, decided: &Decided) -> Result<(), Error> {
-        if !self.sink.keeps(Optional::Decisions) {
-            return Ok(());
-        }
-        self.taken[1] += 1;
-        Ok(self.sink.decision(&DecisionRow {
-            time: decided.at,
-            name: decided.name.to_owned(),
-            job_id: decided.job.map(|job| self.source.job_id(job).to_owned()),
-            value: decided.value,
-        })?)
-    }
-
-    pub(crate) fn take_reason(&mut self, passed: &PassedOver) -> Result<(), Error> {
-        if !self.wants_reasons() {
-            return Ok(());
-        }
-        self.taken[2] += 1;
-        Ok(self.sink.reason(&ReasonRow {
-            time: passed.at,
-            job_id: passed.job.map(|job| self.source.job_id(job).to_owned()),
-            kind: passed.kind,
-            reason: passed.reason,
-            other_job: passed.other.map(|job| self.source.job_id(job).to_owned()),
-        })?)
-    }
-
     pub(crate) fn take_resource(&mut self, row: impl FnOnce(&R) -> ResourceRow) -> Result<(), Error> {
         if !self.sink.keeps(Optional::Resources) {
             return Ok(());
         }
         self.taken[3] += 1;
         Ok(self.sink.resource(&row(&self.source))?)
-    }
-
-    pub(crate) fn take_job_end(&mut self, ended: &JobEnded) {
-        if let Some(end) = self.ends.get_mut(ended.job.index()) {
-            *end = Some(*ended);
-        }
     }
 
     /// The outcome of a job whose tasks that were replayed ended so.
@@ -159,6 +127,49 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
 /// A text of a row. An empty text is unknown.
 pub(crate) fn known(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+impl<R: RowSource, S: RowSink> Reports for Recorder<R, S> {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        if let Some(end) = self.ends.get_mut(ended.job.index()) {
+            *end = Some(*ended);
+        }
+        match self.source.job_ended(ended) {
+            Some(row) => self.take_row(ended.job, &row),
+            None => Ok(()),
+        }
+    }
+
+    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
+        if !self.sink.keeps(Optional::Decisions) {
+            return Ok(());
+        }
+        self.taken[1] += 1;
+        Ok(self.sink.decision(&DecisionRow {
+            time: decided.at,
+            name: decided.name.to_owned(),
+            job_id: decided.job.map(|job| self.source.job_id(job).to_owned()),
+            value: decided.value,
+        })?)
+    }
+
+    fn wants_reasons(&self) -> bool {
+        self.sink.keeps(Optional::Reasons)
+    }
+
+    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
+        if !self.wants_reasons() {
+            return Ok(());
+        }
+        self.taken[2] += 1;
+        Ok(self.sink.reason(&ReasonRow {
+            time: passed.at,
+            job_id: passed.job.map(|job| self.source.job_id(job).to_owned()),
+            kind: passed.kind,
+            reason: passed.reason,
+            other_job: passed.other.map(|job| self.source.job_id(job).to_owned()),
+        })?)
+    }
 }
 
 /// The tables of a run on disk. The memory that they need does not grow with the number of attempts. Another sink gets their rows, too.

@@ -1,6 +1,7 @@
 //! From the tables of a production trace to a workload: what is taken, made up and left out.
 #![allow(clippy::unwrap_used)]
 
+use resched_sim::Reports;
 use resched_sim::batch::{Loaded, load, load_records};
 use resched_sim::{ClusterConfig, Error, Resources, Scope};
 use resched_tables::engine::RunEngine;
@@ -176,6 +177,8 @@ fn run_at_once(loaded: &Loaded) -> Vec<(usize, i64, Outcome)> {
     }
     #[derive(Default)]
     struct Seen(Vec<(usize, i64, Outcome)>);
+    impl Reports for Seen {}
+
     impl Observer for Seen {
         fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
             self.0.push((ended.task.index(), ended.finish - ended.start, ended.outcome));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use resched_policies::PolicySpec;
+use resched_sim::Reports;
 use resched_sim::batch::{
     Checked, Ended, Job, JobSpec, Launched, Machines, Observer, StageSpec, Tally, TaskSpec, Try, Workload, replay,
 };
@@ -33,6 +34,13 @@ pub(crate) struct Seen {
     open: Vec<usize>,
 }
 
+impl Reports for Seen {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.jobs.push(*ended);
+        Ok(())
+    }
+}
+
 impl Observer for Seen {
     fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
         let slot = launched.run.index();
@@ -56,11 +64,6 @@ impl Observer for Seen {
         assert_eq!((ran.task, ran.start), (ended.task.index(), ended.start));
         (ran.queued, ran.finish, ran.outcome) = (ended.queued, ended.finish, ended.outcome);
         self.open[ended.run.index()] = usize::MAX;
-        Ok(())
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        self.jobs.push(*ended);
         Ok(())
     }
 }

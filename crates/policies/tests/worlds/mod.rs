@@ -11,6 +11,7 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::queues::QueueTree;
 use resched_policies::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig, PoolMode, SharePolicy, YarnQueue};
 use resched_policies::{POLICIES, PolicySpec, Site};
+use resched_sim::Reports;
 use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
 use resched_sim::hadoop::{
     Checked, Cluster, Edges, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Lulls, Observer, Offer, Options,
@@ -776,6 +777,14 @@ pub(crate) struct Schedule {
     pub(crate) stalled: bool,
 }
 
+impl Reports for Schedule {
+    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
+        let (launch, finish) = (own.launch, own.finish);
+        self.jobs.push(JobEnd { job: own.job.index(), launch, finish, outcome: own.outcome });
+        Ok(())
+    }
+}
+
 impl Observer for Schedule {
     fn launched(&mut self, own: &Launched) -> Result<(), Error> {
         let (task, node) = (own.task.index(), own.node.index());
@@ -796,12 +805,6 @@ impl Observer for Schedule {
             outcome: own.outcome,
             discarded: own.discarded,
         });
-        Ok(())
-    }
-
-    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
-        let (launch, finish) = (own.launch, own.finish);
-        self.jobs.push(JobEnd { job: own.job.index(), launch, finish, outcome: own.outcome });
         Ok(())
     }
 }

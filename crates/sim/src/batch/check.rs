@@ -11,7 +11,7 @@ use super::order::Order;
 use super::workload::Workload;
 use crate::Error;
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
-use crate::observer::{Decided, JobEnded, PassedOver};
+use crate::observer::{Decided, JobEnded, PassedOver, Reports};
 use crate::resources::Resources;
 
 /// Passes on what a replay reports, and ends the replay when that breaks a rule. Call [`Checked::close`] after the replay.
@@ -228,17 +228,7 @@ fn before(order: &Order, count: usize) -> Vec<Vec<u32>> {
     before
 }
 
-impl<O: Observer> Observer for Checked<'_, O> {
-    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
-        self.check_launch(launched)?;
-        self.inner.launched(launched)
-    }
-
-    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
-        self.check_end(ended)?;
-        self.inner.ended(ended)
-    }
-
+impl<O: Observer> Reports for Checked<'_, O> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.check_job(ended)?;
         self.inner.job_ended(ended)
@@ -254,5 +244,17 @@ impl<O: Observer> Observer for Checked<'_, O> {
 
     fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
         self.inner.passed_over(passed)
+    }
+}
+
+impl<O: Observer> Observer for Checked<'_, O> {
+    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        self.check_launch(launched)?;
+        self.inner.launched(launched)
+    }
+
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        self.check_end(ended)?;
+        self.inner.ended(ended)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::ids::{Ms, NodeId, RunId, TaskId};
-use crate::observer::{Decided, JobEnded, PassedOver};
+use crate::observer::Reports;
 use resched_tables::model::Outcome;
 
 /// An instance or a gang has started.
@@ -42,7 +42,7 @@ pub struct Ended {
 }
 
 /// Receives what happens in a replay. If a method returns an error, the replay ends with it.
-pub trait Observer {
+pub trait Observer: Reports {
     /// An instance or a gang has started.
     ///
     /// # Errors
@@ -56,35 +56,6 @@ pub trait Observer {
     /// # Errors
     /// Any error in recording it.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// A job has ended.
-    ///
-    /// # Errors
-    /// Any error in recording it.
-    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// A policy has reported a decision.
-    ///
-    /// # Errors
-    /// Any error in recording it.
-    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// Whether it wants to know why jobs are passed over. It is asked once, before the replay begins.
-    fn wants_reasons(&self) -> bool {
-        false
-    }
-
-    /// A job is passed over for another reason than before. Reported once an event is over.
-    ///
-    /// # Errors
-    /// Any error in recording it.
-    fn passed_over(&mut self, _passed: &PassedOver) -> Result<(), Error> {
         Ok(())
     }
 }

@@ -12,7 +12,6 @@ use super::observer::{Ended, Observer};
 use super::workload::Workload;
 use crate::Error;
 use crate::ids::JobId;
-use crate::observer::{Decided, JobEnded, PassedOver};
 use crate::run_tables::{Recorder, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order of their ends.
@@ -50,23 +49,6 @@ impl<'w, S: RowSink> Recorder<BatchRows<'w>, S> {
 impl<S: RowSink> Observer for Recorder<BatchRows<'_>, S> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         self.take_attempt(ended)
-    }
-
-    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
-        self.take_decision(decided)
-    }
-
-    fn wants_reasons(&self) -> bool {
-        Recorder::wants_reasons(self)
-    }
-
-    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
-        self.take_reason(passed)
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        self.take_job_end(ended);
-        Ok(())
     }
 }
 

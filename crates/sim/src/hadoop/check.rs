@@ -12,7 +12,7 @@ use super::workload::Workload;
 use crate::Error;
 use crate::cluster_file::Calculator;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::observer::{Decided, JobEnded, PassedOver};
+use crate::observer::{Decided, JobEnded, PassedOver, Reports};
 use crate::resources::Resources;
 
 /// Passes on what a replay reports, and ends the replay when that breaks a rule. Call [`Checked::close`] after the replay.
@@ -254,6 +254,25 @@ fn most_at_once(times: Vec<(Ms, Ms)>) -> usize {
     at_once.max().map_or(0, |most| most as usize)
 }
 
+impl<O: Observer> Reports for Checked<'_, O> {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.check_job(ended)?;
+        self.inner.job_ended(ended)
+    }
+
+    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
+        self.inner.decided(decided)
+    }
+
+    fn wants_reasons(&self) -> bool {
+        self.inner.wants_reasons()
+    }
+
+    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
+        self.inner.passed_over(passed)
+    }
+}
+
 impl<O: Observer> Observer for Checked<'_, O> {
     fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
         self.check_launch(launched)?;
@@ -275,23 +294,6 @@ impl<O: Observer> Observer for Checked<'_, O> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         self.check_end(ended)?;
         self.inner.ended(ended)
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        self.check_job(ended)?;
-        self.inner.job_ended(ended)
-    }
-
-    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
-        self.inner.decided(decided)
-    }
-
-    fn wants_reasons(&self) -> bool {
-        self.inner.wants_reasons()
-    }
-
-    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
-        self.inner.passed_over(passed)
     }
 
     fn used(&mut self, used: &Used) -> Result<(), Error> {

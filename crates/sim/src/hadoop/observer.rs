@@ -5,7 +5,7 @@ use resched_tables::model::{Locality, Outcome};
 use crate::Error;
 use crate::hadoop::containers::Reservation;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::observer::{Decided, JobEnded, PassedOver};
+use crate::observer::Reports;
 
 /// An attempt was assigned to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub struct Used {
 }
 
 /// Receives what happens in a replay. If a method returns an error, the replay ends with it.
-pub trait Observer {
+pub trait Observer: Reports {
     /// An attempt was assigned to a node.
     ///
     /// # Errors
@@ -163,35 +163,6 @@ pub trait Observer {
     /// # Errors
     /// Any error in recording it.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// A job has ended.
-    ///
-    /// # Errors
-    /// Any error in recording it.
-    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// A policy has reported a decision.
-    ///
-    /// # Errors
-    /// Any error in recording it.
-    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// Whether it wants to know why jobs are passed over. It is asked once, before the replay begins.
-    fn wants_reasons(&self) -> bool {
-        false
-    }
-
-    /// A job is passed over for another reason than before. Reported once an event is over.
-    ///
-    /// # Errors
-    /// Any error in recording it.
-    fn passed_over(&mut self, _passed: &PassedOver) -> Result<(), Error> {
         Ok(())
     }
 

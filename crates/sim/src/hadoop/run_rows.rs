@@ -12,7 +12,7 @@ use crate::hadoop::observer::{Ended, MasterLaunched, Observer, Used};
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::ids::{JobId, Ms};
-use crate::observer::{Decided, JobEnded, PassedOver};
+use crate::observer::JobEnded;
 use crate::run_tables::{Recorder, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order in which the master learned of their ends.
@@ -69,30 +69,11 @@ impl<'w, S: RowSink> Recorder<HadoopRows<'w>, S> {
     pub fn finish(mut self) -> Result<BTreeMap<String, u64>, Error> {
         self.close()
     }
-
-    fn end_master(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Result<(), Error> {
-        match self.source.master_row(job, finish, outcome) {
-            Some(row) => self.take_row(job, &row),
-            None => Ok(()),
-        }
-    }
 }
 
 impl<S: RowSink> Observer for Recorder<HadoopRows<'_>, S> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         self.take_attempt(ended)
-    }
-
-    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
-        self.take_decision(decided)
-    }
-
-    fn wants_reasons(&self) -> bool {
-        Recorder::wants_reasons(self)
-    }
-
-    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
-        self.take_reason(passed)
     }
 
     fn used(&mut self, used: &Used) -> Result<(), Error> {
@@ -111,17 +92,19 @@ impl<S: RowSink> Observer for Recorder<HadoopRows<'_>, S> {
     }
 
     fn master_lost(&mut self, at: Ms, job: JobId) -> Result<(), Error> {
-        self.end_master(job, Some(at), Outcome::Lost)
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        self.take_job_end(ended);
-        self.end_master(ended.job, Some(ended.finish), ended.outcome)
+        match self.source.master_row(job, Some(at), Outcome::Lost) {
+            Some(row) => self.take_row(job, &row),
+            None => Ok(()),
+        }
     }
 }
 
 impl RowSource for HadoopRows<'_> {
     type Ended = Ended;
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Option<AttemptRow> {
+        self.master_row(ended.job, Some(ended.finish), ended.outcome)
+    }
 
     fn running(&mut self) -> Vec<(JobId, AttemptRow)> {
         let jobs = 0..self.masters.len();
