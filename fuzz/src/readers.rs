@@ -81,7 +81,10 @@ fn manifest(input: &[u8]) -> bool {
 }
 
 fn run(input: &[u8]) -> bool {
-    as_file("run.json", input, |folder| resched_tables::run::read(folder).is_ok())
+    // With the seal that fits, since what is behind it is to be read.
+    let value: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(input).ok();
+    let sealed = value.and_then(|value| resched_tables::store::marker::encode(&value).ok());
+    as_file("run.json", sealed.as_deref().unwrap_or(input), |folder| resched_tables::run::read(folder).is_ok())
 }
 
 /// A table of a trace, of every kind that it may be.

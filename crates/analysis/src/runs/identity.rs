@@ -317,7 +317,7 @@ mod tests {
         let batch = RunInfo { engine: Some(RunEngine::Batch), label: "batch-fifo".to_owned(), ..run("a") };
         let error = found(run("a"), batch).unwrap_err();
         assert!(error.contains("(fifo)") && error.contains("(batch-fifo)") && error.contains("one engine"), "{error}");
-        // A run of an earlier version does not know its engine.
+        // The engine of a run may be unknown.
         assert!(found(run("a"), RunInfo { engine: None, ..run("a") }).is_ok());
     }
 

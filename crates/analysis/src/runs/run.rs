@@ -45,7 +45,7 @@ impl Origin {
         }
     }
 
-    /// The files of the tables; empty for an older layout.
+    /// The files of the tables; empty if another tool made the trace.
     pub fn files(&self) -> &Inventory {
         match self {
             Self::Replay(info) => &info.files,

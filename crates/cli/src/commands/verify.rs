@@ -39,7 +39,7 @@ struct Checked {
     kind: &'static str,
     files: u64,
     bytes: u64,
-    /// Whether it is of an earlier layout, without hashes.
+    /// Whether another tool made it, so that it has no hashes.
     without_hashes: bool,
     damaged: Vec<Damage>,
     /// What to do about the damage; null if there is none.
@@ -153,7 +153,7 @@ fn told(checked: &Checked) -> String {
     let Checked { path, kind, files: n, bytes, without_hashes, damaged, remedy } = checked;
     let state = match (damaged.len(), without_hashes) {
         (0, false) => Look::Good.on("whole"),
-        (0, true) => "of an earlier layout, which has no hashes; make it again to have them".to_owned(),
+        (0, true) => "made by another tool, without hashes".to_owned(),
         (n, _) => Look::Bad.on(&format!("{} damaged or changed", count(n as u64))),
     };
     let mut text = format!("{}: {kind}, {}, {} bytes: {state}\n", path.display(), files(*n), count(*bytes));
