@@ -38,10 +38,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let manifest = anonymise(&args.trace, &out, &key)?;
         // If the command is killed before this, nothing is in the way of the next attempt.
         file.commit()?;
-        return print(&format!("{}{}: the key; keep it secret\n", told(&manifest, &args.out), path.display()));
+        return print(format!("{}{}: the key; keep it secret\n", told(&manifest, &args.out), path.display()));
     };
     let manifest = anonymise(&args.trace, &out, &Key::read(path)?)?;
-    print(&told(&manifest, &args.out))
+    print(told(&manifest, &args.out))
 }
 
 /// Where to write a new key: beside the trace, not in it, so that nobody shares it by accident.

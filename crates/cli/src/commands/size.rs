@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::out::ForceArg;
-use crate::output::{count, table};
+use crate::output::{Text, count, table};
 use crate::progress::SizeProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -169,7 +169,7 @@ fn probed(asked: &Sizing, probe: &Probe) -> String {
 }
 
 /// The table of all sizes that were tried, and the answer in sentences.
-fn in_words(asked: &Sizing, answer: &Answer, sentences: &[String], out: Option<&Path>) -> String {
+fn in_words(asked: &Sizing, answer: &Answer, sentences: &[String], out: Option<&Path>) -> Text {
     let end = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| asked.metric.in_words(value));
     let row = |probe: &Probe| {
         let Interval { mean, low, high } = probe.mean.unwrap_or(Interval { mean: f64::NAN, low: None, high: None });

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::out::ForceArg;
-use crate::output::table;
+use crate::output::{Text, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The best settings, and where the rest is.
-fn told(tuned: &Tuned, out: &Path) -> String {
+fn told(tuned: &Tuned, out: &Path) -> Text {
     let mut metrics: Vec<&str> = Vec::new();
     if let Some(best) = tuned.candidates.first() {
         metrics.extend(best.relative.keys().map(String::as_str));

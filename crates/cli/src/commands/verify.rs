@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{Look, count};
+use crate::output::{Look, Text, count};
 
 /// Check every file of traces, runs, sweeps and reports against the hashes that were taken when they were written.
 #[derive(Debug, clap::Args)]
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             all.push(check(&dir, kind)?);
         }
     }
-    args.format.print_lines(&all, || all.iter().map(told).collect())?;
+    args.format.print_lines(&all, || all.iter().map(told).collect::<Text>())?;
     match all.iter().map(|checked| checked.damaged.len()).sum::<usize>() {
         0 => Ok(()),
         n => Err(Failure::work(format!(
@@ -149,16 +149,17 @@ fn sources(dir: &Path, marker: &str) -> String {
     }
 }
 
-fn told(checked: &Checked) -> String {
+fn told(checked: &Checked) -> Text {
     let Checked { path, kind, files: n, bytes, without_hashes, damaged, remedy } = checked;
     let state = match (damaged.len(), without_hashes) {
         (0, false) => Look::Good.on("whole"),
-        (0, true) => "made by another tool, without hashes".to_owned(),
+        (0, true) => Text::from("made by another tool, without hashes"),
         (n, _) => Look::Bad.on(&format!("{} damaged or changed", count(n as u64))),
     };
-    let mut text = format!("{}: {kind}, {}, {} bytes: {state}\n", path.display(), files(*n), count(*bytes));
+    let mut text =
+        Text::from(format!("{}: {kind}, {}, {} bytes: ", path.display(), files(*n), count(*bytes))) + state + "\n";
     for Damage { file, problem } in damaged {
         text += &format!("  {file}: {problem}\n");
     }
-    text + &remedy.as_ref().map_or_else(String::new, |remedy| format!("  {remedy}\n"))
+    text + remedy.as_ref().map_or_else(String::new, |remedy| format!("  {remedy}\n"))
 }
