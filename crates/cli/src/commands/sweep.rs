@@ -82,7 +82,7 @@ struct All {
 #[derive(Debug, clap::Args)]
 struct Kept {
     /// The place for the results of cells, instead of the sweep's folder. It is a folder that all workers see, or an object
-    /// store (s3://bucket/prefix, gs://…, az://…). Credentials come from the environment.
+    /// store (s3://bucket/prefix). Credentials come from the environment.
     #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(Location::new))]
     results: Option<Location>,
 }
