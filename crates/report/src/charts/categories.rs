@@ -20,6 +20,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Completion time by category",
     caption: "The completion time of jobs by their number of tasks, queue and user (DRESS, Figs. 6 to 9 compare small and large jobs): the mark \
               is the median, the end of the line the 95th percentile. Of the queues and of the users, the five with most jobs.",
+    interactive: false,
+    folded: true,
     draw,
 };
 

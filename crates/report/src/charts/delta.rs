@@ -16,6 +16,8 @@ pub(crate) const CHART: Chart = Chart {
     title: "Share kept for small jobs",
     caption: "The share δ of all containers that DRESS keeps for jobs with small demands, as it moves it. Where it is at its \
               least, no small job runs or waits. Drawn for runs that were asked to keep decisions.",
+    interactive: true,
+    folded: false,
     draw,
 };
 

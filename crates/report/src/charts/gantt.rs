@@ -27,6 +27,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "A Gantt chart. Of few tasks, each is a bar on a line of its node, in the colour of its job. Of many tasks, the colour shows how many run: \
               the mean over a short time and over neighbouring nodes, as a share of their slots or, where these are not known, of the \
               most.",
+    interactive: false,
+    folded: false,
     draw,
 };
 

@@ -21,6 +21,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Jobs whose times lie far apart, or whose bars have no room, are \
               shown as marks on a logarithmic axis, and many jobs also in the order of their times in the first run. More than 400 \
               jobs are shown as the medians of groups of neighbours in that order.",
+    interactive: true,
+    folded: false,
     draw,
 };
 

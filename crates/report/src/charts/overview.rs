@@ -22,6 +22,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "When jobs arrive; the share of the jobs with at least so many tasks; the share of the successful attempts that ran at least so long. \
               Both axes of the last two are logarithmic, so that a straight line is a power law. Of what really ran, if that is among \
               the runs, or else of the first run.",
+    interactive: false,
+    folded: true,
     draw,
 };
 

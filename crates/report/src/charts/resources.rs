@@ -19,6 +19,8 @@ pub(super) const CHART: Chart = Chart {
     title: "What the nodes use",
     caption: "Means over all nodes: the share of the cores that work, the share that stands idle while a task waits for the \
               disk, and what goes through disks and network. Drawn for runs under the cost model of contention.",
+    interactive: true,
+    folded: false,
     draw,
 };
 

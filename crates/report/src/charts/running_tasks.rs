@@ -23,6 +23,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Running maps and reduces",
     caption: "How many tasks of each job run at a time (Coupling, Figs. 1, 2, 5 and 6). The jobs that use most slot time \
               have a colour of their own.",
+    interactive: true,
+    folded: false,
     draw,
 };
 

@@ -17,6 +17,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Spread over the seeds",
     caption: "Mean completion time, mean waiting time and makespan of each policy: the mark is the mean over its seeds, the line goes from the least \
               to the greatest. Drawn if a policy has several seeds.",
+    interactive: false,
+    folded: true,
     draw,
 };
 
