@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use resched_tables::run;
 use resched_tables::store::marker::{self, Layout};
-use resched_tables::store::write_file;
+use resched_tables::store::{MANIFEST, write_file};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -63,7 +63,7 @@ fn listed(out: &Path) -> Result<Vec<String>, Error> {
 /// [`Error::Request`] if there are none, the folder cannot be read or its list is damaged.
 pub fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_run = |dir: &Path| dir.join(run::MARKER).is_file();
-    if is_run(path) || path.join("trace.json").is_file() {
+    if is_run(path) || path.join(MANIFEST).is_file() {
         return Ok(vec![path.to_path_buf()]);
     }
     let shown = path.display();

@@ -6,7 +6,7 @@ use std::path::Path;
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKind};
 use resched_tables::run::{self, RowReader, RunInfo, RunTables};
 use resched_tables::standing::Standing;
-use resched_tables::store::{Inventory, Manifest, System, Trace};
+use resched_tables::store::{Inventory, MANIFEST, Manifest, System, Trace};
 
 use crate::Error;
 use crate::runs::attempts::Attempt;
@@ -31,7 +31,7 @@ impl Origin {
     /// # Errors
     /// [`Error::Trace`] if it is neither or it is damaged.
     pub fn of(dir: &Path) -> Result<Self, Error> {
-        if dir.join(TRACE_MARKER).is_file() && !dir.join(run::MARKER).is_file() {
+        if dir.join(MANIFEST).is_file() && !dir.join(run::MARKER).is_file() {
             return Ok(Self::Observed(Box::new(Trace::open(dir)?.manifest().clone())));
         }
         Ok(Self::Replay(Box::new(run::read(dir)?)))
@@ -232,6 +232,3 @@ fn judged(mut jobs: Vec<JobMetrics>, origin: &Origin) -> Vec<JobMetrics> {
     judge(&mut jobs, window);
     jobs
 }
-
-/// The file that makes a folder a trace.
-const TRACE_MARKER: &str = "trace.json";

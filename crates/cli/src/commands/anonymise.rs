@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use resched_ingest::anonymise::{Key, anonymise};
+use resched_tables::store::MANIFEST;
 
 use super::ingest::told;
 use crate::failure::Failure;
@@ -31,7 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let out = args.force.out(&args.out, "trace.json");
+    let out = args.force.out(&args.out, MANIFEST);
     let Some(path) = &args.key else {
         let path = key_file(&args.out)?;
         let (key, file) = Key::make(&path)?;

@@ -9,7 +9,7 @@ use resched_replay::{Setup, Source, World};
 use resched_report::Formats;
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
-use resched_tables::store::{Claim, StagedDir};
+use resched_tables::store::{Claim, MANIFEST, StagedDir};
 
 use super::replay::{Options, replay_all, signs_in_words, told};
 use super::report;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     write_sample(&history)?;
     let manifest = ingest(
         std::slice::from_ref(&history),
-        args.force.out(&trace, "trace.json"),
+        args.force.out(&trace, MANIFEST),
         &resched_ingest::Options::default(),
         &mut IngestProgress::new(),
     )?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use resched_sweep::{CELLS, CellStore, Location, Plan};
 use resched_tables::run;
-use resched_tables::store::{OwnFiles, Trace, Verified, verify};
+use resched_tables::store::{MANIFEST, OwnFiles, Trace, Verified, verify};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 /// The markers of all kinds of results: the file, what it is, and how to make it again.
 const KINDS: [Kind; 6] = [
-    ("trace.json", "trace", "ingest the sources again"),
+    (MANIFEST, "trace", "ingest the sources again"),
     (run::MARKER, "run", "replay the trace again"),
     (resched_sweep::MARKER, "plan of a sweep", "run the sweep again; whole cells are kept"),
     (OwnFiles::LIST, "files of a sweep or search", "run it again with --force; whole cells are kept"),
@@ -140,7 +140,7 @@ fn names_of_cells(dir: &Path) -> Vec<String> {
 /// The files that a trace was made from.
 fn sources(dir: &Path, marker: &str) -> String {
     match Trace::open(dir) {
-        Ok(trace) if marker == "trace.json" => {
+        Ok(trace) if marker == MANIFEST => {
             let paths: Vec<&str> = trace.manifest().sources.iter().take(3).map(|source| source.path.as_str()).collect();
             let more = if trace.manifest().sources.len() > 3 { ", …" } else { "" };
             format!(": {}{more}", paths.join(", "))
