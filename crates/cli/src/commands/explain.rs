@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{
-    About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
+    About, BlameRow, Blamed, Culprit, Explanation, Holder, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited,
+    Why,
 };
 use resched_analysis::{Origin, Run};
 use resched_tables::reference::nearest;
@@ -234,7 +235,7 @@ fn blamed(what: &str, blamed: &[Blamed]) -> Text {
     let waited = unit_of(blamed.iter().map(|row| row.waited_ms));
     let running = unit_of(blamed.iter().map(|row| row.while_running_ms));
     let row = |own: &Blamed| {
-        let name = if own.holder == "jobs" { text(own.name.as_deref()) } else { own.holder.to_owned() };
+        let name = if own.holder == Holder::Job(()).name() { text(own.name.as_deref()) } else { own.holder.to_owned() };
         vec![name, time(waited, own.waited_ms), time(running, own.while_running_ms)]
     };
     let heading = [what, &of_unit("waited", waited), &of_unit("while running", running)];
