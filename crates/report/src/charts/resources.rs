@@ -46,7 +46,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         let highest = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
         let y = Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3);
         let curve = |(points, shown): (Points, &Shown<'_>)| Curve {
-            points: points.into_iter().map(|(time, value)| (clock.unit.of(time as f64), Some(value))).collect(),
+            points: points.into_iter().map(|(time, value)| (clock.unit.amount(time as f64), Some(value))).collect(),
             series: shown.series,
             marked: false,
         };
