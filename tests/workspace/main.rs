@@ -7,6 +7,5 @@ mod cluster_page;
 mod fresh;
 mod layers;
 mod policies_page;
-mod styles;
 mod sweep_pages;
 mod tables_pages;

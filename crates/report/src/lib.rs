@@ -56,7 +56,7 @@ pub use plot::intervals::{Interval, Intervals, draw_intervals};
 pub use plot::lines::{Line, Lines, draw_lines};
 pub use plot::look::Look;
 pub use plot::scatter::{Cloud, Scatter, draw_scatter};
-pub use plot::style::is_known;
+pub use plot::style::Order;
 pub use render::formats::Formats;
 
 /// The file that marks a folder as a report. It lists the other files.

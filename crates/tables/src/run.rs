@@ -302,6 +302,9 @@ pub struct RunInfo {
     pub label: String,
     /// The policy's name.
     pub policy: String,
+    /// Its place in the order of policies, from which figures take its style; absent if it is none that resched lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_order: Option<u32>,
     /// The policy's parameters.
     pub params: BTreeMap<String, String>,
     /// The trace that was replayed.

@@ -98,7 +98,7 @@ fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
         Vary::Slots => "map slots of a node",
     };
     let chart = Lines { name: CURVE, x, logarithmic: true, y: &metric.axis(), band: false, series: &series };
-    let svg = draw_lines(&chart)?;
+    let svg = draw_lines(&chart, resched_policies::order_of)?;
     Ok(svg.map(|svg| Figure {
         name: CURVE.to_owned(),
         title: format!("{} over {x} under {}", metric.title, answer.policy),

@@ -101,5 +101,5 @@ fn picture(candidates: &[Candidate], x: &Metric, y: &Metric) -> Result<Option<St
     let title = |metric: &Metric| format!("{}, baseline = 1", metric.title);
     let chart =
         Scatter { name: CANDIDATES, x: &title(x), y: &title(y), series: &series, front: &front, labels: &labels };
-    Ok(draw_scatter(&chart)?)
+    Ok(draw_scatter(&chart, resched_policies::order_of)?)
 }
