@@ -16,7 +16,7 @@ use resched_tables::Error;
 use resched_tables::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
 use resched_tables::sink::{Collected, Sink};
 use resched_tables::store::columns::Row;
-use resched_tables::store::{Rows, Trace, read_table};
+use resched_tables::store::{MANIFEST, Rows, Trace, read_table};
 use resched_workload::{Workload, generate};
 use tempfile::TempDir;
 
@@ -77,11 +77,16 @@ fn conf(input: &[u8]) -> bool {
 }
 
 fn manifest(input: &[u8]) -> bool {
-    as_file("trace.json", input, |folder| Trace::open(folder).is_ok())
+    as_file(MANIFEST, input, |folder| Trace::open(folder).is_ok())
 }
 
 fn run(input: &[u8]) -> bool {
-    as_file("run.json", input, |folder| resched_tables::run::read(folder).is_ok())
+    // With the seal that fits, since what is behind it is to be read.
+    let value: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_slice(input).ok();
+    let sealed = value.and_then(|value| resched_tables::store::marker::encode(&value).ok());
+    as_file(resched_tables::run::MARKER, sealed.as_deref().unwrap_or(input), |folder| {
+        resched_tables::run::read(folder).is_ok()
+    })
 }
 
 /// A table of a trace, of every kind that it may be.

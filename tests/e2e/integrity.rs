@@ -188,19 +188,17 @@ fn a_damaged_run_is_replayed() {
 }
 
 #[test]
-fn an_older_layout_opens_and_a_newer_one_is_refused() {
+fn a_trace_of_another_tool_opens_and_a_newer_layout_is_refused() {
     let dir = Dir::with_sample();
     let summary = dir.ok(&["inspect", "T"]);
-    // The layout is a part of what identifies a trace, so the run is one of the older trace.
-    dir.without_hashes("T/trace.json", 2);
-    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"]);
-    dir.without_hashes("R/fifo/run.json", 1);
-    dir.without_hashes("R/runs.json", 0);
+    dir.without_hashes("T/trace.json");
     assert_eq!(dir.ok(&["inspect", "T"]), summary);
-    dir.ok(&["report", "R", "T", "--out", "P", "--format", "tables"]);
-    assert!(dir.ok(&["verify", "T"]).contains("of an earlier layout, which has no hashes"));
-    dir.without_hashes("T/trace.json", 9);
-    dir.without_hashes("R/fifo/run.json", 9);
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"]);
+    assert!(dir.ok(&["verify", "T"]).contains("made by another tool, without hashes"));
+    for marker in ["T/trace.json", "R/fifo/run.json"] {
+        dir.without_hashes(marker);
+        dir.write(marker, dir.read(marker).replace("\"format_version\": 1", "\"format_version\": 9"));
+    }
     dir.run(&["inspect", "T"])
         .fails(1, &["T/trace.json", "found version 9, which a newer resched wrote", "update resched"]);
     dir.run(&["report", "R", "--out", "P2"]).fails(1, &["R/fifo/run.json", "found version 9", "update resched"]);

@@ -68,13 +68,12 @@ impl Dir {
         serde_json::from_str(&self.ok(args)).unwrap()
     }
 
-    /// Makes the marker at `path` one of an earlier layout, without hashes and seal.
-    pub(crate) fn without_hashes(&self, path: &str, version: u32) {
+    /// Makes the manifest at `path` like that of another tool, without hashes and seal.
+    pub(crate) fn without_hashes(&self, path: &str) {
         let mut marker: Value = serde_json::from_str(&self.read(path)).unwrap();
         let fields = marker.as_object_mut().unwrap();
         fields.remove("files");
         fields.remove("seal");
-        fields.insert("format_version".to_owned(), version.into());
         self.write(path, serde_json::to_vec_pretty(&marker).unwrap());
     }
 

@@ -315,7 +315,7 @@ fn wrong_requests_are_refused_with_a_remedy() {
     dir.run(&["explain", "nowhere"]).fails(2, &["nowhere: no such run"]);
     dir.run(&["diff", "R", "R/fifo"]).fails(2, &["R: expected a run, or runs of one policy", "R/fair"]);
     let words = dir.ok(&["explain", "R/fifo", "--job", "job_1_0003"]);
-    assert!(words.contains("`resched replay --decisions` keeps the reasons"), "{words}");
+    assert!(words.contains("(replay --decisions keeps them)"), "{words}");
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn blame_without_reasons_says_so() {
     dir.ok(&[&replay, ["D", "--decisions"].as_slice()].concat());
     for what in [["--top", "3"], ["--user", "cho"]] {
         let words = |run| dir.ok(&[&["explain", run], what.as_slice()].concat());
-        assert!(words("R/delay").contains("`resched replay --decisions` keeps the reasons"), "{what:?}");
+        assert!(words("R/delay").contains("(replay --decisions keeps them)"), "{what:?}");
         assert!(!words("D/delay").contains("--decisions"), "{what:?}");
     }
     assert_eq!(dir.json(&["explain", "R/delay", "--top", "3", "--json"])["has_reasons"], false);

@@ -8,6 +8,5 @@ mod facts;
 mod fresh;
 mod layers;
 mod policies_page;
-mod styles;
 mod sweep_pages;
 mod tables_pages;

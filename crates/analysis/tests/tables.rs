@@ -148,7 +148,7 @@ fn a_cut_table_or_a_foreign_folder_is_refused() {
     TableWriter::<JobRow>::create(dir.path()).unwrap().finish().unwrap();
     let message = || Run::open(dir.path()).unwrap_err().to_string();
     assert!(message().contains("jobs.parquet") && message().contains("bytes, found"), "{}", message());
-    // Without hashes, as in an earlier layout, the rows still tell.
+    // Without hashes, the number of rows still shows it.
     let info = RunInfo { files: Inventory::new(), ..resched_tables::run::read(dir.path()).unwrap() };
     info.write(dir.path()).unwrap();
     assert!(message().contains("expected 2 rows, found 0"), "{}", message());

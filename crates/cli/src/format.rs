@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::output::{print, print_as_it_is};
+use crate::output::{Text, print, print_as_it_is};
 
 /// The form in which a command prints its result.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -24,21 +24,25 @@ pub(crate) struct FormatArgs {
 
 impl FormatArgs {
     /// Prints a result: one JSON value; or its rows as CSV; or what is told of it.
-    pub(crate) fn print<R: Serialize>(
+    pub(crate) fn print<R: Serialize, T: Into<Text>>(
         self,
         value: &impl Serialize,
         rows: &[R],
-        told: impl FnOnce() -> String,
+        told: impl FnOnce() -> T,
     ) -> Result<(), Failure> {
         match (self.json, self.csv) {
             (true, _) => print_as_it_is(&serde_json::to_string_pretty(value).map_err(unprintable)?),
             (_, true) => print_as_it_is(&csv(rows)?),
-            _ => print(&told()),
+            _ => print(told()),
         }
     }
 
     /// Prints rows: each as a JSON object on its own line; or as CSV; or what is told of them.
-    pub(crate) fn print_lines<R: Serialize>(self, rows: &[R], told: impl FnOnce() -> String) -> Result<(), Failure> {
+    pub(crate) fn print_lines<R: Serialize, T: Into<Text>>(
+        self,
+        rows: &[R],
+        told: impl FnOnce() -> T,
+    ) -> Result<(), Failure> {
         if !self.json {
             return self.print(&(), rows, told);
         }

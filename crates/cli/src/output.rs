@@ -1,9 +1,9 @@
 //! Prints results to standard output and messages to standard error. Nothing else prints.
 
-use std::borrow::Cow;
 use std::io::Write;
+use std::ops::{Add, AddAssign};
 
-use anstream::{AutoStream, ColorChoice};
+use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 
 use comfy_table::{CellAlignment, Table};
@@ -21,6 +21,8 @@ pub(crate) const UNKNOWN: &str = "–";
 /// How a part of a text looks where colours are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
+    /// As the terminal shows text.
+    Plain,
     /// A heading.
     Strong,
     /// Something went well.
@@ -32,21 +34,9 @@ pub(crate) enum Look {
 }
 
 impl Look {
-    const ALL: [Self; 4] = [Self::Strong, Self::Good, Self::Doubtful, Self::Bad];
-    /// What ends a part. Like the marks that begin one, it has no width, and names never hold it: [`name`] writes it out.
-    const END: char = '\u{206e}';
-
-    fn mark(self) -> char {
-        match self {
-            Self::Strong => '\u{206a}',
-            Self::Good => '\u{206b}',
-            Self::Doubtful => '\u{206c}',
-            Self::Bad => '\u{206d}',
-        }
-    }
-
     fn style(self) -> Style {
         match self {
+            Self::Plain => Style::new(),
             Self::Strong => Style::new().bold(),
             Self::Good => AnsiColor::Green.on_default(),
             Self::Doubtful => AnsiColor::Yellow.on_default(),
@@ -55,38 +45,90 @@ impl Look {
     }
 
     /// A text that looks so.
-    pub(crate) fn on(self, text: &str) -> String {
-        format!("{}{text}{}", self.mark(), Self::END)
+    pub(crate) fn on(self, text: &str) -> Text {
+        Text { spans: vec![(self, text.to_owned())] }
     }
 }
 
-/// The text with the looks of its parts, or without. Nothing else in it steers a terminal.
-fn dressed(text: &str, in_colour: bool) -> String {
-    let is_mark = |letter: char| letter == Look::END || Look::ALL.iter().any(|look| look.mark() == letter);
-    let code = |letter: char| match Look::ALL.iter().find(|look| look.mark() == letter) {
-        _ if !in_colour => String::new(),
-        Some(look) => look.style().render().to_string(),
-        None if letter == Look::END => Style::new().bold().render_reset().to_string(),
-        None => String::new(),
-    };
-    text.split_inclusive(is_mark)
-        .flat_map(|part| match part.chars().next_back().filter(|&last| is_mark(last)) {
-            Some(mark) => [visible(&part[..part.len() - mark.len_utf8()]), Cow::Owned(code(mark))],
-            None => [visible(part), Cow::Borrowed("")],
-        })
-        .collect()
+/// A text for people, each part with its look.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Text {
+    spans: Vec<(Look, String)>,
 }
 
-/// Whether this stream shows colours: it is a terminal, and the environment does not forbid them (`NO_COLOR`, `TERM=dumb`).
-fn shows_colours(stream: &impl anstream::stream::RawStream) -> bool {
-    AutoStream::choice(stream) != ColorChoice::Never
+impl Text {
+    /// The same with this before each line. The last line ends, too.
+    pub(crate) fn indented(self, by: &str) -> Self {
+        let mut text = Self::default();
+        let mut begins = true;
+        for (look, span) in self.spans {
+            for part in span.split_inclusive('\n') {
+                if begins {
+                    text += by;
+                }
+                text.spans.push((look, part.to_owned()));
+                begins = part.ends_with('\n');
+            }
+        }
+        if begins { text } else { text + "\n" }
+    }
+
+    /// Writes it with its looks; `out` leaves them out if it shows none. Names in it cannot steer a terminal.
+    fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        for (look, span) in &self.spans {
+            let style = look.style();
+            write!(out, "{style}{}{style:#}", visible(span))?;
+        }
+        if !self.spans.last().is_some_and(|(_, span)| span.ends_with('\n')) {
+            out.write_all(b"\n")?;
+        }
+        out.flush()
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self { spans: vec![(Look::Plain, text)] }
+    }
+}
+
+impl From<&String> for Text {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl<T: Into<Text>> AddAssign<T> for Text {
+    fn add_assign(&mut self, other: T) {
+        self.spans.extend(other.into().spans.into_iter().filter(|(_, span)| !span.is_empty()));
+    }
+}
+
+impl<T: Into<Text>> Add<T> for Text {
+    type Output = Self;
+
+    fn add(mut self, other: T) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl FromIterator<Text> for Text {
+    fn from_iter<I: IntoIterator<Item = Text>>(parts: I) -> Self {
+        parts.into_iter().fold(Self::default(), Self::add)
+    }
 }
 
 /// Writes lines to standard output. Names in them cannot steer the terminal.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    let text = dressed(text, shows_colours(&out));
-    write_lines(&mut out, &text).map_err(|error| Failure::output(&error))
+pub(crate) fn print(text: impl Into<Text>) -> Result<(), Failure> {
+    // The stream strips styles where none are shown: no terminal, `NO_COLOR`, `TERM=dumb`.
+    text.into().write(&mut AutoStream::auto(std::io::stdout()).lock()).map_err(|error| Failure::output(&error))
 }
 
 /// Writes JSON or CSV to standard output. Names in it cannot steer the terminal.
@@ -97,18 +139,17 @@ pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
 /// Writes lines to standard error. Names in them cannot steer the terminal, and long lines are shortened. It is no error if nobody
 /// reads them.
 pub(crate) fn tell(text: &str) {
-    let mut out = std::io::stderr().lock();
-    let first_word = |text: &str| -> Option<Look> {
-        [("error:", Look::Bad), ("warning:", Look::Doubtful)]
-            .into_iter()
-            .find_map(|(word, look)| text.starts_with(word).then_some(look))
-    };
     let text = message(text);
-    let text = match (first_word(&text), text.split_once(':')) {
-        (Some(look), Some((word, rest))) => dressed(&look.on(&format!("{word}:")), shows_colours(&out)) + rest,
-        _ => text,
+    let look = |word: &str| match word {
+        "error" => Look::Bad,
+        "warning" => Look::Doubtful,
+        _ => Look::Plain,
     };
-    let _ = write_lines(&mut out, &text);
+    let text = match text.split_once(':') {
+        Some((word, rest)) => look(word).on(&format!("{word}:")) + rest,
+        None => Text::from(text),
+    };
+    let _ = text.write(&mut AutoStream::auto(std::io::stderr()).lock());
 }
 
 fn write_lines(out: &mut impl Write, text: &str) -> std::io::Result<()> {
@@ -125,7 +166,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// A table with a heading; the columns of `numbers` are aligned to the right.
-pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
+pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Text {
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING).set_header(heading.iter().copied());
     table
@@ -137,7 +178,7 @@ pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops:
     }
     let line = |(number, line): (usize, String)| match (number, line.trim_end()) {
         (0, heading) => Look::Strong.on(heading) + "\n",
-        (_, line) => line.to_owned() + "\n",
+        (_, line) => Text::from(line.to_owned() + "\n"),
     };
     table.lines().enumerate().map(line).collect()
 }
@@ -157,12 +198,12 @@ pub(crate) fn bars(counts: &[u64]) -> String {
 const MOST_ROWS: usize = 20;
 
 /// A table with an empty line before it and only its first rows, and how many there are more. JSON and CSV must have all.
-pub(crate) fn shortened(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
+pub(crate) fn shortened(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Text {
     let more = match rows.len().saturating_sub(MOST_ROWS) {
         0 => String::new(),
         more => format!("{} more rows; `--json` and `--csv` print all\n", count(more as u64)),
     };
-    format!("\n{}{more}", table(heading, rows.into_iter().take(MOST_ROWS).collect(), numbers))
+    Text::from("\n") + table(heading, rows.into_iter().take(MOST_ROWS).collect(), numbers) + more
 }
 
 /// So many jobs.
@@ -214,13 +255,25 @@ mod tests {
         assert_eq!(of_unit("waited", unit), "waited (min)");
     }
 
+    /// The text as a terminal gets it, and as a pipe gets it.
+    fn written(text: &Text) -> [String; 2] {
+        let (mut styled, mut plain) = (Vec::new(), Vec::new());
+        assert!(text.write(&mut styled).is_ok() && text.write(&mut AutoStream::never(&mut plain)).is_ok());
+        [styled, plain].map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     #[test]
     fn parts_have_looks_and_names_have_none() {
-        let text = format!("{} b\u{1b}[31m\n", Look::Strong.on("a"));
-        assert_eq!(dressed(&text, false), "a b\\u001b[31m\n");
-        assert_eq!(dressed(&text, true), "\u{1b}[1ma\u{1b}[0m b\\u001b[31m\n");
-        let hostile = table(&["name"], vec![vec![Look::Bad.on("x\u{1b}")]], 0..0);
-        assert_eq!(dressed(&hostile, true), "\u{1b}[1m name\u{1b}[0m\n \\u206dx\\u001b\\u206e\n");
+        let text = Look::Strong.on("a") + " b\u{1b}[31m\n";
+        assert_eq!(written(&text), ["\u{1b}[1ma\u{1b}[0m b\\u001b[31m\n", "a b\\u001b[31m\n"]);
+        let hostile = table(&["name"], vec![vec!["x\u{1b}\u{206d}".to_owned()]], 0..0);
+        assert_eq!(written(&hostile)[0], "\u{1b}[1m name\u{1b}[0m\n x\\u001b\\u206d\n");
+    }
+
+    #[test]
+    fn each_line_is_indented_once() {
+        let text = (Look::Good.on("a") + "b\nc").indented("  ");
+        assert_eq!(written(&text)[1], "  ab\n  c\n");
     }
 
     #[test]

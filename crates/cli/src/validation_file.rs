@@ -59,7 +59,7 @@ impl Validation {
         }
         let (_, found) = best.ok_or_else(|| wrong(&"no replay has an error of completion times"))?;
         let Some(trace) = found.trace else {
-            return Err(wrong(&"it does not say of which trace it is, as an earlier version wrote it"));
+            return Err(wrong(&"it does not say of which trace it is"));
         };
         let policy = found.label.unwrap_or(found.policy);
         let errors = found.errors.into_iter().filter_map(|(name, error)| Some((name, error?))).collect();

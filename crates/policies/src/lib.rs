@@ -12,6 +12,7 @@ mod batch;
 mod error;
 pub mod hadoop;
 mod info;
+mod order;
 mod parameter;
 pub mod parts;
 pub mod queues;
@@ -26,6 +27,7 @@ mod testing;
 
 pub use error::Error;
 pub use info::{Engine, Family, PolicyInfo};
+pub use order::order_of;
 pub use parameter::{Parameter, Range, Signal};
 pub use registry::{POLICIES, SPECULATORS};
 pub use resched_tables::reference::nearest;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use resched_tables::run;
 use resched_tables::store::marker::{self, Layout};
-use resched_tables::store::write_file;
+use resched_tables::store::{MANIFEST, write_file};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -13,19 +13,16 @@ use crate::Error;
 /// The file.
 const NAME: &str = "runs.json";
 
-/// The layouts of the file. The first has neither a version nor a seal.
 const LAYOUT: Layout = Layout {
     what: "list of runs",
-    oldest: 0,
-    newest: 1,
-    sealed: 1,
+    version: 1,
+    by_others: false,
     again: "remove it; the runs are then in the order of their names",
 };
 
 /// The content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct RunList {
-    #[serde(default)]
     format_version: u32,
     /// The names of the runs' folders, in the order in which they were asked for. The first is the baseline of a report.
     runs: Vec<String>,
@@ -41,7 +38,7 @@ pub(crate) fn note<'d>(out: &Path, dirs: impl Iterator<Item = &'d Path>) -> Resu
     let earlier: Vec<String> = listed(out)?.into_iter().filter(|name| !runs.contains(name)).collect();
     runs.extend(earlier);
     let path = out.join(NAME);
-    let json = marker::encode(&RunList { format_version: LAYOUT.newest, runs });
+    let json = marker::encode(&RunList { format_version: LAYOUT.version, runs });
     let json = json.map_err(|error| resched_tables::Error::io(&path, "write the file")(error.into()))?;
     Ok(write_file(&path, &json)?)
 }
@@ -66,7 +63,7 @@ fn listed(out: &Path) -> Result<Vec<String>, Error> {
 /// [`Error::Request`] if there are none, the folder cannot be read or its list is damaged.
 pub fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_run = |dir: &Path| dir.join(run::MARKER).is_file();
-    if is_run(path) || path.join("trace.json").is_file() {
+    if is_run(path) || path.join(MANIFEST).is_file() {
         return Ok(vec![path.to_path_buf()]);
     }
     let shown = path.display();

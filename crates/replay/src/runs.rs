@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use resched_policies::PolicySpec;
 use resched_tables::run;
-use resched_tables::store::{Claim, FolderLock, Out};
+use resched_tables::store::{Claim, FolderLock, MANIFEST, Out};
 
 use crate::Error;
 use crate::run_list::note;
@@ -26,7 +26,7 @@ impl RunFolders {
     /// where one should, or if two policies are the same.
     pub fn open(out: impl Into<Out>, policies: &[PolicySpec]) -> Result<Self, Error> {
         let Out { path: out, force } = out.into();
-        if [run::MARKER, "trace.json"].iter().any(|marker| out.join(marker).is_file()) {
+        if [run::MARKER, MANIFEST].iter().any(|marker| out.join(marker).is_file()) {
             let problem = "expected a folder for runs, found a trace or a run; name another --out";
             return Err(Error::Request(format!("{}: {problem}", out.display())));
         }

@@ -460,10 +460,12 @@ impl World {
     /// The part of `run.json` that all runs in this world share, with the names of this run.
     fn info(&self, label: impl Into<String>, policy: impl Into<String>) -> RunInfo {
         let cost = &self.setup.cluster.cost;
+        let label = label.into();
         RunInfo {
             format_version: FORMAT_VERSION,
             written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
-            label: label.into(),
+            policy_order: resched_policies::order_of(&label),
+            label,
             policy: policy.into(),
             rules: self.setup.cluster.clone(),
             site: self.setup.site_files.clone(),

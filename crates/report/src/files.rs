@@ -26,7 +26,7 @@ pub(crate) const BLAME: &str = "blame.parquet";
 pub(crate) const TIMELINES: &str = "timelines.csv";
 
 /// The version of the report that this build writes.
-const FORMAT_VERSION: u32 = 5;
+const FORMAT_VERSION: u32 = 1;
 
 /// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`, `phases.parquet` and
 /// `blame.parquet`, and those over time, which are in `timelines.csv`.

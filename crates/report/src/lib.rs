@@ -43,7 +43,7 @@ use resched_tables::store::{Claim, Out, write_file};
 use resched_tables::validity::Validity;
 
 use crate::answer::{Answer, check_took_place};
-use crate::charts::Only;
+use crate::charts::{Chart, Only};
 use crate::page::{data, html, notebook, sentences};
 pub use crate::scene::Scene;
 use crate::timelines::Timelines;
@@ -56,7 +56,7 @@ pub use plot::intervals::{Interval, Intervals, draw_intervals};
 pub use plot::lines::{Line, Lines, draw_lines};
 pub use plot::look::Look;
 pub use plot::scatter::{Cloud, Scatter, draw_scatter};
-pub use plot::style::is_known;
+pub use plot::style::Order;
 pub use render::formats::Formats;
 
 /// The file that marks a folder as a report. It lists the other files.
@@ -176,7 +176,7 @@ pub fn write_report(
     let (figures, empty) = if formats.charts() { draw_charts(&scene, options, progress)? } else { Default::default() };
     let has_numbers = formats.html || formats.tables();
     let timelines = if has_numbers { Timelines::new(&scene) } else { Timelines::default() };
-    for figure in &figures {
+    for (_, figure) in &figures {
         if formats.svg {
             write(&figure.svg_name(), figure.described().as_bytes())?;
         }
@@ -260,7 +260,7 @@ fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {
 }
 
 /// The charts that are asked for and have something to show, and the names of the others, with the reasons.
-type Drawn = (Vec<Figure>, Vec<(&'static str, &'static str)>);
+type Drawn = (Vec<(&'static Chart, Figure)>, Vec<(&'static str, &'static str)>);
 
 fn draw_charts(scene: &Scene<'_>, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Drawn, Error> {
     let (mut figures, mut empty) = (Vec::new(), Vec::new());
@@ -268,7 +268,7 @@ fn draw_charts(scene: &Scene<'_>, options: &Options, progress: &mut dyn FnMut(&s
         progress(chart.name);
         if let Some(svg) = (chart.draw)(scene)? {
             let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
-            figures.push(Figure { name, title, caption, svg });
+            figures.push((chart, Figure { name, title, caption, svg }));
         } else {
             empty.push((chart.name, charts::why_empty(chart.name)));
         }

@@ -58,8 +58,9 @@ pub struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// The policies `chosen` of `runs`. `population` is that of all runs.
     pub(crate) fn new(runs: &'a [Run], population: &Population, chosen: &[Chosen<'a>]) -> Self {
-        let styles = styles(&chosen.iter().map(|policy| policy.label).collect::<Vec<_>>());
         let first = |policy: &Chosen<'a>| policy.runs.first().copied();
+        let order = |policy: &Chosen<'a>| runs.get(first(policy)?)?.replay()?.policy_order;
+        let styles = styles(&chosen.iter().map(|policy| (policy.label, order(policy))).collect::<Vec<_>>());
         let shown = chosen
             .iter()
             .zip(styles)

@@ -74,7 +74,7 @@ table! {
         job_id: String,
         /// What the row is about: `job`, `user` or `queue`.
         by: String,
-        /// `named`, `others` (all that are not named), `idle` (what the job waited for was free, or its machine was lost) or `rule` (the policy or
+        /// `job` (a job, or the jobs of a user or queue), `others` (all that are not named), `idle` (what the job waited for was free, or its machine was lost) or `rule` (the policy or
         /// Hadoop held it back, or it was set up, cleaned up, or waited for its own earlier stages).
         holder: String,
         /// The id of the job, or the name of the user or queue, that is to blame; null if it is unknown or there is none.

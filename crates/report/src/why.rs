@@ -6,27 +6,24 @@ use std::sync::Arc;
 
 use crate::tables::{JobBlameRow, JobPhaseRow};
 use resched_analysis::advice::{Advice, advise};
-use resched_analysis::why::{InShort, Phase, Shares as InShortShares, Why};
+use resched_analysis::why::{Holder, InShort, Phase, Shares as InShortShares, Why};
 use resched_tables::store::{FileEntry, TableWriter};
 
 use crate::Error;
 use crate::answer::Answer;
 use crate::scene::Scene;
 
-/// Who made a job wait.
+/// How the report names a job, or the jobs of a user or queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Blamed {
+pub(crate) enum Named {
     /// The job of that number of the scene, counted from 0.
-    Job(usize),
+    Number(usize),
     /// A job that is not in the scene, a user or a queue; `None` if it is unknown.
-    Named(Option<Arc<str>>),
-    /// All that are not named.
-    Others,
-    /// Nobody: what the job waited for was free, or its machine was lost.
-    Idle,
-    /// A rule of the policy or of Hadoop.
-    Rule,
+    Name(Option<Arc<str>>),
 }
+
+/// Who made a job wait.
+pub(crate) type Blamed = Holder<Named>;
 
 /// Who made a job wait, and for how long, ms: those with names first, the most first.
 pub(crate) type Shares = Vec<(Blamed, i64)>;
@@ -128,7 +125,7 @@ impl Reasons {
                     phases.append(&JobPhaseRow { run, job_id, phase: phase.name().to_owned(), time: ms })?;
                 }
                 for (by, (blamed, ms)) in job.shares() {
-                    let (holder, name) = blamed.in_table(&ids);
+                    let (holder, name) = (blamed.name(), name_of(blamed, &ids));
                     let [run, job_id, by, holder] = [&run, &job_id, by, holder].map(str::to_owned);
                     blame.append(&JobBlameRow { run, job_id, by, holder, name, time: *ms })?;
                 }
@@ -151,16 +148,12 @@ impl OfJob {
     }
 }
 
-impl Blamed {
-    /// What it is and its name, as the table of blame has them.
-    fn in_table(&self, ids: &[&str]) -> (&'static str, Option<String>) {
-        match self {
-            Self::Job(number) => ("named", ids.get(*number).map(|id| (*id).to_owned())),
-            Self::Named(name) => ("named", name.as_deref().map(str::to_owned)),
-            Self::Others => ("others", None),
-            Self::Idle => ("idle", None),
-            Self::Rule => ("rule", None),
-        }
+/// The name of those to blame, as the table of blame has it.
+fn name_of(blamed: &Blamed, ids: &[&str]) -> Option<String> {
+    match blamed {
+        Holder::Job(Named::Number(number)) => ids.get(*number).map(|id| (*id).to_owned()),
+        Holder::Job(Named::Name(name)) => name.as_deref().map(str::to_owned),
+        Holder::Others | Holder::Idle | Holder::Rule => None,
     }
 }
 
@@ -175,12 +168,12 @@ impl Namer<'_> {
     fn of_job(&self, job: InShort) -> OfJob {
         let InShort { phases, track, jobs, users, queues, .. } = job;
         let of = |row: usize| self.why.jobs.get(row);
-        let user = |row: usize| Blamed::Named(of(row).and_then(|job| job.user.clone()));
-        let queue = |row: usize| Blamed::Named(of(row).and_then(|job| job.queue.clone()));
+        let user = |row: usize| Named::Name(of(row).and_then(|job| job.user.clone()));
+        let queue = |row: usize| Named::Name(of(row).and_then(|job| job.queue.clone()));
         let job = |row: usize| {
             let id = of(row).map(|job| job.job_id.as_str());
             let number = id.and_then(|id| self.numbers.get(id));
-            number.map_or_else(|| Blamed::Named(id.map(Arc::from)), |&number| Blamed::Job(number))
+            number.map_or_else(|| Named::Name(id.map(Arc::from)), |&number| Named::Number(number))
         };
         OfJob {
             phases,
@@ -192,8 +185,8 @@ impl Namer<'_> {
     }
 }
 
-fn listed(shares: &InShortShares, name: impl Fn(usize) -> Blamed) -> Shares {
-    let named = shares.named.iter().map(|&(row, ms)| (name(row), ms));
-    let rest = [(Blamed::Others, shares.others), (Blamed::Idle, shares.idle), (Blamed::Rule, shares.rule)];
+fn listed(shares: &InShortShares, name: impl Fn(usize) -> Named) -> Shares {
+    let named = shares.named.iter().map(|&(row, ms)| (Holder::Job(name(row)), ms));
+    let rest = [(Holder::Others, shares.others), (Holder::Idle, shares.idle), (Holder::Rule, shares.rule)];
     named.chain(rest.into_iter().filter(|&(_, ms)| ms > 0)).collect()
 }

@@ -244,7 +244,7 @@ fn phases_and_blame_add_up() {
         // All jobs are of one user and one queue, about which there is nothing to say.
         let of_job = || blame.iter().filter(|row| (&row.run, &row.job_id) == place && row.by == "job");
         assert_eq!(of_job().map(|row| row.time).sum::<i64>(), waited, "{place:?}");
-        named += of_job().filter(|row| row.holder == "named").count();
+        named += of_job().filter(|row| row.holder == "job").count();
         let policies = data["policies"].as_array().unwrap();
         let policy = policies.iter().position(|look| look["label"] == job.run.as_str()).unwrap();
         let number = ids.iter().position(|id| *id == job.job_id).unwrap();

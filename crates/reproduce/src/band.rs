@@ -130,7 +130,7 @@ impl Band {
             ),
             svg,
         };
-        Ok(draw_lines(&chart)?.map(figure))
+        Ok(draw_lines(&chart, resched_policies::order_of)?.map(figure))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{Band, Error, Row, markdown, page};
 pub const MARKER: &str = "reproduction.json";
 
 /// The version of the file that this build writes.
-const FORMAT_VERSION: u32 = 4;
+const FORMAT_VERSION: u32 = 1;
 
 /// Writes `REPRODUCTION.md`, `index.html`, the rows as JSON and each figure as SVG and PNG to the claimed folder. It appears
 /// whole or not at all, and replaces an earlier reproduction. Returns the files; the first is the page.

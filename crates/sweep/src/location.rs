@@ -18,7 +18,7 @@ use crate::objects::Objects;
 pub enum Location {
     /// A folder.
     Folder(PathBuf),
-    /// A prefix in an object store: `s3://bucket/prefix`, `gs://…`, `az://…`.
+    /// A prefix in an object store: `s3://bucket/prefix`.
     Objects(Url),
 }
 
@@ -36,8 +36,8 @@ impl Location {
         match url.scheme() {
             "file" => url.to_file_path().map(Self::Folder).map_err(|()| format!("{expected}, found `{text}`")),
             _ if url.host_str().is_none_or(str::is_empty) => Err(format!("{expected}, found `{text}`")),
-            "s3" | "s3a" | "gs" | "az" | "adl" | "azure" | "abfs" | "abfss" => Ok(Self::Objects(url)),
-            scheme => Err(format!("{expected}, gs://… or az://…, found the scheme `{scheme}`")),
+            "s3" | "s3a" => Ok(Self::Objects(url)),
+            scheme => Err(format!("{expected}, found the scheme `{scheme}`")),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::Error;
 const AT_ONCE: usize = 32;
 
 /// The objects under an address of an object store. Credentials, region and endpoint come from the environment, under the names that
-/// the store's own tools use (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`, …).
+/// the store's own tools use (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT`, …).
 #[derive(Debug)]
 pub(crate) struct Objects {
     url: Url,
@@ -76,5 +76,5 @@ fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
 }
 
-const REMEDY: &str = "check the address, and the credentials, region and endpoint in the environment (for S3: AWS_ACCESS_KEY_ID, \
+const REMEDY: &str = "check the address, and the credentials, region and endpoint in the environment (AWS_ACCESS_KEY_ID, \
                       AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT)";

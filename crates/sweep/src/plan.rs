@@ -21,8 +21,7 @@ use crate::world::{Origin, WorldSpec, policy_files};
 
 /// The file that makes a folder a sweep.
 pub const MARKER: &str = "sweep.json";
-/// The versions of the plan. Version 1 has no seal.
-const LAYOUT: Layout = Layout { what: "plan", oldest: 1, newest: 2, sealed: 2, again: "plan the sweep again" };
+const LAYOUT: Layout = Layout { what: "plan", version: 1, by_others: false, again: "plan the sweep again" };
 /// The most cells of a sweep, unless `--most-cells` allows more. A million of them take some 1 GB in a plan.
 pub const MOST_CELLS: u64 = 1_000_000;
 /// The number of characters in the id of a cell: 128 bits of its hash.
@@ -89,7 +88,7 @@ impl Plan {
         });
         let clusters = file.clusters.iter().map(|cluster| cluster.as_deref().map(absolute));
         let mut plan = Self {
-            format_version: LAYOUT.newest,
+            format_version: LAYOUT.version,
             written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
             name: file.name.clone(),
             file: FileCopy { path: absolute(&file.copy.path), text: file.copy.text.clone() },

@@ -109,7 +109,7 @@ impl CellResult {
     /// Reads the file of the cell with that id. Whatever changed it since is an error.
     pub(crate) fn decode(id: &str, bytes: Vec<u8>) -> Result<Self, String> {
         if !is_whole(id, &bytes) {
-            return Err("it is damaged, or of an earlier version".to_owned());
+            return Err("it is damaged".to_owned());
         }
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let builder =

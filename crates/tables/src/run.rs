@@ -21,12 +21,11 @@ use crate::validity::Validity;
 /// The file that makes a folder a run.
 pub const MARKER: &str = "run.json";
 
-/// The version of the layout that this build writes.
-pub const FORMAT_VERSION: u32 = 2;
+/// The version of the layout.
+pub const FORMAT_VERSION: u32 = 1;
 
-/// The versions of the layout. Version 1 has no list of files and no seal.
 const LAYOUT: Layout =
-    Layout { what: "run", oldest: 1, newest: FORMAT_VERSION, sealed: 2, again: "replay the trace again" };
+    Layout { what: "run", version: FORMAT_VERSION, by_others: false, again: "replay the trace again" };
 
 /// The trace that was replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -38,7 +37,7 @@ pub struct RunTrace {
     /// The SHA-256 of the workload file without its machines, hexadecimal, if it was one: what all seeds and sizes have in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<String>,
-    /// How many jobs it has, whether they were replayed or not; absent in earlier runs.
+    /// How many jobs it has, whether they were replayed or not, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
 }
@@ -313,6 +312,9 @@ pub struct RunInfo {
     pub label: String,
     /// The policy's name.
     pub policy: String,
+    /// Its place in the order of policies, from which figures take its style; absent if it is none that resched lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_order: Option<u32>,
     /// The policy's parameters.
     pub params: BTreeMap<String, String>,
     /// The trace that was replayed.
@@ -339,7 +341,7 @@ pub struct RunInfo {
     /// What was left out of the trace, by cause.
     pub skipped: BTreeMap<String, u64>,
     /// For how long each resource was the bottleneck: `map-slots` and `reduce-slots`; `memory` and `vcores` of containers; `memory` and
-    /// `cores` of a production trace; `cores`, `disk` and `network` of `cost.contention`. Empty in runs of earlier versions.
+    /// `cores` of a production trace; `cores`, `disk` and `network` of `cost.contention`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bound: BTreeMap<String, RunBound>,
     /// What became of work that had not ended when the trace ended.
@@ -348,7 +350,7 @@ pub struct RunInfo {
     /// The time in which jobs must be submitted to count in a metric; absent: any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<RunWindow>,
-    /// How its clock relates to that of the trace; absent if the times between arrivals were changed, or an earlier version wrote it.
+    /// How its clock relates to that of the trace; absent if the times between arrivals were changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<RunClock>,
     /// What decides the answer, and whether it was observed.
@@ -359,7 +361,7 @@ pub struct RunInfo {
     pub validation: Option<RunValidation>,
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
-    /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 2.
+    /// The files of the tables, with their hashes. Empty in memory.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "inside")]
     pub files: Inventory,
 }
@@ -431,9 +433,11 @@ mod tests {
         assert!(message(dir.path()).contains("holds no run.json"));
         fs::write(dir.path().join(MARKER), "{").unwrap();
         assert!(message(dir.path()).contains("damaged"));
-        fs::write(dir.path().join(MARKER), r#"{"format_version": 3}"#).unwrap();
-        assert!(message(dir.path()).contains("expected a run of version 1 to 2, found version 3"));
+        fs::write(dir.path().join(MARKER), r#"{"format_version": 2}"#).unwrap();
+        assert!(message(dir.path()).contains("expected a run of version 1, found version 2"));
         fs::write(dir.path().join(MARKER), r#"{"format_version": 1}"#).unwrap();
+        assert!(message(dir.path()).contains("seal is missing"));
+        fs::write(dir.path().join(MARKER), marker::encode(&BTreeMap::from([("format_version", 1)])).unwrap()).unwrap();
         assert!(message(dir.path()).contains("missing field"));
     }
 }

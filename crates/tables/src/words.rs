@@ -24,20 +24,53 @@ pub fn duration(ms: f64) -> String {
 pub struct TimeUnit {
     ms: f64,
     name: &'static str,
+    /// The time from which on it is used, ms.
+    from: f64,
 }
 
+/// The longest unit, which only axes have.
+const DAY: TimeUnit = TimeUnit { ms: 86_400_000.0, name: "d", from: 432_000_000.0 };
+
 impl TimeUnit {
+    /// The units of texts, the longest first.
+    pub const ALL: [Self; 3] = [
+        Self { ms: 3_600_000.0, name: "h", from: 7_200_000.0 },
+        Self { ms: 60_000.0, name: "min", from: 120_000.0 },
+        Self { ms: 1_000.0, name: "s", from: 0.0 },
+    ];
+
+    /// That in which a time reads best.
+    fn for_one(ms: f64) -> Self {
+        let [hour, minute, second] = Self::ALL;
+        match ms {
+            ms if ms >= hour.from => hour,
+            ms if ms >= minute.from => minute,
+            _ => second,
+        }
+    }
+
+    /// That in which an axis up to `max_ms` reads best. Long axes have days.
+    pub fn for_axis(max_ms: f64) -> Self {
+        if max_ms >= DAY.from { DAY } else { Self::for_one(max_ms) }
+    }
+
+    /// Its name, its length and the time from which on it is used, both ms.
+    pub fn rule(self) -> (&'static str, f64, f64) {
+        (self.name, self.ms, self.from)
+    }
+
+    /// A time in ms as a plain number of this unit.
+    pub fn amount(self, ms: f64) -> f64 {
+        ms / self.ms
+    }
+
     /// That in which the median of these times (ms) reads best. Zero reads well in each.
     pub fn of(times: impl IntoIterator<Item = f64>) -> Self {
         let mut sizes: Vec<f64> = times.into_iter().map(f64::abs).filter(|ms| *ms > 0.0 && ms.is_finite()).collect();
         sizes.sort_by(f64::total_cmp);
         let middle = |place: usize| sizes.get(place).copied().unwrap_or(0.0);
         let median = f64::midpoint(middle(sizes.len().saturating_sub(1) / 2), middle(sizes.len() / 2));
-        match median {
-            ms if ms < 120_000.0 => Self { ms: 1_000.0, name: "s" },
-            ms if ms < 7_200_000.0 => Self { ms: 60_000.0, name: "min" },
-            _ => Self { ms: 3_600_000.0, name: "h" },
-        }
+        Self::for_one(median)
     }
 
     /// Its name, such as "min".
@@ -47,7 +80,7 @@ impl TimeUnit {
 
     /// A time in ms as a number in this unit. A short one keeps a digit that says something.
     pub fn number(self, ms: f64) -> String {
-        let amount = ms / self.ms;
+        let amount = self.amount(ms);
         let decimals = match amount.abs() {
             size if size > 0.0 && size < 0.01 => 3,
             size if size > 0.0 && size < 0.1 => 2,

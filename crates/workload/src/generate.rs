@@ -9,7 +9,7 @@ use super::{Arrivals, Class, Cluster, Size, Workload};
 use crate::synthesise::{Layout, Placement, Shape, Variation};
 use resched_tables::Error;
 use resched_tables::draws::{Purpose, stream};
-use resched_tables::model::{JobRecord, JobRow, NodeChange, NodeRow, Outcome, Priority};
+use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeChange, NodeRow, Outcome, Priority};
 use resched_tables::names::{host_name, rack_name, rack_of};
 use resched_tables::sink::Sink;
 
@@ -80,7 +80,7 @@ impl Planned<'_> {
             user: self.user.map(str::to_owned),
             queue: Some(self.queue.unwrap_or("default").to_owned()),
             priority: Some(self.priority),
-            framework: Some("mapreduce".to_owned()),
+            framework: Some(MAPREDUCE.to_owned()),
             submit: Some(self.submit),
             outcome: Outcome::Success,
             input_bytes: bytes(shape.input_bytes),

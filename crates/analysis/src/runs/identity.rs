@@ -320,7 +320,6 @@ mod tests {
         let batch = RunInfo { engine: RunEngine::Batch, label: "batch-fifo".to_owned(), ..run("a") };
         let error = found(run("a"), batch).unwrap_err();
         assert!(error.contains("(fifo)") && error.contains("(batch-fifo)") && error.contains("one engine"), "{error}");
-        // A run of an earlier version does not know its engine.
     }
 
     #[test]

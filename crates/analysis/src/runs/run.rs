@@ -7,7 +7,7 @@ use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKi
 use resched_tables::run::{self, Optional, RowSink, RunInfo, RunTables};
 use resched_tables::standing::Standing;
 use resched_tables::store::columns::Row;
-use resched_tables::store::{Inventory, Manifest, System, Trace};
+use resched_tables::store::{Inventory, MANIFEST, Manifest, System, Trace};
 
 use crate::Error;
 use crate::runs::attempts::Attempt;
@@ -32,7 +32,7 @@ impl Origin {
     /// # Errors
     /// [`Error::Trace`] if it is neither or it is damaged.
     pub fn of(dir: &Path) -> Result<Self, Error> {
-        if dir.join(TRACE_MARKER).is_file() && !dir.join(run::MARKER).is_file() {
+        if dir.join(MANIFEST).is_file() && !dir.join(run::MARKER).is_file() {
             return Ok(Self::Observed(Box::new(Trace::open(dir)?.manifest().clone())));
         }
         Ok(Self::Replay(Box::new(run::read(dir)?)))
@@ -46,7 +46,7 @@ impl Origin {
         }
     }
 
-    /// The files of the tables; empty for an older layout.
+    /// The files of the tables; empty if another tool made the trace.
     pub fn files(&self) -> &Inventory {
         match self {
             Self::Replay(info) => &info.files,
@@ -241,6 +241,3 @@ fn judged(mut jobs: Vec<JobMetrics>, origin: &Origin) -> Vec<JobMetrics> {
     judge(&mut jobs, window);
     jobs
 }
-
-/// The file that makes a folder a trace.
-const TRACE_MARKER: &str = "trace.json";

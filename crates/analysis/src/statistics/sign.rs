@@ -24,12 +24,10 @@ pub const FILE: &str = "variants.json";
 /// The fact about the sign of an answer is about this.
 pub const SIGN: &str = "sign";
 
-/// The layouts of the file.
 const LAYOUT: Layout = Layout {
     what: "list of variants",
-    oldest: 1,
-    newest: 1,
-    sealed: 1,
+    version: 1,
+    by_others: false,
     again: "remove it, and replay the trace again to test the sign",
 };
 
@@ -257,7 +255,7 @@ pub struct Sign {
 impl Variants {
     /// An empty list for a comparison of these runs.
     pub fn new(level: Level, runs: Vec<VariedRun>) -> Self {
-        Self { format_version: LAYOUT.newest, level, runs, ..Self::default() }
+        Self { format_version: LAYOUT.version, level, runs, ..Self::default() }
     }
 
     /// Writes it into a folder of runs, whole or not at all.

@@ -17,15 +17,38 @@ use super::held::{Held, Resource, Why};
 use super::phase::Phase;
 use super::timeline::{Scope, Stretch};
 
-/// Who is to blame for a wait.
+/// Who is to blame for a wait. `J` names a job, or the jobs of a user or queue: by the row in the table of jobs, unless it says
+/// otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Holder {
-    /// The job in that row of the table of jobs.
-    Job(usize),
+pub enum Holder<J = usize> {
+    /// That job, or those jobs.
+    Job(J),
+    /// All jobs that are not named.
+    Others,
     /// Nobody: what the job waited for was free, or its machine was lost.
     Idle,
     /// A rule of the policy or of Hadoop, or the job itself.
     Rule,
+}
+
+impl<J> Holder<J> {
+    /// Their names in JSON, CSV, tables and pages, in the order of [`Holder::place`].
+    pub const NAMES: [&'static str; 4] = ["job", "others", "idle", "rule"];
+
+    /// Its place in [`Holder::NAMES`].
+    pub fn place(&self) -> usize {
+        match self {
+            Self::Job(_) => 0,
+            Self::Others => 1,
+            Self::Idle => 2,
+            Self::Rule => 3,
+        }
+    }
+
+    /// Its name in JSON, CSV, tables and pages.
+    pub fn name(&self) -> &'static str {
+        Self::NAMES[self.place()]
+    }
 }
 
 /// What the time of a job is sorted by.

@@ -118,7 +118,7 @@ pub struct BlameRow {
 pub struct Blamed {
     /// Its name; null if it is unknown, or nobody is to blame.
     pub name: Option<String>,
-    /// `jobs`, `idle` or `rule`, as in [`BlameRow::holder`].
+    /// `job` (its jobs), `idle` or `rule`, as in [`BlameRow::holder`].
     pub holder: &'static str,
     /// The waiting time while nothing of the job ran, ms.
     pub waited_ms: i64,
@@ -293,17 +293,6 @@ impl Why {
     }
 }
 
-impl Holder {
-    /// Its name in JSON and CSV.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Job(_) => "job",
-            Self::Idle => "idle",
-            Self::Rule => "rule",
-        }
-    }
-}
-
 impl TimelineRow {
     fn of(stretch: &Stretch) -> Self {
         let &Stretch { from, to, phase, reason, partly, .. } = stretch;
@@ -316,8 +305,8 @@ fn blamed<'a>(blame: &BTreeMap<Part, Share>, name: impl Fn(usize) -> Option<&'a 
     let mut sums: BTreeMap<(&'static str, Option<&str>), [i64; 2]> = BTreeMap::new();
     for (&(kind, _, holder), share) in blame {
         let key = match holder {
-            Holder::Job(row) => ("jobs", name(row)),
-            Holder::Idle | Holder::Rule => (holder.name(), None),
+            Holder::Job(row) => (holder.name(), name(row)),
+            Holder::Others | Holder::Idle | Holder::Rule => (holder.name(), None),
         };
         sums.entry(key).or_default()[usize::from(kind.partly)] += share.ms;
     }

@@ -7,8 +7,8 @@ use super::explain::{About, BlameRow, Explanation, PhaseTime};
 use super::phase::Phase;
 
 /// What to know of a run without the table of reasons.
-pub const WITHOUT_REASONS: &str = "The run has no reasons of its policy, so every wait for a place counts as one for a free place, and \
-                                   those who held the places are to blame. `resched replay --decisions` keeps the reasons.";
+pub const WITHOUT_REASONS: &str = "A run without the reasons of its policy (replay --decisions keeps them) counts every wait for a place as one for a \
+                                   free place, even if the job held out for its data or had reached a limit, and blames those who held the places.";
 
 /// The most holders that a sentence names.
 const MOST_NAMED: usize = 3;

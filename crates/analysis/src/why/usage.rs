@@ -65,6 +65,7 @@ impl<'a> Usage<'a> {
             total += ms;
             match holder {
                 Holder::Job(row) => *sums.entry(self.why.holder(row, by)).or_default() += ms,
+                Holder::Others => shares.others += ms,
                 Holder::Idle => shares.idle += ms,
                 Holder::Rule => shares.rule += ms,
             }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use resched_ingest::anonymise::{Key, anonymise};
+use resched_tables::store::MANIFEST;
 
 use super::ingest::told;
 use crate::failure::Failure;
@@ -31,17 +32,17 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let out = args.force.out(&args.out, "trace.json");
+    let out = args.force.out(&args.out, MANIFEST);
     let Some(path) = &args.key else {
         let path = key_file(&args.out)?;
         let (key, file) = Key::make(&path)?;
         let manifest = anonymise(&args.trace, &out, &key)?;
         // If the command is killed before this, nothing is in the way of the next attempt.
         file.commit()?;
-        return print(&format!("{}{}: the key; keep it secret\n", told(&manifest, &args.out), path.display()));
+        return print(format!("{}{}: the key; keep it secret\n", told(&manifest, &args.out), path.display()));
     };
     let manifest = anonymise(&args.trace, &out, &Key::read(path)?)?;
-    print(&told(&manifest, &args.out))
+    print(told(&manifest, &args.out))
 }
 
 /// Where to write a new key: beside the trace, not in it, so that nobody shares it by accident.

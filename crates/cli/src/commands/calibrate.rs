@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};
 use crate::grade::{Graded, graded, of_calibration};
 use crate::out::ForceArg;
-use crate::output::{count, table};
+use crate::output::{Text, count, table};
 use crate::world_args::warn;
 
 /// Fit slots, heartbeats, locality factors and rates from the attempts of a trace, and write them as a cluster file.
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     file.commit()?;
     let validity = of_calibration(&found);
     let told =
-        || in_words(&found) + &known_in_words(&known) + &graded(&validity) + &format!("\n{}\n", args.out.display());
+        || in_words(&found) + known_in_words(&known) + &graded(&validity) + &format!("\n{}\n", args.out.display());
     let settings = known.iter().map(|own| (own.key, own.value)).collect();
     let value = Told { trace: &maker.path, sha256: &maker.sha256, known: settings, calibration: &found };
     args.format.print(&Graded::of(&value, &validity), &values_of(&value)?, told)
@@ -119,15 +119,16 @@ fn fingerprint(dir: &Path) -> Result<String, Failure> {
 }
 
 /// The settings that the site knows, as a table.
-fn known_in_words(known: &[Known<'_>]) -> String {
+fn known_in_words(known: &[Known<'_>]) -> Text {
     if known.is_empty() {
-        return String::new();
+        return Text::default();
     }
     let row = |own: &Known<'_>| vec![own.key.to_owned(), own.value.to_string(), own.place()];
-    format!("\n{}", table(&["known from the site, not fitted", "value", "from"], known.iter().map(row).collect(), 1..2))
+    Text::from("\n")
+        + table(&["known from the site, not fitted", "value", "from"], known.iter().map(row).collect(), 1..2)
 }
 
-fn in_words(found: &Calibration) -> String {
+fn in_words(found: &Calibration) -> Text {
     let slots = |what: &str, slots: Slots| {
         let most = slots.most.map_or_else(|| NOT.to_owned(), |most| most.to_string());
         let reached = format!("{} of {} nodes", count(slots.reached), count(slots.nodes));

@@ -9,14 +9,14 @@ use resched_replay::{Setup, Source, World};
 use resched_report::Formats;
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
-use resched_tables::store::{Claim, StagedDir};
+use resched_tables::store::{Claim, MANIFEST, StagedDir};
 
 use super::replay::{Options, replay_all, signs_in_words, told};
 use super::report;
 use crate::failure::Failure;
 use crate::grade::caveats;
 use crate::out::ForceArg;
-use crate::output::print;
+use crate::output::{Text, print};
 use crate::progress::IngestProgress;
 
 /// The history of one morning on a small cluster. A test of `crates/ingest` made it from `traces/sample-history.toml`.
@@ -48,11 +48,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     write_sample(&history)?;
     let manifest = ingest(
         std::slice::from_ref(&history),
-        args.force.out(&trace, "trace.json"),
+        args.force.out(&trace, MANIFEST),
         &resched_ingest::Options::default(),
         &mut IngestProgress::new(),
     )?;
-    print(&format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
+    print(format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
 
     let policies: Result<Vec<PolicySpec>, _> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
     let policies = policies.map_err(resched_replay::Error::from)?;
@@ -61,17 +61,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let world = World::open(&Source::open(&trace)?, setup)?;
     let done = replay_all(&world, &policies, &args.force.plain(&runs), &Options::default())?;
     let rests_on = done.first().map_or_else(String::new, |done| caveats(done.validity()));
-    let answer = told(&done, &[], 0) + &signs_in_words(&done) + &rests_on;
-    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&answer)))?;
+    let answer = told(&done, &[], 0) + signs_in_words(&done) + rests_on;
+    print(Text::from(format!("2. replay it under {} policies\n", POLICIES.len())) + answer.indented("   "))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
     let options = resched_report::Options {
         formats: Formats { pdf: false, ..Formats::ALL },
         ..resched_report::Options::default()
     };
-    let files = report::files(&report::write(&runs, &out, &options)?);
+    let files = Text::from(report::files(&report::write(&runs, &out, &options)?)).indented("   ");
     let page = args.out.join("report.html");
-    print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))
+    print(Text::from("3. report\n") + files + format!("\nOpen {} in a browser.", page.display()))
 }
 
 /// Writes the sample, unless an earlier demo wrote it.
@@ -89,8 +89,4 @@ fn is_sample(history: &Path) -> bool {
     let entries = std::fs::read_dir(history).map_or(0, Iterator::count);
     let same = |file: &File| std::fs::read(history.join(file.path())).is_ok_and(|bytes| bytes == file.contents());
     entries == SAMPLE.files().count() && SAMPLE.files().all(same)
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("   {line}\n")).collect()
 }

@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{self, Graded};
-use crate::output::{TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened, table};
+use crate::output::{Text, TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened, table};
 use crate::progress::spinner;
 use crate::window_args::{Looked, WindowArgs, Within};
 
@@ -271,31 +271,32 @@ fn pairs(
 }
 
 /// The comparison as sentences and tables.
-fn in_words(told: &Told<'_>, looked: Option<Looked>) -> String {
+fn in_words(told: &Told<'_>, looked: Option<Looked>) -> Text {
     let diff = told.diff;
     let within = looked.map_or_else(String::new, |looked| format!(" {}", looked.in_words()));
     let seeds = if diff.seeds > 1 { format!(", {} seeds", count(diff.seeds)) } else { String::new() };
     if let Some(error) = told.model_error {
-        let mut text = format!("{}\n{}{within}{seeds}\n", told.headline, of_jobs(diff.jobs));
+        let mut text = Text::from(format!("{}\n{}{within}{seeds}\n", told.headline, of_jobs(diff.jobs)));
         text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
-        return text + &quantities(error) + &by_phase(error);
+        return text + quantities(error) + by_phase(error);
     }
-    let mut text = format!("{} compared with {}, {}{within}{seeds}\n", diff.run, diff.baseline, of_jobs(diff.jobs));
+    let compared = format!("{} compared with {}, {}{within}{seeds}\n", diff.run, diff.baseline, of_jobs(diff.jobs));
+    let mut text = Text::from(compared);
     text += &format!("  {}\n", told.headline);
     text +=
         &told.differences.iter().map(|own| format!("  They also differ in {}.\n", own.in_words())).collect::<String>();
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
-    text += &phases(&diff.phases);
+    text += phases(&diff.phases);
     for (what, rows) in &diff.groups {
-        text += &groups(what, rows, &diff.all);
+        text += groups(what, rows, &diff.all);
     }
     let (slower, faster): (Vec<&Changed>, Vec<&Changed>) =
         diff.changed.iter().partition(|own| own.after_ms > own.before_ms);
-    text + &changed("slower most", &slower) + &changed("faster most", &faster)
+    text + changed("slower most", &slower) + changed("faster most", &faster)
 }
 
 /// The quantities that are compared, as they were and as they are in the replay.
-fn quantities(error: &ModelError) -> String {
+fn quantities(error: &ModelError) -> Text {
     let row = |(name, title): &(&str, &str)| {
         let own = error.quantities.get(name)?;
         let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
@@ -306,8 +307,8 @@ fn quantities(error: &ModelError) -> String {
 }
 
 /// The phases that a log knows: their mean times, and their errors.
-fn by_phase(error: &ModelError) -> String {
-    let Some(all) = error.by_size.first() else { return String::new() };
+fn by_phase(error: &ModelError) -> Text {
+    let Some(all) = error.by_size.first() else { return Text::default() };
     let row = |name: &&str| {
         // A job of a production trace has no maps.
         let own = all.phases.get(*name).filter(|own| own.observed_ms.max(own.replayed_ms) > 0.0)?;
@@ -339,7 +340,7 @@ fn change(unit: TimeUnit, change: Change) -> String {
     signed(unit, change.value) + &interval.unwrap_or_default()
 }
 
-fn phases(phases: &[Moved]) -> String {
+fn phases(phases: &[Moved]) -> Text {
     let unit = unit_of(phases.iter().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &Moved| {
         let phase = own.phase.in_words().to_owned();
@@ -355,7 +356,7 @@ fn phase(phase: Option<Phase>) -> String {
 }
 
 /// The groups that lose most and those that gain most, then small ones together, then all jobs.
-fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup) -> String {
+fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup) -> Text {
     let ranked = ranked(&groups.iter().map(|own| (own.jobs, Some(own.change_ms.value))).collect::<Vec<_>>());
     let at = |places: &[usize]| places.iter().filter_map(|&place| groups.get(place)).collect::<Vec<_>>();
     let (shown, small) = (at(&ranked.shown), together(&at(&ranked.small), ranked.floor));
@@ -381,7 +382,7 @@ fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup) -> String {
         1 => "1 group between these is left out; `--json` prints it\n".to_owned(),
         between => format!("{} groups between these are left out; `--json` prints them\n", count(between as u64)),
     };
-    format!("\n{}{more}", table(&heading, rows().map(row).collect(), 1..8))
+    Text::from("\n") + table(&heading, rows().map(row).collect(), 1..8) + more
 }
 
 /// Small groups as one; `None` if there are none.
@@ -411,9 +412,9 @@ fn together(groups: &[&DiffGroup], floor: u64) -> Option<DiffGroup> {
 /// The most jobs that get slower, and the most that get faster, in a table.
 const MOST_CHANGED: usize = 10;
 
-fn changed(heading: &str, changed: &[&Changed]) -> String {
+fn changed(heading: &str, changed: &[&Changed]) -> Text {
     if changed.is_empty() {
-        return String::new();
+        return Text::default();
     }
     let text = |text: &Option<String>| text.as_deref().unwrap_or(UNKNOWN).to_owned();
     let unit = unit_of(changed.iter().map(|row| [row.before_ms, row.after_ms]));
@@ -436,5 +437,5 @@ fn changed(heading: &str, changed: &[&Changed]) -> String {
         0 => String::new(),
         more => format!("{} more; `--json` and `--csv` print all\n", of_jobs(more as u64)),
     };
-    format!("\n{}{more}", table(&heading, changed.iter().take(MOST_CHANGED).map(row).collect(), 4..8))
+    Text::from("\n") + table(&heading, changed.iter().take(MOST_CHANGED).map(row).collect(), 4..8) + more
 }

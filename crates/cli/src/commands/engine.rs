@@ -191,7 +191,7 @@ pub(super) fn slurm(
     let chunks = Chunks::new(plan, &Location::Folder(sweep.clone()), size)?;
     let merge = format!("`resched sweep merge {}`", out.display());
     if chunks.numbers.is_empty() {
-        return print(&format!("all cells are done; make the tables with {merge}\n"));
+        return print(format!("all cells are done; make the tables with {merge}\n"));
     }
     let values = [
         ("@TASKS@", chunks.ranges()),
@@ -209,14 +209,14 @@ pub(super) fn slurm(
     write_file(&path, script.as_bytes())?;
     let shown = path.display();
     if !array.submit {
-        return print(&format!(
+        return print(format!(
             "{shown}: {} cells per task; submit it with `sbatch {shown}`, then run {merge}\n",
             chunks.size
         ));
     }
     let sbatch = Program { name: "sbatch".as_ref(), args: vec![path.as_os_str().to_owned()], scratch: false };
     match sbatch.run(&[]).map_err(cannot_keep)? {
-        Ended::Done(told) => print(&format!("{told}When the array is done, run {merge}\n")),
+        Ended::Done(told) => print(format!("{told}When the array is done, run {merge}\n")),
         Ended::NotStarted(reason) => Err(Failure::request(format!(
             "sbatch: cannot start it: {reason}; submit {shown} on a host that has sbatch"
         ))),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{
-    About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
+    About, BlameRow, Blamed, Culprit, Explanation, Holder, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited,
+    Why,
 };
 use resched_analysis::{Origin, Run};
 use resched_tables::reference::nearest;
@@ -13,7 +14,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{Graded, graded, of_origin};
-use crate::output::{TimeUnit, UNKNOWN, of_jobs, of_unit, shortened, table};
+use crate::output::{Text, TimeUnit, UNKNOWN, of_jobs, of_unit, shortened, table};
 use crate::progress::spinner;
 use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
 
@@ -153,17 +154,17 @@ fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {
 }
 
 /// The explanation as sentences and tables.
-fn in_words(explanation: &Explanation, within: &str) -> String {
-    let mut text = format!("{} under {}{within}\n", explanation.title(), explanation.run);
+fn in_words(explanation: &Explanation, within: &str) -> Text {
+    let mut text = Text::from(format!("{} under {}{within}\n", explanation.title(), explanation.run));
     text += &explanation.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     if matches!(explanation.about, About::Job { .. }) {
-        text += &time_line(explanation);
+        text += time_line(explanation);
     }
-    text += &phases(&explanation.phases);
+    text += phases(&explanation.phases);
     if !explanation.blame.is_empty() {
-        text += &blame(&explanation.blame);
-        text += &blamed("by user", &explanation.users);
-        text += &blamed("by queue", &explanation.queues);
+        text += blame(&explanation.blame);
+        text += blamed("by user", &explanation.users);
+        text += blamed("by queue", &explanation.queues);
     }
     if explanation.left_out > 0 {
         text += &format!("\nleft out: {} whose completion time is not known\n", of_jobs(explanation.left_out));
@@ -190,7 +191,7 @@ fn phase_in_words(phase: Phase, while_running: bool) -> String {
     format!("{}{meanwhile}", phase.in_words())
 }
 
-fn time_line(explanation: &Explanation) -> String {
+fn time_line(explanation: &Explanation) -> Text {
     let begin = explanation.timeline.first().map_or(0, |row| row.from);
     let unit = unit_of(explanation.timeline.iter().map(|row| row.to - begin));
     let row = |own: &TimelineRow| {
@@ -204,7 +205,7 @@ fn time_line(explanation: &Explanation) -> String {
     )
 }
 
-fn phases(phases: &[PhaseTime]) -> String {
+fn phases(phases: &[PhaseTime]) -> Text {
     let unit = unit_of(phases.iter().map(|row| row.ms));
     let row = |own: &PhaseTime| {
         let share = format!("{:.1} %", 100.0 * own.share);
@@ -213,7 +214,7 @@ fn phases(phases: &[PhaseTime]) -> String {
     shortened(&["phase", "reason", &of_unit("time", unit), "share"], phases.iter().map(row).collect(), 2..4)
 }
 
-fn blame(blame: &[BlameRow]) -> String {
+fn blame(blame: &[BlameRow]) -> Text {
     let unit = unit_of(blame.iter().map(|row| row.ms));
     let row = |own: &BlameRow| {
         let holder = own.job_id.as_deref().unwrap_or(own.holder);
@@ -230,24 +231,24 @@ fn blame(blame: &[BlameRow]) -> String {
     shortened(&heading, blame.iter().map(row).collect(), 4..6)
 }
 
-fn blamed(what: &str, blamed: &[Blamed]) -> String {
+fn blamed(what: &str, blamed: &[Blamed]) -> Text {
     let waited = unit_of(blamed.iter().map(|row| row.waited_ms));
     let running = unit_of(blamed.iter().map(|row| row.while_running_ms));
     let row = |own: &Blamed| {
-        let name = if own.holder == "jobs" { text(own.name.as_deref()) } else { own.holder.to_owned() };
+        let name = if own.holder == Holder::Job(()).name() { text(own.name.as_deref()) } else { own.holder.to_owned() };
         vec![name, time(waited, own.waited_ms), time(running, own.while_running_ms)]
     };
     let heading = [what, &of_unit("waited", waited), &of_unit("while running", running)];
     shortened(&heading, blamed.iter().map(row).collect(), 1..3)
 }
 
-fn in_tables(top: &Top, within: &str) -> String {
+fn in_tables(top: &Top, within: &str) -> Text {
     let (first, second) = (waited(&top.waited), made_wait(&top.made_wait));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
-    format!("{} under {}{within}\n\n{first}\n{second}{known}", of_jobs(top.jobs), top.run)
+    Text::from(format!("{} under {}{within}\n\n", of_jobs(top.jobs), top.run)) + first + "\n" + second + known
 }
 
-fn waited(rows: &[Waited]) -> String {
+fn waited(rows: &[Waited]) -> Text {
     let times: [fn(&Waited) -> i64; 3] = [|row| row.completion_ms, |row| row.waited_ms, |row| row.while_running_ms];
     let units = times.map(|of| unit_of(rows.iter().map(of)));
     let row = |own: &Waited| {
@@ -269,7 +270,7 @@ fn waited(rows: &[Waited]) -> String {
     table(&heading, rows.iter().map(row).collect(), 3..6)
 }
 
-fn made_wait(rows: &[Culprit]) -> String {
+fn made_wait(rows: &[Culprit]) -> Text {
     let times: [fn(&Culprit) -> i64; 2] = [|row| row.waited_ms, |row| row.while_running_ms];
     let units = times.map(|of| unit_of(rows.iter().map(of)));
     let row = |own: &Culprit| {

@@ -1,5 +1,6 @@
 //! `resched generate`: a synthetic trace from a workload file.
 
+use resched_tables::store::MANIFEST;
 use std::path::PathBuf;
 
 use resched_workload::{MAX_WRITTEN_TASKS, write_trace_up_to};
@@ -31,7 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let out = args.force.out(&args.out, "trace.json");
+    let out = args.force.out(&args.out, MANIFEST);
     let manifest = write_trace_up_to(args.most_tasks, &args.workload, args.seed, &out)?;
     print_written(&manifest, &args.out, args.format)
 }

@@ -8,7 +8,7 @@ use resched_tables::clock::Zone;
 use serde::Serialize;
 
 use super::replay::Done;
-use crate::output::{TimeUnit, UNKNOWN, count, shown, table};
+use crate::output::{Text, TimeUnit, UNKNOWN, count, shown, table};
 
 /// The number of the most slowed jobs.
 const MOST_SLOWED: usize = 10;
@@ -60,19 +60,19 @@ pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping], zone: Zone
 }
 
 /// The tables of all groups.
-pub(super) fn groups_told(done: &[Done]) -> String {
+pub(super) fn groups_told(done: &[Done]) -> Text {
     let grouped: Vec<&Grouped> = done.iter().filter_map(|done| done.grouped.as_ref()).collect();
-    let Some(first) = grouped.first() else { return String::new() };
-    let mut text = String::new();
+    let Some(first) = grouped.first() else { return Text::default() };
+    let mut text = Text::default();
     for &by in first.groups.keys() {
-        text += &table_of(by, &grouped);
+        text += table_of(by, &grouped);
     }
     let slowed: Vec<&SlowedJob> = grouped.iter().flat_map(|grouped| &grouped.most_slowed).collect();
-    text + &table_of_slowed(&slowed)
+    text + table_of_slowed(&slowed)
 }
 
 /// The table of one grouping: the groups that lose and gain most, each with all its runs.
-fn table_of(by: By, grouped: &[&Grouped]) -> String {
+fn table_of(by: By, grouped: &[&Grouped]) -> Text {
     let all: Vec<GroupRow> = grouped.iter().filter_map(|own| own.groups.get(&by)).flatten().cloned().collect();
     let (shown, left_out) = shown_groups(by, &all);
     let rows: Vec<&GroupRow> =
@@ -103,7 +103,7 @@ fn table_of(by: By, grouped: &[&Grouped]) -> String {
         "later",
     ];
     let more = if left_out.is_empty() { left_out } else { format!("{left_out}; `--json` prints all\n") };
-    format!("\n{}{more}", table(&heading, rows, 2..heading.len()))
+    Text::from("\n") + table(&heading, rows, 2..heading.len()) + more
 }
 
 /// The times of a group, in the order of their columns.
@@ -128,9 +128,9 @@ fn cells(row: &GroupRow, units: [TimeUnit; TIMES.len()], changes: TimeUnit) -> V
     cells
 }
 
-fn table_of_slowed(jobs: &[&SlowedJob]) -> String {
+fn table_of_slowed(jobs: &[&SlowedJob]) -> Text {
     if jobs.is_empty() {
-        return "\nno job was slowed\n".to_owned();
+        return Text::from("\nno job was slowed\n");
     }
     let of_job = |job: &SlowedJob| [Some(job.completion_ms as f64), job.baseline_completion_ms.map(|ms| ms as f64)];
     let unit = TimeUnit::of(jobs.iter().flat_map(|job| of_job(job)).flatten());
@@ -148,5 +148,5 @@ fn table_of_slowed(jobs: &[&SlowedJob]) -> String {
         ]
     };
     let heading = ["most slowed", "policy", "user", "queue", "completion", "in the baseline", "times"];
-    format!("\n{}", table(&heading, jobs.iter().map(row).collect(), 4..heading.len()))
+    Text::from("\n") + table(&heading, jobs.iter().map(row).collect(), 4..heading.len())
 }

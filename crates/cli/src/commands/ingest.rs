@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use resched_ingest::tables::unfinished;
 use resched_ingest::{Options, Part, TaskMaker, ingest, split};
 use resched_replay::Threads;
-use resched_tables::store::Manifest;
+use resched_tables::store::{MANIFEST, Manifest};
 use resched_tables::toml_file::explain_toml;
 use resched_workload::synthesise::Rules;
 use serde::Serialize;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         threads: args.threads.map(Threads::count),
         partition_bytes: args.partition_bytes,
     };
-    let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, "trace.json") };
+    let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, MANIFEST) };
     if args.engine == Engine::Dask {
         return ingest_steps::on_dask(&args.paths, &out, &options, (&args.dask, &args.program), args.format_args);
     }

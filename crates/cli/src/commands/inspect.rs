@@ -8,7 +8,7 @@ use resched_tables::words::counted;
 
 use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};
-use crate::output::{bars, count, duration, table};
+use crate::output::{Text, bars, count, duration, table};
 
 /// Show what a trace holds: counts, time span, what ingest left out, and oddities.
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.format.print(&inspection, &values_of(&inspection)?, || told(&inspection, args.all_sources))
 }
 
-fn told(found: &Inspection, all_sources: bool) -> String {
+fn told(found: &Inspection, all_sources: bool) -> Text {
     let mut rows = vec![
         row("jobs", &count(found.jobs)),
         row("time span", &duration(found.span_ms.map(|ms| ms as f64))),

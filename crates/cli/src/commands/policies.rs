@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::table;
+use crate::output::{Text, table};
 
 /// List every policy and speculator with its parameters and source.
 #[derive(Debug, clap::Args)]
@@ -26,11 +26,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let all: Vec<Value> = chosen.iter().map(as_json).collect();
     let parameters: Vec<ParameterRow> = chosen.iter().flat_map(parameters).collect();
     args.format.print(&all, &parameters, || {
-        let mut parts: Vec<String> = chosen.iter().map(in_words).collect();
+        let mut parts: Vec<Text> = chosen.iter().map(in_words).collect();
         if args.name.is_none() {
-            parts.insert(0, overview(&chosen));
+            parts.insert(0, overview(&chosen).into());
         }
-        parts.join("\n")
+        let apart = |(place, part): (usize, Text)| Text::from(if place == 0 { "" } else { "\n" }) + part;
+        parts.into_iter().enumerate().map(apart).collect::<Text>()
     })
 }
 
@@ -95,9 +96,9 @@ fn overview(entries: &[Entry]) -> String {
 }
 
 /// The full text about one entry.
-fn in_words(info: &Entry) -> String {
+fn in_words(info: &Entry) -> Text {
     let name = if info.role == "speculator" { format!("…+{}", info.name) } else { info.name.to_owned() };
-    let mut text = format!("{name}\n  {}\n  source: {}\n", info.title, info.source);
+    let mut text = Text::from(format!("{name}\n  {}\n  source: {}\n", info.title, info.source));
     if info.parameters.is_empty() {
         return text + "  no parameters\n";
     }
@@ -106,19 +107,15 @@ fn in_words(info: &Entry) -> String {
         let default = if default.is_empty() { "-" } else { default };
         [key, default, &parameter.expected(), unit, meaning].map(str::to_owned).to_vec()
     });
-    text += &indented(&table(&["parameter", "default", "range", "unit", "meaning"], rows.collect(), 0..0));
+    text += table(&["parameter", "default", "range", "unit", "meaning"], rows.collect(), 0..0).indented("  ");
     let of_site = info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty());
     let rows: Vec<Vec<String>> =
         of_site.map(|parameter| vec![parameter.key.to_owned(), parameter.hadoop.join(", ")]).collect();
     if !rows.is_empty() {
         text += "\n";
-        text += &indented(&table(&["parameter", "property of Hadoop that sets it (--site-conf)"], rows, 0..0));
+        text += table(&["parameter", "property of Hadoop that sets it (--site-conf)"], rows, 0..0).indented("  ");
     }
     text
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
 /// A parameter as a row of CSV.

@@ -27,7 +27,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
+use crate::output::{Text, TimeUnit, UNKNOWN, count, duration, shown, table, value};
 use crate::policy_value::PolicyValue;
 use crate::progress::{ReplayProgress, replays_bar};
 use crate::threads::ThreadsArg;
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         told(&done, &options.metrics, baseline)
             + &windowed(&done, args.world.window.zone())
             + &signs_in_words(&done)
-            + &groups_told(&done)
+            + groups_told(&done)
             + &never_bound(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())
@@ -342,7 +342,7 @@ type Column<'a> = (String, Box<dyn Fn(&Done) -> String + 'a>);
 
 /// The table that compares the runs, with the change of the mean completion time against the baseline. Times and shares that no run
 /// has are left out.
-pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> String {
+pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> Text {
     let base = done.get(baseline);
     let base_mean = base.and_then(|base| base.summary.mean_completion_ms).filter(|mean| *mean > 0.0);
     let change = move |done: &Done| match done.summary.mean_completion_ms.zip(base_mean) {

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     // All charts are asked for by default, and many have nothing to show then.
     let empty = if args.only.is_some() { empty_in_words(&written) } else { String::new() };
     let answer = written.sentences.join("\n") + "\n" + &graded(&written.validity) + &empty;
-    print(&format!("{answer}\n{}", files(&written)))
+    print(format!("{answer}\n{}", files(&written)))
 }
 
 /// A validation of the trace that these runs replay.

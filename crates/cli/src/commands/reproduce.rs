@@ -8,7 +8,7 @@ use resched_tables::store::Claim;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::{print, table};
+use crate::output::{Text, print, table};
 use crate::progress::ReproduceProgress;
 use crate::threads::ThreadsArg;
 
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let row = |known: &&resched_reproduce::Experiment| {
             [known.name, known.paper.name(), known.source, known.title].map(str::to_owned).to_vec()
         };
-        return print(&table(
+        return print(table(
             &["experiment", "paper", "repeats", "what it is"],
             experiments.iter().map(row).collect(),
             0..0,
@@ -58,11 +58,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let files = write(&all, claim)?;
     let page = files.first().map(|page| format!("Open {} in a browser.\n", page.display())).unwrap_or_default();
     let rows: Vec<&Row> = all.iter().flat_map(|reproduced| &reproduced.rows).collect();
-    args.format.print(&rows, &rows, || format!("{}\n{}\n{page}", told(&rows), in_one_sentence(&all)))
+    args.format.print(&rows, &rows, || told(&rows) + format!("\n{}\n{page}", in_one_sentence(&all)))
 }
 
 /// The rows of all experiments as a table.
-fn told(rows: &[&Row]) -> String {
+fn told(rows: &[&Row]) -> Text {
     let heading = ["experiment", "quantity", "unit", "", "paper", "replay", "95 % interval", "verdict"];
     table(&heading, rows.iter().map(|row| cells(row)).collect(), 4..7)
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use resched_ingest::scale::{Scale, scale};
 use resched_tables::clock::Instant;
+use resched_tables::store::MANIFEST;
 
 use super::ingest::print_written;
 use crate::failure::Failure;
@@ -52,6 +53,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Args { jobs, time, nodes, from, to, seed, .. } = *args;
     let manifest =
-        scale(&args.trace, args.force.out(&args.out, "trace.json"), &Scale { jobs, time, nodes, from, to, seed })?;
+        scale(&args.trace, args.force.out(&args.out, MANIFEST), &Scale { jobs, time, nodes, from, to, seed })?;
     print_written(&manifest, &args.out, args.format)
 }

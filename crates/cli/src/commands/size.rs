@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use resched_analysis::metrics::named::Metric;
 use resched_analysis::statistics::sign::Level;
 use resched_replay::World;
-use resched_sweep::size::{self, Answer, Bound, FILES, Interval, Kept, MARKER, Probe, Sizing, Step, note, sized};
+use resched_sweep::MeanInterval;
+use resched_sweep::size::{self, Answer, Bound, FILES, Kept, MARKER, Probe, Sizing, Step, note, sized};
 use resched_tables::store::{FolderLock, OwnFiles};
 
 use super::replay::policies;
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::out::ForceArg;
-use crate::output::{count, table};
+use crate::output::{Text, count, table};
 use crate::progress::SizeProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -160,7 +161,7 @@ fn probed(asked: &Sizing, probe: &Probe) -> String {
     let words = |value: f64| asked.metric.in_words(value);
     match probe.mean {
         None => format!("{at}: {}", note(probe)),
-        Some(Interval { mean, low, high }) => {
+        Some(MeanInterval { mean, low, high }) => {
             let spread = low.zip(high).map(|(low, high)| format!(" (95 % {} to {})", words(low), words(high)));
             let within = if probe.holds { "within the bound" } else { "not within the bound" };
             format!("{at}: {name} {}{}, {within}", words(mean), spread.unwrap_or_default())
@@ -169,10 +170,11 @@ fn probed(asked: &Sizing, probe: &Probe) -> String {
 }
 
 /// The table of all sizes that were tried, and the answer in sentences.
-fn in_words(asked: &Sizing, answer: &Answer, sentences: &[String], out: Option<&Path>) -> String {
+fn in_words(asked: &Sizing, answer: &Answer, sentences: &[String], out: Option<&Path>) -> Text {
     let end = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| asked.metric.in_words(value));
     let row = |probe: &Probe| {
-        let Interval { mean, low, high } = probe.mean.unwrap_or(Interval { mean: f64::NAN, low: None, high: None });
+        let MeanInterval { mean, low, high } =
+            probe.mean.unwrap_or(MeanInterval { mean: f64::NAN, low: None, high: None });
         let mean = Some(mean).filter(|mean| !mean.is_nan());
         vec![sized(probe.size, asked.vary), end(mean), end(low), end(high), note(probe)]
     };

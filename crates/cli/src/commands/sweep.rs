@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{TimeUnit, count, duration, print, table, tell};
+use crate::output::{Text, TimeUnit, count, duration, print, table, tell};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -82,7 +82,7 @@ struct All {
 #[derive(Debug, clap::Args)]
 struct Kept {
     /// The place for the results of cells, instead of the sweep's folder. It is a folder that all workers see, or an object
-    /// store (s3://bucket/prefix, gs://…, az://…). Credentials come from the environment.
+    /// store (s3://bucket/prefix). Credentials come from the environment.
     #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(Location::new))]
     results: Option<Location>,
 }
@@ -185,7 +185,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             let plan = planned(file, site, *cells, kept)?;
             let _lock = claim(&out.into(), MARKER, &[])?;
             plan.write(out)?;
-            print(&format!("{}: {}\n", out.join(MARKER).display(), of_cells(&plan)))
+            print(format!("{}: {}\n", out.join(MARKER).display(), of_cells(&plan)))
         }
         Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, threads.get()),
         Some(Verb::Merge { dir, format, force }) => {
@@ -344,7 +344,7 @@ fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
 }
 
 /// The settings, the best first, and where the page is.
-fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> String {
+fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> Text {
     let metric = merged.file.metric();
     let unit = TimeUnit::of(ranked.iter().map(|row| row.mean));
     let shown = |value: f64| if metric.unit == "ms" { unit.show(value) } else { format!("{value:.4}") };
@@ -391,11 +391,7 @@ fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
     }
     let time = duration(Some(total * 1e3 / threads.count().get() as f64));
     let cells = of_cells(plan);
-    print(
-        &(table(&["variant", "cells", "one cell"], rows, 1..3)
-            + &format!(
-                "{cells}, about {time} on {threads} {}\n",
-                if threads.count().get() == 1 { "thread" } else { "threads" }
-            )),
-    )
+    let threads_in_words = if threads.count().get() == 1 { "thread" } else { "threads" };
+    let about = format!("{cells}, about {time} on {threads} {threads_in_words}\n");
+    print(table(&["variant", "cells", "one cell"], rows, 1..3) + about)
 }

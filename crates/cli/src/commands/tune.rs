@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::out::ForceArg;
-use crate::output::table;
+use crate::output::{Text, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -53,24 +53,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The best settings, and where the rest is.
-fn told(tuned: &Tuned, out: &Path) -> String {
+fn told(tuned: &Tuned, out: &Path) -> Text {
     let mut metrics: Vec<&str> = Vec::new();
     if let Some(best) = tuned.candidates.first() {
         metrics.extend(best.relative.keys().map(String::as_str));
     }
     let row = |(number, found): (usize, &Candidate)| {
-        // A single seed does not show the spread.
-        let alone = found.seeds < 2;
         let percent = |found: &MeanInterval| {
-            let [mean, low, high] = [found.mean, found.low, found.high].map(|value| 100.0 * (value - 1.0));
-            if alone { format!("{mean:+.1} %") } else { format!("{mean:+.1} % ({low:+.1} to {high:+.1})") }
+            let change = |ratio: f64| 100.0 * (ratio - 1.0);
+            let ends = found.ends().map(|(low, high)| format!(" ({:+.1} to {:+.1})", change(low), change(high)));
+            format!("{:+.1} %{}", change(found.mean), ends.unwrap_or_default())
         };
         let own = [
             (number + 1).to_string(),
             found.policy.clone(),
             found.seeds.to_string(),
             format!("{:.4}", found.objective.mean),
-            if alone { String::new() } else { format!("{:.4} to {:.4}", found.objective.low, found.objective.high) },
+            found.objective.ends().map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}")),
             if found.within_bounds { "" } else { "broken" }.to_owned(),
             if found.on_front { "front" } else { "" }.to_owned(),
         ];

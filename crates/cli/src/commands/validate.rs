@@ -24,7 +24,7 @@ use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
-use crate::output::{TimeUnit, UNKNOWN, count, table};
+use crate::output::{Text, TimeUnit, UNKNOWN, count, table};
 use crate::policy_value::PolicyValue;
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
@@ -293,7 +293,7 @@ fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
 }
 
 /// The table that compares the policies, and what was left out.
-fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
+fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> Text {
     let columns: Vec<Vec<String>> = told.iter().map(|own| own.cells(jobs)).collect();
     let row = |(place, name): (usize, &&str)| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
@@ -304,7 +304,7 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
     let mut text = table(&heading, ROWS.iter().enumerate().map(row).collect(), 1..heading.len());
     for own in told {
         let by_size = by_size::in_words(own);
-        text += &if told.len() > 1 { format!("\n{}{by_size}", own.label) } else { by_size };
+        text += if told.len() > 1 { Text::from(format!("\n{}", own.label)) + by_size } else { by_size };
     }
     for own in told {
         if let Some(causes) =

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use resched_sweep::{CELLS, CellStore, Location, Plan};
 use resched_tables::run;
-use resched_tables::store::{OwnFiles, Trace, Verified, verify};
+use resched_tables::store::{MANIFEST, OwnFiles, Trace, Verified, verify};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{Look, count};
+use crate::output::{Look, Text, count};
 
 /// Check every file of traces, runs, sweeps and reports against the hashes that were taken when they were written.
 #[derive(Debug, clap::Args)]
@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 /// The markers of all kinds of results: the file, what it is, and how to make it again.
 const KINDS: [Kind; 6] = [
-    ("trace.json", "trace", "ingest the sources again"),
+    (MANIFEST, "trace", "ingest the sources again"),
     (run::MARKER, "run", "replay the trace again"),
     (resched_sweep::MARKER, "plan of a sweep", "run the sweep again; whole cells are kept"),
     (OwnFiles::LIST, "files of a sweep or search", "run it again with --force; whole cells are kept"),
@@ -39,7 +39,7 @@ struct Checked {
     kind: &'static str,
     files: u64,
     bytes: u64,
-    /// Whether it is of an earlier layout, without hashes.
+    /// Whether another tool made it, so that it has no hashes.
     without_hashes: bool,
     damaged: Vec<Damage>,
     /// What to do about the damage; null if there is none.
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             all.push(check(&dir, kind)?);
         }
     }
-    args.format.print_lines(&all, || all.iter().map(told).collect())?;
+    args.format.print_lines(&all, || all.iter().map(told).collect::<Text>())?;
     match all.iter().map(|checked| checked.damaged.len()).sum::<usize>() {
         0 => Ok(()),
         n => Err(Failure::work(format!(
@@ -140,7 +140,7 @@ fn names_of_cells(dir: &Path) -> Vec<String> {
 /// The files that a trace was made from.
 fn sources(dir: &Path, marker: &str) -> String {
     match Trace::open(dir) {
-        Ok(trace) if marker == "trace.json" => {
+        Ok(trace) if marker == MANIFEST => {
             let paths: Vec<&str> = trace.manifest().sources.iter().take(3).map(|source| source.path.as_str()).collect();
             let more = if trace.manifest().sources.len() > 3 { ", …" } else { "" };
             format!(": {}{more}", paths.join(", "))
@@ -149,16 +149,17 @@ fn sources(dir: &Path, marker: &str) -> String {
     }
 }
 
-fn told(checked: &Checked) -> String {
+fn told(checked: &Checked) -> Text {
     let Checked { path, kind, files: n, bytes, without_hashes, damaged, remedy } = checked;
     let state = match (damaged.len(), without_hashes) {
         (0, false) => Look::Good.on("whole"),
-        (0, true) => "of an earlier layout, which has no hashes; make it again to have them".to_owned(),
+        (0, true) => Text::from("made by another tool, without hashes"),
         (n, _) => Look::Bad.on(&format!("{} damaged or changed", count(n as u64))),
     };
-    let mut text = format!("{}: {kind}, {}, {} bytes: {state}\n", path.display(), files(*n), count(*bytes));
+    let mut text =
+        Text::from(format!("{}: {kind}, {}, {} bytes: ", path.display(), files(*n), count(*bytes))) + state + "\n";
     for Damage { file, problem } in damaged {
         text += &format!("  {file}: {problem}\n");
     }
-    text + &remedy.as_ref().map_or_else(String::new, |remedy| format!("  {remedy}\n"))
+    text + remedy.as_ref().map_or_else(String::new, |remedy| format!("  {remedy}\n"))
 }

@@ -21,7 +21,7 @@ use resched_tables::store::parts::PartWriter;
 use resched_tables::store::{Inventory, contents, inside, sync_dir, write_file};
 
 /// The layout of the file that describes a part.
-const LAYOUT: Layout = Layout { what: "part", oldest: 1, newest: 1, sealed: 1, again: "ingest again" };
+const LAYOUT: Layout = Layout { what: "part", version: 1, by_others: false, again: "ingest again" };
 /// The file that describes a part.
 const DONE: &str = "part.json";
 /// The most machines that are remembered per part; no cluster has as many.
@@ -45,7 +45,7 @@ pub(super) struct Done {
 impl Done {
     /// A part whose tables are not written.
     pub(super) fn new(skipped: BTreeMap<String, u64>, hosts: Hosts) -> Self {
-        Self { format_version: LAYOUT.newest, skipped, hosts: hosts.into_sorted(), ..Self::default() }
+        Self { format_version: LAYOUT.version, skipped, hosts: hosts.into_sorted(), ..Self::default() }
     }
 
     pub(super) fn read(part: &Path) -> Result<Self, Error> {

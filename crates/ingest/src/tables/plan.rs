@@ -19,7 +19,7 @@ use resched_tables::Error;
 use resched_tables::store::sha256;
 
 /// The version of the files in a working folder.
-const VERSION: u32 = 2;
+const VERSION: u32 = 1;
 /// The target size of a partition's facts (bytes, encoded), unless [`Options`](super::super::options::Options) sets
 /// another. With their index and rows, they take a small part of the memory of any machine.
 const PARTITION_BYTES: u64 = 16 << 20;

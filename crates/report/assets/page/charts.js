@@ -6,8 +6,6 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30
   3600e3, 7200e3, 10800e3, 21600e3, 43200e3, 86400e3, 172800e3, 432000e3, 864000e3, 1728000e3, 4320000e3, 8640000e3, 31536000e3];
 // Ticks of a logarithmic axis of time, ms.
 const DECADES = [1, 10, 100, 1e3, 10e3, 60e3, 600e3, 3600e3, 86400e3, 864000e3, 8640000e3, 86400000e3];
-// With times further apart than this many times their median, a linear axis would press most of them to its end.
-const WIDEST_SPREAD = 25;
 // How far from a mark the pointer may be, pixels.
 const NEAR = 12;
 const charts = [];
@@ -24,7 +22,7 @@ function colour(policy) {
 
 // A tick of an axis of time: as few letters as will do.
 function tick(ms) {
-  const [name, length] = [["d", 86400e3], ["h", 3600e3], ["min", 60e3], ["s", 1e3], ["ms", 1]].find((unit) => ms >= unit[1]) ?? ["", 1];
+  const [name, length] = [["d", 86400e3], ...data.rules.units, ["ms", 1]].find((unit) => ms >= unit[1]) ?? ["", 1];
   return `${+(ms / length).toFixed(2)}${name ? ` ${name}` : ""}`;
 }
 
@@ -57,7 +55,7 @@ function logAxis(more) {
 function measured(values, side) {
   const sorted = Float64Array.from(values).sort();
   const [largest, positive] = [sorted[sorted.length - 1] ?? 1, sorted.find((value) => value > 0) ?? 1];
-  if (largest <= WIDEST_SPREAD * quantile(sorted, 0.5)) {
+  if (largest <= data.rules.widest_spread * quantile(sorted, 0.5)) {
     return { floor: 0, scale: { range: (_, low, high) => [0, (high || 1) * 1.05] }, axis: timeAxis({ ...side }) };
   }
   // A logarithmic axis has no zero: such times are at its end.

@@ -27,13 +27,15 @@ function choice(label, options, act) {
   return element("label", {}, `${label} `, select);
 }
 
-// The units of time: name, length in ms, and the time from which on each is used.
-const UNITS = [["h", 3600e3, 7200e3], ["min", 60e3, 120e3], ["s", 1e3, 0]];
+// The unit of a time: its name, its length in ms, and the time from which on it is used.
+function unitFor(ms) {
+  return data.rules.units.find(([, , from]) => ms >= from);
+}
 
 // Times in ms, all in the unit in which their median is easiest to read, as the tables of the page have them.
 function times(all) {
   const sizes = all.filter((ms) => ms !== null && ms !== 0).map(Math.abs).sort((a, b) => a - b);
-  const [name, length] = UNITS.find((unit) => quantile(sizes, 0.5) >= unit[2]) ?? UNITS[2];
+  const [name, length] = unitFor(quantile(sizes, 0.5));
   const decimals = (amount) => (amount === 0 || amount >= 0.1 ? 1 : amount < 0.01 ? 3 : 2);
   const shown = (amount) => `${amount.toFixed(decimals(Math.abs(amount)))} ${name}`;
   return all.map((ms) => (ms === null ? UNKNOWN : shown(ms / length)));
@@ -41,7 +43,7 @@ function times(all) {
 
 // Times in ms, each in the unit that suits the longest.
 function timesUpTo(longest) {
-  const [name, length] = UNITS.find((unit) => longest >= unit[2]);
+  const [name, length] = unitFor(longest);
   return (ms) => `${(ms / length).toFixed(2)} ${name}`;
 }
 

@@ -22,15 +22,20 @@ function phaseBars(job) {
   return element("div", { class: "bars" }, element("p", { class: "keys" }, ...legend), ...bars);
 }
 
-// Holders that are no job and no name, as the data has them. Names follow, downwards.
-const IDLE = -1, RULE = -2, NAMELESS = -3, FIRST_NAME = -4;
+// The holders that have no name.
+const HOLDERS = { others: "others", idle: "free or lost", rule: "a rule" };
+
+// The word of a holder that has no name; undefined if it has one.
+function nameless(number) {
+  const { holders } = data.why.blame;
+  return number < 0 && -number < holders.length ? holders[-number] : undefined;
+}
 
 // A holder in words; a job of the page is a button that explains it.
 function holder(number, job, by, explain) {
-  if (number === IDLE) return "free or lost";
-  if (number === RULE) return "a rule";
-  if (number === NAMELESS) return `an unknown ${by}`;
-  if (number <= FIRST_NAME) return data.why.blame.words[FIRST_NAME - number];
+  const { holders, words } = data.why.blame;
+  if (nameless(number) !== undefined) return HOLDERS[nameless(number)];
+  if (number < 0) return words[-number - holders.length] ?? `an unknown ${by}`;
   const place = number / jobs.every;
   if (place === job) return "the job itself";
   if (!Number.isInteger(place)) return `job ${number + 1}`;
@@ -47,9 +52,9 @@ function blameTable(job, explain) {
       const all = list.who[policy][job].map((number, place) => [number, list.times[policy][job][place]]);
       const rest = all.reduce((left, [, ms]) => left - ms, waited);
       // What no job is to blame for stands with the jobs.
-      const shares = all.filter(([number]) => by === "job" || (number !== IDLE && number !== RULE))
+      const shares = all.filter(([number]) => by === "job" || nameless(number) === undefined)
         .map(([number, ms]) => [holder(number, job, by, explain), ms]);
-      if (rest > 0) shares.push(["others", rest]);
+      if (rest > 0) shares.push([HOLDERS.others, rest]);
       const shown = times(shares.map(([, ms]) => ms));
       return element("td", { class: "text holders" }, ...shares.map(([who], place) => element("span", {}, who, ` ${shown[place]}`)));
     });

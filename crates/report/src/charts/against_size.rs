@@ -3,13 +3,10 @@
 use resched_analysis::JobMetrics;
 
 use crate::Error;
-use crate::plot::axis::Axis;
+use crate::plot::axis::{Axis, lie_far_apart};
 use crate::plot::figure::Swatch;
 use crate::plot::panels::{Curve, Panel, SEVERAL, draw_panels};
 use crate::scene::Scene;
-
-/// If the greatest value is more than this many times the least, the axis is logarithmic.
-const WIDEST_SPREAD: f64 = 30.0;
 
 /// Sizes, and a value at each.
 type Points = Vec<(f64, f64)>;
@@ -41,7 +38,7 @@ impl<'a> Measure<'a> {
         let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         match self.share {
             true => Axis::from_zero(self.title, 100.0, 3),
-            false if low > 0.0 && high > WIDEST_SPREAD * low => Axis::logarithmic(self.title, low, high),
+            false if low > 0.0 && lie_far_apart(low, high) => Axis::logarithmic(self.title, low, high),
             false => Axis::from_zero(self.title, high, 3),
         }
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use resched_analysis::Run;
 use resched_analysis::metrics::groups::{By, GroupRow, groups};
 use resched_tables::clock::Zone;
-use resched_tables::words::count;
+use resched_tables::words::{TimeUnit, count};
 
 use super::chart::Chart;
 use crate::Error;
-use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::axis::{Axis, lie_far_apart, unit_for_decades};
 use crate::plot::figure::Swatch;
 use crate::plot::rows::{Row, Rows, Span, draw_rows};
 use crate::scene::Scene;
@@ -20,6 +20,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Completion time by category",
     caption: "The completion time of jobs by their number of tasks, queue and user (DRESS, Figs. 6 to 9 compare small and large jobs): the mark \
               is the median, the end of the line the 95th percentile. Of the queues and of the users, the five with most jobs.",
+    interactive: false,
+    folded: true,
     draw,
 };
 
@@ -31,8 +33,6 @@ const WAYS: [(By, &str); 3] = [
 ];
 /// The most categories of a panel.
 const MOST: usize = 5;
-/// If the greatest time is more than this many times the least, the axis is logarithmic.
-const WIDEST_SPREAD: f64 = 30.0;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let runs: Vec<&Run> = scene.runs.iter().map(|shown| shown.run).collect();
@@ -45,15 +45,15 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if most <= 0.0 {
         return Ok(None);
     }
-    let is_log = least > 0.0 && most > WIDEST_SPREAD * least;
-    let unit = if is_log { TimeUnit::for_decades(least, most) } else { TimeUnit::for_max(most) };
-    let title = format!("Completion time ({})", unit.name);
+    let is_log = least > 0.0 && lie_far_apart(least, most);
+    let unit = if is_log { unit_for_decades(least, most) } else { TimeUnit::for_axis(most) };
+    let title = format!("Completion time ({})", unit.name());
     let x = match is_log {
-        true => Axis::logarithmic(title, unit.of(least), unit.of(most)),
-        false => Axis::from_zero(title, unit.of(most), 6),
+        true => Axis::logarithmic(title, unit.amount(least), unit.amount(most)),
+        false => Axis::from_zero(title, unit.amount(most), 6),
     };
     let span = |(row, series): (&GroupRow, _)| {
-        let [Some(median), Some(high)] = ends(row).map(|ms| ms.map(|ms| unit.of(ms))) else { return None };
+        let [Some(median), Some(high)] = ends(row).map(|ms| ms.map(|ms| unit.amount(ms))) else { return None };
         Some(Span { series, value: median, ends: [median, high] })
     };
     let row = |category: Vec<GroupRow>| {

@@ -14,6 +14,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Distribution of processing times of jobs",
     caption: "Share of the jobs that took at most so long from submission to end (Coupling, Fig. 16). A curve \
               that lies above another everywhere is better for every job length.",
+    interactive: true,
+    folded: false,
     draw,
 };
 

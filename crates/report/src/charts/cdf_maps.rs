@@ -14,6 +14,8 @@ pub(super) const CHART: Chart = Chart {
     name: "cdf_maps",
     title: "Distribution of run times of maps",
     caption: "Share of the successful map attempts that ran at most so long (Coupling, Fig. 8).",
+    interactive: false,
+    folded: false,
     draw,
 };
 

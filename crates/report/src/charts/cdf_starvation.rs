@@ -14,6 +14,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Distribution of starvation times",
     caption: "Share of the jobs with reduces whose starvation time is at most so long (Coupling, Table IV): how long those reduces that were \
               launched after the last map had completed were launched after it, on average.",
+    interactive: false,
+    folded: true,
     draw,
 };
 

@@ -16,6 +16,8 @@ pub(crate) const CHART: Chart = Chart {
     title: "Share kept for small jobs",
     caption: "The share δ of all containers that DRESS keeps for jobs with small demands, as it moves it. Where it is at its \
               least, no small job runs or waits. Drawn for runs that were asked to keep decisions.",
+    interactive: true,
+    folded: false,
     draw,
 };
 
@@ -43,7 +45,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         let plot = axes(look, &area, (x, &y), left_of(look, [&y]), true)?;
         let inside = inside(&plot);
         drawn().try_for_each(|(steps, shown)| {
-            let at = |&(time, value): &(i64, f64)| pixel(&plot, (clock.unit.of(time as f64), value));
+            let at = |&(time, value): &(i64, f64)| pixel(&plot, (clock.unit.amount(time as f64), value));
             let shown_steps = steps.iter().take_while(|step| step.0 <= clock.longest);
             // The last value holds until the end.
             let last =

@@ -16,6 +16,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Difference from the baseline",
     caption: "How many jobs more than under the baseline are done by a time, and how many tasks more run, as means over short times. \
               The baseline is the line at 0: above it, a policy is ahead.",
+    interactive: false,
+    folded: false,
     draw,
 };
 

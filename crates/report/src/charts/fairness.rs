@@ -15,6 +15,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "Jain's index of the running tasks of the jobs in the system (Jain, Chiu, Hawe 1984), as means over short times: 1 if all run \
               equally many. The share error is the share of the running tasks that other jobs would have to run for all to have their \
               max-min fair share of what they can use; 0 is fair.",
+    interactive: false,
+    folded: true,
     draw,
 };
 

@@ -27,6 +27,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "A Gantt chart. Of few tasks, each is a bar on a line of its node, in the colour of its job. Of many tasks, the colour shows how many run: \
               the mean over a short time and over neighbouring nodes, as a share of their slots or, where these are not known, of the \
               most.",
+    interactive: false,
+    folded: false,
     draw,
 };
 
@@ -119,7 +121,7 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
         let (Some(shown), Some(lines)) = (scene.runs.get(number), lines.get(number)) else { return Ok(()) };
         let inside = inside(plot);
         let first = span(&shown.run.jobs).map_or(0, |(first, _)| first);
-        let at = |time: i64, line: usize| pixel(plot, (clock.unit.of((time - first) as f64), line as f64));
+        let at = |time: i64, line: usize| pixel(plot, (clock.unit.amount((time - first) as f64), line as f64));
         let end = first.saturating_add(clock.longest);
         for &(line, task) in lines.bars.iter().filter(|(_, task)| task.start < end) {
             let (from, to) = (at(task.start, line), at(task.finish, line + 1));
@@ -161,7 +163,7 @@ fn draw_shares(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock) -> Result<String
         let edges = clock.cells(shown.run, CELLS).edges();
         let first = edges.first().copied().unwrap_or(0);
         let inside = inside(plot);
-        let at = |time: i64, node: usize| pixel(plot, (clock.unit.of((time - first) as f64), node as f64));
+        let at = |time: i64, node: usize| pixel(plot, (clock.unit.amount((time - first) as f64), node as f64));
         let full = bands.slots.unwrap_or(highest);
         let levels: Vec<Vec<u32>> =
             bands.loads.iter().map(|loads| loads.iter().map(|load| level(load / full)).collect()).collect();

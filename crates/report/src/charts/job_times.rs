@@ -7,7 +7,7 @@ use resched_tables::words::count;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::axis::{Axis, lie_far_apart, unit_for_decades};
 use crate::plot::bars::{Part, What, draw_bars, fit};
 use crate::plot::figure::{Legend, Swatch, axes, below, figure, inside, left_of, mark, pixel};
 use crate::plot::panels::{Curve, Panel, SINGLE, draw_panels};
@@ -21,14 +21,15 @@ pub(super) const CHART: Chart = Chart {
     caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Jobs whose times lie far apart, or whose bars have no room, are \
               shown as marks on a logarithmic axis, and many jobs also in the order of their times in the first run. More than 400 \
               jobs are shown as the medians of groups of neighbours in that order.",
+    interactive: true,
+    folded: false,
     draw,
 };
 
 /// The title of the axis of times, without its unit.
 const TITLE: &str = "Processing time";
-/// With more jobs than this, or with times further apart than this ratio, bars would hide the short jobs.
+/// With more jobs than this, bars would hide the short ones.
 const MOST_BARS: usize = 40;
-const WIDEST_SPREAD: f64 = 30.0;
 /// With more jobs than this, marks would be a smear.
 const MOST_MARKS: usize = 400;
 /// The groups of neighbours of many jobs, if there are few runs and if there are many: many lines of many groups would be a smear.
@@ -49,18 +50,18 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     }
     let jobs = scene.ids().len();
     let fits = jobs <= MOST_BARS && fit(scene.look(), jobs, scene.runs.len());
-    if fits && longest / shortest <= WIDEST_SPREAD {
+    if fits && !lie_far_apart(shortest, longest) {
         let part = Part { label: "", fill: Fill::Solid, values: times };
         return draw_bars(scene, CHART.name, What::Time(TITLE), &[part]);
     }
-    let unit = TimeUnit::for_decades(shortest, longest);
-    let in_unit = |times: Vec<Option<f64>>| times.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect();
+    let unit = unit_for_decades(shortest, longest);
+    let in_unit = |times: Vec<Option<f64>>| times.into_iter().map(|ms| ms.map(|ms| unit.amount(ms))).collect();
     let values: Vec<Vec<Option<f64>>> = times.into_iter().map(in_unit).collect();
-    let title = format!("{TITLE} ({})", unit.name);
+    let title = format!("{TITLE} ({})", unit.name());
     if jobs > MOST_MARKS {
         return draw_medians(scene, title, &values).map(Some);
     }
-    draw_marks(scene, &Axis::logarithmic(title, unit.of(shortest), unit.of(longest)), &values).map(Some)
+    draw_marks(scene, &Axis::logarithmic(title, unit.amount(shortest), unit.amount(longest)), &values).map(Some)
 }
 
 /// The jobs in the order of their times in the first run.

@@ -15,6 +15,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "Launched maps of each job on a node that holds their input, in the rack of one, and elsewhere (Coupling, \
               Fig. 15). Of many jobs, the shares, each job of a bar with the same weight. Maps whose input has no known place are left \
               out.",
+    interactive: false,
+    folded: false,
     draw,
 };
 

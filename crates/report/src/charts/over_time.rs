@@ -4,7 +4,7 @@ use resched_analysis::Run;
 use resched_analysis::metrics::cells::Cells;
 
 use crate::Error;
-use crate::plot::axis::Axis;
+use crate::plot::axis::{Axis, lie_far_apart};
 use crate::plot::clock::Clock;
 use crate::plot::figure::{Sheet, Swatch};
 use crate::plot::panels::{Curve, Panel, SEVERAL, SINGLE, draw_panels};
@@ -21,9 +21,6 @@ const WORTH_SHOWING: f64 = 0.6;
 
 /// The value in each cell of time of a run.
 type OfRun<'a> = dyn Fn(&Run, Cells) -> Vec<Option<f64>> + 'a;
-
-/// If the peak of a run is more than this many times that of another, the axis of a count is logarithmic.
-const WIDEST_SPREAD: f64 = 10.0;
 
 /// A measure over time.
 pub(super) struct Measure<'a> {
@@ -50,7 +47,7 @@ impl<'a> Measure<'a> {
         let peaks = curves.iter().map(|curve| values(std::slice::from_ref(curve)).fold(0.0, f64::max));
         let least = peaks.filter(|peak| *peak >= 1.0).fold(high, f64::min);
         match self.counts {
-            true if high > WIDEST_SPREAD * least => {
+            true if lie_far_apart(least, high) => {
                 Axis::logarithmic(format!("{}, below 1 at the foot", self.title), 1.0, high)
             }
             true => Axis::with_zero(self.title, low, high, ticks).whole(),

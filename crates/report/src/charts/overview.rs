@@ -5,11 +5,11 @@ use resched_analysis::metrics::cells::Cells;
 use resched_analysis::statistics::distribution::Distribution;
 use resched_analysis::time::over_time::arrivals;
 use resched_tables::model::TaskKind;
-use resched_tables::words::count;
+use resched_tables::words::{TimeUnit, count};
 
 use super::chart::Chart;
 use crate::Error;
-use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::axis::{Axis, unit_for_decades};
 use crate::plot::figure::Swatch;
 use crate::plot::panels::{Curve, Panel, SEVERAL, draw_panels};
 use crate::plot::style::{DARK, Series, area_colour};
@@ -22,6 +22,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "When jobs arrive; the share of the jobs with at least so many tasks; the share of the successful attempts that ran at least so long. \
               Both axes of the last two are logarithmic, so that a straight line is a power law. Of what really ran, if that is among \
               the runs, or else of the first run.",
+    interactive: false,
+    folded: true,
     draw,
 };
 
@@ -70,16 +72,16 @@ fn of_arrivals(run: &Run) -> Option<Panel> {
     let submits = || run.finished_jobs().filter_map(|job| job.submit);
     let (first, last) = (submits().min()?, submits().max()?);
     let cells = Cells::new((first, last + 1), CELLS);
-    let unit = TimeUnit::for_max((last - first) as f64);
+    let unit = TimeUnit::for_axis((last - first) as f64);
     let counts = arrivals(&run.jobs, cells);
     let y = Axis::from_zero("Jobs", counts.iter().copied().fold(0.0, f64::max), 3).whole();
-    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of((last - first) as f64), 7, 0.0);
+    let x = Axis::exact(format!("Time ({})", unit.name()), 0.0, unit.amount((last - first) as f64), 7, 0.0);
     let edges = cells.edges();
-    let at = |time: &i64| unit.of((time - first) as f64);
+    let at = |time: &i64| unit.amount((time - first) as f64);
     let step = |(edges, count): (&[i64], f64)| edges.iter().map(|edge| (at(edge), Some(count))).collect::<Vec<_>>();
     let points = edges.windows(2).zip(counts).flat_map(step).collect();
-    let width = TimeUnit::for_max(cells.width() as f64);
-    let title = format!("Arrivals per {} {}", round(width.of(cells.width() as f64)), width.name);
+    let width = TimeUnit::for_axis(cells.width() as f64);
+    let title = format!("Arrivals per {} {}", round(width.amount(cells.width() as f64)), width.name());
     Some(Panel { title, ..Panel::new(x, y, SEVERAL, vec![Curve { points, series: ALL, marked: false }]) })
 }
 
@@ -98,10 +100,10 @@ fn of_sizes(sizes: &Distribution) -> Option<Panel> {
 fn of_times(tails: &[(Series, &str, Distribution)]) -> Option<Panel> {
     let values = || tails.iter().flat_map(|(_, _, times)| times.values()).copied();
     let (least, most) = (values().reduce(f64::min)?, values().fold(0.0, f64::max));
-    let unit = TimeUnit::for_decades(least, most);
-    let x = Axis::logarithmic(format!("Run time, at least ({})", unit.name), unit.of(least), unit.of(most));
+    let unit = unit_for_decades(least, most);
+    let x = Axis::logarithmic(format!("Run time, at least ({})", unit.name()), unit.amount(least), unit.amount(most));
     let curve = |(series, _, times): &(Series, &str, Distribution)| Curve {
-        points: tail(times, |ms| unit.of(ms)),
+        points: tail(times, |ms| unit.amount(ms)),
         series: *series,
         marked: false,
     };

@@ -12,6 +12,8 @@ pub(super) const CHART: Chart = Chart {
     name: "queue_length",
     title: "Queue length",
     caption: "How many jobs are submitted and have started no task, as means over short times.",
+    interactive: true,
+    folded: false,
     draw,
 };
 

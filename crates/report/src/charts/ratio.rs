@@ -16,6 +16,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Completion time of each job against the baseline",
     caption: "Share of the jobs whose completion time is at most so many times that under the baseline. Left of the grey line at 1 are the jobs that \
               the policy makes faster, right of it those that it makes slower.",
+    interactive: false,
+    folded: false,
     draw,
 };
 

@@ -19,6 +19,8 @@ pub(super) const CHART: Chart = Chart {
     title: "What the nodes use",
     caption: "Means over all nodes: the share of the cores that work, the share that stands idle while a task waits for the \
               disk, and what goes through disks and network. Drawn for runs under the cost model of contention.",
+    interactive: true,
+    folded: false,
     draw,
 };
 
@@ -44,7 +46,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         let highest = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
         let y = Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3);
         let curve = |(points, shown): (Points, &Shown<'_>)| Curve {
-            points: points.into_iter().map(|(time, value)| (clock.unit.of(time as f64), Some(value))).collect(),
+            points: points.into_iter().map(|(time, value)| (clock.unit.amount(time as f64), Some(value))).collect(),
             series: shown.series,
             marked: false,
         };

@@ -23,6 +23,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Running maps and reduces",
     caption: "How many tasks of each job run at a time (Coupling, Figs. 1, 2, 5 and 6). The jobs that use most slot time \
               have a colour of their own.",
+    interactive: true,
+    folded: false,
     draw,
 };
 
@@ -67,7 +69,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
                 let last = index + 1 == runs.len() && panel + 1 == panels.len();
                 let (top, below) = rest.split_vertically(plot_height + below(look, last));
                 let plot = axes(look, &top, (x, y), left, last)?;
-                let at = |ms: i64, tasks: f64| pixel(&plot, (clock.unit.of(ms as f64), tasks));
+                let at = |ms: i64, tasks: f64| pixel(&plot, (clock.unit.amount(ms as f64), tasks));
                 if let Some(layers) = layers.get(index) {
                     layers.draw(&inside(&plot), at, lined)?;
                 }

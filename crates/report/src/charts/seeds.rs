@@ -3,11 +3,11 @@
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::time::timeline::makespan;
-use resched_tables::words::count;
+use resched_tables::words::{TimeUnit, count};
 
 use super::chart::Chart;
 use crate::Error;
-use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::axis::Axis;
 use crate::plot::rows::{Row, Rows, Span, draw_rows};
 use crate::scene::Scene;
 
@@ -17,6 +17,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Spread over the seeds",
     caption: "Mean completion time, mean waiting time and makespan of each policy: the mark is the mean over its seeds, the line goes from the least \
               to the greatest. Drawn if a policy has several seeds.",
+    interactive: false,
+    folded: true,
     draw,
 };
 
@@ -52,19 +54,19 @@ fn panel(scene: &Scene<'_>, (title, of): Measure) -> Option<Rows> {
         scene.repeats.iter().map(|runs| runs.iter().filter_map(|run| of(run)).collect()).collect();
     let all = || found.iter().flatten().copied();
     let (least, most) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
-    let unit = TimeUnit::for_max(most);
+    let unit = TimeUnit::for_axis(most);
     let margin = ((most - least) * 0.1).max(most.abs() * 0.01);
     let x = Axis::exact(
-        format!("{title} ({})", unit.name),
-        unit.of((least - margin).max(0.0)),
-        unit.of(most + margin),
+        format!("{title} ({})", unit.name()),
+        unit.amount((least - margin).max(0.0)),
+        unit.amount(most + margin),
         6,
         0.0,
     );
     let row = |(shown, values): (&crate::scene::Shown<'_>, &Vec<f64>)| {
         let [low, high] = [f64::min, f64::max].map(|of| values.iter().copied().reduce(of));
-        let value = unit.of(mean(values)?);
-        let ends = [unit.of(low?), unit.of(high?)];
+        let value = unit.amount(mean(values)?);
+        let ends = [unit.amount(low?), unit.amount(high?)];
         let n = values.len();
         let label = format!("{} ({n} seed{})", shown.label, if n == 1 { "" } else { "s" });
         Some(Row { label, spans: vec![Span { series: shown.series, value, ends }] })

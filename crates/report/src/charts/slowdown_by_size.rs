@@ -16,6 +16,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "The slowdown of jobs of about the same number of tasks, the median and the 95th percentile. The slowdown of a job is its completion time \
               divided by what it would take alone on an endless cluster with the same run times. Each mark is at the geometric mean of \
               its jobs.",
+    interactive: false,
+    folded: true,
     draw,
 };
 

@@ -12,6 +12,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Starvation time",
     caption: "How long the reduces of a job that were launched after its last map had completed were launched after it, on \
               average (Coupling, Table IV).",
+    interactive: false,
+    folded: false,
     draw,
 };
 

@@ -13,6 +13,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Starvation over time",
     caption: "How many jobs starve at a time, as means over short times: from the end of a job's last map, for its starvation time \
               (Coupling, Table IV). The area below a line is the sum of the starvation times.",
+    interactive: false,
+    folded: true,
     draw,
 };
 

@@ -18,6 +18,8 @@ pub(super) const CHART: Chart = Chart {
     caption: "The share of the map slots, of the reduce slots, or of the processor that is in use, as means over short times. The \
               processor is that of the start; each task holds as much as those of its job on average. Without a known number of slots, \
               the tasks that run.",
+    interactive: false,
+    folded: true,
     draw,
 };
 

@@ -13,6 +13,8 @@ pub(super) const CHART: Chart = Chart {
     title: "What the data leaves open",
     caption: "The change of the mean completion time against the baseline, as replayed (disc) and in the variants of each thing that neither the \
               trace nor you gave (from triangle to triangle), the widest first. If a line crosses 0, the sign of the answer hangs on that.",
+    interactive: false,
+    folded: false,
     draw,
 };
 

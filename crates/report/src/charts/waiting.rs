@@ -12,6 +12,8 @@ pub(super) const CHART: Chart = Chart {
     title: "Waiting and execution time",
     caption: "From a job's submission to its first task, and from there to its end; both together are its completion \
               time (DRESS, Figs. 6 and 8).",
+    interactive: false,
+    folded: false,
     draw,
 };
 

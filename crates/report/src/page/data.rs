@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::answer::Answer;
+use crate::page::units::Rules;
 use crate::page::why_data::{self, PageWhy};
 use crate::plot::style::{OBSERVED, area_colour, dash};
 use crate::scene::{Scene, Shown};
@@ -31,6 +32,7 @@ pub(crate) const MOST_ROWS: usize = 500_000;
 /// The data of a page.
 #[derive(Serialize)]
 struct PageData<'a> {
+    rules: Rules,
     policies: Vec<Look<'a>>,
     baseline: usize,
     /// The places of the policies that are compared with it.
@@ -177,6 +179,7 @@ pub(crate) fn page_data(
     let of_label = |label: &str| answer.policies.iter().position(|policy| policy.label == label);
     let compared: BTreeSet<usize> = answer.compared.iter().filter_map(|row| of_label(&row.policy)).collect();
     let data = PageData {
+        rules: Rules::new(),
         compared: compared.into_iter().collect(),
         answerable: answer.is_answerable(),
         clock: scene.zero().map(|zero| PageClock { zero, place: zone.place(), ahead: zone.ahead(zero) }),

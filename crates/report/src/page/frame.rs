@@ -187,23 +187,22 @@ pub fn emphasised(text: &str) -> String {
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
 pub fn gallery(figures: &[Figure]) -> Result<String, Error> {
-    gallery_beside(figures.iter().collect(), &[])
+    gallery_beside(figures.iter().map(|figure| (figure, false)).collect())
 }
 
-/// Figures side by side, as HTML. Those whose names are in `interactive` are left to print and to browsers without scripts: elsewhere
-/// an interactive chart shows the same.
+/// Figures side by side, as HTML, each with whether the page has an interactive form of it. It is then left to print and to browsers
+/// without scripts.
 ///
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
-pub(crate) fn gallery_beside(figures: Vec<&Figure>, interactive: &[&str]) -> Result<String, Error> {
-    Gallery { figures, interactive }.render().map_err(Error::draw("the figures"))
+pub(crate) fn gallery_beside(figures: Vec<(&Figure, bool)>) -> Result<String, Error> {
+    Gallery { figures }.render().map_err(Error::draw("the figures"))
 }
 
 #[derive(Template)]
 #[template(path = "gallery.html")]
 struct Gallery<'a> {
-    figures: Vec<&'a Figure>,
-    interactive: &'a [&'a str],
+    figures: Vec<(&'a Figure, bool)>,
 }
 
 #[cfg(test)]

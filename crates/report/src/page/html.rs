@@ -10,6 +10,7 @@ use resched_analysis::{JobMetrics, Run};
 use resched_tables::validity::Fact;
 
 use crate::answer::{Answer, Compared};
+use crate::charts::Chart;
 use crate::page::data::page_data;
 use crate::page::frame::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
 use crate::page::groups::{Grouped, Table, slowed_cells};
@@ -29,24 +30,6 @@ const MOST_JOBS: usize = 50;
 
 /// The most pieces of advice in the page. `report.json` has all.
 const MOST_ADVICE: usize = 6;
-
-/// The charts of which the page has an interactive form.
-const INTERACTIVE: [&str; 6] = ["running_tasks", "job_times", "cdf_jobs", "queue_length", "delta", "resources"];
-
-/// The charts that are folded away at first, so that the page stays short.
-const FOLDED: [&str; 11] = [
-    "utilisation",
-    "fairness",
-    "starvation_over_time",
-    "cdf_starvation",
-    "locality_over_time",
-    "locality_by_size",
-    "slowdown_by_size",
-    "pp",
-    "categories",
-    "seeds",
-    "overview",
-];
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -133,7 +116,7 @@ pub(crate) struct Content<'a> {
     pub(crate) scene: &'a Scene<'a>,
     pub(crate) timelines: &'a Timelines,
     pub(crate) reasons: &'a Reasons,
-    pub(crate) charts: &'a [Figure],
+    pub(crate) charts: &'a [(&'static Chart, Figure)],
 }
 
 /// The page for an answer about the runs in `folders`.
@@ -146,8 +129,9 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
     let about = title::about(answer, folders, scene.zero(), options.zone);
     let title = escaped(&format!("{}: {about} – resched", labels.join(", ")));
     let jobs = scene.ids().len();
-    let (folded, first): (Vec<&Figure>, Vec<&Figure>) =
-        charts.iter().partition(|figure| FOLDED.contains(&figure.name.as_str()));
+    let of = |folded: bool| charts.iter().filter(move |(chart, _)| chart.folded == folded);
+    let gallery =
+        |folded: bool| gallery_beside(of(folded).map(|(chart, figure)| (figure, chart.interactive)).collect());
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         labels,
@@ -176,9 +160,9 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         has_seeds: answer.has_seeds(),
         groups: answer.groups.iter().map(Grouped::table).collect(),
         slowed: slowed_cells(&answer.slowed),
-        gallery: gallery_beside(first, &INTERACTIVE)?,
-        folded: folded.iter().map(|figure| figure.title.as_str()).collect::<Vec<_>>().join("; "),
-        folded_gallery: gallery_beside(folded, &INTERACTIVE)?,
+        gallery: gallery(false)?,
+        folded: of(true).map(|(chart, _)| chart.title).collect::<Vec<_>>().join("; "),
+        folded_gallery: gallery(true)?,
         shown: scene.labels(),
         jobs: (0..jobs.min(MOST_JOBS)).filter_map(|number| job_row(scene, number)).collect(),
         more_jobs: jobs.saturating_sub(MOST_JOBS),

@@ -3,8 +3,26 @@
 use resched_analysis::metrics::named::Metric;
 use resched_analysis::statistics::practical::Ratio;
 use resched_tables::words::TimeUnit;
+use serde::Serialize;
 
 use crate::page::frame::UNKNOWN;
+use crate::plot::axis::WIDEST_SPREAD;
+
+/// The rules by which both the page and its script show numbers.
+#[derive(Serialize)]
+pub(crate) struct Rules {
+    /// The units of time, the longest first: name, length in ms, and the time from which on each is used.
+    units: [(&'static str, f64, f64); TimeUnit::ALL.len()],
+    /// If the greatest time is more than this many times the median, the axis is logarithmic.
+    widest_spread: f64,
+}
+
+impl Rules {
+    /// They are the same for all pages.
+    pub(crate) fn new() -> Self {
+        Self { units: TimeUnit::ALL.map(TimeUnit::rule), widest_spread: WIDEST_SPREAD }
+    }
+}
 
 /// Times in ms, all in the unit in which their median is easiest to read.
 pub(crate) fn times(all: &[Option<f64>]) -> Vec<String> {

@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use resched_analysis::why::Phase;
+use resched_analysis::why::{Holder, Phase, WITHOUT_REASONS};
 use resched_tables::words;
 use serde::Serialize;
 
 use crate::page::data::Measure;
-use crate::why::{Blamed, OfJob, Reasons, Shares};
-
-/// What to know of the phases if a run does not keep why its policy passed over jobs.
-const WITHOUT_REASONS: &str = "A run that was replayed without --decisions does not know why its policy passed over a job: there, every \
-                               wait for a place counts as one for a free place, even if the job held out for its data or had reached a limit.";
+use crate::why::{Blamed, Named, OfJob, Reasons, Shares};
 
 /// What explains the time of a job. `parts` and `facts` are names of measures.
 #[derive(Serialize)]
@@ -33,8 +29,11 @@ pub(crate) struct PageWhy {
 /// Who made each job wait under each policy.
 #[derive(Serialize)]
 struct Blame {
-    /// The names that holders refer to.
-    words: Vec<String>,
+    /// What holders are. Those after the first stand for themselves in the lists: the second as -1, and so on. A job of the scene is its
+    /// number, 0 and more. Names follow, downwards.
+    holders: [&'static str; Blamed::NAMES.len()],
+    /// The names that holders refer to; null if it is unknown.
+    words: Vec<Option<String>>,
     jobs: Lists,
     /// `None` if all jobs are of one user.
     users: Option<Lists>,
@@ -50,12 +49,6 @@ struct Lists {
     /// For how long, ms.
     times: Vec<Vec<Vec<i64>>>,
 }
-
-/// Holders that are no job of the scene, whose numbers are 0 and more. The names follow, downwards.
-const IDLE: i64 = -1;
-const RULE: i64 = -2;
-const UNKNOWN: i64 = -3;
-const FIRST_NAME: i64 = -4;
 
 impl PageWhy {
     /// `facts` are the measures that say more.
@@ -83,15 +76,15 @@ impl Blame {
         let jobs = lists(|job| Some(&job.jobs)).unwrap_or_default();
         let users = lists(|job| job.users.as_ref());
         let queues = lists(|job| job.queues.as_ref());
-        Self { words: names.all, jobs, users, queues }
+        Self { holders: Blamed::NAMES, words: names.all, jobs, users, queues }
     }
 }
 
 /// Names, each once.
 #[derive(Default)]
 struct Names {
-    all: Vec<String>,
-    places: BTreeMap<String, i64>,
+    all: Vec<Option<String>>,
+    places: BTreeMap<Option<String>, i64>,
 }
 
 impl Names {
@@ -104,7 +97,7 @@ impl Names {
         for jobs in &reasons.runs {
             let named = |job: &Option<OfJob>| -> (Vec<i64>, Vec<i64>) {
                 let shares = job.as_ref().and_then(of).into_iter().flatten();
-                let named = shares.filter(|share| share.0 != Blamed::Others);
+                let named = shares.filter(|share| share.0 != Holder::Others);
                 named.map(|(blamed, ms)| (self.holder(blamed), *ms)).unzip()
             };
             let (who, times) = jobs.iter().map(named).unzip();
@@ -116,22 +109,19 @@ impl Names {
 
     fn holder(&mut self, blamed: &Blamed) -> i64 {
         match blamed {
-            Blamed::Job(number) => *number as i64,
-            Blamed::Named(Some(name)) => self.number(name),
-            Blamed::Named(None) | Blamed::Others => UNKNOWN,
-            Blamed::Idle => IDLE,
-            Blamed::Rule => RULE,
+            Holder::Job(Named::Number(number)) => *number as i64,
+            Holder::Job(Named::Name(name)) => -(Blamed::NAMES.len() as i64) - self.place(name.as_deref()),
+            Holder::Others | Holder::Idle | Holder::Rule => -(blamed.place() as i64),
         }
     }
 
-    fn number(&mut self, name: &str) -> i64 {
-        if let Some(&place) = self.places.get(name) {
-            return FIRST_NAME - place;
+    fn place(&mut self, name: Option<&str>) -> i64 {
+        let next = self.all.len() as i64;
+        let place = *self.places.entry(name.map(str::to_owned)).or_insert(next);
+        if place == next {
+            self.all.push(name.map(|name| words::name(name).into_owned()));
         }
-        let place = self.all.len() as i64;
-        self.all.push(words::name(name).into_owned());
-        self.places.insert(name.to_owned(), place);
-        FIRST_NAME - place
+        place
     }
 }
 

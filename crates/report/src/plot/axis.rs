@@ -3,38 +3,20 @@
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-use resched_tables::words::count;
+use resched_tables::words::{TimeUnit, count};
 
-/// A unit of time for an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TimeUnit {
-    /// Its name on an axis.
-    pub(crate) name: &'static str,
-    ms: u32,
+/// If the greatest value is more than this many times the least, or the middle one, a linear axis would press all others to its end.
+pub(crate) const WIDEST_SPREAD: f64 = 30.0;
+
+/// Whether values up to `most` need a logarithmic axis, or scales of their own, beside those of about `least`.
+pub(crate) fn lie_far_apart(least: f64, most: f64) -> bool {
+    most > WIDEST_SPREAD * least
 }
 
-impl TimeUnit {
-    /// The unit in which times up to `max_ms` are easy to read.
-    pub(crate) fn for_max(max_ms: f64) -> Self {
-        let (name, ms) = match max_ms {
-            ms if ms <= 180e3 => ("s", 1_000),
-            ms if ms <= 5.0 * 3_600e3 => ("min", 60_000),
-            ms if ms <= 5.0 * 86_400e3 => ("h", 3_600_000),
-            _ => ("d", 86_400_000),
-        };
-        Self { name, ms }
-    }
-
-    /// The unit in which times from `min_ms` to `max_ms`, both above zero, are easy to read on a logarithmic axis: that of the times in
-    /// its middle.
-    pub(crate) fn for_decades(min_ms: f64, max_ms: f64) -> Self {
-        Self::for_max((min_ms * max_ms).sqrt())
-    }
-
-    /// A time in this unit.
-    pub(crate) fn of(self, ms: f64) -> f64 {
-        ms / f64::from(self.ms)
-    }
+/// The unit in which times from `min_ms` to `max_ms`, both above zero, are easy to read on a logarithmic axis: that of the times in its
+/// middle.
+pub(crate) fn unit_for_decades(min_ms: f64, max_ms: f64) -> TimeUnit {
+    TimeUnit::for_axis((min_ms * max_ms).sqrt())
 }
 
 /// Labels of numbers beyond these are long.
@@ -251,10 +233,11 @@ mod tests {
 
     #[test]
     fn the_unit_follows_the_range() {
-        assert_eq!(TimeUnit::for_max(90e3).name, "s");
-        assert_eq!(TimeUnit::for_max(3_600e3).name, "min");
-        assert_eq!(TimeUnit::for_max(7.0 * 3_600e3).name, "h");
-        assert_eq!(TimeUnit::for_max(600_000.0).of(600_000.0), 10.0);
-        assert_eq!(TimeUnit::for_decades(1e3, 3_600e3).name, "s", "one minute is in the middle");
+        assert_eq!(TimeUnit::for_axis(90e3).name(), "s");
+        assert_eq!(TimeUnit::for_axis(3_600e3).name(), "min");
+        assert_eq!(TimeUnit::for_axis(7.0 * 3_600e3).name(), "h");
+        assert_eq!(TimeUnit::for_axis(7.0 * 86_400e3).name(), "d");
+        assert_eq!(TimeUnit::for_axis(600_000.0).amount(600_000.0), 10.0);
+        assert_eq!(unit_for_decades(1e3, 3_600e3).name(), "s", "one minute is in the middle");
     }
 }

@@ -1,10 +1,10 @@
 //! Bars per job: runs side by side, the parts of a bar stacked.
 
 use resched_analysis::statistics::distribution::mean;
-use resched_tables::words::count;
+use resched_tables::words::{TimeUnit, count};
 
 use crate::Error;
-use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::axis::{Axis, lie_far_apart};
 use crate::plot::figure::{Drawn, Legend, Plot, Swatch, axes, bar, below, figure, inside, left_of, pixel, titled};
 use crate::plot::look::Look;
 use crate::plot::style::{DARK, Fill, use_font};
@@ -22,8 +22,6 @@ const WIDEST_BAR: i32 = 36;
 const LABEL_GAP: u32 = 20;
 /// Space beside the plot.
 const BESIDE: u32 = 90;
-/// If the highest bar of a panel is more than this many times that of another, each panel has its own scale.
-const WIDEST_SPREAD: f64 = 30.0;
 /// Space between the bars of two jobs.
 const GAP: i32 = 3;
 
@@ -42,8 +40,8 @@ impl What {
         match self {
             Self::Number(title) => (Axis::from_zero(title, high, ticks), 1.0),
             Self::Time(title) => {
-                let unit = TimeUnit::for_max(high);
-                (Axis::from_zero(format!("{title} ({})", unit.name), unit.of(high), ticks), unit.of(1.0))
+                let unit = TimeUnit::for_axis(high);
+                (Axis::from_zero(format!("{title} ({})", unit.name()), unit.amount(high), ticks), unit.amount(1.0))
             }
         }
     }
@@ -105,7 +103,7 @@ pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, what: What, parts: &[Part
         return Ok(None);
     }
     let least_high = highest.iter().copied().filter(|high| *high > 0.0).fold(most, f64::min);
-    let own_scales = most > WIDEST_SPREAD * least_high;
+    let own_scales = lie_far_apart(least_high, most);
     let x_title = match together {
         1 => "Job, in order of submission".to_owned(),
         _ => format!("Job, by submission (bar: mean of {})", count(together as u64)),

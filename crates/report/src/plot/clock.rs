@@ -5,9 +5,9 @@ use resched_analysis::metrics::cells::Cells;
 use resched_analysis::time::over_time::{jobs_done, running};
 use resched_analysis::time::timeline::span;
 use resched_tables::clock::Zone;
-use resched_tables::words::count;
+use resched_tables::words::{TimeUnit, count};
 
-use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::axis::Axis;
 use crate::plot::figure::Sheet;
 
 /// The cells of time at whose ends the axis may end.
@@ -74,8 +74,8 @@ const MOST_TICKS: i64 = 5;
 impl Clock {
     /// The clock of a span, ms.
     pub(crate) fn new(longest: i64) -> Self {
-        let unit = TimeUnit::for_max(longest as f64);
-        let axis = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
+        let unit = TimeUnit::for_axis(longest as f64);
+        let axis = Axis::exact(format!("Time ({})", unit.name()), 0.0, unit.amount(longest as f64), 7, 0.0);
         Self { unit, axis, longest, beyond: String::new(), date: None }
     }
 
@@ -105,7 +105,7 @@ impl Clock {
         let tick = |number: i64| {
             let at = first_tick.checked_add(number.checked_mul(step)?)?;
             (at - zero <= self.longest).then_some(())?;
-            Some((self.unit.of((at - zero) as f64), label(at)?))
+            Some((self.unit.amount((at - zero) as f64), label(at)?))
         };
         let ticks: Vec<(f64, String)> = (0..=MOST_TICKS).map_while(tick).collect();
         let zone_name = zone.to_string();
@@ -175,12 +175,12 @@ impl Clock {
     ) -> Vec<(f64, Option<f64>)> {
         let (first, last) = span(&run.jobs).unwrap_or((0, 0));
         let times = cells.middles().into_iter().take_while(|time| *time <= last);
-        times.zip(values).map(|(time, value)| (self.unit.of((time - first) as f64), value)).collect()
+        times.zip(values).map(|(time, value)| (self.unit.amount((time - first) as f64), value)).collect()
     }
 
     /// A time in words.
     fn in_words(&self, ms: i64) -> String {
-        format!("{:.1} {}", self.unit.of(ms as f64), self.unit.name)
+        format!("{:.1} {}", self.unit.amount(ms as f64), self.unit.name())
     }
 
     /// How many jobs of a run end after the axis does, and the share of the time of all tasks that lies there.

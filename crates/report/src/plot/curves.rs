@@ -1,17 +1,16 @@
 //! Empirical cumulative distributions, one curve per run.
 
 use resched_analysis::statistics::distribution::Distribution;
+use resched_tables::words::TimeUnit;
 
 use crate::Error;
-use crate::plot::axis::{Axis, TimeUnit};
+use crate::plot::axis::{Axis, lie_far_apart, unit_for_decades};
 use crate::plot::figure::Swatch;
 use crate::plot::panels::{Curve, Panel, SINGLE, draw_panels};
 use crate::scene::Scene;
 
 /// Corners of a curve: two per pixel, so that nothing is lost.
 const CORNERS: usize = 800;
-/// If the longest time is more than this many times the median, a linear axis would press all others to its left end.
-const WIDEST_SPREAD: f64 = 25.0;
 
 /// Draws the distributions of `times` (ms, by run) as steps. `what` names the times; `of` names what the shares are of. `None` if
 /// there are no times.
@@ -24,17 +23,17 @@ pub(crate) fn draw_curves(
     let all = Distribution::new(times.iter().flat_map(|times| times.values().iter().copied()));
     let (Some(&longest), Some(median)) = (all.values().last(), all.median()) else { return Ok(None) };
     let shortest = all.values().iter().copied().find(|ms| *ms > 0.0).unwrap_or(0.0);
-    let is_log = shortest > 0.0 && longest > WIDEST_SPREAD * median;
-    let unit = if is_log { TimeUnit::for_decades(shortest, longest) } else { TimeUnit::for_max(longest) };
+    let is_log = shortest > 0.0 && lie_far_apart(median, longest);
+    let unit = if is_log { unit_for_decades(shortest, longest) } else { TimeUnit::for_axis(longest) };
     // A logarithmic axis has no zero.
     let zeros = if is_log && all.values().first() == Some(&0.0) { ", 0 at the left end" } else { "" };
-    let title = format!("{what} ({}){zeros}", unit.name);
+    let title = format!("{what} ({}){zeros}", unit.name());
     let x = match is_log {
-        true => Axis::logarithmic(title, unit.of(shortest), unit.of(longest)),
-        false => Axis::from_zero(title, unit.of(longest), 6),
+        true => Axis::logarithmic(title, unit.amount(shortest), unit.amount(longest)),
+        false => Axis::from_zero(title, unit.amount(longest), 6),
     };
     let y = Axis::from_zero(format!("Share of {of}"), 1.0, 5);
-    let curve = |(times, series)| Curve { points: steps(times, |ms| unit.of(ms)), series, marked: false };
+    let curve = |(times, series)| Curve { points: steps(times, |ms| unit.amount(ms)), series, marked: false };
     let curves = times.iter().zip(scene.runs.iter().map(|shown| shown.series)).map(curve).collect();
     let sheet = scene.sheet_of(of, times.iter().map(|times| times.values().len()));
     draw_panels(&sheet, name, scene.entries(Swatch::Line), &[Panel::new(x, y, SINGLE, curves)]).map(Some)

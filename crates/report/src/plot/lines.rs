@@ -8,7 +8,7 @@ use plotters::style::{Color, RGBColor};
 use crate::plot::figure::{
     Area, Drawn, Legend, Plot, Sheet, Swatch, axes, below, drawn, figure, inside, left_of, line, mark, pixel,
 };
-use crate::plot::style::{Series, styles};
+use crate::plot::style::{Order, Series, styles_by};
 
 const PLOT_HEIGHT: u32 = 260;
 /// Half the width of a whisker's end, pixels.
@@ -42,11 +42,11 @@ pub struct Lines<'a> {
     pub series: &'a [Line],
 }
 
-/// Draws the chart as SVG; `None` without a finite point.
+/// Draws the chart as SVG; `None` without a finite point. `order` has the places of policies.
 ///
 /// # Errors
 /// [`Error::Draw`] if the drawing library fails.
-pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
+pub fn draw_lines(chart: &Lines<'_>, order: Order) -> Result<Option<String>, Error> {
     let points = || chart.series.iter().flat_map(|series| &series.points).filter(|point| is_finite(point));
     let (low, high) = points().fold((f64::MAX, f64::MIN), |(low, high), point| (low.min(point.0), high.max(point.0)));
     if low > high {
@@ -59,7 +59,7 @@ pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
     };
     let least = points().map(|point| point.2.min(point.1)).fold(0.0, f64::min);
     let y = Axis::with_zero(chart.y, least, points().map(|point| point.3.max(point.1)).fold(0.0, f64::max), 5);
-    let styles = styles(&chart.series.iter().map(|series| series.label.as_str()).collect::<Vec<_>>());
+    let styles = styles_by(chart.series.iter().map(|series| series.label.as_str()), order);
     let styled = || chart.series.iter().zip(styles.iter().copied());
     let swatch = |(series, style): (&Line, Series)| {
         let swatch = if series.marked && series.points.len() == 1 { Swatch::Mark } else { Swatch::Line };
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_chart_without_points_is_not_drawn() {
         let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", band: true, series: &[] };
-        assert_eq!(draw_lines(&chart).unwrap(), None);
+        assert_eq!(draw_lines(&chart, |_| None).unwrap(), None);
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         let series =
             [Line { label: "<&>".to_owned(), points: vec![(1.0, 2.0, 1.0, 3.0), (2.0, 1.0, 1.0, 1.0)], marked: true }];
         let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", band: true, series: &series };
-        let svg = draw_lines(&chart).unwrap().unwrap();
+        let svg = draw_lines(&chart, |_| None).unwrap().unwrap();
         assert!(svg.contains("&lt;&amp;&gt;") && !svg.contains("<&>"));
     }
 }

@@ -9,7 +9,7 @@ use crate::plot::figure::{
     Area, Drawn, Legend, Sheet, Swatch, axes, below, drawn, figure, inside, left_of, line, mark, pixel,
 };
 use crate::plot::look::Look;
-use crate::plot::style::{GREY, Series, styles};
+use crate::plot::style::{GREY, Order, Series, styles_by};
 
 const PLOT_HEIGHT: u32 = 300;
 /// The most points whose names are written. More would overlap.
@@ -45,11 +45,11 @@ pub struct Scatter<'a> {
     pub labels: &'a [String],
 }
 
-/// Draws the chart as SVG; `None` without a finite point.
+/// Draws the chart as SVG; `None` without a finite point. `order` has the places of policies.
 ///
 /// # Errors
 /// [`Error::Draw`] if the drawing library fails.
-pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
+pub fn draw_scatter(chart: &Scatter<'_>, order: Order) -> Result<Option<String>, Error> {
     let points = || chart.series.iter().flat_map(|series| &series.points).filter(|point| is_finite(point));
     if points().next().is_none() {
         return Ok(None);
@@ -62,7 +62,7 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
         Axis::exact(title, low, high + margin, 6, 0.0)
     };
     let (x, y) = (around(chart.x, |point| point.0), around(chart.y, |point| point.1));
-    let styles = styles(&chart.series.iter().map(|series| series.label.as_str()).collect::<Vec<_>>());
+    let styles = styles_by(chart.series.iter().map(|series| series.label.as_str()), order);
     let styled = || chart.series.iter().zip(styles.iter().copied());
     let swatches = styled().map(|(series, style)| (Swatch::Mark(style), series.label.clone()));
     // A front of one point has no line.
@@ -117,13 +117,15 @@ mod tests {
     fn a_chart_without_points_is_not_drawn() {
         let series = [Cloud { label: "<fifo>".to_owned(), points: vec![(f64::NAN, 1.0)] }];
         let chart = Scatter { name: "test", x: "a", y: "b", series: &series, front: &[], labels: &[] };
-        assert_eq!(draw_scatter(&chart).unwrap(), None);
+        assert_eq!(draw_scatter(&chart, |_| None).unwrap(), None);
         let series = [Cloud { points: vec![(1.0, 2.0), (2.0, 1.0)], ..series[0].clone() }];
         let labels = ["D = 1", "<D> = 2"].map(str::to_owned);
-        let svg =
-            draw_scatter(&Scatter { series: &series, front: &[(1.0, 2.0), (2.0, 1.0)], labels: &labels, ..chart })
-                .unwrap()
-                .unwrap();
+        let svg = draw_scatter(
+            &Scatter { series: &series, front: &[(1.0, 2.0), (2.0, 1.0)], labels: &labels, ..chart },
+            |_| None,
+        )
+        .unwrap()
+        .unwrap();
         assert!(svg.contains("&lt;fifo&gt;") && svg.contains("Pareto front"));
         assert!(svg.contains("D = 1") && svg.contains("&lt;D&gt; = 2"));
     }

@@ -64,44 +64,22 @@ pub(crate) const OBSERVED_LABEL: &str = "observed";
 /// The forms of a series: dashes and marks.
 const FORMS: usize = 8;
 
-/// The policies in the order of their styles: eight of them have eight colours, the next eight those colours again, and so on. Those that are
-/// often compared have colours of their own. `batch-fifo` looks like `fifo`, and so on.
-const POLICIES: &[&str] = &[
-    "fifo",
-    "fair",
-    "capacity",
-    "naive-fair",
-    "delay",
-    "coupling",
-    "dress",
-    "yarn-fifo",
-    "yarn-fair",
-    "yarn-capacity",
-    "easy",
-    "conservative",
-    "drf",
-    "triple-queue",
-    "srpt",
-    "fair-deficit",
-    "flex",
-    "aria",
-    "delay-time",
-    "quincy",
-    "cogrs",
-];
+/// A function that has the place of a label's policy in the order of policies; `None` if it is no policy. The order decides the styles:
+/// eight places have eight colours, the next eight those colours again, and so on.
+pub type Order = fn(&str) -> Option<u32>;
 
-/// The style of each label, such that no two are alike. A policy keeps its style in every figure, unless two in one figure would have
-/// the same colour: then the one that comes later in [`POLICIES`], or has parameters, gets the next free one. Labels that are no
-/// policies get what is left, in their order.
-pub(crate) fn styles(labels: &[&str]) -> Vec<Series> {
+/// The style of each label, such that no two are alike. Labels come with the place of their policy in the order of policies. A policy
+/// keeps its style in every figure, unless two in one figure would have the same colour: then the one that comes later in the order, or
+/// has parameters, gets the next free one. Labels that are no policies get what is left, in their order.
+pub(crate) fn styles(labels: &[(&str, Option<u32>)]) -> Vec<Series> {
     let mut order: Vec<usize> = (0..labels.len()).collect();
-    let label = |at: usize| labels.get(at).copied().unwrap_or_default();
-    let known = |at: usize| place(label(at));
+    let label = |at: usize| labels.get(at).map_or("", |own| own.0);
+    let known = |at: usize| labels.get(at).and_then(|own| own.1);
     order.sort_by_key(|&at| (known(at).is_none(), label(at) != policy(label(at)), known(at)));
     let mut found = vec![OBSERVED; labels.len()];
     let mut taken: Vec<usize> = Vec::new();
     for at in order.into_iter().filter(|&at| label(at) != OBSERVED_LABEL) {
-        let style = free(known(at).unwrap_or(0), &taken);
+        let style = free(known(at).unwrap_or(0) as usize, &taken);
         taken.push(style);
         let colour = COLOURS.get(style % COLOURS.len()).copied().unwrap_or(BLACK);
         if let Some(slot) = found.get_mut(at) {
@@ -109,6 +87,11 @@ pub(crate) fn styles(labels: &[&str]) -> Vec<Series> {
         }
     }
     found
+}
+
+/// The styles of labels, whose places `order` has.
+pub(crate) fn styles_by<'l>(labels: impl Iterator<Item = &'l str>, order: Order) -> Vec<Series> {
+    styles(&labels.map(|label| (label, order(label))).collect::<Vec<_>>())
 }
 
 /// The first of the first styles, from `wanted` on, whose colour is free: eight of them have eight forms. If no colour is, the first style
@@ -127,20 +110,10 @@ fn form(style: usize) -> usize {
     (style % COLOURS.len() + style / COLOURS.len()) % FORMS
 }
 
-/// The place of a label's policy in [`POLICIES`].
-fn place(label: &str) -> Option<usize> {
-    POLICIES.iter().position(|known| *known == policy(label))
-}
-
 /// The policy that a label begins with: `delay` of `delay:D=4`, `fifo` of `batch-fifo+late`.
 fn policy(label: &str) -> &str {
     let name = label.split([':', '+', ' ', ',']).next().unwrap_or_default();
     name.strip_prefix("batch-").unwrap_or(name)
-}
-
-/// Whether a policy of that name has a style of its own.
-pub fn is_known(name: &str) -> bool {
-    place(name).is_some()
 }
 
 /// The colour of an area.
@@ -201,10 +174,17 @@ mod tests {
 
     use super::*;
 
+    /// The styles of labels, in an order of a few policies.
+    fn styled(labels: &[&str]) -> Vec<Series> {
+        const ORDER: [&str; 8] = ["fifo", "fair", "capacity", "naive-fair", "delay", "coupling", "dress", "yarn-fifo"];
+        let place = |label: &str| ORDER.iter().position(|own| *own == policy(label)).map(|place| place as u32);
+        styles_by(labels.iter().copied(), place)
+    }
+
     #[test]
     fn a_policy_looks_alike_in_every_figure() {
         let of = |labels: &[&str], label: &str| {
-            labels.iter().position(|own| *own == label).and_then(|at| styles(labels).get(at).copied())
+            labels.iter().position(|own| *own == label).and_then(|at| styled(labels).get(at).copied())
         };
         let alone = of(&["fair"], "fair");
         for labels in
@@ -221,7 +201,7 @@ mod tests {
         let labels: Vec<String> = (0..24).map(|at| format!("delay:D={at}")).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).chain(["observed"]).collect();
         for n in 1..=labels.len() {
-            let found = styles(labels.get(..n).unwrap_or(&[]));
+            let found = styled(labels.get(..n).unwrap_or(&[]));
             for (at, style) in found.iter().enumerate() {
                 assert!(!found.iter().skip(at + 1).any(|other| other == style), "{n} series: {at}");
             }
@@ -253,7 +233,7 @@ mod tests {
     #[test]
     fn eight_series_and_what_really_ran_differ_in_greyscale_and_stand_out_from_white() {
         let labels = ["observed", "fifo", "fair", "capacity", "naive-fair", "delay", "coupling", "dress", "yarn-fifo"];
-        let found = styles(&labels);
+        let found = styled(&labels);
         for (at, style) in found.iter().enumerate() {
             let contrast = contrast_with_white(style.colour);
             assert!(contrast >= 3.0, "{}: a contrast of {contrast:.2} with white", labels[at]);

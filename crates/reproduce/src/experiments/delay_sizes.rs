@@ -95,5 +95,5 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         svg,
     }
     };
-    Ok(draw_lines(&chart)?.map(figure).into_iter().collect())
+    Ok(draw_lines(&chart, resched_policies::order_of)?.map(figure).into_iter().collect())
 }

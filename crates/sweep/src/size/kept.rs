@@ -19,9 +19,8 @@ use crate::world::policy_files;
 pub const MARKER: &str = "probes.json";
 const LAYOUT: Layout = Layout {
     what: "list of probes",
-    oldest: 1,
-    newest: 1,
-    sealed: 1,
+    version: 1,
+    by_others: false,
     again: "remove it, or name another --out, and search again",
 };
 
@@ -187,7 +186,7 @@ impl Kept {
             Row { size, seed, value: value.to_string(), validity, bound }
         };
         let replays = replays.iter().map(row).collect();
-        let content = Content { format_version: LAYOUT.newest, question: question.clone(), replays };
+        let content = Content { format_version: LAYOUT.version, question: question.clone(), replays };
         let json = marker::encode(&content)
             .map_err(|error| Error::Work(format!("{}: cannot be encoded ({error})", path.display())))?;
         Ok(write_file(path, &json)?)

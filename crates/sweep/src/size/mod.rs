@@ -21,7 +21,6 @@ mod variants;
 use std::collections::BTreeMap;
 
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::statistics::compare::Estimate;
 use resched_analysis::statistics::sign::Level;
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, Threads};
@@ -31,6 +30,7 @@ use serde::Serialize;
 
 use self::probe::Search;
 use crate::Error;
+use crate::interval::MeanInterval;
 
 pub use self::bound::Bound;
 pub use self::kept::{Kept, MARKER};
@@ -83,7 +83,7 @@ pub struct Probe {
     pub values: Vec<f64>,
     /// The mean over the seeds, with its 95 % interval by Student's t.
     #[serde(flatten)]
-    pub mean: Option<Interval>,
+    pub mean: Option<MeanInterval>,
     /// Whether the mean is within the bound.
     pub holds: bool,
     /// Why the source cannot be replayed at this size.
@@ -95,24 +95,6 @@ pub struct Probe {
     /// For how long each resource was the bottleneck, over all seeds.
     #[serde(skip)]
     pub bound: BTreeMap<String, RunBound>,
-}
-
-/// A mean with its interval. A single seed does not show the spread, so its interval has no ends.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
-    /// The mean.
-    pub mean: f64,
-    /// The lower end of its 95 % interval.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-}
-
-impl Interval {
-    fn of(Estimate { value, low, high }: Estimate, seeds: usize) -> Self {
-        let end = |end| (seeds > 1).then_some(end);
-        Self { mean: value, low: end(low), high: end(high) }
-    }
 }
 
 /// What a search found.
@@ -242,7 +224,7 @@ fn graded(found: &Sized) -> Validity {
 fn worse(probes: &[Probe], metric: &Metric) -> Option<(u32, u32)> {
     // The ends of an interval as costs: the least comes first.
     let ends = |probe: &Probe| {
-        let Interval { mean, low, high } = probe.mean?;
+        let MeanInterval { mean, low, high } = probe.mean?;
         let (one, other) = (metric.cost(low.unwrap_or(mean)), metric.cost(high.unwrap_or(mean)));
         Some((one.min(other), one.max(other)))
     };

@@ -5,8 +5,9 @@ use resched_analysis::metrics::bound::never_bound;
 use resched_report::{Figure, Frame, Line, Lines, UNKNOWN, draw_lines, emphasised, escaped, gallery};
 use resched_tables::store::OwnFiles;
 
-use super::{Answer, Bound, Interval, Probe, Sizing, Vary};
+use super::{Answer, Bound, Probe, Sizing, Vary};
 use crate::Error;
+use crate::interval::MeanInterval;
 
 /// The name of the figure, without extension.
 const CURVE: &str = "curve";
@@ -62,7 +63,7 @@ fn table(answer: &Answer) -> Result<Vec<u8>, Error> {
 
 /// The mean of a probe, and the ends of its interval.
 fn ends(probe: &Probe) -> [Option<f64>; 3] {
-    let Some(Interval { mean, low, high }) = probe.mean else { return [None; 3] };
+    let Some(MeanInterval { mean, low, high }) = probe.mean else { return [None; 3] };
     [Some(mean), low, high]
 }
 
@@ -70,7 +71,7 @@ fn ends(probe: &Probe) -> [Option<f64>; 3] {
 fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
     let (metric, found) = (&asked.metric, &answer.found);
     let point = |probe: &Probe| {
-        let Interval { mean, low, high } = probe.mean?;
+        let MeanInterval { mean, low, high } = probe.mean?;
         let [mean, low, high] = [mean, low.unwrap_or(mean), high.unwrap_or(mean)].map(|value| metric.shown(value));
         Some((f64::from(probe.size), mean, low, high))
     };
@@ -98,7 +99,7 @@ fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
         Vary::Slots => "map slots of a node",
     };
     let chart = Lines { name: CURVE, x, logarithmic: true, y: &metric.axis(), band: false, series: &series };
-    let svg = draw_lines(&chart)?;
+    let svg = draw_lines(&chart, resched_policies::order_of)?;
     Ok(svg.map(|svg| Figure {
         name: CURVE.to_owned(),
         title: format!("{} over {x} under {}", metric.title, answer.policy),

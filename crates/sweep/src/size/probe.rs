@@ -3,7 +3,6 @@
 use resched_analysis::metrics::bound::together;
 use resched_analysis::metrics::named::Measured;
 use resched_analysis::metrics::validity::WAITING;
-use resched_analysis::statistics::repeats::t_interval;
 use resched_analysis::{Gathered, Run};
 use resched_policies::Engine as PolicyEngine;
 use resched_replay::{ClusterConfig, Engine, ReadBy, Setup, Source, Threads, World};
@@ -11,8 +10,9 @@ use resched_sim::hadoop::System;
 use resched_tables::validity::Validity;
 
 use super::kept::{Kept, KeptReplay};
-use super::{Interval, Probe, Sizing, Step, Vary};
+use super::{Probe, Sizing, Step, Vary};
 use crate::Error;
+use crate::interval::MeanInterval;
 use crate::results::{bound, graded};
 
 /// Checks what the replays would not.
@@ -85,7 +85,7 @@ impl<'a> Search<'a> {
         }
         let replays: Vec<KeptReplay> = seeds.iter().filter_map(|&seed| kept.get(size, seed)).collect();
         let values: Vec<f64> = replays.iter().map(|replay| replay.value).collect();
-        let mean = t_interval(&values).map(|found| Interval::of(found, values.len()));
+        let mean = MeanInterval::of(&values);
         let holds = mean.is_some_and(|found| asked.bound.holds(found.mean));
         let mut validity = Validity::default();
         // That nothing waits is an answer here, as policies are not compared.

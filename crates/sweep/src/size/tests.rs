@@ -142,7 +142,7 @@ fn a_larger_size_that_is_surely_worse_is_named() {
     let metric = Metric::named("makespan").unwrap();
     let probe = |size, mean: f64| Probe {
         size,
-        mean: Some(Interval { mean, low: Some(mean - 1.0), high: Some(mean + 1.0) }),
+        mean: Some(MeanInterval { mean, low: Some(mean - 1.0), high: Some(mean + 1.0) }),
         ..Probe::default()
     };
     assert_eq!(worse(&[probe(1, 10.0), probe(2, 11.5), probe(4, 5.0)], &metric), None, "the intervals overlap");
@@ -192,8 +192,11 @@ fn kept_replays_are_not_made_again() {
 fn the_knee_is_far_from_the_chord() {
     let metric = Metric::named("makespan").unwrap();
     let curve = |values: &[(u32, f64)]| -> Vec<Probe> {
-        let probe =
-            |&(size, mean)| Probe { size, mean: Some(Interval { mean, low: None, high: None }), ..Probe::default() };
+        let probe = |&(size, mean)| Probe {
+            size,
+            mean: Some(MeanInterval { mean, low: None, high: None }),
+            ..Probe::default()
+        };
         values.iter().map(probe).collect()
     };
     let knee = |values: &[(u32, f64)]| super::knee::knee(&curve(values), &metric);

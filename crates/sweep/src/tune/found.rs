@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use resched_analysis::statistics::compare::Estimate;
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
+
+use crate::interval::MeanInterval;
 
 /// A setting and its results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,23 +23,6 @@ pub struct Candidate {
     /// Whether it is on the Pareto front of the last round. It then holds the bounds, and no other setting that holds them is
     /// better in one metric of the objective and the bounds and as good in the rest.
     pub on_front: bool,
-}
-
-/// A number with its interval. The interval of a single seed has no width, because one seed does not show the spread.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct MeanInterval {
-    /// The mean.
-    pub mean: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-impl From<Estimate> for MeanInterval {
-    fn from(found: Estimate) -> Self {
-        Self { mean: found.value, low: found.low, high: found.high }
-    }
 }
 
 /// The outcome of a search.

@@ -36,7 +36,7 @@ use crate::location::Location;
 /// The file with the outcome of a search.
 pub const MARKER: &str = "tuned.json";
 
-pub use self::found::{Candidate, MeanInterval, Tuned};
+pub use self::found::{Candidate, Tuned};
 
 /// Searches as `[tune]` of the file says, and writes `tuned.json`, `candidates.csv`, a figure and `index.html` to the folder
 /// `out`. Cells are

@@ -5,10 +5,11 @@ use resched_report::{Cloud, Figure, Scatter, draw_scatter};
 use resched_tables::store::OwnFiles;
 use resched_tables::words::csv_cell;
 
-use super::found::{Candidate, MeanInterval, Tuned};
+use super::found::{Candidate, Tuned};
 use super::objective::metrics;
 use super::page::page;
 use crate::Error;
+use crate::interval::MeanInterval;
 use crate::statistics::front_of;
 use crate::tune_section::TuneSection;
 
@@ -79,7 +80,8 @@ fn table(candidates: &[Candidate], metrics: &[&str]) -> Result<Vec<u8>, Error> {
 }
 
 fn numbers(found: Option<&MeanInterval>) -> [String; 3] {
-    found.map_or_else(Default::default, |found| [found.mean, found.low, found.high].map(|number| number.to_string()))
+    let text = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+    found.map_or_else(Default::default, |found| [Some(found.mean), found.low, found.high].map(text))
 }
 
 /// The candidates in two metrics, with their front.
@@ -101,5 +103,5 @@ fn picture(candidates: &[Candidate], x: &Metric, y: &Metric) -> Result<Option<St
     let title = |metric: &Metric| format!("{}, baseline = 1", metric.title);
     let chart =
         Scatter { name: CANDIDATES, x: &title(x), y: &title(y), series: &series, front: &front, labels: &labels };
-    Ok(draw_scatter(&chart)?)
+    Ok(draw_scatter(&chart, resched_policies::order_of)?)
 }

@@ -3,8 +3,9 @@
 use askama::Template;
 use resched_report::{Figure, Frame, emphasised, escaped, gallery};
 
-use super::found::{Candidate, MeanInterval, Tuned};
+use super::found::{Candidate, Tuned};
 use crate::Error;
+use crate::interval::MeanInterval;
 
 /// The most rows of the table. More would make the page slow to open; `candidates.csv` has all.
 const MOST_ROWS: usize = 500;
@@ -94,7 +95,9 @@ fn row<'a>(found: &'a Candidate, rank: usize, metrics: &[&str]) -> Row<'a> {
     }
 }
 
-/// A ratio with its interval. That of a single seed has no width, so it is left out.
-fn in_words(MeanInterval { mean, low, high }: &MeanInterval) -> String {
-    if low == high { format!("{mean:.3}") } else { format!("{mean:.3} [{low:.3}, {high:.3}]") }
+/// A ratio with its interval, unless that has no width.
+fn in_words(found: &MeanInterval) -> String {
+    let ends = found.ends().filter(|(low, high)| low != high);
+    let ends = ends.map_or_else(String::new, |(low, high)| format!(" [{low:.3}, {high:.3}]"));
+    format!("{:.3}{ends}", found.mean)
 }

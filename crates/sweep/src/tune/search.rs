@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::statistics::repeats::t_interval;
 use resched_analysis::statistics::sign::untested;
 use resched_tables::validity::{Grade, Validity};
 
 use super::candidates::place_of;
-use super::found::{Candidate, MeanInterval};
+use super::found::Candidate;
 use super::halving::Round;
 use super::objective::{metrics, relative, score};
 use super::score::{Score, excess};
 use crate::Error;
 use crate::cell::Cell;
 use crate::file::{Design, SweepFile, Variant};
+use crate::interval::MeanInterval;
 use crate::plan::Plan;
 use crate::results::CellResult;
 use crate::tune_section::TuneSection;
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
     fn candidate(&self, place: usize) -> Option<Candidate> {
         let pairs = self.pairs(place);
         let scores: Vec<Score> = pairs.iter().map(|(own, base)| score(self.section, own, base)).collect();
-        let interval = |values: Vec<f64>| Some(MeanInterval::from(t_interval(&values)?));
+        let interval = |values: Vec<f64>| MeanInterval::of(&values);
         let relative = |metric: &str| interval(pairs.iter().map(|(own, base)| relative(metric, own, base)).collect());
         let metrics = metrics(self.section).into_iter();
         Some(Candidate {

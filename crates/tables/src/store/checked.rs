@@ -11,7 +11,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::inventory::{BLOCK, FileEntry};
 
-/// A file with its entry in the list of its result. Without an entry, nothing is checked: an older layout has no list.
+/// A file with its entry in the list of its result. Without an entry, nothing is checked: a trace that another tool made has no list.
 #[derive(Clone)]
 pub(crate) struct CheckedFile {
     length: u64,

@@ -11,12 +11,10 @@ use super::marker::{self, Layout};
 use crate::Error;
 use crate::engine::{Amounts, RunEngine, System, TimeZero};
 
-/// The versions of the layout. Version 2 has no list of files and no seal. Up to version 3, a log without waits has starts that it does
-/// not give, and no manifest says that amounts are shares ([`Manifest::is_misleading`]).
+/// The version of the layout.
+pub const FORMAT_VERSION: u32 = 1;
 pub(super) const LAYOUT: Layout =
-    Layout { what: "trace", oldest: 2, newest: FORMAT_VERSION, sealed: 3, again: "ingest the sources again" };
-/// The version of the layout that this build writes.
-pub const FORMAT_VERSION: u32 = 4;
+    Layout { what: "trace", version: FORMAT_VERSION, by_others: true, again: "ingest the sources again" };
 
 /// The format of a source that is a workload file.
 pub const WORKLOAD_FORMAT: &str = "workload";
@@ -76,7 +74,7 @@ pub struct Manifest {
     pub sources: Vec<Source>,
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
-    /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 3.
+    /// The files of the tables, with their hashes. Empty in memory, and if another tool made the trace.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "inside")]
     pub files: Inventory,
     /// Files of the folders in no known format, which were left out: their paths, or the first of them.
@@ -98,9 +96,6 @@ pub struct Manifest {
     #[serde(default)]
     pub absent: BTreeMap<String, String>,
 }
-
-/// The formats whose traces have another meaning since version 4.
-const MISLEADING: [&str; 6] = ["swf", "gwf", "google2011", "google2019", "alibaba2017", "alibaba2018"];
 
 impl Manifest {
     /// The same with the version of this build as its writer's.
@@ -127,12 +122,6 @@ impl Manifest {
     /// The rule that filled all rows of a column (`table.column`), if one did.
     pub fn made_whole(&self, column: &str) -> Option<&str> {
         self.made.get(column).filter(|_| !self.made_rows.contains_key(column)).map(String::as_str)
-    }
-
-    /// Whether this build would take something in the trace for what it is not, because an older one wrote it.
-    pub(super) fn is_misleading(&self) -> bool {
-        let of = |names: &[&str]| self.sources.iter().any(|source| names.contains(&source.format.as_str()));
-        self.format_version < FORMAT_VERSION && of(&MISLEADING)
     }
 
     /// What identifies the trace: the SHA-256, hexadecimal, of all that decides its tables (hashes of the sources, rules, version).

@@ -4,13 +4,13 @@
 //!
 //! ```text
 //! {
-//!   "format_version": 3,
+//!   "format_version": 1,
 //!   …,
 //!   "seal": "<64 hexadecimal digits>"
 //! }
 //! ```
 //!
-//! So a changed byte is noticed, wherever it is. A marker of an earlier layout may have no seal.
+//! So a changed byte is noticed, wherever it is. Only a trace that another tool made may have no seal, and then no list of files.
 
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -25,17 +25,15 @@ const END: &[u8] = b"\"\n}\n";
 /// The hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;
 
-/// The layouts of a kind of marker.
+/// The layout of a kind of marker.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
     /// The kind of result, as in "expected a *trace*".
     pub what: &'static str,
-    /// The oldest version that this build reads; 0 is a layout without a version.
-    pub oldest: u32,
-    /// The version that this build writes.
-    pub newest: u32,
-    /// The first version that has a seal.
-    pub sealed: u32,
+    /// The version that this build writes and reads.
+    pub version: u32,
+    /// Whether other tools may make such a result. Their marker has neither a seal nor a list of files.
+    pub by_others: bool,
     /// How to make the result again, as in "*ingest the sources again*".
     pub again: &'static str,
 }
@@ -92,7 +90,7 @@ fn seal(mut json: Vec<u8>) -> Vec<u8> {
 /// The state of the seal of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sealed {
-    /// It has none, as in an earlier layout.
+    /// It has none.
     Absent,
     /// Nothing was changed.
     Whole,
@@ -121,6 +119,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], layout: &Layout) -> Result<T, U
     struct Version {
         #[serde(default)]
         format_version: u64,
+        files: Option<IgnoredAny>,
     }
     let unusable = |problem: String| Unusable { problem, remedy: layout.again.to_owned() };
     let damaged = |error: serde_json::Error| unusable(format!("the file is damaged ({error})"));
@@ -128,19 +127,17 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], layout: &Layout) -> Result<T, U
     if seal == Sealed::Broken {
         return Err(unusable("the file is damaged, or was changed after resched wrote it".to_owned()));
     }
-    let Version { format_version: version } = serde_json::from_slice(bytes).map_err(damaged)?;
-    let Layout { what, oldest, newest, sealed: first, again } = *layout;
-    let known = if oldest == newest { format!("version {newest}") } else { format!("version {oldest} to {newest}") };
-    let found = if version == 0 { "no version".to_owned() } else { format!("version {version}") };
-    let expected = format!("expected a {what} of {known}, found {found}");
-    if version > u64::from(newest) {
-        let problem = format!("{expected}, which a newer resched wrote");
+    let Version { format_version: found, files } = serde_json::from_slice(bytes).map_err(damaged)?;
+    let Layout { what, version, by_others, again } = *layout;
+    if found == 0 {
+        return Err(unusable(format!("expected a {what} of version {version}, found no version")));
+    }
+    if found > u64::from(version) {
+        let problem =
+            format!("expected a {what} of version {version}, found version {found}, which a newer resched wrote");
         return Err(Unusable { problem, remedy: format!("update resched, or {again}") });
     }
-    if version < u64::from(oldest) {
-        return Err(unusable(expected));
-    }
-    if version >= u64::from(first) && seal == Sealed::Absent {
+    if seal == Sealed::Absent && (files.is_some() || !by_others) {
         return Err(unusable("the file is damaged (its seal is missing)".to_owned()));
     }
     serde_json::from_slice(bytes).map_err(damaged)
@@ -170,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    const LAYOUT: Layout = Layout { what: "trace", oldest: 2, newest: 3, sealed: 3, again: "ingest the sources again" };
+    const LAYOUT: Layout = Layout { what: "run", version: 1, by_others: false, again: "replay the trace again" };
 
     fn problem(bytes: &[u8]) -> String {
         decode::<Value>(bytes, &LAYOUT).unwrap_err().to_string()
@@ -178,10 +175,10 @@ mod tests {
 
     #[test]
     fn no_changed_byte_is_overlooked() {
-        for value in [json!({"format_version": 3, "a": {"b": "x}"}, "z": {}}), json!({"format_version": 3})] {
+        for value in [json!({"format_version": 1, "a": {"b": "x}"}, "z": {}}), json!({"format_version": 1})] {
             let whole = encode(&value).unwrap();
             let read: Value = decode(&whole, &LAYOUT).unwrap();
-            assert_eq!(read["format_version"], 3);
+            assert_eq!(read["format_version"], 1);
             for place in 0..whole.len() {
                 for other in [b'2', b' ', b'"', whole[place] ^ 1, 0] {
                     let mut changed = whole.clone();
@@ -204,13 +201,22 @@ mod tests {
     }
 
     #[test]
-    fn an_older_layout_opens_and_a_newer_one_is_refused_politely() {
-        assert!(decode::<Value>(br#"{"format_version": 2}"#, &LAYOUT).is_ok());
-        assert!(problem(br#"{"format_version": 1}"#).contains("of version 2 to 3, found version 1; ingest"));
-        let newer = problem(&encode(&json!({"format_version": 4})).unwrap());
-        assert!(newer.contains("found version 4, which a newer resched wrote; update resched, or ingest"), "{newer}");
-        assert!(problem(br#"{"format_version": 3}"#).contains("seal is missing"));
+    fn a_newer_layout_is_refused_politely() {
+        let newer = problem(&encode(&json!({"format_version": 2})).unwrap());
+        let expected =
+            "expected a run of version 1, found version 2, which a newer resched wrote; update resched, or replay";
+        assert!(newer.contains(expected), "{newer}");
         assert!(problem(b"{}").contains("found no version"));
         assert!(problem(b"{").contains("damaged"));
+    }
+
+    #[test]
+    fn only_what_other_tools_may_make_has_no_seal() {
+        let foreign = Layout { by_others: true, ..LAYOUT };
+        let unlisted = br#"{"format_version": 1}"#;
+        let listed = br#"{"format_version": 1, "files": {}}"#;
+        assert!(problem(unlisted).contains("seal is missing"));
+        assert!(decode::<Value>(unlisted, &foreign).is_ok());
+        assert!(decode::<Value>(listed, &foreign).unwrap_err().problem.contains("seal is missing"));
     }
 }

@@ -142,7 +142,7 @@ pub fn contents(tables: impl IntoIterator<Item = WrittenTable>) -> (BTreeMap<Str
 }
 
 /// The rows of `<dir>/<table>.parquet`, or of the parts in `<dir>/<table>/`, a batch at a time. `files` is the list in the
-/// folder's marker: what is read is checked by it. If it is empty, as in an older layout, nothing is.
+/// folder's marker: what is read is checked by it. If it is empty, as in a trace that another tool made, nothing is.
 ///
 /// # Errors
 /// [`Error::Io`] if the file is missing; [`Error::Table`] if it is damaged or has other columns. Errors further in come

@@ -4,11 +4,11 @@ use resched_analysis::statistics::distribution::mean;
 use resched_analysis::validation::{PHASES, SizeClass};
 
 use super::Told;
-use crate::output::{count, table};
+use crate::output::{Text, count, table};
 
 /// The errors of one policy, means over seeds: for each size the median error of completion and, by phase, the mean error with its
 /// sign and without.
-pub(super) fn in_words(own: &Told) -> String {
+pub(super) fn in_words(own: &Told) -> Text {
     let first = own.replays.first().map(|replay| replay.validation.by_size.as_slice()).unwrap_or_default();
     let over_seeds = |class: &SizeClass, pick: &dyn Fn(&SizeClass) -> Option<f64>| {
         let same = |other: &&SizeClass| (other.tasks_from, other.tasks_to) == (class.tasks_from, class.tasks_to);
@@ -29,13 +29,12 @@ pub(super) fn in_words(own: &Told) -> String {
     });
     let rows: Vec<Vec<String>> = rows.collect();
     if rows.is_empty() {
-        return String::new();
+        return Text::default();
     }
     let heading = ["jobs by tasks", "jobs", "median error"].into_iter().chain(PHASES).collect::<Vec<&str>>();
-    format!(
-        "\n{}Mean error by phase, in % of the completion time: below 0, the replay is too fast; in brackets without sign.\n\n",
-        table(&heading, rows, 1..heading.len())
-    )
+    Text::from("\n")
+        + table(&heading, rows, 1..heading.len())
+        + "Mean error by phase, in % of the completion time: below 0, the replay is too fast; in brackets without sign.\n\n"
 }
 
 fn dash() -> String {

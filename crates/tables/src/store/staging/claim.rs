@@ -99,8 +99,8 @@ impl Claim {
         };
         let Some(files) = listed(&bytes) else {
             return refuse(&format!(
-                "is an earlier result, but its {marker} does not say which files belong to it (it is damaged, changed, or of an \
-                 earlier version); name another --out, or remove it"
+                "is an earlier result, but its {marker} does not say which files belong to it (it is damaged or \
+                 changed); name another --out, or remove it"
             ));
         };
         if let Some(other) = foreign(&path, marker, &files) {

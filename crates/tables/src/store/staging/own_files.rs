@@ -38,7 +38,7 @@ impl OwnFiles {
     pub const LIST: &'static str = "files.json";
 
     const LAYOUT: Layout =
-        Layout { what: "list of files", oldest: 1, newest: 1, sealed: 1, again: "make the result again with --force" };
+        Layout { what: "list of files", version: 1, by_others: false, again: "make the result again with --force" };
 
     /// Checks that the files in the folder `out` can be replaced. `expected` are names that will be written for sure.
     ///
@@ -121,7 +121,7 @@ impl OwnFiles {
     }
 
     fn write_list(&mut self) -> Result<(), Error> {
-        self.listed.format_version = Self::LAYOUT.newest;
+        self.listed.format_version = Self::LAYOUT.version;
         let path = self.dir.join(Self::LIST);
         let bytes = marker::encode(&self.listed).map_err(|error| Error::io(&path, "write the file")(error.into()))?;
         write_file(&path, &bytes)
