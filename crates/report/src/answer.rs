@@ -354,7 +354,7 @@ fn compare_all(runs: &[Run], policies: &[Policy], baseline: usize, how: &How) ->
     let of_metric = |metric: &JobMetric| {
         let of_policy = |policy: &Policy| Compared {
             metric: metric.name,
-            title: metric.title,
+            title: metric.title(),
             policy: policy.label.clone(),
             found: compare(&by_seed(runs, base, policy), metric, how),
         };
