@@ -1,8 +1,7 @@
 //! The table of policies and metrics: the best value of each metric is marked, and what may be chance is grey.
 
 use resched_analysis::metrics::list::{Better, Form, Number, Row};
-use resched_analysis::metrics::named::{Metric, listed};
-use resched_analysis::statistics::compare::Comparison;
+use resched_analysis::metrics::named::{Metric, Tested, listed};
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::statistics::practical::{Matters, Ratio};
 use resched_tables::words::count;
@@ -14,9 +13,6 @@ use crate::page::units::{alike, number, percent, times};
 
 /// The most policies side by side. Further ones have a table of their own, so that no table is wider than a sheet of paper.
 const MOST_COLUMNS: usize = 8;
-
-/// Which comparison tests a row: the metric of a job, and the ratio in question.
-type Tested = (&'static str, fn(&Comparison) -> Option<Ratio>);
 
 /// The rows of the list of metrics: each number with its row.
 pub(crate) fn listed_rows() -> impl Iterator<Item = (&'static Number, &'static Metric, Row)> {

@@ -116,9 +116,12 @@ macro_rules! job_metrics {
             /// Computes the fields that have a formula, in their order.
             pub(crate) fn compute(&mut self, known: &Known<'_>) {
                 $($(
-                    let formula: fn(&$name, &Known<'_>) -> $type = $formula;
-                    self.$field = formula(self, known);
+                    self.$field = self.by(known, $formula);
                 )?)+
+            }
+
+            fn by<T>(&self, known: &Known<'_>, formula: fn(&$name, &Known<'_>) -> T) -> T {
+                formula(self, known)
             }
 
             /// The fields that are quantities.
@@ -161,9 +164,9 @@ job_metrics! {
         /// The bytes that its maps read from the file system.
         input_bytes: Option<i64>, unit "bytes", null "unknown";
         /// When the job was submitted.
-        submit: Option<i64>, unit "ms", null "unknown", quantity submit "Submission" Neither Absent;
+        submit: Option<i64>, unit "ms", null "unknown", quantity submit "Submission of the job" Neither Absent;
         /// When the job ended.
-        finish: Option<i64>, unit "ms", null "unknown", quantity finish "End" Less Absent;
+        finish: Option<i64>, unit "ms", null "unknown", quantity finish "End of the job" Less Absent;
         /// How the job ended.
         outcome: Outcome;
         /// Whether the job counts in means, tables and figures, or why not. A job counts if it was submitted in the window of the
@@ -247,7 +250,7 @@ fn derived() -> Vec<Quantity> {
     use Page::{Absent, Fact};
     let own = |name, title, unit, better, page, of| Quantity::new([name, name, title, unit], better, page, of);
     vec![
-        own("in_queue", "Time before its first task, or before its end if none is known", "ms", Less, Fact, |job| {
+        own("in_queue", "Time to its first task, or to its end if none is known", "ms", Less, Fact, |job| {
             job.waiting.or(job.completion).number()
         }),
         own("node_local", "Maps node-local", "maps", More, Fact, |job| maps(job, 0)),

@@ -69,6 +69,9 @@ pub struct Metric {
     formula: Formula,
 }
 
+/// A metric of a job, and a ratio of its comparison in two runs.
+pub type Tested = (&'static str, fn(&Comparison) -> Option<Ratio>);
+
 /// The name says it all.
 impl PartialEq for Metric {
     fn eq(&self, other: &Self) -> bool {
@@ -129,7 +132,7 @@ impl Metric {
     }
 
     /// Which comparison of two runs tests it: a metric of a job, and the ratio in question. `None` if none does.
-    pub fn tested(&self) -> Option<(&'static str, fn(&Comparison) -> Option<Ratio>)> {
+    pub fn tested(&self) -> Option<Tested> {
         let Formula::Jobs(Aggregate::Of(statistic, quantity), None) = &self.formula else { return None };
         let ratio: fn(&Comparison) -> Option<Ratio> = match *statistic {
             Statistic::Mean => |found| found.ratio_of_means,

@@ -200,11 +200,14 @@ fn formulas_are_data_for_other_programs() {
 
 #[test]
 fn a_problem_points_at_its_place() {
+    let quantities: Vec<&str> = QUANTITIES.iter().map(|own| own.name).collect();
     assert_eq!(
         problem("p95(completoin) where queue = 'adhoc'"),
-        "expected a quantity of a job, found `completoin`; did you mean `completion`? (submit, finish, completion, \
-         waiting, execution, starvation, queueing, slowdown, bounded_slowdown, slot_time, cpu_time, memory_time, evictions, tasks, maps, reduces, \
-         in_queue, node_local, rack_local, off_rack, node_locality, rack_locality, off_locality)\n  p95(completoin) where queue = 'adhoc'\n      ^^^^^^^^^^"
+        format!(
+            "expected a quantity of a job, found `completoin`; did you mean `completion`? ({})\n  p95(completoin) where queue = 'adhoc'\n      \
+             ^^^^^^^^^^",
+            quantities.join(", ")
+        )
     );
     for (text, place, expected) in [
         ("", "^", "expected a metric, such as mean_completion or p95(completion)"),
