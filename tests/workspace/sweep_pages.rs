@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::fresh::assert_fresh;
-use resched_analysis::metrics::named::{ATTRIBUTES, KNOWN, QUANTITIES, known};
+use resched_analysis::metrics::list::{Better, QUANTITIES};
+use resched_analysis::metrics::named::{ATTRIBUTES, listed};
 use resched_analysis::{Details, JobMetrics, LocalityCounts, Summary};
 use resched_sweep::{SweepFile, WORLD_KEYS};
 use resched_tables::limits::{self, Limit};
@@ -77,13 +78,13 @@ fn the_page_of_metrics_is_fresh() {
                  that count, as the time of a job that failed says nothing about the service it got.";
     let sources = "Sources: Coupling is Tan, Meng, Zhang 2013; DRESS is Mao et al. 2020.";
     let better = |less: bool| if less { "less" } else { "more" };
-    let known = known().iter().zip(KNOWN).map(|(metric, known)| {
-        let meaning = known.meaning();
-        let texts = [known.title, metric.unit, better(metric.less_is_better), &meaning, known.null];
-        [format!("`{}`", metric.name)].into_iter().chain(texts.map(str::to_owned)).collect()
+    let known = listed().iter().filter(|(number, _)| !number.name.is_empty()).map(|(number, metric)| {
+        let meaning = number.meaning();
+        let texts = [number.title, metric.unit, better(metric.less_is_better), &meaning, number.null()];
+        [format!("`{}`", number.name)].into_iter().chain(texts.map(str::to_owned)).collect()
     });
     let quantities = QUANTITIES.iter().map(|quantity| {
-        let texts = [quantity.unit, better(quantity.less_is_better), quantity.meaning];
+        let texts = [quantity.unit, better(quantity.better == Better::Less), quantity.title];
         [format!("`{}`", quantity.name)].into_iter().chain(texts.map(str::to_owned)).collect()
     });
     let attributes = ATTRIBUTES.iter().map(|own| vec![format!("`{}`", own.name), own.meaning.to_owned()]);

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! run folder ──▶ tables ──▶ attempts ──▶ metrics ──▶ JobMetrics ──▶ Summary, Details
-//! (or a trace)  (columns)   (sums)      (polars)         │
+//! (or a trace)  (columns)   (sums)     (formulas)        │
 //!                              └──▶ Interval ──▶ timeline     compare (two runs, paired by job)
 //! ```
 //!
 //! * [`runs`] opens runs and traces: their jobs, which of them count, what may be compared, and the part of the time that is looked at.
-//! * [`metrics`] has what is computed of one run: the formulas of jobs' metrics, metrics as users write them
+//! * [`metrics`] has what is computed of one run: the list of metrics, their formulas, metrics as users write them
 //!   (`p95(completion) where queue = 'adhoc'`), and tables by user, queue, size and hour.
 //! * [`time`] has what changes over the time of a run.
 //! * [`statistics`] says how sure a number or a difference is, and whether a comparison keeps its sign under what the data leaves open.
@@ -15,7 +15,7 @@
 //! * [`why`] explains why jobs waited, and who held what they waited for. [`advice`] says what to change where the tables show it.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
-//! polars; none of its types but the expressions of [`metrics::formulas`] show it.
+//! polars: filters are masks over columns of jobs, and [`Run::jobs_frame`] hands the jobs out as a DataFrame.
 
 pub mod advice;
 pub mod calibration;
@@ -28,7 +28,9 @@ pub mod validation;
 pub mod why;
 
 pub use error::Error;
+pub use metrics::list::JobMetrics;
 pub use metrics::summary::{Details, LocalityCounts, Summary};
-pub use runs::jobs::JobMetrics;
+/// The version of polars whose types [`Run::jobs_frame`] returns.
+pub use polars;
 pub use runs::population::Population;
 pub use runs::run::{Gathered, Origin, Run};

@@ -1,11 +1,11 @@
 //! What a report says, before it is written: runs on one population, policies against the baseline, and how far to trust it. The page,
 //! `report.json`, the tables and the notebook all show this.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use resched_analysis::metrics::groups::SlowedJob;
-use resched_analysis::metrics::named::{Measured, Metric};
+use resched_analysis::metrics::named::{Measured, Metric, listed};
 use resched_analysis::metrics::validity;
 use resched_analysis::runs::identity::{self, Difference, Side};
 use resched_analysis::statistics::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
@@ -79,6 +79,8 @@ pub(crate) struct Answer {
     /// The facts about the comparison.
     pub(crate) validity: Validity,
     pub(crate) summaries: Vec<(Summary, Details)>,
+    /// All numbers of the list of metrics, of each run, by their names in `report.json`.
+    pub(crate) numbers: Vec<BTreeMap<&'static str, Option<f64>>>,
     pub(crate) compared: Vec<Compared>,
     pub(crate) matters: Matters,
     /// Further metrics, with their values by run.
@@ -147,12 +149,13 @@ impl Answer {
             population.rows.push(rows);
             runs.push(observed);
         }
-        let summaries = runs.iter().map(|run| (Summary::of(run), Details::of(run))).collect();
-        let metrics = {
-            let measured: Vec<Measured<'_>> = runs.iter().map(Measured::new).collect();
-            let values = |metric: &Metric| measured.iter().map(|run| metric.of(run)).collect();
-            options.metrics.iter().map(|metric| (metric.clone(), values(metric))).collect()
-        };
+        let measured: Vec<Measured<'_>> = runs.iter().map(Measured::new).collect();
+        let summaries = measured.iter().map(|run| (Summary::measured(run), Details::measured(run))).collect();
+        let of_run = |run| listed().iter().map(|(number, metric)| (number.field, metric.of(run))).collect();
+        let numbers = measured.iter().map(of_run).collect();
+        let values = |metric: &Metric| measured.iter().map(|run| metric.of(run)).collect();
+        let metrics = options.metrics.iter().map(|metric| (metric.clone(), values(metric))).collect();
+        drop(measured);
         Ok(Self {
             policies,
             observed: of_charts,
@@ -162,6 +165,7 @@ impl Answer {
             population,
             validity,
             summaries,
+            numbers,
             compared,
             matters,
             metrics,
@@ -354,7 +358,7 @@ fn compare_all(runs: &[Run], policies: &[Policy], baseline: usize, how: &How) ->
     let of_metric = |metric: &JobMetric| {
         let of_policy = |policy: &Policy| Compared {
             metric: metric.name,
-            title: metric.title,
+            title: metric.title(),
             policy: policy.label.clone(),
             found: compare(&by_seed(runs, base, policy), metric, how),
         };

@@ -3,14 +3,10 @@
 use std::collections::BTreeMap;
 
 use resched_tables::measures;
-use resched_tables::model::TaskKind;
-use resched_tables::standing::Standing;
 use serde::Serialize;
 
-use crate::runs::jobs::JobMetrics;
+use crate::metrics::named::{Measured, listed};
 use crate::runs::run::Run;
-use crate::statistics::distribution::{Distribution, mean};
-use crate::time::timeline;
 
 measures! {
     /// Map launches by distance from the input. Every launch counts, also one that later failed.
@@ -59,36 +55,100 @@ measures! {
     }
 }
 
+/// A number of a run as the type of its field.
+trait Field {
+    fn of(number: Option<f64>) -> Self;
+}
+
+impl Field for Option<f64> {
+    fn of(number: Option<f64>) -> Self {
+        number
+    }
+}
+
+impl Field for Option<i64> {
+    fn of(number: Option<f64>) -> Self {
+        number.map(|number| number as i64)
+    }
+}
+
+impl Field for u64 {
+    fn of(number: Option<f64>) -> Self {
+        number.map_or(0, |number| number as u64)
+    }
+}
+
+/// The field of that name, by its formula in the list of metrics.
+fn field<T: Field>(run: &Measured<'_>, name: &str) -> T {
+    T::of(listed().iter().find(|(number, _)| number.field == name).and_then(|(_, metric)| metric.of(run)))
+}
+
 impl Summary {
     /// The summary of `run`.
     pub fn of(run: &Run) -> Self {
-        let completion = Distribution::new(finished(run, |job| job.completion.map(|ms| ms as f64)));
-        let waiting = Distribution::new(finished(run, |job| job.waiting.map(|ms| ms as f64)));
+        Self::measured(&Measured::new(run))
+    }
+
+    /// The summary of a run that is measured for more, too.
+    pub fn measured(measured: &Measured<'_>) -> Self {
+        let run = measured.run();
         let launches =
             |level: usize| -> u64 { run.finished_jobs().filter_map(|job| job.map_launches.get(level)).sum() };
         let locality = LocalityCounts { node: launches(0), rack: launches(1), off: launches(2) };
         Self {
             policy: run.replay().map_or_else(|| run.label.clone(), |info| info.policy.clone()),
             params: run.replay().map(|info| info.params.clone()).unwrap_or_default(),
-            jobs_finished: run.jobs.iter().filter(|job| ended_well(job)).count() as u64,
-            jobs_counted: run.finished_jobs().count() as u64,
-            makespan_ms: timeline::makespan(&run.jobs),
-            mean_completion_ms: completion.mean(),
-            median_completion_ms: completion.median(),
-            p95_completion_ms: completion.quantile(0.95),
-            mean_waiting_ms: waiting.mean(),
-            p95_waiting_ms: waiting.quantile(0.95),
-            mean_starvation_ms: mean(&finished(run, |job| job.starvation)),
+            jobs_finished: field(measured, "jobs_finished"),
+            jobs_counted: field(measured, "jobs_counted"),
+            makespan_ms: field(measured, "makespan_ms"),
+            mean_completion_ms: field(measured, "mean_completion_ms"),
+            median_completion_ms: field(measured, "median_completion_ms"),
+            p95_completion_ms: field(measured, "p95_completion_ms"),
+            mean_waiting_ms: field(measured, "mean_waiting_ms"),
+            p95_waiting_ms: field(measured, "p95_waiting_ms"),
+            mean_starvation_ms: field(measured, "mean_starvation_ms"),
             locality: (locality != LocalityCounts::default()).then_some(locality),
-            tasks: run.finished_jobs().map(|job| job.tasks_done).sum(),
+            tasks: field(measured, "tasks"),
             events: run.replay().map(|info| info.events),
         }
     }
 }
 
-measures! {
+/// Declares fields that are numbers of the list of metrics, all of them.
+macro_rules! listed_fields {
+    (
+        $(#[doc = $about:expr])+
+        pub struct $name:ident {
+            $(
+                $(#[doc = $doc:expr])+
+                $field:ident : $type:ty $(, unit $unit:literal)? $(, null $null:literal)? $(, source $source:literal)? ;
+            )+
+        }
+    ) => {
+        measures! {
+            $(#[doc = $about])+
+            pub struct $name: Copy + Default + Serialize {
+                $($(#[doc = $doc])+ $field: $type $(, unit $unit)? $(, null $null)? $(, source $source)?;)+
+            }
+        }
+
+        impl $name {
+            /// These numbers of `run`.
+            pub fn of(run: &Run) -> Self {
+                Self::measured(&Measured::new(run))
+            }
+
+            /// These numbers of a run that is measured for more, too.
+            pub fn measured(run: &Measured<'_>) -> Self {
+                Self { $($field: field(run, stringify!($field)),)+ }
+            }
+        }
+    };
+}
+
+listed_fields! {
     /// What a report adds to a [`Summary`].
-    pub struct Details: Copy + Default + Serialize {
+    pub struct Details {
         /// The mean of `slowdown`.
         mean_slowdown: Option<f64>, null "no job that counts has a slowdown";
         /// The mean of `bounded_slowdown`.
@@ -112,57 +172,4 @@ measures! {
         /// The mean number of jobs that are submitted and have not started a task, over the makespan.
         mean_queue_length: Option<f64>, unit "jobs", null "the makespan is unknown or 0";
     }
-}
-
-impl Details {
-    /// The details of `run`.
-    pub fn of(run: &Run) -> Self {
-        let cluster = run.replay().map(|info| info.cluster).unwrap_or_default();
-        let used = |kind, slots| timeline::utilisation(&run.jobs, &run.intervals, kind, slots);
-        let done = run.finished_jobs().count() as u64;
-        let queue = timeline::queue_length(&run.jobs);
-        Self {
-            mean_slowdown: mean(&finished(run, |job| job.slowdown)),
-            mean_bounded_slowdown: mean(&finished(run, |job| job.bounded_slowdown)),
-            map_utilisation: used(TaskKind::Map, cluster.map_slots),
-            reduce_utilisation: used(TaskKind::Reduce, cluster.reduce_slots),
-            cpu_utilisation: held(run, |job| job.cpu_time, cluster.vcores.map(|cores| cores as f64)),
-            memory_utilisation: held(run, |job| job.memory_time, cluster.memory_mb.map(|mb| mb as f64 / 1e3)),
-            mean_jain_index: timeline::mean_jain_index(&timeline::jain_index(&run.jobs, &run.intervals)),
-            user_fairness: user_fairness(run),
-            jobs_per_hour: timeline::makespan(&run.jobs).and_then(|makespan| timeline::throughput(done, makespan)),
-            mean_queue_length: timeline::span(&run.jobs)
-                .filter(|(first, last)| first < last)
-                .map(|(first, last)| queue.mean(first, last)),
-        }
-    }
-}
-
-/// Whether the job ended well in its run, whatever became of it in others.
-fn ended_well(job: &JobMetrics) -> bool {
-    matches!(job.standing, Standing::Counts | Standing::NotInAll)
-}
-
-fn finished(run: &Run, metric: impl Fn(&JobMetrics) -> Option<f64>) -> Vec<f64> {
-    run.finished_jobs().filter_map(metric).collect()
-}
-
-/// The share of what the machines offer that the jobs held, over the makespan. `offered` is per ms.
-fn held(run: &Run, of: impl Fn(&JobMetrics) -> Option<f64>, offered: Option<f64>) -> Option<f64> {
-    let held = run.finished_jobs().filter_map(of).reduce(|a, b| a + b)?;
-    let makespan = timeline::makespan(&run.jobs).filter(|&ms| ms > 0)?;
-    offered.filter(|&offered| offered > 0.0).map(|offered| held / (offered * makespan as f64))
-}
-
-/// Jain's index of the mean bounded slowdowns of the users.
-fn user_fairness(run: &Run) -> Option<f64> {
-    let mut users: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for job in run.finished_jobs() {
-        if let (Some(user), Some(slowdown)) = (&job.user, job.bounded_slowdown) {
-            users.entry(user).or_default().push(slowdown);
-        }
-    }
-    let means: Vec<f64> = users.into_values().filter_map(|slowdowns| mean(&slowdowns)).collect();
-    let squares: f64 = means.iter().map(|x| x * x).sum();
-    (means.len() > 1).then(|| means.iter().sum::<f64>().powi(2) / (means.len() as f64 * squares))
 }

@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
+use crate::metrics::list::{QUANTITIES, Quantity};
 use crate::runs::jobs::JobMetrics;
 use crate::runs::population::pairs;
 use crate::statistics::blocks::{Blocks, Cut, Pair, QUANTILES, Ratios, STATISTICS, beyond, logs_of};
@@ -29,27 +30,33 @@ pub struct Estimate {
 /// A metric of a job that can be compared.
 #[derive(Debug, Clone, Copy)]
 pub struct JobMetric {
-    /// Its name, as in [`JobMetrics`].
+    /// Its word in the list of metrics ([`QUANTITIES`]).
     pub name: &'static str,
-    /// Its title.
-    pub title: &'static str,
-    /// Its value.
-    pub of: fn(&JobMetrics) -> Option<f64>,
     /// If a mean of ratios makes sense: the value below which a difference is not looked at. `None` if values may vanish: a ratio to
     /// hardly anything says nothing, and a few such jobs would make the mean.
     pub least: Option<f64>,
 }
 
 /// The metrics of a job that are compared.
-pub const JOB_METRICS: [JobMetric; 2] = [
-    JobMetric {
-        name: "completion",
-        title: "Completion time",
-        of: |job| job.completion.map(|ms| ms as f64),
-        least: Some(1_000.0),
-    },
-    JobMetric { name: "waiting", title: "Waiting time", of: |job| job.waiting.map(|ms| ms as f64), least: None },
-];
+pub const JOB_METRICS: [JobMetric; 2] =
+    [JobMetric { name: "completion", least: Some(1_000.0) }, JobMetric { name: "waiting", least: None }];
+
+impl JobMetric {
+    /// The quantity of the list.
+    fn quantity(&self) -> Option<&'static Quantity> {
+        QUANTITIES.iter().find(|own| own.name == self.name)
+    }
+
+    /// Its title.
+    pub fn title(&self) -> &'static str {
+        self.quantity().map_or(self.name, |own| own.title)
+    }
+
+    /// Its value for a job; `None` if it is unknown.
+    pub fn of(&self, job: &JobMetrics) -> Option<f64> {
+        self.quantity().and_then(|own| (own.of)(job))
+    }
+}
 
 /// What intervals and tests are over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -197,8 +204,9 @@ fn vanished(means: Option<[f64; 2]>) -> Option<Ratio> {
 
 /// The metric of each job that counts in both, in order of submission.
 fn values(first: &[JobMetrics], second: &[JobMetrics], metric: &JobMetric) -> Vec<Pair> {
+    let of = metric.quantity().map(|own| own.of);
     let pair = |(one, two): (&JobMetrics, &JobMetrics)| {
-        Some(Pair { submit: one.submit?, first: (metric.of)(one)?, second: (metric.of)(two)? })
+        Some(Pair { submit: one.submit?, first: of?(one)?, second: of?(two)? })
     };
     pairs(first, second).into_iter().filter_map(pair).collect()
 }

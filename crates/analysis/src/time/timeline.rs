@@ -227,11 +227,6 @@ pub fn utilisation(jobs: &[JobMetrics], intervals: &[Interval], kind: TaskKind, 
     (slots > 0 && any).then(|| of_kind().map(used).sum::<f64>() / (last - first) as f64 / slots as f64)
 }
 
-/// Throughput, per hour: how many of `done` (jobs or tasks) were finished over the makespan.
-pub fn throughput(done: u64, makespan_ms: i64) -> Option<f64> {
-    (makespan_ms > 0).then(|| done as f64 * 3_600_000.0 / makespan_ms as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,6 +289,5 @@ mod tests {
         let used = utilisation(&jobs, &[map(0, 0, 40), map(1, 50, 110)], TaskKind::Map, 2);
         assert_eq!(used, Some(0.45));
         assert_eq!(utilisation(&jobs, &[], TaskKind::Map, 0), None);
-        assert_eq!(throughput(2, 100), Some(72_000.0));
     }
 }

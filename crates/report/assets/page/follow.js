@@ -24,8 +24,10 @@ class Slice {
     return this.found.get(name);
   }
 
-  // A measure of a job; null if it is unknown.
+  // A measure of a job; null if it is unknown. Times of the run are those since the first submission.
   value(name, job) {
+    if (name === "submit") return jobs.submits[job];
+    if (name === "finish") return this.value("completion", job) === null ? null : jobs.submits[job] + this.value("completion", job);
     return measures.get(name)?.runs[this.policy][job] ?? null;
   }
 
@@ -43,53 +45,54 @@ class Slice {
     return sorted.length ? quantile(sorted, share) : null;
   }
 
-  sum(name) {
-    return this.known(name).reduce((sum, value) => sum + value, 0);
-  }
-
-  // From the first submission to the last end; null without jobs.
-  makespan() {
-    if (this.jobs.length === 0) return null;
-    let [first, last] = [Infinity, -Infinity];
-    for (const job of this.jobs) {
-      first = Math.min(first, jobs.submits[job]);
-      last = Math.max(last, jobs.submits[job] + (this.value("completion", job) ?? 0));
+  // The value of a formula of the list of metrics: a number, or a word and its arguments. Null is unknown.
+  evaluate(formula) {
+    if (!Array.isArray(formula)) return formula;
+    const [word, one, other] = formula;
+    if (word === "count") return this.jobs.length;
+    if (word === "jain") return this.jain(one, other);
+    if (word in OPERATORS) {
+      const [left, right] = [this.evaluate(one), this.evaluate(other)];
+      const found = left === null || right === null ? null : OPERATORS[word](left, right);
+      return Number.isFinite(found) ? found : null;
     }
-    return last - first;
+    const found = AGGREGATES[word](this, one, other);
+    return found === null || measures.get(one)?.unit !== "1e-4" ? found : found / 1e4;
   }
 
-  // How many times as long as its work a job takes; short jobs count as ten seconds.
-  boundedSlowdown(job) {
-    const [completion, execution] = [this.value("completion", job), this.value("execution", job)];
-    return completion === null || execution === null ? null : Math.max(1, completion / Math.max(execution, TEN_SECONDS));
-  }
-
-  // Jain's index of the users, by the mean bounded slowdown of their jobs.
-  fairness() {
-    const users = new Map();
+  // Jain's index of a formula over the jobs of each user, or of another text.
+  jain(formula, by) {
+    const groups = new Map();
     for (const job of this.jobs) {
-      const [user, slowdown] = [jobs.users.of[job] ?? null, this.boundedSlowdown(job)];
-      if (user === null || slowdown === null) continue;
-      if (users.has(user)) users.get(user).push(slowdown);
-      else users.set(user, [slowdown]);
+      const place = jobs[`${by}s`].of[job] ?? null;
+      if (place === null) continue;
+      if (groups.has(place)) groups.get(place).push(job);
+      else groups.set(place, [job]);
     }
-    const means = [...users.values()].map(mean);
-    const sum = means.reduce((sum, own) => sum + own, 0);
-    return means.length > 1 ? sum ** 2 / (means.length * means.reduce((sum, own) => sum + own ** 2, 0)) : null;
+    const all = [...groups.values()].map((own) => new Slice(this.policy, own).evaluate(formula)).filter((value) => value !== null);
+    const sum = all.reduce((sum, own) => sum + own, 0);
+    return all.length > 1 ? sum ** 2 / (all.length * all.reduce((sum, own) => sum + own ** 2, 0)) : null;
   }
+}
 
-  // The mean number of jobs that wait for their first task.
-  queueLength() {
-    const waited = this.jobs.reduce((sum, job) => sum + (this.value("waiting", job) ?? this.value("completion", job) ?? 0), 0);
-    const makespan = this.makespan();
-    return makespan > 0 ? waited / makespan : null;
-  }
+const OPERATORS = {
+  "+": (one, other) => one + other,
+  "-": (one, other) => one - other,
+  "*": (one, other) => one * other,
+  "/": (one, other) => one / other,
+};
 
-  // The share of the launched maps that was so far from its input.
-  share(name) {
-    const all = this.sum("node_local") + this.sum("rack_local") + this.sum("off_rack");
-    return all > 0 ? this.sum(name) / all : null;
-  }
+// The aggregates of formulas over the jobs of a slice; null without a known value. The page leaves out measures that are 0 for all jobs.
+const AGGREGATES = {
+  mean: (slice, name) => slice.mean(name),
+  quantile: (slice, name, share) => slice.quantile(name, share),
+  sum: (slice, name) => reduced(slice.known(name), (sum, value) => sum + value) ?? (measures.has(name) ? null : 0),
+  min: (slice, name) => reduced(slice.known(name), (one, other) => Math.min(one, other)),
+  max: (slice, name) => reduced(slice.known(name), (one, other) => Math.max(one, other)),
+};
+
+function reduced(values, join) {
+  return values.length ? values.reduce(join) : null;
 }
 
 // All jobs in the window under a policy, and what else was found of the window: tables ask for the same again and again.
@@ -106,30 +109,15 @@ function sliceOf(policy) {
   return once(`slice ${policy}`, () => new Slice(policy));
 }
 
-const inPercent = (values) => values.map((value) => (value === null ? UNKNOWN : `${(100 * value).toFixed(1)} %`));
-const withDecimals = (decimals) => (values) => values.map((value) => (value === null ? UNKNOWN : value.toFixed(decimals)));
-const counted = (values) => values.map((value) => (value === null ? UNKNOWN : count(Math.round(value))));
-
-// The rows of the main table that can be computed for a window: how their values read, and the value of a policy.
-const OVERVIEW = {
-  mean_completion_ms: [times, (own) => own.mean("completion")],
-  median_completion_ms: [times, (own) => own.quantile("completion", 0.5)],
-  p95_completion_ms: [times, (own) => own.quantile("completion", 0.95)],
-  mean_waiting_ms: [times, (own) => own.mean("waiting")],
-  p95_waiting_ms: [times, (own) => own.quantile("waiting", 0.95)],
-  mean_starvation_ms: [times, (own) => own.mean("starvation")],
-  makespan_ms: [times, (own) => own.makespan()],
-  mean_slowdown: [withDecimals(2), (own) => { const all = own.mean("slowdown"); return all === null ? null : all / 1e4; }],
-  mean_bounded_slowdown: [withDecimals(2), (own) => mean(own.jobs.map((job) => own.boundedSlowdown(job)).filter((value) => value !== null))],
-  user_fairness: [withDecimals(3), (own) => own.fairness()],
-  mean_queue_length: [withDecimals(2), (own) => own.queueLength()],
-  jobs_per_hour: [withDecimals(1), (own) => { const makespan = own.makespan(); return makespan > 0 ? own.jobs.length / (makespan / 3600e3) : null; }],
-  node_local: [inPercent, (own) => own.share("node_local")],
-  rack_local: [inPercent, (own) => own.share("rack_local")],
-  off_rack: [inPercent, (own) => own.share("off_rack")],
-  jobs_counted: [counted, (own) => own.jobs.length],
-  tasks: [counted, (own) => own.sum("tasks_done")],
+// How the values of a row of the main table read.
+const FORMS = {
+  time: (values) => times(values),
+  share: (values) => values.map((value) => (value === null ? UNKNOWN : `${(100 * value).toFixed(1)} %`)),
+  count: (values) => values.map((value) => count(Math.round(value ?? 0))),
+  decimals: (values, decimals) => values.map((value) => (value === null ? UNKNOWN : value.toFixed(decimals))),
 };
+// The rows of the main table that can be computed for a window.
+const ROWS_OF_WINDOW = new Map(data.rows.map((row) => [row.name, row]));
 
 // A part of the page that can be written anew. `write` returns its children in a window.
 class Following {
@@ -213,9 +201,9 @@ function sentencesInWindow() {
 
 // The cells of a row of the main table, for the policies of its part.
 function overviewCells(row, first) {
-  const [shown, of] = OVERVIEW[row.dataset.measure] ?? [withDecimals(0), () => null];
-  const values = policies.map((_, policy) => of(sliceOf(policy)));
-  return [row.cells[0], ...shown(values).slice(first, first + row.cells.length - 1).map((text) => cell(text))];
+  const { form, decimals, formula } = ROWS_OF_WINDOW.get(row.dataset.measure) ?? { form: "decimals", decimals: 0, formula: null };
+  const values = policies.map((_, policy) => sliceOf(policy).evaluate(formula));
+  return [row.cells[0], ...FORMS[form](values, decimals).slice(first, first + row.cells.length - 1).map((text) => cell(text))];
 }
 
 // The cells of a row of comparisons: ratios without intervals, which are of the whole run.

@@ -5,6 +5,7 @@ const policies = data.policies;
 const measures = new Map(data.measures.map((measure) => [measure.name, measure]));
 const jobs = decoded(data.jobs);
 data.rests.forEach(fillRest);
+data.same.forEach(([name, other]) => (measures.get(name).runs = measures.get(other).runs));
 
 // The data that base64 and gzip have packed. A browser that cannot unpack them shows the page as it is without scripts.
 async function unpacked(text) {

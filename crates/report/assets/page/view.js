@@ -28,7 +28,7 @@ function takeView(table, address) {
   const measure = view.get("measure") ?? "completion";
   const off = (view.get("off") ?? "").split(".").map(Number);
   const part = { shown: policies.map((_, policy) => !view.get("off") || !off.includes(policy)) };
-  if (TIMES_OF_JOBS.includes(measure) && measures.has(measure)) part.measure = measure;
+  if (data.choices.includes(measure) && measures.has(measure)) part.measure = measure;
   choose(part);
   if (from !== null && to !== null && from < to) chooseWindow(from, to);
   else wholeWindow();

@@ -47,11 +47,9 @@ function windowTools() {
     words);
 }
 
-const TIMES_OF_JOBS = ["completion", "waiting", "execution"];
-
 // Only times that a reader would compare, not their explanations.
 function measureTool() {
-  const names = TIMES_OF_JOBS.filter((name) => measures.has(name));
+  const names = data.choices.filter((name) => measures.has(name));
   const options = names.map((name) => [name, measures.get(name).title]);
   const made = choice("Time of jobs", options, (name) => choose({ measure: name }));
   listen(() => (made.querySelector("select").value = state.measure));

@@ -11,14 +11,17 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use resched_analysis::JobMetrics;
-use resched_analysis::metrics::named::Sizes;
+use resched_analysis::metrics::list::{Form, Number, Page, QUANTITIES, Quantity, Row};
+use resched_analysis::metrics::named::{Metric, Sizes};
 use resched_analysis::time::timeline::span;
 use resched_tables::clock::Zone;
 use resched_tables::words;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::Error;
 use crate::answer::Answer;
+use crate::page::overview::listed_rows;
 use crate::page::units::Rules;
 use crate::page::why_data::{self, PageWhy};
 use crate::plot::style::{OBSERVED, area_colour, dash};
@@ -49,6 +52,12 @@ struct PageData<'a> {
     measures: Vec<Measure>,
     /// Measures that are what others leave of a whole.
     rests: Vec<Rest>,
+    /// Measures without numbers of their own, each with the one whose numbers it has.
+    same: Vec<[&'static str; 2]>,
+    /// The measures that charts and tables show by choice.
+    choices: Vec<&'static str>,
+    /// The rows of the main table that follow from the measures.
+    rows: Vec<PageRow>,
     why: PageWhy,
     timelines: &'a Timelines,
     /// The colours of the jobs that have a layer of their own.
@@ -124,35 +133,46 @@ struct Rest {
     less: Vec<&'static str>,
 }
 
-/// Name, title and unit of a measure, and its value for a job.
-type Kind = ((&'static str, &'static str, &'static str), fn(&JobMetrics) -> Option<i64>);
+/// A row of the main table, with which the script computes it for the jobs of a window.
+#[derive(Serialize)]
+struct PageRow {
+    name: &'static str,
+    /// `time`, `share`, `count` or `decimals`.
+    form: &'static str,
+    decimals: usize,
+    /// A number, or a list of a word and its arguments.
+    formula: Value,
+}
 
 /// The unit of a plain number, which is whole in the data of the page.
 const TEN_THOUSANDTHS: &str = "1e-4";
 
-/// The measures that can be chosen, and then those that explain them. Those that no job has are left out.
-const KINDS: &[Kind] = &[
-    (("completion", "Completion time", "ms"), |job| job.completion),
-    (("waiting", "Waiting time", "ms"), |job| job.waiting),
-    (("execution", "Execution time", "ms"), |job| job.execution),
-    (("starvation", "Starvation of reduces, mean", "ms"), |job| job.starvation.map(|ms| ms.round() as i64)),
-    (("queueing", "Queueing of its tasks, mean", "ms"), |job| job.queueing.map(|ms| ms.round() as i64)),
-    (("tasks_done", "Tasks done", "tasks"), |job| whole(job.tasks_done)),
-    (("slowdown", "Slowdown", TEN_THOUSANDTHS), |job| job.slowdown.map(|times| (1e4 * times).round() as i64)),
-    (("slot_time", "Run times of all attempts", "ms"), |job| Some(job.slot_time)),
-    (("node_local", "Maps node-local", "maps"), |job| launches(job, 0)),
-    (("rack_local", "Maps rack-local", "maps"), |job| launches(job, 1)),
-    (("off_rack", "Maps off-rack", "maps"), |job| launches(job, 2)),
-    (("evictions", "Attempts that made room for others", "attempts"), |job| whole(job.evictions)),
-];
-
-fn whole(number: u64) -> Option<i64> {
-    i64::try_from(number).ok()
+/// The value of a quantity for a job, as a whole number.
+fn value(quantity: &Quantity, job: &JobMetrics) -> Option<i64> {
+    let scale = if unit(quantity) == TEN_THOUSANDTHS { 1e4 } else { 1.0 };
+    (quantity.of)(job).map(|value| (scale * value).round() as i64)
 }
 
-/// The maps that were launched so far from their input.
-fn launches(job: &JobMetrics, distance: usize) -> Option<i64> {
-    job.map_launches.get(distance).copied().and_then(whole)
+fn unit(quantity: &Quantity) -> &'static str {
+    match (quantity.unit, quantity.counts) {
+        ("", "") => TEN_THOUSANDTHS,
+        ("", counts) => counts,
+        (unit, _) => unit,
+    }
+}
+
+/// The rows of the main table whose formulas need only quantities that the page may have.
+fn rows() -> Vec<PageRow> {
+    let row = |number: &Number, metric: &Metric, row: Row| {
+        let (form, decimals) = match row.form {
+            Form::Count => ("count", 0),
+            Form::Time => ("time", 0),
+            Form::Share => ("share", 0),
+            Form::Decimals(decimals) => ("decimals", decimals),
+        };
+        Some(PageRow { name: number.field, form, decimals, formula: metric.formula()? })
+    };
+    listed_rows().filter_map(|(number, metric, own)| row(number, metric, own)).collect()
 }
 
 /// The data as JSON, packed with gzip and written in base64: a third of its size, and without a character that HTML knows.
@@ -168,9 +188,11 @@ pub(crate) fn page_data(
 ) -> Result<String, Error> {
     let (all, every) = (scene.ids().len(), every(scene));
     let spans = scene.runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first);
-    let measures = KINDS.iter().filter_map(|kind| measure(scene, kind, every));
-    let measures: Vec<Measure> = measures.collect();
-    let facts = measures.iter().map(|measure| measure.name).filter(|name| *name != "completion").collect();
+    let of_page = QUANTITIES.iter().filter(|own| own.page != Page::Absent);
+    let mut measures: Vec<Measure> = of_page.filter_map(|own| measure(scene, own, every)).collect();
+    let same = same(&mut measures);
+    let facts = measures.iter().filter(|measure| !measure.runs.is_empty()).map(|measure| measure.name);
+    let facts = facts.filter(|name| *name != "completion").collect();
     let mut measures: Vec<Measure> = measures.into_iter().chain(why_data::measures(reasons)).collect();
     let phases: Vec<&'static str> = reasons.phases.iter().map(|phase| phase.name()).collect();
     let rests: Vec<Rest> =
@@ -190,6 +212,9 @@ pub(crate) fn page_data(
         jobs: jobs(scene, all, every),
         why: PageWhy::new(reasons, facts),
         rests,
+        same,
+        choices: QUANTITIES.iter().filter(|own| own.page == Page::Choice).map(|own| own.name).collect(),
+        rows: rows(),
         measures,
         timelines,
         colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),
@@ -294,12 +319,34 @@ fn rest(measures: &mut [Measure], parts: &[&'static str]) -> Option<Rest> {
     Some(Rest { name, less: parts.iter().copied().filter(|part| *part != name).collect() })
 }
 
-/// A measure of the jobs; `None` if it is nothing for all of them.
-fn measure(scene: &Scene<'_>, ((name, title, unit), of): &Kind, every: usize) -> Option<Measure> {
-    let of_run = |jobs: &Vec<&JobMetrics>| jobs.iter().step_by(every).map(|job| of(job)).collect::<Vec<_>>();
+/// Takes out the numbers of facts that are those of an earlier measure.
+fn same(measures: &mut [Measure]) -> Vec<[&'static str; 2]> {
+    let mut found = Vec::new();
+    let is_fact = |name: &str| QUANTITIES.iter().any(|own| own.name == name && own.page == Page::Fact);
+    for place in 1..measures.len() {
+        let (before, rest) = measures.split_at_mut(place);
+        let Some(own) = rest.first_mut().filter(|own| is_fact(own.name)) else { continue };
+        if let Some(other) = before.iter().find(|other| other.unit == own.unit && other.runs == own.runs) {
+            found.push([own.name, other.name]);
+            own.runs = Vec::new();
+        }
+    }
+    found
+}
+
+/// A quantity of the jobs; `None` if it is nothing for all of them.
+fn measure(scene: &Scene<'_>, quantity: &Quantity, every: usize) -> Option<Measure> {
+    let of_run =
+        |jobs: &Vec<&JobMetrics>| jobs.iter().step_by(every).map(|job| value(quantity, job)).collect::<Vec<_>>();
     let runs: Vec<Vec<Option<i64>>> = scene.jobs.iter().map(of_run).collect();
     // Times that are zero for all say something; of other numbers, only what some job has is worth its place.
-    let is_time = matches!(*name, "waiting" | "execution");
+    let is_time = quantity.page == Page::Choice;
     let is_known = runs.iter().flatten().flatten().any(|value| is_time || *value != 0);
-    (is_known || *name == "completion").then_some(Measure { name, title: (*title).to_owned(), unit, runs })
+    let title = quantity.title.to_owned();
+    (is_known || quantity.name == "completion").then_some(Measure {
+        name: quantity.name,
+        title,
+        unit: unit(quantity),
+        runs,
+    })
 }

@@ -4,14 +4,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use resched_analysis::metrics::list::QUANTITIES;
+use resched_tables::store::columns::Row;
 use resched_tables::words::visible;
 use serde_json::{Value, json};
 
 use crate::Error;
 use crate::answer::Answer;
+use crate::page::overview::listed_rows;
+use crate::tables::ComparedJobRow;
 
 const SETUP: &str = include_str!("../../templates/notebook/setup.py");
-const SUMMARY: &str = include_str!("../../templates/notebook/summary.py");
 const COMPARED: &str = include_str!("../../templates/notebook/compared.py");
 const RUNNING: &str = include_str!("../../templates/notebook/running_tasks.py");
 const TIMES: &str = include_str!("../../templates/notebook/job_times.py");
@@ -48,7 +51,7 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Resu
         ("validity", "markdown", validity(answer)),
         ("runs", "code", list),
         ("setup", "code", SETUP.to_owned()),
-        ("summary", "code", SUMMARY.to_owned()),
+        ("summary", "code", summary()),
         ("compared", "code", COMPARED.to_owned()),
         ("running-tasks", FIGURE, RUNNING.to_owned()),
         ("job-times", FIGURE, TIMES.to_owned()),
@@ -67,6 +70,53 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Resu
         "nbformat_minor": 5,
     });
     Ok(visible(&format!("{notebook:#}\n")).into_owned())
+}
+
+/// The numbers of each run that follow from the columns of `jobs.parquet`, by their formulas in the list of metrics.
+fn summary() -> String {
+    let numbers = listed_rows()
+        .filter_map(|(number, metric, _)| Some(format!("    {}={},\n", number.field, python(&metric.formula()?)?.0)));
+    let numbers: String = numbers.collect();
+    format!("summary = counted.group_by(\"run\", maintain_order=True).agg(\n{numbers})\nsummary\n")
+}
+
+/// Whether the text of a formula is one term, which needs no parentheses as a part of another.
+type IsTerm = bool;
+
+/// A formula as an expression of polars in Python; `None` if it needs more than the columns of `jobs.parquet`.
+fn python(formula: &Value) -> Option<(String, IsTerm)> {
+    let Some((word, arguments)) = formula.as_array().and_then(|all| all.split_first()) else {
+        return Some((formula.to_string(), true));
+    };
+    let column = || {
+        let quantity = QUANTITIES.iter().find(|own| Some(own.name) == arguments.first().and_then(Value::as_str))?;
+        ComparedJobRow::reference()
+            .iter()
+            .any(|own| own.name == quantity.field)
+            .then(|| format!("pl.col(\"{}\")", quantity.field))
+    };
+    let term = |text: String| Some((text, true));
+    match (word.as_str()?, arguments) {
+        ("count", []) => term("pl.len()".to_owned()),
+        (aggregate @ ("mean" | "min" | "max" | "sum"), _) => term(format!("{}.{aggregate}()", column()?)),
+        ("quantile", [_, share]) if share.as_f64() == Some(0.5) => term(format!("{}.median()", column()?)),
+        ("quantile", [_, share]) => term(format!("{}.quantile({share}, \"linear\")", column()?)),
+        (sign @ ("+" | "-" | "*" | "/"), [one, other]) => {
+            let [one, other] = [part(one)?, part(other)?];
+            Some(match sign {
+                // In Python, a division by zero is infinite; here it is unknown.
+                "/" => (format!("pl.when({other} != 0).then({one} / {other})"), true),
+                sign => (format!("{one} {sign} {other}"), false),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// A part of a formula.
+fn part(formula: &Value) -> Option<String> {
+    let (text, is_term) = python(formula)?;
+    Some(if is_term { text } else { format!("({text})") })
 }
 
 /// What identifies the traces of the replays, which `report.json` has, too.
@@ -129,5 +179,22 @@ mod tests {
         assert_eq!(way("/a/R/fair", "/a/reports/mine").as_deref(), Some("../../R/fair"));
         assert_eq!(way("R/fair", "R").as_deref(), Some("fair"));
         assert_eq!(way("R", "R").as_deref(), Some("."));
+    }
+
+    #[test]
+    fn the_numbers_of_a_run_are_expressions_of_polars() {
+        let found = summary();
+        for line in [
+            "    mean_completion_ms=pl.col(\"completion\").mean(),",
+            "    median_completion_ms=pl.col(\"completion\").median(),",
+            "    p95_waiting_ms=pl.col(\"waiting\").quantile(0.95, \"linear\"),",
+            "    makespan_ms=pl.col(\"finish\").max() - pl.col(\"submit\").min(),",
+            "    jobs_per_hour=pl.when((pl.col(\"finish\").max() - pl.col(\"submit\").min()) != 0)\
+             .then((pl.len() * 3600000.0) / (pl.col(\"finish\").max() - pl.col(\"submit\").min())),",
+            "    tasks=pl.col(\"tasks_done\").sum(),",
+        ] {
+            assert!(found.lines().any(|own| own == line), "{line}\n{found}");
+        }
+        assert!(!found.contains("utilisation"), "{found}");
     }
 }

@@ -1,9 +1,9 @@
 //! The table of policies and metrics: the best value of each metric is marked, and what may be chance is grey.
 
-use resched_analysis::statistics::compare::Comparison;
+use resched_analysis::metrics::list::{Better, Form, Number, Row};
+use resched_analysis::metrics::named::{Metric, Tested, listed};
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::statistics::practical::{Matters, Ratio};
-use resched_analysis::{Details, LocalityCounts, Summary};
 use resched_tables::words::count;
 use serde_json::{Map, Value, json};
 
@@ -14,94 +14,9 @@ use crate::page::units::{alike, number, percent, times};
 /// The most policies side by side. Further ones have a table of their own, so that no table is wider than a sheet of paper.
 const MOST_COLUMNS: usize = 8;
 
-/// What the values of a measure are.
-#[derive(Clone, Copy)]
-enum Form {
-    Count,
-    Time,
-    Share,
-    Number(usize),
-}
-
-/// Which value of a measure is the best.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Best {
-    Least,
-    Most,
-    /// None is better than another.
-    Neither,
-}
-
-/// Which comparison tests a measure: the metric of a job, and the ratio in question.
-type Tested = (&'static str, fn(&Comparison) -> Option<Ratio>);
-
-/// A row of the table. Its name is that in `report.json`.
-struct Measure {
-    name: &'static str,
-    title: &'static str,
-    form: Form,
-    best: Best,
-    of: fn(&Summary, &Details) -> Option<f64>,
-    tested: Option<Tested>,
-}
-
-impl Measure {
-    const fn new(
-        (name, title): (&'static str, &'static str),
-        form: Form,
-        best: Best,
-        of: fn(&Summary, &Details) -> Option<f64>,
-    ) -> Self {
-        Self { name, title, form, best, of, tested: None }
-    }
-
-    const fn tested(self, metric: &'static str, ratio: fn(&Comparison) -> Option<Ratio>) -> Self {
-        Self { tested: Some((metric, ratio)), ..self }
-    }
-}
-
-/// The rows, from the top.
-const MEASURES: &[Measure] = &[
-    Measure::new(("mean_completion_ms", "Completion time, mean"), Form::Time, Best::Least, |s, _| s.mean_completion_ms)
-        .tested("completion", |found| found.ratio_of_means),
-    Measure::new(("median_completion_ms", "Completion time, median"), Form::Time, Best::Least, |s, _| {
-        s.median_completion_ms
-    })
-    .tested("completion", |found| found.ratio_of_p50),
-    Measure::new(("p95_completion_ms", "Completion time, p95"), Form::Time, Best::Least, |s, _| s.p95_completion_ms)
-        .tested("completion", |found| found.ratio_of_p95),
-    Measure::new(("mean_waiting_ms", "Waiting time, mean"), Form::Time, Best::Least, |s, _| s.mean_waiting_ms)
-        .tested("waiting", |found| found.ratio_of_means),
-    Measure::new(("p95_waiting_ms", "Waiting time, p95"), Form::Time, Best::Least, |s, _| s.p95_waiting_ms)
-        .tested("waiting", |found| found.ratio_of_p95),
-    Measure::new(("mean_starvation_ms", "Starvation time, mean"), Form::Time, Best::Least, |s, _| s.mean_starvation_ms),
-    Measure::new(("makespan_ms", "Makespan"), Form::Time, Best::Least, |s, _| s.makespan_ms.map(|ms| ms as f64)),
-    Measure::new(("mean_slowdown", "Slowdown, mean"), Form::Number(2), Best::Least, |_, d| d.mean_slowdown),
-    Measure::new(("mean_bounded_slowdown", "Bounded slowdown, mean"), Form::Number(2), Best::Least, |_, d| {
-        d.mean_bounded_slowdown
-    }),
-    Measure::new(("user_fairness", "Jain's index of users"), Form::Number(3), Best::Most, |_, d| d.user_fairness),
-    Measure::new(("mean_jain_index", "Jain's index, mean"), Form::Number(3), Best::Most, |_, d| d.mean_jain_index),
-    Measure::new(("mean_queue_length", "Jobs waiting, mean"), Form::Number(2), Best::Least, |_, d| d.mean_queue_length),
-    Measure::new(("jobs_per_hour", "Jobs per hour"), Form::Number(1), Best::Most, |_, d| d.jobs_per_hour),
-    Measure::new(("node_local", "Maps node-local"), Form::Share, Best::Most, |s, _| share(s, |maps| maps.node)),
-    Measure::new(("rack_local", "Maps rack-local"), Form::Share, Best::Neither, |s, _| share(s, |maps| maps.rack)),
-    Measure::new(("off_rack", "Maps off-rack"), Form::Share, Best::Least, |s, _| share(s, |maps| maps.off)),
-    Measure::new(("map_utilisation", "Map slots used"), Form::Share, Best::Neither, |_, d| d.map_utilisation),
-    Measure::new(("reduce_utilisation", "Reduce slots used"), Form::Share, Best::Neither, |_, d| d.reduce_utilisation),
-    Measure::new(("cpu_utilisation", "Processor held"), Form::Share, Best::Neither, |_, d| d.cpu_utilisation),
-    Measure::new(("memory_utilisation", "Memory held"), Form::Share, Best::Neither, |_, d| d.memory_utilisation),
-    Measure::new(("jobs_finished", "Jobs that ended well"), Form::Count, Best::Neither, |s, _| {
-        Some(s.jobs_finished as f64)
-    }),
-    Measure::new(("jobs_counted", "Jobs that count"), Form::Count, Best::Neither, |s, _| Some(s.jobs_counted as f64)),
-    Measure::new(("tasks", "Tasks done"), Form::Count, Best::Neither, |s, _| Some(s.tasks as f64)),
-];
-
-/// The share of the launched maps.
-fn share(summary: &Summary, of: fn(&LocalityCounts) -> u64) -> Option<f64> {
-    let maps = summary.locality?;
-    Some(of(&maps) as f64 / (maps.node + maps.rack + maps.off) as f64)
+/// The rows of the list of metrics: each number with its row.
+pub(crate) fn listed_rows() -> impl Iterator<Item = (&'static Number, &'static Metric, Row)> {
+    listed().iter().filter_map(|(number, metric)| Some((*number, metric, number.row?)))
 }
 
 /// A cell of the table.
@@ -114,7 +29,7 @@ pub(crate) struct Cell {
 }
 
 /// A row: its name, and a cell for each policy.
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     /// Its name in `report.json`, for the script of the page.
     pub(crate) name: String,
     pub(crate) title: String,
@@ -125,12 +40,12 @@ pub(crate) struct Row {
 pub(crate) struct Part {
     pub(crate) labels: Vec<String>,
     pub(crate) grades: Vec<&'static str>,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<TableRow>,
 }
 
 /// The table, in parts of few policies. Measures that no policy has are left out.
 pub(crate) fn overview(answer: &Answer) -> Vec<Part> {
-    let rows: Vec<Row> = own_rows(answer).chain(further_rows(answer)).collect();
+    let rows: Vec<TableRow> = own_rows(answer).chain(further_rows(answer)).collect();
     let grade = |policy: &Policy| {
         let runs = policy.runs.iter().filter_map(|run| answer.runs.get(*run)?.replay());
         runs.map(|info| info.validity.grade()).max().map_or(UNKNOWN, |grade| grade.in_words())
@@ -141,7 +56,7 @@ pub(crate) fn overview(answer: &Answer) -> Vec<Part> {
         grades: policies.iter().map(grade).collect(),
         rows: rows
             .iter_mut()
-            .map(|(name, title, cells)| Row {
+            .map(|(name, title, cells)| TableRow {
                 name: name.clone(),
                 title: title.clone(),
                 cells: cells.take(policies.len()).collect(),
@@ -151,20 +66,27 @@ pub(crate) fn overview(answer: &Answer) -> Vec<Part> {
     answer.policies.chunks(MOST_COLUMNS).map(part).collect()
 }
 
-fn own_rows(answer: &Answer) -> impl Iterator<Item = Row> {
-    MEASURES.iter().filter_map(|measure| {
-        let values = of_policies(answer, |run| answer.summaries.get(run).and_then(|(s, d)| (measure.of)(s, d)));
+fn own_rows(answer: &Answer) -> impl Iterator<Item = TableRow> {
+    listed_rows().filter_map(|(number, metric, own)| {
+        let values = of_number(answer, number, own.form);
         let known = values.iter().any(Option::is_some);
-        let texts = in_words(measure.form, &values);
-        known.then(|| row(answer, [measure.name, measure.title], &values, texts, (measure.best, measure.tested)))
+        let texts = in_words(own.form, &values);
+        known.then(|| row(answer, [number.field, own.title], &values, texts, (metric.better(), metric.tested())))
     })
 }
 
+/// A number of each policy.
+fn of_number(answer: &Answer, number: &Number, form: Form) -> Vec<Option<f64>> {
+    let otherwise = (form == Form::Count).then_some(0.0);
+    let of_run = |run: usize| answer.numbers.get(run).and_then(|own| *own.get(number.field)?).or(otherwise);
+    of_policies(answer, of_run)
+}
+
 /// The rows of the metrics that were asked for.
-fn further_rows(answer: &Answer) -> impl Iterator<Item = Row> {
+fn further_rows(answer: &Answer) -> impl Iterator<Item = TableRow> {
     answer.metrics.iter().map(|(metric, of_runs)| {
         let values = of_policies(answer, |run| of_runs.get(run).copied().flatten());
-        let best = if metric.less_is_better { Best::Least } else { Best::Most };
+        let best = if metric.less_is_better { Better::Less } else { Better::More };
         row(answer, [&metric.name, &metric.title], &values, alike(metric, &values), (best, None))
     })
 }
@@ -184,7 +106,7 @@ fn in_words(form: Form, values: &[Option<f64>]) -> Vec<String> {
         Form::Time => times(values),
         Form::Count => each(|value| value.map_or(UNKNOWN.to_owned(), |value| count(value.round() as u64))),
         Form::Share => each(percent),
-        Form::Number(decimals) => values.iter().map(|value| number(*value, decimals)).collect(),
+        Form::Decimals(decimals) => values.iter().map(|value| number(*value, decimals)).collect(),
     }
 }
 
@@ -193,19 +115,19 @@ fn row(
     [name, title]: [&str; 2],
     values: &[Option<f64>],
     texts: Vec<String>,
-    (best, tested): (Best, Option<Tested>),
-) -> Row {
+    (best, tested): (Better, Option<Tested>),
+) -> TableRow {
     let is_tested = tested.is_some() && answer.is_answerable();
     let ratios: Vec<Option<Ratio>> = answer.policies.iter().map(|policy| ratio(answer, policy, tested)).collect();
     // One job shows nothing about others.
-    let best = if answer.population.jobs > 1 { best } else { Best::Neither };
+    let best = if answer.population.jobs > 1 { best } else { Better::Neither };
     let best = best_of((values, &texts), &ratios, best, tested.map(|_| answer.baseline), answer.matters);
     let cells = texts.into_iter().enumerate().map(|(place, text)| Cell {
         text,
         best: best == Some(place),
         chance: is_tested && place != answer.baseline && ratios.get(place).is_none_or(may_be_chance),
     });
-    Row { name: name.to_owned(), title: title.to_owned(), cells: cells.collect() }
+    TableRow { name: name.to_owned(), title: title.to_owned(), cells: cells.collect() }
 }
 
 /// The ratio of a policy to the baseline in a measure that is tested.
@@ -231,16 +153,16 @@ fn may_be_chance(ratio: &Option<Ratio>) -> bool {
 fn best_of(
     (values, texts): (&[Option<f64>], &[String]),
     ratios: &[Option<Ratio>],
-    best: Best,
+    best: Better,
     baseline: Option<usize>,
     matters: Matters,
 ) -> Option<usize> {
     let known: Vec<(usize, f64)> =
         values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?))).collect();
-    if best == Best::Neither || known.len() < 2 {
+    if best == Better::Neither || known.len() < 2 {
         return None;
     }
-    let cost = |value: f64| if best == Best::Least { value } else { -value };
+    let cost = |value: f64| if best == Better::Less { value } else { -value };
     let (place, value) = known.iter().copied().min_by(|one, other| cost(one.1).total_cmp(&cost(other.1)))?;
     let looks_alike = |(other, text): (usize, &String)| other != place && texts.get(place) == Some(text);
     let others = || known.iter().filter(|own| own.0 != place);
@@ -257,10 +179,8 @@ fn best_of(
 /// The means of a policy's runs by name, for `report.json`.
 pub(crate) fn means(answer: &Answer) -> Vec<Value> {
     let of = |place: usize| {
-        let own = MEASURES.iter().map(|measure| {
-            let values = of_policies(answer, |run| answer.summaries.get(run).and_then(|(s, d)| (measure.of)(s, d)));
-            (measure.name.to_owned(), json!(values.get(place)))
-        });
+        let own = listed_rows()
+            .map(|(number, _, own)| (number.field.to_owned(), json!(of_number(answer, number, own.form).get(place))));
         let further = answer.metrics.iter().map(|(metric, of_runs)| {
             let values = of_policies(answer, |run| of_runs.get(run).copied().flatten());
             (metric.name.clone(), json!(values.get(place)))
@@ -283,7 +203,7 @@ mod tests {
         let best = |values: &[f64], ratios: &[Option<Ratio>], of| {
             let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
             let texts: Vec<String> = values.iter().map(|value| number(*value, 1)).collect();
-            best_of((&values, &texts), ratios, Best::Least, of, Matters::default())
+            best_of((&values, &texts), ratios, Better::Less, of, Matters::default())
         };
         let [sure, unsure] = [of_value(0.8, 0.1), of_value(0.95, 0.1)];
         assert_eq!(best(&[3.0, 2.0, 2.5], &[], None), Some(1));

@@ -1,31 +1,40 @@
 //! The value of a metric for a run.
+//!
+//! A filter is evaluated over columns ([`super::filter`]). What it leaves is added up in Rust, in the order of the jobs: so a number has
+//! the same bits on every machine, and a metric without a filter, of which a cell of a sweep has many, makes no column.
 
-use std::cell::OnceCell;
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use resched_tables::standing::Standing;
 use statrs::statistics::Statistics;
 
 use super::attribute::OUTCOME;
-use super::filter::{Filter, Subject};
+use super::columns::Columns;
+use super::filter::Filter;
 use super::formula::{Aggregate, Formula, Statistic};
+use crate::metrics::list::Quantity;
 use crate::statistics::distribution::{Distribution, mean};
-use crate::{Details, JobMetrics, Run, Summary};
+use crate::{JobMetrics, Run};
 
-/// A run, with numbers that several metrics need. They are computed once, when a metric first needs them.
+/// A run, with what several metrics need of it. It is computed once, when a metric first needs it.
 pub struct Measured<'a> {
     run: &'a Run,
-    summary: OnceCell<Summary>,
-    details: OnceCell<Details>,
     sizes: OnceCell<Sizes>,
+    counted: OnceCell<Vec<&'a JobMetrics>>,
+    /// The values of quantities over all jobs that count, in ascending order.
+    sorted: RefCell<BTreeMap<&'static str, Rc<Distribution>>>,
 }
 
 /// The bounds of the classes of size.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
     /// Jobs with at most this many tasks are small.
-    small: u64,
+    pub(super) small: u64,
     /// Jobs with at least this many tasks are large.
-    large: u64,
+    pub(super) large: u64,
 }
 
 impl Sizes {
@@ -64,53 +73,89 @@ impl Sizes {
 impl<'a> Measured<'a> {
     /// A run to be measured.
     pub fn new(run: &'a Run) -> Self {
-        Self { run, summary: OnceCell::new(), details: OnceCell::new(), sizes: OnceCell::new() }
+        Self { run, sizes: OnceCell::new(), counted: OnceCell::new(), sorted: RefCell::default() }
     }
 
-    pub(super) fn summary(&self) -> &Summary {
-        self.summary.get_or_init(|| Summary::of(self.run))
+    /// The run.
+    pub fn run(&self) -> &'a Run {
+        self.run
     }
 
-    pub(super) fn details(&self) -> &Details {
-        self.details.get_or_init(|| Details::of(self.run))
+    /// The jobs that count.
+    fn counted(&self) -> &[&'a JobMetrics] {
+        self.counted.get_or_init(|| self.run.finished_jobs().collect())
+    }
+
+    fn columns<'j>(&self, jobs: &'j [&'a JobMetrics]) -> Columns<'j, 'a> {
+        Columns { jobs, sizes: *self.sizes.get_or_init(|| Sizes::of(self.run)), clock: self.run.clock() }
     }
 
     /// The jobs for which the filter holds: jobs that count, or all of the window if it names the outcome.
-    fn jobs(&self, filter: Option<&Filter>) -> Vec<Subject<'a>> {
-        let sizes = *self.sizes.get_or_init(|| Sizes::of(self.run));
-        let every = filter.is_some_and(|filter| filter.names(OUTCOME));
-        let candidates: Box<dyn Iterator<Item = &'a JobMetrics>> = if every {
-            Box::new(self.run.jobs.iter().filter(|job| job.standing != Standing::OutsideWindow))
+    fn jobs(&self, filter: Option<&Filter>) -> Cow<'_, [&'a JobMetrics]> {
+        let Some(filter) = filter else { return Cow::Borrowed(self.counted()) };
+        let all: Cow<'_, [&'a JobMetrics]> = if filter.names(OUTCOME) {
+            self.run.jobs.iter().filter(|job| job.standing != Standing::OutsideWindow).collect()
         } else {
-            Box::new(self.run.finished_jobs())
+            Cow::Borrowed(self.counted())
         };
-        let clock = self.run.clock();
-        let submit = |job: &JobMetrics| job.submit.map(|submit| clock.date(submit).unwrap_or(submit));
-        let subject =
-            |job| Subject { job, submit: submit(job), is_small: sizes.is_small(job), is_large: sizes.is_large(job) };
-        candidates
-            .map(subject)
-            .filter(|subject| filter.is_none_or(|filter| filter.holds(subject) == Some(true)))
-            .collect()
+        let mask = filter.mask(&self.columns(&all));
+        all.iter().zip(mask.iter()).filter_map(|(job, holds)| (holds == Some(true)).then_some(*job)).collect()
+    }
+
+    /// The values of a quantity over all jobs that count, in ascending order.
+    fn sorted(&self, quantity: &'static Quantity) -> Rc<Distribution> {
+        let made = || Rc::new(Distribution::new(self.counted().iter().filter_map(|job| (quantity.of)(job))));
+        Rc::clone(self.sorted.borrow_mut().entry(quantity.name).or_insert_with(made))
     }
 }
 
 impl Formula {
     pub(super) fn of(&self, run: &Measured<'_>) -> Option<f64> {
         match self {
-            Self::Run(known) => (known.of)(run),
-            Self::Jobs(Aggregate::Count, filter) => Some(run.jobs(filter.as_ref()).len() as f64),
-            Self::Jobs(Aggregate::Share(which), filter) => {
-                let all = run.jobs(filter.as_ref());
-                let own = all.iter().filter(|subject| which.holds(subject) == Some(true)).count();
-                (!all.is_empty()).then(|| own as f64 / all.len() as f64)
+            Self::Run(own) => (own.of)(run),
+            // No number of a whole run is below 0; of clocks that disagree, a difference may be.
+            Self::Whole(formula) => formula.of(run).filter(|number| *number >= 0.0),
+            Self::Number(number, _) => Some(*number),
+            Self::Pair(operator, parts) => {
+                let [one, other] = parts.as_ref();
+                Some(operator.of(one.of(run)?, other.of(run)?))
             }
-            Self::Jobs(Aggregate::Of(statistic, quantity), filter) => {
+            Self::Jobs(Aggregate::Of(Statistic::Quantile(share), quantity), None) => {
+                run.sorted(quantity).quantile(*share)
+            }
+            Self::Jobs(aggregate, filter) => aggregate.of(&run.jobs(filter.as_ref()), run),
+            Self::Jain(aggregate, by, filter) => {
                 let jobs = run.jobs(filter.as_ref());
-                statistic.of(jobs.iter().filter_map(|subject| (quantity.of)(subject.job)).collect())
+                let mut groups: BTreeMap<&str, Vec<&JobMetrics>> = BTreeMap::new();
+                for job in jobs.iter() {
+                    if let Some(group) = (by.of)(job) {
+                        groups.entry(group).or_default().push(job);
+                    }
+                }
+                jain(&groups.values().filter_map(|jobs| aggregate.of(jobs, run)).collect::<Vec<_>>())
             }
         }
     }
+}
+
+impl Aggregate {
+    /// The aggregate of some jobs of a run.
+    fn of<'a>(&self, jobs: &[&'a JobMetrics], run: &Measured<'a>) -> Option<f64> {
+        match self {
+            Self::Count => Some(jobs.len() as f64),
+            Self::Share(which) => {
+                let own = which.mask(&run.columns(jobs)).iter().filter(|holds| *holds == Some(true)).count();
+                (!jobs.is_empty()).then(|| own as f64 / jobs.len() as f64)
+            }
+            Self::Of(statistic, quantity) => statistic.of(jobs.iter().filter_map(|job| (quantity.of)(job)).collect()),
+        }
+    }
+}
+
+/// Jain's index of some numbers, `(Σx)² / (n·Σx²)` (Jain, Chiu, Hawe 1984); `None` of fewer than two.
+fn jain(numbers: &[f64]) -> Option<f64> {
+    let squares: f64 = numbers.iter().map(|x| x * x).sum();
+    (numbers.len() > 1).then(|| numbers.iter().sum::<f64>().powi(2) / (numbers.len() as f64 * squares))
 }
 
 impl Statistic {

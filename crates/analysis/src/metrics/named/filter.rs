@@ -1,23 +1,12 @@
-//! Filters over jobs, in the three-valued logic of SQL.
+//! Filters over jobs, in the three-valued logic of SQL: each is a mask over the columns of jobs, in which null is unknown.
 
-use std::borrow::Cow;
-use std::cmp::Ordering;
+use polars::prelude::{BooleanChunked, ChunkCompareEq, ChunkCompareIneq, NewChunkedArray, PlSmallStr};
+use resched_tables::run::RunClock;
 
 use super::attribute::{Number, Text};
-use super::quantity::Quantity;
+use super::columns::Columns;
 use crate::JobMetrics;
-
-/// A job, with what a filter asks about it beside its metrics.
-#[derive(Debug)]
-pub(super) struct Subject<'a> {
-    pub(super) job: &'a JobMetrics,
-    /// Whether it is among the smaller half of the jobs.
-    /// When it was submitted by the clock of the trace, or of the run if the trace has no dates, ms.
-    pub(super) submit: Option<i64>,
-    pub(super) is_small: bool,
-    /// Whether it is among the largest tenth.
-    pub(super) is_large: bool,
-}
+use crate::metrics::list::Quantity;
 
 /// A filter. It holds, does not hold, or is unknown.
 #[derive(Debug, Clone)]
@@ -36,13 +25,16 @@ pub(super) struct Test {
     pub(super) check: Check,
 }
 
+/// Which jobs a word holds for.
+pub(super) type Class = fn(&Columns<'_, '_>, &str) -> BooleanChunked;
+
 /// How a job is tested.
 #[derive(Debug, Clone)]
 pub(super) enum Check {
     Text(Text, TextTest),
     Number(Of, NumberTest),
     /// One of these words holds for the job.
-    Class(fn(&Subject<'_>, &str) -> bool, Vec<String>),
+    Class(Class, Vec<String>),
     /// The text and the number are unknown.
     Unknown(Option<Text>, Option<Of>),
 }
@@ -75,13 +67,13 @@ pub(super) enum Comparison {
 }
 
 impl Filter {
-    /// Whether it holds for a job; `None` if that is unknown.
-    pub(super) fn holds(&self, subject: &Subject<'_>) -> Option<bool> {
+    /// For which of the jobs it holds; null where that is unknown.
+    pub(super) fn mask(&self, jobs: &Columns<'_, '_>) -> BooleanChunked {
         match self {
-            Self::All(parts) => decided_by(false, parts, subject),
-            Self::Any(parts) => decided_by(true, parts, subject),
-            Self::Not(part) => part.holds(subject).map(|holds| !holds),
-            Self::Test(test) => test.check.holds(subject),
+            Self::All(parts) => joined(jobs, true, parts.iter().map(|part| part.mask(jobs)), |one, other| one & other),
+            Self::Any(parts) => joined(jobs, false, parts.iter().map(|part| part.mask(jobs)), |one, other| one | other),
+            Self::Not(part) => !part.mask(jobs),
+            Self::Test(test) => test.check.mask(jobs),
         }
     }
 
@@ -95,61 +87,58 @@ impl Filter {
     }
 }
 
-/// The first part with this value decides. Otherwise, an unknown part makes the whole unknown.
-fn decided_by(value: bool, parts: &[Filter], subject: &Subject<'_>) -> Option<bool> {
-    let mut all_known = true;
-    for part in parts {
-        match part.holds(subject) {
-            Some(found) if found == value => return Some(value),
-            Some(_) => {}
-            None => all_known = false,
-        }
-    }
-    all_known.then_some(!value)
+/// The masks joined; without any, all have the value of `none`.
+fn joined(
+    jobs: &Columns<'_, '_>,
+    none: bool,
+    masks: impl Iterator<Item = BooleanChunked>,
+    join: fn(&BooleanChunked, &BooleanChunked) -> BooleanChunked,
+) -> BooleanChunked {
+    let all = masks.reduce(|one, other| join(&one, &other));
+    all.unwrap_or_else(|| BooleanChunked::from_iter_values(PlSmallStr::EMPTY, jobs.jobs.iter().map(|_| none)))
 }
 
 impl Check {
-    fn holds(&self, subject: &Subject<'_>) -> Option<bool> {
+    fn mask(&self, jobs: &Columns<'_, '_>) -> BooleanChunked {
+        let any =
+            |masks: &mut dyn Iterator<Item = BooleanChunked>| joined(jobs, false, masks, |one, other| one | other);
         match self {
-            Self::Text(of, test) => of(subject).map(|text| test.holds(&text)),
-            Self::Number(of, test) => of.of(subject).map(|number| test.holds(number)),
-            Self::Class(holds, words) => Some(words.iter().any(|word| holds(subject, word))),
+            Self::Text(of, TextTest::OneOf(texts)) => {
+                let column = jobs.text(*of);
+                any(&mut texts.iter().map(|text| column.equal(text.as_str())))
+            }
+            Self::Text(of, TextTest::Like(pattern)) => {
+                let matches = |text: Option<&str>| text.map(|text| pattern.matches(text));
+                BooleanChunked::from_iter_options(PlSmallStr::EMPTY, jobs.text(*of).iter().map(matches))
+            }
+            Self::Number(of, NumberTest::OneOf(numbers)) => {
+                let column = jobs.number(of.of(jobs.clock));
+                any(&mut numbers.iter().map(|number| column.equal(*number)))
+            }
+            Self::Number(of, NumberTest::Compare(comparison, with)) => {
+                let column = jobs.number(of.of(jobs.clock));
+                match comparison {
+                    Comparison::Less => column.lt(*with),
+                    Comparison::AtMost => column.lt_eq(*with),
+                    Comparison::More => column.gt(*with),
+                    Comparison::AtLeast => column.gt_eq(*with),
+                }
+            }
+            Self::Class(holds, words) => any(&mut words.iter().map(|word| holds(jobs, word))),
             Self::Unknown(text, number) => {
-                let known: Option<Cow<'_, str>> = text.and_then(|of| of(subject));
-                Some(known.is_none() && number.and_then(|of| of.of(subject)).is_none())
+                let text = text.map(|of| jobs.text(of).is_null());
+                let number = number.map(|of| jobs.number(of.of(jobs.clock)).is_null());
+                joined(jobs, true, text.into_iter().chain(number), |one, other| one & other)
             }
         }
     }
 }
 
 impl Of {
-    fn of(self, subject: &Subject<'_>) -> Option<f64> {
-        match self {
-            Self::Attribute(of) => of(subject),
-            Self::Quantity(quantity) => (quantity.of)(subject.job),
-        }
-    }
-}
-
-impl TextTest {
-    fn holds(&self, text: &str) -> bool {
-        match self {
-            Self::OneOf(texts) => texts.iter().any(|one| one == text),
-            Self::Like(pattern) => pattern.matches(text),
-        }
-    }
-}
-
-impl NumberTest {
-    fn holds(&self, number: f64) -> bool {
-        match self {
-            Self::OneOf(numbers) => numbers.contains(&number),
-            Self::Compare(comparison, with) => number.partial_cmp(with).is_some_and(|found| match comparison {
-                Comparison::Less => found == Ordering::Less,
-                Comparison::AtMost => found != Ordering::Greater,
-                Comparison::More => found == Ordering::Greater,
-                Comparison::AtLeast => found != Ordering::Less,
-            }),
+    fn of(self, clock: RunClock) -> impl Fn(&JobMetrics) -> Option<f64> {
+        move |job| match self {
+            Self::Attribute(of) => of(job, clock),
+            Self::Quantity(quantity) => (quantity.of)(job),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The grammar: from the text of a metric to its formula.
 //!
 //! ```text
-//! metric    = ( known | aggregate "(" argument ")" ) [ "where" filter ] [ "," ( "less" | "more" ) "is" "better" ]
-//! argument  = quantity | filter (of share) | nothing (of count)
+//! metric    = formula [ "where" filter ] [ "," ( "less" | "more" ) "is" "better" ]
+//! formula   = product { ( "+" | "-" ) product }
+//! product   = factor { ( "*" | "/" ) factor }
+//! factor    = "(" formula ")" | number [ unit ] | known | "jain" "(" aggregate "by" attribute ")" | aggregate
+//! aggregate = word "(" ( quantity | filter (of share) | nothing (of count) ) ")"
 //! filter    = part { "or" part }
 //! part      = test { "and" test }
 //! test      = "not" test | "(" filter ")" | word condition
@@ -25,17 +28,17 @@ use winnow::token::{one_of, take_till, take_while};
 
 use super::attribute::{ATTRIBUTES, Attribute, Value};
 use super::filter::{Check, Comparison, Filter, NumberTest, Of, Pattern, Test, TextTest};
-use super::formula::{Aggregate, Direction, Formula, Statistic};
-use super::known::{KNOWN, Way};
+use super::formula::{Aggregate, By, Direction, Formula, Operator, Statistic};
 use super::literal::{Literal, OTHER_UNITS, UNITS};
 use super::problem::Problem;
-use super::quantity::{QUANTITIES, Quantity};
+use super::words;
+use crate::metrics::list::{QUANTITIES, Quantity, Way};
 
 /// How deep filters may be nested.
 pub(crate) const DEEPEST: usize = 50;
 
 /// The aggregates, apart from percentiles.
-const AGGREGATES: &[&str] = &["mean", "median", "min", "max", "sum", "stddev", "count", "share", "p95", "p99"];
+const AGGREGATES: &[&str] = &["mean", "median", "min", "max", "sum", "stddev", "count", "share", "p95", "p99", JAIN];
 
 type Input<'t> = LocatingSlice<&'t str>;
 type Parsed<T> = ModalResult<T, Fault>;
@@ -144,29 +147,110 @@ fn mark<'t>(wanted: &'static str) -> impl FnMut(&mut Input<'t>) -> Parsed<()> {
 
 fn metric(input: &mut Input<'_>) -> Parsed<(Formula, Option<Direction>)> {
     multispace0.parse_next(input)?;
-    let name = must("a metric, such as mean_completion or p95(completion)", word).parse_next(input)?;
-    let formula = if opt(mark("(")).parse_next(input)?.is_some() {
-        let aggregate = aggregate(&name, input)?;
-        must("`)`", mark(")")).parse_next(input)?;
-        Formula::Jobs(aggregate, None)
-    } else {
-        known(&name)?
-    };
-    let filter = match opt(keyword("where")).parse_next(input)? {
-        Some(_) => Some(any(input, 0)?),
-        None => None,
-    };
-    let formula = match filter {
+    let text: &str = input;
+    let start = input.current_token_start();
+    let formula = formula(input, 0)?;
+    let own = text.get(..input.current_token_start() - start).unwrap_or(text).trim_end();
+    let problem = |message: String| Err(ErrMode::Cut(Fault { at: start..start + own.len(), message }));
+    if formula.is_constant() {
+        return problem(format!("expected {A_METRIC}, found the number `{own}`"));
+    }
+    let formula = match opt(keyword("where")).parse_next(input)? {
         None => formula,
-        Some(filter) => match formula.within(filter) {
+        Some(_) => match formula.within(&any(input, 0)?) {
             Some(formula) => formula,
-            None => return name.problem(format!("`{}` is a number of the whole run and takes no filter", name.text)),
+            None => return problem(format!("`{own}` is a number of the whole run and takes no filter")),
         },
     };
     let direction = opt(direction).parse_next(input)?;
     let end = if direction.is_some() { "the end" } else { "`where`, `and`, `or`, `, less is better` or the end" };
     must(end, winnow::combinator::eof).parse_next(input)?;
     Ok((formula, direction))
+}
+
+/// What a metric begins with.
+const A_METRIC: &str = "a metric, such as mean_completion or p95(completion)";
+
+/// Products that are added and subtracted.
+fn formula(input: &mut Input<'_>, depth: usize) -> Parsed<Formula> {
+    let sign = |input: &mut Input<'_>| {
+        alt((mark("+").value(Operator::Plus), mark("-").value(Operator::Minus))).parse_next(input)
+    };
+    paired(input, sign, |input| paired(input, product_sign, |input| factor(input, depth)))
+}
+
+fn product_sign(input: &mut Input<'_>) -> Parsed<Operator> {
+    alt((mark("*").value(Operator::Times), mark("/").value(Operator::Over))).parse_next(input)
+}
+
+/// Parts with signs between them, from the left.
+fn paired(
+    input: &mut Input<'_>,
+    sign: impl Fn(&mut Input<'_>) -> Parsed<Operator>,
+    part: impl Fn(&mut Input<'_>) -> Parsed<Formula>,
+) -> Parsed<Formula> {
+    let mut found = part(input)?;
+    loop {
+        let before = *input;
+        let Some(operator) = opt(&sign).parse_next(input)? else { return Ok(found) };
+        let other = part(input)?;
+        let (unit, of_other) = (found.unit(), other.unit());
+        if operator.unit(unit, of_other).is_none() {
+            let named =
+                |unit: &str| if unit.is_empty() { "a plain number".to_owned() } else { format!("a number of {unit}") };
+            let at = before.current_token_start()..before.current_token_start() + 1;
+            let message = format!("{} `{}` {} has no unit", named(unit), operator.sign(), named(of_other));
+            return Err(ErrMode::Cut(Fault { at, message }));
+        }
+        found = Formula::Pair(operator, Box::new([found, other]));
+    }
+}
+
+/// A number, a metric with a name, an aggregate, or a formula in parentheses.
+fn factor(input: &mut Input<'_>, depth: usize) -> Parsed<Formula> {
+    if depth > DEEPEST {
+        return Err(ErrMode::Cut(stops(input, "a formula that is nested less deeply")));
+    }
+    if opt(mark("(")).parse_next(input)?.is_some() {
+        let inner = formula(input, depth + 1)?;
+        must("`)`", mark(")")).parse_next(input)?;
+        return Ok(inner);
+    }
+    if let Some(Placed { literal: Literal::Number(number, unit), .. }) = opt(number).parse_next(input)? {
+        return Ok(Formula::Number(number, unit));
+    }
+    let name = must(A_METRIC, word).parse_next(input)?;
+    if opt(mark("(")).parse_next(input)?.is_none() {
+        return known(&name);
+    }
+    let found = if name.text == JAIN {
+        let own = must("an aggregate, such as mean(bounded_slowdown)", word).parse_next(input)?;
+        must("`(`", mark("(")).parse_next(input)?;
+        let aggregate = aggregate(&own, input)?;
+        must("`)`", mark(")")).parse_next(input)?;
+        must("`by` and an attribute, such as user", keyword("by")).parse_next(input)?;
+        Formula::Jain(aggregate, by(input)?, None)
+    } else {
+        Formula::Jobs(aggregate(&name, input)?, None)
+    };
+    must("`)`", mark(")")).parse_next(input)?;
+    Ok(found)
+}
+
+/// The word of Jain's index of groups.
+const JAIN: &str = "jain";
+
+/// An attribute whose values make groups: one that is a text.
+fn by(input: &mut Input<'_>) -> Parsed<By> {
+    let name = must("an attribute of a job, such as user", word).parse_next(input)?;
+    let texts = ATTRIBUTES.iter().filter_map(|own| match own.value {
+        Value::Text(of) => Some(By { name: own.name, of }),
+        _ => None,
+    });
+    match texts.clone().find(|own| own.name == name.text) {
+        Some(by) => Ok(by),
+        None => name.unknown("an attribute of a job that is a text", texts.map(|own| own.name)),
+    }
 }
 
 fn direction(input: &mut Input<'_>) -> Parsed<Direction> {
@@ -179,10 +263,13 @@ fn direction(input: &mut Input<'_>) -> Parsed<Direction> {
 
 /// The metric with this name.
 fn known(name: &Word<'_>) -> Parsed<Formula> {
-    if let Some(known) = KNOWN.iter().find(|known| known.name == name.text) {
-        return match &known.way {
-            Way::Run(run) => Ok(Formula::Run(run)),
-            Way::Text(text) => metric(&mut LocatingSlice::new(*text)).map(|(formula, _)| formula),
+    if let Some(known) = words().find(|known| known.name == name.text) {
+        return match known.way {
+            Way::Run(own) => Ok(Formula::Run(own)),
+            Way::Text(text) => metric(&mut LocatingSlice::new(text)).map(|(formula, _)| match formula {
+                aggregate @ Formula::Jobs(..) => aggregate,
+                formula => Formula::Whole(Box::new(formula)),
+            }),
         };
     }
     if QUANTITIES.iter().any(|quantity| quantity.name == name.text) {
@@ -191,7 +278,7 @@ fn known(name: &Word<'_>) -> Parsed<Formula> {
             "expected a metric of a run, found the quantity `{text}` of a job; aggregate it, for example mean({text})"
         ));
     }
-    let metrics = KNOWN.iter().map(|known| known.name);
+    let metrics = words().map(|known| known.name);
     let hint = nearest(name.text, metrics.clone().chain(AGGREGATES.iter().copied()));
     name.problem(format!(
         "unknown metric `{}`{hint}; the metrics are {}, and aggregates such as p95(completion)",
@@ -319,7 +406,7 @@ impl Tested {
 
 /// How a value is compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Operator {
+enum Relation {
     Equal,
     Unequal,
     Compare(Comparison),
@@ -360,12 +447,12 @@ fn condition(name: &Word<'_>, tested: Tested, input: &mut Input<'_>) -> Parsed<F
     if not {
         return Err(ErrMode::Cut(stops(input, "`in` or `like` after `not`")));
     }
-    let operator = must("one of =, !=, <, <=, >, >=, in, like and is", operator).parse_next(input)?;
+    let relation = must("one of =, !=, <, <=, >, >=, in, like and is", relation).parse_next(input)?;
     let value = must("a value: a text in single quotes or a number", literal).parse_next(input)?;
-    match operator {
-        Operator::Equal => Ok(test(one_of_values(tested, vec![value])?)),
-        Operator::Unequal => Ok(negated(test(one_of_values(tested, vec![value])?), true)),
-        Operator::Compare(comparison) => {
+    match relation {
+        Relation::Equal => Ok(test(one_of_values(tested, vec![value])?)),
+        Relation::Unequal => Ok(negated(test(one_of_values(tested, vec![value])?), true)),
+        Relation::Compare(comparison) => {
             let Some((of, unit)) = tested.number() else {
                 return name.problem(format!("`{}` is not a number; compare it by =, !=, in or like", name.text));
             };
@@ -375,16 +462,16 @@ fn condition(name: &Word<'_>, tested: Tested, input: &mut Input<'_>) -> Parsed<F
     }
 }
 
-fn operator(input: &mut Input<'_>) -> Parsed<Operator> {
+fn relation(input: &mut Input<'_>) -> Parsed<Relation> {
     use Comparison::{AtLeast, AtMost, Less, More};
     spaced(alt((
-        "<=".value(Operator::Compare(AtMost)),
-        ">=".value(Operator::Compare(AtLeast)),
-        "!=".value(Operator::Unequal),
-        "<>".value(Operator::Unequal),
-        "<".value(Operator::Compare(Less)),
-        ">".value(Operator::Compare(More)),
-        "=".value(Operator::Equal),
+        "<=".value(Relation::Compare(AtMost)),
+        ">=".value(Relation::Compare(AtLeast)),
+        "!=".value(Relation::Unequal),
+        "<>".value(Relation::Unequal),
+        "<".value(Relation::Compare(Less)),
+        ">".value(Relation::Compare(More)),
+        "=".value(Relation::Equal),
     )))
     .parse_next(input)
 }

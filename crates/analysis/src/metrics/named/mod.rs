@@ -3,7 +3,7 @@
 //! ```text
 //! text ──grammar──▶ Formula ──evaluate──▶ a number of a Run
 //!                     │
-//!       known, quantities, attributes (the words)
+//!   the list of metrics, attributes (the words)
 //! ```
 //!
 //! ```text
@@ -13,7 +13,10 @@
 //! * An **aggregate** of a [quantity](QUANTITIES) of the jobs: `mean`, `median`, `min`, `max`, `sum`, `stddev` (of a sample) or
 //!   a percentile from `p0` to `p100`, such as `p99.9` (type 7 of Hyndman and Fan 1996). `count()` counts the jobs, and
 //!   `share(waiting > 10min)` is the share of the jobs for which a filter holds.
-//! * A **known name**, such as `makespan` ([`known`]). Many of them are short for an aggregate.
+//! * A **known name**, such as `makespan` ([`known`]). It is short for a formula.
+//! * `+`, `-`, `*`, `/` and parentheses between these and numbers, as in `sum(cpu_time) / count()`. What is added or divided has the
+//!   same unit, or the second of a ratio none.
+//! * `jain(mean(bounded_slowdown) by user)`: Jain's index of an aggregate of the jobs of each user, or of another text.
 //! * `where` and a **filter** over [attributes](ATTRIBUTES) and quantities of a job: `=`, `!=`, `<`, `<=`, `>`, `>=`, `in (…)`,
 //!   `like 'adhoc%'`, `is null`, joined by `and`, `or`, `not` and parentheses. Texts stand in single quotes. A time needs its unit
 //!   (`ms`, `s`, `min`, `h`, `d`), and so does a size (`B`, `kB`, `MB`, …, `KiB`, `MiB`, …). As in SQL, a comparison with an
@@ -23,30 +26,31 @@
 //! Metrics are over the jobs that count ([`crate::runs::population`]). If the filter names `outcome`, they are over all jobs of the window, so
 //! that you can ask for those that failed.
 
-mod attribute;
+pub(crate) mod attribute;
+pub(crate) mod columns;
 mod evaluate;
 mod filter;
 mod formula;
 mod grammar;
-mod known;
 mod literal;
 mod problem;
-mod quantity;
 
 use std::sync::LazyLock;
+
+use serde_json::Value;
 
 pub(crate) use self::attribute::hour_of_day;
 pub use self::attribute::{ATTRIBUTES, Attribute};
 pub use self::evaluate::Measured;
 pub use self::evaluate::Sizes;
+use self::formula::{Aggregate, Direction, Formula, Statistic};
 pub(crate) use self::grammar::DEEPEST;
-pub use self::known::{KNOWN, Known};
 pub use self::literal::UNITS;
 pub use self::problem::Problem;
-pub use self::quantity::{QUANTITIES, Quantity};
-
-use self::formula::{Direction, Formula};
-use self::known::Way;
+pub use crate::metrics::list::QUANTITIES;
+use crate::metrics::list::{Better, NUMBERS, Number, Way};
+use crate::statistics::compare::{Comparison, JOB_METRICS};
+use crate::statistics::practical::Ratio;
 
 /// The longest text of a metric, bytes.
 pub(crate) const LONGEST: usize = 10_000;
@@ -64,6 +68,9 @@ pub struct Metric {
     pub less_is_better: bool,
     formula: Formula,
 }
+
+/// A metric of a job, and a ratio of its comparison in two runs.
+pub type Tested = (&'static str, fn(&Comparison) -> Option<Ratio>);
 
 /// The name says it all.
 impl PartialEq for Metric {
@@ -90,24 +97,51 @@ impl Metric {
             name: text.to_owned(),
             title: text.to_owned(),
             unit: formula.unit(),
-            less_is_better: direction.map_or_else(|| formula.less_is_better(), |way| way == Direction::Less),
+            less_is_better: direction.map_or_else(|| formula.better() == Better::Less, |way| way == Direction::Less),
             formula,
         })
     }
 
-    /// A metric with a known name; `None` if its text has a problem.
-    fn of_known(known: &'static Known) -> Option<Self> {
-        let formula = match &known.way {
-            Way::Text(text) => grammar::parse(text).ok()?.0,
-            Way::Run(run) => Formula::Run(run),
+    /// A number of the list; `None` if its text has a problem.
+    fn of_number(number: &'static Number) -> Option<Self> {
+        let formula = match number.way {
+            Way::Text(text) => match grammar::parse(text).ok()?.0 {
+                aggregate @ Formula::Jobs(..) => aggregate,
+                formula => Formula::Whole(Box::new(formula)),
+            },
+            Way::Run(own) => Formula::Run(own),
         };
         Some(Self {
-            name: known.name.to_owned(),
-            title: known.title.to_owned(),
+            name: number.name.to_owned(),
+            title: number.title.to_owned(),
             unit: formula.unit(),
-            less_is_better: formula.less_is_better(),
+            less_is_better: formula.better() == Better::Less,
             formula,
         })
+    }
+
+    /// Which of its values are better, unless its text says so.
+    pub fn better(&self) -> Better {
+        self.formula.better()
+    }
+
+    /// Its formula as data for other programs: a number, or a list of a word and its arguments, such as `["mean", "completion"]` or
+    /// `["/", ["sum", "in_queue"], ["count"]]`. `None` if it has a filter or needs more than the quantities of jobs.
+    pub fn formula(&self) -> Option<Value> {
+        self.formula.data()
+    }
+
+    /// Which comparison of two runs tests it: a metric of a job, and the ratio in question. `None` if none does.
+    pub fn tested(&self) -> Option<Tested> {
+        let Formula::Jobs(Aggregate::Of(statistic, quantity), None) = &self.formula else { return None };
+        let ratio: fn(&Comparison) -> Option<Ratio> = match *statistic {
+            Statistic::Mean => |found| found.ratio_of_means,
+            Statistic::Quantile(0.5) => |found| found.ratio_of_p50,
+            Statistic::Quantile(0.95) => |found| found.ratio_of_p95,
+            Statistic::Quantile(0.99) => |found| found.ratio_of_p99,
+            _ => return None,
+        };
+        JOB_METRICS.iter().any(|own| own.name == quantity.name).then_some((quantity.name, ratio))
     }
 
     /// Its value; `None` if it is unknown for the run.
@@ -141,9 +175,24 @@ impl Metric {
     }
 }
 
-/// The metrics that have a name, in the order of [`KNOWN`].
+/// The numbers of the list that have a word.
+fn words() -> impl Iterator<Item = &'static Number> + Clone {
+    NUMBERS.iter().filter(|number| !number.name.is_empty())
+}
+
+/// All numbers of the list with their metrics, in the order of [`NUMBERS`].
+pub fn listed() -> &'static [(&'static Number, Metric)] {
+    static METRICS: LazyLock<Vec<(&'static Number, Metric)>> =
+        LazyLock::new(|| NUMBERS.iter().filter_map(|number| Some((number, Metric::of_number(number)?))).collect());
+    &METRICS
+}
+
+/// The metrics that have a name, in the order of [`NUMBERS`].
 pub fn known() -> &'static [Metric] {
-    static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| KNOWN.iter().filter_map(Metric::of_known).collect());
+    static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+        let named = listed().iter().filter(|(number, _)| !number.name.is_empty());
+        named.map(|(_, metric)| metric.clone()).collect()
+    });
     &METRICS
 }
 

@@ -1,6 +1,6 @@
 //! Metrics of a small run whose numbers are worked out by hand, and the errors of the grammar.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resched_tables::model::{Outcome, Priority};
 use resched_tables::standing::Standing;
@@ -23,6 +23,7 @@ fn run() -> Run {
         completion: Some(n as i64 * 10_000),
         waiting: (n != 1).then_some(n as i64 * 1_000),
         starvation: (n > 8).then_some(n as f64),
+        finish: Some(n as i64 * 3_600_000),
         tasks_done: n,
         input_bytes: Some(n as i64 * 1_000_000),
         ..JobMetrics::default()
@@ -144,20 +145,69 @@ fn the_direction_follows_from_the_quantity_or_is_given() {
 }
 
 #[test]
-fn every_known_name_has_a_formula() {
-    assert_eq!(known().len(), KNOWN.len());
-    for (metric, known) in known().iter().zip(KNOWN) {
-        assert_eq!((metric.name.as_str(), metric.title.as_str()), (known.name, known.title));
+fn every_number_of_the_list_has_a_formula() {
+    assert_eq!(listed().len(), NUMBERS.len());
+    for (number, metric) in listed() {
+        assert_eq!((metric.name.as_str(), metric.title.as_str()), (number.name, number.title));
+        assert!(!number.meaning().is_empty() && !number.null().is_empty(), "{number:?}");
+    }
+    let fields: BTreeSet<&str> = NUMBERS.iter().map(|number| number.field).collect();
+    assert_eq!(fields.len(), NUMBERS.len(), "each has a name of its own in report.json");
+    let details = crate::Details::MEASURES.iter().map(|own| own.name);
+    assert!(details.clone().all(|name| fields.contains(name)), "{:?}", details.collect::<Vec<_>>());
+}
+
+#[test]
+fn formulas_are_put_together() {
+    for (text, expected) in [
+        ("sum(tasks) / count()", 5.5),
+        ("max(finish) - min(submit)", 32_400_000.0),
+        ("makespan / 1h", 9.0),
+        ("1 + 2 * (count() - 4) - 1", 12.0),
+        ("count() - 2 - 3", 5.0),
+        ("jobs_per_hour", 10.0 / 9.0),
+        // 1 + 2 + … + 10 s: of the first job no start is known, so that it was in the queue to its end.
+        ("sum(in_queue)", 64_000.0),
+        // The jobs of the two queues complete after 50 and 60 s on average: 110² / (2·(50² + 60²)).
+        ("jain(mean(completion) by queue)", 12_100.0 / 12_200.0),
+        ("sum(tasks) / count() where queue = 'adhoc'", 6.0),
+        ("jain(count() by queue) where tasks <= 3", 9.0 / 10.0),
+    ] {
+        let found = value(text);
+        assert!(found.is_some_and(|found| (found - expected).abs() < 1e-12), "{text}: {found:?}");
+    }
+    for text in ["jain(mean(completion) by user)", "mean(completion) / (count() - 10)", "sum(starvation) / 0"] {
+        assert_eq!(value(text), None, "{text}");
+    }
+    let metric = Metric::named("mean(completion) / mean(waiting)").unwrap();
+    assert_eq!((metric.unit, metric.less_is_better), ("", true));
+    assert_eq!(Metric::named("sum(completion) * 2").unwrap().unit, "ms");
+}
+
+#[test]
+fn formulas_are_data_for_other_programs() {
+    let data = |text: &str| Metric::named(text).unwrap().formula().map(|data| data.to_string());
+    assert_eq!(data("p95(completion)").unwrap(), r#"["quantile","completion",0.95]"#);
+    assert_eq!(
+        data("jobs_per_hour").unwrap(),
+        r#"["/",["*",["count"],3600000.0],["-",["max","finish"],["min","submit"]]]"#
+    );
+    assert_eq!(data("user_fairness").unwrap(), r#"["jain",["mean","bounded_slowdown"],"user"]"#);
+    for text in ["mean(completion) where tasks = 1", "map_utilisation", "share(tasks > 1)"] {
+        assert_eq!(data(text), None, "{text}");
     }
 }
 
 #[test]
 fn a_problem_points_at_its_place() {
+    let quantities: Vec<&str> = QUANTITIES.iter().map(|own| own.name).collect();
     assert_eq!(
         problem("p95(completoin) where queue = 'adhoc'"),
-        "expected a quantity of a job, found `completoin`; did you mean `completion`? (completion, waiting, execution, \
-         starvation, queueing, slowdown, bounded_slowdown, slot_time, cpu_time, memory_time, evictions, tasks, maps, reduces, node_locality, \
-         rack_locality, off_locality)\n  p95(completoin) where queue = 'adhoc'\n      ^^^^^^^^^^"
+        format!(
+            "expected a quantity of a job, found `completoin`; did you mean `completion`? ({})\n  p95(completoin) where queue = 'adhoc'\n      \
+             ^^^^^^^^^^",
+            quantities.join(", ")
+        )
     );
     for (text, place, expected) in [
         ("", "^", "expected a metric, such as mean_completion or p95(completion)"),
@@ -186,6 +236,13 @@ fn a_problem_points_at_its_place() {
         ("mean(completion) where tasks in 1", "                                ^", "expected `(`"),
         ("mean(completion) where tasks not 1", "                                 ^", "expected `in` or `like`"),
         ("makespan where tasks = 1", "^^^^^^^^", "takes no filter"),
+        ("sum(waiting) / makespan where tasks = 1", "^^^^^^^^^^^^^^^^^^^^^^^", "takes no filter"),
+        ("mean(completion) + count()", "                 ^", "a number of ms `+` a plain number has no unit"),
+        ("1h / 2", "^^^^^^", "expected a metric, such as mean_completion"),
+        ("mean(completion) / ", "                   ^", "expected a metric"),
+        ("(mean(completion)", "                 ^", "expected `)`"),
+        ("jain(mean(completion) by tasks)", "                         ^^^^^", "an attribute of a job that is a text"),
+        ("jain(mean(completion))", "                     ^", "expected `by` and an attribute"),
         ("makespan, best", "          ^^^^", "expected `less is better`"),
         ("mean(ä) where name = 'ü'", "     ^", "expected a quantity"),
         ("makespan\nx", "         ^", "or the end, found `x`"),
@@ -202,6 +259,7 @@ fn hostile_texts_are_refused_and_do_not_overflow() {
     for text in [
         format!("count() where {}", "(".repeat(5_000)),
         format!("count() where {}", "not ".repeat(2_000)),
+        format!("{}count()", "(".repeat(5_000)),
         "(".repeat(20_000),
         "count() where tasks = 9999999999999999999999999999999".repeat(3),
         "\u{0}\u{1b}[31m".to_owned(),

@@ -1,0 +1,46 @@
+//! Jobs as columns of polars: what filters compare.
+
+use polars::prelude::{BooleanChunked, ChunkCompareIneq, Float64Chunked, NewChunkedArray, PlSmallStr, StringChunked};
+use resched_tables::run::RunClock;
+
+use super::attribute::Text;
+use super::evaluate::Sizes;
+use crate::JobMetrics;
+
+/// Jobs whose attributes and quantities are asked for as columns. A column is made when it is asked for, so a filter costs what it compares.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Columns<'j, 'a> {
+    pub(crate) jobs: &'j [&'a JobMetrics],
+    /// The bounds of the classes of size.
+    pub(crate) sizes: Sizes,
+    /// How the clock of the run relates to that of the trace.
+    pub(crate) clock: RunClock,
+}
+
+impl Columns<'_, '_> {
+    /// A column of texts.
+    pub(crate) fn text(&self, of: Text) -> StringChunked {
+        StringChunked::from_iter_options(PlSmallStr::EMPTY, self.jobs.iter().map(|job| of(job)))
+    }
+
+    /// A column of numbers.
+    pub(crate) fn number(&self, of: impl Fn(&JobMetrics) -> Option<f64>) -> Float64Chunked {
+        Float64Chunked::from_iter_options(PlSmallStr::EMPTY, self.jobs.iter().map(|job| of(job)))
+    }
+
+    /// Which jobs are among the smaller half.
+    pub(super) fn are_small(&self) -> BooleanChunked {
+        self.number(|job| Some(job.tasks_done as f64)).lt_eq(self.sizes.small as f64)
+    }
+
+    /// Which jobs are among the largest tenth.
+    pub(super) fn are_large(&self) -> BooleanChunked {
+        self.number(|job| Some(job.tasks_done as f64)).gt_eq(self.sizes.large as f64)
+    }
+
+    /// The class of size of each job.
+    pub(crate) fn classes(&self) -> StringChunked {
+        let class = |job: &&JobMetrics| Some(self.sizes.class_of(job.tasks_done));
+        StringChunked::from_iter_options(PlSmallStr::EMPTY, self.jobs.iter().map(class))
+    }
+}
