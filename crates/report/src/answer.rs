@@ -8,7 +8,7 @@ use resched_analysis::metrics::groups::SlowedJob;
 use resched_analysis::metrics::named::{Measured, Metric, listed};
 use resched_analysis::metrics::validity;
 use resched_analysis::runs::identity::{self, Difference, Side};
-use resched_analysis::statistics::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
+use resched_analysis::statistics::compare::{How, JOB_METRICS, JobMetric, compare};
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::statistics::practical::Matters;
 use resched_analysis::statistics::sign::{Variants, untested};
@@ -17,6 +17,7 @@ use resched_tables::standing::Standing;
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
+use crate::compared::{Compared, Policy};
 use crate::page::groups::{Grouped, grouped, slowed};
 use crate::page::model_error::{Beside, doubts, rows_of};
 use crate::plot::style::OBSERVED_LABEL;
@@ -26,19 +27,6 @@ use crate::{Error, Options};
 /// The seed of the resamples if no replay names one.
 const SEED: u64 = 1;
 
-/// The runs of one policy, which differ only in their seed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Policy {
-    /// Its label.
-    pub(crate) label: String,
-    /// The places of its runs, in order.
-    pub(crate) runs: Vec<usize>,
-    /// In how many variants of what is not known its difference from the baseline keeps its sign, as a sentence; stands after its
-    /// headline. `None` if that was not tested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sign: Option<String>,
-}
-
 /// In what a policy's runs differ from the baseline's, beside the policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Differs {
@@ -46,19 +34,6 @@ pub(crate) struct Differs {
     pub(crate) policy: String,
     #[serde(flatten)]
     pub(crate) difference: Difference,
-}
-
-/// A policy against the baseline in one metric.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Compared {
-    /// The metric.
-    pub(crate) metric: &'static str,
-    #[serde(skip)]
-    pub(crate) title: &'static str,
-    /// The label of the policy.
-    pub(crate) policy: String,
-    #[serde(flatten)]
-    pub(crate) found: Comparison,
 }
 
 /// The content of a report.

@@ -9,7 +9,8 @@ use resched_tables::words::{csv_cell, name};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
-use crate::answer::{Answer, Policy};
+use crate::answer::Answer;
+use crate::compared::Policy;
 use crate::page::overview::means;
 use crate::page::sentences::sentences;
 use crate::why::Reasons;

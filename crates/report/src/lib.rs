@@ -17,7 +17,9 @@
 //! File names come from the charts, never from a trace, and all texts of a trace are escaped.
 
 mod answer;
+mod cells;
 pub mod charts;
+mod compared;
 mod error;
 mod files;
 mod page;

@@ -1,7 +1,5 @@
 //! What happens over time in each run: the data of the interactive charts, and of `timelines.csv`.
 
-use std::collections::BTreeSet;
-
 use resched_analysis::Run;
 use resched_analysis::time::timeline::{Steps, queue_length, running_tasks, span};
 use resched_tables::model::TaskKind;
@@ -9,6 +7,7 @@ use resched_tables::words::{self, csv_cell};
 use serde::Serialize;
 
 use crate::Error;
+use crate::cells::{Layers, edges};
 use crate::charts::{delta, own_colours, resources, running_tasks as by_job};
 use crate::scene::Scene;
 
@@ -29,18 +28,8 @@ pub(crate) struct Timeline {
     /// Edges of the cells of time, ms since the first submission.
     pub(crate) edges: Vec<i64>,
     /// The mean in each cell, by run; empty if a run has none.
-    #[serde(serialize_with = "rounded")]
+    #[serde(serialize_with = "crate::cells::rounded")]
     pub(crate) runs: Vec<Vec<f64>>,
-}
-
-/// The running tasks of a kind in one run, by job.
-#[derive(Debug, Serialize)]
-pub(crate) struct Layers {
-    /// Edges of the cells of time, ms since the first submission.
-    pub(crate) edges: Vec<i64>,
-    /// From the bottom: the mean in each cell of each job with a colour of its own, then of all others.
-    #[serde(serialize_with = "rounded")]
-    pub(crate) jobs: Vec<Vec<f64>>,
 }
 
 /// The running tasks of a kind in each run, by job.
@@ -60,12 +49,6 @@ pub(crate) struct Timelines {
     /// The numbers of the jobs that have a layer of their own.
     pub(crate) own: Vec<usize>,
     pub(crate) stacks: Vec<Stack>,
-}
-
-/// Writes numbers with three decimals: no screen shows more, and the page stays small.
-fn rounded<S: serde::Serializer>(runs: &[Vec<f64>], serializer: S) -> Result<S::Ok, S::Error> {
-    let round = |values: &Vec<f64>| values.iter().map(|value| (value * 1e3).round() / 1e3).collect::<Vec<_>>();
-    serializer.collect_seq(runs.iter().map(round))
 }
 
 /// Names, titles and captions of the kinds of tasks.
@@ -166,27 +149,6 @@ fn line(
     };
     let runs = steps.iter().zip(&spans).map(means).collect();
     Some(Timeline { name, title, unit, caption, edges, runs })
-}
-
-/// Edges of cells from 0 to `end`: all `steps` if there are at most so many, otherwise evenly spaced edges.
-pub(crate) fn edges(steps: impl Iterator<Item = i64>, end: i64, most: usize) -> Vec<i64> {
-    let mut exact = BTreeSet::from([0, end]);
-    for time in steps.filter(|time| (0..=end).contains(time)) {
-        exact.insert(time);
-        // A long run has millions of steps: they are not gathered.
-        if exact.len() > most {
-            return even(end, most);
-        }
-    }
-    exact.into_iter().collect()
-}
-
-/// Evenly spaced edges from 0 to `end`.
-fn even(end: i64, cells: usize) -> Vec<i64> {
-    let edge = |n: usize| (i128::from(end) * n as i128 / cells as i128) as i64;
-    let mut edges: Vec<i64> = (0..=cells).map(edge).collect();
-    edges.dedup();
-    edges
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A row: the paper's number beside the replay's, and a verdict by one rule for all.
 
-use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::repeats::t_interval;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! What is compared, of runs and of replays of which only the times of jobs are kept.
 
-use resched_analysis::runs::population::standing;
+use resched_analysis::runs::standing::standing;
 use resched_analysis::statistics::sign::Quantities;
 use resched_analysis::time::timeline;
 use resched_analysis::{JobMetrics, Run};

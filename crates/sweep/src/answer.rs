@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::paired::least_p;
 use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
 use resched_report::alike;

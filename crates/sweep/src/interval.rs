@@ -1,6 +1,6 @@
 //! A mean over seeds, as searches report it.
 
-use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::repeats::t_interval;
 use serde::Serialize;
 

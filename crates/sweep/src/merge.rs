@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::estimate::Estimate;
 use resched_tables::validity::Validity;
 
 use crate::Error;

@@ -2,7 +2,7 @@
 
 use resched_analysis::Run;
 use resched_analysis::metrics::named::{Measured, Metric, known};
-use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::estimate::Estimate;
 
 /// The known values of a run, by the name of the metric: of the metrics that have a name, then of these.
 pub(crate) fn measure(run: &Run, own: &[Metric]) -> Vec<(String, f64)> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::practical::Matters;
 use resched_report::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
 use resched_tables::validity::Grade;

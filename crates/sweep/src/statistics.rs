@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::metrics::named::Metric;
 use resched_analysis::metrics::validity::WAITING;
-use resched_analysis::statistics::compare::Estimate;
 use resched_analysis::statistics::distribution::{Distribution, rises_above};
+use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::paired::{holm, least_p, sign_test, signed_rank_test};
 use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
 use resched_analysis::statistics::repeats::{log_ratio, t_interval};

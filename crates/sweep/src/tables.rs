@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::statistics::compare::Estimate;
+use resched_analysis::statistics::estimate::Estimate;
 use resched_tables::words::csv_cell;
 
 use crate::Error;

@@ -92,7 +92,7 @@ fn ended_alike(replays: &[(&Run, &RunInfo)]) -> bool {
         (Some(one), Some(two)) => one.abs_diff(two) <= limit.unsigned_abs(),
         _ => true,
     };
-    others.iter().all(|(run, _)| crate::runs::population::pairs(&first.jobs, &run.jobs).into_iter().all(alike))
+    others.iter().all(|(run, _)| crate::runs::standing::pairs(&first.jobs, &run.jobs).into_iter().all(alike))
 }
 
 /// How long a task may wait on an empty cluster, ms: for a heartbeat. Production traces are replayed without them.

@@ -7,7 +7,7 @@ use crate::runs::tables::Jobs;
 
 pub use crate::metrics::list::JobMetrics;
 
-/// The metrics of every job, in the order of the jobs table, and the attempts over time. [`crate::runs::population::judge`] gives the jobs
+/// The metrics of every job, in the order of the jobs table, and the attempts over time. [`crate::runs::standing::set_standings`] gives the jobs
 /// their standing.
 pub(crate) fn job_metrics(jobs: Jobs, sums: Sums) -> (Vec<JobMetrics>, Vec<Interval>) {
     let Jobs { mut rows, launches, .. } = jobs;

@@ -9,6 +9,7 @@ pub mod nodes;
 pub mod population;
 pub mod run;
 pub mod spans;
+pub mod standing;
 pub(crate) mod tables;
 pub(crate) mod times;
 pub mod window;

@@ -12,8 +12,8 @@ use resched_tables::store::{Inventory, MANIFEST, Manifest, System, Trace};
 use crate::Error;
 use crate::runs::attempts::Attempt;
 use crate::runs::jobs::{JobMetrics, job_metrics};
-use crate::runs::population::{counted, judge};
 use crate::runs::spans::Interval;
+use crate::runs::standing::{counted, set_standings};
 use crate::runs::tables::{Tables, decisions, resources};
 use crate::time::timeline::running_tasks;
 
@@ -238,6 +238,6 @@ fn judged(mut jobs: Vec<JobMetrics>, origin: &Origin) -> Vec<JobMetrics> {
         Origin::Replay(info) => info.window,
         Origin::Observed(_) => None,
     };
-    judge(&mut jobs, window);
+    set_standings(&mut jobs, window);
     jobs
 }

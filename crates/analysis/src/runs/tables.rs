@@ -12,8 +12,8 @@ use resched_tables::store::columns::Row;
 use resched_tables::store::{Rows, TableReader, read_columns, read_table};
 use resched_tables::texts::Texts;
 
+use crate::metrics::list::JobMetrics;
 use crate::runs::attempts::{Attempt, Sums};
-use crate::runs::jobs::JobMetrics;
 use crate::runs::times::{MAX_TIME, plausible};
 use crate::{Error, Origin};
 

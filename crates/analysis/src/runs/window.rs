@@ -7,7 +7,7 @@ use resched_tables::clock::{Covered, Period, Span, Zone};
 use resched_tables::run::{RunClock, RunWindow};
 use resched_tables::store::TimeZero;
 
-use crate::runs::population::{counting, judge};
+use crate::runs::standing::{counting, set_standings};
 use crate::{Error, JobMetrics, Origin, Run};
 
 /// How the clock of these tables relates to that of the trace. A run that does not say so has a clock of its own, without dates.
@@ -60,7 +60,7 @@ pub(crate) fn narrow(
     zone: Zone,
 ) -> Result<RunWindow, Error> {
     let window = window(origin, jobs, span);
-    judge(jobs, Some(window));
+    set_standings(jobs, Some(window));
     if counting(jobs).next().is_some() {
         return Ok(window);
     }

@@ -9,23 +9,12 @@ use serde::Serialize;
 
 use crate::metrics::list::{QUANTITIES, Quantity};
 use crate::runs::jobs::JobMetrics;
-use crate::runs::population::pairs;
+use crate::runs::standing::pairs;
 use crate::statistics::blocks::{Blocks, Cut, Pair, QUANTILES, Ratios, STATISTICS, beyond, logs_of};
 use crate::statistics::distribution::{Distribution, Dominance};
 use crate::statistics::paired::{SignTest, SignedRankTest, least_p, sign_test, signed_rank_test};
 use crate::statistics::practical::{Matters, Ratio, Verdict};
 use crate::statistics::repeats::log_ratio;
-
-/// A number with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The number.
-    pub value: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end of the interval.
-    pub high: f64,
-}
 
 /// A metric of a job that can be compared.
 #[derive(Debug, Clone, Copy)]

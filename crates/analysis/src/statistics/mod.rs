@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod compare;
 pub mod distribution;
+pub mod estimate;
 pub mod headline;
 pub mod paired;
 pub mod practical;

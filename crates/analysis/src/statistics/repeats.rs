@@ -2,8 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::statistics::compare::Estimate;
 use crate::statistics::distribution::mean;
+use crate::statistics::estimate::Estimate;
 use crate::statistics::practical::Ratio;
 
 /// The share of intervals that contain the mean over all seeds.

@@ -6,8 +6,8 @@ use resched_tables::model::{Locality, TaskKind};
 
 use crate::metrics::cells::{Cells, Load};
 use crate::runs::jobs::JobMetrics;
-use crate::runs::population::counting;
 use crate::runs::run::Run;
+use crate::runs::standing::counting;
 use crate::time::timeline::{Steps, jain_index};
 
 /// The mean number of tasks of the jobs that count that run, of the kinds that `of` accepts.

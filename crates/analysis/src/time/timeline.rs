@@ -4,8 +4,8 @@ use resched_tables::model::TaskKind;
 use resched_tables::standing::Standing;
 
 use crate::runs::jobs::JobMetrics;
-use crate::runs::population::{counted, counting};
 use crate::runs::spans::Interval;
+use crate::runs::standing::{counted, counting};
 
 /// A step function of time: 0 before the first step, then each step's value until the next step.
 #[derive(Debug, Clone, PartialEq, Default)]

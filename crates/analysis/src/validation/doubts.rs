@@ -3,8 +3,8 @@
 use resched_tables::validity::{Fact, Grade};
 
 use crate::runs::jobs::JobMetrics;
-use crate::runs::population::pairs;
 use crate::runs::run::Run;
+use crate::runs::standing::pairs;
 use crate::statistics::distribution::{Distribution, mean};
 
 /// The fact that the model error of a quantity is as large as the difference of a policy from the baseline in it, if so. `differences` are

@@ -13,8 +13,8 @@ use super::in_short::by_phase;
 use super::phase::Phase;
 use super::timeline::stretches;
 use crate::metrics::named::Sizes;
-use crate::statistics::compare::Estimate;
 use crate::statistics::distribution::mean;
+use crate::statistics::estimate::Estimate;
 use crate::statistics::practical::Matters;
 use crate::statistics::repeats::t_interval;
 

@@ -11,7 +11,7 @@ use resched_tables::standing::Standing;
 use resched_tables::store::System;
 use serde::Serialize;
 
-use super::usage::By;
+use super::by::By;
 use crate::runs::window;
 use crate::{Error, JobMetrics, Origin};
 

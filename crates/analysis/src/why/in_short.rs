@@ -1,10 +1,11 @@
 //! Each job in short: its time by phase, its phases in the order of time, and who is to blame for its waits.
 
 use super::blame::Ledger;
+use super::by::By;
 use super::held::Why;
 use super::phase::Phase;
 use super::timeline::{Stretch, stretches};
-use super::usage::{By, Shares, Usage};
+use super::usage::{Shares, Usage};
 
 /// Into how many parts the time of a job is divided to show its phases in their order.
 pub const PARTS: i64 = 240;

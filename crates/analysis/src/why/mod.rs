@@ -13,8 +13,10 @@
 
 mod apportion;
 mod blame;
+mod by;
 mod diff;
 mod explain;
+mod explanation;
 mod held;
 mod in_short;
 mod phase;
@@ -27,7 +29,7 @@ mod waits;
 
 pub use blame::Holder;
 pub use diff::{Change, Changed, Diff, DiffGroup, JobTime, Moved, Side};
-pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
+pub use explanation::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 pub use held::{Resource, Why};
 pub use in_short::{InShort, PARTS};
 pub use phase::Phase;

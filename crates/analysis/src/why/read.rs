@@ -11,7 +11,7 @@ use resched_tables::store::System;
 use resched_tables::store::columns::Row;
 
 use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why};
-use crate::runs::population::judge;
+use crate::runs::standing::set_standings;
 use crate::runs::tables::{Index, Jobs, columns, reasons};
 use crate::runs::times::plausible;
 use crate::{Error, Origin};
@@ -85,7 +85,7 @@ impl Why {
             Origin::Replay(info) => info.window,
             Origin::Observed(_) => None,
         };
-        judge(&mut raw.jobs, window);
+        set_standings(&mut raw.jobs, window);
         Self::of(label, origin, raw)
     }
 }

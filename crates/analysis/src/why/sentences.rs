@@ -3,7 +3,7 @@
 use resched_tables::model::Reason;
 use resched_tables::words::{count, duration, name};
 
-use super::explain::{About, BlameRow, Explanation, PhaseTime};
+use super::explanation::{About, BlameRow, Explanation, PhaseTime};
 use super::phase::Phase;
 
 /// What to know of a run without the table of reasons.

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::apportion::share;
 use super::blame::{Curve, Divided, Holder, Ledger};
+use super::by::By;
 use super::held::Why;
 use super::timeline::Scope;
 
@@ -20,16 +21,6 @@ const BLOCK: usize = 64;
 
 /// The most instants for which the holders of something are listed.
 const MOST_CELLS: i64 = 4_096;
-
-/// Whom holders are taken together by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum By {
-    Job,
-    User,
-    Queue,
-    /// All together.
-    Run,
-}
 
 /// Who is to blame for the waits of a job. The times add up to those of the waits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

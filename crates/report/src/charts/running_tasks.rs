@@ -11,11 +11,11 @@ use resched_tables::model::TaskKind;
 use super::chart::Chart;
 use super::own_colours::{entries, largest_jobs};
 use crate::Error;
+use crate::cells::{self, edges};
 use crate::plot::axis::Axis;
 use crate::plot::figure::{Area, Drawn, Legend, axes, below, drawn, figure, inside, left_of, pixel, titled};
 use crate::plot::style::{DARK, GREY, area_colour};
 use crate::scene::Scene;
-use crate::timelines::{self, edges};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -118,7 +118,7 @@ impl Layers {
     }
 
     /// The tasks of each layer by itself.
-    pub(crate) fn of_jobs(self) -> timelines::Layers {
+    pub(crate) fn of_jobs(self) -> cells::Layers {
         let mut below = vec![0.0; self.edges.len().saturating_sub(1)];
         let own = |top: &Vec<f64>| {
             let own = top.iter().zip(&below).map(|(top, below)| top - below).collect();
@@ -126,7 +126,7 @@ impl Layers {
             own
         };
         let jobs = self.tops.iter().map(|(_, top)| top).map(own).collect();
-        timelines::Layers { edges: self.edges, jobs }
+        cells::Layers { edges: self.edges, jobs }
     }
 
     fn highest(&self) -> f64 {

@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::answer::Answer;
+use crate::page::measure::Measure;
 use crate::page::overview::listed_rows;
 use crate::page::units::Rules;
 use crate::page::why_data::{self, PageWhy};
@@ -113,17 +114,6 @@ struct Words<'a> {
     words: Vec<Cow<'a, str>>,
     /// The text of each job; empty if no job has one.
     of: Vec<Option<usize>>,
-}
-
-/// A number of each job in each run.
-#[derive(Serialize)]
-pub(crate) struct Measure {
-    pub(crate) name: &'static str,
-    pub(crate) title: String,
-    /// `ms`, or what is counted.
-    pub(crate) unit: &'static str,
-    /// Empty if they are in [`PageData::rests`].
-    pub(crate) runs: Vec<Vec<Option<i64>>>,
 }
 
 /// A measure that is what others leave of the completion time. The page is smaller without its numbers.

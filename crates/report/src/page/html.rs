@@ -9,8 +9,9 @@ use resched_analysis::validation::PHASES;
 use resched_analysis::{JobMetrics, Run};
 use resched_tables::validity::Fact;
 
-use crate::answer::{Answer, Compared};
+use crate::answer::Answer;
 use crate::charts::Chart;
+use crate::compared::Compared;
 use crate::page::data::page_data;
 use crate::page::frame::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
 use crate::page::groups::{Grouped, Table, slowed_cells};

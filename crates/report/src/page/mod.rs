@@ -4,6 +4,7 @@ pub(crate) mod data;
 pub(crate) mod frame;
 pub(crate) mod groups;
 pub(crate) mod html;
+pub(crate) mod measure;
 pub(crate) mod model_error;
 pub(crate) mod notebook;
 pub(crate) mod overview;

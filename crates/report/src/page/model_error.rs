@@ -9,7 +9,7 @@ use resched_tables::validity::{Fact, Grade};
 use resched_tables::words::count;
 use serde::Serialize;
 
-use crate::answer::{Compared, Policy};
+use crate::compared::{Compared, Policy};
 use crate::page::frame::UNKNOWN;
 use crate::page::units::{percent_change, times};
 

@@ -7,7 +7,8 @@ use resched_analysis::statistics::practical::{Matters, Ratio};
 use resched_tables::words::count;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Answer, Policy};
+use crate::answer::Answer;
+use crate::compared::Policy;
 use crate::page::frame::UNKNOWN;
 use crate::page::units::{alike, number, percent, times};
 

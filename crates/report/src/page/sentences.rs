@@ -6,7 +6,8 @@ use resched_analysis::statistics::headline::{Kind, of_completion, of_waiting};
 use resched_analysis::statistics::practical::Verdict;
 use resched_tables::words::count;
 
-use crate::answer::{Answer, Compared};
+use crate::answer::Answer;
+use crate::compared::Compared;
 use crate::page::units::times;
 
 /// The class of a sentence on the page, for its colour.

@@ -6,7 +6,7 @@ use resched_analysis::why::{Holder, Phase, WITHOUT_REASONS};
 use resched_tables::words;
 use serde::Serialize;
 
-use crate::page::data::Measure;
+use crate::page::measure::Measure;
 use crate::why::{Blamed, Named, OfJob, Reasons, Shares};
 
 /// What explains the time of a job. `parts` and `facts` are names of measures.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::statistics::compare::Estimate;
 use resched_analysis::statistics::distribution::mean;
+use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::repeats::t_interval;
 
 use crate::statistics::Group;

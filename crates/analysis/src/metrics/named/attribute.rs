@@ -1,10 +1,9 @@
 //! The attributes of a job that filters compare.
 
 use polars::prelude::BooleanChunked;
-use resched_tables::run::RunClock;
 
 use super::columns::Columns;
-use crate::JobMetrics;
+use super::getters::{Number, Text};
 
 /// An attribute of a job.
 #[derive(Debug)]
@@ -15,12 +14,6 @@ pub struct Attribute {
     pub meaning: &'static str,
     pub(crate) value: Value,
 }
-
-/// The text of a job; `None` if it is unknown.
-pub(crate) type Text = fn(&JobMetrics) -> Option<&str>;
-
-/// The number of a job, whose times the clock dates; `None` if it is unknown.
-pub(crate) type Number = fn(&JobMetrics, RunClock) -> Option<f64>;
 
 /// How the value of an attribute is found.
 #[derive(Debug)]

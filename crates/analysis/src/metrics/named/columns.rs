@@ -3,8 +3,8 @@
 use polars::prelude::{BooleanChunked, ChunkCompareIneq, Float64Chunked, NewChunkedArray, PlSmallStr, StringChunked};
 use resched_tables::run::RunClock;
 
-use super::attribute::Text;
-use super::evaluate::Sizes;
+use super::getters::Text;
+use super::sizes::Sizes;
 use crate::JobMetrics;
 
 /// Jobs whose attributes and quantities are asked for as columns. A column is made when it is asked for, so a filter costs what it compares.

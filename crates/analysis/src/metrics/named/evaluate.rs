@@ -15,6 +15,7 @@ use super::attribute::OUTCOME;
 use super::columns::Columns;
 use super::filter::Filter;
 use super::formula::{Aggregate, Formula, Statistic};
+use super::sizes::Sizes;
 use crate::metrics::list::Quantity;
 use crate::statistics::distribution::{Distribution, mean};
 use crate::{JobMetrics, Run};
@@ -26,48 +27,6 @@ pub struct Measured<'a> {
     counted: OnceCell<Vec<&'a JobMetrics>>,
     /// The values of quantities over all jobs that count, in ascending order.
     sorted: RefCell<BTreeMap<&'static str, Rc<Distribution>>>,
-}
-
-/// The bounds of the classes of size.
-#[derive(Debug, Clone, Copy)]
-pub struct Sizes {
-    /// Jobs with at most this many tasks are small.
-    pub(super) small: u64,
-    /// Jobs with at least this many tasks are large.
-    pub(super) large: u64,
-}
-
-impl Sizes {
-    /// The bounds by the jobs of a run that count.
-    pub fn of(run: &Run) -> Self {
-        Self::of_counts(run.finished_jobs().map(|job| job.tasks_done).collect())
-    }
-
-    /// The bounds by the numbers of tasks of some jobs.
-    pub(crate) fn of_counts(mut tasks: Vec<u64>) -> Self {
-        tasks.sort_unstable();
-        let at = |rank: usize| tasks.get(rank).copied().unwrap_or(0);
-        Self { small: at(tasks.len().saturating_sub(1) / 2), large: at(tasks.len() - tasks.len().div_ceil(10)) }
-    }
-
-    /// The class of a job with so many tasks.
-    pub(crate) fn class_of(self, tasks: u64) -> &'static str {
-        match tasks {
-            tasks if tasks <= self.small => "small",
-            tasks if tasks >= self.large => "large",
-            _ => "medium",
-        }
-    }
-
-    /// Whether a job is among the smaller half.
-    pub fn is_small(self, job: &JobMetrics) -> bool {
-        job.tasks_done <= self.small
-    }
-
-    /// Whether a job is among the largest tenth.
-    pub fn is_large(self, job: &JobMetrics) -> bool {
-        job.tasks_done >= self.large
-    }
 }
 
 impl<'a> Measured<'a> {

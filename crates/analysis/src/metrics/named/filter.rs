@@ -3,8 +3,8 @@
 use polars::prelude::{BooleanChunked, ChunkCompareEq, ChunkCompareIneq, NewChunkedArray, PlSmallStr};
 use resched_tables::run::RunClock;
 
-use super::attribute::{Number, Text};
 use super::columns::Columns;
+use super::getters::{Number, Text};
 use crate::JobMetrics;
 use crate::metrics::list::Quantity;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::attribute::Text;
 use super::filter::Filter;
+use super::getters::Text;
 use crate::metrics::list::{Better, OfRun, Quantity};
 
 /// Whether less or more is better.

@@ -386,7 +386,7 @@ impl Tested {
         }
     }
 
-    fn text(self) -> Option<super::attribute::Text> {
+    fn text(self) -> Option<super::getters::Text> {
         match self {
             Self::Attribute(Attribute { value: Value::Text(of) | Value::Either(of, _), .. }) => Some(*of),
             _ => None,

@@ -31,9 +31,11 @@ pub(crate) mod columns;
 mod evaluate;
 mod filter;
 mod formula;
+mod getters;
 mod grammar;
 mod literal;
 mod problem;
+mod sizes;
 
 use std::sync::LazyLock;
 
@@ -42,11 +44,11 @@ use serde_json::Value;
 pub(crate) use self::attribute::hour_of_day;
 pub use self::attribute::{ATTRIBUTES, Attribute};
 pub use self::evaluate::Measured;
-pub use self::evaluate::Sizes;
 use self::formula::{Aggregate, Direction, Formula, Statistic};
 pub(crate) use self::grammar::DEEPEST;
 pub use self::literal::UNITS;
 pub use self::problem::Problem;
+pub use self::sizes::Sizes;
 pub use crate::metrics::list::QUANTITIES;
 use crate::metrics::list::{Better, NUMBERS, Number, Way};
 use crate::statistics::compare::{Comparison, JOB_METRICS};

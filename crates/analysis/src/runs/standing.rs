@@ -1,0 +1,59 @@
+//! Whether a job counts in its run. The rule is written here once.
+
+use hashbrown::{HashMap, HashSet};
+use resched_tables::model::Outcome;
+use resched_tables::run::RunWindow;
+use resched_tables::standing::Standing;
+
+use crate::metrics::list::JobMetrics;
+use crate::runs::spans::Interval;
+
+/// Whether a job with this outcome and these times counts in a run with that window, or why not.
+///
+/// The window comes first: what became of a job outside it does not matter. An unknown outcome with a finish counts, as many sources
+/// have no outcomes.
+pub fn standing(job: &JobMetrics, window: Option<RunWindow>) -> Standing {
+    let outside = |submit: i64| window.is_some_and(|window| !(window.from..window.to).contains(&submit));
+    match (job.outcome, job.submit, job.finish) {
+        (_, Some(submit), _) if outside(submit) => Standing::OutsideWindow,
+        (Outcome::Failed | Outcome::Lost, ..) => Standing::Failed,
+        (Outcome::Killed | Outcome::Evicted, ..) => Standing::Killed,
+        (Outcome::Incomplete, ..) | (_, _, None) => Standing::Unfinished,
+        (_, None, _) => Standing::BeforeTrace,
+        (_, Some(submit), Some(finish)) if finish < submit => Standing::ImpossibleTimes,
+        _ => Standing::Counts,
+    }
+}
+
+/// Gives the jobs of a run with that window their standing. Of two jobs with one id, the first may count.
+pub fn set_standings(jobs: &mut [JobMetrics], window: Option<RunWindow>) {
+    let standings: Vec<Standing> = {
+        let mut seen = HashSet::with_capacity(jobs.len());
+        let own = |job| if seen.insert(job_id(job)) { standing(job, window) } else { Standing::RepeatedId };
+        jobs.iter().map(own).collect()
+    };
+    for (job, own) in jobs.iter_mut().zip(standings) {
+        job.standing = own;
+    }
+}
+
+pub(crate) fn job_id(job: &JobMetrics) -> &str {
+    &job.job_id
+}
+
+/// The jobs that count.
+pub fn counting(jobs: &[JobMetrics]) -> impl Iterator<Item = &JobMetrics> {
+    jobs.iter().filter(|job| job.standing == Standing::Counts)
+}
+
+/// The attempts of the jobs that count. Their `job` is an index of `jobs`.
+pub fn counted<'a>(jobs: &'a [JobMetrics], intervals: &'a [Interval]) -> impl Iterator<Item = &'a Interval> {
+    let counts = |job: &JobMetrics| job.standing == Standing::Counts;
+    intervals.iter().filter(move |interval| jobs.get(interval.job).is_some_and(counts))
+}
+
+/// The jobs that count in both of two runs, in the order of the first: `(in the first, in the second)`.
+pub fn pairs<'a>(first: &'a [JobMetrics], second: &'a [JobMetrics]) -> Vec<(&'a JobMetrics, &'a JobMetrics)> {
+    let by_id: HashMap<&str, &JobMetrics> = counting(second).map(|job| (job_id(job), job)).collect();
+    counting(first).filter_map(|job| Some((job, *by_id.get(job_id(job))?))).collect()
+}
