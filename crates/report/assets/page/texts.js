@@ -29,7 +29,7 @@ function choice(label, options, act) {
 
 // The unit of a time: its name, its length in ms, and the time from which on it is used.
 function unitFor(ms) {
-  return data.rules.units.find(([, , from]) => ms >= from);
+  return data.rules.units.find(([, , from]) => ms >= from) ?? data.rules.units.at(-1);
 }
 
 // Times in ms, all in the unit in which their median is easiest to read, as the tables of the page have them.
