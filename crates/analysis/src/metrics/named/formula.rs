@@ -127,6 +127,15 @@ impl Formula {
         }
     }
 
+    /// How many pairs are within each other.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            Self::Pair(_, parts) => 1 + parts.iter().map(Self::depth).max().unwrap_or(0),
+            Self::Whole(formula) => formula.depth(),
+            _ => 0,
+        }
+    }
+
     /// Whether it is a number that does not depend on the run.
     pub(super) fn is_constant(&self) -> bool {
         match self {

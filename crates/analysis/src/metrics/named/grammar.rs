@@ -34,7 +34,7 @@ use super::problem::Problem;
 use super::words;
 use crate::metrics::list::{QUANTITIES, Quantity, Way};
 
-/// How deep filters may be nested.
+/// How deep filters and formulas may be nested.
 pub(crate) const DEEPEST: usize = 50;
 
 /// The aggregates, apart from percentiles.
@@ -203,6 +203,10 @@ fn paired(
             return Err(ErrMode::Cut(Fault { at, message }));
         }
         found = Formula::Pair(operator, Box::new([found, other]));
+        // A formula is evaluated part by part, so its depth takes stack.
+        if found.depth() > DEEPEST {
+            return Err(ErrMode::Cut(stops(&before, "a formula with fewer parts")));
+        }
     }
 }
 

@@ -260,6 +260,7 @@ fn hostile_texts_are_refused_and_do_not_overflow() {
         format!("count() where {}", "(".repeat(5_000)),
         format!("count() where {}", "not ".repeat(2_000)),
         format!("{}count()", "(".repeat(5_000)),
+        format!("{}count()", "1+".repeat(4_000)),
         "(".repeat(20_000),
         "count() where tasks = 9999999999999999999999999999999".repeat(3),
         "\u{0}\u{1b}[31m".to_owned(),
