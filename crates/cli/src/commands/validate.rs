@@ -27,7 +27,7 @@ use crate::output::{TimeUnit, UNKNOWN, count, table};
 use crate::policy_value::PolicyValue;
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
-use crate::world_args::{WorldArgs, check_rules};
+use crate::world_args::{WorldArgs, warn_of_rules};
 
 /// A limit on `--seeds`; more replays of one trace do not show more about its draws.
 const MOST_SEEDS: u64 = 1_000;
@@ -103,13 +103,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut policies = if assumed { candidates(&source, &observed)? } else { Vec::new() };
     policies.extend(super::replay::policies(&args.policies, source.engine())?);
     let world = World::open(&source, setup)?;
-    policies.iter().try_for_each(|policy| world.check(policy))?;
-    check_rules(&world, &policies)?;
+    let ready = policies.iter().map(|policy| world.check(policy)).collect::<Result<Vec<_>, _>>()?;
+    warn_of_rules(&ready);
     let seeds: Vec<u64> = (0..args.seeds).map(|step| args.world.seed.wrapping_add(step)).collect();
-    let all: Vec<_> = policies.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
+    let all: Vec<_> = ready.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
     let progress = ReplayProgress::new();
     let replays = args.threads.get().in_order(&all, |&(policy, seed)| {
-        let bar = progress.add(&policy.label(), world.jobs(policy));
+        let bar = progress.add(&policy.spec().label(), world.jobs(policy.spec()));
         let mut gathered = Gathered::default();
         let sink = ReadBy(&mut gathered);
         let info = world.with_seed(seed).replay_with(policy, sink, &mut |jobs| bar.set_position(jobs));

@@ -14,7 +14,7 @@ use super::claims::By;
 use super::fifo::PRIORITY;
 use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS};
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::settings::{File, settings};
 
 /// Its entry in the registry.
@@ -23,7 +23,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Dominant Resource Fairness between users or queues",
     source: "Ghodsi et al. 2011, Algorithm 1",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
     build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),

@@ -25,7 +25,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use resched_tables::model::Reason;
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::launch_equally;
 use crate::parts::fair_share::{Claim, fair_shares};
@@ -39,10 +39,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Quincy: the cheapest flow of maps to slots",
     source: "Quincy (SOSP 2009)",
     family: Family::Reference,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Quincy::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Quincy::new(Settings::read(values)?)))),
 };
 
 settings! {
