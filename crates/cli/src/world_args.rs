@@ -13,7 +13,7 @@ use resched_policies::{SiteConf, in_words};
 use resched_replay::{Engine, ReadyPolicy, RunSite, Setup, Source, Unfinished};
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
-use resched_sweep::SweepFile;
+use resched_sweep::{SweepFile, site_warnings};
 
 use crate::failure::Failure;
 use crate::output::tell;
@@ -96,7 +96,7 @@ impl SiteArg {
     /// Reads a sweep file for this site. Prints the warnings about the site.
     pub(crate) fn read(&self, path: &Path) -> Result<SweepFile, Failure> {
         let file = SweepFile::read(path)?.at_site(self.site_conf.clone());
-        warn(&file.site_warnings()?);
+        warn(&site_warnings(&file)?);
         Ok(file)
     }
 }

@@ -42,7 +42,6 @@
 mod binding;
 mod error;
 mod facts;
-mod once;
 mod ready;
 mod run;
 mod run_list;
@@ -53,6 +52,7 @@ mod source;
 mod threads;
 mod times;
 mod unknowns;
+mod usual;
 mod world;
 
 pub use error::Error;
@@ -66,6 +66,7 @@ pub use source::{Source, set_machines};
 pub use threads::{LIMITS, MOST_THREADS, Threads};
 pub use times::{JobTimes, Timed};
 pub use unknowns::{UNKNOWNS, Unknown, Variant};
+pub use usual::usual_schedulers;
 pub use world::{Setup, World};
 
 pub use resched_policies::{Engine, PolicySpec, Site};

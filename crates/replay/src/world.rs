@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use once_cell::sync::OnceCell;
 use resched_policies::{Engine, Family, Finding, PolicySpec, Site, Submitters, policies_of};
 use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
@@ -20,7 +21,6 @@ use resched_workload::make_trace;
 use crate::Error;
 use crate::binding::without_bytes;
 use crate::facts;
-use crate::once::Once;
 use crate::ready::ReadyPolicy;
 use crate::run::{BatchRun, HadoopRun};
 use crate::scheduler::Scheduler;
@@ -89,16 +89,16 @@ pub struct World {
     rules: Arc<serde_json::Value>,
     parts: Arc<Parts>,
     /// Seeds change the times of jobs, not their queues and users.
-    submitters: Arc<Once<Submitters>>,
+    submitters: Arc<OnceCell<Submitters>>,
 }
 
 /// The loaded parts of a source.
 #[derive(Debug, Default)]
 struct Parts {
-    hadoop: Once<Hadoop>,
-    batch: Once<batch::Loaded>,
+    hadoop: OnceCell<Hadoop>,
+    batch: OnceCell<batch::Loaded>,
     /// What identifies the trace, and how many jobs it has.
-    identity: Once<(String, Option<u64>)>,
+    identity: OnceCell<(String, Option<u64>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -165,7 +165,10 @@ impl World {
             Origin::Tables { .. } | Origin::Workload { .. } => Cluster::of_rows(cluster.clone(), nodes)?,
         };
         let hadoop = Hadoop { loaded: Arc::clone(loaded), cluster: machines, nodes: Arc::clone(nodes) };
-        self.with(Setup { cluster, ..self.setup.clone() }, Parts { hadoop: Once::of(hadoop), ..Parts::default() })
+        self.with(
+            Setup { cluster, ..self.setup.clone() },
+            Parts { hadoop: OnceCell::with_value(hadoop), ..Parts::default() },
+        )
     }
 
     /// The same world whose jobs are changed after they were loaded for the engine.
@@ -182,12 +185,12 @@ impl World {
             Engine::Hadoop => {
                 let mut own = self.hadoop("variant")?.clone();
                 hadoop(&mut Arc::make_mut(&mut own.loaded).workload, &own.cluster);
-                Parts { hadoop: Once::of(own), ..Parts::default() }
+                Parts { hadoop: OnceCell::with_value(own), ..Parts::default() }
             }
             Engine::Batch => {
                 let mut own = self.batch()?.clone();
                 batch(&mut own.workload);
-                Parts { batch: Once::of(own), ..Parts::default() }
+                Parts { batch: OnceCell::with_value(own), ..Parts::default() }
             }
         };
         self.with(self.setup.clone(), parts)
@@ -217,11 +220,11 @@ impl World {
                 let Hadoop { loaded, cluster, nodes } = self.hadoop("sample")?;
                 let loaded = Arc::new(loaded.part(jobs));
                 let own = Hadoop { loaded, cluster: cluster.clone(), nodes: Arc::clone(nodes) };
-                Parts { hadoop: Once::of(own), ..Parts::default() }
+                Parts { hadoop: OnceCell::with_value(own), ..Parts::default() }
             }
             Engine::Batch => {
                 let own = self.batch()?.part(jobs);
-                Parts { batch: Once::of(own), ..Parts::default() }
+                Parts { batch: OnceCell::with_value(own), ..Parts::default() }
             }
         };
         self.with(self.setup.clone(), parts)
@@ -289,7 +292,7 @@ impl World {
 
     fn ready_at_site(&self, at_site: PolicySpec) -> Result<ReadyPolicy, Error> {
         let findings: Vec<Finding> = if at_site.has_rules() {
-            at_site.findings(self.submitters.get_or_make(|| self.source.submitters())?)?
+            at_site.findings(self.submitters.get_or_try_init(|| self.source.submitters())?)?
         } else {
             Vec::new()
         };
@@ -478,7 +481,7 @@ impl World {
 
     /// The entry about the source in `run.json`.
     fn named(&self) -> Result<RunTrace, Error> {
-        let (sha256, jobs) = self.parts.identity.get_or_make(|| match self.source.origin() {
+        let (sha256, jobs) = self.parts.identity.get_or_try_init(|| match self.source.origin() {
             Origin::Trace(trace) => identity_of(trace.manifest()),
             Origin::Workload { .. } => identity_of(&self.generate()?.1),
             Origin::Tables { sha256, tables } => Ok((sha256.clone(), u64::try_from(tables.jobs.len()).ok())),
@@ -497,7 +500,7 @@ impl World {
                 names.join(", ")
             )));
         }
-        self.parts.hadoop.get_or_make(|| {
+        self.parts.hadoop.get_or_try_init(|| {
             let (config, scope) = (self.setup.cluster.clone(), &self.scope());
             let mut hadoop = match self.source.origin() {
                 Origin::Trace(trace) => hadoop_of_trace(trace, config, scope)?,
@@ -518,7 +521,7 @@ impl World {
                 "the arrivals of batch tasks cannot be varied; make another trace with `resched scale --time`";
             return Err(Error::Request(problem.to_owned()));
         }
-        self.parts.batch.get_or_make(|| {
+        self.parts.batch.get_or_try_init(|| {
             let config = &self.setup.cluster;
             let scope = self.scope();
             match self.source.origin() {
@@ -539,7 +542,7 @@ impl World {
     /// identifies them is kept.
     fn made(&self) -> Result<Collected, Error> {
         let (tables, manifest) = self.generate()?;
-        self.parts.identity.get_or_make(|| identity_of(&manifest))?;
+        self.parts.identity.get_or_try_init(|| identity_of(&manifest))?;
         Ok(tables)
     }
 

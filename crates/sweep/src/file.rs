@@ -43,7 +43,6 @@ use resched_tables::{choices, keys};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 
-use crate::site;
 use crate::source::SourcePath;
 use crate::tune_section::TuneSection;
 use crate::values::{Spread, Values};
@@ -277,14 +276,6 @@ impl SweepFile {
     /// The keys of a table that stands for many values of a parameter, for the same page.
     pub fn values_shape() -> Shape {
         Spread::shape()
-    }
-
-    /// The warnings about the site: settings without effect, and queues that do not fit the jobs of a source.
-    ///
-    /// # Errors
-    /// [`crate::Error::Request`] if the configuration of the site, a file of queues or a source is wrong.
-    pub fn site_warnings(&self) -> Result<Vec<String>, crate::Error> {
-        site::warnings(self)
     }
 
     /// The metric of the figures and of the ranking.

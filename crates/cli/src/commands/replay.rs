@@ -22,7 +22,6 @@ use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
 use super::groups::{Grouped, Grouping, grouped, groups_told};
-use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
@@ -33,6 +32,7 @@ use crate::progress::{ReplayProgress, replays_bar};
 use crate::threads::ThreadsArg;
 use crate::window_args::EndArgs;
 use crate::world_args::{WorldArgs, warn_of_rules};
+use crate::written::left_out;
 
 /// Replay a trace under one or more policies.
 #[derive(Debug, clap::Args)]
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         told(&done, &options.metrics, baseline)
             + &windowed(&done, args.world.window.zone())
             + &signs_in_words(&done)
-            + &groups_told(&done)
+            + &groups_told(&done.iter().filter_map(|done| done.grouped.as_ref()).collect::<Vec<_>>())
             + &never_bound(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())

@@ -16,6 +16,7 @@
 //! Reduces prefer no place and follow naive fair sharing. Among equally cheap flows, the solver prefers the first jobs,
 //! racks and nodes, as far as its order of search allows. Its choice is always the same.
 
+mod costs;
 mod draft;
 mod flow;
 mod inputs;
@@ -30,7 +31,8 @@ use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::launch_equally;
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::settings::{choices, settings};
-use draft::{Bounds, Costs, Draft, is_movable};
+use costs::Costs;
+use draft::{Bounds, Draft, is_movable};
 use inputs::Inputs;
 
 /// Its entry in the registry.
