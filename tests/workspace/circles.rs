@@ -1,8 +1,8 @@
 //! No files of a crate need each other in a circle: each can be read after those that it uses.
 //!
 //! A file uses another one if it names something that stands there, by `use` or by a path, outside of tests. Where a module hands on what
-//! another one declares (`pub use`), the file that declares it is used. To declare its children (`mod`) and to hand on what they have is no use
-//! of them.
+//! another one declares (`pub use`), the file that declares it is used. A module is made of its children, and is read together with them: that
+//! it uses them is no circle if they use it, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -54,7 +54,7 @@ impl Crate {
         files
             .map(|(file, named)| {
                 let used = named.iter().filter_map(|(module, path)| self.resolve(module, path, 0));
-                (file, used.filter(|used| *used != file && !is_for_tests(used)).collect())
+                (file, used.filter(|used| !used.starts_with(file) && !is_for_tests(used)).collect())
             })
             .collect()
     }
@@ -316,7 +316,14 @@ fn circles_are_found_and_handing_on_is_none() {
     assert_eq!(circles(&paths), [["a.rs", "b.rs"]]);
     let test = ("b.rs", "pub fn g() {} #[cfg(test)] mod tests { use crate::a::A; }");
     assert!(circles(&[parent, paths[1], test]).is_empty());
-    // A parent that uses its child does need it.
+    // A module may use its children; what they use of each other counts.
     let using = ("lib.rs", "mod a; mod b; use a::A; pub struct Root(A);");
-    assert_eq!(circles(&[using, ("a.rs", "pub struct A(super::Root);"), ("b.rs", "")]), [["a.rs", "lib.rs"]]);
+    assert!(circles(&[using, ("a.rs", "pub struct A(super::Root);"), ("b.rs", "")]).is_empty());
+    let three = [
+        parent,
+        ("a.rs", "mod c; use crate::b::B; pub struct A;"),
+        ("b.rs", "use crate::a::c::C;"),
+        ("a/c.rs", "use super::A;"),
+    ];
+    assert_eq!(circles(&three), [["a.rs", "a/c.rs", "b.rs"]]);
 }

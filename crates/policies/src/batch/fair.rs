@@ -25,12 +25,12 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),
+    build: Build::Batch(|values, _| Ok(Box::new(policy(Measure::Cpu, &Settings::read(values)?)?))),
 };
 
 settings! {
-    /// What you can set.
-    struct Settings {
+    /// What you can set, whatever is shared.
+    pub(super) struct Settings {
         /// who shares the machines: users, jobs, groups or queues
         by: By = "by" { choice: By::User, of: [By::User, By::Job, By::Group, By::Queue] },
         weights: File = WEIGHTS,
@@ -39,7 +39,8 @@ settings! {
     }
 }
 
-fn policy(settings: &Settings) -> Result<Shares, Error> {
-    let rules = Rules::new(Measure::Cpu, settings.by, &settings.weights, settings.priority, settings.depth)?;
+/// Fair sharing of what is measured.
+pub(super) fn policy(measure: Measure, settings: &Settings) -> Result<Shares, Error> {
+    let rules = Rules::new(measure, settings.by, &settings.weights, settings.priority, settings.depth)?;
     Ok(Shares::new(rules))
 }
