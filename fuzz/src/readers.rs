@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use resched_ingest::formats::tables::TableFormat;
 use resched_ingest::formats::{Format, conf_xml};
 use resched_ingest::{Options, ingest_into};
-use resched_policies::{POLICIES, PolicySpec, Range, SiteConf};
+use resched_policies::{Engine, POLICIES, PolicySpec, Range, SiteConf};
 use resched_sim::ClusterConfig;
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
@@ -158,7 +158,7 @@ fn queues(input: &[u8]) -> bool {
 fn policy(input: &[u8]) -> bool {
     let Some(text) = text(input) else { return false };
     let alone = PolicySpec::parse(text).is_ok_and(|spec| is_built(&spec));
-    let grids = [PolicySpec::parse_grid(text), PolicySpec::parse_grid_for_batch(text)];
+    let grids = [Engine::Hadoop, Engine::Batch].map(|engine| PolicySpec::parse_grid(text, engine));
     let in_grid = grids.into_iter().flatten().map(|specs| specs.iter().take(16).filter(|spec| is_built(spec)).count());
     alone || in_grid.sum::<usize>() > 0
 }

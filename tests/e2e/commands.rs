@@ -166,7 +166,7 @@ fn policies_are_listed_with_their_parameters() {
         names
     };
     let mut expected = POLICIES.clone();
-    expected.extend(resched_policies::Family::Batch.policies().map(|info| info.name));
+    expected.extend(resched_policies::policies_of(resched_policies::Family::Batch).map(|info| info.name));
     expected.sort_unstable();
     assert_eq!(names("policy"), expected);
     assert!(names("speculator").contains(&"late"));

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod charts_page;
+mod circles;
 mod cluster_page;
 mod facts;
 mod fresh;

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
-use resched_policies::Family;
+use resched_policies::{Family, policies_of};
 
 /// Takes a policy as you write it. Shells complete the names of all policies, short and long.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ impl TypedValueParser for PolicyValue {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let all = Family::ALL.into_iter().flat_map(Family::policies);
+        let all = Family::ALL.into_iter().flat_map(policies_of);
         Some(Box::new(all.map(|info| PossibleValue::new(info.name))))
     }
 }

@@ -9,11 +9,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use bytesize::ByteSize;
-use resched_policies::{PolicySpec, SiteConf, in_words};
-use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, World};
+use resched_policies::{SiteConf, in_words};
+use resched_replay::{Engine, ReadyPolicy, RunSite, Setup, Source, Unfinished};
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
-use resched_sweep::SweepFile;
+use resched_sweep::{SweepFile, site_warnings};
 
 use crate::failure::Failure;
 use crate::output::tell;
@@ -96,16 +96,16 @@ impl SiteArg {
     /// Reads a sweep file for this site. Prints the warnings about the site.
     pub(crate) fn read(&self, path: &Path) -> Result<SweepFile, Failure> {
         let file = SweepFile::read(path)?.at_site(self.site_conf.clone());
-        warn(&file.site_warnings()?);
+        warn(&site_warnings(&file)?);
         Ok(file)
     }
 }
 
-/// Warns about queues and pools of these policies, or of their site, that do not fit the jobs of the world.
-pub(crate) fn check_rules(world: &World, policies: &[PolicySpec]) -> Result<(), Failure> {
+/// Warns about queues and pools of these policies, or of their site, that do not fit the jobs of their world.
+pub(crate) fn warn_of_rules(policies: &[ReadyPolicy]) {
     let mut lines = Vec::new();
     for policy in policies {
-        for line in in_words(&policy.name(), &world.site_findings(policy)?) {
+        for line in in_words(&policy.spec().name(), policy.findings()) {
             // Policies that differ in a parameter mostly have the same findings.
             if !lines.contains(&line) {
                 lines.push(line);
@@ -113,7 +113,6 @@ pub(crate) fn check_rules(world: &World, policies: &[PolicySpec]) -> Result<(), 
         }
     }
     warn(&lines);
-    Ok(())
 }
 
 /// Prints warnings, one line each.

@@ -7,6 +7,8 @@ use resched_tables::store::{Amounts, Manifest, System};
 use resched_tables::words::counted;
 use serde::Serialize;
 
+use crate::failure::Failure;
+use crate::format::{FormatArgs, values_of};
 use crate::output::count;
 
 /// A trace that was written.
@@ -61,6 +63,12 @@ impl<'a> Written<'a> {
         text += &made(self.made, self.made_rows, &self.trace);
         self.amounts.in_words().map_or(text.clone(), |words| format!("{text}  unit: {words}\n"))
     }
+}
+
+/// Prints what a trace that was written holds.
+pub(crate) fn print_written(manifest: &Manifest, out: &Path, format: FormatArgs) -> Result<(), Failure> {
+    let written = Written::of(manifest, out);
+    format.print(&written, &values_of(&written)?, || written.in_words())
 }
 
 /// The most rules that are named.

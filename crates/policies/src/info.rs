@@ -1,6 +1,8 @@
 //! The registry's entry of a policy.
 
-use resched_sim::{batch, hadoop};
+use resched_sim::batch;
+use resched_sim::hadoop::{self, System};
+use resched_tables::run::RunEngine as Engine;
 
 use crate::error::Error;
 use crate::parameter::Parameter;
@@ -18,8 +20,6 @@ pub struct PolicyInfo {
     pub source: &'static str,
     /// The family under which it is listed.
     pub family: Family,
-    /// The kind of cluster that it schedules.
-    pub engine: Engine,
     /// Whether it is an oracle by default: a reference that knows run times, which no real scheduler can.
     pub oracle: bool,
     /// Its parameters.
@@ -29,28 +29,30 @@ pub struct PolicyInfo {
 }
 
 impl PolicyInfo {
+    /// The engine that replays it.
+    pub fn engine(&self) -> Engine {
+        match self.build {
+            Build::Hadoop(..) => Engine::Hadoop,
+            Build::Batch(_) => Engine::Batch,
+        }
+    }
+
+    /// The system of a Hadoop cluster that it schedules; `None` for a policy for production traces.
+    pub fn system(&self) -> Option<System> {
+        match self.build {
+            Build::Hadoop(system, _) => Some(system),
+            Build::Batch(_) => None,
+        }
+    }
+
     /// Whether it is for production traces, not for Hadoop.
     pub fn is_batch(&self) -> bool {
-        self.engine == Engine::Batch
+        self.engine() == Engine::Batch
     }
-}
 
-/// The kind of cluster that a policy schedules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// A Hadoop cluster: slots of MapReduce 1 or containers of YARN.
-    Hadoop(hadoop::System),
-    /// A production cluster, whose tasks request processor and memory.
-    Batch,
-}
-
-impl Engine {
-    /// Its name in messages.
-    pub(crate) fn in_words(self) -> &'static str {
-        match self {
-            Self::Hadoop(_) => "Hadoop",
-            Self::Batch => "production traces",
-        }
+    /// The name that stands for it on a production trace.
+    pub(crate) fn short_name(&self) -> &'static str {
+        self.name.strip_prefix("batch-").unwrap_or(self.name)
     }
 }
 
@@ -91,8 +93,8 @@ pub(crate) type Builder<P> = fn(&Values, &Site) -> Result<Box<P>, Error>;
 /// How a policy is made.
 #[derive(Debug)]
 pub(crate) enum Build {
-    /// For a Hadoop cluster.
-    Hadoop(Builder<dyn hadoop::Policy>),
+    /// For a Hadoop cluster under this system: slots of MapReduce 1 or containers of YARN.
+    Hadoop(System, Builder<dyn hadoop::Policy>),
     /// For a production cluster.
     Batch(Builder<dyn batch::Policy>),
 }

@@ -26,11 +26,12 @@ pub mod speculation;
 mod testing;
 
 pub use error::Error;
-pub use info::{Engine, Family, PolicyInfo};
+pub use info::{Family, PolicyInfo};
 pub use order::order_of;
 pub use parameter::{Parameter, Range, Signal};
-pub use registry::{POLICIES, SPECULATORS};
+pub use registry::{POLICIES, SPECULATORS, policies_of};
 pub use resched_tables::reference::nearest;
+pub use resched_tables::run::RunEngine as Engine;
 pub use routes::{Finding, Rule, Submitters, in_words};
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Origins, SettingOrigin, Site, SiteConf};
 pub use spec::{PolicySpec, SpeculatorSpec};

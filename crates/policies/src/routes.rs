@@ -10,7 +10,6 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::info::Engine;
 use crate::parameter::Parameter;
 use crate::queues::file::{self, DEFAULT_QUEUE, QueueSettings};
 use crate::queues::tree::names_on;
@@ -308,7 +307,7 @@ impl PolicySpec {
             return Some(wrong(CAPACITY_FILE, "queues of MapReduce 1", &["capacity"], remedy));
         }
         let has_rules = pools.is_some() || yarn_queues.is_some() || yarn_fair.is_some() || mapred_queues.is_some();
-        (self.info.engine == Engine::Batch && has_rules).then(|| Finding::NoEffect {
+        (self.info.is_batch() && has_rules).then(|| Finding::NoEffect {
             remedy: "see its parameters with `resched policies`; some take `weights=FILE`".to_owned(),
         })
     }

@@ -1,17 +1,26 @@
 //! A policy with its parameters and its speculator, as you write it.
 
+mod parse;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use resched_sim::{batch, hadoop};
+use resched_tables::run::RunEngine as Engine;
 
 use crate::error::Error;
-use crate::info::{Build, Engine, PolicyInfo};
+use crate::info::{Build, PolicyInfo};
 use crate::parameter::Parameter;
 use crate::settings::Values;
 use crate::site::Site;
 use crate::speculation::{Speculator, SpeculatorInfo, WithSpeculation};
-use resched_tables::reference::nearest;
+
+/// The kinds of clusters in messages.
+const HADOOP: &str = "Hadoop";
+const PRODUCTION: &str = "production traces";
+
+/// The values that were set, by key.
+pub(crate) type Set = BTreeMap<String, String>;
 
 /// A policy with its parameters and, if it has one, its speculator. It is written `name`, `name:key=value,key=value` or
 /// `name:key=value+speculator:key=value`.
@@ -20,7 +29,7 @@ pub struct PolicySpec {
     /// The policy.
     pub info: &'static PolicyInfo,
     /// The values that were set, by key.
-    pub set: BTreeMap<String, String>,
+    pub set: Set,
     /// The speculator that uses the slots that the policy leaves free.
     pub speculator: Option<SpeculatorSpec>,
     site: Arc<Site>,
@@ -33,14 +42,12 @@ pub struct SpeculatorSpec {
     /// The speculator.
     pub info: &'static SpeculatorInfo,
     /// The values that were set, by key.
-    pub set: BTreeMap<String, String>,
+    pub set: Set,
     values: Values,
 }
 
 impl SpeculatorSpec {
-    /// A speculator with values written `key=value,key=value`.
-    pub(crate) fn new(info: &'static SpeculatorInfo, pairs: &str) -> Result<Self, Error> {
-        let set = read_set("speculator", info.name, info.parameters, pairs)?;
+    fn with(info: &'static SpeculatorInfo, set: Set) -> Result<Self, Error> {
         let text = |parameter: &Parameter| set.get(parameter.key).map_or(parameter.default, String::as_str);
         let values =
             Values::parse(info.parameters, text).map_err(|error| error.at(format!("speculator `{}`", info.name)))?;
@@ -59,19 +66,9 @@ impl SpeculatorSpec {
 }
 
 impl PolicySpec {
-    /// A policy with values written `key=value,key=value`, and its speculator.
-    pub(crate) fn new(
-        info: &'static PolicyInfo,
-        pairs: &str,
-        speculator: Option<SpeculatorSpec>,
-    ) -> Result<Self, Error> {
-        let set = read_set("policy", info.name, info.parameters, pairs)?;
-        Self::with(info, set, speculator, Arc::default())
-    }
-
     fn with(
         info: &'static PolicyInfo,
-        set: BTreeMap<String, String>,
+        set: Set,
         speculator: Option<SpeculatorSpec>,
         site: Arc<Site>,
     ) -> Result<Self, Error> {
@@ -137,7 +134,7 @@ impl PolicySpec {
     /// # Errors
     /// Values that conflict, a file that cannot be read, or a policy for production traces.
     pub fn build(&self) -> Result<Box<dyn hadoop::Policy>, Error> {
-        let Build::Hadoop(build) = &self.info.build else { return Err(self.is_not_for("Hadoop")) };
+        let Build::Hadoop(_, build) = &self.info.build else { return Err(self.is_not_for(HADOOP)) };
         let base = build(&self.values, &self.site).map_err(|error| self.named(error))?;
         match &self.speculator {
             None => Ok(base),
@@ -150,14 +147,14 @@ impl PolicySpec {
     /// # Errors
     /// Values that conflict, a file that cannot be read, or a policy for Hadoop.
     pub fn build_batch(&self) -> Result<Box<dyn batch::Policy>, Error> {
-        let Build::Batch(build) = &self.info.build else { return Err(self.is_not_for("production traces")) };
+        let Build::Batch(build) = &self.info.build else { return Err(self.is_not_for(PRODUCTION)) };
         build(&self.values, &self.site).map_err(|error| self.named(error))
     }
 
     /// Checks that it can be made.
     fn check(&self) -> Result<(), Error> {
-        match self.info.engine {
-            Engine::Hadoop(_) => self.build().map(drop),
+        match self.info.engine() {
+            Engine::Hadoop => self.build().map(drop),
             Engine::Batch => self.build_batch().map(drop),
         }
     }
@@ -167,31 +164,12 @@ impl PolicySpec {
     }
 
     fn is_not_for(&self, asked: &'static str) -> Error {
-        Error::WrongEngine { name: self.info.name, own: self.info.engine.in_words(), asked }
+        Error::WrongEngine { name: self.info.name, own: if self.info.is_batch() { PRODUCTION } else { HADOOP }, asked }
     }
-}
-
-/// Reads `key=value,key=value`. Errors name the owner of the parameters: `what` (policy or speculator) and its name.
-fn read_set(what: &str, name: &str, parameters: &[Parameter], pairs: &str) -> Result<BTreeMap<String, String>, Error> {
-    let wrong = |problem: String| Error::Parameter(format!("{what} `{name}`{problem}"));
-    let hint = |key: &str| nearest(key, parameters.iter().map(|parameter| parameter.key));
-    let mut set = BTreeMap::new();
-    for pair in pairs.split(',').filter(|pair| !pair.is_empty()) {
-        let (key, value) =
-            pair.split_once('=').ok_or_else(|| wrong(format!(": expected key=value, found `{pair}`{}", hint(pair))))?;
-        if !parameters.iter().any(|parameter| parameter.key == key) {
-            let hint = hint(key);
-            return Err(wrong(format!(" has no parameter `{key}`{hint}; see `resched policies {name}`")));
-        }
-        if set.insert(key.to_owned(), value.to_owned()).is_some() {
-            return Err(wrong(format!(": `{key}` is set twice")));
-        }
-    }
-    Ok(set)
 }
 
 /// A name with the values that were set, in the order of declaration.
-fn label(name: &str, parameters: &[Parameter], set: &BTreeMap<String, String>) -> String {
+fn label(name: &str, parameters: &[Parameter], set: &Set) -> String {
     let set: Vec<String> = parameters
         .iter()
         .filter_map(|parameter| Some(format!("{}={}", parameter.key, set.get(parameter.key)?)))

@@ -31,7 +31,7 @@
 //!   request processor and memory.
 //! * A [`World`] is a source on a cluster with a seed. It loads machines and jobs once, when the first policy needs
 //!   them. You can replay any number of policies in it, also from several threads at once.
-//! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`]) or your own.
+//! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`], or [`ReadyPolicy`] if you checked it before) or your own.
 //! * A [`Sink`] takes the rows: [`Files`], [`Memory`], [`ReadBy`], [`Times`] or [`Nothing`].
 //! * [`World::variants`] are the same world with another value for what the data leaves open ([`UNKNOWNS`]), to test whether an answer
 //!   depends on it.
@@ -42,7 +42,7 @@
 mod binding;
 mod error;
 mod facts;
-mod once;
+mod ready;
 mod run;
 mod run_list;
 mod runs;
@@ -52,20 +52,23 @@ mod source;
 mod threads;
 mod times;
 mod unknowns;
+mod usual;
 mod world;
 
 pub use error::Error;
+pub use ready::ReadyPolicy;
 pub use run::Pending;
 pub use run_list::runs_in;
 pub use runs::RunFolders;
 pub use scheduler::Scheduler;
 pub use sink::{Files, Memory, Nothing, ReadBy, Replayed, Sink, Times, Written};
-pub use source::{Engine, Source};
+pub use source::{Source, set_machines};
 pub use threads::{LIMITS, MOST_THREADS, Threads};
 pub use times::{JobTimes, Timed};
 pub use unknowns::{UNKNOWNS, Unknown, Variant};
+pub use usual::usual_schedulers;
 pub use world::{Setup, World};
 
-pub use resched_policies::{PolicySpec, Site};
+pub use resched_policies::{Engine, PolicySpec, Site};
 pub use resched_sim::{ClusterConfig, Skipped, Window, batch, hadoop};
 pub use resched_tables::run::{RunInfo, RunSite, RunTables, RunTrace, Unfinished};

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use resched_policies::Submitters;
+use resched_policies::{Engine, Submitters};
 use resched_sim::ClusterConfig;
 use resched_tables::clock::Covered;
-use resched_tables::engine::RunEngine;
 use resched_tables::model::JobRow;
 use resched_tables::run::RunTrace;
 use resched_tables::sink::Collected;
@@ -15,24 +14,6 @@ use resched_workload::{Workload, make_trace, read_text};
 use toml::{Table, Value as Toml};
 
 use crate::Error;
-
-/// The two engines, and with them the two kinds of sources and policies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// Maps and reduces of a Hadoop cluster, on slots or in containers, with heartbeats.
-    Hadoop,
-    /// Tasks of a production cluster that request processor and memory.
-    Batch,
-}
-
-impl Engine {
-    fn of(engine: RunEngine) -> Self {
-        match engine {
-            RunEngine::Hadoop => Self::Hadoop,
-            RunEngine::Batch => Self::Batch,
-        }
-    }
-}
 
 /// The source of a replay: a trace, a workload file, or tables in memory. It is cheap to clone, and one source serves
 /// any number of worlds.
@@ -78,11 +59,7 @@ impl Source {
     /// # Errors
     /// [`Error::Sim`] if its first rows cannot be read.
     pub fn trace(trace: Trace) -> Result<Self, Error> {
-        Ok(Self::new(
-            trace.dir().display().to_string(),
-            Engine::of(trace.manifest().engine),
-            Origin::Trace(Box::new(trace)),
-        ))
+        Ok(Self::new(trace.dir().display().to_string(), trace.manifest().engine, Origin::Trace(Box::new(trace))))
     }
 
     /// A workload file: its content, its text, which identifies it, and its name for messages.
@@ -92,7 +69,7 @@ impl Source {
 
     /// Tables in memory. `named` is for `run.json`: a name, and a hash of the data that identifies them.
     pub fn tables(tables: Collected, named: RunTrace) -> Self {
-        let engine = Engine::of(tables.engine);
+        let engine = tables.engine;
         let origin = Origin::Tables { tables: Box::new(tables), sha256: named.sha256 };
         Self::new(named.path, engine, origin)
     }
@@ -124,23 +101,19 @@ impl Source {
         }
     }
 
-    /// The source on a cluster of `nodes` machines. A workload file is generated for as many machines. For any other source, and if
-    /// the cluster file names machines of the workload, `cluster` is cut or grown ([`ClusterConfig::resize`]).
+    /// The source on a cluster of `nodes` machines ([`set_machines`]).
     ///
     /// # Errors
     /// [`Error::Sim`] if the workload cannot have as many machines.
     pub fn resized(self, cluster: &mut ClusterConfig, nodes: u32) -> Result<Self, Error> {
-        match self.origin() {
-            Origin::Workload { text, .. } if cluster.cost.host_factors.is_empty() && cluster.outages.is_empty() => {
-                let text = with_machines(text, nodes).map_err(Error::Request)?;
-                cluster.nodes.count = None;
-                Ok(Self::workload(Workload::parse(&text, self.name())?, text, self.name().to_owned()))
-            }
-            _ => {
-                cluster.resize(nodes);
-                Ok(self)
-            }
-        }
+        let mut workload = match self.origin() {
+            Origin::Workload { text, .. } => Some(table_of(text).map_err(Error::Request)?),
+            Origin::Trace(_) | Origin::Tables { .. } => None,
+        };
+        let generated = set_machines(cluster, workload.as_mut(), nodes);
+        let Some(workload) = workload.filter(|_| generated) else { return Ok(self) };
+        let text = toml::to_string(&workload).map_err(|error| Error::Request(error.to_string()))?;
+        Ok(Self::workload(Workload::parse(&text, self.name())?, text, self.name().to_owned()))
     }
 
     /// The SHA-256 that identifies it, hexadecimal: of the tables of a trace, or of the text of a workload file.
@@ -223,13 +196,25 @@ fn without_machines(text: &str) -> String {
     sha256(toml::to_string(&workload).unwrap_or_default().as_bytes())
 }
 
-/// The text of a workload file with another number of machines, and no more racks than these.
-fn with_machines(text: &str, nodes: u32) -> Result<String, String> {
-    let mut workload: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
-    if let Some(Toml::Table(cluster)) = workload.get_mut("cluster") {
-        let racks = cluster.get("racks").and_then(Toml::as_integer).unwrap_or(1);
-        cluster.insert("nodes".to_owned(), i64::from(nodes).into());
-        cluster.insert("racks".to_owned(), racks.min(nodes.into()).into());
+/// Sets the number of machines, by one rule for options, sweeps and searches. A workload file is generated for as many, on no more racks
+/// than these. The machines of any other source, and those that the cluster file names, are cut or cloned ([`ClusterConfig::resize`]).
+/// `workload` is the table of the workload file, if the source is one. Returns whether it was changed.
+pub fn set_machines(cluster: &mut ClusterConfig, workload: Option<&mut Table>, nodes: u32) -> bool {
+    let names_machines = !cluster.cost.host_factors.is_empty() || !cluster.outages.is_empty();
+    let Some(workload) = workload.filter(|_| !names_machines) else {
+        cluster.resize(nodes);
+        return false;
+    };
+    cluster.nodes.count = None;
+    if let Some(Toml::Table(own)) = workload.get_mut("cluster") {
+        own.insert("nodes".to_owned(), i64::from(nodes).into());
+        if own.get("racks").and_then(Toml::as_integer).is_some_and(|racks| racks > i64::from(nodes)) {
+            own.insert("racks".to_owned(), i64::from(nodes).into());
+        }
     }
-    toml::to_string(&workload).map_err(|error| error.to_string())
+    true
+}
+
+fn table_of(text: &str) -> Result<Table, String> {
+    text.parse().map_err(|error: toml::de::Error| error.to_string())
 }

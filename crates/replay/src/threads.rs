@@ -1,4 +1,7 @@
 //! The pool of threads, which gives `--threads` the same meaning in every command.
+//!
+//! It is not rayon's: there, the error of whichever thread is first ends the work; items do not begin in order, so that an interrupt would leave
+//! gaps in what is kept; and a thread that waits for another one to load a world may begin a replay that waits for it in turn.
 
 use std::fmt;
 use std::num::NonZeroUsize;

@@ -1,17 +1,17 @@
 //! A source on a cluster with a seed: the world that policies are replayed in.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use resched_policies::{Family, Finding, PolicySpec, Site, Submitters};
+use once_cell::sync::OnceCell;
+use resched_policies::{Engine, Family, Finding, PolicySpec, Site, Submitters, policies_of};
 use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_tables::clock::Instant;
 use resched_tables::model::NodeRow;
 use resched_tables::run::{
-    FORMAT_VERSION, RunClock, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished,
+    FORMAT_VERSION, RunClock, RunCluster, RunInfo, RunSite, RunTrace, RunValidation, Unfinished,
 };
 use resched_tables::sink::Collected;
 use resched_tables::store::{Manifest, System as TraceSystem, Trace};
@@ -21,12 +21,11 @@ use resched_workload::make_trace;
 use crate::Error;
 use crate::binding::without_bytes;
 use crate::facts;
-use crate::once::Once;
+use crate::ready::ReadyPolicy;
 use crate::run::{self, BatchRun, HadoopRun, Pending};
 use crate::scheduler::Scheduler;
-pub(crate) use crate::scheduler::engine_of;
 use crate::sink::Sink;
-use crate::source::{Engine, Origin, Source};
+use crate::source::{Origin, Source};
 
 /// The machines and the rules of a replay.
 #[derive(Debug, Clone)]
@@ -89,16 +88,16 @@ pub struct World {
     pub(crate) setup: Setup,
     parts: Arc<Parts>,
     /// Seeds change the times of jobs, not their queues and users.
-    submitters: Arc<Once<Submitters>>,
+    submitters: Arc<OnceCell<Submitters>>,
 }
 
 /// The loaded parts of a source.
 #[derive(Debug, Default)]
 struct Parts {
-    hadoop: Once<Hadoop>,
-    batch: Once<batch::Loaded>,
+    hadoop: OnceCell<Hadoop>,
+    batch: OnceCell<batch::Loaded>,
     /// What identifies the trace, and how many jobs it has.
-    identity: Once<(String, Option<u64>)>,
+    identity: OnceCell<(String, Option<u64>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -157,7 +156,10 @@ impl World {
             Origin::Tables { .. } | Origin::Workload { .. } => Cluster::of_rows(cluster.clone(), nodes)?,
         };
         let hadoop = Hadoop { loaded: Arc::clone(loaded), cluster: machines, nodes: Arc::clone(nodes) };
-        self.with(Setup { cluster, ..self.setup.clone() }, Parts { hadoop: Once::of(hadoop), ..Parts::default() })
+        self.with(
+            Setup { cluster, ..self.setup.clone() },
+            Parts { hadoop: OnceCell::with_value(hadoop), ..Parts::default() },
+        )
     }
 
     /// The same world whose jobs are changed after they were loaded for the engine.
@@ -174,12 +176,12 @@ impl World {
             Engine::Hadoop => {
                 let mut own = self.hadoop("variant")?.clone();
                 hadoop(&mut Arc::make_mut(&mut own.loaded).workload, &own.cluster);
-                Parts { hadoop: Once::of(own), ..Parts::default() }
+                Parts { hadoop: OnceCell::with_value(own), ..Parts::default() }
             }
             Engine::Batch => {
                 let mut own = self.batch()?.clone();
                 batch(&mut own.workload);
-                Parts { batch: Once::of(own), ..Parts::default() }
+                Parts { batch: OnceCell::with_value(own), ..Parts::default() }
             }
         };
         self.with(self.setup.clone(), parts)
@@ -209,11 +211,11 @@ impl World {
                 let Hadoop { loaded, cluster, nodes } = self.hadoop("sample")?;
                 let loaded = Arc::new(loaded.part(jobs));
                 let own = Hadoop { loaded, cluster: cluster.clone(), nodes: Arc::clone(nodes) };
-                Parts { hadoop: Once::of(own), ..Parts::default() }
+                Parts { hadoop: OnceCell::with_value(own), ..Parts::default() }
             }
             Engine::Batch => {
                 let own = self.batch()?.part(jobs);
-                Parts { batch: Once::of(own), ..Parts::default() }
+                Parts { batch: OnceCell::with_value(own), ..Parts::default() }
             }
         };
         self.with(self.setup.clone(), parts)
@@ -224,7 +226,7 @@ impl World {
     /// # Errors
     /// Errors of the source or the cluster.
     pub fn tasks_of_jobs(&self, policy: &PolicySpec) -> Result<Vec<u64>, Error> {
-        Ok(match engine_of(policy) {
+        Ok(match policy.info.engine() {
             Engine::Hadoop => {
                 let jobs = self.hadoop(&policy.label())?.loaded.workload.jobs().iter();
                 jobs.map(|job| (job.maps.len() + job.reduces.len()) as u64).collect()
@@ -248,47 +250,49 @@ impl World {
         matches!(self.source.origin(), Origin::Workload { .. }) || nodes.count.is_some() || nodes.clones.is_some()
     }
 
-    /// Loads the data that the policy needs, and checks that the policy can be replayed here. If you do not call it,
-    /// the first replay does this.
+    /// Loads the data that the policy needs, and checks that the policy can be replayed here. Replays of what it returns check nothing
+    /// again. If you do not call it, each replay does this.
     ///
     /// # Errors
     /// Errors of the source or the cluster; [`Error::Request`] if the policy is for another engine; [`Error::Policy`]
     /// if it cannot be made at the site.
-    pub fn check(&self, policy: &PolicySpec) -> Result<(), Error> {
-        match policy.info.engine {
-            resched_policies::Engine::Hadoop(_) => {
+    pub fn check(&self, policy: &PolicySpec) -> Result<ReadyPolicy, Error> {
+        let at_site = match policy.info.engine() {
+            Engine::Hadoop => {
                 let hadoop = self.hadoop(&policy.label())?;
-                let built = self.at_site(policy)?.build()?;
-                self.known(facts::unknown_slots(&hadoop.cluster.for_policy(&*built)?, &hadoop.kinds()))?;
+                let at_site = self.at_site(policy)?;
+                self.known(facts::unknown_slots(&hadoop.cluster.for_policy(&*at_site.build()?)?, &hadoop.kinds()))?;
+                at_site
             }
-            resched_policies::Engine::Batch => {
+            Engine::Batch => {
                 self.known(facts::unknown_sizes(&self.batch()?.machines))?;
-                self.at_site(policy)?;
+                self.at_site(policy)?
             }
-        }
-        Ok(())
+        };
+        self.ready_at_site(at_site)
     }
 
-    /// Where the queues and pools of the policy and of its site do not fit the jobs of the source. It reads the jobs of the source,
-    /// but loads nothing else.
+    /// The policy with the settings of the site. It reads the jobs of the source if the policy has queues or pools, but loads nothing else:
+    /// whether the source and the cluster suit it is found by [`World::check`], or by its replay.
     ///
     /// # Errors
     /// [`Error::Policy`] if the policy cannot be made at the site; errors of the source.
-    pub fn site_findings(&self, policy: &PolicySpec) -> Result<Vec<Finding>, Error> {
-        self.findings(&*self.at_site(policy)?)
+    pub fn ready(&self, policy: &PolicySpec) -> Result<ReadyPolicy, Error> {
+        self.ready_at_site(self.at_site(policy)?)
     }
 
-    /// As [`World::site_findings`], of a policy that has the settings of the site.
-    fn findings(&self, at_site: &PolicySpec) -> Result<Vec<Finding>, Error> {
-        if !at_site.has_rules() {
-            return Ok(Vec::new());
-        }
-        Ok(at_site.findings(self.submitters.get_or_make(|| self.source.submitters())?)?)
+    fn ready_at_site(&self, at_site: PolicySpec) -> Result<ReadyPolicy, Error> {
+        let findings: Vec<Finding> = if at_site.has_rules() {
+            at_site.findings(self.submitters.get_or_try_init(|| self.source.submitters())?)?
+        } else {
+            Vec::new()
+        };
+        Ok(ReadyPolicy::new(at_site, findings))
     }
 
     /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).
     pub fn jobs(&self, policy: &PolicySpec) -> u64 {
-        let jobs = match engine_of(policy) {
+        let jobs = match policy.info.engine() {
             Engine::Hadoop => self.parts.hadoop.get().map(|hadoop| hadoop.loaded.workload.jobs().len()),
             Engine::Batch => self.parts.batch.get().map(|loaded| loaded.workload.jobs().len()),
         };
@@ -300,12 +304,12 @@ impl World {
     /// # Errors
     /// Errors of the source or the cluster, and of a policy that cannot be made.
     pub fn cluster(&self, policy: &PolicySpec) -> Result<RunCluster, Error> {
-        match policy.info.engine {
-            resched_policies::Engine::Hadoop(_) => {
+        match policy.info.engine() {
+            Engine::Hadoop => {
                 let hadoop = self.hadoop(&policy.label())?;
                 Ok(hadoop.cluster.for_policy(&*self.at_site(policy)?.build()?)?.in_short())
             }
-            resched_policies::Engine::Batch => Ok(self.batch()?.machines.in_short()),
+            Engine::Batch => Ok(self.batch()?.machines.in_short()),
         }
     }
 
@@ -339,18 +343,25 @@ impl World {
         progress: &mut dyn FnMut(u64),
     ) -> Result<S::Output, Error> {
         match policy.into() {
-            Scheduler::Registry(spec) => {
-                let spec = self.at_site(spec)?;
-                let info = self.info(spec.label(), spec.name());
-                let validity = facts::of_rules(&spec.name(), &self.findings(&spec)?);
-                let info = RunInfo { params: spec.parameters(), validity, ..info };
-                match engine_of(&spec) {
-                    Engine::Hadoop => self.replay_hadoop(&mut *spec.build()?, info, sink, progress),
-                    Engine::Batch => self.replay_batch(&mut *spec.build_batch()?, info, sink, progress),
-                }
-            }
+            Scheduler::Registry(spec) => self.replay_ready(&self.ready(spec)?, sink, progress),
+            Scheduler::Ready(policy) => self.replay_ready(policy, sink, progress),
             Scheduler::Hadoop(name, policy) => self.replay_hadoop(policy, self.info(name, name), sink, progress),
             Scheduler::Batch(name, policy) => self.replay_batch(policy, self.info(name, name), sink, progress),
+        }
+    }
+
+    fn replay_ready<S: Sink>(
+        &self,
+        policy: &ReadyPolicy,
+        sink: S,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<S::Output, Error> {
+        let spec = policy.spec();
+        let info = self.info(spec.label(), spec.name());
+        let info = RunInfo { params: spec.parameters(), validity: policy.validity(), ..info };
+        match spec.info.engine() {
+            Engine::Hadoop => self.replay_hadoop(&mut *spec.build()?, info, sink, progress),
+            Engine::Batch => self.replay_batch(&mut *spec.build_batch()?, info, sink, progress),
         }
     }
 
@@ -369,7 +380,7 @@ impl World {
         let hadoop::Loaded { workload, skipped, window, clock, .. } = &**loaded;
         let name = &info.label.clone();
         let info = RunInfo {
-            engine: RunEngine::Hadoop,
+            engine: Engine::Hadoop,
             system: cluster.system().in_tables(),
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
@@ -407,7 +418,7 @@ impl World {
         self.known(facts::unknown_sizes(&loaded.machines))?;
         let name = &info.label.clone();
         let info = RunInfo {
-            engine: RunEngine::Batch,
+            engine: Engine::Batch,
             system: self
                 .manifest()
                 .and_then(|manifest| manifest.system)
@@ -452,9 +463,9 @@ impl World {
     }
 
     /// The policy with the settings of the site.
-    fn at_site<'p>(&self, policy: &'p PolicySpec) -> Result<Cow<'p, PolicySpec>, Error> {
+    fn at_site(&self, policy: &PolicySpec) -> Result<PolicySpec, Error> {
         let site = &self.setup.site;
-        if **site == Site::default() { Ok(Cow::Borrowed(policy)) } else { Ok(Cow::Owned(policy.at_site(site)?)) }
+        if **site == Site::default() { Ok(policy.clone()) } else { Ok(policy.at_site(site)?) }
     }
 
     /// The part of `run.json` that all runs in this world share, with the names of this run.
@@ -480,7 +491,7 @@ impl World {
 
     /// The entry about the source in `run.json`.
     fn named(&self) -> Result<RunTrace, Error> {
-        let (sha256, jobs) = self.parts.identity.get_or_make(|| match self.source.origin() {
+        let (sha256, jobs) = self.parts.identity.get_or_try_init(|| match self.source.origin() {
             Origin::Trace(trace) => identity_of(trace.manifest()),
             Origin::Workload { .. } => identity_of(&self.generate()?.1),
             Origin::Tables { sha256, tables } => Ok((sha256.clone(), u64::try_from(tables.jobs.len()).ok())),
@@ -492,14 +503,14 @@ impl World {
     /// Machines and jobs for a policy for Hadoop, of which `label` is the name.
     pub(crate) fn hadoop(&self, label: &str) -> Result<&Hadoop, Error> {
         if self.source.engine() == Engine::Batch {
-            let names: Vec<&str> = Family::Batch.policies().map(|info| info.name).collect();
+            let names: Vec<&str> = policies_of(Family::Batch).map(|info| info.name).collect();
             return Err(Error::Request(format!(
                 "policy `{label}` schedules Hadoop's maps and reduces, but {} has none; choose one of {}",
                 self.source.name(),
                 names.join(", ")
             )));
         }
-        self.parts.hadoop.get_or_make(|| {
+        self.parts.hadoop.get_or_try_init(|| {
             let (config, scope) = (self.setup.cluster.clone(), &self.scope());
             let mut hadoop = match self.source.origin() {
                 Origin::Trace(trace) => hadoop_of_trace(trace, config, scope)?,
@@ -520,7 +531,7 @@ impl World {
                 "the arrivals of batch tasks cannot be varied; make another trace with `resched scale --time`";
             return Err(Error::Request(problem.to_owned()));
         }
-        self.parts.batch.get_or_make(|| {
+        self.parts.batch.get_or_try_init(|| {
             let config = &self.setup.cluster;
             let scope = self.scope();
             match self.source.origin() {
@@ -541,7 +552,7 @@ impl World {
     /// identifies them is kept.
     fn made(&self) -> Result<Collected, Error> {
         let (tables, manifest) = self.generate()?;
-        self.parts.identity.get_or_make(|| identity_of(&manifest))?;
+        self.parts.identity.get_or_try_init(|| identity_of(&manifest))?;
         Ok(tables)
     }
 

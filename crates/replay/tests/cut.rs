@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use rand::RngExt;
-use resched_replay::{Memory, PolicySpec, Replayed, Setup, Source, Unfinished, Window, World};
+use resched_replay::{Engine, Memory, PolicySpec, Replayed, Setup, Source, Unfinished, Window, World};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::store::{Manifest, TimeZero, Trace, TraceWriter};
@@ -86,7 +86,7 @@ fn cut(jobs: &[Whole], dir: &Path) -> Trace {
 fn replayed(trace: &Trace, unfinished: Unfinished, window: Window) -> Replayed {
     let source = Source::trace(trace.clone()).unwrap();
     let world = World::open(&source, Setup { unfinished, window, ..Setup::default() }).unwrap();
-    world.replay(&PolicySpec::parse_for_batch("fifo").unwrap(), Memory).unwrap()
+    world.replay(&PolicySpec::parse_for("fifo", Engine::Batch).unwrap(), Memory).unwrap()
 }
 
 /// The completion times that count: of jobs that ended well and were submitted in the window.

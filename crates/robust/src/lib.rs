@@ -56,10 +56,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// [`Error::Replay`] if the world cannot be loaded.
     pub fn of(asked: Asked<'a>) -> Result<Self, Error> {
-        let engine = match asked.policies.first() {
-            Some(policy) if policy.info.is_batch() => Engine::Batch,
-            _ => Engine::Hadoop,
-        };
+        let engine = asked.policies.first().map_or(Engine::Hadoop, |policy| policy.info.engine());
         let mut plan = Self { asked, engine, sample: None, variants: Vec::new(), not_tried: Vec::new() };
         let Some(first) = asked.policies.first().filter(|_| asked.policies.len() > 1 && asked.level != Level::Off)
         else {

@@ -43,7 +43,6 @@ use resched_tables::{choices, keys};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 
-use crate::site;
 use crate::source::SourcePath;
 use crate::tune_section::TuneSection;
 use crate::values::{Spread, Values};
@@ -169,24 +168,7 @@ impl Variant {
     /// # Errors
     /// If a value is out of its range.
     pub(crate) fn policy_with(&self, values: &[(String, String)]) -> Result<PolicySpec, String> {
-        let (mut own, mut speculators) = (self.policy.set.clone(), BTreeMap::new());
-        if let Some(speculator) = &self.policy.speculator {
-            speculators.clone_from(&speculator.set);
-        }
-        for (key, value) in values {
-            match key.split_once('.') {
-                Some((_, key)) => speculators.insert(key.to_owned(), value.clone()),
-                None => own.insert(key.clone(), value.clone()),
-            };
-        }
-        let written = |name: &str, set: &BTreeMap<String, String>| {
-            let pairs: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-            if pairs.is_empty() { name.to_owned() } else { format!("{name}:{}", pairs.join(",")) }
-        };
-        let speculator = self.policy.speculator.as_ref();
-        let speculator = speculator.map(|spec| format!("+{}", written(spec.info.name, &speculators)));
-        let text = format!("{}{}", written(self.policy.info.name, &own), speculator.unwrap_or_default());
-        PolicySpec::parse(&text).map_err(|error| error.to_string())
+        self.policy.with_values(values).map_err(|error| error.to_string())
     }
 }
 
@@ -294,14 +276,6 @@ impl SweepFile {
     /// The keys of a table that stands for many values of a parameter, for the same page.
     pub fn values_shape() -> Shape {
         Spread::shape()
-    }
-
-    /// The warnings about the site: settings without effect, and queues that do not fit the jobs of a source.
-    ///
-    /// # Errors
-    /// [`crate::Error::Request`] if the configuration of the site, a file of queues or a source is wrong.
-    pub fn site_warnings(&self) -> Result<Vec<String>, crate::Error> {
-        site::warnings(self)
     }
 
     /// The metric of the figures and of the ranking.

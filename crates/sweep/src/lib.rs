@@ -65,5 +65,6 @@ pub use location::Location;
 pub use merge::Merged;
 pub use plan::{MARKER, MOST_CELLS, Plan};
 pub use results::CellResult;
+pub use site::site_warnings;
 pub use tune::{Candidate, MARKER as TUNED, Tuned, tune};
 pub use world_keys::{WORLD_KEYS, WorldKey};

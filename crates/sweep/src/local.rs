@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use resched_analysis::metrics::named::Metric;
 use resched_analysis::{Gathered, Run};
 use resched_policies::PolicySpec;
-use resched_replay::{Nothing, ReadBy, Threads, World};
+use resched_replay::{Nothing, ReadBy, ReadyPolicy, Threads, World};
 
 use crate::Error;
 use crate::cell::Cell;
@@ -142,7 +142,7 @@ impl<'a> Worlds<'a> {
     }
 
     /// The world of a cell, and its policy.
-    fn of(&self, cell: &Cell) -> Result<(Arc<World>, PolicySpec), Error> {
+    fn of(&self, cell: &Cell) -> Result<(Arc<World>, ReadyPolicy), Error> {
         let key = key(cell);
         let spec = self.specs.get(&key, || self.make_spec(cell))?;
         let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
@@ -155,7 +155,9 @@ impl<'a> Worlds<'a> {
             world.check(&policy).map_err(|error| failed(cell, &cell.told(), &error))?;
             Ok(world)
         };
-        Ok((self.worlds.get(&(key, cell.seed), make)?, policy))
+        let world = self.worlds.get(&(key, cell.seed), make)?;
+        let policy = world.ready(&policy).map_err(|error| failed(cell, &cell.policy, &error))?;
+        Ok((world, policy))
     }
 
     /// A cell is done with its world.

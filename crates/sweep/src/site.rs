@@ -24,11 +24,11 @@ pub(crate) struct SiteRules {
     warnings: Vec<String>,
 }
 
-/// The warnings about the site of a sweep: settings without effect, and queues that do not fit the jobs of a source.
+/// The warnings about the site of a sweep file: settings without effect, and queues that do not fit the jobs of a source.
 ///
 /// # Errors
 /// [`Error::Request`] if the configuration of the site, a file of queues or a source is wrong.
-pub(crate) fn warnings(file: &SweepFile) -> Result<Vec<String>, Error> {
+pub fn site_warnings(file: &SweepFile) -> Result<Vec<String>, Error> {
     let SiteRules { site, mut warnings, .. } = SiteRules::read(file.site.as_deref())?;
     let mut with_rules = Vec::new();
     for Variant { name, policy, .. } in &file.variants {

@@ -275,13 +275,13 @@ pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec
 
 /// How many cells run in containers while their baseline runs in slots, or the other way round.
 fn in_other_places(groups: &[Group<'_>], baselines: &[Option<usize>], file: &SweepFile) -> usize {
-    let engine = |group: &Group<'_>| {
+    let system = |group: &Group<'_>| {
         let variant = file.variants.iter().find(|variant| variant.name == group.variant);
-        variant.map(|variant| variant.policy.info.engine)
+        variant.map(|variant| variant.policy.info.system())
     };
     let differ = |(group, baseline): (&Group<'_>, &Option<usize>)| {
         let base = baseline.and_then(|base| groups.get(base));
-        if base.is_some_and(|base| engine(base) != engine(group)) { group.seeds() } else { 0 }
+        if base.is_some_and(|base| system(base) != system(group)) { group.seeds() } else { 0 }
     };
     groups.iter().zip(baselines).map(differ).sum()
 }

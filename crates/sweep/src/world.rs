@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use resched_policies::PolicySpec;
-use resched_replay::{Setup, Source, World};
+use resched_replay::{Setup, Source, World, set_machines};
 use resched_sim::ClusterConfig;
 use resched_tables::store::{Trace, sha256};
 use resched_workload::Workload as WorkloadFile;
@@ -94,7 +94,7 @@ impl WorldSpec {
         let told = |error: &dyn std::fmt::Display| Error::Request(with_values(values, error));
         let mut cluster = ClusterConfig::of_settings(draft.rules).map_err(|error| told(&error))?;
         if let Some(nodes) = draft.nodes {
-            draft.workload = resize(&mut cluster, draft.workload, nodes);
+            set_machines(&mut cluster, draft.workload.as_mut(), nodes);
         }
         let rules = cluster.clone();
         let (source, content) = match (origin, draft.workload) {
@@ -186,23 +186,6 @@ impl Draft {
     }
 }
 
-/// Sets the number of machines: a workload is generated for as many; the machines of a trace, and those that the cluster file names,
-/// are cut or cloned. Returns the workload.
-fn resize(cluster: &mut ClusterConfig, workload: Option<Table>, nodes: u32) -> Option<Table> {
-    match workload {
-        Some(mut workload) if cluster.cost.host_factors.is_empty() && cluster.outages.is_empty() => {
-            if let Some(Toml::Table(own)) = workload.get_mut("cluster") {
-                own.insert("nodes".to_owned(), i64::from(nodes).into());
-            }
-            Some(workload)
-        }
-        workload => {
-            cluster.resize(nodes);
-            workload
-        }
-    }
-}
-
 /// The text of a problem, with the values of its world if there are any.
 pub(crate) fn with_values(values: &[(String, Value)], problem: &dyn std::fmt::Display) -> String {
     let set: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {}", value.text())).collect();
@@ -238,4 +221,30 @@ pub(crate) fn policy_files(spec: &PolicySpec) -> Result<BTreeMap<String, String>
             Ok((path.clone(), sha256(&bytes)))
         })
         .collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// `--nodes 2` and `[world] nodes = [2]` are one rule: a cluster has no more racks than machines.
+    #[test]
+    fn a_sweep_resizes_a_workload_as_the_option_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("three-racks.toml");
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/sample-history.toml");
+        let text = fs::read_to_string(sample).unwrap().replace("racks = 2", "racks = 3");
+        assert!(text.contains("racks = 3"));
+        fs::write(&path, text).unwrap();
+        let source = SourcePath::Workload(path.clone());
+        let origin = Origin::open(&source).unwrap();
+        for nodes in [1, 2, 3, 12, 30] {
+            let resized = Source::open(&path).unwrap().resized(&mut ClusterConfig::default(), nodes).unwrap();
+            let values = [(NODES.to_owned(), Value::of(&Toml::Integer(nodes.into())))];
+            let at_home = (&SiteRules::default(), Treatment::default());
+            let world = WorldSpec::new((&source, &origin), None, at_home, &values).unwrap();
+            assert_eq!(world.identity["content"], resized.fingerprint().unwrap(), "{nodes} machines");
+        }
+    }
 }

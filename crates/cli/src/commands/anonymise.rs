@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use resched_ingest::anonymise::{Key, anonymise};
 use resched_tables::store::MANIFEST;
 
-use super::ingest::told;
 use crate::failure::Failure;
 use crate::out::ForceArg;
 use crate::output::print;
+use crate::written::Written;
 
 /// Replace the names in a trace by keyed hashes, so that you can share it.
 ///
@@ -39,10 +39,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let manifest = anonymise(&args.trace, &out, &key)?;
         // If the command is killed before this, nothing is in the way of the next attempt.
         file.commit()?;
-        return print(format!("{}{}: the key; keep it secret\n", told(&manifest, &args.out), path.display()));
+        return print(format!(
+            "{}{}: the key; keep it secret\n",
+            Written::of(&manifest, &args.out).in_words(),
+            path.display()
+        ));
     };
     let manifest = anonymise(&args.trace, &out, &Key::read(path)?)?;
-    print(told(&manifest, &args.out))
+    print(Written::of(&manifest, &args.out).in_words())
 }
 
 /// Where to write a new key: beside the trace, not in it, so that nobody shares it by accident.

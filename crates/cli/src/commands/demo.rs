@@ -18,6 +18,7 @@ use crate::grade::caveats;
 use crate::out::ForceArg;
 use crate::output::{Text, print};
 use crate::progress::IngestProgress;
+use crate::written::Written;
 
 /// The history of one morning on a small cluster. A test of `crates/ingest` made it from `traces/sample-history.toml`.
 static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../traces/sample-history");
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         &resched_ingest::Options::default(),
         &mut IngestProgress::new(),
     )?;
-    print(format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
+    print(format!("1. ingest the sample history\n   {}", Written::of(&manifest, &trace).in_words()))?;
 
     let policies: Result<Vec<PolicySpec>, _> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
     let policies = policies.map_err(resched_replay::Error::from)?;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use resched_workload::{MAX_WRITTEN_TASKS, write_trace_up_to};
 
-use super::ingest::print_written;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::ForceArg;
+use crate::written::print_written;
 
 /// Generate a synthetic trace from a workload file.
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,6 @@ use resched_analysis::metrics::groups::{By, GroupRow, SlowedJob, groups, most_sl
 use resched_tables::clock::Zone;
 use serde::Serialize;
 
-use super::replay::Done;
 use crate::output::{Text, TimeUnit, UNKNOWN, count, shown, table};
 
 /// The number of the most slowed jobs.
@@ -60,12 +59,11 @@ pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping], zone: Zone
 }
 
 /// The tables of all groups.
-pub(super) fn groups_told(done: &[Done]) -> Text {
-    let grouped: Vec<&Grouped> = done.iter().filter_map(|done| done.grouped.as_ref()).collect();
+pub(super) fn groups_told(grouped: &[&Grouped]) -> Text {
     let Some(first) = grouped.first() else { return Text::default() };
     let mut text = Text::default();
     for &by in first.groups.keys() {
-        text += table_of(by, &grouped);
+        text += table_of(by, grouped);
     }
     let slowed: Vec<&SlowedJob> = grouped.iter().flat_map(|grouped| &grouped.most_slowed).collect();
     text + table_of_slowed(&slowed)

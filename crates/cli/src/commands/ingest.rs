@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use resched_ingest::tables::unfinished;
 use resched_ingest::{Options, Part, TaskMaker, ingest, split};
 use resched_replay::Threads;
-use resched_tables::store::{MANIFEST, Manifest};
+use resched_tables::store::MANIFEST;
 use resched_tables::toml_file::explain_toml;
 use resched_workload::synthesise::Rules;
 use serde::Serialize;
@@ -15,12 +15,11 @@ use serde::Serialize;
 use super::engine::{DaskArgs, ProgramArgs};
 use super::ingest_steps;
 use crate::failure::Failure;
-use crate::format::{FormatArgs, values_of};
+use crate::format::FormatArgs;
 use crate::out::ForceArg;
 use crate::output::tell;
 use crate::progress::IngestProgress;
-use crate::written::Written;
-pub(super) use crate::written::left_out;
+use crate::written::{Written, print_written};
 
 /// Turn job histories, event logs, job lists or the Google and Alibaba cluster traces into a trace.
 ///
@@ -105,17 +104,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         tell_kept();
     }
     print_written(&manifest?, &args.out, args.format_args)
-}
-
-/// A few lines about a trace that was written.
-pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
-    Written::of(manifest, out).in_words()
-}
-
-/// Prints what a trace that was written holds.
-pub(super) fn print_written(manifest: &Manifest, out: &std::path::Path, format: FormatArgs) -> Result<(), Failure> {
-    let written = Written::of(manifest, out);
-    format.print(&written, &values_of(&written)?, || written.in_words())
 }
 
 /// If an ingest ended early, prints where its finished work is kept.

@@ -10,11 +10,11 @@ use resched_tables::store::Out;
 use serde::Serialize;
 
 use super::engine::{DaskArgs, ProgramArgs, Task, dask};
-use super::ingest::print_written;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::output::print_json;
 use crate::progress::IngestProgress;
+use crate::written::print_written;
 
 /// Plan an ingest of tables: split them into shards and write the plan. Prints the plan's path and the number of shards as JSON.
 #[derive(Debug, clap::Args)]

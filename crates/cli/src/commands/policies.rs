@@ -1,6 +1,6 @@
 //! `resched policies`: lists every policy and speculator with its parameters and source.
 
-use resched_policies::{Error, Family, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo};
+use resched_policies::{Error, Family, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo, policies_of};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ const SPECULATION: &str = "Speculation, combined with any policy: policy+specula
 
 /// Policies by family, then speculators.
 fn all() -> Vec<Entry> {
-    let policies = Family::ALL.into_iter().flat_map(Family::policies).map(Entry::from);
+    let policies = Family::ALL.into_iter().flat_map(policies_of).map(Entry::from);
     policies.chain(SPECULATORS.iter().map(Entry::from)).collect()
 }
 

@@ -1,6 +1,6 @@
 //! `resched replay`: replays a trace under one or more policies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun, finge
 use resched_analysis::validation::doubts;
 use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary};
 use resched_policies::PolicySpec;
-use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
+use resched_replay::{Engine, Files, ReadyPolicy, RunFolders, Setup, Threads, World, Written};
 use resched_robust::{Asked, Plan};
 use resched_tables::clock::Zone;
 use resched_tables::run::{self, RunBound, RunClock, RunWindow, Unfinished};
@@ -22,7 +22,6 @@ use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
 use super::groups::{Grouped, Grouping, grouped, groups_told};
-use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
@@ -32,7 +31,8 @@ use crate::policy_value::PolicyValue;
 use crate::progress::{ReplayProgress, replays_bar};
 use crate::threads::ThreadsArg;
 use crate::window_args::EndArgs;
-use crate::world_args::{WorldArgs, check_rules};
+use crate::world_args::{WorldArgs, warn_of_rules};
+use crate::written::left_out;
 
 /// Replay a trace under one or more policies.
 #[derive(Debug, clap::Args)]
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         told(&done, &options.metrics, baseline)
             + &windowed(&done, args.world.window.zone())
             + &signs_in_words(&done)
-            + groups_told(&done)
+            + groups_told(&done.iter().filter_map(|done| done.grouped.as_ref()).collect::<Vec<_>>())
             + &never_bound(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())
@@ -162,11 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// The policies that the user names, for a source of this kind.
 pub(super) fn policies(texts: &[String], engine: Engine) -> Result<Vec<PolicySpec>, Failure> {
-    let parse = match engine {
-        Engine::Hadoop => PolicySpec::parse_grid,
-        Engine::Batch => PolicySpec::parse_grid_for_batch,
-    };
-    let grids = texts.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let grids = texts.iter().map(|text| PolicySpec::parse_grid(text, engine)).collect::<Result<Vec<_>, _>>()?;
     Ok(grids.into_iter().flatten().collect())
 }
 
@@ -214,13 +210,13 @@ pub(super) fn replay_all(
         tell_replaced(&dir.path, &changed_files(&dir.path, run::MARKER));
     }
     // Reports errors of the source and the cluster before the first replay.
-    policies.iter().try_for_each(|policy| world.check(policy))?;
-    check_rules(world, policies)?;
+    let ready = policies.iter().map(|policy| world.check(policy)).collect::<Result<Vec<_>, _>>()?;
+    warn_of_rules(&ready);
     let progress = ReplayProgress::new();
     let bar = |policy: &PolicySpec| progress.add(&policy.label(), world.jobs(policy));
     let bars: Vec<ProgressBar> = policies.iter().map(bar).collect();
-    let all: Vec<_> = policies.iter().zip(folders.dirs()).zip(&bars).collect();
-    let replay = |((policy, dir), bar): &((&PolicySpec, &Out), &ProgressBar)| {
+    let all: Vec<_> = ready.iter().zip(folders.dirs()).zip(&bars).collect();
+    let replay = |((policy, dir), bar): &((&ReadyPolicy, &Out), &ProgressBar)| {
         let mut gathered = Gathered::default();
         let files = Files::to(*dir).with_decisions(options.decisions).resume(options.resume).read_by(&mut gathered);
         let started = Instant::now();
@@ -232,7 +228,7 @@ pub(super) fn replay_all(
         // The summary needs no attempts and no decisions, which take most of the memory. Other metrics may need the attempts.
         let intervals = if options.metrics.is_empty() { Vec::new() } else { run.intervals };
         let run = Run { intervals, decisions: Vec::new(), resources: Vec::new(), ..run };
-        Ok::<_, Failure>((run, dir.path.clone(), world.jobs(policy), wall_ms))
+        Ok::<_, Failure>((run, dir.path.clone(), world.jobs(policy.spec()), wall_ms))
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
@@ -289,8 +285,9 @@ fn test_of_sign(
     dirs: &[&Path],
     (threads, resume): (Threads, bool),
 ) -> Result<Option<Variants>, Failure> {
-    let engines: BTreeSet<bool> = asked.policies.iter().map(|policy| policy.info.is_batch()).collect();
-    if asked.policies.len() < 2 || engines.len() > 1 {
+    let mut engines = asked.policies.iter().map(|policy| policy.info.engine());
+    let first = engines.next();
+    if asked.policies.len() < 2 || engines.any(|engine| Some(engine) != first) {
         return Ok(None);
     }
     let run = |(run, dir): (&Run, &&Path)| {

@@ -6,10 +6,10 @@ use resched_ingest::scale::{Scale, scale};
 use resched_tables::clock::Instant;
 use resched_tables::store::MANIFEST;
 
-use super::ingest::print_written;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::ForceArg;
+use crate::written::print_written;
 
 /// Make a trace smaller or denser, or cut a time window out of it.
 ///

@@ -20,7 +20,7 @@ use crate::out::ForceArg;
 use crate::output::{Text, count, table};
 use crate::progress::SizeProgress;
 use crate::threads::ThreadsArg;
-use crate::world_args::{WorldArgs, check_rules};
+use crate::world_args::{WorldArgs, warn_of_rules};
 
 /// A limit on `--seeds`; more replays do not narrow the interval much.
 const MOST_SEEDS: u64 = 1_000;
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let policies = policies(std::slice::from_ref(&args.policy), source.engine())?;
     let [policy] = <[_; 1]>::try_from(policies)
         .map_err(|_| Failure::request("--policy: expected one policy, found a list of values; size each alone"))?;
-    check_rules(&World::open(&source, setup.clone())?, std::slice::from_ref(&policy))?;
+    warn_of_rules(&[World::open(&source, setup.clone())?.ready(&policy)?]);
     let vary = match args.vary {
         Vary::Nodes => size::Vary::Nodes,
         Vary::Slots => size::Vary::Slots,

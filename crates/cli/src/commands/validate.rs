@@ -1,34 +1,35 @@
 //! `resched validate`: replays a trace under the scheduler that ran it, and reports the error of the replay.
 
+mod answer;
 mod by_size;
-mod candidates;
+mod guessed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::validation_file::rules_sha256;
 use resched_analysis::metrics::validity;
-use resched_analysis::validation::{LocalityError, QuantityError, Validation, validate};
+use resched_analysis::validation::{Validation, guess, validate};
 use resched_analysis::{Gathered, Population, Run};
 use resched_policies::PolicySpec;
-use resched_replay::{ReadBy, World};
+use resched_replay::{ReadBy, World, usual_schedulers};
 use resched_sim::Skipped;
 use resched_tables::model::JobRow;
-use resched_tables::run::{RunCluster, RunEngine, RunInfo, RunTrace};
+use resched_tables::run::{RunCluster, RunEngine, RunTrace};
 use resched_tables::store::Trace;
 use resched_tables::validity::{Grade, Validity};
-use serde::Serialize;
 
-use self::candidates::{Guessed, candidates, most_probable};
-use super::ingest::left_out;
+use self::answer::{ROWS, Replay, Told};
+use self::guessed::Guessed;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
-use crate::output::{Text, TimeUnit, UNKNOWN, count, table};
+use crate::output::{Text, count, table};
 use crate::policy_value::PolicyValue;
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
-use crate::world_args::{WorldArgs, check_rules};
+use crate::world_args::{WorldArgs, warn_of_rules};
+use crate::written::left_out;
 
 /// A limit on `--seeds`; more replays of one trace do not show more about its draws.
 const MOST_SEEDS: u64 = 1_000;
@@ -56,61 +57,20 @@ pub(crate) struct Args {
     format: FormatArgs,
 }
 
-/// The errors of the replays of one policy.
-#[derive(Debug, Serialize)]
-struct Told {
-    /// The policy with its parameters, as runs are labelled.
-    label: String,
-    policy: String,
-    params: BTreeMap<String, String>,
-    /// Whether the user named no policy, so that this one is assumed.
-    assumed: bool,
-    /// The trace, which `--validation` checks.
-    trace: RunTrace,
-    /// The machines of its replay.
-    cluster: RunCluster,
-    /// The SHA-256 of the rules of its cluster, hexadecimal.
-    rules_sha256: String,
-    engine: RunEngine,
-    written_by: String,
-    /// Why this policy, if it is assumed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    guess: Option<Guessed>,
-    /// The means of the errors over seeds.
-    errors: BTreeMap<&'static str, Option<f64>>,
-    /// The replays, one for each seed.
-    replays: Vec<Replay>,
-    /// How far the errors can be trusted: the worst grade of `validity`.
-    grade: Grade,
-    /// What decides the errors, and whether it was observed.
-    validity: Validity,
-}
-
-#[derive(Debug, Serialize)]
-struct Replay {
-    seed: u64,
-    #[serde(flatten)]
-    validation: Validation,
-    #[serde(skip)]
-    validity: Validity,
-    #[serde(skip)]
-    info: RunInfo,
-}
-
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
     let observed = observed(&args.trace)?;
     let (source, setup) = args.world.open(&args.trace)?;
-    let mut policies = if assumed { candidates(&source, &observed)? } else { Vec::new() };
+    let mut policies = if assumed { usual_schedulers(&source)? } else { Vec::new() };
     policies.extend(super::replay::policies(&args.policies, source.engine())?);
     let world = World::open(&source, setup)?;
-    policies.iter().try_for_each(|policy| world.check(policy))?;
-    check_rules(&world, &policies)?;
+    let ready = policies.iter().map(|policy| world.check(policy)).collect::<Result<Vec<_>, _>>()?;
+    warn_of_rules(&ready);
     let seeds: Vec<u64> = (0..args.seeds).map(|step| args.world.seed.wrapping_add(step)).collect();
-    let all: Vec<_> = policies.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
+    let all: Vec<_> = ready.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
     let progress = ReplayProgress::new();
     let replays = args.threads.get().in_order(&all, |&(policy, seed)| {
-        let bar = progress.add(&policy.label(), world.jobs(policy));
+        let bar = progress.add(&policy.spec().label(), world.jobs(policy.spec()));
         let mut gathered = Gathered::default();
         let sink = ReadBy(&mut gathered);
         let info = world.with_seed(seed).replay_with(policy, sink, &mut |jobs| bar.set_position(jobs));
@@ -156,6 +116,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.format.print_lines(&told, || in_words(&told, observed.jobs.len(), &world.skipped()))
 }
 
+/// Keeps the most probable candidate, and says how probable all are.
+fn most_probable(mut told: Vec<Told>, queues: usize) -> Vec<Told> {
+    let of_candidates: Vec<Vec<&Validation>> =
+        told.iter().map(|own| own.replays.iter().map(|replay| &replay.validation).collect()).collect();
+    let found = guess(&of_candidates);
+    let labels = told.iter().map(|own| own.label.clone()).collect();
+    let mut best = told.swap_remove(found.best().min(told.len() - 1));
+    best.guess = Some(Guessed::of(found, labels, queues));
+    vec![best]
+}
+
 /// How many queues the jobs of a trace name.
 fn queues(trace: &Path) -> Result<usize, Failure> {
     let rows = Trace::open(trace)?.rows::<JobRow>()?;
@@ -178,110 +149,6 @@ fn observed(path: &Path) -> Result<Run, Failure> {
     observed.check_observed(path)?;
     Ok(observed)
 }
-
-impl Told {
-    /// The cells of the column of this policy.
-    fn cells(&self, jobs: usize) -> Vec<String> {
-        let first = self.replays.first().map(|replay| &replay.validation);
-        let number = |name: &str, unit: Unit| self.error(name, unit);
-        let mean_of = |pick: &dyn Fn(&Validation) -> Option<f64>| {
-            let values: Vec<f64> = self.replays.iter().filter_map(|replay| pick(&replay.validation)).collect();
-            resched_analysis::statistics::distribution::mean(&values)
-        };
-        let level = |level: usize, name: &str| {
-            let shares = |pick: fn(&LocalityError) -> [f64; 3]| {
-                let locality = first.and_then(|own| own.locality)?;
-                pick(&locality).get(level).copied()
-            };
-            let observed = shares(|locality| locality.observed);
-            let observed = observed.map_or_else(String::new, |share| format!(" of {:.1} %", share * 100.0));
-            number(name, Unit::Points) + &observed
-        };
-        // The error of what is compared, and the means over seeds that it is of.
-        let quantity = |name: &str| {
-            let of = |pick: fn(&QuantityError) -> f64| mean_of(&|own| own.quantities.get(name).map(pick));
-            let Some((observed, replayed)) = of(|own| own.observed_ms).zip(of(|own| own.replayed_ms)) else {
-                return UNKNOWN.to_owned();
-            };
-            let unit = TimeUnit::of([observed, replayed]);
-            format!("{} ({} → {})", number(name, Unit::Signed), unit.show(observed), unit.show(replayed))
-        };
-        vec![
-            first.map_or_else(String::new, |own| format!("{} of {}", count(own.jobs_compared), count(jobs as u64))),
-            quantity("mean_completion"),
-            quantity("median_completion"),
-            quantity("p95_completion"),
-            quantity("mean_waiting"),
-            quantity("median_waiting"),
-            quantity("p95_waiting"),
-            quantity("makespan"),
-            number("completion_median", Unit::Share),
-            number("completion_p90", Unit::Share),
-            number("completion_mean", Unit::Share),
-            number("completion_mean_signed", Unit::Signed),
-            number("completion_ks", Unit::Plain),
-            number("map_time_ks", Unit::Plain),
-            level(0, "locality_node_points"),
-            level(1, "locality_rack_points"),
-            level(2, "locality_off_points"),
-            number("map_utilisation", Unit::Share),
-            number("reduce_utilisation", Unit::Share),
-        ]
-    }
-
-    /// The mean of an error over seeds, and its range.
-    fn error(&self, name: &str, unit: Unit) -> String {
-        let Some(mean) = self.errors.get(name).copied().flatten() else { return "-".to_owned() };
-        let all = || self.replays.iter().flat_map(|replay| replay.validation.errors());
-        let values = || all().filter(|error| error.0 == name).filter_map(|error| error.1);
-        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-        let text = unit.tell(mean);
-        if self.replays.len() > 1 { format!("{text} ({} to {})", unit.tell(low), unit.tell(high)) } else { text }
-    }
-}
-
-/// How an error is printed.
-#[derive(Debug, Clone, Copy)]
-enum Unit {
-    Share,
-    Signed,
-    Points,
-    Plain,
-}
-
-impl Unit {
-    fn tell(self, value: f64) -> String {
-        match self {
-            Unit::Share => format!("{:.1} %", value * 100.0),
-            Unit::Signed => format!("{:+.1} %", value * 100.0),
-            Unit::Points => format!("{value:+.1} points"),
-            Unit::Plain => format!("{value:.3}"),
-        }
-    }
-}
-
-/// The rows of the table; [`Told::cells`] has a cell for each.
-const ROWS: [&str; 19] = [
-    "jobs compared",
-    "completion time: mean (observed → replayed)",
-    "  median",
-    "  p95",
-    "waiting time: mean",
-    "  median",
-    "  p95",
-    "makespan",
-    "completion time of a job: median error",
-    "  90 % of the jobs within",
-    "  mean error",
-    "  mean error with its sign",
-    "KS distance: completion times",
-    "  map run times",
-    "maps launched on a node with the input",
-    "  in its rack",
-    "  elsewhere",
-    "running maps: mean difference / slots",
-    "running reduces: mean difference / slots",
-];
 
 /// The means over seeds; null for an error that no replay has.
 fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {

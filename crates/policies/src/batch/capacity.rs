@@ -17,7 +17,7 @@ use super::claims::By;
 use super::fifo::PRIORITY;
 use super::shares::{self, Measure, Rules, Shares, WEIGHTS};
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::settings::{Declared, File, settings};
 
 /// Its entry in the registry.
@@ -26,7 +26,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Capacity scheduling: queues with guaranteed shares",
     source: "Hadoop YARN, CapacityScheduler",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
     build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),

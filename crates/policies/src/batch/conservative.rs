@@ -22,7 +22,7 @@ use resched_tables::model::Reason;
 use super::easy::said_end;
 use super::estimates::Running;
 use super::profile::Profile;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::settings::settings;
 
 /// Its entry in the registry.
@@ -31,7 +31,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Conservative backfilling: later tasks start early if that delays no task before them",
     source: "Mu'alem and Feitelson 2001",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
     build: Build::Batch(|values, _| Ok(Box::new(Conservative::new(&Settings::read(values)?)))),

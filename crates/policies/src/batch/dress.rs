@@ -26,7 +26,7 @@ use resched_tables::model::Reason;
 
 use super::queue::Queue;
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByRun, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters::{
@@ -42,7 +42,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "DRESS: a part of the machines is kept for small jobs",
     source: "DRESS, Algorithms 1 to 3",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
     build: Build::Batch(|values, _| Ok(Box::new(BatchDress::new(&Settings::read(values)?)?))),

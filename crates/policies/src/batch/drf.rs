@@ -10,12 +10,9 @@
 //! the turn passes, the first `depth` tasks of the user are tried. Among equals, the user who came first is served
 //! first. Nothing is preempted.
 
-use super::claims::By;
-use super::fifo::PRIORITY;
-use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS};
-use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::settings::{File, settings};
+use super::fair::{Settings, policy};
+use super::shares::Measure;
+use crate::info::{Build, Family, PolicyInfo};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -23,24 +20,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Dominant Resource Fairness between users or queues",
     source: "Ghodsi et al. 2011, Algorithm 1",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),
+    build: Build::Batch(|values, _| Ok(Box::new(policy(Measure::Dominant, &Settings::read(values)?)?))),
 };
-
-settings! {
-    /// What you can set.
-    struct Settings {
-        /// who shares the machines: users, jobs, groups or queues
-        by: By = "by" { choice: By::User, of: [By::User, By::Queue, By::Group, By::Job] },
-        weights: File = WEIGHTS,
-        depth: u32 = DEPTH,
-        priority: bool = PRIORITY,
-    }
-}
-
-fn policy(settings: &Settings) -> Result<Shares, Error> {
-    let rules = Rules::new(Measure::Dominant, settings.by, &settings.weights, settings.priority, settings.depth)?;
-    Ok(Shares::new(rules))
-}

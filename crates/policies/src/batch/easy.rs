@@ -22,7 +22,7 @@ use resched_tables::model::Reason;
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
 use super::queue::{Place, Queue};
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::settings::settings;
 
 /// Its entry in the registry.
@@ -31,7 +31,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "EASY backfilling: later tasks start early if that does not delay the first waiting task",
     source: "Lifka 1995; Mu'alem and Feitelson 2001",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
     build: Build::Batch(|values, _| Ok(Box::new(Easy::new(&Settings::read(values)?)))),

@@ -14,7 +14,7 @@ use super::claims::By;
 use super::fifo::PRIORITY;
 use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS};
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::settings::{File, settings};
 
 /// Its entry in the registry.
@@ -23,15 +23,14 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Fair sharing of processor between users or jobs",
     source: "Bertsekas and Gallager 1992 (max-min fairness)",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),
+    build: Build::Batch(|values, _| Ok(Box::new(policy(Measure::Cpu, &Settings::read(values)?)?))),
 };
 
 settings! {
-    /// What you can set.
-    struct Settings {
+    /// What you can set, whatever is shared.
+    pub(super) struct Settings {
         /// who shares the machines: users, jobs, groups or queues
         by: By = "by" { choice: By::User, of: [By::User, By::Job, By::Group, By::Queue] },
         weights: File = WEIGHTS,
@@ -40,7 +39,8 @@ settings! {
     }
 }
 
-fn policy(settings: &Settings) -> Result<Shares, Error> {
-    let rules = Rules::new(Measure::Cpu, settings.by, &settings.weights, settings.priority, settings.depth)?;
+/// Fair sharing of what is measured.
+pub(super) fn policy(measure: Measure, settings: &Settings) -> Result<Shares, Error> {
+    let rules = Rules::new(measure, settings.by, &settings.weights, settings.priority, settings.depth)?;
     Ok(Shares::new(rules))
 }

@@ -14,7 +14,7 @@ use resched_sim::batch::{Offer, Policy, View};
 use resched_sim::{TaskId, Violation};
 
 use super::queue::{Place, Queue};
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::settings::{parameter, settings};
 
 /// Its entry in the registry.
@@ -23,7 +23,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "First come, first served, for tasks that request processor and memory",
     source: "Feitelson et al. 2004 (FCFS)",
     family: Family::Batch,
-    engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
     build: Build::Batch(|values, _| Ok(Box::new(BatchFifo::new(&Settings::read(values)?)))),

@@ -18,26 +18,22 @@ mod fair_scheduler;
 mod hadoop_site;
 mod mapred_queues;
 mod properties;
+mod read;
 mod xml;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use resched_tables::store::sha256;
 use serde::Serialize;
 use toml::Table;
 
-use crate::error::Error;
 use crate::parameter::Parameter;
 use crate::queues::allocations::Allocations;
 use crate::queues::capacity::CapacityQueue;
-use crate::queues::file::check;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
 use crate::queues::yarn_fair::FairQueue;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
-use properties::{Properties, Property};
-use xml::Notes;
+use properties::Property;
 
 /// A parameter with the name of its policy.
 pub(crate) type PolicyParameter = (&'static str, &'static Parameter);
@@ -96,70 +92,6 @@ impl SettingOrigin {
 const FAIR_SCHEDULER: &str = "fair-scheduler.xml";
 const CAPACITY_SCHEDULER: &str = "capacity-scheduler.xml";
 const MAPRED_QUEUES: &str = "mapred-queues.xml";
-/// The files that hold properties. A later file wins.
-const PROPERTIES: [&str; 3] = ["mapred-site.xml", "yarn-site.xml", CAPACITY_SCHEDULER];
-
-impl SiteConf {
-    /// Reads the configuration files of a folder for policies with these parameters. At least one file must exist.
-    ///
-    /// # Errors
-    /// The folder has no such file; or a file is not XML, has a document type, is too long, or holds a value out of its
-    /// range. The error gives file and line.
-    pub(crate) fn read_for(parameters: &[PolicyParameter], dir: &Path) -> Result<Self, Error> {
-        let mut notes = Notes::new(dir);
-        let mut files = BTreeMap::new();
-        let mut open = |file: &str| -> Result<Option<Vec<u8>>, Error> {
-            let path = dir.join(file);
-            if !path.is_file() {
-                return Ok(None);
-            }
-            let bytes = xml::bytes(&path)?;
-            files.insert(file.to_owned(), sha256(&bytes));
-            Ok(Some(bytes))
-        };
-        let mut properties = Properties::default();
-        for file in PROPERTIES {
-            if let Some(bytes) = open(file)? {
-                xml::read(&bytes, file, "configuration", &mut notes, |root, notes| properties.add(root, notes))?;
-            }
-        }
-        let mut site = Site::default();
-        if let Some(bytes) = open(FAIR_SCHEDULER)? {
-            xml::read(&bytes, FAIR_SCHEDULER, "allocations", &mut notes, |root, notes| {
-                fair_scheduler::read(root, &mut site, notes)
-            })?;
-        }
-        if let Some(bytes) = open(MAPRED_QUEUES)? {
-            site.mapred_queues = Some(xml::read(&bytes, MAPRED_QUEUES, "queues", &mut notes, mapred_queues::read)?);
-            capacity_scheduler::name_overruled(&mut properties, &mut notes);
-        } else {
-            site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
-        }
-        site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
-        if files.is_empty() {
-            let known = [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER]].concat().join(", ");
-            return Err(Error::Site(format!(
-                "{}: expected at least one of {known}, found none; name another folder",
-                dir.display()
-            )));
-        }
-        if let Some(queues) = &site.mapred_queues {
-            let file = if files.contains_key(MAPRED_QUEUES) { MAPRED_QUEUES } else { CAPACITY_SCHEDULER };
-            let path = dir.join(file);
-            check(queues).map_err(|problem| Error::Site(format!("{}: {problem}; correct it", path.display())))?;
-        }
-        if let Some(queues) = &site.yarn_queues {
-            let path = dir.join(CAPACITY_SCHEDULER);
-            check(queues).map_err(|problem| Error::Site(format!("{}: {problem}; correct it", path.display())))?;
-        }
-        let mut origins = BTreeMap::new();
-        let mut set = hadoop_site::of_policies(parameters, &mut properties, &mut notes, &mut origins)?;
-        site.parameters.append(&mut set);
-        let cluster = hadoop_site::cluster(&mut properties, &mut notes, &mut origins)?;
-        hadoop_site::name_the_rest(parameters, &mut properties, &mut notes);
-        Ok(Self { site, cluster, origins, files, warnings: notes.into_lines() })
-    }
-}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -1,5 +1,6 @@
 //! Folders of configuration files, good and bad.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::*;

@@ -12,12 +12,12 @@
 //! task that lost its duplicates gets no others, because they were no faster. Mantri's placement of reduces and its
 //! protection of outputs are left out.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunId, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Orders, RunId, RunView, View};
 use resched_sim::{JobId, Ms, TaskId};
-use resched_tables::model::Outcome;
 
+use super::SpeculatorInfo;
+use super::on_schedule::{OnSchedule, Search};
 use super::requests::Requests;
-use super::{Speculator, SpeculatorInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::task_progress::{StageWeights, time_to_end};
 use crate::settings::settings;
@@ -62,7 +62,6 @@ struct Mantri {
     new_times: ByJob<[NewTimes; 2]>,
     /// Its actions on each task.
     tasks: ByTask<Done>,
-    requests: Requests,
     list: Vec<Copy>,
     wanted: Vec<(f64, TaskId)>,
 }
@@ -111,8 +110,8 @@ struct Copy {
 }
 
 impl Mantri {
-    fn new(settings: Settings) -> Self {
-        Self {
+    fn new(settings: Settings) -> OnSchedule<Self> {
+        OnSchedule::new(Self {
             probability: settings.probability,
             copies: settings.copies,
             keep: settings.keep,
@@ -121,10 +120,9 @@ impl Mantri {
             samples: settings.samples,
             new_times: ByJob::default(),
             tasks: ByTask::default(),
-            requests: Requests::default(),
             list: Vec::new(),
             wanted: Vec::new(),
-        }
+        })
     }
 
     /// How long new copies take, once enough is known of it.
@@ -134,7 +132,7 @@ impl Mantri {
 
     /// Kills copies of a job that do not pay (the slower ones of several, and lone ones that should start anew), and asks for
     /// those that do.
-    fn check(&mut self, view: View<'_>, of: (JobId, Kind), orders: &mut Orders) {
+    fn check(&mut self, view: View<'_>, of: (JobId, Kind), requests: &mut Requests, orders: &mut Orders) {
         let Some(new_time) = self.known(of).and_then(NewTimes::mean) else { return };
         let mut list = std::mem::take(&mut self.list);
         list_copies(view, of, &mut list);
@@ -154,7 +152,7 @@ impl Mantri {
         }
         self.list = list;
         self.wanted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.wanted.iter().for_each(|&(_, task)| self.requests.push(task, of.1));
+        self.wanted.iter().for_each(|&(_, task)| requests.push(task, of.1));
     }
 
     /// Whether another copy of a task is likely to pay.
@@ -188,42 +186,30 @@ fn list_copies(view: View<'_>, (job, kind): (JobId, Kind), list: &mut Vec<Copy>)
     });
 }
 
-impl Speculator for Mantri {
-    fn task_started(&mut self, started: &RunView, _view: View<'_>) {
-        self.tasks[started.task].duplicates += u32::from(started.backup);
+impl Search for Mantri {
+    fn period(&self) -> Ms {
+        self.delta
     }
 
-    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
-        if ended.outcome == Outcome::Success {
-            self.new_times[ended.job][ended.kind.index()].add((ended.finish - ended.start) as f64);
-        }
-        self.requests.remove(ended.task, ended.kind);
-    }
-
-    fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.new_times.take(job);
-        self.requests.remove_job(view, job);
-    }
-
-    fn period(&self) -> Option<Ms> {
-        Some(self.delta)
-    }
-
-    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
-        self.requests.clear();
+    fn look(&mut self, view: View<'_>, requests: &mut Requests, orders: &mut Orders) {
+        requests.clear();
         for &job in view.jobs() {
             for kind in Kind::BOTH {
-                self.check(view, (job, kind), orders);
+                self.check(view, (job, kind), requests, orders);
             }
         }
     }
 
-    fn may_pick(&self, _view: View<'_>) -> bool {
-        !self.requests.is_empty()
+    fn task_started(&mut self, started: &RunView) {
+        self.tasks[started.task].duplicates += u32::from(started.backup);
     }
 
-    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        self.requests.pick(offer, kind)
+    fn task_succeeded(&mut self, ended: &AttemptEnd) {
+        self.new_times[ended.job][ended.kind.index()].add((ended.finish - ended.start) as f64);
+    }
+
+    fn job_finished(&mut self, job: JobId) {
+        self.new_times.take(job);
     }
 }
 

@@ -14,6 +14,7 @@ mod info;
 pub(crate) mod late;
 pub(crate) mod mantri;
 mod node_tally;
+mod on_schedule;
 mod requests;
 mod running;
 pub(crate) mod samr;

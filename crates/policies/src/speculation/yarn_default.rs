@@ -9,12 +9,12 @@
 //! attempt takes the mean run time of the finished tasks. Two parts of YARN's code are left out: its "slow task
 //! threshold", which is never compared with anything, and its smoothed estimator, which gives old values more weight.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Orders, View};
 use resched_sim::{JobId, Ms, TaskId};
-use resched_tables::model::Outcome;
 
+use super::SpeculatorInfo;
+use super::on_schedule::{OnSchedule, Search};
 use super::requests::Requests;
-use super::{Speculator, SpeculatorInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::StageWeights;
@@ -59,25 +59,22 @@ struct YarnDefault {
     succeeded: ByJob<[Moments; 2]>,
     /// When each job looks again.
     next_look: ByJob<Ms>,
-    /// The requested backups that have not started.
-    requests: Requests,
 }
 
 impl YarnDefault {
-    fn new(settings: Settings) -> Self {
-        Self {
+    fn new(settings: Settings) -> OnSchedule<Self> {
+        OnSchedule::new(Self {
             retry: settings.retry,
             pause: settings.pause,
             succeeded: ByJob::default(),
             next_look: ByJob::default(),
-            requests: Requests::default(),
-        }
+        })
     }
 
     /// The task of a job for which a backup is worth most, if one is worth anything and may run.
-    fn find(&self, view: View<'_>, job: JobId, kind: Kind) -> Option<TaskId> {
+    fn find(&self, view: View<'_>, (job, kind): (JobId, Kind), requests: &Requests) -> Option<TaskId> {
         let own = view.job(job);
-        let waits = own.ready(kind) > 0 || self.requests.hold(view, job, kind);
+        let waits = own.ready(kind) > 0 || requests.hold(view, job, kind);
         if waits || own.running(kind) == 0 {
             return None;
         }
@@ -111,43 +108,31 @@ fn value(estimated_end: f64, now: Ms, mean: f64) -> Option<f64> {
     (estimated_end >= now as f64 && value > 0.0).then_some(value)
 }
 
-impl Speculator for YarnDefault {
-    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
-        if ended.outcome == Outcome::Success {
-            self.succeeded[ended.job][ended.kind.index()].add((ended.finish - ended.start) as f64);
-        }
-        self.requests.remove(ended.task, ended.kind);
+impl Search for YarnDefault {
+    fn period(&self) -> Ms {
+        self.retry
     }
 
-    fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.succeeded.take(job);
-        self.requests.remove_job(view, job);
-    }
-
-    fn period(&self) -> Option<Ms> {
-        Some(self.retry)
-    }
-
-    fn tick(&mut self, view: View<'_>, _orders: &mut Orders) {
+    fn look(&mut self, view: View<'_>, requests: &mut Requests, _orders: &mut Orders) {
         for &job in view.jobs() {
             if view.now() < self.next_look[job] {
                 continue;
             }
             for kind in Kind::BOTH {
-                if let Some(task) = self.find(view, job, kind) {
-                    self.requests.push(task, kind);
+                if let Some(task) = self.find(view, (job, kind), requests) {
+                    requests.push(task, kind);
                     self.next_look[job] = view.now() + self.pause;
                 }
             }
         }
     }
 
-    fn may_pick(&self, _view: View<'_>) -> bool {
-        !self.requests.is_empty()
+    fn task_succeeded(&mut self, ended: &AttemptEnd) {
+        self.succeeded[ended.job][ended.kind.index()].add((ended.finish - ended.start) as f64);
     }
 
-    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        self.requests.pick(offer, kind)
+    fn job_finished(&mut self, job: JobId) {
+        self.succeeded.take(job);
     }
 }
 

@@ -5,7 +5,7 @@ use resched_sim::hadoop::{Kind, System};
 
 use super::{Change, Open, SIGMAS, Unknown};
 use crate::Error;
-use crate::source::Engine;
+use resched_policies::Engine;
 
 /// If a larger share of the places of input is drawn by the replay, they are not those of the trace.
 const MOST_DRAWN: f64 = 0.05;

@@ -10,15 +10,14 @@ mod hadoop;
 mod production;
 mod yarn;
 
-use resched_policies::PolicySpec;
+use resched_policies::{Engine, PolicySpec};
 use resched_sim::ClusterConfig;
 use resched_sim::hadoop::System;
 use resched_tables::run::Unfinished;
 use resched_tables::store::Manifest;
 
 use crate::Error;
-use crate::source::Engine;
-use crate::world::{Hadoop, Setup, World, engine_of};
+use crate::world::{Hadoop, Setup, World};
 
 /// Something that decides the times of jobs and that the data may leave open.
 #[derive(Debug, Clone, Copy)]
@@ -153,12 +152,8 @@ impl World {
     /// As [`World::check`].
     pub fn variants(&self, policies: &[PolicySpec]) -> Result<Vec<Variant>, Error> {
         let Some(first) = policies.first() else { return Ok(Vec::new()) };
-        let system = |policy: &PolicySpec| match policy.info.engine {
-            resched_policies::Engine::Hadoop(system) => Some(system),
-            resched_policies::Engine::Batch => None,
-        };
-        let open =
-            Open { world: self, engine: engine_of(first), systems: policies.iter().filter_map(system).collect() };
+        let systems = policies.iter().filter_map(|policy| policy.info.system()).collect();
+        let open = Open { world: self, engine: first.info.engine(), systems };
         let mut all = Vec::new();
         for unknown in UNKNOWNS {
             let own = (unknown.variants)(&open)?;

@@ -4,8 +4,8 @@ use resched_sim::batch::SizeRule;
 
 use super::{Change, Open, Unknown, other_ways};
 use crate::facts::SMALL;
-use crate::source::Engine;
 use crate::world::Setup;
+use resched_policies::Engine;
 
 /// A walltime limit that nobody gives is so many times the run time. Users ask for more than they need (Mu'alem and Feitelson 2001); how
 /// much more is a choice.

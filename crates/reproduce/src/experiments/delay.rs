@@ -2,8 +2,9 @@
 
 use resched_analysis::Run;
 use resched_analysis::statistics::repeats::t_interval;
-use resched_report::Line;
+use resched_report::{Figure, Line, Lines, draw_lines};
 
+use crate::Error;
 use crate::case::{Bundled, bundled};
 use crate::experiment::Knob;
 use crate::replays::Replays;
@@ -25,6 +26,18 @@ pub(super) fn locality(run: &Run, keep: fn(&str) -> bool) -> Option<f64> {
     let [local, all] = jobs
         .fold([0, 0], |[local, all], job| [local + job.map_launches[0], all + job.map_launches.iter().sum::<u64>()]);
     (all > 0).then(|| 100.0 * local as f64 / all as f64)
+}
+
+/// Whether a job is one of the small ones, by its name.
+pub(super) fn small(name: &str) -> bool {
+    name == "small"
+}
+
+/// The figure of such lines; none if there is nothing to draw.
+pub(super) fn figure(chart: &Lines<'_>, title: &str, caption: &str) -> Result<Vec<Figure>, Error> {
+    let figure =
+        |svg| Figure { name: chart.name.to_owned(), title: title.to_owned(), caption: caption.to_owned(), svg };
+    Ok(draw_lines(chart, resched_policies::order_of)?.map(figure).into_iter().collect())
 }
 
 /// The line of a share (%) over the cases of a series, each at its parameter, with its interval.

@@ -1,9 +1,9 @@
 //! Delay Scheduling: locality against the skip count D, beside the paper's formula.
 
 use resched_policies::parts::delay_formulas::{hit_probability, longest_wait, skips_for};
-use resched_report::{Figure, Line, Lines, draw_lines};
+use resched_report::{Figure, Line, Lines};
 
-use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality, series};
+use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, figure, locality, series, small};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
@@ -45,10 +45,6 @@ fn expected(skips: f64) -> f64 {
     100.0 * (1..=MAPS).map(left).sum::<f64>() / f64::from(MAPS)
 }
 
-fn small(name: &str) -> bool {
-    name == "small"
-}
-
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
     let found = |skips| replays.each(&label(skips), |run| locality(run, small));
@@ -86,18 +82,15 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         series(replays, "replay", &points, |run| locality(run, small)),
         Line { label: "formula".to_owned(), points: formula, marked: false },
     ];
-    let name = "delay-locality";
-    let chart =
-        Lines { name, x: "Skip count D", logarithmic: false, y: "Local maps (%)", band: false, series: &series };
-    let figure = |svg| {
-        Figure {
-        name: name.to_owned(),
-        title: "Locality against D".to_owned(),
-        caption: "Local maps of jobs of 20 maps on a full cluster of 100 machines, three replicas; whiskers are 95 % intervals over \
-                  the seeds. The line is the paper's lower estimate l(D)."
-            .to_owned(),
-        svg,
-    }
+    let chart = Lines {
+        name: EXPERIMENT.name,
+        x: "Skip count D",
+        logarithmic: false,
+        y: "Local maps (%)",
+        band: false,
+        series: &series,
     };
-    Ok(draw_lines(&chart, resched_policies::order_of)?.map(figure).into_iter().collect())
+    let caption = "Local maps of jobs of 20 maps on a full cluster of 100 machines, three replicas; whiskers are 95 % intervals over \
+                  the seeds. The line is the paper's lower estimate l(D).";
+    figure(&chart, "Locality against D", caption)
 }

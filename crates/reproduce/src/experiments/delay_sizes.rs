@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use resched_report::{Figure, Lines, draw_lines};
+use resched_report::{Figure, Lines};
 
-use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality, series};
+use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, figure, locality, series, small};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
@@ -54,10 +54,6 @@ fn cases() -> Result<Vec<Case>, Error> {
     Ok(cases)
 }
 
-fn small(name: &str) -> bool {
-    name == "small"
-}
-
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let gain = |first: (&str, u32), second: (&str, u32)| {
         replays.pairs(&label(first.0, first.1), &label(second.0, second.1), |a, b| {
@@ -82,18 +78,15 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         let points: Vec<(f64, String)> = SIZES.iter().map(|maps| (f64::from(*maps), label(name, *maps))).collect();
         series(replays, name, &points, |run| locality(run, small))
     });
-    let name = "delay-sizes";
-    let chart =
-        Lines { name, x: "Maps of a job", logarithmic: true, y: "Local maps (%)", band: false, series: &series };
-    let figure = |svg| {
-        Figure {
-        name: name.to_owned(),
-        title: "Locality against job size".to_owned(),
-        caption: "Local maps of jobs of that size on a full cluster of 100 machines, by the time they wait for a machine with \
-                  their data; whiskers are 95 % intervals over the seeds."
-            .to_owned(),
-        svg,
-    }
+    let chart = Lines {
+        name: EXPERIMENT.name,
+        x: "Maps of a job",
+        logarithmic: true,
+        y: "Local maps (%)",
+        band: false,
+        series: &series,
     };
-    Ok(draw_lines(&chart, resched_policies::order_of)?.map(figure).into_iter().collect())
+    let caption = "Local maps of jobs of that size on a full cluster of 100 machines, by the time they wait for a machine with \
+                  their data; whiskers are 95 % intervals over the seeds.";
+    figure(&chart, "Locality against job size", caption)
 }

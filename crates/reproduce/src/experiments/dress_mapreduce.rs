@@ -4,16 +4,14 @@ use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
 
 use super::coupling::{figure, figures};
-use super::dress::{
-    ASSUMPTIONS, DRAWN, Demands, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, lengths, mean_change, tick_label,
-    ticks, with_length,
-};
+use super::dress::{ASSUMPTIONS, DRAWN, KNOBS};
+use super::dress_twenty::TwentyJobs;
 use super::measures::{change, completion, waiting};
-use crate::case::{Case, bundled};
+use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
-use crate::row::{Draft, row};
-use crate::{Band, Error, Published, Row};
+use crate::row::row;
+use crate::{Published, Row};
 
 /// The experiment.
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -23,9 +21,9 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "20 MapReduce jobs, six of them small",
     knobs: KNOBS,
     assumptions: ASSUMPTIONS,
-    cases: all_cases,
+    cases: || JOBS.cases(),
     rows,
-    bands,
+    bands: |replays| JOBS.bands(replays),
     figures: |replays| {
         let labels = ["capacity", "dress"];
         figures([
@@ -35,30 +33,15 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     },
 };
 
-/// The small jobs.
-const SMALL: [usize; 6] = [4, 5, 6, 8, 10, 11];
-fn all_cases() -> Result<Vec<Case>, Error> {
-    let (workload, demands) = (bundled!("dress-mapreduce.toml").workload()?, Demands::new(&SMALL, 8));
-    Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
-}
-
-/// The claim about the small jobs.
-fn small_gain() -> Draft {
-    row("Completion of the small jobs, mean change (Fig. 9)", "%", Published::Change(-25.7)).missing(LENGTHS)
-}
-
-fn bands(replays: &Replays<'_>) -> Vec<Band> {
-    let gains = |from: &str, to: &str| replays.pairs(from, to, |a, b| mean_change(a, b, &SMALL));
-    let ticks = TICKS.map(|tick| (f64::from(tick), gains("capacity", &tick_label(tick))));
-    let lengths = LENGTHS_TRIED.map(|length| {
-        let [capacity, dress] = ["capacity", "dress"].map(|label| with_length("", length) + label);
-        (length, gains(&capacity, &dress))
-    });
-    vec![
-        Band::new("dress-mapreduce-tick", TICK, small_gain, ticks),
-        Band::new("dress-mapreduce-length", LENGTH, small_gain, lengths),
-    ]
-}
+/// Its jobs.
+const JOBS: TwentyJobs = TwentyJobs {
+    name: EXPERIMENT.name,
+    workload: bundled!("dress-mapreduce.toml"),
+    small: [4, 5, 6, 8, 10, 11],
+    fit: 8,
+    figure: "Fig. 9",
+    gain: -25.7,
+};
 
 /// The changes of all jobs that `keep` takes, averaged, %.
 fn mean_of(a: &Run, b: &Run, keep: fn(f64) -> bool) -> Option<f64> {
@@ -75,7 +58,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .missing(DRAWN)
             .replayed(&wait("capacity")),
         row("DRESS: wait of job 9 (Fig. 8)", "s", Published::Value(19.981)).missing(DRAWN).replayed(&wait("dress")),
-        small_gain().replayed(&paired(&|a, b| mean_change(a, b, &SMALL))),
+        JOBS.small_gain().replayed(&JOBS.gains(replays, "capacity", "dress")),
         row("Completion of the jobs that gain, mean (12 in the paper)", "%", Published::Change(-18.5))
             .missing(DRAWN)
             .replayed(&paired(&|a, b| mean_of(a, b, |change| change < 0.0))),

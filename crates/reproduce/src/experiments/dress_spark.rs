@@ -5,16 +5,14 @@ use resched_analysis::statistics::distribution::Distribution;
 use resched_analysis::time::timeline::makespan;
 
 use super::coupling::{figure, figures};
-use super::dress::{
-    ASSUMPTIONS, DRAWN, Demands, FITS, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, lengths, mean_change,
-    tick_label, ticks, with_length,
-};
+use super::dress::{ASSUMPTIONS, DRAWN, FITS, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, with_length};
+use super::dress_twenty::TwentyJobs;
 use super::measures::{change, completion, waiting};
-use crate::case::{Case, bundled};
+use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
 use crate::row::{Draft, row};
-use crate::{Band, Error, Published, Row};
+use crate::{Band, Published, Row};
 
 /// The experiment.
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -24,7 +22,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "20 Spark jobs, six of them small",
     knobs: KNOBS,
     assumptions: ASSUMPTIONS,
-    cases: all_cases,
+    cases: || JOBS.cases(),
     rows,
     bands,
     figures: |replays| {
@@ -37,41 +35,24 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     },
 };
 
-/// The small jobs.
-const SMALL: [usize; 6] = [4, 5, 7, 9, 10, 12];
-
-fn all_cases() -> Result<Vec<Case>, Error> {
-    let (workload, demands) = (bundled!("dress-spark.toml").workload()?, Demands::new(&SMALL, 6));
-    Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
-}
-
-/// The mean change of the small jobs' completion from Capacity to a policy, %, by seed.
-fn gains(replays: &Replays<'_>, policy: &str) -> Vec<f64> {
-    replays.pairs("capacity", policy, |a, b| mean_change(a, b, &SMALL))
-}
-
-/// The claim about the small jobs.
-fn small_gain() -> Draft {
-    row("Completion of the small jobs, mean change (Fig. 7)", "%", Published::Change(-27.6)).missing(LENGTHS)
-}
+/// Its jobs.
+const JOBS: TwentyJobs = TwentyJobs {
+    name: EXPERIMENT.name,
+    workload: bundled!("dress-spark.toml"),
+    small: [4, 5, 7, 9, 10, 12],
+    fit: 6,
+    figure: "Fig. 7",
+    gain: -27.6,
+};
 
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
-    let ticks = TICKS.map(|tick| (f64::from(tick), gains(replays, &tick_label(tick))));
-    let lengths = LENGTHS_TRIED.map(|length| {
-        let [capacity, dress] = ["capacity", "dress"].map(|label| with_length("", length) + label);
-        (length, replays.pairs(&capacity, &dress, |a, b| mean_change(a, b, &SMALL)))
-    });
     let medians =
         TABLE.iter().filter(|(name, ..)| name.starts_with("median")).map(|&(name, capacity, dress, _, of)| {
             let found = LENGTHS_TRIED.map(|length| (length, replays.each(&(with_length("", length) + "dress"), of)));
             let figure = format!("dress-{}-length", name.replace(' ', "-"));
             Band::new(figure, LENGTH, || of_dress(name, capacity, dress), found)
         });
-    let gains = [
-        Band::new("dress-spark-tick", TICK, small_gain, ticks),
-        Band::new("dress-spark-length", LENGTH, small_gain, lengths),
-    ];
-    gains.into_iter().chain(medians).collect()
+    JOBS.bands(replays).into_iter().chain(medians).collect()
 }
 
 /// DRESS's number in a line of Table II.
@@ -126,7 +107,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .inconsistent(FITS)
             .replayed(&replays.pairs("capacity", "dress", |a, b| Some(waiting(a, 7)? / waiting(b, 7)?.max(1.0)))),
     );
-    rows.push(small_gain().main().replayed(&gains(replays, "dress")));
+    rows.push(JOBS.small_gain().main().replayed(&JOBS.gains(replays, "capacity", "dress")));
     for (label, name) in
         [("literal", "printed algorithms to the letter"), ("hadoop", "Hadoop's own Capacity Scheduler")]
     {
@@ -134,14 +115,14 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             row(format!("Completion of the small jobs, {name}"), "%", Published::Change(-27.6))
                 .variant()
                 .ours("Another reading; it shows what whole requests are worth.")
-                .replayed(&gains(replays, label)),
+                .replayed(&JOBS.gains(replays, "capacity", label)),
         );
     }
     rows.push(
         row("Completion of the small jobs, largest change (job 7's)", "%", Published::Change(-51.2))
             .missing(LENGTHS)
             .replayed(&replays.pairs("capacity", "dress", |a, b| {
-                SMALL.iter().filter_map(|job| change(completion(a, *job), completion(b, *job))).reduce(f64::min)
+                JOBS.small.iter().filter_map(|job| change(completion(a, *job), completion(b, *job))).reduce(f64::min)
             })),
     );
     for (job, percent) in [(3, 32.0), (13, 10.2), (14, 6.1)] {

@@ -17,6 +17,7 @@ mod dress_mapreduce;
 mod dress_mixed;
 mod dress_spark;
 mod dress_toy;
+mod dress_twenty;
 mod measures;
 mod triple_queue;
 

@@ -46,11 +46,7 @@ fn policy(name: &Spanned<String>, keys: &Keys, engine: Engine, places: &Places<'
             other => return Err(places.error(Some(value.span()), &format!("policy: expected a text, found {other}"))),
         },
     };
-    let parse = match engine {
-        Engine::Hadoop => PolicySpec::parse,
-        Engine::Batch => PolicySpec::parse_for_batch,
-    };
-    parse(text).map_err(|error| places.error(Some(span), &error.to_string()))
+    PolicySpec::parse_for(text, engine).map_err(|error| places.error(Some(span), &error.to_string()))
 }
 
 /// Tries each value of a list, or the ends of a range, so that a wrong value is refused before the first cell.

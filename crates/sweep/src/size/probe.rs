@@ -4,8 +4,8 @@ use resched_analysis::metrics::bound::together;
 use resched_analysis::metrics::named::Measured;
 use resched_analysis::metrics::validity::WAITING;
 use resched_analysis::{Gathered, Run};
-use resched_policies::Engine as PolicyEngine;
-use resched_replay::{ClusterConfig, Engine, ReadBy, Setup, Source, Threads, World};
+use resched_policies::PolicyInfo;
+use resched_replay::{ClusterConfig, Engine, ReadBy, ReadyPolicy, Setup, Source, Threads, World};
 use resched_sim::hadoop::System;
 use resched_tables::validity::Validity;
 
@@ -71,8 +71,8 @@ impl<'a> Search<'a> {
         let seeds: Vec<u64> = (0..asked.seeds).map(|step| first.wrapping_add(step)).collect();
         let missing: Vec<u64> = seeds.iter().copied().filter(|&seed| kept.get(size, seed).is_none()).collect();
         if !missing.is_empty() {
-            let world = match self.world(size) {
-                Ok(world) => world,
+            let (world, policy) = match self.world(size) {
+                Ok(found) => found,
                 Err(error) if self.is_about_the_size(size, &error) => {
                     let probe = Probe { size, problem: Some(error.to_string()), ..Probe::default() };
                     told(Step::Probed(&probe));
@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
                 Err(error) => return Err(error.into()),
             };
             told(Step::Size { size, jobs: world.jobs(&asked.policy).saturating_mul(missing.len() as u64) });
-            self.threads.in_order(&missing, |&seed| self.replay(&world, size, seed))?;
+            self.threads.in_order(&missing, |&seed| self.replay((&world, &policy), size, seed))?;
         }
         let replays: Vec<KeptReplay> = seeds.iter().filter_map(|&seed| kept.get(size, seed)).collect();
         let values: Vec<f64> = replays.iter().map(|replay| replay.value).collect();
@@ -98,14 +98,14 @@ impl<'a> Search<'a> {
     }
 
     /// Replays the source at this size with this seed, and keeps the result.
-    fn replay(&self, world: &World, size: u32, seed: u64) -> Result<(), Error> {
+    fn replay(&self, (world, policy): (&World, &ReadyPolicy), size: u32, seed: u64) -> Result<(), Error> {
         let Self { asked, kept, told, .. } = self;
         let (mut gathered, mut before) = (Gathered::default(), 0);
         let mut progress = |jobs: u64| {
             told(Step::Jobs(jobs.saturating_sub(before)));
             before = jobs;
         };
-        let info = world.with_seed(seed).replay_with(&asked.policy, ReadBy(&mut gathered), &mut progress)?;
+        let info = world.with_seed(seed).replay_with(policy, ReadBy(&mut gathered), &mut progress)?;
         let run = Run::of_gathered(info, gathered);
         let value = asked.metric.of(&Measured::new(&run)).ok_or_else(|| {
             let (name, things) = (&asked.metric.name, if asked.vary == Vary::Nodes { "nodes" } else { "slots" });
@@ -116,24 +116,23 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The world at this size, checked for the policy.
-    pub(super) fn world(&self, size: u32) -> Result<World, resched_replay::Error> {
+    /// The world at this size, and the policy, which was checked in it.
+    pub(super) fn world(&self, size: u32) -> Result<(World, ReadyPolicy), resched_replay::Error> {
         let Sizing { source, setup, policy, vary, .. } = self.asked;
         if *vary == Vary::Nodes && size == self.own {
-            self.home.check(policy)?;
-            return Ok(self.home.with_seed(setup.seed));
+            return Ok((self.home.with_seed(setup.seed), self.home.check(policy)?));
         }
         let mut cluster = setup.cluster.clone();
         let source: Source = match vary {
             Vary::Nodes => source.clone().resized(&mut cluster, size)?,
             Vary::Slots => {
-                with_slots(&mut cluster, policy.info.engine, size);
+                with_slots(&mut cluster, policy.info, size);
                 source.clone()
             }
         };
         let world = World::open(&source, Setup { cluster, ..setup.clone() })?;
-        world.check(policy)?;
-        Ok(world)
+        let policy = world.check(policy)?;
+        Ok((world, policy))
     }
 
     /// Whether the source cannot be replayed because of the size: a container may not fit on the smallest machines, or a job on the
@@ -149,8 +148,8 @@ const LARGEST: u32 = 4;
 const LEAST_LARGEST: u32 = 1_000;
 
 /// Gives every machine `size` map slots, or the resources of as many containers.
-fn with_slots(cluster: &mut ClusterConfig, engine: PolicyEngine, size: u32) {
-    if engine == PolicyEngine::Hadoop(System::Containers) {
+fn with_slots(cluster: &mut ClusterConfig, policy: &PolicyInfo, size: u32) {
+    if policy.system() == Some(System::Containers) {
         cluster.containers.set_room(size);
         return;
     }

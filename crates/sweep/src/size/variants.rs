@@ -4,7 +4,7 @@ use resched_analysis::Gathered;
 use resched_analysis::Run;
 use resched_analysis::metrics::named::Measured;
 use resched_analysis::statistics::sign::{Level, SIGN};
-use resched_replay::{Engine, ReadBy, Variant, World};
+use resched_replay::{ReadBy, ReadyPolicy, Variant, World};
 use resched_tables::validity::{Fact, Grade};
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub struct InVariant {
 pub(super) fn variants(search: &Search<'_>, found: &Sized) -> Result<Vec<InVariant>, Error> {
     let asked = search.asked;
     let Some(size) = found.size.filter(|_| asked.robust != Level::Off) else { return Ok(Vec::new()) };
-    let world = search.world(size)?;
+    let (world, policy) = search.world(size)?;
     let variants = world.variants(std::slice::from_ref(&asked.policy))?;
     let most = match asked.robust {
         Level::Quick => found.probes.iter().map(|probe| probe.values.len()).sum(),
@@ -38,7 +38,7 @@ pub(super) fn variants(search: &Search<'_>, found: &Sized) -> Result<Vec<InVaria
     };
     let places: Vec<(usize, &Variant)> = variants.iter().enumerate().collect();
     let tried = |&(place, variant): &(usize, &Variant)| {
-        let value = if place < most { value(asked, &world, variant) } else { None };
+        let value = if place < most { value(asked, (&world, &policy), variant) } else { None };
         let holds = value.is_some_and(|value| asked.bound.holds(value));
         Ok::<_, Error>(InVariant { unknown: variant.unknown.name, says: variant.says.clone(), value, holds })
     };
@@ -46,10 +46,10 @@ pub(super) fn variants(search: &Search<'_>, found: &Sized) -> Result<Vec<InVaria
 }
 
 /// The metric in a variant; `None` if it cannot be replayed.
-fn value(asked: &Sizing, world: &World, variant: &Variant) -> Option<f64> {
-    let engine = if asked.policy.info.is_batch() { Engine::Batch } else { Engine::Hadoop };
+fn value(asked: &Sizing, (world, policy): (&World, &ReadyPolicy), variant: &Variant) -> Option<f64> {
+    let engine = policy.spec().info.engine();
     let mut gathered = Gathered::default();
-    let info = world.variant(engine, variant).ok()?.replay(&asked.policy, ReadBy(&mut gathered)).ok()?;
+    let info = world.variant(engine, variant).ok()?.replay(policy, ReadBy(&mut gathered)).ok()?;
     asked.metric.of(&Measured::new(&Run::of_gathered(info, gathered)))
 }
 

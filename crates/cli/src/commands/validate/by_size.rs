@@ -3,7 +3,7 @@
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::validation::{PHASES, SizeClass};
 
-use super::Told;
+use super::answer::Told;
 use crate::output::{Text, count, table};
 
 /// The errors of one policy, means over seeds: for each size the median error of completion and, by phase, the mean error with its

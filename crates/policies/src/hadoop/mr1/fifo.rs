@@ -10,7 +10,7 @@
 use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::job_queue::JobQueue;
 use crate::settings::settings;
 
@@ -20,10 +20,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Hadoop FIFO (JobQueueTaskScheduler)",
     source: "Hadoop MapReduce 1 (June 2011)",
     family: Family::MapReduce1,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Fifo::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Fifo::new(Settings::read(values)?)))),
 };
 
 settings! {

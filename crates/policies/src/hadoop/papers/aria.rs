@@ -17,7 +17,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch::launch_first;
@@ -30,10 +30,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "ARIA: earliest deadline first, with the fewest slots that meet each deadline (oracle: knows run times)",
     source: "ARIA (ICAC 2011), SimMR (CLUSTER 2011)",
     family: Family::Reference,
-    engine: Engine::Hadoop(System::Slots),
     oracle: true,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Aria::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Aria::new(Settings::read(values)?)))),
 };
 
 choices! {

@@ -20,7 +20,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 use resched_tables::model::Reason;
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::{equal_order, launch_equally};
 use crate::settings::settings;
@@ -31,10 +31,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "CoGRS: reduces at the centre of gravity of their input, maps by naive fair sharing",
     source: "Center-of-Gravity Reduce Task Scheduling to Lower MapReduce Network Traffic (CLOUD 2012)",
     family: Family::Paper,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(CoGrs::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(CoGrs::new(Settings::read(values)?)))),
 };
 
 settings! {

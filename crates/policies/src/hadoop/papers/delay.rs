@@ -11,7 +11,7 @@ use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 use resched_tables::model::Locality;
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::{equal_order, launch_equally};
@@ -23,10 +23,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Fair sharing with delay scheduling, by skip count",
     source: "Delay Scheduling, Algorithm 2",
     family: Family::Paper,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Delay::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Delay::new(Settings::read(values)?)))),
 };
 
 settings! {

@@ -16,7 +16,7 @@
 use resched_sim::hadoop::{Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::equal_order::{equal_order, launch_equally};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
 use crate::settings::settings;
@@ -27,10 +27,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Fair sharing with delay scheduling, by waiting time",
     source: "Delay Scheduling, Algorithm 3; Hadoop's Fair Scheduler of 2011",
     family: Family::Paper,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(DelayTime::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(DelayTime::new(Settings::read(values)?)))),
 };
 
 settings! {

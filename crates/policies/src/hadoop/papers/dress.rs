@@ -26,7 +26,7 @@ use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use crate::error::Error;
 use crate::hadoop::yarn::capacity::{NODE_LOCALITY_DELAY, Partitions, YarnCapacity, all_containers, first_tasks};
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters::{
@@ -42,10 +42,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "DRESS: a part of the cluster is kept for small jobs",
     source: "DRESS, Algorithms 1 to 3",
     family: Family::Paper,
-    engine: Engine::Hadoop(System::Containers),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Dress::new(&Settings::read(values)?)?))),
+    build: Build::Hadoop(System::Containers, |values, _| Ok(Box::new(Dress::new(&Settings::read(values)?)?))),
 };
 
 choices! {

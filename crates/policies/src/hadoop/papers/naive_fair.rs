@@ -10,7 +10,7 @@
 use resched_sim::hadoop::{Kind, Offer, Policy, System};
 use resched_sim::{JobId, Violation};
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::equal_order::launch_equally;
 
 /// Its entry in the registry.
@@ -19,10 +19,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Naive fair sharing (no pools, no delay)",
     source: "Delay Scheduling, Algorithm 1",
     family: Family::Paper,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: &[],
-    build: Build::Hadoop(|_, _| Ok(Box::new(NaiveFair::default()))),
+    build: Build::Hadoop(System::Slots, |_, _| Ok(Box::new(NaiveFair::default()))),
 };
 
 /// The policy.

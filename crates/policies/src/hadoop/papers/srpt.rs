@@ -13,7 +13,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_tables::model::Outcome;
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::launch::launch_first;
 use crate::settings::{choices, settings};
@@ -24,10 +24,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Shortest remaining processing time first (oracle: knows run times)",
     source: "Schrage 1968",
     family: Family::Reference,
-    engine: Engine::Hadoop(System::Slots),
     oracle: true,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Srpt::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Srpt::new(Settings::read(values)?)))),
 };
 
 choices! {

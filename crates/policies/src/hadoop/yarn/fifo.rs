@@ -12,7 +12,7 @@ use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{Ask, Offer, Policy, System};
 use resched_sim::{JobId, Violation};
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -20,10 +20,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "YARN FIFO scheduler",
     source: "Hadoop YARN (August 2014)",
     family: Family::Yarn,
-    engine: Engine::Hadoop(System::Containers),
     oracle: false,
     parameters: &[],
-    build: Build::Hadoop(|_, _| Ok(Box::new(YarnFifo::default()))),
+    build: Build::Hadoop(System::Containers, |_, _| Ok(Box::new(YarnFifo::default()))),
 };
 
 /// The policy.

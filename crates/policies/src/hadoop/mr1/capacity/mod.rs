@@ -22,7 +22,7 @@ use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::launch::launch_first;
 use crate::queues::capacity::{CapacityQueue, percentages};
@@ -39,10 +39,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Hadoop Capacity Scheduler of MapReduce 1 (queues, user limits)",
     source: "Hadoop MapReduce 1 (June 2011)",
     family: Family::MapReduce1,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, site| Ok(Box::new(Capacity::new(Settings::read(values)?, site)?))),
+    build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(Capacity::new(Settings::read(values)?, site)?))),
 };
 
 settings! {

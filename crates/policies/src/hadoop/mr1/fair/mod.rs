@@ -22,7 +22,7 @@ use resched_sim::hadoop::{Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
 use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
 use crate::settings::{File, settings};
@@ -36,10 +36,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Hadoop Fair Scheduler of 2011 (pools, delay, preemption)",
     source: "Hadoop MapReduce 1 (June 2011)",
     family: Family::MapReduce1,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, site| Ok(Box::new(Fair::new(&Settings::read(values)?, site)?))),
+    build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(Fair::new(&Settings::read(values)?, site)?))),
 };
 
 settings! {

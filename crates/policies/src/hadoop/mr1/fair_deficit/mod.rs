@@ -20,7 +20,7 @@ use resched_sim::hadoop::{Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::load_cap;
 use crate::parts::launch::launch_first;
@@ -35,10 +35,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Hadoop Fair Scheduler of 2008–09 (pools, deficits)",
     source: "Hadoop 0.20, contrib/fairscheduler",
     family: Family::MapReduce1,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, site| Ok(Box::new(FairDeficit::new(&Settings::read(values)?, site)?))),
+    build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(FairDeficit::new(&Settings::read(values)?, site)?))),
 };
 
 settings! {

@@ -37,7 +37,7 @@ use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_tables::draws::Purpose;
 
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
 use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
 use crate::settings::{File, choices, settings};
@@ -52,10 +52,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Coupling Scheduler (gradual reduces, Wait Scheduling, Random Peeking)",
     source: "Coupling Task Progress for MapReduce Resource-Aware Scheduling, Algorithms 1 to 3",
     family: Family::Paper,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, site| Ok(Box::new(Coupling::new(&Settings::read(values)?, site)?))),
+    build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(Coupling::new(&Settings::read(values)?, site)?))),
 };
 
 choices! {

@@ -21,7 +21,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
@@ -36,10 +36,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "FLEX: slots by layers, in the best order for a metric",
     source: "FLEX (Middleware 2010)",
     family: Family::Reference,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Flex::new(Settings::read(values)?)?))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Flex::new(Settings::read(values)?)?))),
 };
 
 settings! {

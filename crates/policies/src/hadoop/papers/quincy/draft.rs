@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use resched_sim::hadoop::{Kind, RunId, RunView, View};
-use resched_sim::{JobId, Ms, NodeId, RackId, TaskId};
+use resched_sim::{JobId, NodeId, RackId, TaskId};
 use resched_tables::model::{Locality, Reason};
 
+use super::costs::Costs;
 use super::inputs::{Input, Inputs};
 use super::network::{Cost, Group, Job, Machine, Placement, Problem};
 
@@ -20,33 +21,6 @@ impl Bounds {
     /// How many more, if so many run.
     pub(super) fn beyond(self, running: u32) -> Self {
         Self { least: self.least.saturating_sub(running), most: self.most.saturating_sub(running) }
-    }
-}
-
-/// The costs of places and of waiting.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Costs {
-    pub(super) psi: f64,
-    pub(super) xi: f64,
-    pub(super) omega: f64,
-    pub(super) split_bytes: f64,
-}
-
-impl Costs {
-    /// The cost of running a map that reads this many bytes at this level.
-    pub(super) fn place(&self, bytes: Option<u64>, level: Locality) -> Cost {
-        let per_gigabyte = match level {
-            Locality::Node => 0.0,
-            Locality::Rack => self.psi,
-            Locality::Off => self.xi,
-        };
-        // Thousandths: a GB is 10⁹ bytes.
-        (per_gigabyte * bytes.map_or(self.split_bytes, |bytes| bytes as f64) / 1e6) as Cost
-    }
-
-    /// The cost of leaving a map waiting that was submitted this long ago.
-    fn waiting(&self, time: Ms) -> Cost {
-        (self.omega * time as f64) as Cost
     }
 }
 

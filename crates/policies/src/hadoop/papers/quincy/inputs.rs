@@ -4,7 +4,7 @@ use resched_sim::hadoop::{Kind, View};
 use resched_sim::{JobId, NodeId, RackId, TaskId};
 use resched_tables::model::Locality;
 
-use super::draft::Costs;
+use super::costs::Costs;
 use super::network::Cost;
 
 /// The places of the input of a job's maps.

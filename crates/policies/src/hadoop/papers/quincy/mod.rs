@@ -16,6 +16,7 @@
 //! Reduces prefer no place and follow naive fair sharing. Among equally cheap flows, the solver prefers the first jobs,
 //! racks and nodes, as far as its order of search allows. Its choice is always the same.
 
+mod costs;
 mod draft;
 mod flow;
 mod inputs;
@@ -25,12 +26,13 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use resched_tables::model::Reason;
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::launch_equally;
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::settings::{choices, settings};
-use draft::{Bounds, Costs, Draft, is_movable};
+use costs::Costs;
+use draft::{Bounds, Draft, is_movable};
 use inputs::Inputs;
 
 /// Its entry in the registry.
@@ -39,10 +41,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Quincy: the cheapest flow of maps to slots",
     source: "Quincy (SOSP 2009)",
     family: Family::Reference,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(Quincy::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Quincy::new(Settings::read(values)?)))),
 };
 
 settings! {

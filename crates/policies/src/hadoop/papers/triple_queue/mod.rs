@@ -39,7 +39,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 use resched_tables::model::{Outcome, Reason};
 
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::job_queue::JobQueue;
 use crate::parts::predict::{Class, classify};
@@ -54,10 +54,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Triple-Queue with MR-Predict: CPU-bound and I/O-bound jobs side by side",
     source: "A Dynamic MapReduce Scheduler for Heterogeneous Workloads (GCC 2009)",
     family: Family::Paper,
-    engine: Engine::Hadoop(System::Slots),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, _| Ok(Box::new(TripleQueue::new(Settings::read(values)?)))),
+    build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(TripleQueue::new(Settings::read(values)?)))),
 };
 
 choices! {

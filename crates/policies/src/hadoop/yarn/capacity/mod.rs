@@ -31,7 +31,7 @@ use resched_tables::model::Reason;
 
 use super::report_kept;
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::whole_requests::{Next, WholeRequests};
 use crate::queues::file as queues;
@@ -49,10 +49,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "YARN Capacity Scheduler",
     source: "Hadoop YARN (2014)",
     family: Family::Yarn,
-    engine: Engine::Hadoop(System::Containers),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, site| Ok(Box::new(YarnCapacity::new(&Settings::read(values)?, site)?))),
+    build: Build::Hadoop(System::Containers, |values, site| {
+        Ok(Box::new(YarnCapacity::new(&Settings::read(values)?, site)?))
+    }),
 };
 
 parameter! {

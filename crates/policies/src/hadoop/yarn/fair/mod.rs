@@ -31,7 +31,7 @@ use resched_tables::model::Reason;
 
 use super::report_kept;
 use crate::error::Error;
-use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::queues::file as queues;
 use crate::queues::tree::{QueueTree, names_on};
@@ -49,10 +49,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "YARN Fair Scheduler (hierarchical queues)",
     source: "Hadoop YARN (August 2014)",
     family: Family::Yarn,
-    engine: Engine::Hadoop(System::Containers),
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Hadoop(|values, site| Ok(Box::new(YarnFair::new(&Settings::read(values)?, site)?))),
+    build: Build::Hadoop(System::Containers, |values, site| {
+        Ok(Box::new(YarnFair::new(&Settings::read(values)?, site)?))
+    }),
 };
 
 choices! {

@@ -1,0 +1,157 @@
+//! The errors of the replays of one policy, and their column of the table.
+
+use std::collections::BTreeMap;
+
+use resched_analysis::statistics::distribution::mean;
+use resched_analysis::validation::{LocalityError, QuantityError, Validation};
+use resched_tables::run::{RunCluster, RunEngine, RunInfo, RunTrace};
+use resched_tables::validity::{Grade, Validity};
+use serde::Serialize;
+
+use super::guessed::Guessed;
+use crate::output::{TimeUnit, UNKNOWN, count};
+
+/// The errors of the replays of one policy.
+#[derive(Debug, Serialize)]
+pub(super) struct Told {
+    /// The policy with its parameters, as runs are labelled.
+    pub(super) label: String,
+    pub(super) policy: String,
+    pub(super) params: BTreeMap<String, String>,
+    /// Whether the user named no policy, so that this one is assumed.
+    pub(super) assumed: bool,
+    /// The trace, which `--validation` checks.
+    pub(super) trace: RunTrace,
+    /// The machines of its replay.
+    pub(super) cluster: RunCluster,
+    /// The SHA-256 of the rules of its cluster, hexadecimal.
+    pub(super) rules_sha256: String,
+    pub(super) engine: RunEngine,
+    pub(super) written_by: String,
+    /// Why this policy, if it is assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) guess: Option<Guessed>,
+    /// The means of the errors over seeds.
+    pub(super) errors: BTreeMap<&'static str, Option<f64>>,
+    /// The replays, one for each seed.
+    pub(super) replays: Vec<Replay>,
+    /// How far the errors can be trusted: the worst grade of `validity`.
+    pub(super) grade: Grade,
+    /// What decides the errors, and whether it was observed.
+    pub(super) validity: Validity,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Replay {
+    pub(super) seed: u64,
+    #[serde(flatten)]
+    pub(super) validation: Validation,
+    #[serde(skip)]
+    pub(super) validity: Validity,
+    #[serde(skip)]
+    pub(super) info: RunInfo,
+}
+
+impl Told {
+    /// The cells of the column of this policy.
+    pub(super) fn cells(&self, jobs: usize) -> Vec<String> {
+        let first = self.replays.first().map(|replay| &replay.validation);
+        let number = |name: &str, unit: Unit| self.error(name, unit);
+        let mean_of = |pick: &dyn Fn(&Validation) -> Option<f64>| {
+            let values: Vec<f64> = self.replays.iter().filter_map(|replay| pick(&replay.validation)).collect();
+            mean(&values)
+        };
+        let level = |level: usize, name: &str| {
+            let shares = |pick: fn(&LocalityError) -> [f64; 3]| {
+                let locality = first.and_then(|own| own.locality)?;
+                pick(&locality).get(level).copied()
+            };
+            let observed = shares(|locality| locality.observed);
+            let observed = observed.map_or_else(String::new, |share| format!(" of {:.1} %", share * 100.0));
+            number(name, Unit::Points) + &observed
+        };
+        // The error of what is compared, and the means over seeds that it is of.
+        let quantity = |name: &str| {
+            let of = |pick: fn(&QuantityError) -> f64| mean_of(&|own| own.quantities.get(name).map(pick));
+            let Some((observed, replayed)) = of(|own| own.observed_ms).zip(of(|own| own.replayed_ms)) else {
+                return UNKNOWN.to_owned();
+            };
+            let unit = TimeUnit::of([observed, replayed]);
+            format!("{} ({} → {})", number(name, Unit::Signed), unit.show(observed), unit.show(replayed))
+        };
+        vec![
+            first.map_or_else(String::new, |own| format!("{} of {}", count(own.jobs_compared), count(jobs as u64))),
+            quantity("mean_completion"),
+            quantity("median_completion"),
+            quantity("p95_completion"),
+            quantity("mean_waiting"),
+            quantity("median_waiting"),
+            quantity("p95_waiting"),
+            quantity("makespan"),
+            number("completion_median", Unit::Share),
+            number("completion_p90", Unit::Share),
+            number("completion_mean", Unit::Share),
+            number("completion_mean_signed", Unit::Signed),
+            number("completion_ks", Unit::Plain),
+            number("map_time_ks", Unit::Plain),
+            level(0, "locality_node_points"),
+            level(1, "locality_rack_points"),
+            level(2, "locality_off_points"),
+            number("map_utilisation", Unit::Share),
+            number("reduce_utilisation", Unit::Share),
+        ]
+    }
+
+    /// The mean of an error over seeds, and its range.
+    fn error(&self, name: &str, unit: Unit) -> String {
+        let Some(mean) = self.errors.get(name).copied().flatten() else { return "-".to_owned() };
+        let all = || self.replays.iter().flat_map(|replay| replay.validation.errors());
+        let values = || all().filter(|error| error.0 == name).filter_map(|error| error.1);
+        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let text = unit.tell(mean);
+        if self.replays.len() > 1 { format!("{text} ({} to {})", unit.tell(low), unit.tell(high)) } else { text }
+    }
+}
+
+/// How an error is printed.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Share,
+    Signed,
+    Points,
+    Plain,
+}
+
+impl Unit {
+    fn tell(self, value: f64) -> String {
+        match self {
+            Unit::Share => format!("{:.1} %", value * 100.0),
+            Unit::Signed => format!("{:+.1} %", value * 100.0),
+            Unit::Points => format!("{value:+.1} points"),
+            Unit::Plain => format!("{value:.3}"),
+        }
+    }
+}
+
+/// The rows of the table; [`Told::cells`] has a cell for each.
+pub(super) const ROWS: [&str; 19] = [
+    "jobs compared",
+    "completion time: mean (observed → replayed)",
+    "  median",
+    "  p95",
+    "waiting time: mean",
+    "  median",
+    "  p95",
+    "makespan",
+    "completion time of a job: median error",
+    "  90 % of the jobs within",
+    "  mean error",
+    "  mean error with its sign",
+    "KS distance: completion times",
+    "  map run times",
+    "maps launched on a node with the input",
+    "  in its rack",
+    "  elsewhere",
+    "running maps: mean difference / slots",
+    "running reduces: mean difference / slots",
+];
