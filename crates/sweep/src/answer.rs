@@ -9,7 +9,7 @@ use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
 use resched_report::alike;
 
 use crate::merge::Merged;
-use crate::statistics::{Difference, Group, numbered};
+use crate::statistics::{Difference, Group, differences, numbered, ranking};
 
 /// A test whose p-value, corrected for the number of comparisons, is below this is called significant.
 pub(crate) const LEVEL: f64 = 0.05;
@@ -81,6 +81,15 @@ fn certain_sign(found: &Difference) -> Option<f64> {
             let Estimate { value, low, high } = found.difference;
             (found.seeds > 1 && (low > 0.0 || high < 0.0)).then(|| value.signum())
         }
+    }
+}
+
+impl Merged {
+    /// The answer in sentences, as on the page.
+    pub fn answer(&self) -> Vec<String> {
+        let groups = self.groups();
+        let ranked = ranking(&groups, &self.file.metric);
+        answer(self, &groups, &ranked, &differences(&groups, &self.file))
     }
 }
 

@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use resched_analysis::metrics::bound::{idle, together};
 
 use crate::cell::Cell;
-use crate::merge::Merged;
 use crate::results::CellResult;
 
 /// The keys that changed nothing, each as a sentence, with the reason if a replay shows one.
-pub(crate) fn without_effect(merged: &Merged) -> Vec<String> {
-    let cells: Vec<(&Cell, &CellResult)> =
-        merged.plan.cells.iter().zip(&merged.results).filter_map(with_result).collect();
+pub(crate) fn without_effect(cells: &[Cell], results: &[Option<CellResult>]) -> Vec<String> {
+    let cells: Vec<(&Cell, &CellResult)> = cells.iter().zip(results).filter_map(with_result).collect();
     let bounds = together(cells.iter().map(|(_, result)| &result.bound));
     let keys: BTreeSet<String> = cells.iter().flat_map(|(cell, _)| cell.texts().into_keys()).collect();
     let keys = keys.into_iter().filter(|key| changed_nothing(key, &cells));

@@ -6,13 +6,12 @@ use resched_analysis::statistics::estimate::Estimate;
 use resched_tables::validity::Validity;
 
 use crate::Error;
-use crate::answer::answer;
 use crate::cell_store::CellStore;
 use crate::file::SweepFile;
 use crate::idle::without_effect;
 use crate::plan::Plan;
 use crate::results::CellResult;
-use crate::statistics::{Group, differences, groups, numbered, ranking, validity};
+use crate::statistics::{Group, groups, numbered, ranking, validity};
 
 /// The largest number of cells that a message names.
 const MOST_NAMED: usize = 3;
@@ -68,16 +67,9 @@ impl Merged {
         ranked.into_iter().filter_map(taken).collect()
     }
 
-    /// The answer in sentences, as on the page.
-    pub fn answer(&self) -> Vec<String> {
-        let groups = self.groups();
-        let ranked = ranking(&groups, &self.file.metric);
-        answer(self, &groups, &ranked, &differences(&groups, &self.file))
-    }
-
     /// Settings of the world that changed nothing, each as a sentence with the reason if there is one.
     pub fn without_effect(&self) -> Vec<String> {
-        without_effect(self)
+        without_effect(&self.plan.cells, &self.results)
     }
 
     /// What decides the answer, over all cells, and was not observed.

@@ -11,7 +11,6 @@ use resched_tables::validity::Grade;
 
 use crate::Error;
 use crate::answer::{Standing, answer, change, in_one_unit};
-use crate::idle::without_effect;
 use crate::merge::Merged;
 use crate::statistics::{Difference, DominanceRow, Group, Tests, differences, dominance, numbered, ranking, validity};
 
@@ -126,7 +125,7 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
         grade: facts.grade().in_words(),
         caveats,
         answer: answer(merged, &groups, &ranked, &compared),
-        idle: without_effect(merged).iter().map(|sentence| emphasised(sentence)).collect(),
+        idle: merged.without_effect().iter().map(|sentence| emphasised(sentence)).collect(),
         matters: merged.file.matters.to_string(),
         version: env!("CARGO_PKG_VERSION"),
         name: &merged.file.name,
