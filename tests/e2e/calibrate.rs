@@ -123,8 +123,8 @@ fn the_cluster_of_the_sample_is_found() {
     assert_eq!((&found["map_slots"]["most"], &found["reduce_slots"]["most"]), (&2.into(), &1.into()));
     assert_eq!(found["host_factors"], serde_json::json!({}));
     let error = |args: &[&str]| {
-        let told = dir.json(&[&["validate", "T", "--assume", "--policy", "fifo", "--json"], args].concat());
-        told["errors"]["completion_mean"].as_f64().unwrap()
+        let reported = dir.json(&[&["validate", "T", "--assume", "--policy", "fifo", "--json"], args].concat());
+        reported["errors"]["completion_mean"].as_f64().unwrap()
     };
     assert!(
         error(&["--cluster", "C/found.toml"]) < error(&[]) / 2.0,
@@ -177,8 +177,8 @@ fn the_cluster_of_mumaks_nineteen_jobs() {
         assert!(factor["value"].as_f64().is_some_and(|factor| (0.8..1.2).contains(&factor)), "{found}");
     }
     let error = |args: &[&str]| {
-        let told = dir.json(&[&["validate", "T", "--assume", "--policy", "fifo", "--json"], args].concat());
-        told["errors"]["completion_mean"].as_f64().unwrap()
+        let reported = dir.json(&[&["validate", "T", "--assume", "--policy", "fifo", "--json"], args].concat());
+        reported["errors"]["completion_mean"].as_f64().unwrap()
     };
     assert!(error(&["--cluster", "C.toml"]) < error(&[]));
 }

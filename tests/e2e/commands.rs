@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Dir, POLICIES, repository};
 
 #[test]
-fn inspect_tells_what_the_sample_holds() {
+fn inspect_reports_what_the_sample_holds() {
     let dir = Dir::with_sample();
     let found = dir.json(&["inspect", "T", "--json"]);
     let expected = json!({
@@ -44,9 +44,9 @@ fn replay_prints_an_object_a_policy() {
     let mut args = vec!["replay", "T", "--assume", "--out", "R", "--json"];
     args.extend(POLICIES.iter().flat_map(|policy| ["--policy", policy]));
     let printed = dir.ok(&args);
-    let told: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(told.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(), *POLICIES);
-    for (place, run) in told.iter().enumerate() {
+    let reported: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(reported.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(), *POLICIES);
+    for (place, run) in reported.iter().enumerate() {
         // The first is the baseline, which has no sign.
         let mut expected = vec![
             "bound",
@@ -84,7 +84,7 @@ fn replay_prints_an_object_a_policy() {
         assert_eq!(launches, 213 + 4, "{run}");
     }
     let local = |run: &Value| run["locality"]["node"].as_u64().unwrap();
-    assert!(local(&told[2]) > local(&told[1]) + 50, "delay scheduling brings locality");
+    assert!(local(&reported[2]) > local(&reported[1]) + 50, "delay scheduling brings locality");
     let text =
         dir.ok(&["replay", "T", "--assume", "--out", "R", "--policy", "delay:D=1|2", "--policy", "fifo", "--resume"]);
     assert!(text.contains("delay:D=1 ") && text.contains("delay:D=2 "), "{text}");
@@ -185,7 +185,7 @@ fn policies_are_listed_with_their_parameters() {
 }
 
 #[test]
-fn policies_are_told_in_words_by_family() {
+fn policies_are_reported_in_words_by_family() {
     let dir = Dir::new();
     let text = dir.ok(&["policies"]);
     let line =
@@ -215,7 +215,7 @@ fn policies_are_told_in_words_by_family() {
 }
 
 #[test]
-fn a_policy_with_wrong_words_is_told_the_right_ones() {
+fn a_policy_with_wrong_words_is_reported_the_right_ones() {
     let dir = Dir::new();
     for (name, parts) in [
         ("fare", &["unknown policy `fare`; did you mean `fair`?"][..]),
@@ -246,7 +246,7 @@ fn demo_goes_all_the_way_and_again() {
 }
 
 #[test]
-fn help_tells_every_flag() {
+fn help_reports_every_flag() {
     let dir = Dir::new();
     for (command, flags) in [
         ("ingest", "<PATH> --out --split --format --counters --tasks --seed"),
@@ -270,9 +270,9 @@ fn help_tells_every_flag() {
         for flag in flags.split(' ') {
             let line = help.lines().position(|line| line.trim_start().contains(flag) && line.starts_with("  "));
             let line = line.unwrap_or_else(|| panic!("{command}: {flag} is missing in\n{help}"));
-            let told =
+            let reported =
                 help.lines().skip(line).take(2).any(|line| line.split("  ").filter(|part| part.len() > 8).count() > 0);
-            assert!(told, "{command}: {flag} is not explained in\n{help}");
+            assert!(reported, "{command}: {flag} is not explained in\n{help}");
         }
         assert!(dir.ok(&["--help"]).contains(&format!("  {command}")), "{command}");
     }

@@ -34,9 +34,9 @@ fn what_really_ran_is_no_policy() {
     let dir = Dir::new();
     dir.ok(&["ingest", &log, "--out", "T"]);
     dir.ok(&["replay", "T", "--policy", "easy", "--policy", "fifo", "--policy", "conservative", "--out", "R"]);
-    let told = dir.ok(&["report", "T", "R", "--out", "P"]);
-    assert!(told.starts_with("Over 130 jobs, no policy is significantly faster than easy"), "{told}");
-    assert!(!told.contains("than observed") && told.contains("Model error:"), "{told}");
+    let reported = dir.ok(&["report", "T", "R", "--out", "P"]);
+    assert!(reported.starts_with("Over 130 jobs, no policy is significantly faster than easy"), "{reported}");
+    assert!(!reported.contains("than observed") && reported.contains("Model error:"), "{reported}");
     let found = report(&dir, "P");
     assert_eq!(found["baseline"], "easy");
     for place in ["comparisons", "policies", "groups", "most_slowed"] {
@@ -56,8 +56,8 @@ fn what_really_ran_is_no_policy() {
     assert!(dir.read("P/report.ipynb").contains("OBSERVED = \\\"observed\\\""));
     dir.run(&["report", "T", "R", "--out", "P", "--baseline", "observed"])
         .fails(2, &["--baseline", "no policy", "easy, batch-fifo, conservative"]);
-    let told = dir.ok(&["diff", "T", "R/easy"]);
-    assert!(told.starts_with("Model error of easy:") && !told.contains("get faster"), "{told}");
+    let reported = dir.ok(&["diff", "T", "R/easy"]);
+    assert!(reported.starts_with("Model error of easy:") && !reported.contains("get faster"), "{reported}");
     let diff = dir.json(&["diff", "T", "R/easy", "--json"]);
     assert_eq!((&diff["phases"], &diff["all"]["through"]), (&Value::Array(Vec::new()), &Value::Null));
     assert!(diff["model_error"]["quantities"]["mean_waiting"]["relative"].as_f64().unwrap() < -0.1, "{diff:#}");
@@ -68,7 +68,7 @@ fn what_really_ran_is_no_policy() {
     let validation = dir.ok(&["validate", "T", "--policy", "easy", "--json"]);
     dir.write("V.json", validation);
     dir.ok(&["report", "T", "R", "--out", "Q", "--validation", "V.json"]);
-    let told = dir.ok(&[
+    let reported = dir.ok(&[
         "replay",
         "T",
         "--policy",
@@ -81,7 +81,7 @@ fn what_really_ran_is_no_policy() {
         "V",
     ]);
     let doubt = "as large as the difference between conservative and easy, or larger, in mean completion (difference −1.7 %, error −13.7 %)";
-    assert!(told.contains(doubt), "{told}");
+    assert!(reported.contains(doubt), "{reported}");
     assert!(dir.ok(&["diff", "V/easy", "V/conservative"]).contains(doubt));
     assert_eq!(report(&dir, "Q")["model_error"]["likely"], "easy");
 }
@@ -149,16 +149,16 @@ fn what_else_differs_is_named() {
     for (out, slots, seed) in [("two", "2+2", "1"), ("four", "4+2", "1"), ("seed", "2+2", "2")] {
         dir.ok(&["replay", "T", "--policy", "fair", "--slots", slots, "--seed", seed, "--out", out]);
     }
-    let told = dir.ok(&["diff", "two/fair", "four/fair"]);
+    let reported = dir.ok(&["diff", "two/fair", "four/fair"]);
     for part in ["rules: nodes.map_slots 2 → 4", "cluster: map slots in all 24 → 48", "four/fair: mean completion time"]
     {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let diff = dir.json(&["diff", "two/fair", "four/fair", "--json"]);
     assert_eq!(diff["differences"][1]["says"], "nodes.map_slots 2 → 4", "{diff:#}");
     assert!(diff["validity"].to_string().contains("nodes.map_slots 2 → 4"));
-    let told = dir.ok(&["report", "two", "four", "--out", "P"]);
-    assert!(told.contains("cluster against cluster: nodes.map_slots 2 → 4"), "{told}");
+    let reported = dir.ok(&["report", "two", "four", "--out", "P"]);
+    assert!(reported.contains("cluster against cluster: nodes.map_slots 2 → 4"), "{reported}");
     assert!(dir.read("P/report.html").contains("id=\"differences\""));
     assert_eq!(report(&dir, "P")["differences"][1]["about"], "rules");
     let diff = dir.json(&["diff", "two/fair", "seed/fair", "--json"]);
@@ -204,8 +204,8 @@ fn a_validation_is_of_this_trace_and_of_the_mean() {
         ])
     };
     replay("B", "RB").fails(2, &["V.json", "expected a validation of B (", "found one of A ("]);
-    let told = replay("A", "RA");
-    let line: Value = serde_json::from_str(told.stdout.lines().next().unwrap()).unwrap();
+    let reported = replay("A", "RA");
+    let line: Value = serde_json::from_str(reported.stdout.lines().next().unwrap()).unwrap();
     let fact = line["validity"].as_array().unwrap().iter().find(|fact| fact["about"] == "validation").unwrap();
     assert_eq!(fact["grade"], "assumed");
     let percent = format!("{:+.1} % in the mean completion time", 100.0 * mean);
@@ -242,19 +242,19 @@ fn grades_are_everywhere() {
     let dir = Dir::with_sample();
     dir.ok(&["replay", "T", "--policy", "fifo", "--policy", "fair", "--assume", "--out", "R"]);
     let assumed = "This answer rests on assumptions.";
-    let told = dir.ok(&["report", "R", "--out", "P", "--only", "gantt,seeds"]);
+    let reported = dir.ok(&["report", "R", "--out", "P", "--only", "gantt,seeds"]);
     for part in ["Over 15 jobs, ", assumed, "no chart `seeds`: no policy has several seeds"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     for args in [&["diff", "R/fifo", "R/fair"][..], &["explain", "R/fair"], &["explain", "R/fair", "--top", "2"]] {
-        let told = dir.ok(args);
-        assert!(told.contains(assumed) && told.contains("slots"), "{args:?}: {told}");
+        let reported = dir.ok(args);
+        assert!(reported.contains(assumed) && reported.contains("slots"), "{args:?}: {reported}");
         let found = dir.json(&[args, &["--json"]].concat());
         assert_eq!(found["grade"], "assumed", "{args:?}");
         assert!(found["validity"].to_string().contains("slots"), "{args:?}");
     }
-    let told = dir.ok(&["calibrate", "T", "--out", "C.toml"]);
-    assert!(told.contains(assumed) || told.contains("Grade: measured."), "{told}");
+    let reported = dir.ok(&["calibrate", "T", "--out", "C.toml"]);
+    assert!(reported.contains(assumed) || reported.contains("Grade: measured."), "{reported}");
     let found = dir.json(&["calibrate", "T", "--out", "C.toml", "--json"]);
     assert!(found["grade"].is_string() && found["validity"].is_array(), "{found}");
     dir.write("log.swf", swf(5, 1, 30, 0));

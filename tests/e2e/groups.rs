@@ -34,8 +34,8 @@ fn a_tree_of_mixed_files_is_refused_or_split() {
     }
     assert!(!dir.path("T").exists());
 
-    let told = dir.ok(&["ingest", "tree", "--split", "--out", "T"]);
-    assert!(told.contains("T/hadoop-201003010800: 15 jobs") && told.contains("T/swf-b: 2 jobs"), "{told}");
+    let reported = dir.ok(&["ingest", "tree", "--split", "--out", "T"]);
+    assert!(reported.contains("T/hadoop-201003010800: 15 jobs") && reported.contains("T/swf-b: 2 jobs"), "{reported}");
     for (part, source) in
         [("hadoop-201003010800", "tree/hadoop"), ("swf-a", "tree/swf/a.swf"), ("swf-b", "tree/swf/b.swf")]
     {
@@ -49,16 +49,16 @@ fn a_tree_of_mixed_files_is_refused_or_split() {
 }
 
 #[test]
-fn two_hadoop_clusters_in_one_folder_are_told_apart() {
+fn two_hadoop_clusters_in_one_folder_are_distinguished() {
     let dir = Dir::new();
     let others = [("201003010800", "201003010801"), ("node-", "host-")];
     history(&dir, "two/a", &[]);
     history(&dir, "two/b", &others);
     let refused = dir.run(&["ingest", "two", "--out", "T"]);
     refused.fails(2, &["two/b/jobtracker_", "another master took at the same time", "--split"]);
-    let told = dir.ok(&["ingest", "two", "--split", "--out", "T"]);
+    let reported = dir.ok(&["ingest", "two", "--split", "--out", "T"]);
     for part in ["T/hadoop-201003010800: 15 jobs", "T/hadoop-201003010801: 15 jobs"] {
-        assert!(told.contains(part), "{told}");
+        assert!(reported.contains(part), "{reported}");
     }
     // After a restart, the master has another number and the same machines.
     dir.ok(&["ingest", "two/a", "--out", "alone"]);

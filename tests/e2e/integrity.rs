@@ -163,8 +163,8 @@ fn verify_names_what_is_damaged_and_how_to_make_it_again() {
     assert!(
         ran.stdout.contains("R/fair/attempts.parquet: bytes 0 to ") && ran.stdout.contains("replay the trace again")
     );
-    let told: Value = serde_json::from_str(dir.run(&["verify", "R/fair", "--json"]).stdout.trim()).unwrap();
-    assert_eq!(told["damaged"][0]["file"], "R/fair/attempts.parquet");
+    let reported: Value = serde_json::from_str(dir.run(&["verify", "R/fair", "--json"]).stdout.trim()).unwrap();
+    assert_eq!(reported["damaged"][0]["file"], "R/fair/attempts.parquet");
     dir.run(&["report", "R", "--out", "Q"]).fails(1, &["R/fair/attempts.parquet", "are not those that resched wrote"]);
     dir.run(&["verify", "none"]).fails(2, &["none: cannot read the folder"]);
     fs::create_dir(dir.path("empty")).unwrap();

@@ -116,11 +116,12 @@ fn a_production_trace_has_no_columns_that_do_not_apply() {
     let Some(log) = shared("traces/swf/NASA-iPSC-1993-3.1-cln.swf.gz") else { return };
     let dir = Dir::new();
     dir.ok(&["ingest", &log, "--out", "T"]);
-    let told = dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--metric", "cpu_utilisation"]);
-    let heading = told.lines().next().unwrap();
+    let reported =
+        dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--metric", "cpu_utilisation"]);
+    let heading = reported.lines().next().unwrap();
     assert!(
         heading.contains("cpu_utilisation") && !heading.contains("starvation") && !heading.contains("node"),
-        "{told}"
+        "{reported}"
     );
     let json = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--json"]);
     assert_eq!((&json["mean_starvation_ms"], &json["locality"]), (&Value::Null, &Value::Null));
@@ -144,11 +145,11 @@ fn a_report_has_further_metrics() {
 #[test]
 fn groups_are_printed_and_are_in_json() {
     let dir = Dir::with_sample();
-    let told = dir.ok(&[
+    let reported = dir.ok(&[
         "replay", "T", "--assume", "--policy", "fifo", "--policy", "fair", "--out", "R", "--by", "size", "--by", "user",
     ]);
     for part in [" size ", " user ", " waiting p50 ", " change ", " most slowed "] {
-        assert!(told.contains(part), "`{part}` is missing in\n{told}");
+        assert!(reported.contains(part), "`{part}` is missing in\n{reported}");
     }
     let json = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--by", "size", "--json"]);
     let jobs: Vec<(&Value, u64)> = json["groups"]["size"]
@@ -183,8 +184,8 @@ fn sweeps_and_searches_take_expressions() {
         )
     };
     dir.write("s.toml", file("share(waiting > 10s), less is better"));
-    let told = dir.ok(&["sweep", "s.toml", "--out", "S"]);
-    assert!(told.contains("share(waiting > 10s), less is better"), "{told}");
+    let reported = dir.ok(&["sweep", "s.toml", "--out", "S"]);
+    assert!(reported.contains("share(waiting > 10s), less is better"), "{reported}");
     let results = dir.read("S/results.csv");
     let heading = results.lines().next().unwrap();
     for metric in [

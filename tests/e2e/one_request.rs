@@ -79,7 +79,7 @@ repeat = 20
 "#;
 
 #[test]
-fn two_commands_on_one_folder_are_told_apart() {
+fn two_commands_on_one_folder_are_distinguished() {
     let dir = Dir::new();
     dir.write("long.toml", LONG);
     let args = ["replay", "long.toml", "--assume", "--policy", "naive-fair", "--out", "new/R"];

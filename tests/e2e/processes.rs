@@ -233,17 +233,20 @@ fn what_sbatch_says_is_shown_and_its_failure_too() {
     let submit = |path: &str| {
         let mut command = dir.command(&["sweep", "sweep.toml", "--out", "S", "--engine", "slurm", "--submit"]);
         let ran = command.env("PATH", path).output().unwrap();
-        let [out, told] = [ran.stdout, ran.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        (ran.status.code(), out, told)
+        let [out, reported] = [ran.stdout, ran.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (ran.status.code(), out, reported)
     };
     let (code, out, _) = submit(&sbatch(&dir, "echo Submitted batch job 7\n"));
     assert_eq!(
         (code, out.as_str()),
         (Some(0), "Submitted batch job 7\nWhen the array is done, run `resched sweep merge S`\n")
     );
-    let (code, out, told) = submit(&sbatch(&dir, "echo no such partition >&2\nexit 3\n"));
+    let (code, out, reported) = submit(&sbatch(&dir, "echo no such partition >&2\nexit 3\n"));
     assert_eq!((code, out.as_str()), (Some(1), ""));
-    assert!(told.contains("no such partition") && told.contains("sbatch ended with exit status: 3"), "{told}");
-    let (code, _, told) = submit(Path::new("/nowhere").to_str().unwrap());
-    assert!(code == Some(2) && told.contains("sbatch: cannot start it: the program is not found"), "{told}");
+    assert!(
+        reported.contains("no such partition") && reported.contains("sbatch ended with exit status: 3"),
+        "{reported}"
+    );
+    let (code, _, reported) = submit(Path::new("/nowhere").to_str().unwrap());
+    assert!(code == Some(2) && reported.contains("sbatch: cannot start it: the program is not found"), "{reported}");
 }

@@ -66,8 +66,9 @@ fn replayed(dir: &Dir, args: &[&str]) -> Vec<Value> {
 #[test]
 fn short_names_mean_the_policies_for_such_traces() {
     let dir = with_trace(&[ten_processors()]);
-    let told = replayed(&dir, &["--policy", "fifo", "--policy", "easy", "--policy", "fifo:skip=true", "--out", "R"]);
-    let of = |key: &str| told.iter().map(|one| one[key].clone()).collect::<Vec<Value>>();
+    let reported =
+        replayed(&dir, &["--policy", "fifo", "--policy", "easy", "--policy", "fifo:skip=true", "--out", "R"]);
+    let of = |key: &str| reported.iter().map(|one| one[key].clone()).collect::<Vec<Value>>();
     assert_eq!(of("policy"), ["batch-fifo", "easy", "batch-fifo"]);
     // The second waits for the first, from 1 to 10 s; the third runs at once, or behind the second, from 2 to 10 s.
     assert_eq!(of("mean_waiting_ms"), [17_000.0 / 3.0, 3_000.0, 3_000.0]);
@@ -85,8 +86,8 @@ fn a_cluster_file_takes_the_place_of_the_machines() {
     dir.run(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"])
         .fails(2, &["names no machine", "[machines]", "cores"]);
     dir.write("c.toml", "[machines]\ncount = 20\ncores = 1\n");
-    let told = replayed(&dir, &["--cluster", "c.toml", "--policy", "fifo", "--out", "R"]);
-    assert_eq!(told[0]["mean_waiting_ms"], 0.0);
+    let reported = replayed(&dir, &["--cluster", "c.toml", "--policy", "fifo", "--out", "R"]);
+    assert_eq!(reported[0]["mean_waiting_ms"], 0.0);
     for (text, problem) in [
         ("[machines]\ncount = 20\n", "expected machines.cores"),
         ("[machines]\ncount = 0\ncores = 1\n", "machines.count: expected a number from 1"),
@@ -113,8 +114,8 @@ fn policies_for_production_traces_replay_a_trace_of_hadoop_and_do_so_twice_alike
     let dir = Dir::with_sample();
     let policies =
         ["batch-fifo", "batch-drf", "batch-dress", "easy", "fifo"].map(|policy| ["--policy", policy]).concat();
-    let told = replayed(&dir, &[&policies[..], &["--decisions", "--out", "A", "--threads", "1"]].concat());
-    for one in &told {
+    let reported = replayed(&dir, &[&policies[..], &["--decisions", "--out", "A", "--threads", "1"]].concat());
+    for one in &reported {
         assert_eq!(one["jobs_finished"], 15);
     }
     replayed(&dir, &[&policies[..], &["--decisions", "--out", "B", "--threads", "3"]].concat());
@@ -159,8 +160,8 @@ fn a_sweep_of_both_kinds_of_sources_is_refused() {
 fn machines_of_a_trace_are_cloned() {
     let dir = with_trace(&[ten_processors()]);
     let of = |args: &[&str]| {
-        let told = replayed(&dir, &[&["--policy", "fifo", "--out", "R"], args].concat());
-        told[0]["mean_waiting_ms"].as_f64().unwrap()
+        let reported = replayed(&dir, &[&["--policy", "fifo", "--out", "R"], args].concat());
+        reported[0]["mean_waiting_ms"].as_f64().unwrap()
     };
     // The second job waits from 1 s to 10 s, the third behind it from 2 s to 10 s.
     assert_eq!(of(&[]), (9_000.0 + 8_000.0) / 3.0);

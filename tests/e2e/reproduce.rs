@@ -36,13 +36,13 @@ fn reproduce_writes_rows_page_and_figures() {
 #[test]
 fn wrong_requests_are_refused_before_any_replay() {
     let dir = Dir::new();
-    for (args, told) in [
+    for (args, reported) in [
         (vec!["reproduce", "coupling-fig11", "--out", "R"], "unknown experiment `coupling-fig11`"),
         (vec!["reproduce", "dress-toy"], "--out"),
         (vec!["reproduce", "dress-toy", "--seeds", "0", "--out", "R"], "--seeds"),
     ] {
         let ran = dir.run(&args);
-        assert!(ran.code == Some(2) && ran.stderr.contains(told), "{ran:?}");
+        assert!(ran.code == Some(2) && ran.stderr.contains(reported), "{ran:?}");
         assert!(!dir.path("R").exists());
     }
     dir.write("taken/note.txt", "mine");

@@ -18,9 +18,9 @@ fn a_sign_that_hangs_on_a_default_is_never_measured() {
     let dir = Dir::new();
     dir.ok(&["ingest", &trace, "--out", "T"]);
     dir.ok(&["calibrate", "T", "--out", "C.toml"]);
-    let told = replayed(&dir, &["--cluster", "C.toml"]);
-    let sign = &told[1]["sign"];
-    assert_eq!((&told[1]["grade"], &sign["grade"]), (&"assumed".into(), &"assumed".into()));
+    let reported = replayed(&dir, &["--cluster", "C.toml"]);
+    let sign = &reported[1]["sign"];
+    assert_eq!((&reported[1]["grade"], &sign["grade"]), (&"assumed".into(), &"assumed".into()));
     let turned: Vec<&str> =
         sign["turned_by"].as_array().unwrap().iter().map(|own| own["unknown"].as_str().unwrap()).collect();
     assert!(turned.contains(&"locality"), "{sign}");
@@ -36,8 +36,8 @@ fn a_sign_that_hangs_on_a_default_is_never_measured() {
     // Who gives the cost of distance is asked about it no more.
     let given = "[cost]\nlocality = [1.0, 1.0, 1.0]\n";
     dir.write("given.toml", format!("[nodes]\nmap_slots = 2\nreduce_slots = 1\n{given}"));
-    let told = replayed(&dir, &["--cluster", "given.toml"]);
-    let tried = told[1]["sign"]["variants"].as_array().unwrap();
+    let reported = replayed(&dir, &["--cluster", "given.toml"]);
+    let tried = reported[1]["sign"]["variants"].as_array().unwrap();
     assert!(tried.iter().all(|own| own["unknown"] != "locality"), "{tried:?}");
 }
 

@@ -171,9 +171,10 @@ fn a_sweep_replays_at_its_site_and_its_cells_are_new_when_a_file_changes() {
 #[test]
 fn validate_replays_at_the_site() {
     let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
-    let told = |args: &[&str]| dir.json(&[&["validate", "T", "--assume", "--json"], args].concat())["errors"].clone();
-    assert_ne!(told(&[]), told(&["--site-conf", "S"]));
-    assert_ne!(told(&[]), told(&["--slots", "1+1"]));
+    let reported =
+        |args: &[&str]| dir.json(&[&["validate", "T", "--assume", "--json"], args].concat())["errors"].clone();
+    assert_ne!(reported(&[]), reported(&["--site-conf", "S"]));
+    assert_ne!(reported(&[]), reported(&["--slots", "1+1"]));
 }
 
 #[test]
@@ -215,10 +216,10 @@ fn a_queue_that_the_site_does_not_know_is_said() {
     dir.write("W.toml", TWO_QUEUES);
     dir.write("S/mapred-queues.xml", two_queues(50).replace("adhoc", "ad-hoc"));
     let args = ["replay", "W.toml", "--assume", "--policy", "capacity", "--site-conf", "S", "--out", "R"];
-    let told = dir.run(&args).stderr;
+    let reported = dir.run(&args).stderr;
     let lost = "warning: capacity: 1 jobs go to queue `root.default`, as the configuration has no rule for their queue: `adhoc`\n";
     let idle = "warning: capacity: no job has a queue of the configuration: `root.ad-hoc`\n";
-    assert!(told.contains(lost) && told.contains(idle), "{told}");
+    assert!(reported.contains(lost) && reported.contains(idle), "{reported}");
     dir.write("s.toml", "name = \"s\"\nworkload = \"W.toml\"\nsite = \"S\"\n[variants.capacity]\n");
     let swept = dir.run(&["sweep", "s.toml", "--out", "A"]).stderr;
     assert!(swept.contains("warning: W.toml: capacity: 1 jobs go to queue `root.default`"), "{swept}");
@@ -229,8 +230,8 @@ fn a_queue_that_the_site_does_not_know_is_said() {
 #[test]
 fn what_a_site_knows_is_not_fitted() {
     let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
-    let told = dir.ok(&["calibrate", "T", "--site-conf", "S", "--out", "c.toml"]);
-    assert!(told.contains("nodes.map_slots"), "{told}");
+    let reported = dir.ok(&["calibrate", "T", "--site-conf", "S", "--out", "c.toml"]);
+    assert!(reported.contains("nodes.map_slots"), "{reported}");
     let file = dir.read("c.toml");
     assert!(
         file.contains("map_slots = 3 # known: mapred.tasktracker.map.tasks.maximum (mapred-site.xml, line 3)"),

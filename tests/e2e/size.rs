@@ -38,9 +38,9 @@ fn the_planted_size_is_found_and_replays_alike() {
     for nodes in [4, 5] {
         assert_eq!(first(nodes), makespan(&dir, &["--nodes", &nodes.to_string()]), "{nodes} nodes");
     }
-    let told = dir.ok(&[SIZE, &["--below", "45s", "--seeds", "1"]].concat());
-    assert!(told.contains("5 nodes are the smallest size that keeps makespan at most 45.0 s."), "{told}");
-    assert!(told.contains("One seed does not show the spread"), "{told}");
+    let reported = dir.ok(&[SIZE, &["--below", "45s", "--seeds", "1"]].concat());
+    assert!(reported.contains("5 nodes are the smallest size that keeps makespan at most 45.0 s."), "{reported}");
+    assert!(reported.contains("One seed does not show the spread"), "{reported}");
     let never = dir.ok(&[SIZE, &["--below", "45s", "--to", "4"]].concat());
     assert!(never.contains("makespan is not at most 45.0 s with 4 nodes, the largest size to try"), "{never}");
     // Three machines of S slots run ⌈40 / 3S⌉ waves: four need S = 4.

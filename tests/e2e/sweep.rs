@@ -117,9 +117,9 @@ fn an_interrupted_sweep_says_how_far_it_came() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{ran:?}");
     assert!(ran.stderr.contains(" of 4000 cells are done and kept in ") && ran.stderr.contains("to resume"), "{ran:?}");
     // It counts what is kept. A cell that was written at the very end may not be counted.
-    let told: usize = ran.stderr.split(' ').find_map(|word| word.parse().ok()).unwrap();
+    let reported: usize = ran.stderr.split(' ').find_map(|word| word.parse().ok()).unwrap();
     let kept = cells(&dir, "S").len();
-    assert!((kept.saturating_sub(16)..=kept).contains(&told) && kept < 4_000, "{told} of {kept}: {ran:?}");
+    assert!((kept.saturating_sub(16)..=kept).contains(&reported) && kept < 4_000, "{reported} of {kept}: {ran:?}");
 }
 
 /// Six seeds and sixteen comparisons: no corrected test can be significant. The headline counts the verdicts of the table, and says how
@@ -135,7 +135,7 @@ fn the_headline_of_a_sweep_agrees_with_its_table() {
             .replace("D = { from = 0, to = 16, steps = 3 }", many)
             .replace("[1, 2.0]", "[1, 8.0]"),
     );
-    let told = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    let reported = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
     let page = dir.read("S/index.html");
     let table = dir.read("S/comparisons.csv");
     let mut rows = csv_rows(&table).into_iter().filter(|row| row["metric"] == "mean_completion").peekable();
@@ -147,7 +147,8 @@ fn the_headline_of_a_sweep_agrees_with_its_table() {
         assert!(row["wilcoxon_p_holm"].parse::<f64>().unwrap() > 0.05, "{row:?}");
     }
     assert_eq!(all, 18);
-    let headline = told.lines().find(|line| line.starts_with("Of the 18 settings")).unwrap_or_else(|| panic!("{told}"));
+    let headline =
+        reported.lines().find(|line| line.starts_with("Of the 18 settings")).unwrap_or_else(|| panic!("{reported}"));
     let parts = headline.split(", ").flat_map(|part| part.split(" and "));
     let counted: usize = parts
         .filter(|part| part.contains("by more than 5 %"))
@@ -155,7 +156,7 @@ fn the_headline_of_a_sweep_agrees_with_its_table() {
         .sum();
     assert_eq!(counted, decided, "{headline}\n{table}");
     let needed = "With 6 seeds and 18 comparisons, no test can be significant: the least corrected p-value is 0.56; 10 seeds would do.";
-    for text in [&told, &page] {
+    for text in [&reported, &page] {
         assert!(text.contains(headline) && text.contains(needed) && !text.contains("no significant"), "{text}");
     }
     // The page shows its answer first, and folds long tables.
@@ -175,18 +176,19 @@ fn a_key_that_changes_nothing_is_said_to_be_so() {
     let disks = "cluster = \"c.toml\"\n[world]\n\"cluster.cost.contention.disk\" = [0.9e9, 1e9]\n";
     let text = SWEEP.replace("[world]\nspeedup = [1, 2.0]\n", disks).replace("seeds = 5", "seeds = 2");
     dir.write("sweep.toml", text);
-    let told = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    let reported = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
     let expected =
         "`cluster.cost.contention.disk` changed nothing, whatever its value; never the bottleneck: the disk (";
-    assert!(told.contains(expected), "{told}");
+    assert!(reported.contains(expected), "{reported}");
     let replay = ["replay", "workload.toml", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"];
-    let told = dir.ok(&replay);
-    let line = told.lines().find(|line| line.starts_with("Never the bottleneck")).unwrap_or_else(|| panic!("{told}"));
+    let reported = dir.ok(&replay);
+    let line =
+        reported.lines().find(|line| line.starts_with("Never the bottleneck")).unwrap_or_else(|| panic!("{reported}"));
     assert!(line.contains("the disk (") && line.contains("the network ("), "{line}");
     // A disk that is slow enough binds, and slows jobs.
     dir.write("c.toml", "[cost]\nreduce = \"r2\"\n[cost.contention]\ncores = 4\ndisk = 2e6\nnetwork = 1e9\n");
-    let told = dir.ok(&replay);
-    assert!(!told.contains("the disk ("), "{told}");
+    let reported = dir.ok(&replay);
+    assert!(!reported.contains("the disk ("), "{reported}");
     let info: serde_json::Value = serde_json::from_str(&dir.read("R/fifo/run.json")).unwrap();
     let disk = &info["bound"]["disk"];
     assert!(disk["bound_ms"].as_u64() > Some(0) && disk["bound_ms"].as_u64() <= disk["of_ms"].as_u64(), "{info}");
@@ -258,7 +260,7 @@ fn precision_adds_seeds_until_the_intervals_are_narrow() {
 }
 
 #[test]
-fn a_search_tells_its_front_and_goes_on_where_it_was() {
+fn a_search_reports_its_front_and_goes_on_where_it_was() {
     let dir = dir();
     let tune = "[tune]\nobjective = { mean_completion = 1 }\nbounds = [{ metric = \"makespan\", at_most = 2 }]\ncandidates = 9\n";
     dir.write("sweep.toml", SWEEP.replace("[world]\nspeedup = [1, 2.0]", "").replace("steps = 3", "steps = 9") + tune);
@@ -275,26 +277,26 @@ fn a_search_tells_its_front_and_goes_on_where_it_was() {
 #[test]
 fn wrong_requests_name_the_place_and_the_remedy() {
     let dir = dir();
-    let told = |text: &str| {
+    let reported = |text: &str| {
         dir.write("wrong.toml", text);
         let ran = dir.run(&["sweep", "wrong.toml", "--out", "W"]);
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(!dir.path("W").exists());
         ran.stderr
     };
-    assert!(told(&SWEEP.replace("seeds", "sseds")).contains("wrong.toml: line 4, column 1: unknown field `sseds`"));
+    assert!(reported(&SWEEP.replace("seeds", "sseds")).contains("wrong.toml: line 4, column 1: unknown field `sseds`"));
     assert!(
-        told(&SWEEP.replace("D =", "DD ="))
+        reported(&SWEEP.replace("D =", "DD ="))
             .contains("line 10, column 1: `delay` has no parameter `DD`; did you mean `D`?")
     );
     assert!(
-        told(&SWEEP.replace("speedup", "cluster.heartbeat.jitter"))
+        reported(&SWEEP.replace("speedup", "cluster.heartbeat.jitter"))
             .contains("line 7, column 1: `cluster`: expected a whole path in quotes")
     );
-    assert!(told(&SWEEP.replace("speedup", "\"cluster.heartbeat.jiter\"")).contains("unknown field `jiter`"));
-    assert!(told(&SWEEP.replace("speedup = [1, 2.0]", "nodes = 0")).contains("with [world] nodes = 0: "));
-    assert!(told(&SWEEP.replace("workload.toml", "none.toml")).contains("none.toml"));
-    assert!(told("").contains("missing field"));
+    assert!(reported(&SWEEP.replace("speedup", "\"cluster.heartbeat.jiter\"")).contains("unknown field `jiter`"));
+    assert!(reported(&SWEEP.replace("speedup = [1, 2.0]", "nodes = 0")).contains("with [world] nodes = 0: "));
+    assert!(reported(&SWEEP.replace("workload.toml", "none.toml")).contains("none.toml"));
+    assert!(reported("").contains("missing field"));
     dir.write("full/file", "x");
     let ran = dir.run(&["sweep", "sweep.toml", "--out", "full"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("name another --out"), "{ran:?}");

@@ -140,9 +140,9 @@ fn dask_loses_no_cell_when_a_worker_then_the_scheduler_and_the_driver_are_killed
 
     let (_cluster, address) = dask_cluster(&python, 1);
     let ended = drive(&address).output().unwrap();
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(ended.status.success(), "{told}");
-    assert!(told.contains(&format!("{} of {CELLS} cells to do", CELLS - done)), "{told}");
+    let reported = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(ended.status.success(), "{reported}");
+    assert!(reported.contains(&format!("{} of {CELLS} cells to do", CELLS - done)), "{reported}");
     assert!(counting.count(&lost) >= 2, "the cell of the killed worker was started once");
     assert!(counting.starts().len() > CELLS);
     assert_same(&result(&dir, "local"), &result(&dir, "D"), "Dask");
@@ -159,8 +159,8 @@ impl Slurm {
     fn start(dir: &Dir, name: &str) -> Option<Self> {
         // As slurmd names this machine: `NodeName=host CPUs=2 …`.
         let known = Command::new("slurmd").arg("-C").output().ok()?;
-        let told = String::from_utf8(known.stdout).unwrap();
-        let host = told.split_whitespace().find_map(|word| word.strip_prefix("NodeName="))?.to_owned();
+        let reported = String::from_utf8(known.stdout).unwrap();
+        let host = reported.split_whitespace().find_map(|word| word.strip_prefix("NodeName="))?.to_owned();
         let user = String::from_utf8(Command::new("id").arg("-un").output().ok()?.stdout).unwrap();
         let folder = dir.path(name);
         for part in ["state", "spool"] {
@@ -201,7 +201,7 @@ impl Slurm {
             let mut command = slurm.command(daemon);
             slurm.daemons.add(command.arg("-D"));
         }
-        wait_until("an idle node", || slurm.told("sinfo", &["-h", "-o", "%t"]).trim() == "idle");
+        wait_until("an idle node", || slurm.output_of("sinfo", &["-h", "-o", "%t"]).trim() == "idle");
         Some(slurm)
     }
 
@@ -211,7 +211,7 @@ impl Slurm {
         command
     }
 
-    fn told(&self, program: &str, args: &[&str]) -> String {
+    fn output_of(&self, program: &str, args: &[&str]) -> String {
         String::from_utf8(self.command(program).args(args).output().unwrap().stdout).unwrap()
     }
 
@@ -268,7 +268,7 @@ fn slurm_loses_no_cell_when_its_node_and_its_controller_are_killed() {
 
     let slurm = Slurm::start(&dir, "second").unwrap();
     assert!(submit(&slurm).contains(&format!("{} of {CELLS} cells to do", CELLS - done)));
-    wait_until("the end of the array", || slurm.told("squeue", &["-h"]).trim().is_empty());
+    wait_until("the end of the array", || slurm.output_of("squeue", &["-h"]).trim().is_empty());
     assert!(counting.count(&lost.cell) >= 2, "the cells of the killed task were started once");
     dir.ok(&["sweep", "merge", "S"]);
     let mut found = result(&dir, "S");
@@ -301,9 +301,9 @@ fn results_in_an_object_store_are_the_same() {
         (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
     };
     let ok = |args: &[&str]| {
-        let (code, told) = run(args);
-        assert_eq!(code, Some(0), "{told}");
-        told
+        let (code, reported) = run(args);
+        assert_eq!(code, Some(0), "{reported}");
+        reported
     };
 
     // First a worker that sees only the store, then an engine, which makes the missing cells.
@@ -311,19 +311,19 @@ fn results_in_an_object_store_are_the_same() {
     ok(&[&["sweep", "plan", "sweep.toml"][..], &to].concat());
     ok(&["sweep", "cell", "--manifest", "s3://sweeps/mine/sweep.json", "--index", "0", "--count", "13"]);
     assert!(cells(&dir, "S").is_empty());
-    let (code, told) = run(&["sweep", "merge", "S"]);
-    assert!(code == Some(1) && told.contains("27 of 40 cells are missing (number 13, 14, 15, …)"), "{told}");
+    let (code, reported) = run(&["sweep", "merge", "S"]);
+    assert!(code == Some(1) && reported.contains("27 of 40 cells are missing (number 13, 14, 15, …)"), "{reported}");
     let engine = ["--engine", "dask", "--chunk", "5", "--python", &python.display().to_string()];
-    let told = ok(&[&["sweep", "sweep.toml"][..], &to, &engine].concat());
-    assert!(told.contains("27 of 40 cells to do, as 6 tasks"), "{told}");
+    let reported = ok(&[&["sweep", "sweep.toml"][..], &to, &engine].concat());
+    assert!(reported.contains("27 of 40 cells to do, as 6 tasks"), "{reported}");
     let (mut local, mut found) = (result(&dir, "local"), result(&dir, "S"));
     // The plan names the store, and the cells are there.
     local.retain(|path, _| !path.starts_with("cells") && path != Path::new("sweep.json"));
     found.remove(Path::new("sweep.json"));
     assert_same(&local, &found, "an object store");
 
-    let (code, told) = run(&["sweep", "sweep.toml", "--out", "W", "--results", "s3://nothing/there"]);
-    assert!(code == Some(1) && told.contains("s3://nothing/there/sweep.json: cannot write it"), "{told}");
-    let (code, told) = run(&["sweep", "sweep.toml", "--out", "W", "--results", "ftp://a/b"]);
-    assert!(code == Some(2) && told.contains("found the scheme `ftp`"), "{told}");
+    let (code, reported) = run(&["sweep", "sweep.toml", "--out", "W", "--results", "s3://nothing/there"]);
+    assert!(code == Some(1) && reported.contains("s3://nothing/there/sweep.json: cannot write it"), "{reported}");
+    let (code, reported) = run(&["sweep", "sweep.toml", "--out", "W", "--results", "ftp://a/b"]);
+    assert!(code == Some(2) && reported.contains("found the scheme `ftp`"), "{reported}");
 }

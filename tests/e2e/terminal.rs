@@ -50,10 +50,10 @@ fn csv_holds_the_numbers_of_the_json() {
     let replay = ["replay", "T", "--assume", "--policy", "fifo", "--policy", "delay:D=1|8", "--out"];
     let csv = rows(&dir.ok(&[&replay, ["R", "--csv"].as_slice()].concat()));
     let json = dir.ok(&[&replay, ["S", "--json"].as_slice()].concat());
-    let told: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let reported: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let column = |name: &str| csv[0].iter().position(|heading| heading == name).unwrap_or_else(|| panic!("{name}"));
-    assert_eq!(csv.len(), 1 + told.len());
-    for (row, run) in csv[1..].iter().zip(&told) {
+    assert_eq!(csv.len(), 1 + reported.len());
+    for (row, run) in csv[1..].iter().zip(&reported) {
         assert_eq!(row[column("policy")], run["policy"].as_str().unwrap());
         assert_eq!(row[column("makespan_ms")], run["makespan_ms"].to_string());
         assert_eq!(row[column("locality.node")], run["locality"]["node"].to_string());

@@ -9,9 +9,9 @@ use crate::support::{Dir, assert_same};
 #[test]
 fn an_exported_trace_is_ingested_as_it_was() {
     let dir = Dir::with_sample();
-    for (file, told) in [("out.json", "out.json: 15 jobs\n"), ("out.json.gz", "out.json.gz: 15 jobs\n")] {
+    for (file, reported) in [("out.json", "out.json: 15 jobs\n"), ("out.json.gz", "out.json.gz: 15 jobs\n")] {
         let printed = dir.ok(&["export", "T", "--format", "rumen", "--out", file]);
-        assert!(printed.starts_with(told), "{printed}");
+        assert!(printed.starts_with(reported), "{printed}");
         assert!(printed.contains("left out or mended: ") && printed.contains("× attempts.error"), "{printed}");
         dir.ok(&["ingest", file, "--out", "X"]);
         let [mut before, mut after] = ["T", "X"].map(|trace| dir.json(&["inspect", trace, "--json"]));

@@ -40,8 +40,11 @@ fn slots_that_nobody_gives_are_asked_for() {
     let (given, assumed) = (replay(&["--slots", "3+2"]), replay(&["--assume"]));
     assert!(grades(&given).contains(&("slots", "measured")), "{given}");
     assert!(grades(&assumed).contains(&("slots", "assumed")) && assumed["grade"] == "assumed", "{assumed}");
-    let told = dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R", "--assume"]);
-    assert!(told.contains("This answer rests on assumptions.") && told.contains("2 + 2 slots each"), "{told}");
+    let reported = dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R", "--assume"]);
+    assert!(
+        reported.contains("This answer rests on assumptions.") && reported.contains("2 + 2 slots each"),
+        "{reported}"
+    );
     let info: Value = serde_json::from_str(&dir.read("R/fifo/run.json")).unwrap();
     assert!(grades(&info).contains(&("slots", "assumed")), "{info}");
     // YARN needs other sizes, which slots do not give.
@@ -72,9 +75,9 @@ fn where_no_task_waits_nothing_is_tested() {
     let dir = without_sizes();
     let replay = ["replay", "T", "--policy", "fifo", "--policy", "fair", "--out", "R"];
     dir.run(&replay).fails(2, &["machine_events", "--nodes", "--assume"]);
-    let told = dir.ok(&[&replay[..], &["--assume"]].concat());
+    let reported = dir.ok(&[&replay[..], &["--assume"]].concat());
     for part in ["not answerable", "No task waited: these policies cannot differ here."] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let info: Value = serde_json::from_str(&dir.read("R/batch-fifo/run.json")).unwrap();
     assert_eq!(info["cluster"]["of_largest"], json!([1_000, 1_000]), "one machine, not a million vcores: {info}");
@@ -110,8 +113,8 @@ fn one_trace_has_one_makespan() {
 fn what_does_not_apply_is_not_a_number() {
     let dir = without_sizes();
     dir.ok(&["replay", "T", "--policy", "fifo", "--assume", "--out", "R", "--seed", "2"]);
-    let told = dir.ok(&["replay", "T", "--policy", "fifo", "--assume", "--out", "R"]);
-    assert!(!told.contains("starvation") && !told.contains("rack"), "{told}");
+    let reported = dir.ok(&["replay", "T", "--policy", "fifo", "--assume", "--out", "R"]);
+    assert!(!reported.contains("starvation") && !reported.contains("rack"), "{reported}");
     let sample = Dir::with_sample();
     sample.ok(&["replay", "T", "--policy", "fifo", "--assume", "--out", "R"]);
     let other = sample.path("R/fifo").display().to_string();
@@ -147,7 +150,7 @@ fn the_error_of_a_validation_stands_beside_the_answer() {
     dir.run(&[&replay[..], &["W.json"]].concat()).fails(2, &["W.json", "validate TRACE --json"]);
 }
 
-/// Capacities that are hidden are found, or the answer says that it cannot tell. The sample ran with 2 map slots and 1 reduce slot a
+/// Capacities that are hidden are found, or the answer says that it cannot say. The sample ran with 2 map slots and 1 reduce slot a
 /// node, which `traces/clusters/sample.toml` holds; Alibaba's sample names no machine that a task ran on.
 #[test]
 fn hidden_capacities_are_found_or_said_not_to_be() {

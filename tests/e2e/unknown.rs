@@ -29,8 +29,8 @@ fn without_waits() -> Option<String> {
 
 /// The facts of a replay: what each is about, its grade and what it says.
 fn facts(dir: &Dir, args: &[&str]) -> Vec<(String, String, String)> {
-    let told = dir.ok(&[args, &["--json"]].concat());
-    let run: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+    let reported = dir.ok(&[args, &["--json"]].concat());
+    let run: Value = serde_json::from_str(reported.lines().next().unwrap()).unwrap();
     let text = |fact: &Value, key: &str| fact[key].as_str().unwrap().to_owned();
     let facts = run["validity"].as_array().unwrap().iter();
     facts.map(|fact| (text(fact, "about"), text(fact, "grade"), text(fact, "says"))).collect()
@@ -50,8 +50,8 @@ fn a_log_without_waits_has_no_observed_starts() {
     dir.ok(&["ingest", "none.swf", "--out", "T"]);
     dir.ok(&["ingest", &shared(EASY).unwrap(), "--out", "O"]);
     let completion = |trace: &str| {
-        let told = dir.ok(&["replay", trace, "--policy", "easy", "--out", "R", "--json"]);
-        let run: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+        let reported = dir.ok(&["replay", trace, "--policy", "easy", "--out", "R", "--json"]);
+        let run: Value = serde_json::from_str(reported.lines().next().unwrap()).unwrap();
         run["mean_completion_ms"].as_f64().unwrap()
     };
     // The last replay stays: the report below is of T.
@@ -93,8 +93,8 @@ fn a_damaged_start_comes_from_the_task_or_is_unknown() {
     assert_eq!(dir.json(&["inspect", "B", "--json"])["oddities"]["attempt-without-start"], 1);
     let replay = ["replay", "B", "--policy", "fifo", "--slots", "9+9", "--out", "R2"];
     assert!(has(&facts(&dir, &replay), "run-times", "assumed", "no run time for 8.3 % of the tasks"));
-    let told = dir.ok(&["explain", "B"]);
-    assert!(told.contains("the log does not say what ran") && !told.contains("cleaned up"), "{told}");
+    let reported = dir.ok(&["explain", "B"]);
+    assert!(reported.contains("the log does not say what ran") && !reported.contains("cleaned up"), "{reported}");
 }
 
 /// H8: machines, places and tasks that rules made are said to be made.
@@ -137,8 +137,8 @@ fn an_exported_run_replays_as_it_ran() {
     let dir = Dir::new();
     dir.ok(&["ingest", &log, "--out", "T"]);
     let mean = |trace: &str, out: &str| {
-        let told = dir.ok(&["replay", trace, "--policy", "easy", "--out", out, "--json"]);
-        let run: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+        let reported = dir.ok(&["replay", trace, "--policy", "easy", "--out", out, "--json"]);
+        let run: Value = serde_json::from_str(reported.lines().next().unwrap()).unwrap();
         (run["completion_ms"]["mean"].clone(), run["waiting_ms"]["mean"].clone())
     };
     let first = mean("T", "R");

@@ -16,13 +16,13 @@ fn the_scheduler_that_ran_the_sample_explains_it_best() {
         args.extend(["--policy", policy]);
     }
     let printed = dir.ok(&args);
-    let told: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let reported: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let error = |run: &Value, name: &str| run["errors"][name].as_f64().unwrap();
     assert_eq!(
-        told.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(),
+        reported.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(),
         ["fifo", "naive-fair", "fair"]
     );
-    let [fifo, others @ ..] = told.as_slice() else { panic!("{printed}") };
+    let [fifo, others @ ..] = reported.as_slice() else { panic!("{printed}") };
     assert_eq!((&fifo["assumed"], &fifo["replays"][0]["jobs_compared"]), (&Value::Bool(false), &Value::from(15)));
     assert!(error(fifo, "completion_mean") < 0.06, "{fifo}");
     assert!(error(fifo, "makespan").abs() < 0.02 && error(fifo, "map_time_ks") < 0.05, "{fifo}");
@@ -42,22 +42,22 @@ fn a_policy_that_nobody_named_is_guessed_and_said_to_be() {
     let guessed = "Which scheduler ran the trace is guessed from the errors of its jobs (weak evidence: 15 of 15 jobs, effective sample size";
     assert!(text.contains(guessed) && text.contains("The trace has 3 queues. `fifo` is shown"), "{text}");
     assert!(!dir.ok(&["validate", "T", "--assume", "--policy", "fifo"]).contains("guessed"));
-    let told = dir.json(&["validate", "T", "--assume", "--seed", "5", "--seeds", "3", "--json"]);
+    let reported = dir.json(&["validate", "T", "--assume", "--seed", "5", "--seeds", "3", "--json"]);
     // The sample was made strictly first in, first out; the Capacity Scheduler with one queue is nearly that, fair sharing is not.
     let candidates: BTreeMap<String, f64> =
-        serde_json::from_value::<Vec<(String, f64)>>(told["guess"]["candidates"].clone())
+        serde_json::from_value::<Vec<(String, f64)>>(reported["guess"]["candidates"].clone())
             .unwrap()
             .into_iter()
             .collect();
     assert_eq!(candidates.keys().collect::<Vec<_>>(), ["capacity", "fair", "fair-deficit", "fifo"]);
     assert!((candidates.values().sum::<f64>() - 1.0).abs() < 1e-9, "{candidates:?}");
     assert!(candidates["fifo"] > 10.0 * candidates["fair"], "{candidates:?}");
-    let replays = told["replays"].as_array().unwrap();
-    assert_eq!(told["assumed"], true);
+    let replays = reported["replays"].as_array().unwrap();
+    assert_eq!(reported["assumed"], true);
     assert_eq!(replays.iter().map(|replay| replay["seed"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 6, 7]);
     let medians: Vec<f64> = replays.iter().map(|replay| replay["completion"]["median"].as_f64().unwrap()).collect();
-    let mean = told["errors"]["completion_median"].as_f64().unwrap();
-    assert!((mean - medians.iter().sum::<f64>() / 3.0).abs() < 1e-12, "{told}");
+    let mean = reported["errors"]["completion_median"].as_f64().unwrap();
+    assert!((mean - medians.iter().sum::<f64>() / 3.0).abs() < 1e-12, "{reported}");
     assert!(medians[0] != medians[1], "seeds differ");
 }
 
@@ -89,7 +89,7 @@ fn what_was_never_observed_is_refused() {
 
 /// A job alone: every scheduler gives it the same, so the default of its system is replayed.
 #[test]
-fn what_a_trace_cannot_tell_is_said() {
+fn what_a_trace_cannot_report_is_said() {
     let Some(traces) = shared("traces") else { return };
     let dir = Dir::new();
     let trace = "hadoop-mapreduce-2011/rumen-small-trace/v20-single-input-log.gz";
@@ -100,10 +100,10 @@ fn what_a_trace_cannot_tell_is_said() {
 
 /// The errors of the four phases add up to that of the completion time, in each class and in all; classes share out the jobs.
 #[test]
-fn errors_are_told_by_phase_and_size() {
+fn errors_are_reported_by_phase_and_size() {
     let dir = Dir::with_sample();
-    let told = dir.json(&["validate", "T", "--assume", "--policy", "fifo", "--json"]);
-    let classes = told["replays"][0]["by_size"].as_array().unwrap();
+    let reported = dir.json(&["validate", "T", "--assume", "--policy", "fifo", "--json"]);
+    let classes = reported["replays"][0]["by_size"].as_array().unwrap();
     for class in classes {
         let phases = class["phases"].as_object().unwrap();
         assert_eq!(phases.keys().collect::<Vec<_>>(), ["end", "launch", "map", "reduce"]);
@@ -124,16 +124,16 @@ fn set_up_and_clean_up_explain_small_jobs() {
         let dir = Dir::new();
         dir.ok(&["ingest", &format!("{traces}/{trace}.json.gz"), "--out", "T"]);
         dir.ok(&["calibrate", "T", "--out", "C.toml"]);
-        let told = dir.json(&["validate", "T", "--assume", "--cluster", "C.toml", "--json"]);
-        let median = told["errors"]["completion_median"].as_f64().unwrap();
+        let reported = dir.json(&["validate", "T", "--assume", "--cluster", "C.toml", "--json"]);
+        let median = reported["errors"]["completion_median"].as_f64().unwrap();
         assert!(median < most, "{trace}: {median}");
         // Without any of it, the launch is far too early.
         let fixed = dir.read("C.toml").replace("[jobs]\n", "[jobs]\nsetup = \"fixed\"\n");
         let none: Vec<&str> =
             fixed.lines().filter(|line| !line.contains("_time = ") && !line.contains("init_delay = ")).collect();
         dir.write("none.toml", none.join("\n"));
-        let told = dir.json(&["validate", "T", "--assume", "--cluster", "none.toml", "--policy", "fifo", "--json"]);
-        assert!(told["errors"]["completion_median"].as_f64().unwrap() > 0.3, "{trace}: {told}");
+        let reported = dir.json(&["validate", "T", "--assume", "--cluster", "none.toml", "--policy", "fifo", "--json"]);
+        assert!(reported["errors"]["completion_median"].as_f64().unwrap() > 0.3, "{trace}: {reported}");
     }
 }
 
@@ -141,11 +141,11 @@ fn set_up_and_clean_up_explain_small_jobs() {
 #[test]
 fn the_nineteen_jobs_of_mumak() {
     let Some(dir) = nineteen_jobs() else { return };
-    let told = dir.json(&["validate", "T", "--assume", "--json"]);
-    let replay = &told["replays"][0];
+    let reported = dir.json(&["validate", "T", "--assume", "--json"]);
+    let replay = &reported["replays"][0];
     assert_eq!((&replay["jobs_compared"], &replay["not_compared"]["observed-failed"]), (&14.into(), &5.into()));
-    let error = |name: &str| told["errors"][name].as_f64().unwrap();
+    let error = |name: &str| reported["errors"][name].as_f64().unwrap();
     // Alone on the cluster the jobs are faster than they were, and their maps take as long.
-    assert!(error("completion_mean_signed") < 0.0 && error("completion_mean") < 0.4, "{told}");
-    assert!(error("makespan").abs() < 0.1 && error("map_time_ks") < 0.1, "{told}");
+    assert!(error("completion_mean_signed") < 0.0 && error("completion_mean") < 0.4, "{reported}");
+    assert!(error("makespan").abs() < 0.1 && error("map_time_ks") < 0.1, "{reported}");
 }

@@ -15,7 +15,7 @@ const CONTEXT: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Row {
     Assigned { at: i64, attempt: String, host: String, level: i64 },
-    Told { at: i64, attempt: String },
+    Notified { at: i64, attempt: String },
     Ended { at: i64, attempt: String, state: String },
     Job { job: String, submit: i64, launch: i64, finish: i64, state: String, node_local: u32, rack_local: u32 },
 }
@@ -23,7 +23,7 @@ pub(crate) enum Row {
 impl Row {
     pub(crate) fn time(&self) -> i64 {
         match self {
-            Row::Assigned { at, .. } | Row::Told { at, .. } | Row::Ended { at, .. } => *at,
+            Row::Assigned { at, .. } | Row::Notified { at, .. } | Row::Ended { at, .. } => *at,
             Row::Job { finish, .. } => *finish,
         }
     }
@@ -33,7 +33,7 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Row::Assigned { at, attempt, host, level } => write!(f, "A {at:>9} {attempt} on {host} level {level}"),
-            Row::Told { at, attempt } => write!(f, "M {at:>9} {attempt}"),
+            Row::Notified { at, attempt } => write!(f, "M {at:>9} {attempt}"),
             Row::Ended { at, attempt, state } => write!(f, "F {at:>9} {attempt} {state}"),
             Row::Job { job, submit, launch, finish, state, node_local, rack_local } => write!(
                 f,
@@ -80,7 +80,7 @@ impl Golden {
                 Row::Assigned { at: number(1)?, attempt: text(2)?, host, level: number(4)? }
             }
             "F" => Row::Ended { at: number(1)?, attempt: text(2)?, state: text(3)? },
-            "M" => Row::Told { at: number(1)?, attempt: text(2)? },
+            "M" => Row::Notified { at: number(1)?, attempt: text(2)? },
             "J" => Row::Job {
                 job: text(1)?,
                 submit: number(3)?,

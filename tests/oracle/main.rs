@@ -167,7 +167,7 @@ impl Observer for Found<'_> {
     }
 
     fn notified(&mut self, at: Ms, task: TaskId, attempt: u32) -> Result<(), Error> {
-        self.rows.push(Row::Told { at, attempt: self.attempt(task, attempt) });
+        self.rows.push(Row::Notified { at, attempt: self.attempt(task, attempt) });
         Ok(())
     }
 
@@ -236,7 +236,7 @@ fn jobs_19() {
 
 /// Every golden schedule distinguishes its policy: a replay under another policy differs.
 #[test]
-fn the_goldens_tell_policies_apart() {
+fn the_goldens_report_policies_apart() {
     let Some(world) = World::load("z1") else { return };
     let Some(golden) = Golden::read("z1-fair") else { return };
     for policy in ["fifo", "naive-fair", "delay", "delay-time", "fair:delay_node=0,delay_rack=0", "capacity"] {

@@ -368,7 +368,7 @@ fn yarn_fair_from_the_files_of_a_site() {
 
 /// Every configuration of YARN's schedulers makes another schedule than the others.
 #[test]
-fn the_yarn_goldens_tell_policies_apart() {
+fn the_yarn_goldens_report_policies_apart() {
     let Some(root) = shared("oracle-yarn") else { return };
     let world = World::load("y2", &root, &toml::Table::new());
     let replayed = |policy: &str| {

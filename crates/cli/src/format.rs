@@ -23,28 +23,28 @@ pub(crate) struct FormatArgs {
 }
 
 impl FormatArgs {
-    /// Prints a result: one JSON value; or its rows as CSV; or what is told of it.
+    /// Prints a result: one JSON value; or its rows as CSV; or what learns of it.
     pub(crate) fn print<R: Serialize, T: Into<Text>>(
         self,
         value: &impl Serialize,
         rows: &[R],
-        told: impl FnOnce() -> T,
+        reported: impl FnOnce() -> T,
     ) -> Result<(), Failure> {
         match (self.json, self.csv) {
             (true, _) => print_as_it_is(&serde_json::to_string_pretty(value).map_err(unprintable)?),
             (_, true) => print_as_it_is(&csv(rows)?),
-            _ => print(told()),
+            _ => print(reported()),
         }
     }
 
-    /// Prints rows: each as a JSON object on its own line; or as CSV; or what is told of them.
+    /// Prints rows: each as a JSON object on its own line; or as CSV; or what learns of them.
     pub(crate) fn print_lines<R: Serialize, T: Into<Text>>(
         self,
         rows: &[R],
-        told: impl FnOnce() -> T,
+        reported: impl FnOnce() -> T,
     ) -> Result<(), Failure> {
         if !self.json {
-            return self.print(&(), rows, told);
+            return self.print(&(), rows, reported);
         }
         let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
         print_as_it_is(&lines.map_err(unprintable)?.join("\n"))

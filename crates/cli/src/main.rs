@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::output::tell;
+use crate::output::print_message;
 
 /// Replay the job history of a Hadoop or production cluster under other schedulers.
 #[derive(Debug, Parser)]
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_unread() => ExitCode::SUCCESS,
         Err(failure) => {
-            tell(&format!("error: {failure}"));
+            print_message(&format!("error: {failure}"));
             failure.exit_code()
         }
     }
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
 /// On Ctrl-C or `kill`, ends the programs that were started and removes half-written folders.
 fn end_well_when_interrupted() {
     if let Err(error) = ctrlc::set_handler(interrupted) {
-        tell(&format!("warning: an interrupt may leave programs and temporary folders behind ({error})"));
+        print_message(&format!("warning: an interrupt may leave programs and temporary folders behind ({error})"));
     }
 }
 
@@ -89,9 +89,9 @@ fn end_well_when_interrupted() {
 fn interrupted() {
     children::end_all();
     resched_tables::store::remove_unfinished();
-    commands::ingest::tell_kept();
-    progress::tell_kept_cells();
-    progress::tell_kept_probes();
+    commands::ingest::report_kept();
+    progress::report_kept_cells();
+    progress::report_kept_probes();
     std::process::exit(failure::INTERRUPTED.into());
 }
 

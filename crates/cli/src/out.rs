@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use resched_tables::store::{Claim, Out, StagedFile, changed_files};
 
-use crate::output::tell;
+use crate::output::print_message;
 
 /// The folder or file of a result.
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ impl ForceArg {
     pub(crate) fn out(&self, path: &Path, marker: &str) -> Out {
         let out = self.plain(path);
         if out.force && Claim::check(&out, marker).is_ok() {
-            tell_replaced(path, &changed_files(path, marker));
+            report_replaced(path, &changed_files(path, marker));
         }
         out
     }
@@ -30,7 +30,7 @@ impl ForceArg {
     pub(crate) fn file(&self, path: &Path) -> Out {
         let out = self.plain(path);
         if out.force && path.is_file() && StagedFile::check(&out).is_ok() {
-            tell(&format!("--force: {} is replaced", path.display()));
+            print_message(&format!("--force: {} is replaced", path.display()));
         }
         out
     }
@@ -42,9 +42,9 @@ impl ForceArg {
 }
 
 /// Names the files in `dir` that --force replaces.
-pub(crate) fn tell_replaced(dir: &Path, names: &[String]) {
+pub(crate) fn report_replaced(dir: &Path, names: &[String]) {
     for name in names {
         let path: PathBuf = dir.join(name);
-        tell(&format!("--force: {} is replaced; it is not as resched wrote it", path.display()));
+        print_message(&format!("--force: {} is replaced; it is not as resched wrote it", path.display()));
     }
 }

@@ -138,7 +138,7 @@ pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
 
 /// Writes lines to standard error. Names in them cannot steer the terminal, and long lines are shortened. It is no error if nobody
 /// reads them.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn print_message(text: &str) {
     let text = message(text);
     let look = |word: &str| match word {
         "error" => Look::Bad,

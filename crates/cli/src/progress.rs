@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::output::{name, tell};
+use crate::output::{name, print_message};
 
 /// A bar that counts `unit`, such as `{bytes}/{total_bytes}`.
 fn bar(length: u64, unit: &str) -> ProgressBar {
@@ -104,12 +104,12 @@ pub(crate) struct SweepProgress(ProgressBar);
 static SWEEP: Mutex<Option<(ProgressBar, String)>> = Mutex::new(None);
 
 /// If an interrupt ends a sweep, prints how many cells are done.
-pub(crate) fn tell_kept_cells() {
+pub(crate) fn report_kept_cells() {
     let Ok(Some((bar, place))) = SWEEP.lock().map(|mut sweep| sweep.take()) else { return };
     // A finished bar is full, however far it came.
     let (done, all) = (bar.position(), bar.length().unwrap_or(0));
     bar.finish_and_clear();
-    tell(&format!("{done} of {all} cells are done and kept in {place}; run the same command again to resume"));
+    print_message(&format!("{done} of {all} cells are done and kept in {place}; run the same command again to resume"));
 }
 
 impl SweepProgress {
@@ -152,10 +152,10 @@ pub(crate) struct SizeProgress(ProgressBar);
 static SIZE: Mutex<Option<(ProgressBar, Option<String>, usize)>> = Mutex::new(None);
 
 /// If an interrupt ends a search for a size, prints how many replays are kept.
-pub(crate) fn tell_kept_probes() {
+pub(crate) fn report_kept_probes() {
     let Ok(Some((bar, place, kept))) = SIZE.lock().map(|mut size| size.take()) else { return };
     bar.finish_and_clear();
-    tell(&match place {
+    print_message(&match place {
         Some(place) => {
             let are = if kept == 1 { "replay is" } else { "replays are" };
             format!("{kept} {are} done and kept in {place}; run the same command again to resume")
@@ -197,8 +197,8 @@ impl SizeProgress {
     }
 
     /// Prints a line above the bar.
-    pub(crate) fn tell(&self, line: &str) {
-        self.0.suspend(|| tell(line));
+    pub(crate) fn print_line(&self, line: &str) {
+        self.0.suspend(|| print_message(line));
     }
 }
 

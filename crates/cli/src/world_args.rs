@@ -16,7 +16,7 @@ use resched_sim::cluster_file::keys_of;
 use resched_sweep::{SweepFile, site_warnings};
 
 use crate::failure::Failure;
-use crate::output::tell;
+use crate::output::print_message;
 use crate::validation_file::Validation;
 use crate::window_args::{EndArgs, WindowArg};
 
@@ -118,7 +118,7 @@ pub(crate) fn warn_of_rules(policies: &[ReadyPolicy]) {
 /// Prints warnings, one line each.
 pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
-        tell(&format!("warning: {warning}"));
+        print_message(&format!("warning: {warning}"));
     }
 }
 

@@ -508,10 +508,11 @@ mod tests {
     fn without_a_configuration_a_capacity_scheduler_has_one_queue() {
         let found = |policy: &str| PolicySpec::parse(policy).unwrap().findings(&jobs()).unwrap();
         for policy in ["capacity", "yarn-capacity"] {
-            let told = in_words(policy, &found(policy));
-            assert_eq!(told.len(), 1, "{told:?}");
+            let reported = in_words(policy, &found(policy));
+            assert_eq!(reported.len(), 1, "{reported:?}");
             assert!(
-                told[0].starts_with(&format!("{policy}: ")) && told[0].contains("2 queues (`adhoc`, `etl`) share one")
+                reported[0].starts_with(&format!("{policy}: "))
+                    && reported[0].contains("2 queues (`adhoc`, `etl`) share one")
             );
         }
         for policy in ["fifo", "fair", "yarn-fair", "batch-fifo", "batch-capacity:by=user"] {

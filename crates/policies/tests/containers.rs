@@ -51,7 +51,7 @@ fn small(memory_mb: u32, maps: &[Ms], reduces: &[Ms]) -> World {
     }
 }
 
-/// A policy, and what it is told, with the instant.
+/// A policy, and what it is reported, with the instant.
 struct Diary {
     below: Box<dyn Policy>,
     entries: Vec<(Ms, String)>,
@@ -197,7 +197,7 @@ impl Policy for Rogue {
 }
 
 #[test]
-fn a_policy_that_breaks_a_rule_of_containers_is_told_which() {
+fn a_policy_that_breaks_a_rule_of_containers_is_reported_which() {
     for (mut rogue, why) in [
         (Rogue::MapWithoutMaster, "the job does not ask for it"),
         (Rogue::TwoMasters, "it does not wait"),
@@ -211,7 +211,7 @@ fn a_policy_that_breaks_a_rule_of_containers_is_told_which() {
 proptest! {
     #![proptest_config(cases(300))]
 
-    /// What tells the two apart is who may have how much, the wait for data and that a far container ends a heartbeat: with one job,
+    /// What says the two apart is who may have how much, the wait for data and that a far container ends a heartbeat: with one job,
     /// no places of input, and room for one container beside the master there is no difference.
     #[test]
     fn one_job_alone_is_served_alike(mut world in world(Wanted { every_rule: true, finishes: true })) {

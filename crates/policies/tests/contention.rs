@@ -196,9 +196,9 @@ proptest! {
         let mut policy = PolicySpec::parse("naive-fair").and_then(|spec| spec.build()).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let mut seen = Seen::default();
         world.observe("naive-fair", &mut *policy, true, &mut seen).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let mut told: Vec<Ms> = seen.used.iter().map(|used| used.at).collect();
-        told.dedup();
-        let before = |at: Ms| told.iter().rev().find(|&&other| other < at).copied().unwrap_or(world.config.heartbeat.first);
+        let mut reported: Vec<Ms> = seen.used.iter().map(|used| used.at).collect();
+        reported.dedup();
+        let before = |at: Ms| reported.iter().rev().find(|&&other| other < at).copied().unwrap_or(world.config.heartbeat.first);
         let worked: f64 = seen.used.iter().map(|used| used.cpu * (used.at - before(used.at)) as f64).sum();
         let times = |job: &Submitted| {
             let maps: Ms = job.maps.iter().map(|map| map.tries.first().map_or(0, |own| own.run)).sum();

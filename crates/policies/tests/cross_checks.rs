@@ -150,7 +150,7 @@ proptest! {
     }
 }
 
-/// The agreement above says something: with several slots a node the caps tell the schedulers apart.
+/// The agreement above says something: with several slots a node the caps say the schedulers apart.
 #[test]
 fn one_job_runs_differently_where_the_caps_bind() -> Result<(), TestCaseError> {
     let mut runner = TestRunner::deterministic();

@@ -25,7 +25,7 @@ struct Toy {
     lengths: [Ms; 4],
 }
 
-/// The smallest numbers that fit what the paper tells (policies C.3).
+/// The smallest numbers that fit what the paper says (policies C.3).
 const CANONICAL: Toy = Toy { containers: [3, 4, 3, 2], lengths: [10, 20, 8, 10] };
 
 // The replay.

@@ -190,8 +190,8 @@ fn broken(reports: impl FnOnce(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(
     let (task, node) = (workload.task(job, Kind::Map, 0).expect("a map"), cluster.find("n000").expect("the node"));
     let mut nobody = ();
     let mut checked = Checked::new(&workload, &cluster, "rogue", &mut nobody);
-    let told = reports(&mut checked, task, node).and_then(|()| checked.close());
-    let error = told.expect_err("a broken rule");
+    let reported = reports(&mut checked, task, node).and_then(|()| checked.close());
+    let error = reported.expect_err("a broken rule");
     assert!(!error.is_request());
     error.to_string()
 }
@@ -357,17 +357,17 @@ fn no_reduce_is_offered_before_slow_start() {
 }
 
 #[test]
-fn only_an_oracle_is_told_run_times() {
+fn only_an_oracle_is_reported_run_times() {
     struct Curious {
         oracle: bool,
-        told: Option<Vec<Option<Ms>>>,
+        reported: Option<Vec<Option<Ms>>>,
     }
     impl Policy for Curious {
         fn is_oracle(&self) -> bool {
             self.oracle
         }
         fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-            self.told = view.oracle().map(|oracle| oracle.run_times(job, Kind::Map).collect());
+            self.reported = view.oracle().map(|oracle| oracle.run_times(job, Kind::Map).collect());
         }
         fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
             for job in offer.view().jobs().to_vec() {
@@ -377,9 +377,9 @@ fn only_an_oracle_is_told_run_times() {
         }
     }
     for (oracle, expected) in [(false, None), (true, Some(vec![Some(1_000); 2]))] {
-        let mut policy = Curious { oracle, told: None };
+        let mut policy = Curious { oracle, reported: None };
         small(2).observe("curious", &mut policy, true, &mut ()).expect("the world finishes");
-        assert_eq!(policy.told, expected);
+        assert_eq!(policy.reported, expected);
     }
 }
 

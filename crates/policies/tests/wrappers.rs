@@ -23,16 +23,16 @@ struct Recorder {
 macro_rules! recorder {
     (
         asks { $(fn $ask:ident($($ask_arg:ident: $ask_type:ty),*) -> $answer:ty;)+ }
-        tells { $(fn $tell:ident($($tell_arg:ident: $tell_type:ty),*) $(-> $result:ty)?;)+ }
+        reports { $(fn $report:ident($($tell_arg:ident: $tell_type:ty),*) $(-> $result:ty)?;)+ }
     ) => {
         impl Policy for Recorder {
             $(fn $ask(&self, $($ask_arg: $ask_type),*) -> $answer {
                 self.calls.borrow_mut().push(stringify!($ask));
                 self.below.$ask($($ask_arg),*)
             })+
-            $(fn $tell(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
-                self.calls.borrow_mut().push(stringify!($tell));
-                self.below.$tell($($tell_arg),*)
+            $(fn $report(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
+                self.calls.borrow_mut().push(stringify!($report));
+                self.below.$report($($tell_arg),*)
             })+
         }
     };
@@ -51,7 +51,7 @@ recorder! {
         fn restless(view: View<'_>) -> bool;
         fn counts_heartbeats(view: View<'_>) -> bool;
     }
-    tells {
+    reports {
         fn job_submitted(job: JobId, view: View<'_>);
         fn job_finished(job: JobId, view: View<'_>);
         fn task_started(started: &RunView, view: View<'_>);

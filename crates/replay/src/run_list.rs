@@ -1,4 +1,4 @@
-//! `runs.json` in a folder of runs: their order, which their names do not tell.
+//! `runs.json` in a folder of runs: their order, which their names do not say.
 
 use std::fs;
 use std::path::{Path, PathBuf};

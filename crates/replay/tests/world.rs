@@ -154,7 +154,7 @@ fn folders_are_checked_before_anything_is_written() {
 }
 
 #[test]
-fn wrong_requests_are_told_from_failures() {
+fn wrong_requests_are_reported_from_failures() {
     assert!(Source::open("no/such/trace").unwrap_err().is_request());
     let mut cluster = ClusterConfig::default();
     cluster.cost.host_factors.insert("nobody".to_owned(), 2.0);

@@ -64,7 +64,7 @@ pub use render::formats::Formats;
 /// The file that marks a folder as a report. It lists the other files.
 pub const MARKER: &str = "report.json";
 
-/// The most policies in a report. You could not tell more of them apart in a chart, and a picture of them would be too large.
+/// The most policies in a report. You could not say more of them apart in a chart, and a picture of them would be too large.
 const MOST_POLICIES: usize = 24;
 
 /// The most runs in a report: all are in memory at once.

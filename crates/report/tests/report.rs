@@ -295,7 +295,7 @@ fn runs_with_other_seeds_are_one_policy() {
 }
 
 #[test]
-fn runs_with_one_label_are_told_apart() {
+fn runs_with_one_label_are_distinguished() {
     let dir = tempfile::tempdir().unwrap();
     let run = make_runs(dir.path(), 3, 1).remove(0);
     report(&[run.clone(), run], &dir.path().join("out"), "html".parse().unwrap()).unwrap();

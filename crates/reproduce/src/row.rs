@@ -56,7 +56,7 @@ pub enum Verdict {
     AgreesByTolerance,
     /// The replay's mean has the sign of the paper's change, but another size.
     SameDirection,
-    /// The replays vary too much to tell.
+    /// The replays vary too much to say.
     Undecided,
     /// None of these.
     Differs,
@@ -219,7 +219,7 @@ impl Draft {
         Self { role: Role::Arithmetic, ..self }
     }
 
-    /// Marks the number of a proposal as arithmetic if the baseline's published number is within the tolerance of it: then agreement tells
+    /// Marks the number of a proposal as arithmetic if the baseline's published number is within the tolerance of it: then agreement says
     /// nothing of the proposal.
     pub(crate) fn beside(self, baseline: f64) -> Self {
         let near = match self.published {

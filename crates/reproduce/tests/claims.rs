@@ -148,18 +148,18 @@ fn any_number_of_threads_writes_the_same_bytes() {
 }
 
 #[test]
-fn every_replay_is_told_and_unknown_names_are_refused() {
-    let told = std::sync::Mutex::new(Vec::new());
+fn every_replay_is_reported_and_unknown_names_are_refused() {
+    let reported = std::sync::Mutex::new(Vec::new());
     let names = ["dress-spark".to_owned()];
     reproduce(&find(&names).unwrap(), 2, Threads::default(), false, &|progress| {
-        told.lock().unwrap().push(match progress {
+        reported.lock().unwrap().push(match progress {
             Progress::Begin(replays) => replays,
             Progress::Done(_) => 1,
         });
     })
     .unwrap();
-    let told = told.into_inner().unwrap();
-    assert_eq!(told[0] as usize, told.len() - 1);
+    let reported = reported.into_inner().unwrap();
+    assert_eq!(reported[0] as usize, reported.len() - 1);
     let error = find(&["coupling-fig11".to_owned()]).err().unwrap();
     assert!(error.is_request() && error.to_string().contains(EXPERIMENTS[0].name), "{error}");
 }

@@ -112,11 +112,11 @@ pub(crate) fn answer(
                 equal.value == found.value && groups.get(other).is_some_and(|group| group.place.0 == best.place.0)
             };
             let ties = ranked.iter().filter(|row| as_good(row)).count().saturating_sub(1);
-            let told = best_in_words(metric, best, found, &format!("{on} {settings}"), settings);
+            let reported = best_in_words(metric, best, found, &format!("{on} {settings}"), settings);
             Some(match ties {
-                0 => told,
-                1 => format!("{told} Another one is as good."),
-                ties => format!("{told} {ties} others are as good."),
+                0 => reported,
+                1 => format!("{reported} Another one is as good."),
+                ties => format!("{reported} {ties} others are as good."),
             })
         })
         .collect();
@@ -223,15 +223,15 @@ mod tests {
         }
     }
 
-    /// Six seeds and fifteen comparisons: the intervals tell all of them apart, and no test can.
+    /// Six seeds and fifteen comparisons: the intervals say all of them apart, and no test can.
     #[test]
     fn the_headline_counts_the_verdicts_of_the_table() {
         let metric = Metric::named("mean_completion").unwrap();
         let all: Vec<Difference> = (0..15).map(|_| compared(1.2, [1.1, 1.3], [1.12, 1.28])).collect();
         let all: Vec<&Difference> = all.iter().collect();
-        let told = against(&all, &metric, Matters::default()).unwrap();
+        let reported = against(&all, &metric, Matters::default()).unwrap();
         assert_eq!(
-            told,
+            reported,
             "Of the 15 settings that are compared with the baseline in mean completion time, 15 are worse by more than 5 % (by the 95 % \
              intervals)."
         );

@@ -41,7 +41,7 @@ impl Cell {
     }
 
     /// A short description for messages.
-    pub fn told(&self) -> String {
+    pub fn in_words(&self) -> String {
         let world: Vec<String> =
             self.world.iter().map(|(key, value)| format!("{key}={}, ", Value::of(value).text())).collect();
         format!("{}, {}, {}seed {}", self.variant, self.policy, world.concat(), self.seed)

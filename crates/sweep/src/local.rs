@@ -36,7 +36,7 @@ pub enum Progress<'a> {
 }
 
 /// The callback that receives progress.
-pub type Told<'a> = &'a (dyn Fn(Progress<'_>) + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(Progress<'_>) + Sync);
 
 /// Identifies a world without its seed: source, cluster and values, as in the plan.
 type SpecKey = (usize, usize, String);
@@ -148,11 +148,15 @@ impl<'a> Worlds<'a> {
         let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
         if identity(&spec, &policy, cell.seed, &self.metrics)? != cell.id {
             let problem = "a workload, trace, cluster, site or allocations file has changed since the plan, or the version of resched";
-            return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
+            return Err(Error::Work(format!(
+                "cell {} ({}): {problem}; plan the sweep again",
+                cell.id,
+                cell.in_words()
+            )));
         }
         let make = || {
             let world = spec.with_seed(cell.seed);
-            world.check(&policy).map_err(|error| failed(cell, &cell.told(), &error))?;
+            world.check(&policy).map_err(|error| failed(cell, &cell.in_words(), &error))?;
             Ok(world)
         };
         let world = self.worlds.get(&(key, cell.seed), make)?;
@@ -216,18 +220,18 @@ pub fn carry_out(
     cells: &[&Cell],
     store: &CellStore,
     threads: Threads,
-    told: Told<'_>,
+    reported: OnProgress<'_>,
 ) -> Result<(), Error> {
     // Two variants may be the same policy. They share one result, and two threads must not write it at once.
     let mut ids = BTreeSet::new();
     let missing = store.missing(cells)?.into_iter().map(|(_, cell)| cell);
     let missing: Vec<&Cell> = missing.filter(|cell| ids.insert(&cell.id)).collect();
-    told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
+    reported(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
     let worlds = Worlds::new(plan, &missing)?;
     let make = |cell: &&Cell| worlds.replay(cell)?.encode(&cell.id);
     let keep = |cell: &&Cell, file| {
         store.put(&cell.id, file)?;
-        told(Progress::Done(cell));
+        reported(Progress::Done(cell));
         Ok(())
     };
     threads.and_keep(&missing, make, WRITERS, keep)

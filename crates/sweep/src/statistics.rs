@@ -230,7 +230,7 @@ fn difference(
     })
 }
 
-/// Whether the data can tell two groups apart. That no task waited is no reason if they differ all the same: a policy may let slots
+/// Whether the data can say two groups apart. That no task waited is no reason if they differ all the same: a policy may let slots
 /// idle on purpose.
 fn is_answerable(group: &Group<'_>, base: &Group<'_>, differences: &[f64]) -> bool {
     let facts =

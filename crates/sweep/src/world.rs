@@ -91,17 +91,17 @@ impl WorldSpec {
         for (key, value) in values {
             draft.set(key, source, value)?;
         }
-        let told = |error: &dyn std::fmt::Display| Error::Request(with_values(values, error));
-        let mut cluster = ClusterConfig::of_settings(draft.rules).map_err(|error| told(&error))?;
+        let reported = |error: &dyn std::fmt::Display| Error::Request(with_values(values, error));
+        let mut cluster = ClusterConfig::of_settings(draft.rules).map_err(|error| reported(&error))?;
         if let Some(nodes) = draft.nodes {
             set_machines(&mut cluster, draft.workload.as_mut(), nodes);
         }
         let rules = cluster.clone();
         let (source, content) = match (origin, draft.workload) {
             (Origin::Workload { path, .. }, Some(table)) => {
-                let text = toml::to_string(&table).map_err(|error| told(&error))?;
+                let text = toml::to_string(&table).map_err(|error| reported(&error))?;
                 let parsed = WorkloadFile::parse(&text, path)
-                    .map_err(|error| if values.is_empty() { Error::from(error) } else { told(&error) })?;
+                    .map_err(|error| if values.is_empty() { Error::from(error) } else { reported(&error) })?;
                 let own = parsed.cluster().nodes;
                 if let Some(count) = rules.nodes.count.filter(|count| *count != own) {
                     return Err(Error::Request(format!(

@@ -29,7 +29,7 @@ pub struct Heartbeat {
     pub median_report: Option<f64>,
     /// Whether the one or the other is so short that nodes must have called as soon as a task ended (or times are coarse).
     pub at_once: bool,
-    /// Whether an application master of YARN wrote the log: it learns of each end when it happens, and tells when it asked for a
+    /// Whether an application master of YARN wrote the log: it learns of each end when it happens, and says when it asked for a
     /// container, not when it got one. The interval is then YARN's default.
     pub by_application: bool,
     /// Time between two heartbeats of a node, ms.
@@ -82,7 +82,7 @@ fn reports(observed: &Observed) -> Vec<f64> {
     tasks.filter_map(|own| Some((own.learned? - own.finish?) as f64)).collect()
 }
 
-/// From the assignment of a map to its start. An application master tells when it asked; then the least tenth waited for no
+/// From the assignment of a map to its start. An application master says when it asked; then the least tenth waited for no
 /// other map, only for the next heartbeat of the master, at which it takes the container over.
 fn launch_overhead(observed: &Observed, by_application: bool) -> Fitted {
     let maps = observed.attempts.iter().filter(|own| own.kind == TaskKind::Map);

@@ -109,7 +109,7 @@ mod tests {
         let cores = bounds(&[("map-slots", 9, None), ("cores", 9, None), ("disk", 0, Some(0))]);
         assert_eq!(never_bound(&cores), ["Never the bottleneck: the disk (unused)."]);
         let machines = bounds(&[("cores", 9, Some(900)), ("memory", 0, Some(410))]);
-        let told = "Never short while tasks waited: the memory of the machines (at most 41 % of it at once); more shortens no wait.";
-        assert_eq!(never_bound(&machines), [told]);
+        let reported = "Never short while tasks waited: the memory of the machines (at most 41 % of it at once); more shortens no wait.";
+        assert_eq!(never_bound(&machines), [reported]);
     }
 }

@@ -342,7 +342,7 @@ mod tests {
     fn groups_show_who_gains_and_who_loses() {
         let (first, second) = pair();
         let rows = groups(&[&first, &second], 0, By::User, Zone::default());
-        let told: Vec<_> =
+        let reported: Vec<_> =
             rows.iter().map(|row| (row.group.as_str(), row.run.as_str(), row.jobs, row.change)).collect();
         // ann: (10 + 20) / (20 + 40) − 1; bob: 30 / 10 − 1.
         let expected = [
@@ -353,7 +353,7 @@ mod tests {
             ("–", "fifo", 1, None),
             ("–", "fair", 1, Some(0.0)),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
         let ann = rows.get(1).unwrap();
         assert_eq!((ann.completion_p50_ms, ann.sooner, ann.later), (Some(15_000.0), Some(2), Some(0)));
         assert_eq!(ann.waiting_p99_ms, None, "no waiting time is known");

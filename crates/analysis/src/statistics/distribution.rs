@@ -164,7 +164,7 @@ mod tests {
 
     // By hand: the curves are 1/2 apart from 2 to 3 and from 4 to 5, and exp(−2·(1/2)²·4·4/8) = 1/e.
     #[test]
-    fn a_curve_that_rises_above_another_is_told_with_its_chance() {
+    fn a_curve_that_rises_above_another_is_reported_with_its_chance() {
         let (early, late) = (of(&[1.0, 2.0, 3.0, 4.0]), of(&[3.0, 4.0, 5.0, 6.0]));
         assert_eq!(rises_above(&early, &late), Some((0.5, (-1.0f64).exp())));
         assert_eq!(rises_above(&late, &early), Some((0.0, 1.0)));

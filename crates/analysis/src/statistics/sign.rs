@@ -242,7 +242,7 @@ pub struct Sign {
     /// Whether the unknowns could turn the sign together, although none does alone: the largest steps that each takes towards the other
     /// side add up to the difference.
     pub turned_together: bool,
-    /// Whether the difference is smaller than a replay can tell while anything is open: below 5 %.
+    /// Whether the difference is smaller than a replay can say while anything is open: below 5 %.
     pub too_small: bool,
     /// Whether the sample has the sign of the whole.
     pub sample_agrees: bool,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{ComparedJob, Validation};
 
-/// A job tells schedulers apart if their replays of its completion time differ by this share of the observed one.
+/// A job says schedulers apart if their replays of its completion time differ by this share of the observed one.
 const TELLING: f64 = 0.05;
 /// The least mean error of a candidate: a replay is not truer than its clock and its draws.
 const LEAST_ERROR: f64 = 0.005;
@@ -17,14 +17,14 @@ pub struct Guess {
     /// The probability of each candidate, in their order.
     pub probabilities: Vec<f64>,
     /// Jobs whose completion depends on the candidate.
-    pub telling_jobs: u64,
+    pub distinguishing_jobs: u64,
     /// The number of independent observations that they are worth: jobs that overlap in time share their errors, and each counts as
     /// one over the number of such jobs at its time.
     pub observations: f64,
 }
 
 impl Guess {
-    /// The most probable candidate; the first one if the trace cannot tell.
+    /// The most probable candidate; the first one if the trace cannot say.
     pub fn best(&self) -> usize {
         let better = |best: usize, (own, probability): (usize, &f64)| {
             let known = self.probabilities.get(best).copied().unwrap_or(0.0);
@@ -33,9 +33,9 @@ impl Guess {
         self.probabilities.iter().enumerate().fold(0, better)
     }
 
-    /// Whether the trace tells the candidates apart at all.
+    /// Whether the trace says the candidates apart at all.
     pub fn can_tell(&self) -> bool {
-        self.telling_jobs > 0
+        self.distinguishing_jobs > 0
     }
 
     /// Whether it points clearly at one.
@@ -46,7 +46,7 @@ impl Guess {
 
 /// The probabilities of candidates, each of which was replayed with the same seeds.
 ///
-/// Before, all are equally likely. The errors `|ln(replayed / observed)|` of the jobs that tell are taken as exponential with a mean of
+/// Before, all are equally likely. The errors `|ln(replayed / observed)|` of the jobs that say are taken as exponential with a mean of
 /// their own for each candidate (the absolute values of Laplace's law), so a candidate with the mean error `e` has the likelihood
 /// `e^(−n)` for `n` observations. Only the likelihoods' ratios count.
 pub fn guess(candidates: &[Vec<&Validation>]) -> Guess {
@@ -64,14 +64,14 @@ pub fn guess(candidates: &[Vec<&Validation>]) -> Guess {
         let logs: Option<Vec<f64>> = seeds.iter().map(|replay| Some(place(job, replay)?.log_error())).collect();
         crate::statistics::distribution::mean(&logs?)
     };
-    let tells = |job: &&ComparedJob| {
+    let reports = |job: &&ComparedJob| {
         let logs: Option<Vec<f64>> = candidates.iter().map(|seeds| of_candidate(job, seeds)).collect();
         logs.is_some_and(|logs| {
             let (low, high) = logs.iter().fold((f64::MAX, f64::MIN), |(low, high), &log| (low.min(log), high.max(log)));
             high - low > TELLING
         })
     };
-    let telling: Vec<&ComparedJob> = first.jobs.iter().filter(tells).collect();
+    let telling: Vec<&ComparedJob> = first.jobs.iter().filter(reports).collect();
     if telling.is_empty() {
         return unknown;
     }
@@ -88,7 +88,7 @@ pub fn guess(candidates: &[Vec<&Validation>]) -> Guess {
     let sum: f64 = weights.iter().sum();
     Guess {
         probabilities: weights.iter().map(|weight| weight / sum).collect(),
-        telling_jobs: telling.len() as u64,
+        distinguishing_jobs: telling.len() as u64,
         observations,
     }
 }
@@ -132,7 +132,7 @@ mod tests {
         let odds = (0.2 / 1.01_f64.ln()).powi(2);
         let probability = found.probabilities.get(1).copied().unwrap_or(0.0);
         assert!((probability - odds / (1.0 + odds)).abs() < 1e-4, "{found:?}");
-        assert_eq!((found.best(), found.telling_jobs, found.observations), (1, 2, 2.0));
+        assert_eq!((found.best(), found.distinguishing_jobs, found.observations), (1, 2, 2.0));
         assert!(found.is_clear());
     }
 
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn replays_that_agree_tell_nothing() {
+    fn replays_that_agree_report_nothing() {
         let same = replay(&[(0, 100_000, 120_000)]);
         let found = guess(&[vec![&same], vec![&same]]);
         assert_eq!((found.best(), found.can_tell(), found.probabilities), (0, false, vec![0.5, 0.5]));

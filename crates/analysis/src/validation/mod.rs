@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn locality_is_told_in_points() {
+    fn locality_is_reported_in_points() {
         let error = locality_of([8, 1, 1], [3, 1, 0]).unwrap();
         assert_eq!(error.observed, [0.8, 0.1, 0.1]);
         assert_eq!(error.replayed, [0.75, 0.25, 0.0]);

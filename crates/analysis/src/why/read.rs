@@ -225,7 +225,7 @@ impl Attempts {
         place
     }
 
-    /// Takes what begins after all maps and reduces of a job for its clean-up: some logs do not tell it from the set-up.
+    /// Takes what begins after all maps and reduces of a job for its clean-up: some logs do not say it from the set-up.
     fn find_clean_up(&mut self) {
         let mut last: HashMap<u32, i64> = HashMap::new();
         for own in self.raw.attempts.iter().filter(|own| matches!(own.kind, TaskKind::Map | TaskKind::Reduce)) {

@@ -49,8 +49,8 @@ pub(crate) fn keep(args: &Args) -> ExitCode {
 }
 
 fn run(args: &Args) -> io::Result<u8> {
-    let (tell, events) = mpsc::channel();
-    let signalled = tell.clone();
+    let (report, events) = mpsc::channel();
+    let signalled = report.clone();
     // A receiver that is gone has nothing left to end.
     ctrlc::set_handler(move || drop(signalled.send(Event::End))).map_err(io::Error::other)?;
     let scratch = args.scratch.then(Scratch::new).transpose().map_err(io::Error::other)?;
@@ -61,13 +61,13 @@ fn run(args: &Args) -> io::Result<u8> {
     let mut child = command.spawn()?;
     let group = pid(&child);
     if let Some(pipe) = child.stdin.take() {
-        let tell = tell.clone();
+        let report = report.clone();
         std::thread::spawn(move || {
             pass_on(pipe);
-            let _ = tell.send(Event::End);
+            let _ = report.send(Event::End);
         });
     }
-    std::thread::spawn(move || drop(tell.send(Event::Ended(child.wait()))));
+    std::thread::spawn(move || drop(report.send(Event::Ended(child.wait()))));
     let ended = events.recv();
     end(group);
     match ended {

@@ -39,7 +39,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct Answer<'a> {
     trace: &'a str,
     sha256: &'a str,
     /// The settings that the site knows, by their keys in the cluster file.
@@ -72,11 +72,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     file.write_all(sealed(&text).as_bytes())?;
     file.commit()?;
     let validity = of_calibration(&found);
-    let told =
+    let reported =
         || in_words(&found) + known_in_words(&known) + &graded(&validity) + &format!("\n{}\n", args.out.display());
     let settings = known.iter().map(|own| (own.key, own.value)).collect();
-    let value = Told { trace: &maker.path, sha256: &maker.sha256, known: settings, calibration: &found };
-    args.format.print(&Graded::of(&value, &validity), &values_of(&value)?, told)
+    let value = Answer { trace: &maker.path, sha256: &maker.sha256, known: settings, calibration: &found };
+    args.format.print(&Graded::of(&value, &validity), &values_of(&value)?, reported)
 }
 
 /// The failure of a fit that has found no value of a cluster file.
@@ -165,11 +165,11 @@ fn in_words(found: &Calibration) -> Text {
     let Machines { cpu, memory } = found.machines;
     let cores = |size: f64| format!("{:.3} cores", size / 1_000.0);
     let gib = |size: f64| format!("{:.3} GiB", size / f64::from(1 << 30));
-    for (what, offer, tell) in
+    for (what, offer, learn) in
         [("processor of a machine", cpu, &cores as &dyn Fn(f64) -> String), ("memory of a machine", memory, &gib)]
     {
         if offer.machines > 0 {
-            let size = offer.size.map_or_else(|| NOT.to_owned(), tell);
+            let size = offer.size.map_or_else(|| NOT.to_owned(), learn);
             let from = format!("{} of {} machines full", count(offer.full), count(offer.machines));
             rows.push(vec![what.to_owned(), size, "-".to_owned(), from]);
         }
@@ -182,11 +182,11 @@ fn in_words(found: &Calibration) -> Text {
 /// Printed instead of an estimate if there is too little data.
 const NOT: &str = "not determined";
 
-fn row(what: &str, fitted: Fitted, tell: &dyn Fn(f64) -> String, unit: &str) -> Vec<String> {
+fn row(what: &str, fitted: Fitted, learn: &dyn Fn(f64) -> String, unit: &str) -> Vec<String> {
     vec![
         what.to_owned(),
-        fitted.value.map_or_else(|| NOT.to_owned(), tell),
-        fitted.standard_error.map_or_else(|| "-".to_owned(), tell),
+        fitted.value.map_or_else(|| NOT.to_owned(), learn),
+        fitted.standard_error.map_or_else(|| "-".to_owned(), learn),
         format!("{} {unit}", count(fitted.n)),
     ]
 }

@@ -50,7 +50,7 @@ pub(crate) struct Args {
 
 /// The comparison, how sure it is, and what else differs.
 #[derive(Serialize)]
-struct Told<'a> {
+struct Answer<'a> {
     /// The mean completion time in a sentence, by the rule of `report`.
     headline: String,
     /// In what the runs differ beside their policies.
@@ -119,9 +119,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     spinner.finish_and_clear();
     let window = looked.map(Looked::within);
-    let told = Told { headline, differences, model_error: model_error.as_ref(), diff: &diff, window };
+    let reported = Answer { headline, differences, model_error: model_error.as_ref(), diff: &diff, window };
     let rows = &diff.changed;
-    args.format.print(&Graded::of(&told, &validity), rows, || in_words(&told, looked) + &grade::graded(&validity))
+    args.format
+        .print(&Graded::of(&reported, &validity), rows, || in_words(&reported, looked) + &grade::graded(&validity))
 }
 
 /// Gathers what the sentences and the grade of a comparison need, pair by pair.
@@ -271,20 +272,23 @@ fn pairs(
 }
 
 /// The comparison as sentences and tables.
-fn in_words(told: &Told<'_>, looked: Option<Looked>) -> Text {
-    let diff = told.diff;
+fn in_words(reported: &Answer<'_>, looked: Option<Looked>) -> Text {
+    let diff = reported.diff;
     let within = looked.map_or_else(String::new, |looked| format!(" {}", looked.in_words()));
     let seeds = if diff.seeds > 1 { format!(", {} seeds", count(diff.seeds)) } else { String::new() };
-    if let Some(error) = told.model_error {
-        let mut text = Text::from(format!("{}\n{}{within}{seeds}\n", told.headline, of_jobs(diff.jobs)));
+    if let Some(error) = reported.model_error {
+        let mut text = Text::from(format!("{}\n{}{within}{seeds}\n", reported.headline, of_jobs(diff.jobs)));
         text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
         return text + quantities(error) + by_phase(error);
     }
     let compared = format!("{} compared with {}, {}{within}{seeds}\n", diff.run, diff.baseline, of_jobs(diff.jobs));
     let mut text = Text::from(compared);
-    text += &format!("  {}\n", told.headline);
-    text +=
-        &told.differences.iter().map(|own| format!("  They also differ in {}.\n", own.in_words())).collect::<String>();
+    text += &format!("  {}\n", reported.headline);
+    text += &reported
+        .differences
+        .iter()
+        .map(|own| format!("  They also differ in {}.\n", own.in_words()))
+        .collect::<String>();
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     text += phases(&diff.phases);
     for (what, rows) in &diff.groups {

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::children::{Ended, Program};
 use crate::failure::Failure;
-use crate::output::{print, tell};
+use crate::output::{print, print_message};
 
 /// The Python program that gives tasks to a Dask cluster.
 const DASK_DRIVER: &str = include_str!("../../engines/dask_driver.py");
@@ -144,7 +144,7 @@ impl Chunks {
         let size = size.max(1);
         let mut numbers: Vec<usize> = missing.iter().map(|(place, _)| place / size).collect();
         numbers.dedup();
-        tell(&format!("{} of {} cells to do, as {} tasks", missing.len(), plan.cells.len(), numbers.len()));
+        print_message(&format!("{} of {} cells to do, as {} tasks", missing.len(), plan.cells.len(), numbers.len()));
         Ok(Self { manifest: plan.results.as_ref().unwrap_or(out).clone(), size, numbers })
     }
 
@@ -216,7 +216,7 @@ pub(super) fn slurm(
     }
     let sbatch = Program { name: "sbatch".as_ref(), args: vec![path.as_os_str().to_owned()], scratch: false };
     match sbatch.run(&[]).map_err(cannot_keep)? {
-        Ended::Done(told) => print(format!("{told}When the array is done, run {merge}\n")),
+        Ended::Done(reported) => print(format!("{reported}When the array is done, run {merge}\n")),
         Ended::NotStarted(reason) => Err(Failure::request(format!(
             "sbatch: cannot start it: {reason}; submit {shown} on a host that has sbatch"
         ))),

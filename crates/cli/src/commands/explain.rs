@@ -53,7 +53,7 @@ pub(crate) struct Args {
 
 /// The output of `--json`: an explanation or a list, and what of the time it is about.
 #[derive(Debug, Serialize)]
-struct Told<'a, T: Serialize> {
+struct Answer<'a, T: Serialize> {
     #[serde(flatten)]
     found: &'a T,
     /// The window of the submissions; null if it is all of the time.
@@ -82,10 +82,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let top = why.top(most);
         let advice = advice(args, &why, looked, |_| true)?;
         spinner.finish_and_clear();
-        let told = Told { found: &top, window, by_the_clock: None, advice: &advice };
+        let reported = Answer { found: &top, window, by_the_clock: None, advice: &advice };
         let rows = top.csv_rows();
         let words = || in_tables(&top, &within) + &advised(&advice) + &graded(&validity);
-        return args.format.print(&Graded::of(&told, &validity), &rows, words);
+        return args.format.print(&Graded::of(&reported, &validity), &rows, words);
     }
     let explanation = explanation(args, &why)?;
     let advice = advice(args, &why, looked, |advice| concerns(advice, &explanation.about))?;
@@ -95,10 +95,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         About::User(_) | About::Queue(_) | About::All => None,
     };
     let (by_the_clock, times) = times.unzip();
-    let told = Told { found: &explanation, window, by_the_clock, advice: &advice };
+    let reported = Answer { found: &explanation, window, by_the_clock, advice: &advice };
     let within = times.map_or(within, |times| format!(": {times}"));
     let words = || in_words(&explanation, &within) + &advised(&advice) + &graded(&validity);
-    args.format.print(&Graded::of(&told, &validity), &explanation.csv_rows(), words)
+    args.format.print(&Graded::of(&reported, &validity), &explanation.csv_rows(), words)
 }
 
 /// The advice that the run shows, as far as it is wanted. In a window, it is about the jobs of the window.

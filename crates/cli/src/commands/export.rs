@@ -37,7 +37,7 @@ pub(crate) struct Args {
 
 /// What was written.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct Answer<'a> {
     file: &'a str,
     format: &'a str,
     /// Jobs, or machines of a topology.
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let exported = export(&args.source, &args.format, args.force.file(&args.out))?;
     let what = if args.format == "rumen-topology" { "machine" } else { "job" };
     let file = args.out.display().to_string();
-    let value = Told { file: &file, format: &args.format, written: exported.written, left_out: &exported.left_out };
+    let value = Answer { file: &file, format: &args.format, written: exported.written, left_out: &exported.left_out };
     let words = || format!("{file}: {}\n{}", counted(exported.written, what), left_out(&exported.left_out));
     args.format_args.print(&value, &values_of(&value)?, words)
 }

@@ -59,7 +59,7 @@ pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping], zone: Zone
 }
 
 /// The tables of all groups.
-pub(super) fn groups_told(grouped: &[&Grouped]) -> Text {
+pub(super) fn groups_reported(grouped: &[&Grouped]) -> Text {
     let Some(first) = grouped.first() else { return Text::default() };
     let mut text = Text::default();
     for &by in first.groups.keys() {

@@ -17,7 +17,7 @@ use super::ingest_steps;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::tell;
+use crate::output::print_message;
 use crate::progress::IngestProgress;
 use crate::written::{Written, print_written};
 
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     force: ForceArg,
-    /// Write a trace for each cluster whose files are found, to a folder of its own in TRACE. Histories are read twice to tell clusters apart.
+    /// Write a trace for each cluster whose files are found, to a folder of its own in TRACE. Histories are read twice to distinguish clusters.
     #[arg(long, conflicts_with_all = ["format", "engine"])]
     split: bool,
     /// Take the jobs of a folder for those of one cluster, although they ran on no common machine or under two masters at once.
@@ -101,16 +101,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let manifest = ingest(&args.paths, &out, &options, &mut IngestProgress::new());
     if manifest.is_err() {
-        tell_kept();
+        report_kept();
     }
     print_written(&manifest?, &args.out, args.format_args)
 }
 
 /// If an ingest ended early, prints where its finished work is kept.
-pub(crate) fn tell_kept() {
+pub(crate) fn report_kept() {
     for folder in unfinished() {
         let path = folder.display();
-        tell(&format!("finished work is kept in {path}; run the same command again to resume, or remove this folder"));
+        print_message(&format!(
+            "finished work is kept in {path}; run the same command again to resume, or remove this folder"
+        ));
     }
 }
 
@@ -125,27 +127,27 @@ fn rules(args: &Args) -> Result<Rules, Failure> {
 /// A part that could not be written, or the trace that was.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Told<'a> {
+enum PartAnswer<'a> {
     Written(Written<'a>),
     LeftOut { trace: String, error: String },
 }
 
 /// Prints what became of each cluster. An error if there is no trace.
 fn print_parts(parts: &[Part], out: &std::path::Path, format: FormatArgs) -> Result<(), Failure> {
-    let told = |Part { name, manifest }: &'_ Part| match manifest {
+    let reported = |Part { name, manifest }: &'_ Part| match manifest {
         Ok(manifest) => Written::of(manifest, &out.join(name)).in_words(),
         Err(error) => format!("  left out: {name}: {error}\n"),
     };
-    let words: String = parts.iter().filter(|part| part.manifest.is_ok()).map(told).collect();
-    let lost: String = parts.iter().filter(|part| part.manifest.is_err()).map(told).collect();
+    let words: String = parts.iter().filter(|part| part.manifest.is_ok()).map(reported).collect();
+    let lost: String = parts.iter().filter(|part| part.manifest.is_err()).map(reported).collect();
     if words.is_empty() {
         return Err(Failure::work(format!("no trace could be written:\n{lost}")));
     }
-    let rows: Vec<Told<'_>> = parts
+    let rows: Vec<PartAnswer<'_>> = parts
         .iter()
         .map(|Part { name, manifest }| match manifest {
-            Ok(manifest) => Told::Written(Written::of(manifest, &out.join(name))),
-            Err(error) => Told::LeftOut { trace: out.join(name).display().to_string(), error: error.to_string() },
+            Ok(manifest) => PartAnswer::Written(Written::of(manifest, &out.join(name))),
+            Err(error) => PartAnswer::LeftOut { trace: out.join(name).display().to_string(), error: error.to_string() },
         })
         .collect();
     format.print_lines(&rows, || words + &lost)

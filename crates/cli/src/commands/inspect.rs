@@ -28,10 +28,10 @@ const MOST_SOURCES: usize = 5;
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let inspection = inspect(&Trace::open(&args.trace)?)?;
-    args.format.print(&inspection, &values_of(&inspection)?, || told(&inspection, args.all_sources))
+    args.format.print(&inspection, &values_of(&inspection)?, || as_text(&inspection, args.all_sources))
 }
 
-fn told(found: &Inspection, all_sources: bool) -> Text {
+fn as_text(found: &Inspection, all_sources: bool) -> Text {
     let mut rows = vec![
         row("jobs", &count(found.jobs)),
         row("time span", &duration(found.span_ms.map(|ms| ms as f64))),

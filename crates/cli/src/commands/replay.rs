@@ -21,11 +21,11 @@ use resched_tables::store::{Out, changed_files};
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
-use super::groups::{Grouped, Grouping, grouped, groups_told};
+use super::groups::{Grouped, Grouping, grouped, groups_reported};
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
-use crate::out::{ForceArg, tell_replaced};
+use crate::out::{ForceArg, report_replaced};
 use crate::output::{Text, TimeUnit, UNKNOWN, count, duration, shown, table, value};
 use crate::policy_value::PolicyValue;
 use crate::progress::{ReplayProgress, replays_bar};
@@ -150,10 +150,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
     args.format.print_lines(&done, || {
-        told(&done, &options.metrics, baseline)
+        summary(&done, &options.metrics, baseline)
             + &windowed(&done, args.world.window.zone())
             + &signs_in_words(&done)
-            + groups_told(&done.iter().filter_map(|done| done.grouped.as_ref()).collect::<Vec<_>>())
+            + groups_reported(&done.iter().filter_map(|done| done.grouped.as_ref()).collect::<Vec<_>>())
             + &never_bound(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())
@@ -207,7 +207,7 @@ pub(super) fn replay_all(
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
     for dir in folders.dirs().iter().filter(|dir| dir.force) {
-        tell_replaced(&dir.path, &changed_files(&dir.path, run::MARKER));
+        report_replaced(&dir.path, &changed_files(&dir.path, run::MARKER));
     }
     // Reports errors of the source and the cluster before the first replay.
     let ready = policies.iter().map(|policy| world.check(policy)).collect::<Result<Vec<_>, _>>()?;
@@ -339,7 +339,7 @@ type Column<'a> = (String, Box<dyn Fn(&Done) -> String + 'a>);
 
 /// The table that compares the runs, with the change of the mean completion time against the baseline. Times and shares that no run
 /// has are left out.
-pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> Text {
+pub(super) fn summary(done: &[Done], metrics: &[Metric], baseline: usize) -> Text {
     let base = done.get(baseline);
     let base_mean = base.and_then(|base| base.summary.mean_completion_ms).filter(|mean| *mean > 0.0);
     let change = move |done: &Done| match done.summary.mean_completion_ms.zip(base_mean) {

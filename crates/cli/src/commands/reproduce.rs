@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     let claim = Claim::new(args.force.out(out, MARKER), MARKER)?;
     let progress = ReproduceProgress::new();
-    let all = reproduce(&experiments, args.seeds, args.threads.get(), true, &|told| match told {
+    let all = reproduce(&experiments, args.seeds, args.threads.get(), true, &|reported| match reported {
         Progress::Begin(replays) => progress.begin(replays),
         Progress::Done(experiment) => progress.done(experiment),
     })?;
@@ -58,11 +58,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let files = write(&all, claim)?;
     let page = files.first().map(|page| format!("Open {} in a browser.\n", page.display())).unwrap_or_default();
     let rows: Vec<&Row> = all.iter().flat_map(|reproduced| &reproduced.rows).collect();
-    args.format.print(&rows, &rows, || told(&rows) + format!("\n{}\n{page}", in_one_sentence(&all)))
+    args.format.print(&rows, &rows, || in_words(&rows) + format!("\n{}\n{page}", in_one_sentence(&all)))
 }
 
 /// The rows of all experiments as a table.
-fn told(rows: &[&Row]) -> Text {
+fn in_words(rows: &[&Row]) -> Text {
     let heading = ["experiment", "quantity", "unit", "", "paper", "replay", "95 % interval", "verdict"];
     table(&heading, rows.iter().map(|row| cells(row)).collect(), 4..7)
 }

@@ -44,7 +44,7 @@ enum Verb {
 
 /// A value of the site.
 #[derive(Debug, Serialize)]
-struct Told<'a> {
+struct Answer<'a> {
     /// The policy whose parameter it is; null for the cluster.
     policy: Option<&'a str>,
     key: &'a str,
@@ -59,7 +59,7 @@ struct Shown<'a> {
     /// The whole configuration, as the TOML has it.
     settings: toml::Table,
     /// Where its values come from.
-    origins: Vec<Told<'a>>,
+    origins: Vec<Answer<'a>>,
     warnings: &'a [String],
     /// The findings about each policy; null without a trace.
     findings: Option<BTreeMap<String, Vec<Finding>>>,
@@ -83,11 +83,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         checked = Some(findings);
     }
     let settings = text.parse().map_err(|error: toml::de::Error| Failure::work(error.to_string()))?;
-    let origin = |(&(policy, key), origin)| Told { policy, key, origin };
-    let origins: Vec<Told<'_>> = conf.origins.iter().map(origin).collect();
+    let origin = |(&(policy, key), origin)| Answer { policy, key, origin };
+    let origins: Vec<Answer<'_>> = conf.origins.iter().map(origin).collect();
     let shown = Shown { files: &conf.files, settings, origins, warnings: &conf.warnings, findings: checked };
     format.print(&shown, &shown.origins, || {
-        text + &comments("Without effect:", &conf.warnings) + &told(shown.findings.as_ref())
+        text + &comments("Without effect:", &conf.warnings) + &as_text(shown.findings.as_ref())
     })
 }
 
@@ -103,7 +103,7 @@ fn usual(site: &Site) -> Vec<String> {
 }
 
 /// The findings as comments of the TOML.
-fn told(checked: Option<&BTreeMap<String, Vec<Finding>>>) -> String {
+fn as_text(checked: Option<&BTreeMap<String, Vec<Finding>>>) -> String {
     let Some(findings) = checked else { return String::new() };
     if findings.is_empty() {
         return comments("The files have no queues or pools to check; name a --policy to check", &[String::new()]);

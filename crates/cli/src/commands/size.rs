@@ -131,8 +131,8 @@ fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
     let progress = SizeProgress::new(args.out.as_ref().map(|out| out.display().to_string()), kept.count());
     match kept.count() {
         0 => {}
-        1 => progress.tell("1 replay is kept, and is not made again"),
-        replays => progress.tell(&format!("{} replays are kept, and are not made again", count(replays as u64))),
+        1 => progress.print_line("1 replay is kept, and is not made again"),
+        replays => progress.print_line(&format!("{} replays are kept, and are not made again", count(replays as u64))),
     }
     let name = &asked.metric.name;
     let is_first = AtomicBool::new(true);
@@ -143,14 +143,14 @@ fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
             progress.replayed();
             if is_first.swap(false, Ordering::Relaxed) && asked.seeds > 1 {
                 let value = asked.metric.in_words(value);
-                progress.tell(&format!(
+                progress.print_line(&format!(
                     "{}: {name} {value} with the first of {} seeds",
                     sized(size, asked.vary),
                     asked.seeds
                 ));
             }
         }
-        Step::Probed(probe) => progress.tell(&probed(asked, probe)),
+        Step::Probed(probe) => progress.print_line(&probed(asked, probe)),
     })?;
     Ok(answer)
 }

@@ -18,8 +18,8 @@ use super::engine;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
-use crate::out::{ForceArg, tell_replaced};
-use crate::output::{Text, TimeUnit, count, duration, print, table, tell};
+use crate::out::{ForceArg, report_replaced};
+use crate::output::{Text, TimeUnit, count, duration, print, print_message, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -223,7 +223,7 @@ pub(super) fn claim(out: &Out, marker: &str, files: &[&str]) -> Result<FolderLoc
     let lock = FolderLock::inside(path)?;
     let own = OwnFiles::open(out, files)?;
     if *force {
-        tell_replaced(path, &own.in_the_way(files.iter().copied()));
+        report_replaced(path, &own.in_the_way(files.iter().copied()));
     }
     Ok(lock)
 }
@@ -264,7 +264,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     // At most four times as many at once: more seeds then give a better estimate of the spread.
     let seeds = needed.min(known.saturating_mul(4)).min(args.most_seeds as usize);
     if seeds <= known {
-        tell(&format!(
+        print_message(&format!(
             "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
             (share * 1e8).round() / 1e6
         ));
@@ -276,7 +276,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
 /// Replays cells on this machine behind a progress bar.
 fn work(plan: &Plan, cells: &[&Cell], at: &Location, threads: Threads) -> Result<(), Failure> {
     let progress = SweepProgress::new(plan.results.as_ref().unwrap_or(at).to_string());
-    Ok(carry_out(plan, cells, &plan.store(at)?, threads, &|told| match told {
+    Ok(carry_out(plan, cells, &plan.store(at)?, threads, &|reported| match reported {
         Progress::Begin { cells, done } => progress.begin(cells, done),
         Progress::Done(cell) => progress.done(&cell.policy),
     })?)

@@ -44,16 +44,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let out = args.force.plain(&args.out);
     let _lock = super::sweep::claim(&out, TUNED, &[TUNED])?;
     let progress = SweepProgress::new(args.out.display().to_string());
-    let tuned = tune(&file, &out, args.threads.get(), &|told| match told {
+    let tuned = tune(&file, &out, args.threads.get(), &|reported| match reported {
         Progress::Begin { cells, done } => progress.begin(cells, done),
         Progress::Done(cell) => progress.done(&cell.policy),
     })?;
     drop(progress);
-    args.format.print(&tuned, &tuned.candidates, || told(&tuned, &args.out))
+    args.format.print(&tuned, &tuned.candidates, || in_words(&tuned, &args.out))
 }
 
 /// The best settings, and where the rest is.
-fn told(tuned: &Tuned, out: &Path) -> Text {
+fn in_words(tuned: &Tuned, out: &Path) -> Text {
     let mut metrics: Vec<&str> = Vec::new();
     if let Some(best) = tuned.candidates.first() {
         metrics.extend(best.relative.keys().map(String::as_str));

@@ -19,7 +19,7 @@ use resched_tables::run::{RunCluster, RunEngine, RunTrace};
 use resched_tables::store::Trace;
 use resched_tables::validity::{Grade, Validity};
 
-use self::answer::{ROWS, Replay, Told};
+use self::answer::{OfPolicy, ROWS, Replay};
 use self::guessed::Guessed;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Ok::<_, Failure>(Replay { seed, validation, validity, info })
     })?;
     let mut replays = replays.into_iter();
-    let mut of_policy = |policy: &PolicySpec| Told {
+    let mut of_policy = |policy: &PolicySpec| OfPolicy {
         label: policy.label(),
         policy: policy.name(),
         params: policy.parameters(),
@@ -99,8 +99,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         grade: Grade::default(),
         validity: Validity::default(),
     };
-    let mut told: Vec<Told> = policies.iter().map(&mut of_policy).collect();
-    for own in &mut told {
+    let mut reported: Vec<OfPolicy> = policies.iter().map(&mut of_policy).collect();
+    for own in &mut reported {
         own.errors = mean_errors(&own.replays);
         own.validity = own.replays.first().map(|replay| replay.validity.clone()).unwrap_or_default();
         own.grade = own.validity.grade();
@@ -111,18 +111,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     if assumed {
-        told = most_probable(told, queues(&args.trace)?);
+        reported = most_probable(reported, queues(&args.trace)?);
     }
-    args.format.print_lines(&told, || in_words(&told, observed.jobs.len(), &world.skipped()))
+    args.format.print_lines(&reported, || in_words(&reported, observed.jobs.len(), &world.skipped()))
 }
 
 /// Keeps the most probable candidate, and says how probable all are.
-fn most_probable(mut told: Vec<Told>, queues: usize) -> Vec<Told> {
+fn most_probable(mut reported: Vec<OfPolicy>, queues: usize) -> Vec<OfPolicy> {
     let of_candidates: Vec<Vec<&Validation>> =
-        told.iter().map(|own| own.replays.iter().map(|replay| &replay.validation).collect()).collect();
+        reported.iter().map(|own| own.replays.iter().map(|replay| &replay.validation).collect()).collect();
     let found = guess(&of_candidates);
-    let labels = told.iter().map(|own| own.label.clone()).collect();
-    let mut best = told.swap_remove(found.best().min(told.len() - 1));
+    let labels = reported.iter().map(|own| own.label.clone()).collect();
+    let mut best = reported.swap_remove(found.best().min(reported.len() - 1));
     best.guess = Some(Guessed::of(found, labels, queues));
     vec![best]
 }
@@ -160,20 +160,20 @@ fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
 }
 
 /// The table that compares the policies, and what was left out.
-fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> Text {
-    let columns: Vec<Vec<String>> = told.iter().map(|own| own.cells(jobs)).collect();
+fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
+    let columns: Vec<Vec<String>> = reported.iter().map(|own| own.cells(jobs)).collect();
     let row = |(place, name): (usize, &&str)| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
         std::iter::once((*name).to_owned()).chain(cells).collect()
     };
     let heading: Vec<&str> =
-        std::iter::once("error of the replay").chain(told.iter().map(|own| own.label.as_str())).collect();
+        std::iter::once("error of the replay").chain(reported.iter().map(|own| own.label.as_str())).collect();
     let mut text = table(&heading, ROWS.iter().enumerate().map(row).collect(), 1..heading.len());
-    for own in told {
+    for own in reported {
         let by_size = by_size::in_words(own);
-        text += if told.len() > 1 { Text::from(format!("\n{}", own.label)) + by_size } else { by_size };
+        text += if reported.len() > 1 { Text::from(format!("\n{}", own.label)) + by_size } else { by_size };
     }
-    for own in told {
+    for own in reported {
         if let Some(causes) =
             own.replays.first().map(|replay| &replay.validation.not_compared).filter(|own| !own.is_empty())
         {
@@ -181,16 +181,16 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> Text {
             text += &format!("{}: not compared: {}\n", own.label, causes.join(", "));
         }
     }
-    if told.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
+    if reported.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
         text += "Completion times and makespans are those of the jobs compared; map run times, places of maps and running tasks are \
                  those of all jobs in both runs, because a job that failed held slots, too.\n";
     }
-    for own in told {
+    for own in reported {
         if let Some(guess) = &own.guess {
             let compared = own.replays.first().map_or(0, |replay| replay.validation.jobs_compared);
             text += &guess.in_words(&own.label, compared);
         }
     }
-    let all = told.iter().fold(Validity::default(), |all, own| all.and(&own.validity));
+    let all = reported.iter().fold(Validity::default(), |all, own| all.and(&own.validity));
     text + &caveats(&all) + &left_out(skipped)
 }

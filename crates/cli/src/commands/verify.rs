@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             all.push(check(&dir, kind)?);
         }
     }
-    args.format.print_lines(&all, || all.iter().map(told).collect::<Text>())?;
+    args.format.print_lines(&all, || all.iter().map(in_words).collect::<Text>())?;
     match all.iter().map(|checked| checked.damaged.len()).sum::<usize>() {
         0 => Ok(()),
         n => Err(Failure::work(format!(
@@ -149,7 +149,7 @@ fn sources(dir: &Path, marker: &str) -> String {
     }
 }
 
-fn told(checked: &Checked) -> Text {
+fn in_words(checked: &Checked) -> Text {
     let Checked { path, kind, files: n, bytes, without_hashes, damaged, remedy } = checked;
     let state = match (damaged.len(), without_hashes) {
         (0, false) => Look::Good.on("whole"),

@@ -79,7 +79,7 @@ struct BatchDress {
     theta: f64,
     delta: f64,
     /// δ as it was last reported.
-    told: Option<f64>,
+    given: Option<f64>,
     rules: DeltaRules,
     phase_rules: PhaseRules,
     release: ReleaseMode,
@@ -94,7 +94,7 @@ struct BatchDress {
     /// Tasks that wait and have not been put into a queue yet.
     fresh: Vec<TaskId>,
     /// Jobs whose category has not been reported yet.
-    untold: Vec<JobId>,
+    unreported: Vec<JobId>,
     jobs: ByJob<Own>,
     /// Jobs that a tick must look at: they ask for something, or their phases may change or release. Of most jobs neither is true
     /// from the first tick after their start to their end.
@@ -124,7 +124,7 @@ impl BatchDress {
         Ok(Self {
             theta: settings.theta,
             delta: settings.delta,
-            told: None,
+            given: None,
             rules: DeltaRules { total: 1.0, min, max, cap_transfer: settings.cap_transfer },
             phase_rules: PhaseRules {
                 window: settings.pw,
@@ -140,7 +140,7 @@ impl BatchDress {
             queues: [Queue::new(false), Queue::new(false)],
             used: [Resources::NONE; 2],
             fresh: Vec::new(),
-            untold: Vec::new(),
+            unreported: Vec::new(),
             jobs: ByJob::default(),
             watched: BTreeSet::new(),
             counted: ByTask::default(),
@@ -184,7 +184,7 @@ impl BatchDress {
         let share = own.asked.dominant_share(total);
         let category = if share > self.theta + HAIR { LARGE } else { SMALL };
         own.category = Some(category);
-        self.untold.push(job);
+        self.unreported.push(job);
         if let Some(whole) = &mut self.whole {
             whole.put(job, category, own.asked, (share / HAIR) as u64);
         }
@@ -320,13 +320,13 @@ impl Policy for BatchDress {
         let moved = self.rules.next(self.delta, small, large);
         self.delta = moved.delta;
         self.next = self.order.next(moved.both_are_short);
-        for job in self.untold.drain(..) {
+        for job in self.unreported.drain(..) {
             let category = self.jobs[job].category.unwrap_or(SMALL);
             orders.report("category", Some(job), (category + 1) as f64);
         }
-        if self.told != Some(self.delta) {
+        if self.given != Some(self.delta) {
             orders.report("delta", None, self.delta);
-            self.told = Some(self.delta);
+            self.given = Some(self.delta);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::parts::task_progress::{StageWeights, WeightSum};
 /// Lloyd's algorithm gives up after so many rounds.
 const MOST_ROUNDS: u32 = 50;
 
-/// How far apart two are, squared. The first two stages tell: the third is what they leave.
+/// How far apart two are, squared. The first two stages say: the third is what they leave.
 fn distance(a: &StageWeights, b: &StageWeights) -> f64 {
     (0..2).map(|stage| (a.0[stage] - b.0[stage]).powi(2)).sum()
 }

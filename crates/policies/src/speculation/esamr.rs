@@ -127,7 +127,7 @@ impl Memory {
         self.clusters = k_means(&self.records, rules.k, draws);
     }
 
-    /// The weights of a job whose tasks took so much up to now; `None` if too few of them are done to tell.
+    /// The weights of a job whose tasks took so much up to now; `None` if too few of them are done to say.
     fn weights(&self, observed: Option<StageWeights>) -> Option<StageWeights> {
         match observed {
             Some(observed) => nearest(&self.clusters, &observed).map(|place| self.clusters[place]),

@@ -237,7 +237,7 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// A.1: what has ended is applied, the policy is asked if a slot of either kind is free, reduces are told.
+    /// A.1: what has ended is applied, the policy is asked if a slot of either kind is free, reduces are reported.
     fn heartbeat(&mut self, node: usize) {
         let on_node: Vec<usize> = self.on_node(node).collect();
         let (ended, running): (Vec<usize>, Vec<usize>) =
@@ -261,7 +261,7 @@ impl<'w> Naive<'w> {
         }
         // What was launched just now is not among those that this heartbeat reported.
         if self.world.config.cost.reduce == ReduceModel::R0 {
-            self.tell(&running);
+            self.report(&running);
         }
     }
 
@@ -312,7 +312,7 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// A.6, R1: when a reduce has all its input, if that can be told by now, and then its end.
+    /// A.6, R1: when a reduce has all its input, if that can be said by now, and then its end.
     fn end_shuffle(&mut self, attempt: usize) {
         let Attempt { job, start, outcome, .. } = self.attempts[attempt];
         let (logged, spec) = (self.reduce_course(attempt), &self.world.jobs[job]);
@@ -327,13 +327,13 @@ impl<'w> Naive<'w> {
     }
 
     /// A.6, R0: reduces of jobs whose maps are all done start their reduce phase; shuffle and sort take no time.
-    fn tell(&mut self, reported: &[usize]) {
+    fn report(&mut self, reported: &[usize]) {
         for &attempt in reported {
             let Attempt { job, kind, start, end, .. } = self.attempts[attempt];
             let job = &self.jobs[job];
             if kind == REDUCE && end.is_none() && job.phase == Phase::Running && job.maps_done.is_some() {
-                let told = self.now.max(start);
-                self.end_reduce(attempt, told, told, self.reduce_course(attempt).run);
+                let given = self.now.max(start);
+                self.end_reduce(attempt, given, given, self.reduce_course(attempt).run);
             }
         }
     }

@@ -25,7 +25,7 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-/// The ways to tell jobs apart, with the titles of their panels.
+/// The ways to distinguish jobs, with the titles of their panels.
 const WAYS: [(By, &str); 3] = [
     (By::Size, "By tasks: small up to the median, large the top tenth"),
     (By::Queue, "By queue"),

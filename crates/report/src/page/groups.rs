@@ -27,7 +27,7 @@ pub(crate) struct Grouped {
     pub(crate) rows: Vec<GroupRow>,
 }
 
-/// The groups of these runs, one for each policy, in each way that tells jobs apart.
+/// The groups of these runs, one for each policy, in each way that says jobs apart.
 pub(crate) fn grouped(runs: &[&Run], baseline: usize, zone: Zone) -> Vec<Grouped> {
     let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by, zone) };
     WAYS.into_iter().map(table).filter(|table| table.names().len() > 1).collect()

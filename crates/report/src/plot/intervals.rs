@@ -19,7 +19,7 @@ const END: i32 = 4;
 const BESIDE: u32 = 40;
 /// What was found: blue discs.
 const FOUND: Series = Series { colour: RGBColor(0, 114, 178), form: 0 };
-/// What was published: vermilion triangles, so that greyscale tells them apart, too.
+/// What was published: vermilion triangles, so that greyscale says them apart, too.
 const PUBLISHED: Series = Series { colour: RGBColor(213, 94, 0), form: 3 };
 
 /// A quantity of an [`Intervals`] chart.

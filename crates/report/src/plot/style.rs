@@ -1,4 +1,4 @@
-//! The style of charts: colours, and the dashes and marks that tell series apart without colour. [`crate::plot::look`] has the sizes.
+//! The style of charts: colours, and the dashes and marks that say series apart without colour. [`crate::plot::look`] has the sizes.
 
 use std::sync::OnceLock;
 
@@ -46,7 +46,7 @@ pub(crate) const DARK: RGBColor = RGBColor(90, 90, 90);
 /// The colour of lines behind the data.
 pub(crate) const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// How a series is drawn: its colour, and the dash and mark that tell it apart without colour.
+/// How a series is drawn: its colour, and the dash and mark that say it apart without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Series {
     /// Its colour.

@@ -73,7 +73,7 @@ pub(super) const KNOBS: &[Knob] = &[
         place: "fair_share_timeout of Fair",
         value: "15 s, and it starts anew",
         fixed_by: "Fig. 13 (Fair): the running maps of jobs 1, 5 and 9 swing between 20 and 60, which takes a wait that starts anew once half of \
-                   the share is used. Of 3, 5, 10, 15, … 120 s all give swings from 20–22 to 58–60; the end of all jobs tells for short ones, as \
+                   the share is used. Of 3, 5, 10, 15, … 120 s all give swings from 20–22 to 58–60; the end of all jobs reports for short ones, as \
                    the axis of Fig. 14 (Fair) ends at 25 minutes (15 s: 25.4; 60 s: 27.4). 15 s is the paper's number for both other waits",
     },
     Knob {

@@ -190,9 +190,14 @@ pub enum Step<'a> {
 ///
 /// # Errors
 /// [`Error::Request`] if the question is wrong, or the source cannot be replayed at the largest size; errors of the replays.
-pub fn size(asked: &Sizing, kept: &Kept, threads: Threads, told: &(dyn Fn(Step<'_>) + Sync)) -> Result<Answer, Error> {
+pub fn size(
+    asked: &Sizing,
+    kept: &Kept,
+    threads: Threads,
+    reported: &(dyn Fn(Step<'_>) + Sync),
+) -> Result<Answer, Error> {
     probe::check(asked)?;
-    let search = Search::new(asked, kept, threads, told)?;
+    let search = Search::new(asked, kept, threads, reported)?;
     let range = (asked.from, search.to);
     let (verdict, size, probes) = search::search(range, search.own, |size| search.probe(size))?;
     let not_monotone = worse(&probes, &asked.metric);

@@ -41,7 +41,7 @@ pub(super) struct Search<'a> {
     pub(super) to: u32,
     kept: &'a Kept,
     pub(super) threads: Threads,
-    told: &'a (dyn Fn(Step<'_>) + Sync),
+    reported: &'a (dyn Fn(Step<'_>) + Sync),
 }
 
 impl<'a> Search<'a> {
@@ -51,7 +51,7 @@ impl<'a> Search<'a> {
         asked: &'a Sizing,
         kept: &'a Kept,
         threads: Threads,
-        told: &'a (dyn Fn(Step<'_>) + Sync),
+        reported: &'a (dyn Fn(Step<'_>) + Sync),
     ) -> Result<Self, Error> {
         let home = World::open(&asked.source, asked.setup.clone())?;
         let cluster = home.cluster(&asked.policy)?;
@@ -61,12 +61,12 @@ impl<'a> Search<'a> {
         };
         let own = u32::try_from(own).unwrap_or(u32::MAX).max(1);
         let to = asked.to.unwrap_or_else(|| own.saturating_mul(LARGEST).max(LEAST_LARGEST)).max(asked.from);
-        Ok(Self { asked, home, own, to, kept, threads, told })
+        Ok(Self { asked, home, own, to, kept, threads, reported })
     }
 
     /// Replays the source at this size, once for each seed that is not kept.
     pub(super) fn probe(&self, size: u32) -> Result<Probe, Error> {
-        let Self { asked, kept, told, .. } = self;
+        let Self { asked, kept, reported, .. } = self;
         let first = asked.setup.seed;
         let seeds: Vec<u64> = (0..asked.seeds).map(|step| first.wrapping_add(step)).collect();
         let missing: Vec<u64> = seeds.iter().copied().filter(|&seed| kept.get(size, seed).is_none()).collect();
@@ -75,12 +75,12 @@ impl<'a> Search<'a> {
                 Ok(found) => found,
                 Err(error) if self.is_about_the_size(size, &error) => {
                     let probe = Probe { size, problem: Some(error.to_string()), ..Probe::default() };
-                    told(Step::Probed(&probe));
+                    reported(Step::Probed(&probe));
                     return Ok(probe);
                 }
                 Err(error) => return Err(error.into()),
             };
-            told(Step::Size { size, jobs: world.jobs(&asked.policy).saturating_mul(missing.len() as u64) });
+            reported(Step::Size { size, jobs: world.jobs(&asked.policy).saturating_mul(missing.len() as u64) });
             self.threads.in_order(&missing, |&seed| self.replay((&world, &policy), size, seed))?;
         }
         let replays: Vec<KeptReplay> = seeds.iter().filter_map(|&seed| kept.get(size, seed)).collect();
@@ -93,16 +93,16 @@ impl<'a> Search<'a> {
         facts.for_each(|fact| validity.add(fact.clone()));
         let bound = together(replays.iter().map(|replay| &replay.bound));
         let probe = Probe { size, values, mean, holds, problem: None, validity, bound };
-        told(Step::Probed(&probe));
+        reported(Step::Probed(&probe));
         Ok(probe)
     }
 
     /// Replays the source at this size with this seed, and keeps the result.
     fn replay(&self, (world, policy): (&World, &ReadyPolicy), size: u32, seed: u64) -> Result<(), Error> {
-        let Self { asked, kept, told, .. } = self;
+        let Self { asked, kept, reported, .. } = self;
         let (mut gathered, mut before) = (Gathered::default(), 0);
         let mut progress = |jobs: u64| {
-            told(Step::Jobs(jobs.saturating_sub(before)));
+            reported(Step::Jobs(jobs.saturating_sub(before)));
             before = jobs;
         };
         let info = world.with_seed(seed).replay_with(policy, ReadBy(&mut gathered), &mut progress)?;
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
             Error::Request(format!("with {size} {things}, {name} is unknown; choose another metric"))
         })?;
         kept.add(size, seed, KeptReplay { value, validity: graded(&run), bound: bound(&run) })?;
-        told(Step::Replayed { size, value });
+        reported(Step::Replayed { size, value });
         Ok(())
     }
 

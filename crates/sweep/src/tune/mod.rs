@@ -30,7 +30,7 @@ use crate::Error;
 use crate::cell::Cell;
 use crate::cell_store::CellStore;
 use crate::file::SweepFile;
-use crate::local::{Told, carry_out};
+use crate::local::{OnProgress, carry_out};
 use crate::location::Location;
 
 /// The file with the outcome of a search.
@@ -45,7 +45,7 @@ pub use self::found::{Candidate, Tuned};
 /// # Errors
 /// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a wrong value; the errors of
 /// [`carry_out`].
-pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: Told<'_>) -> Result<Tuned, Error> {
+pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: OnProgress<'_>) -> Result<Tuned, Error> {
     let wrong = |problem: &str| Error::Request(format!("{}: {problem}", file.copy.path.display()));
     let Some(section) = &file.tune else {
         return Err(wrong("there is no [tune]; add one with an objective"));

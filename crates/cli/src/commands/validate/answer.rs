@@ -13,7 +13,7 @@ use crate::output::{TimeUnit, UNKNOWN, count};
 
 /// The errors of the replays of one policy.
 #[derive(Debug, Serialize)]
-pub(super) struct Told {
+pub(super) struct OfPolicy {
     /// The policy with its parameters, as runs are labelled.
     pub(super) label: String,
     pub(super) policy: String,
@@ -52,7 +52,7 @@ pub(super) struct Replay {
     pub(super) info: RunInfo,
 }
 
-impl Told {
+impl OfPolicy {
     /// The cells of the column of this policy.
     pub(super) fn cells(&self, jobs: usize) -> Vec<String> {
         let first = self.replays.first().map(|replay| &replay.validation);
@@ -108,8 +108,12 @@ impl Told {
         let all = || self.replays.iter().flat_map(|replay| replay.validation.errors());
         let values = || all().filter(|error| error.0 == name).filter_map(|error| error.1);
         let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-        let text = unit.tell(mean);
-        if self.replays.len() > 1 { format!("{text} ({} to {})", unit.tell(low), unit.tell(high)) } else { text }
+        let text = unit.in_words(mean);
+        if self.replays.len() > 1 {
+            format!("{text} ({} to {})", unit.in_words(low), unit.in_words(high))
+        } else {
+            text
+        }
     }
 }
 
@@ -123,7 +127,7 @@ enum Unit {
 }
 
 impl Unit {
-    fn tell(self, value: f64) -> String {
+    fn in_words(self, value: f64) -> String {
         match self {
             Unit::Share => format!("{:.1} %", value * 100.0),
             Unit::Signed => format!("{:+.1} %", value * 100.0),
@@ -133,7 +137,7 @@ impl Unit {
     }
 }
 
-/// The rows of the table; [`Told::cells`] has a cell for each.
+/// The rows of the table; [`OfPolicy::cells`] has a cell for each.
 pub(super) const ROWS: [&str; 19] = [
     "jobs compared",
     "completion time: mean (observed → replayed)",

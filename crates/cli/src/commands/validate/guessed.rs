@@ -12,7 +12,7 @@ pub(super) struct Guessed {
     queues: usize,
     #[serde(skip)]
     guess: Guess,
-    telling_jobs: u64,
+    distinguishing_jobs: u64,
     observations: f64,
 }
 
@@ -20,8 +20,8 @@ impl Guessed {
     /// The guess among candidates with these labels.
     pub(super) fn of(guess: Guess, labels: Vec<String>, queues: usize) -> Self {
         let candidates = labels.into_iter().zip(guess.probabilities.iter().copied()).collect();
-        let Guess { telling_jobs, observations, .. } = guess;
-        Self { candidates, queues, guess, telling_jobs, observations }
+        let Guess { distinguishing_jobs, observations, .. } = guess;
+        Self { candidates, queues, guess, distinguishing_jobs, observations }
     }
 
     /// The guess in words; `chosen` is the candidate that was taken.
@@ -42,7 +42,7 @@ impl Guessed {
         format!(
             "Which scheduler ran the trace is guessed from the errors of its jobs ({evidence}: {} of {} jobs, effective sample size \
              {:.1}): {}. The trace has {} queue{}. `{chosen}` is shown; name another with --policy.\n",
-            self.telling_jobs,
+            self.distinguishing_jobs,
             jobs,
             self.observations,
             shares.join(", "),

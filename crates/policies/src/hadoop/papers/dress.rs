@@ -94,9 +94,9 @@ struct Dress {
     theta_of_free: bool,
     delta: f64,
     /// δ as it was last reported.
-    told: Option<f64>,
+    given: Option<f64>,
     /// Jobs whose category has not been reported yet.
-    untold: Vec<JobId>,
+    unreported: Vec<JobId>,
     bounds: Bounds,
     order: Order,
     cap_transfer: bool,
@@ -118,8 +118,8 @@ impl Dress {
             theta: settings.theta,
             theta_of_free: settings.theta_base == ThetaBase::Free,
             delta: settings.delta,
-            told: None,
-            untold: Vec::new(),
+            given: None,
+            unreported: Vec::new(),
             bounds,
             order: settings.order,
             cap_transfer: settings.cap_transfer,
@@ -181,14 +181,14 @@ impl Dress {
         self.capacity.set_next(self.order.next(moved.both_are_short));
     }
 
-    fn tell(&mut self, orders: &mut Orders) {
+    fn learn(&mut self, orders: &mut Orders) {
         let Some(partitions) = self.capacity.partitions() else { return };
-        for job in self.untold.drain(..) {
+        for job in self.unreported.drain(..) {
             orders.report("category", Some(job), (partitions.of(job) + 1) as f64);
         }
-        if self.told != Some(self.delta) {
+        if self.given != Some(self.delta) {
             orders.report("delta", None, self.delta);
-            self.told = Some(self.delta);
+            self.given = Some(self.delta);
         }
     }
 }
@@ -234,7 +234,7 @@ impl Policy for Dress {
         if let Some(partitions) = self.capacity.partitions_mut() {
             partitions.put(job, category);
         }
-        self.untold.push(job);
+        self.unreported.push(job);
         self.keep();
         self.capacity.job_submitted(job, view);
     }
@@ -283,7 +283,7 @@ impl Policy for Dress {
         self.survey(view);
         self.move_delta(view);
         self.keep();
-        self.tell(orders);
+        self.learn(orders);
     }
 
     /// Without jobs δ stays where one tick has put it.

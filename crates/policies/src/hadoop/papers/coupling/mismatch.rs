@@ -63,8 +63,8 @@ impl Mismatches {
         Progress::of(view.job(job)).mismatch(self.threshold)
     }
 
-    /// Tells the jobs that have launched as many reduces as their maps allow.
-    fn tell_of_ramp(&self, view: View<'_>) {
+    /// Says the jobs that have launched as many reduces as their maps allow.
+    fn report_ramp(&self, view: View<'_>) {
         if view.wants_reasons() {
             for &job in view.jobs() {
                 let reason = if self.of(job, view) > 0.0 { Reason::None } else { Reason::Ramp };
@@ -75,7 +75,7 @@ impl Mismatches {
 
     /// The job with the largest one if that is positive, drawn among equals; of those that pass the test.
     pub(super) fn largest(&self, node: NodeId, view: View<'_>, passes: impl Fn(JobId) -> bool) -> Option<JobId> {
-        self.tell_of_ramp(view);
+        self.report_ramp(view);
         let of_jobs = view.jobs().iter().map(|&job| (self.of(job, view), job));
         let positive = || of_jobs.clone().filter(|&(own, job)| own > 0.0 && passes(job));
         let largest = positive().map(|(own, _)| own).max_by(f64::total_cmp)?;

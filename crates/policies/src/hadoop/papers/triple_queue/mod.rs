@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_a_job_that_sways_goes_where_it_is_told() {
+    fn b8_a_job_that_sways_goes_where_it_is_reported() {
         // Sampled from 2 to 37; its reduces may start once two of its maps are done, at 72.
         let sway = job("job_1_0002").maps(40, sized(35_000, 64, 64)).reduces(2, 1_000);
         let launches = |queue: &str| {
