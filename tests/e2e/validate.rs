@@ -95,7 +95,10 @@ fn what_a_trace_cannot_report_is_said() {
     let trace = "hadoop-mapreduce-2011/rumen-small-trace/v20-single-input-log.gz";
     dir.ok(&["ingest", &format!("{traces}/{trace}"), "--out", "T"]);
     let text = dir.ok(&["validate", "T", "--assume"]);
-    assert!(text.contains("cannot be told") && text.contains("`fifo`, the default, was replayed"), "{text}");
+    assert!(
+        text.contains("does not show which scheduler ran it") && text.contains("`fifo`, the default, was replayed"),
+        "{text}"
+    );
 }
 
 /// The errors of the four phases add up to that of the completion time, in each class and in all; classes share out the jobs.

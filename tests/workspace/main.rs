@@ -11,3 +11,4 @@ mod layers;
 mod policies_page;
 mod sweep_pages;
 mod tables_pages;
+mod words;

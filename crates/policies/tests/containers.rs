@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::{
-    AmState, Ask, AttemptEnd, Container, ContainerState, LoggedMap, LoggedReduce, Offer, Policy, Reach, RunView,
+    AmState, Ask, AttemptEnd, AttemptView, Container, ContainerState, LoggedMap, LoggedReduce, Offer, Policy, Reach,
     System, View, Wrapper,
 };
 use resched_sim::{ClusterConfig, JobId, Ms, Violation};
@@ -82,7 +82,7 @@ impl Wrapper for Diary {
         self.write(view, "job over".to_owned());
         self.below.job_finished(job, view);
     }
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+    fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         self.write(view, format!("{} allocated", started.task.index()));
         self.below.task_started(started, view);
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use resched_sim::cluster_file::Calculator;
-use resched_sim::hadoop::{AttemptEnd, Container, Offer, Orders, Policy, RunView, System, View, Wrapper};
+use resched_sim::hadoop::{AttemptEnd, AttemptView, Container, Offer, Orders, Policy, System, View, Wrapper};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use worlds::{Wanted, policies, world};
 
@@ -54,7 +54,7 @@ recorder! {
     reports {
         fn job_submitted(job: JobId, view: View<'_>);
         fn job_finished(job: JobId, view: View<'_>);
-        fn task_started(started: &RunView, view: View<'_>);
+        fn task_started(started: &AttemptView, view: View<'_>);
         fn task_finished(ended: &AttemptEnd, view: View<'_>);
         fn task_waits(task: TaskId, view: View<'_>);
         fn node_lost(node: NodeId, view: View<'_>);

@@ -45,7 +45,7 @@ id! {
 id! {
     /// Something that runs now: an attempt at a task on a node, or an instance or a gang of a production trace. After
     /// it has ended, its number is used again. So the largest number is below the most that ever ran at once.
-    RunId
+    AttemptId
 }
 id! {
     /// A rack. Racks are numbered in the order of their first nodes.

@@ -21,7 +21,7 @@ mod scope;
 
 pub use bottlenecks::Bottlenecks;
 pub use error::{Error, Violation};
-pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
+pub use ids::{AttemptId, JobId, Ms, NodeId, RackId, TaskId};
 pub use loading::{LONGEST, Skipped};
 pub use observer::{Decided, JobEnded, PassedOver, Reports};
 pub use resched_tables::cluster_file::{self, ClusterConfig};

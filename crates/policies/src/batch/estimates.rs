@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use resched_sim::batch::{Ended, RunId, View};
+use resched_sim::batch::{AttemptId, Ended, View};
 use resched_sim::{Ms, Resources, TaskId};
 
 use crate::parts::by_id::ByRun;
@@ -11,7 +11,7 @@ use crate::parts::by_id::ByRun;
 /// millisecond.
 #[derive(Debug, Default)]
 pub(super) struct Running {
-    by_end: BTreeSet<(Ms, RunId)>,
+    by_end: BTreeSet<(Ms, AttemptId)>,
     said: ByRun<Option<Said>>,
 }
 
@@ -23,7 +23,7 @@ struct Said {
 
 impl Running {
     /// Takes a start in.
-    pub(super) fn add(&mut self, run: RunId, task: TaskId, end: Ms, view: View<'_>) {
+    pub(super) fn add(&mut self, run: AttemptId, task: TaskId, end: Ms, view: View<'_>) {
         self.said[run] = Some(Said { end, amount: view.task(task).unit() });
         self.by_end.insert((end, run));
     }
@@ -37,7 +37,7 @@ impl Running {
 
     /// When each is taken to end, and what it gives back then, by that time.
     pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Resources)> + Clone + '_ {
-        let amount = move |run: RunId| self.said[run].map_or(Resources::NONE, |said| said.amount);
+        let amount = move |run: AttemptId| self.said[run].map_or(Resources::NONE, |said| said.amount);
         self.by_end.iter().map(move |&(end, run)| (end.max(now.saturating_add(1)), amount(run)))
     }
 

@@ -25,7 +25,7 @@ macro_rules! ids {
     };
 }
 
-ids!(JobId, TaskId, NodeId, batch::RunId);
+ids!(JobId, TaskId, NodeId, batch::AttemptId);
 
 /// A value for each id; the default where nothing was kept.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub type ByTask<T> = ById<TaskId, T>;
 /// A value for each node.
 pub type ByNode<T> = ById<NodeId, T>;
 /// A value for each run of a task on a production cluster.
-pub type ByRun<T> = ById<batch::RunId, T>;
+pub type ByRun<T> = ById<batch::AttemptId, T>;
 
 impl<I, T: Default> Default for ById<I, T> {
     fn default() -> Self {

@@ -12,7 +12,7 @@
 //! task that lost its duplicates gets no others, because they were no faster. Mantri's placement of reduces and its
 //! protection of outputs are left out.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Orders, RunId, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, AttemptId, AttemptView, Kind, Orders, View};
 use resched_sim::{JobId, Ms, TaskId};
 
 use super::SpeculatorInfo;
@@ -106,7 +106,7 @@ struct Copy {
     remaining: f64,
     attempt: u32,
     elapsed: Ms,
-    run: RunId,
+    run: AttemptId,
 }
 
 impl Mantri {
@@ -200,7 +200,7 @@ impl Search for Mantri {
         }
     }
 
-    fn task_started(&mut self, started: &RunView) {
+    fn task_started(&mut self, started: &AttemptView) {
         self.tasks[started.task].duplicates += u32::from(started.backup);
     }
 

@@ -23,7 +23,7 @@ pub(crate) mod yarn_default;
 
 pub use info::SpeculatorInfo;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, View, Wrapper};
+use resched_sim::hadoop::{AttemptEnd, AttemptView, Kind, Offer, Orders, Policy, View, Wrapper};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use crate::parts::periods::is_due;
@@ -38,7 +38,7 @@ parameter! {
 /// Decides which running tasks get another attempt, and where.
 pub trait Speculator {
     /// An attempt was launched, as a backup or not.
-    fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
+    fn task_started(&mut self, _started: &AttemptView, _view: View<'_>) {}
 
     /// The master has learned how an attempt at a task ended.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
@@ -97,7 +97,7 @@ impl Wrapper for WithSpeculation {
         self.speculator.job_finished(job, view);
     }
 
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+    fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         self.base.task_started(started, view);
         self.speculator.task_started(started, view);
     }

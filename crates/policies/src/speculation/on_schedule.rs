@@ -4,7 +4,7 @@
 //! every period ─▶ look at the jobs ─▶ requests ─▶ node with a free slot ─▶ the first request that it may take
 //! ```
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, AttemptView, Kind, Offer, Orders, View};
 use resched_sim::{JobId, Ms, TaskId};
 use resched_tables::model::Outcome;
 
@@ -20,7 +20,7 @@ pub(super) trait Search {
     fn look(&mut self, view: View<'_>, requests: &mut Requests, orders: &mut Orders);
 
     /// An attempt was launched, as a backup or not.
-    fn task_started(&mut self, _started: &RunView) {}
+    fn task_started(&mut self, _started: &AttemptView) {}
 
     /// An attempt at a task has succeeded.
     fn task_succeeded(&mut self, ended: &AttemptEnd);
@@ -44,7 +44,7 @@ impl<S: Search> OnSchedule<S> {
 }
 
 impl<S: Search> Speculator for OnSchedule<S> {
-    fn task_started(&mut self, started: &RunView, _view: View<'_>) {
+    fn task_started(&mut self, started: &AttemptView, _view: View<'_>) {
         self.search.task_started(started);
     }
 

@@ -1,6 +1,6 @@
 //! The running tasks of a job, for speculators.
 
-use resched_sim::hadoop::{Kind, Offer, RunView, View};
+use resched_sim::hadoop::{AttemptView, Kind, Offer, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId};
 
 use crate::parts::by_id::ByJob;
@@ -99,7 +99,7 @@ impl SlowTasks {
             look.next = view.now() + view.heartbeat_interval();
         }
         let alone = move |slow: &&Running| {
-            let best = |run: &RunView| (run.task, run.attempt) == (slow.task, slow.attempt) && !run.dying;
+            let best = |run: &AttemptView| (run.task, run.attempt) == (slow.task, slow.attempt) && !run.dying;
             let here = view.runs_on(node, kind).any(|run| run.task == slow.task);
             !here && view.live_attempts(slow.task) == 1 && view.runs(job, kind).any(|run| best(&run))
         };

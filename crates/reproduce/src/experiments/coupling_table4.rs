@@ -193,7 +193,7 @@ const OFF: &str = "One run of the paper, whose tasks' times are not given; job 3
 const SORT: &str = "Alg. 1, line 9, serves job 10 first, which has fewer reduces left, until its last one has started. How long that is hangs on the \
                     times of Sort's tasks, which are not given.";
 /// Why a small Grep gains less.
-const SMALL: &str = "No number of Fair tells how long the reduces of a small Grep take. Here they take as long as those of the large ones, by which the \
+const SMALL: &str = "No number of Fair says how long the reduces of a small Grep take. Here they take as long as those of the large ones, by which the \
                      class was fixed. If their time follows their input, the job gains more (a variant).";
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {

@@ -10,7 +10,7 @@ use super::observer::{Ended, Launched, Observer};
 use super::order::Order;
 use super::workload::Workload;
 use crate::Error;
-use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::observer::{Decided, JobEnded, PassedOver, Reports};
 use crate::resources::Resources;
 
@@ -30,7 +30,7 @@ pub struct Checked<'a, O> {
     left_at: Vec<Option<Ms>>,
     /// The first change of a machine that is still to come.
     next_change: usize,
-    running: BTreeMap<RunId, Running>,
+    running: BTreeMap<AttemptId, Running>,
     tasks: Vec<Progress>,
     /// How many tasks of each stage have not ended.
     left: Vec<usize>,

@@ -5,16 +5,16 @@ use std::collections::BinaryHeap;
 
 use resched_tables::model::{Outcome, Reason, TaskKind};
 
+use super::attempts::Attempt;
 use super::machines::Machines;
 use super::observer::{Ended, Launched, Observer};
 use super::policy::{Offer, Orders, Policy};
-use super::runs::Run;
 use super::view::View;
 use super::workload::Workload;
 use super::world::{Fate, World};
 use crate::Error;
 use crate::bottlenecks::{Bottlenecks, Held};
-use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::observer::{Decided, JobEnded};
 use crate::reasons::Reasons;
 use crate::resources::Resources;
@@ -88,7 +88,7 @@ struct Engine<'a, 'w, O> {
     progress: &'a mut dyn FnMut(u64),
     name: &'a str,
     /// When runs end, then by the order of their starts. Some may have ended earlier.
-    ends: BinaryHeap<Reverse<(Ms, u64, RunId)>>,
+    ends: BinaryHeap<Reverse<(Ms, u64, AttemptId)>>,
     next_job: usize,
     next_change: usize,
     next_tick: Option<Ms>,
@@ -100,7 +100,7 @@ struct Engine<'a, 'w, O> {
     queued: Vec<TaskId>,
     ready_stages: Vec<u32>,
     ready_jobs: Vec<JobId>,
-    started: Vec<(RunId, u64, Ms)>,
+    started: Vec<(AttemptId, u64, Ms)>,
     places: Vec<(NodeId, u32)>,
     orders: Orders,
     held: Held,
@@ -171,7 +171,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    fn end_run(&mut self, run: RunId, ran: &Run) -> Result<(), Error> {
+    fn end_run(&mut self, run: AttemptId, ran: &Attempt) -> Result<(), Error> {
         let mut ended = self.as_ended(run, ran);
         self.tally.events += 1;
         self.changed = true;
@@ -191,7 +191,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// The report of the end of a run.
-    fn as_ended(&mut self, run: RunId, ran: &Run) -> Ended {
+    fn as_ended(&mut self, run: AttemptId, ran: &Attempt) -> Ended {
         self.world.runs.places(ran, &mut self.places);
         let node = match self.places.as_slice() {
             [(node, _)] => Some(*node),

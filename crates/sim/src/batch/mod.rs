@@ -16,9 +16,10 @@
 //! starts; machines change; jobs are submitted; the policy has its tick; and, if tasks wait, the policy is asked once.
 //! A task of zero length ends at the instant of its start, after that pass, and another pass follows.
 //!
-//! **Run times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
+//! **Attempt times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
 //! [`View::estimate`].
 
+mod attempts;
 mod check;
 mod draft;
 mod engine;
@@ -30,14 +31,13 @@ mod observer;
 mod order;
 mod policy;
 mod run_rows;
-mod runs;
 mod survival;
 mod tries;
 mod view;
 mod workload;
 mod world;
 
-pub use crate::ids::RunId;
+pub use crate::ids::AttemptId;
 pub use check::Checked;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, load, load_records};

@@ -1,7 +1,7 @@
 //! The reports of a replay while it runs.
 
 use crate::Error;
-use crate::ids::{Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, Ms, NodeId, TaskId};
 use crate::observer::Reports;
 use resched_tables::model::Outcome;
 
@@ -9,7 +9,7 @@ use resched_tables::model::Outcome;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launched<'a> {
     /// Its id; its end is reported under the same id.
-    pub run: RunId,
+    pub run: AttemptId,
     /// Its task.
     pub task: TaskId,
     /// When it started, ms.
@@ -22,7 +22,7 @@ pub struct Launched<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
     /// The id under which its start was reported. A later start may get the same id.
-    pub run: RunId,
+    pub run: AttemptId,
     /// Its task.
     pub task: TaskId,
     /// Its number among the starts of that task.

@@ -6,7 +6,7 @@ use super::observer::Ended;
 use super::view::View;
 use super::world::World;
 use crate::error::Violation;
-use crate::ids::{JobId, Ms, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, TaskId};
 
 /// A scheduling policy for production traces.
 ///
@@ -69,7 +69,7 @@ impl Orders {
 pub struct Offer<'a, 'w> {
     pub(super) world: &'a mut World<'w>,
     /// What was started in this pass: run, serial number and end.
-    pub(super) started: &'a mut Vec<(RunId, u64, Ms)>,
+    pub(super) started: &'a mut Vec<(AttemptId, u64, Ms)>,
     /// The number of entries before the latest start.
     pub(super) before: usize,
 }
@@ -103,7 +103,7 @@ impl Offer<'_, '_> {
     }
 
     /// What the latest [`Offer::start`] started.
-    pub fn latest(&self) -> impl Iterator<Item = RunId> + '_ {
+    pub fn latest(&self) -> impl Iterator<Item = AttemptId> + '_ {
         self.started.get(self.before..).unwrap_or_default().iter().map(|&(run, ..)| run)
     }
 }

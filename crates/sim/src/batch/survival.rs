@@ -4,7 +4,7 @@
 //! shows only that it ran at least so long. The estimator takes both into account. Leaving the cut attempts out would
 //! make tasks look shorter than they are, because long attempts are cut most often.
 //!
-//! Run times are counted in bins that grow by 1 %, so that memory does not grow with the trace. An attempt that had run
+//! Attempt times are counted in bins that grow by 1 %, so that memory does not grow with the trace. An attempt that had run
 //! for `c` gets a draw from the times beyond `c`. Beyond the longest time that was seen to end, the hazard is constant:
 //! that of the last tenth of the ends. If more than a tenth of a class runs longer than that, as services do, the trace
 //! does not show when they end, and such a draw has no answer.
@@ -31,7 +31,7 @@ const MOST_BEYOND: f64 = 0.1;
 /// What makes tasks alike: their kind, and the priority and the scheduling class of their job.
 pub(super) type Class = (u8, i64, i64);
 
-/// Run times, counted.
+/// Attempt times, counted.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     /// By bin: attempts that ended by themselves, and attempts that were cut off.

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use resched_tables::model::Outcome;
 
+use super::attempts::{Attempts, New};
 use super::index::Index;
 use super::machines::Machines;
-use super::runs::{New, Runs};
 use super::workload::{Try, Workload};
 use crate::bottlenecks::{Short, thousandths};
-use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::reasons::Reasons;
 use crate::resources::Resources;
 
@@ -78,7 +78,7 @@ pub(super) struct World<'w> {
     pub(super) tasks: Vec<TaskState>,
     /// Instances, of tasks with several, that were lost with a machine, and when. They run again first.
     lost: BTreeMap<TaskId, Vec<(u32, Ms)>>,
-    pub(super) runs: Runs,
+    pub(super) runs: Attempts,
     nodes: Vec<NodeState>,
     index: Index,
     /// Demands for which no machine has room, none of them larger than another. Until a machine has more free, an equal
@@ -130,7 +130,7 @@ impl<'w> World<'w> {
             stages: workload.stage_tasks.iter().zip(&workload.stage_order.needs).map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),
-            runs: Runs::default(),
+            runs: Attempts::default(),
             index: Index::new(machines.placement(), &capacities, machines.largest()),
             hopeless: Vec::new(),
             nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Resources::NONE }).collect(),
@@ -223,7 +223,7 @@ impl<'w> World<'w> {
 
     /// Starts up to this many units of a waiting task. `started` gets each of them with its end. Returns how many found
     /// room.
-    pub(super) fn start(&mut self, id: TaskId, most: u32, started: &mut Vec<(RunId, u64, Ms)>) -> u32 {
+    pub(super) fn start(&mut self, id: TaskId, most: u32, started: &mut Vec<(AttemptId, u64, Ms)>) -> u32 {
         let task = *self.workload.task(id);
         let most = most.min(self.tasks[id.index()].waiting);
         if most == 0 || !self.free.holds(task.unit()) {
@@ -253,7 +253,7 @@ impl<'w> World<'w> {
         found
     }
 
-    fn begin(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (RunId, u64, Ms) {
+    fn begin(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
         let lost = self.lost.get_mut(&id).and_then(Vec::pop);
         let state = &mut self.tasks[id.index()];
         let (number, queued) = lost.unwrap_or((state.next, state.queued));
@@ -273,7 +273,7 @@ impl<'w> World<'w> {
     }
 
     /// Ends a run as its log says.
-    pub(super) fn end(&mut self, run: RunId, id: TaskId, number: u32) -> Fate {
+    pub(super) fn end(&mut self, run: AttemptId, id: TaskId, number: u32) -> Fate {
         self.release(run);
         let task = self.workload.task(id);
         // It has ended: only how still matters.
@@ -296,7 +296,7 @@ impl<'w> World<'w> {
     }
 
     /// Ends a run whose machine has left; its task waits again.
-    pub(super) fn lose(&mut self, run: RunId, id: TaskId, number: u32) {
+    pub(super) fn lose(&mut self, run: AttemptId, id: TaskId, number: u32) {
         self.release(run);
         self.tasks[id.index()].running -= 1;
         if !self.workload.task(id).is_sequence() {
@@ -310,7 +310,7 @@ impl<'w> World<'w> {
         }
     }
 
-    fn release(&mut self, run: RunId) {
+    fn release(&mut self, run: AttemptId) {
         let Some(ran) = self.runs.at(run).copied() else { return };
         let mut places = std::mem::take(&mut self.places);
         self.runs.places(&ran, &mut places);

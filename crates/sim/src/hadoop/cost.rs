@@ -16,7 +16,7 @@ use crate::ids::{JobId, Ms, NodeId, TaskId};
 /// Rumen's run time where it knows none, and for a negative one.
 const UNKNOWN_RUN: Ms = 100;
 
-/// Run times and outcomes given by hand for attempts that the trace does not hold, by task and attempt number. With
+/// Attempt times and outcomes given by hand for attempts that the trace does not hold, by task and attempt number. With
 /// them, a replay can follow the record of another simulator, whose made-up values are otherwise unknown.
 pub type Script = BTreeMap<(TaskId, u32), (Ms, Outcome)>;
 

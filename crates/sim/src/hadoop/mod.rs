@@ -11,6 +11,7 @@
 //! checks every launch.
 
 mod ask;
+mod attempt;
 mod beats;
 mod check;
 mod cluster;
@@ -25,7 +26,6 @@ mod offer;
 mod oracle;
 mod policy;
 mod progress;
-mod run;
 mod run_rows;
 mod system;
 mod view;
@@ -33,7 +33,7 @@ mod workload;
 mod world;
 mod wrapper;
 
-pub use crate::ids::RunId;
+pub use crate::ids::AttemptId;
 pub use ask::Ask;
 pub use beats::first_heartbeats;
 pub use check::Checked;
@@ -50,7 +50,7 @@ pub use policy::{Orders, Policy};
 pub use progress::{Part, Progress};
 pub use run_rows::RunRows;
 pub use system::System;
-pub use view::{AttemptEnd, JobView, RunView, View};
+pub use view::{AttemptEnd, AttemptView, JobView, View};
 pub use workload::{Edges, Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};
 pub use world::Reach;
 pub use wrapper::Wrapper;

@@ -7,14 +7,14 @@ use crate::hadoop::cost::CostModel;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::view::View;
 use crate::hadoop::world::{JobPhase, Reach, TaskPhase, World};
-use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use resched_tables::model::{Locality, Reason};
 
 /// What a policy has given at a heartbeat.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Given {
     /// A slot or a container to an attempt.
-    Attempt(RunId),
+    Attempt(AttemptId),
     /// A container to the master of a job.
     Master(JobId),
 }
@@ -212,7 +212,7 @@ impl<'w> Offer<'_, 'w> {
     }
 
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
-        let here = |id: &RunId| self.world.runs[id.index()].task == task;
+        let here = |id: &AttemptId| self.world.runs[id.index()].task == task;
         let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {

@@ -5,8 +5,8 @@ use crate::error::Violation;
 use crate::hadoop::containers::Container;
 use crate::hadoop::offer::Offer;
 use crate::hadoop::system::System;
-use crate::hadoop::view::{AttemptEnd, RunView, View};
-use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::hadoop::view::{AttemptEnd, AttemptView, View};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 
 /// A scheduling policy for a Hadoop cluster.
 ///
@@ -55,7 +55,7 @@ pub trait Policy {
     fn task_waits(&mut self, _task: TaskId, _view: View<'_>) {}
 
     /// An attempt was launched on a node, by this policy or as a backup.
-    fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
+    fn task_started(&mut self, _started: &AttemptView, _view: View<'_>) {}
 
     /// The master has learned how an attempt ended. Under YARN, this is the application master of the job. If the task
     /// is tried again, [`Policy::task_waits`] was called before.
@@ -130,7 +130,7 @@ pub trait Policy {
 /// The orders of a policy at a tick.
 #[derive(Debug, Default)]
 pub struct Orders {
-    pub(crate) kills: Vec<RunId>,
+    pub(crate) kills: Vec<AttemptId>,
     pub(crate) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
@@ -139,7 +139,7 @@ impl Orders {
     /// attempt does not count as failed (policies B.5a, oracle F11). Under YARN, the resource manager takes the container back
     /// at once, and the task waits again once the job's master has learned of the kill. If the attempt ends by itself before its node
     /// is reported, that end counts.
-    pub fn kill(&mut self, run: RunId) {
+    pub fn kill(&mut self, run: AttemptId) {
         self.kills.push(run);
     }
 

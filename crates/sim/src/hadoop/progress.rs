@@ -3,7 +3,7 @@
 use crate::hadoop::contention::Stage;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::world::{Health, World};
-use crate::ids::{Ms, RunId};
+use crate::ids::{AttemptId, Ms};
 
 /// A part of an attempt's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn of(world: &World<'_>, id: RunId) -> Self {
+    pub(crate) fn of(world: &World<'_>, id: AttemptId) -> Self {
         let run = &world.runs[id.index()];
         // A node that is silent said nothing since.
         let until = match world.nodes[run.node.index()].health {
@@ -66,7 +66,7 @@ impl Progress {
     }
 
     /// The same under the model `contention`.
-    fn at_work(world: &World<'_>, id: RunId, at: Ms) -> Option<(Part, f64)> {
+    fn at_work(world: &World<'_>, id: AttemptId, at: Ms) -> Option<(Part, f64)> {
         let run = &world.runs[id.index()];
         let (stage, share) = world.bench.as_ref()?.progress(id, at)?;
         Some(match stage {

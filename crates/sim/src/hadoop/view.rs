@@ -5,14 +5,14 @@ use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{Locality, Outcome, Priority, Reason};
 
 use crate::hadoop::ask::Ask;
+use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::containers::YarnView;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::oracle::Oracle;
 use crate::hadoop::progress::Progress;
-use crate::hadoop::run::{Kill, Run};
 use crate::hadoop::workload::Workload;
 use crate::hadoop::world::{Health, TaskPhase, World};
-use crate::ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, RackId, TaskId};
 use crate::resources::Resources;
 
 /// The world as the master sees it.
@@ -30,9 +30,9 @@ pub struct JobView<'a> {
 
 /// An attempt on a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunView {
+pub struct AttemptView {
     /// Its id, for [`crate::hadoop::Orders::kill`].
-    pub id: RunId,
+    pub id: AttemptId,
     /// Its task.
     pub task: TaskId,
     /// The kind of its task.
@@ -62,8 +62,8 @@ pub struct RunView {
     pub taken_back: bool,
 }
 
-impl RunView {
-    pub(crate) fn of(world: &World<'_>, id: RunId) -> Self {
+impl AttemptView {
+    pub(crate) fn of(world: &World<'_>, id: AttemptId) -> Self {
         let run = &world.runs[id.index()];
         Self {
             id,
@@ -115,7 +115,7 @@ pub struct AttemptEnd {
 }
 
 impl AttemptEnd {
-    pub(crate) fn of(run: &Run, outcome: Outcome, workload: &Workload) -> Self {
+    pub(crate) fn of(run: &Attempt, outcome: Outcome, workload: &Workload) -> Self {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         let wrote = run.kind == Kind::Map && outcome == Outcome::Success;
         Self {
@@ -391,21 +391,21 @@ impl<'a> View<'a> {
 
     /// The progress of an attempt, as its node reported at its latest heartbeat. No progress before the first
     /// heartbeat.
-    pub fn progress(&self, run: &RunView) -> Progress {
+    pub fn progress(&self, run: &AttemptView) -> Progress {
         Progress::of(self.world, run.id)
     }
 
     /// The attempts of a job and a kind that are on nodes now, in no particular order.
-    pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
+    pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = AttemptView> + use<'a> {
         let world = self.world;
-        world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
+        world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| AttemptView::of(world, id))
     }
 
     /// The attempts of a kind on a node, in launch order; those of jobs that have ended hold their slots, too.
-    pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
+    pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = AttemptView> + use<'a> {
         let world = self.world;
         let runs = world.nodes[node.index()].runs.iter().filter(move |id| world.runs[id.index()].kind == kind);
-        runs.map(move |&id| RunView::of(world, id))
+        runs.map(move |&id| AttemptView::of(world, id))
     }
 }
 
@@ -467,7 +467,7 @@ impl<'a> JobView<'a> {
 
     /// How many of its attempts of a kind run on a node. It searches all attempts on that node.
     pub fn running_on(&self, node: NodeId, kind: Kind) -> u32 {
-        let of_job = |run: &&RunId| {
+        let of_job = |run: &&AttemptId| {
             let run = &self.world.runs[run.index()];
             (run.job, run.kind) == (self.job, kind)
         };

@@ -6,7 +6,7 @@ use crate::hadoop::containers::Container;
 use crate::hadoop::offer::Offer;
 use crate::hadoop::policy::{Orders, Policy};
 use crate::hadoop::system::System;
-use crate::hadoop::view::{AttemptEnd, RunView, View};
+use crate::hadoop::view::{AttemptEnd, AttemptView, View};
 use crate::ids::{JobId, Ms, NodeId, TaskId};
 
 /// Declares [`Wrapper`] and makes each wrapper a policy, from one list of the policy's methods.
@@ -79,7 +79,7 @@ wrapper! {
     reports {
         fn job_submitted(job: JobId, view: View<'_>);
         fn job_finished(job: JobId, view: View<'_>);
-        fn task_started(started: &RunView, view: View<'_>);
+        fn task_started(started: &AttemptView, view: View<'_>);
         fn task_finished(ended: &AttemptEnd, view: View<'_>);
         fn task_waits(task: TaskId, view: View<'_>);
         fn node_lost(node: NodeId, view: View<'_>);

@@ -29,7 +29,7 @@ impl Guessed {
         if !self.guess.can_tell() {
             let names: Vec<&str> = self.candidates.iter().map(|(name, _)| name.as_str()).collect();
             return format!(
-                "Which scheduler ran the trace cannot be told: no job's completion depends on it among {}. `{chosen}`, the \
+                "The trace does not show which scheduler ran it: every job completes at the same time under {}. `{chosen}`, the \
                  default, was replayed; name another with --policy.\n",
                 names.join(", ")
             );

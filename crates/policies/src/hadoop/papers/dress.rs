@@ -21,7 +21,7 @@
 //! its category runs. The unit of count is the container of a map; other containers count by their size. A category may
 //! always have one master and run one task.
 
-use resched_sim::hadoop::{Ask, Container, ContainerState, Kind, Offer, Orders, Policy, RunView, System, View};
+use resched_sim::hadoop::{Ask, AttemptView, Container, ContainerState, Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use crate::error::Error;
@@ -244,7 +244,7 @@ impl Policy for Dress {
         self.capacity.job_finished(job, view);
     }
 
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+    fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         self.capacity.task_started(started, view);
     }
 

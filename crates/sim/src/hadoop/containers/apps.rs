@@ -2,10 +2,10 @@
 
 use super::locations::Locations;
 use crate::hadoop::ask::Ask;
+use crate::hadoop::attempt::Attempt;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::run::Run;
-use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::resources::Resources;
 
 /// When a master that is dead calls: later than all else.
@@ -62,7 +62,7 @@ pub struct Reservation {
     pub job: JobId,
     /// Its request.
     pub ask: Ask,
-    /// Which container of the replay it will be, by the order in which they were made ([`crate::hadoop::RunView::container`]).
+    /// Which container of the replay it will be, by the order in which they were made ([`crate::hadoop::AttemptView::container`]).
     pub container: u64,
 }
 
@@ -83,11 +83,11 @@ pub(crate) struct App {
     pub(crate) held: Resources,
     /// Maps that have a container which its master has not taken over yet, in the order in which they were given; empty where the
     /// task of a container is settled at once (`am.withdraws`).
-    pub(crate) granted: Vec<RunId>,
+    pub(crate) granted: Vec<AttemptId>,
     /// Nodes that are kept for it, by [`Ask`].
     pub(crate) reserved: [u32; 4],
     /// Attempts whose end its master has not learned yet, in the order in which the resource manager did.
-    pub(crate) unlearned: Vec<Run>,
+    pub(crate) unlearned: Vec<Attempt>,
     pub(crate) hosts: Locations,
     pub(crate) racks: Locations,
     /// When a map was last given a container, or its maps were first asked for.
@@ -206,7 +206,7 @@ impl Yarn {
 }
 
 /// The container of an attempt in a new state.
-pub(crate) fn container_of(run: &Run, cluster: &Cluster, state: ContainerState) -> Container {
+pub(crate) fn container_of(run: &Attempt, cluster: &Cluster, state: ContainerState) -> Container {
     Container {
         id: run.container,
         job: run.job,

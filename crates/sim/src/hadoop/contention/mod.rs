@@ -35,7 +35,7 @@ use crate::bottlenecks::thousandths;
 use crate::cluster_file::Contention;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::cost::whole;
-use crate::ids::{Ms, NodeId, RunId};
+use crate::ids::{AttemptId, Ms, NodeId};
 use meter::Meter;
 
 /// The things of a node that tasks share: cores, disk, network in, network out.
@@ -126,13 +126,13 @@ pub(crate) struct Workbench {
     /// By attempt.
     flows: Vec<Option<Flow>>,
     /// By node: who uses it, and the place of that use among its uses.
-    users: Vec<Vec<(RunId, u32)>>,
+    users: Vec<Vec<(AttemptId, u32)>>,
     /// By node: how much of each thing anyone may use.
     levels: Vec<[f64; SHARED]>,
     meters: Vec<Meter>,
     touched: Vec<NodeId>,
     is_touched: Vec<bool>,
-    heap: BinaryHeap<Reverse<(Ms, RunId)>>,
+    heap: BinaryHeap<Reverse<(Ms, AttemptId)>>,
     wanted: Vec<f64>,
     /// The time of all tasks that use what they share, ms.
     worked: u64,
@@ -171,7 +171,7 @@ impl Workbench {
     }
 
     /// An attempt starts at this instant.
-    pub(crate) fn launch(&mut self, id: RunId, start: Ms) {
+    pub(crate) fn launch(&mut self, id: AttemptId, start: Ms) {
         self.flows.resize(self.flows.len().max(id.index() + 1), None);
         self.flows[id.index()] = Some(Flow {
             stage: Stage::Launch,
@@ -190,7 +190,7 @@ impl Workbench {
     }
 
     /// An attempt begins a stage of so much work, ms at full speed.
-    pub(crate) fn begin(&mut self, id: RunId, stage: Stage, work: f64, now: Ms) {
+    pub(crate) fn begin(&mut self, id: AttemptId, stage: Stage, work: f64, now: Ms) {
         self.leave(id, now);
         if let Some(flow) = &mut self.flows[id.index()] {
             (flow.stage, flow.since, flow.settled) = (stage, now, now);
@@ -199,7 +199,7 @@ impl Workbench {
     }
 
     /// An attempt has so much more to do, ms at full speed. Returns whether what it uses should be set anew.
-    pub(crate) fn add(&mut self, id: RunId, work: f64, now: Ms) -> Replan {
+    pub(crate) fn add(&mut self, id: AttemptId, work: f64, now: Ms) -> Replan {
         self.settle(id, now);
         let Some(flow) = &mut self.flows[id.index()] else { return Replan::Keep };
         flow.left += work;
@@ -216,7 +216,7 @@ impl Workbench {
     }
 
     /// From now on an attempt uses this at full speed.
-    pub(crate) fn set_uses(&mut self, id: RunId, uses: impl Iterator<Item = Use>, now: Ms) {
+    pub(crate) fn set_uses(&mut self, id: AttemptId, uses: impl Iterator<Item = Use>, now: Ms) {
         self.leave(id, now);
         let capacity = self.capacity;
         let Some(flow) = &mut self.flows[id.index()] else { return };
@@ -239,7 +239,7 @@ impl Workbench {
     }
 
     /// An attempt uses nothing until its uses are set again.
-    pub(crate) fn leave(&mut self, id: RunId, now: Ms) {
+    pub(crate) fn leave(&mut self, id: AttemptId, now: Ms) {
         self.settle(id, now);
         self.count(id, now);
         let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
@@ -262,7 +262,7 @@ impl Workbench {
     }
 
     /// An attempt is over.
-    pub(crate) fn end(&mut self, id: RunId, now: Ms) {
+    pub(crate) fn end(&mut self, id: AttemptId, now: Ms) {
         self.leave(id, now);
         if let Some(flow) = self.flows.get_mut(id.index()) {
             *flow = None;
@@ -270,13 +270,13 @@ impl Workbench {
     }
 
     /// The stage of an attempt; `None` if it is over, or does not follow this model.
-    pub(crate) fn stage(&self, id: RunId) -> Option<Stage> {
+    pub(crate) fn stage(&self, id: AttemptId) -> Option<Stage> {
         Some(self.flows.get(id.index())?.as_ref()?.stage)
     }
 
     /// When an attempt's stage began and which share of it was done at an instant that is past: between two changes of its pace it is
     /// taken to have gone on evenly.
-    pub(crate) fn progress(&self, id: RunId, at: Ms) -> Option<(Stage, f64)> {
+    pub(crate) fn progress(&self, id: AttemptId, at: Ms) -> Option<(Stage, f64)> {
         let flow = self.flows.get(id.index())?.as_ref()?;
         let done = |left: f64| if flow.total > 0.0 { 1.0 - left / flow.total } else { 1.0 };
         let share = if at >= flow.settled {
@@ -289,7 +289,7 @@ impl Workbench {
     }
 
     /// The next instant at which a stage ends, and whose.
-    pub(crate) fn next(&mut self) -> Option<(Ms, RunId)> {
+    pub(crate) fn next(&mut self) -> Option<(Ms, AttemptId)> {
         while let Some(&Reverse((at, id))) = self.heap.peek() {
             if self.flows[id.index()].as_ref().is_some_and(|flow| flow.due == at) {
                 return Some((at, id));
@@ -300,7 +300,7 @@ impl Workbench {
     }
 
     /// Takes note that the stage that [`Workbench::next`] named has ended.
-    pub(crate) fn finish_stage(&mut self, id: RunId, now: Ms) {
+    pub(crate) fn finish_stage(&mut self, id: AttemptId, now: Ms) {
         self.heap.pop();
         self.leave(id, now);
         if let Some(flow) = &mut self.flows[id.index()] {
@@ -346,7 +346,7 @@ impl Workbench {
         self.meters[node.index()].set_disk(now, self.capacity[CPU], is_full);
     }
 
-    fn set_pace(&mut self, id: RunId, now: Ms) {
+    fn set_pace(&mut self, id: AttemptId, now: Ms) {
         let Some(flow) = &self.flows[id.index()] else { return };
         let things = flow.uses.iter().flat_map(|own| own.rates.into_iter().zip(self.levels[own.node.index()]));
         let limits = things.enumerate().filter(|&(_, (rate, level))| rate > level);
@@ -375,7 +375,7 @@ impl Workbench {
     }
 
     /// Counts what an attempt has done up to now.
-    fn settle(&mut self, id: RunId, now: Ms) {
+    fn settle(&mut self, id: AttemptId, now: Ms) {
         if let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut)
             && now > flow.settled
         {
@@ -385,7 +385,7 @@ impl Workbench {
     }
 
     /// Counts the time of an attempt up to now for the thing that has limited it.
-    fn count(&mut self, id: RunId, now: Ms) {
+    fn count(&mut self, id: AttemptId, now: Ms) {
         let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
         let passed = (now - flow.counted).max(0).unsigned_abs();
         flow.counted = now;

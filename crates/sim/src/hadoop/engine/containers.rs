@@ -22,12 +22,12 @@ use super::events::{NEVER, Position};
 use super::parking::Needs;
 use crate::Error;
 use crate::hadoop::ask::Ask;
+use crate::hadoop::attempt::Kill;
 use crate::hadoop::containers::{AmState, Container, ContainerState, Reservation, container_of};
 use crate::hadoop::observer::{Kept, Observer, TakenBack};
-use crate::hadoop::run::Kill;
 use crate::hadoop::view::View;
 use crate::hadoop::world::JobPhase;
-use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId};
 
 impl<O: Observer> Engine<'_, '_, O> {
     // Heartbeats of nodes.
@@ -102,7 +102,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// The resource manager learns that a container is over; the master of its job will at its next heartbeat.
-    pub(super) fn container_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+    pub(super) fn container_ended(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
         let run = self.take_off(id)?;
         if !run.taken_back {
             let container = container_of(&run, self.world.cluster, ContainerState::Completed);
@@ -117,7 +117,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// The resource manager takes a container back at once (oracle-yarn: rules of the world, preempted container).
-    pub(super) fn take_back(&mut self, id: RunId) -> Result<(), Error> {
+    pub(super) fn take_back(&mut self, id: AttemptId) -> Result<(), Error> {
         self.report_launch(id)?;
         let run = &self.world.runs[id.index()];
         if run.taken_back {

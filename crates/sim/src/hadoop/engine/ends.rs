@@ -5,21 +5,21 @@ use resched_tables::model::{Locality, Outcome};
 use super::Engine;
 use super::events::Position;
 use crate::Error;
+use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::{Ended, Launched, Observer};
-use crate::hadoop::run::{Kill, Run};
 use crate::hadoop::view::{AttemptEnd, View};
 use crate::hadoop::world::{JobPhase, TaskPhase};
-use crate::ids::{JobId, RunId};
+use crate::ids::{AttemptId, JobId};
 
 impl<O: Observer> Engine<'_, '_, O> {
-    pub(super) fn attempt_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+    pub(super) fn attempt_ended(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
         let run = self.take_off(id)?;
         if self.world.jobs[run.job.index()].phase == JobPhase::Active { self.learn_end(&run, at) } else { Ok(()) }
     }
 
     /// Frees what an attempt that has ended held.
-    pub(super) fn take_off(&mut self, id: RunId) -> Result<Run, Error> {
+    pub(super) fn take_off(&mut self, id: AttemptId) -> Result<Attempt, Error> {
         self.report_launch(id)?;
         let mut run = self.world.release(id);
         let task = &mut self.world.tasks[run.task.index()];
@@ -33,7 +33,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// The master of an active job learns how an attempt ended.
-    pub(super) fn learn_end(&mut self, run: &Run, at: Position) -> Result<(), Error> {
+    pub(super) fn learn_end(&mut self, run: &Attempt, at: Position) -> Result<(), Error> {
         let outcome = if run.unwanted { Outcome::Killed } else { run.course.outcome };
         match outcome {
             Outcome::Success => self.task_done(run, at),
@@ -56,7 +56,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// The first attempt to succeed wins; the others at its task are killed.
-    fn task_done(&mut self, run: &Run, at: Position) {
+    fn task_done(&mut self, run: &Attempt, at: Position) {
         let last_map = self.world.task_done(run);
         if self.world.tasks[run.task.index()].live > 0 {
             for place in 0..self.world.jobs[run.job.index()].runs[run.kind.index()].len() {
@@ -86,7 +86,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Fixes the end of a reduce if it is known now. Returns whether it is known.
-    pub(super) fn fix_reduce_end(&mut self, id: RunId) -> bool {
+    pub(super) fn fix_reduce_end(&mut self, id: AttemptId) -> bool {
         let run = &self.world.runs[id.index()];
         if run.kind == Kind::Map {
             return true;
@@ -103,7 +103,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Reports an attempt once.
-    pub(super) fn report_launch(&mut self, id: RunId) -> Result<(), Error> {
+    pub(super) fn report_launch(&mut self, id: AttemptId) -> Result<(), Error> {
         let run = &mut self.world.runs[id.index()];
         if std::mem::replace(&mut run.announced, true) {
             return Ok(());
@@ -115,7 +115,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Reports how an attempt ended on its node; `unwanted` if the master does not count it, however it ended.
-    pub(super) fn report_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
+    pub(super) fn report_end(&mut self, run: &Attempt, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         self.observer.ended(&Ended {
             task: run.task,
@@ -132,7 +132,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         })
     }
 
-    pub(super) fn level_of(&self, run: &Run) -> Option<Locality> {
+    pub(super) fn level_of(&self, run: &Attempt) -> Option<Locality> {
         let placed = run.kind == Kind::Map && !self.world.workload.replicas(run.task).is_empty();
         placed.then_some(run.level)
     }

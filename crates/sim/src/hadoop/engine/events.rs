@@ -14,7 +14,7 @@ use crate::hadoop::cluster::Cluster;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::system::System;
 use crate::hadoop::view::View;
-use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId};
 
 /// Where an event stands: by time, then class, then number.
 pub(super) type Position = (Ms, u8, u32);
@@ -37,7 +37,7 @@ pub(super) enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
     /// An attempt has finished its stage (model `contention`).
-    Work(RunId),
+    Work(AttemptId),
     /// A failing node changes its state.
     Change(NodeId, Change),
     /// The policy has its tick.

@@ -8,13 +8,13 @@ use super::Engine;
 use super::events::Position;
 use crate::Error;
 use crate::cluster_file::ReduceModel;
+use crate::hadoop::attempt::Attempt;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::{MasterLaunched, Observer};
 use crate::hadoop::offer::{Given, Offer};
-use crate::hadoop::run::Run;
-use crate::hadoop::view::{RunView, View};
+use crate::hadoop::view::{AttemptView, View};
 use crate::hadoop::world::{Health, JobPhase};
-use crate::ids::{Ms, NodeId, RunId};
+use crate::ids::{AttemptId, Ms, NodeId};
 use crate::resources::Resources;
 
 impl<O: Observer> Engine<'_, '_, O> {
@@ -42,7 +42,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     pub(super) fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         let next = self.beat_after(node, at.0, at);
         let runs = &self.world.nodes[node.index()].runs;
-        let ended = |id: &RunId| self.world.runs[id.index()].end.is_some_and(|end| end <= at.0);
+        let ended = |id: &AttemptId| self.world.runs[id.index()].end.is_some_and(|end| end <= at.0);
         let due = !self.world.cluster.config.heartbeat.out_of_band
             || self.world.beats.from(node, at.0) == at.0
             || runs.iter().any(ended)
@@ -129,24 +129,24 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Reports the other attempts at the task of this one, if they have not been.
-    fn report_others(&mut self, id: RunId) -> Result<(), Error> {
+    fn report_others(&mut self, id: AttemptId) -> Result<(), Error> {
         let run = &self.world.runs[id.index()];
         let others = &self.world.jobs[run.job.index()].runs[run.kind.index()];
-        let unreported = |other: &&RunId| {
+        let unreported = |other: &&AttemptId| {
             let other = &self.world.runs[other.index()];
             other.task == run.task && !other.announced
         };
-        let others: Vec<RunId> = others.iter().filter(unreported).copied().filter(|&other| other != id).collect();
+        let others: Vec<AttemptId> = others.iter().filter(unreported).copied().filter(|&other| other != id).collect();
         others.into_iter().try_for_each(|other| self.report_start(other))
     }
 
     /// The task of an attempt has been chosen.
-    pub(super) fn report_start(&mut self, id: RunId) -> Result<(), Error> {
+    pub(super) fn report_start(&mut self, id: AttemptId) -> Result<(), Error> {
         if self.world.runs[id.index()].announced {
             return Ok(());
         }
         self.report_launch(id)?;
-        self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
+        self.policy.task_started(&AttemptView::of(&self.world, id), View { world: &self.world });
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Whether a reduce waits for its node to learn that all maps are done.
-    pub(super) fn waits_for_notice(&self, run: &Run) -> bool {
+    pub(super) fn waits_for_notice(&self, run: &Attempt) -> bool {
         let job = &self.world.jobs[run.job.index()];
         run.end.is_none() && run.kind == Kind::Reduce && job.phase == JobPhase::Active && job.maps_done.is_some()
     }

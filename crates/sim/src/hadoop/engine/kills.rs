@@ -5,13 +5,13 @@ use resched_tables::model::Outcome;
 use super::Engine;
 use super::events::Position;
 use crate::Error;
+use crate::hadoop::attempt::Kill;
 use crate::hadoop::observer::Observer;
-use crate::hadoop::run::Kill;
-use crate::ids::{JobId, NodeId, RunId};
+use crate::ids::{AttemptId, JobId, NodeId};
 
 impl<O: Observer> Engine<'_, '_, O> {
     /// An attempt is to be killed at the next heartbeat of its node.
-    pub(super) fn will_kill(&mut self, id: RunId, at: Position) {
+    pub(super) fn will_kill(&mut self, id: AttemptId, at: Position) {
         let run = &mut self.world.runs[id.index()];
         if run.kill == Kill::No {
             run.kill = Kill::Ordered;
@@ -46,7 +46,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// An attempt dies now; the next heartbeat of its node reports it.
-    pub(super) fn kill_now(&mut self, id: RunId) -> Result<(), Error> {
+    pub(super) fn kill_now(&mut self, id: AttemptId) -> Result<(), Error> {
         self.report_launch(id)?;
         let now = self.world.now;
         let run = &mut self.world.runs[id.index()];

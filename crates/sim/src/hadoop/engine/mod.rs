@@ -39,7 +39,7 @@ use crate::hadoop::policy::{Orders, Policy};
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::hadoop::world::World;
-use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId};
 use crate::reasons::Reasons;
 use edges::arrivals;
 use events::{Change, Classes, Event, NEVER, Position};
@@ -57,7 +57,7 @@ pub struct Options {
     pub parking: bool,
     /// When nothing has happened for so long that most heartbeats and ticks are left out.
     pub lulls: Lulls,
-    /// Run times and outcomes given by hand.
+    /// Attempt times and outcomes given by hand.
     pub script: Script,
 }
 
@@ -161,7 +161,7 @@ struct Engine<'a, 'w, O> {
     given: Vec<Given>,
     /// Jobs whose masters' ends were reported by the heartbeat that is being handled.
     left: Vec<JobId>,
-    ended: Vec<RunId>,
+    ended: Vec<AttemptId>,
     orders: Orders,
     held: Held,
     tally: Tally,

@@ -2,9 +2,9 @@
 
 use super::Engine;
 use super::events::{NEVER, Position};
+use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::Observer;
-use crate::hadoop::run::{Kill, Run};
 use crate::hadoop::view::View;
 use crate::ids::{Ms, NodeId};
 use crate::resources::Resources;
@@ -53,7 +53,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Whether an attempt is over but too late for this event, if it is its node's heartbeat: the next one reports it.
-    pub(super) fn is_over(&self, run: &Run, at: Position) -> bool {
+    pub(super) fn is_over(&self, run: &Attempt, at: Position) -> bool {
         run.end.is_some_and(|end| self.is_past(end, run.node, at))
     }
 
@@ -63,7 +63,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// When an attempt that runs will end, if that is known.
-    pub(super) fn end_to_come(&self, run: &Run, at: Position) -> Ms {
+    pub(super) fn end_to_come(&self, run: &Attempt, at: Position) -> Ms {
         run.end.filter(|_| !self.is_over(run, at)).unwrap_or(NEVER)
     }
 

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::error::Violation;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
-use crate::ids::{NodeId, RunId};
+use crate::ids::{AttemptId, NodeId};
 use crate::observer::Decided;
 
 impl<O: Observer> Engine<'_, '_, O> {
@@ -29,7 +29,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    fn order_kill(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+    fn order_kill(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
         if !self.world.is_on_node(id) {
             return Err(self.violation(Violation("kills an attempt that is on no node".to_owned())));
         }

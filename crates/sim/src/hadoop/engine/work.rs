@@ -6,11 +6,11 @@ use crate::Error;
 use crate::hadoop::contention::Stage;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::{Observer, Used};
-use crate::ids::{Ms, RunId};
+use crate::ids::{AttemptId, Ms};
 
 impl<O: Observer> Engine<'_, '_, O> {
     /// An attempt is done with what it was at.
-    pub(super) fn work(&mut self, id: RunId, at: Position) {
+    pub(super) fn work(&mut self, id: AttemptId, at: Position) {
         let Some(bench) = &mut self.world.bench else { return };
         let stage = bench.stage(id);
         bench.finish_stage(id, at.0);
@@ -22,7 +22,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    fn work_done(&mut self, id: RunId, at: Position) {
+    fn work_done(&mut self, id: AttemptId, at: Position) {
         let run = &mut self.world.runs[id.index()];
         run.end = Some(at.0);
         if let (Kind::Reduce, Some(fetched)) = (run.kind, run.shuffle_finish) {

@@ -1,11 +1,11 @@
 //! Attempts start and end, and tasks with them.
 
 use super::{JobPhase, Reach, TaskPhase, World};
+use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::cost::Course;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::run::{Kill, Run};
 use crate::ids::Ms;
-use crate::ids::{NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, NodeId, TaskId};
 use crate::resources::Resources;
 use resched_tables::model::Locality;
 
@@ -17,7 +17,7 @@ impl World<'_> {
         node: NodeId,
         course: Course,
         (near, next_beat): (Reach, Ms),
-    ) -> RunId {
+    ) -> AttemptId {
         let job = self.workload.job_of(task);
         let kind = self.workload.job(job).place(task).0;
         let placed = !self.workload.replicas(task).is_empty();
@@ -52,7 +52,7 @@ impl World<'_> {
     }
 
     /// Puts another attempt at a task that runs on a node that has room for it.
-    pub(crate) fn launch_backup(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms) -> RunId {
+    pub(crate) fn launch_backup(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms) -> AttemptId {
         let id = self.start(task, node, course, next_beat, true);
         let run = &self.runs[id.index()];
         let (job, k) = (run.job, run.kind.index());
@@ -62,7 +62,7 @@ impl World<'_> {
         id
     }
 
-    fn start(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms, backup: bool) -> RunId {
+    fn start(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms, backup: bool) -> AttemptId {
         let job = self.workload.job_of(task);
         let kind = self.workload.job(job).place(task).0;
         let level = if kind == Kind::Map { self.level(task, node) } else { Locality::Off };
@@ -73,7 +73,7 @@ impl World<'_> {
         self.running[k] += 1;
         let launch = self.next_container();
         let state = &mut self.jobs[job.index()];
-        let run = Run {
+        let run = Attempt {
             task,
             job,
             kind,
@@ -98,7 +98,7 @@ impl World<'_> {
             granted: false,
             announced: false,
         };
-        let id = self.free_runs.pop().unwrap_or(RunId(self.runs.len() as u32));
+        let id = self.free_runs.pop().unwrap_or(AttemptId(self.runs.len() as u32));
         state.runs[k].push(id);
         if id.index() == self.runs.len() {
             self.runs.push(run);
@@ -122,7 +122,7 @@ impl World<'_> {
     }
 
     /// Whether this names an attempt that is on a node.
-    pub(crate) fn is_on_node(&self, id: RunId) -> bool {
+    pub(crate) fn is_on_node(&self, id: AttemptId) -> bool {
         self.runs.get(id.index()).is_some_and(|run| self.nodes[run.node.index()].runs.contains(&id))
     }
 
@@ -138,7 +138,7 @@ impl World<'_> {
     }
 
     /// Frees what an attempt held. Its task is where the caller puts it.
-    pub(crate) fn release(&mut self, id: RunId) -> Run {
+    pub(crate) fn release(&mut self, id: AttemptId) -> Attempt {
         self.leave_bench(id);
         let run = self.runs[id.index()].clone();
         let k = run.kind.index();
@@ -171,13 +171,13 @@ impl World<'_> {
     }
 
     /// What an attempt holds is free again.
-    fn give_back(&mut self, run: &Run) {
+    fn give_back(&mut self, run: &Attempt) {
         self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
         self.container_given_back(run.job, run.kind);
     }
 
     /// The resource manager takes the container of an attempt back at once; its node will end it.
-    pub(crate) fn take_back(&mut self, id: RunId) {
+    pub(crate) fn take_back(&mut self, id: AttemptId) {
         let run = self.runs[id.index()].clone();
         self.runs[id.index()].taken_back = true;
         self.give_back(&run);
@@ -185,7 +185,7 @@ impl World<'_> {
     }
 
     /// A task has done its work. Returns whether it was the last map of its job.
-    pub(crate) fn task_done(&mut self, run: &Run) -> bool {
+    pub(crate) fn task_done(&mut self, run: &Attempt) -> bool {
         let task = &mut self.tasks[run.task.index()];
         task.phase = TaskPhase::Done;
         let again = task.done_on.replace(run.node).is_some();
@@ -224,7 +224,7 @@ impl World<'_> {
     }
 
     /// An attempt failed: its task should not run on that node again.
-    pub(crate) fn attempt_failed(&mut self, run: &Run) {
+    pub(crate) fn attempt_failed(&mut self, run: &Attempt) {
         self.tasks[run.task.index()].failures += 1;
         let state = &mut self.jobs[run.job.index()];
         match state.node_failures.iter_mut().find(|(other, _)| *other == run.node) {

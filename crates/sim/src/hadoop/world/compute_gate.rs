@@ -2,9 +2,9 @@
 //! has reduce slots, but only as many as it has slots sort and reduce at a time; the others may fetch.
 
 use super::World;
+use crate::hadoop::attempt::Kill;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::run::Kill;
-use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId};
 
 impl World<'_> {
     /// Fixes anew when each reduce of a node whose input is complete, or will be at a known time, computes: first come,
@@ -12,7 +12,7 @@ impl World<'_> {
     pub(crate) fn plan_computing(&mut self, node: NodeId) {
         let Some(slots) = self.cluster.computing(node) else { return };
         let mut free_at: Vec<Ms> = Vec::new();
-        let mut waiting: Vec<(Ms, u64, RunId)> = Vec::new();
+        let mut waiting: Vec<(Ms, u64, AttemptId)> = Vec::new();
         for &id in &self.nodes[node.index()].runs {
             let run = &self.runs[id.index()];
             let (Kind::Reduce, Some(fetched), Some(end)) = (run.kind, run.shuffle_finish, run.end) else { continue };
@@ -40,7 +40,7 @@ impl World<'_> {
     /// can take all room for fetching.
     pub(crate) fn fetches_enough(&self, job: JobId, node: NodeId) -> bool {
         let Some(slots) = self.cluster.computing(node) else { return false };
-        let of_job = |id: &&RunId| {
+        let of_job = |id: &&AttemptId| {
             let run = &self.runs[id.index()];
             run.job == job && run.kind == Kind::Reduce
         };

@@ -4,11 +4,11 @@
 use super::{JobPhase, Reach, TaskPhase, World};
 use crate::cluster_file::Withdraws;
 use crate::hadoop::ask::Ask;
+use crate::hadoop::attempt::Kill;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::containers::{AmState, Locations, NO_BEAT, Standing, Yarn};
 use crate::hadoop::kind::Kind;
-use crate::hadoop::run::Kill;
-use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 
 impl World<'_> {
     /// A job asks for the container of its master.
@@ -322,10 +322,10 @@ impl World<'_> {
     }
 
     /// The newest running reduces of a job, at most so many: they have done the least.
-    pub(crate) fn newest_reduces(&self, job: JobId, most: u32) -> Vec<RunId> {
-        let run = |id: &RunId| &self.runs[id.index()];
+    pub(crate) fn newest_reduces(&self, job: JobId, most: u32) -> Vec<AttemptId> {
+        let run = |id: &AttemptId| &self.runs[id.index()];
         let runs = self.jobs[job.index()].runs[1].iter().copied();
-        let mut newest: Vec<RunId> =
+        let mut newest: Vec<AttemptId> =
             runs.filter(|id| run(id).kill == Kill::No && run(id).end.is_none_or(|end| end > self.now)).collect();
         newest.sort_unstable_by_key(|id| std::cmp::Reverse((run(id).start, run(id).task)));
         newest.truncate(most as usize);

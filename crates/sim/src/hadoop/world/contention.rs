@@ -5,11 +5,11 @@ use resched_tables::model::{Locality, Outcome};
 use super::World;
 use crate::hadoop::contention::{CPU, DISK, NET_IN, NET_OUT, Replan, SHARED, Stage, Use, Workbench};
 use crate::hadoop::kind::Kind;
-use crate::ids::{JobId, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, NodeId, TaskId};
 
 impl World<'_> {
     /// An attempt has been launched and does its first work.
-    pub(crate) fn begin_work(&mut self, id: RunId) {
+    pub(crate) fn begin_work(&mut self, id: AttemptId) {
         let run = &self.runs[id.index()];
         let (job, node, kind, task) = (run.job, run.node, run.kind, run.task);
         let (time, fails) = (run.course.run.max(0) as f64, run.course.outcome == Outcome::Failed);
@@ -30,7 +30,7 @@ impl World<'_> {
     }
 
     /// A reduce has fetched all that there is; if no more will come it sorts and reduces.
-    pub(crate) fn fetched(&mut self, id: RunId) {
+    pub(crate) fn fetched(&mut self, id: AttemptId) {
         let now = self.now;
         let run = &mut self.runs[id.index()];
         let state = &self.jobs[run.job.index()];
@@ -65,7 +65,7 @@ impl World<'_> {
     }
 
     /// An attempt is over.
-    pub(crate) fn leave_bench(&mut self, id: RunId) {
+    pub(crate) fn leave_bench(&mut self, id: AttemptId) {
         let now = self.now;
         if let Some(bench) = &mut self.bench {
             bench.end(id, now);

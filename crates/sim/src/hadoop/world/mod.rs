@@ -21,16 +21,16 @@ use resched_tables::model::Outcome;
 
 use crate::bottlenecks::Short;
 use crate::error::Violation;
+use crate::hadoop::attempt::Attempt;
 use crate::hadoop::beats::Beats;
 use crate::hadoop::cluster::{Cluster, Node};
 use crate::hadoop::containers::Yarn;
 use crate::hadoop::contention::Workbench;
 use crate::hadoop::cost::{Fluid, slowstart_threshold};
 use crate::hadoop::kind::Kind;
-use crate::hadoop::run::Run;
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
-use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId};
 use crate::reasons::Reasons;
 use crate::resources::Resources;
 pub(crate) use chores::Stage;
@@ -51,8 +51,8 @@ pub(crate) struct World<'w> {
     pub(crate) jobs: Vec<JobState>,
     pub(crate) tasks: Vec<TaskState>,
     pub(crate) nodes: Vec<NodeState>,
-    pub(crate) runs: Vec<Run>,
-    free_runs: Vec<RunId>,
+    pub(crate) runs: Vec<Attempt>,
+    free_runs: Vec<AttemptId>,
     launches: u64,
     reports: VecDeque<Report>,
     /// The set-up and clean-up tasks that wait for a slot.

@@ -1,15 +1,15 @@
 //! Nodes fail and return (policies A.8).
 
 use super::{Health, TaskPhase, World};
+use crate::hadoop::attempt::Kill;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::run::Kill;
-use crate::ids::{NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, NodeId, TaskId};
 use crate::resources::Resources;
 use resched_tables::model::Outcome;
 
 impl World<'_> {
     /// An attempt dies with its node, and the master does not know.
-    pub(crate) fn lose(&mut self, id: RunId) {
+    pub(crate) fn lose(&mut self, id: AttemptId) {
         self.leave_bench(id);
         let run = &mut self.runs[id.index()];
         run.lost = true;

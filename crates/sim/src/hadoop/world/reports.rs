@@ -1,19 +1,19 @@
 //! The reports of the nodes (oracle F4).
 
 use super::World;
-use crate::ids::{Ms, NodeId, RunId};
+use crate::ids::{AttemptId, Ms, NodeId};
 
 /// The first heartbeat that reports an attempt as running, if it still is.
 pub(super) struct Report {
     at: Ms,
     node: NodeId,
-    run: RunId,
+    run: AttemptId,
     launch: u64,
 }
 
 impl World<'_> {
     /// Notes that the node's next heartbeat will report this attempt, so that a parked node need not wake for it.
-    pub(super) fn expect_report(&mut self, at: Ms, node: NodeId, run: RunId) {
+    pub(super) fn expect_report(&mut self, at: Ms, node: NodeId, run: AttemptId) {
         let report = Report { at, node, run, launch: self.launches };
         let later = |other: &Report| (other.at, other.node) > (at, node);
         let back = self.reports.iter().rev().take_while(|&other| later(other)).count();
@@ -32,7 +32,7 @@ impl World<'_> {
     }
 
     /// A heartbeat of its node has reported that an attempt runs.
-    pub(crate) fn mark_reported(&mut self, id: RunId) {
+    pub(crate) fn mark_reported(&mut self, id: AttemptId) {
         let run = &mut self.runs[id.index()];
         if !run.reported {
             run.reported = true;

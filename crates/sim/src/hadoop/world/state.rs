@@ -3,7 +3,7 @@
 use super::chores::Chore;
 use super::map_index::MapIndex;
 use crate::hadoop::cost::Fluid;
-use crate::ids::{Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, Ms, NodeId, TaskId};
 use crate::resources::Resources;
 use resched_tables::model::Outcome;
 
@@ -66,7 +66,7 @@ pub(crate) struct JobState {
     pub(crate) launch: Option<Ms>,
     /// When the master learned that the last map was done.
     pub(crate) maps_done: Option<Ms>,
-    pub(crate) runs: [Vec<RunId>; 2],
+    pub(crate) runs: [Vec<AttemptId>; 2],
     pub(crate) fluid: Fluid,
     /// What finished maps left for the reduces, by node: bytes, or their number where a size is unknown. Made with the
     /// first such map, dropped when the job ends.
@@ -91,7 +91,7 @@ pub(crate) enum Health {
 #[derive(Debug)]
 pub(crate) struct NodeState {
     /// In launch order.
-    pub(crate) runs: Vec<RunId>,
+    pub(crate) runs: Vec<AttemptId>,
     pub(crate) free: Resources,
     pub(crate) health: Health,
     /// Attempts of each kind in the heartbeat that is being handled or was handled last.

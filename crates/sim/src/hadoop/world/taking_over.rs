@@ -11,14 +11,14 @@
 use super::{Reach, TaskPhase, World};
 use crate::cluster_file::Withdraws;
 use crate::hadoop::ask::Ask;
+use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::cost::CostModel;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::run::{Kill, Run};
-use crate::ids::{JobId, RunId, TaskId};
+use crate::ids::{AttemptId, JobId, TaskId};
 
 impl World<'_> {
     /// Whether the map of a container is settled only when its job's master takes it over.
-    fn is_settled_later(&self, id: RunId) -> bool {
+    fn is_settled_later(&self, id: AttemptId) -> bool {
         let run = &self.runs[id.index()];
         self.yarn.is_some()
             && self.cluster.config.am.withdraws == Withdraws::Heartbeat
@@ -27,7 +27,7 @@ impl World<'_> {
     }
 
     /// Notes a container whose map is settled later. It does no work before, and nobody knows when it will end.
-    pub(super) fn note_granted(&mut self, id: RunId) {
+    pub(super) fn note_granted(&mut self, id: AttemptId) {
         if self.is_settled_later(id)
             && let Some(yarn) = &mut self.yarn
         {
@@ -39,7 +39,7 @@ impl World<'_> {
     }
 
     /// A container ends; if its map was to be settled later, it is no longer.
-    pub(super) fn forget_granted(&mut self, id: RunId, job: JobId) {
+    pub(super) fn forget_granted(&mut self, id: AttemptId, job: JobId) {
         if let Some(yarn) = &mut self.yarn {
             yarn.apps[job.index()].granted.retain(|&other| other != id);
         }
@@ -51,7 +51,7 @@ impl World<'_> {
     }
 
     /// Takes the containers that wait for their maps: they wait no longer.
-    pub(super) fn take_granted(&mut self, job: JobId) -> Vec<RunId> {
+    pub(super) fn take_granted(&mut self, job: JobId) -> Vec<AttemptId> {
         let Some(yarn) = &mut self.yarn else { return Vec::new() };
         let granted = std::mem::take(&mut yarn.apps[job.index()].granted);
         for id in &granted {
@@ -61,9 +61,9 @@ impl World<'_> {
     }
 
     /// The master of a job chooses the maps for the containers that it was given. Returns these, in the order of the grants.
-    pub(crate) fn take_over(&mut self, job: JobId, cost: &mut CostModel<'_>) -> Vec<RunId> {
+    pub(crate) fn take_over(&mut self, job: JobId, cost: &mut CostModel<'_>) -> Vec<AttemptId> {
         let granted = self.take_granted(job);
-        let open: Vec<RunId> = granted.iter().copied().filter(|&id| self.may_get_another_map(id)).collect();
+        let open: Vec<AttemptId> = granted.iter().copied().filter(|&id| self.may_get_another_map(id)).collect();
         // The latest first: of maps that came back, the one that was taken first is found first again.
         for &id in open.iter().rev() {
             self.put_back(self.runs[id.index()].task);
@@ -93,7 +93,7 @@ impl World<'_> {
     }
 
     /// One that was ordered to end keeps its map, and so does one whose map was backed up, or has failed in the meantime.
-    fn may_get_another_map(&self, id: RunId) -> bool {
+    fn may_get_another_map(&self, id: AttemptId) -> bool {
         let run = &self.runs[id.index()];
         let task = &self.tasks[run.task.index()];
         run.kill == Kill::No && !run.lost && !run.announced && task.live == 1 && task.failures == 0
@@ -119,7 +119,7 @@ impl World<'_> {
     }
 
     /// The map that waits for the node of a container.
-    fn map_for(&self, id: RunId, reach: Reach) -> Option<TaskId> {
+    fn map_for(&self, id: AttemptId, reach: Reach) -> Option<TaskId> {
         let run = &self.runs[id.index()];
         let launched = |task: TaskId| self.tasks[task.index()].phase != TaskPhase::Waiting;
         let maps = self.jobs[run.job.index()].maps.as_ref()?;
@@ -127,8 +127,8 @@ impl World<'_> {
     }
 
     /// Gives a map to a container.
-    fn settle(&mut self, id: RunId, task: TaskId, cost: &mut CostModel<'_>) {
-        let Run { job, node, .. } = self.runs[id.index()];
+    fn settle(&mut self, id: AttemptId, task: TaskId, cost: &mut CostModel<'_>) {
+        let Attempt { job, node, .. } = self.runs[id.index()];
         let placed = !self.workload.replicas(task).is_empty();
         if let Some(maps) = &mut self.jobs[job.index()].maps {
             maps.launched(task, placed);

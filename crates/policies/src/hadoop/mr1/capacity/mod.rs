@@ -17,7 +17,7 @@
 
 mod queue;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, System, View};
+use resched_sim::hadoop::{AttemptEnd, AttemptView, Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
@@ -317,7 +317,7 @@ impl Policy for Capacity {
         queue.running.remove(job);
     }
 
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+    fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         self.occupy(view.job_of(started.task), started.kind);
     }
 

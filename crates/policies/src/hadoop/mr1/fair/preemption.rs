@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use resched_sim::hadoop::{Kind, Orders, RunView, View};
+use resched_sim::hadoop::{AttemptView, Kind, Orders, View};
 use resched_sim::{Ms, TaskId};
 
 use crate::parts::fair_share::{Claim, fair_shares};
@@ -133,7 +133,7 @@ impl Preemption {
     ) {
         let fair_share = |place: usize| standings[place][kind.index()].fair_share;
         let mut left: Vec<f64> = pools.iter().map(|pool| f64::from(pool.running(kind, view))).collect();
-        let mut victims: Vec<(usize, RunView)> = Vec::new();
+        let mut victims: Vec<(usize, AttemptView)> = Vec::new();
         for (place, pool) in pools.iter().enumerate() {
             if left[place] > fair_share(place) {
                 let runs = pool.jobs.iter().flat_map(|&job| view.runs(job, kind)).filter(|run| run.reported);

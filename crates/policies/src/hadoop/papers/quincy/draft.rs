@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_sim::hadoop::{Kind, RunId, RunView, View};
+use resched_sim::hadoop::{AttemptId, AttemptView, Kind, View};
 use resched_sim::{JobId, NodeId, RackId, TaskId};
 use resched_tables::model::{Locality, Reason};
 
@@ -43,7 +43,7 @@ pub(super) struct Draft<'v> {
     /// The waiting maps of each group; none if it is a running one.
     pub(super) waiting: Vec<Vec<TaskId>>,
     /// The group and the machine of each running map.
-    pub(super) running: Vec<(usize, usize, RunId)>,
+    pub(super) running: Vec<(usize, usize, AttemptId)>,
 }
 
 impl<'v> Draft<'v> {
@@ -174,6 +174,6 @@ impl<'v> Draft<'v> {
 }
 
 /// Whether a running map may be killed to run elsewhere or later.
-pub(super) fn is_movable(run: &RunView) -> bool {
+pub(super) fn is_movable(run: &AttemptView) -> bool {
     run.attempt == 0 && !run.dying
 }

@@ -22,7 +22,7 @@ mod flow;
 mod inputs;
 mod network;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System, View};
+use resched_sim::hadoop::{AttemptEnd, AttemptId, Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use resched_tables::model::Reason;
 
@@ -154,7 +154,7 @@ impl Quincy {
 
     /// The running maps that the cheapest flow of all maps does not leave where they are. Only first attempts are moved: else two
     /// maps could take each other's place for ever.
-    fn evicted(&self, view: View<'_>) -> Vec<RunId> {
+    fn evicted(&self, view: View<'_>) -> Vec<AttemptId> {
         let mut held = vec![0; view.node_count()];
         let mut staying = vec![0; view.jobs().len()];
         for (staying, &job) in staying.iter_mut().zip(view.jobs()) {
@@ -173,7 +173,7 @@ impl Quincy {
         for placed in draft.problem.solve() {
             goes_to[placed.group] = Some(placed.machine);
         }
-        let leaves = |&&(group, machine, _): &&(usize, usize, RunId)| goes_to[group] != Some(machine);
+        let leaves = |&&(group, machine, _): &&(usize, usize, AttemptId)| goes_to[group] != Some(machine);
         draft.running.iter().filter(leaves).map(|&(_, _, run)| run).collect()
     }
 }

@@ -24,7 +24,7 @@ mod whole;
 
 use calculator::{Calculator, part};
 use resched_sim::hadoop::{
-    Ask, Container, ContainerState, Kind, Offer, Policy, Reach, Reservation, RunView, System, View,
+    Ask, AttemptView, Container, ContainerState, Kind, Offer, Policy, Reach, Reservation, System, View,
 };
 use resched_sim::{JobId, NodeId, Resources, Violation};
 use resched_tables::model::Reason;
@@ -610,7 +610,7 @@ impl Policy for YarnCapacity {
         self.activate(queue, view);
     }
 
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+    fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
             let size = view.yarn().demand(Ask::of(started.kind));

@@ -24,7 +24,7 @@ use std::cmp::Ordering;
 
 use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{
-    Ask, Container, ContainerState, Kind, Offer, Orders, Policy, Reach, Reservation, RunView, System, View,
+    Ask, AttemptView, Container, ContainerState, Kind, Offer, Orders, Policy, Reach, Reservation, System, View,
 };
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 use resched_tables::model::Reason;
@@ -615,7 +615,7 @@ impl Policy for YarnFair {
         }
     }
 
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+    fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
             let (queue, size) = (self.apps[view.job_of(started.task)].queue, view.yarn().demand(Ask::of(started.kind)));

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use resched_sim::hadoop::{Ask, Kind, Orders, RunView, View};
+use resched_sim::hadoop::{Ask, AttemptView, Kind, Orders, View};
 use resched_sim::{JobId, Ms, Resources};
 
 use super::{ROOT, YarnFair};
@@ -219,7 +219,7 @@ impl YarnFair {
         let share = self.share_of(place);
         let job = last(queue.jobs.iter().copied(), |a, b| self.order_jobs(share, view, a, b))?;
         Kind::BOTH.into_iter().find_map(|kind| {
-            let is_new = |run: &RunView| {
+            let is_new = |run: &AttemptView| {
                 !run.taken_back && self.apps[job].warned.iter().all(|warned| warned.container != run.container)
             };
             let newest = view.runs(job, kind).filter(is_new).max_by_key(|run| run.container)?;

@@ -1,13 +1,13 @@
 //! The running instances and gangs with their places, in slots that are reused.
 
-use crate::ids::{Ms, NodeId, RunId, TaskId};
+use crate::ids::{AttemptId, Ms, NodeId, TaskId};
 
 /// No further place.
 const LAST: u32 = u32::MAX;
 
 /// An instance or a gang that runs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct Attempt {
     pub(super) task: TaskId,
     /// The number of its start among all starts of the replay. It distinguishes runs that used the same slot.
     pub(super) serial: u64,
@@ -30,8 +30,8 @@ struct Place {
 
 /// All that runs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Runs {
-    slots: Vec<Option<Run>>,
+pub(super) struct Attempts {
+    slots: Vec<Option<Attempt>>,
     free: Vec<u32>,
     /// The further places of gangs.
     places: Vec<Place>,
@@ -51,9 +51,9 @@ pub(super) struct New<'a> {
     pub(super) places: &'a [(NodeId, u32)],
 }
 
-impl Runs {
+impl Attempts {
     /// Records a start. Returns its slot and serial number.
-    pub(super) fn add(&mut self, new: &New<'_>) -> (RunId, u64) {
+    pub(super) fn add(&mut self, new: &New<'_>) -> (AttemptId, u64) {
         let mut next = LAST;
         for &(node, count) in new.places.iter().skip(1).rev() {
             let place = Place { node, count, next };
@@ -72,7 +72,8 @@ impl Runs {
         let New { task, attempt, number, queued, start, .. } = *new;
         self.serial += 1;
         self.count += 1;
-        let run = Run { task, serial: self.serial, attempt, number, queued, start, first: Place { node, count, next } };
+        let run =
+            Attempt { task, serial: self.serial, attempt, number, queued, start, first: Place { node, count, next } };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(run);
@@ -83,16 +84,16 @@ impl Runs {
                 self.slots.len() as u32 - 1
             }
         };
-        (RunId(slot), self.serial)
+        (AttemptId(slot), self.serial)
     }
 
     /// The run with this slot and serial number, if it still runs.
-    pub(super) fn get(&self, id: RunId, serial: u64) -> Option<&Run> {
+    pub(super) fn get(&self, id: AttemptId, serial: u64) -> Option<&Attempt> {
         self.slots.get(id.index())?.as_ref().filter(|run| run.serial == serial)
     }
 
     /// The places of a run, into `into`.
-    pub(super) fn places(&self, run: &Run, into: &mut Vec<(NodeId, u32)>) {
+    pub(super) fn places(&self, run: &Attempt, into: &mut Vec<(NodeId, u32)>) {
         into.clear();
         let mut place = run.first;
         loop {
@@ -105,7 +106,7 @@ impl Runs {
     }
 
     /// Ends a run.
-    pub(super) fn remove(&mut self, id: RunId) {
+    pub(super) fn remove(&mut self, id: AttemptId) {
         let Some(run) = self.slots.get_mut(id.index()).and_then(Option::take) else { return };
         let mut next = run.first.next;
         while let Some(place) = self.places.get(next as usize) {
@@ -117,14 +118,14 @@ impl Runs {
     }
 
     /// The runs on a machine, in the order of their starts.
-    pub(super) fn on(&self, node: NodeId) -> Vec<RunId> {
+    pub(super) fn on(&self, node: NodeId) -> Vec<AttemptId> {
         let mut found = Vec::new();
         for (slot, run) in self.slots.iter().enumerate() {
             let Some(run) = run else { continue };
             let mut place = Some(&run.first);
             while let Some(here) = place {
                 if here.node == node {
-                    found.push((run.serial, RunId(slot as u32)));
+                    found.push((run.serial, AttemptId(slot as u32)));
                     break;
                 }
                 place = self.places.get(here.next as usize);
@@ -135,7 +136,7 @@ impl Runs {
     }
 
     /// The run in a slot.
-    pub(super) fn at(&self, id: RunId) -> Option<&Run> {
+    pub(super) fn at(&self, id: AttemptId) -> Option<&Attempt> {
         self.slots.get(id.index())?.as_ref()
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Kill {
 
 /// An attempt on a node, from its launch until the master learns of its end.
 #[derive(Debug, Clone)]
-pub(crate) struct Run {
+pub(crate) struct Attempt {
     pub(crate) task: TaskId,
     pub(crate) job: JobId,
     pub(crate) kind: Kind,
@@ -56,7 +56,7 @@ pub(crate) struct Run {
     pub(crate) announced: bool,
 }
 
-impl Run {
+impl Attempt {
     /// When a reduce that ended so had all its input, and when it had sorted it.
     pub(crate) fn phases(&self, outcome: Outcome) -> (Option<Ms>, Option<Ms>) {
         let reduced = self.kind == Kind::Reduce && outcome == Outcome::Success;
