@@ -1,5 +1,6 @@
 //! What a decision may rest on: an answer says what it assumed, and a question that the data cannot answer is not answered.
 
+use resched_tables::engine::RunEngine;
 use resched_tables::store::{Amounts, Source, TraceParts, TraceWriter};
 use serde_json::{Value, json};
 
@@ -65,7 +66,9 @@ pub(crate) fn without_sizes() -> Dir {
     writer.node(&resched_tables::model::NodeRow { host: "m".to_owned(), ..Default::default() }).unwrap();
     let source = Source { format: "google-2011".to_owned(), ..Source::default() };
     let amounts = Amounts::OfLargest;
-    writer.finish(TraceParts { sources: vec![source], amounts, ..TraceParts::default() }).unwrap();
+    writer
+        .finish(TraceParts { engine: RunEngine::Batch, sources: vec![source], amounts, ..TraceParts::default() })
+        .unwrap();
     dir
 }
 

@@ -11,68 +11,6 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, Macro, UseTree, Visibility};
 
-/// Circles that still stand, each by its files in order.
-const KNOWN: &[&[&str]] = &[
-    &["analysis/src/metrics/named/attribute.rs", "analysis/src/metrics/named/filter.rs"],
-    &[
-        "analysis/src/metrics/named/evaluate.rs",
-        "analysis/src/metrics/named/formula.rs",
-        "analysis/src/metrics/named/known.rs",
-    ],
-    &[
-        "analysis/src/runs/jobs.rs",
-        "analysis/src/runs/population.rs",
-        "analysis/src/runs/run.rs",
-        "analysis/src/runs/tables.rs",
-        "analysis/src/time/timeline.rs",
-    ],
-    &["analysis/src/statistics/compare.rs", "analysis/src/statistics/repeats.rs"],
-    &[
-        "analysis/src/why/blame.rs",
-        "analysis/src/why/held.rs",
-        "analysis/src/why/timeline.rs",
-        "analysis/src/why/usage.rs",
-    ],
-    &["analysis/src/why/explain.rs", "analysis/src/why/sentences.rs"],
-    &["report/src/answer.rs", "report/src/page/model_error.rs"],
-    &["report/src/charts/running_tasks.rs", "report/src/timelines.rs"],
-    &["report/src/page/data.rs", "report/src/page/why_data.rs"],
-    &["sim/src/batch/draft.rs", "sim/src/batch/workload.rs"],
-    &["sim/src/batch/machines.rs", "sim/src/cluster_file/machines.rs"],
-    &[
-        "sim/src/hadoop/beats.rs",
-        "sim/src/hadoop/cluster.rs",
-        "sim/src/hadoop/containers/apps.rs",
-        "sim/src/hadoop/containers/offer.rs",
-        "sim/src/hadoop/containers/view.rs",
-        "sim/src/hadoop/contention/mod.rs",
-        "sim/src/hadoop/cost.rs",
-        "sim/src/hadoop/offer.rs",
-        "sim/src/hadoop/oracle.rs",
-        "sim/src/hadoop/policy.rs",
-        "sim/src/hadoop/progress.rs",
-        "sim/src/hadoop/run.rs",
-        "sim/src/hadoop/view.rs",
-        "sim/src/hadoop/world/mod.rs",
-        "sim/src/hadoop/world/chores.rs",
-        "sim/src/hadoop/world/map_index.rs",
-        "sim/src/hadoop/world/state.rs",
-    ],
-    &[
-        "tables/src/sink.rs",
-        "tables/src/store/checked.rs",
-        "tables/src/store/inventory.rs",
-        "tables/src/store/manifest.rs",
-        "tables/src/store/marker.rs",
-        "tables/src/store/staging/claim.rs",
-        "tables/src/store/staging/staged_dir.rs",
-        "tables/src/store/staging/staged_file.rs",
-        "tables/src/store/table.rs",
-        "tables/src/store/writer.rs",
-    ],
-    &["tables/src/store/staging/lock.rs", "tables/src/store/staging/unfinished.rs"],
-];
-
 /// The path of a module in its crate; empty for the root.
 type Module = Vec<String>;
 
@@ -338,13 +276,12 @@ fn no_files_need_each_other() {
         }
     }
     found.sort();
-    let known: BTreeSet<Vec<String>> =
-        KNOWN.iter().map(|circle| circle.iter().map(|&file| file.to_owned()).collect()).collect();
-    let new: Vec<String> =
-        found.iter().filter(|circle| !known.contains(*circle)).map(|files| files.join(" ⇄ ")).collect();
-    assert!(new.is_empty(), "files need each other; move what both use into a file of its own:\n{}", new.join("\n"));
-    let mended: Vec<&Vec<String>> = known.iter().filter(|circle| !found.contains(circle)).collect();
-    assert!(mended.is_empty(), "no circles any more, take them from KNOWN: {mended:?}");
+    let shown: Vec<String> = found.iter().map(|files| files.join(" ⇄ ")).collect();
+    assert!(
+        shown.is_empty(),
+        "files need each other; move what both use into a file of its own:\n{}",
+        shown.join("\n")
+    );
 }
 
 #[test]

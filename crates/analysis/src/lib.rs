@@ -32,5 +32,6 @@ pub use metrics::list::JobMetrics;
 pub use metrics::summary::{Details, LocalityCounts, Summary};
 /// The version of polars whose types [`Run::jobs_frame`] returns.
 pub use polars;
+pub use runs::origin::Origin;
 pub use runs::population::Population;
-pub use runs::run::{Gathered, Origin, Run};
+pub use runs::run::{Gathered, Run};

@@ -28,7 +28,7 @@ use std::path::Path;
 use resched_tables::model::TaskKind;
 
 use crate::Error;
-use crate::runs::run::{Origin, nothing_observed};
+use crate::runs::origin::{Origin, nothing_observed};
 
 pub use cluster_file::{Maker, cluster_file};
 pub use delay::locality_wait;

@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod by_size;
 pub mod cells;
+mod described;
 pub mod formulas;
 mod frame;
 pub mod groups;

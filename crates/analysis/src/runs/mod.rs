@@ -6,6 +6,7 @@ pub mod inspect;
 pub mod jobs;
 pub mod memory;
 pub mod nodes;
+pub mod origin;
 pub mod population;
 pub mod run;
 pub mod spans;

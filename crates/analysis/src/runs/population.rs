@@ -1,6 +1,6 @@
 //! Which jobs count. The rule is written here once, and all tables, figures, files and commands follow it.
 //!
-//! A job counts in a run if it was submitted in the window of the run and ended well ([`standing`]). Several runs are compared on the
+//! A job counts in a run if it was submitted in the window of the run and ended well ([`crate::runs::standing`]). Several runs are compared on the
 //! jobs that count in all of them ([`Population::share`]). [`crate::JobMetrics::standing`] keeps the verdict.
 //!
 //! The time of a job that failed says nothing about the service it got, and a job that had not ended has no time. To leave such jobs

@@ -12,10 +12,11 @@ use resched_tables::store::columns::Row;
 use resched_tables::store::{Rows, TableReader, read_columns, read_table};
 use resched_tables::texts::Texts;
 
+use crate::Error;
 use crate::metrics::list::JobMetrics;
 use crate::runs::attempts::{Attempt, Sums};
+use crate::runs::origin::Origin;
 use crate::runs::times::{MAX_TIME, plausible};
-use crate::{Error, Origin};
 
 /// The jobs of a run as their table has them, and what their attempts add up to.
 #[derive(Debug, Default)]

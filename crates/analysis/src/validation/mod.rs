@@ -315,7 +315,8 @@ mod tests {
     use resched_tables::run::{RunCluster, RunInfo};
 
     use super::*;
-    use crate::runs::run::{Origin, peaks};
+    use crate::runs::origin::Origin;
+    use crate::runs::run::peaks;
 
     fn job(id: &str, submit: i64, finish: i64) -> JobMetrics {
         JobMetrics {

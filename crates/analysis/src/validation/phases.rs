@@ -150,7 +150,7 @@ fn phases(job: &JobMetrics, span: &Span) -> Option<Phases> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::runs::run::Origin;
+    use crate::runs::origin::Origin;
 
     fn run(submit: i64, tasks: &[(TaskKind, i64, i64)], finish: i64) -> Run {
         let job = JobMetrics {

@@ -18,7 +18,7 @@ pub struct Format {
     pub system: Option<System>,
     /// Whether its jobs come with their tasks. Otherwise the tasks are made on ingest.
     pub has_tasks: bool,
-    /// The name of the formats whose files may be of one cluster, and of the folder of their trace: its own, or [`super::HADOOP`].
+    /// The name of the formats whose files may be of one cluster, and of the folder of their trace: its own, or `hadoop`.
     pub group: &'static str,
     /// Whether a file is a whole trace, so that another file of the format is another cluster.
     pub is_whole: bool,

@@ -12,7 +12,6 @@ use crate::clones::clones;
 use crate::cluster_file::{Calculator, ClusterConfig, Containers, Nodes, Outage};
 use crate::hadoop::ask::{Ask, Sizes as _};
 use crate::hadoop::kind::Kind;
-use crate::hadoop::policy::Policy;
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Edges;
 use crate::ids::{Ms, NodeId, RackId};
@@ -268,17 +267,6 @@ impl Cluster {
         cluster.under(System::Slots)
     }
 
-    /// The same machines as a policy sees them: its system, and the resources that it counts.
-    ///
-    /// # Errors
-    /// As [`Cluster::for_system`].
-    pub fn for_policy(&self, policy: &dyn Policy) -> Result<Self, Error> {
-        let mut cluster = self.clone();
-        let calculator = &mut cluster.config.containers.calculator;
-        *calculator = policy.calculator(*calculator);
-        cluster.under(policy.system())
-    }
-
     /// The same machines under another system.
     ///
     /// # Errors
@@ -287,7 +275,7 @@ impl Cluster {
         self.clone().under(system)
     }
 
-    fn under(mut self, system: System) -> Result<Self, Error> {
+    pub(super) fn under(mut self, system: System) -> Result<Self, Error> {
         self.system = system;
         for node in &mut self.nodes {
             node.capacity = node.offers[system.index()];

@@ -1,7 +1,9 @@
 //! The boundary between the engine and a scheduling policy.
 
+use crate::Error;
 use crate::cluster_file::Calculator;
 use crate::error::Violation;
+use crate::hadoop::cluster::Cluster;
 use crate::hadoop::containers::Container;
 use crate::hadoop::offer::Offer;
 use crate::hadoop::system::System;
@@ -147,5 +149,18 @@ impl Orders {
     /// only changes: then a tick that changes nothing can be left out.
     pub fn report(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
         self.decisions.push((name, job, value));
+    }
+}
+
+impl Cluster {
+    /// The same machines as a policy sees them: its system, and the resources that it counts.
+    ///
+    /// # Errors
+    /// As [`Cluster::for_system`].
+    pub fn for_policy(&self, policy: &dyn Policy) -> Result<Self, Error> {
+        let mut cluster = self.clone();
+        let calculator = &mut cluster.config.containers.calculator;
+        *calculator = policy.calculator(*calculator);
+        cluster.under(policy.system())
     }
 }

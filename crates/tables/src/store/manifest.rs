@@ -16,6 +16,9 @@ pub const FORMAT_VERSION: u32 = 1;
 pub(super) const LAYOUT: Layout =
     Layout { what: "trace", version: FORMAT_VERSION, by_others: true, again: "ingest the sources again" };
 
+/// The file that makes a folder a trace.
+pub const MANIFEST: &str = "trace.json";
+
 /// The format of a source that is a workload file.
 pub const WORKLOAD_FORMAT: &str = "workload";
 
@@ -131,6 +134,6 @@ impl Manifest {
     /// [`Error::Table`] if it cannot be encoded.
     pub fn fingerprint(&self) -> Result<String, Error> {
         let without = Self { files: Inventory::new(), ..self.clone() };
-        Ok(sha256(&without.encode(Path::new(super::MANIFEST))?))
+        Ok(sha256(&without.encode(Path::new(MANIFEST))?))
     }
 }

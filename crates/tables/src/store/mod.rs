@@ -20,7 +20,7 @@ mod writer;
 pub use crate::engine::{Amounts, System, TimeZero};
 pub use hash::{hex, sha256};
 pub use inventory::{FileEntry, Inventory, inside};
-pub use manifest::{FORMAT_VERSION, Manifest, SCALE_PARAMETER, Scaled, Source, WORKLOAD_FORMAT};
+pub use manifest::{FORMAT_VERSION, MANIFEST, Manifest, SCALE_PARAMETER, Scaled, Source, WORKLOAD_FORMAT};
 pub use reader::{Rows, Trace};
 pub use staging::{
     Claim, FolderLock, Out, OwnFiles, Scratch, StagedDir, StagedFile, changed_files, is_hidden, remove_unfinished,
@@ -29,4 +29,4 @@ pub use staging::{
 pub use staging::{parent_of, sync_dir};
 pub use table::{TableReader, TableWriter, WrittenTable, contents, is_decoding, read_columns, read_table};
 pub use verify::{Verified, verify};
-pub use writer::{MANIFEST, TraceParts, TraceWriter};
+pub use writer::{TraceParts, TraceWriter};

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use arrow::record_batch::RecordBatch;
 
 use super::columns::Row;
-use super::manifest::{LAYOUT, Manifest};
+use super::manifest::{LAYOUT, MANIFEST, Manifest};
 use super::marker;
 use super::table::{TableReader, failed, read_columns, read_table};
-use super::writer::MANIFEST;
 use crate::Error;
 
 /// A trace on disk.

@@ -2,15 +2,12 @@
 
 use std::path::Path;
 
-use super::manifest::Manifest;
+use super::manifest::{MANIFEST, Manifest};
 use super::staging::{Out, StagedDir, write_file};
 use super::table::{TableWriter, contents};
 use crate::Error;
 use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRecord, TaskRow};
 use crate::sink::Tasks;
-
-/// The file that makes a folder a trace.
-pub const MANIFEST: &str = "trace.json";
 
 /// The parts of a manifest that the writer cannot know. The writer fills in `rows`, the version and the writer's name.
 pub type TraceParts = Manifest;

@@ -1,25 +1,23 @@
 //! The numbers of a run.
 
 use resched_tables::model::TaskKind;
-use resched_tables::reference::{Measure, joined};
 
 use super::Better;
-use crate::metrics::named::Measured;
+use crate::Run;
 use crate::metrics::whole;
-use crate::{Details, Summary};
 
 /// A number of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
     /// Its word in the grammar; empty if it has none. Sweeps have a column of every word.
     pub name: &'static str,
-    /// Its name in [`Summary`], [`Details`] and `report.json`.
+    /// Its name in [`crate::Summary`], [`crate::Details`] and `report.json`.
     pub field: &'static str,
     /// Its name for people, short enough for an axis.
     pub title: &'static str,
     /// Its row in the main table of a report, if it has one.
     pub row: Option<Row>,
-    null: &'static str,
+    pub(in crate::metrics) null: &'static str,
     pub(crate) way: Way,
 }
 
@@ -58,32 +56,10 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfRun {
     pub(crate) better: Better,
-    pub(crate) of: fn(&Measured<'_>) -> Option<f64>,
+    pub(crate) of: fn(&Run) -> Option<f64>,
 }
 
 impl Number {
-    /// What it is: an expression of the grammar in backquotes, or sentences.
-    pub fn meaning(&self) -> String {
-        match self.way {
-            Way::Text(text) => format!("`{text}`"),
-            Way::Run(_) => self.measure().map_or_else(String::new, |own| joined(own.meaning)),
-        }
-    }
-
-    /// When it is unknown.
-    pub fn null(&self) -> &'static str {
-        match self.measure() {
-            Some(Measure { null: "", .. }) => "never",
-            Some(measure) => measure.null,
-            None => self.null,
-        }
-    }
-
-    /// What the summary or the details say of it.
-    fn measure(&self) -> Option<&'static Measure> {
-        Summary::MEASURES.iter().chain(Details::MEASURES).find(|own| own.name == self.field)
-    }
-
     const fn row(self, title: &'static str, form: Form) -> Self {
         Self { row: Some(Row { title, form }), ..self }
     }
@@ -106,7 +82,7 @@ const fn by(name: &'static str, title: &'static str, text: &'static str) -> Numb
     Number { name, field: name, title, null: "no job that counts has one", row: None, way: Way::Text(text) }
 }
 
-const fn of(name: &'static str, title: &'static str, better: Better, of: fn(&Measured<'_>) -> Option<f64>) -> Number {
+const fn of(name: &'static str, title: &'static str, better: Better, of: fn(&Run) -> Option<f64>) -> Number {
     Number { name, field: name, title, null: "", row: None, way: Way::Run(OfRun { better, of }) }
 }
 
@@ -153,17 +129,16 @@ pub const NUMBERS: &[Number] = &[
         .wordless()
         .null_if(NO_PLACE)
         .row("Maps off-rack", Form::Share),
-    of("map_utilisation", "Map slots used, share", Better::Neither, |run| whole::slots_used(run.run(), TaskKind::Map))
+    of("map_utilisation", "Map slots used, share", Better::Neither, |run| whole::slots_used(run, TaskKind::Map))
         .row("Map slots used", Form::Share),
     of("reduce_utilisation", "Reduce slots used, share", Better::Neither, |run| {
-        whole::slots_used(run.run(), TaskKind::Reduce)
+        whole::slots_used(run, TaskKind::Reduce)
     })
     .row("Reduce slots used", Form::Share),
-    of("cpu_utilisation", "Processor held, share", Better::Neither, |run| whole::processor_held(run.run()))
+    of("cpu_utilisation", "Processor held, share", Better::Neither, whole::processor_held)
         .row("Processor held", Form::Share),
-    of("memory_utilisation", "Memory held, share", Better::Neither, |run| whole::memory_held(run.run()))
-        .row("Memory held", Form::Share),
-    of("fairness", "Jain's index, mean", Better::More, |run| whole::mean_jain_index(run.run()))
+    of("memory_utilisation", "Memory held, share", Better::Neither, whole::memory_held).row("Memory held", Form::Share),
+    of("fairness", "Jain's index, mean", Better::More, whole::mean_jain_index)
         .field("mean_jain_index")
         .row("Jain's index, mean", Form::Decimals(3)),
     by("user_fairness", "Jain's index of users", "jain(mean(bounded_slowdown) by user)")
@@ -172,7 +147,7 @@ pub const NUMBERS: &[Number] = &[
         .wordless()
         .row("Jobs waiting, mean", Form::Decimals(2)),
     by("jobs_per_hour", "Jobs per hour", "count() * 1h / makespan").row("Jobs per hour", Form::Decimals(1)),
-    of("jobs_finished", "Jobs that ended well", Better::Neither, |run| Some(whole::ended_well(run.run()) as f64))
+    of("jobs_finished", "Jobs that ended well", Better::Neither, |run| Some(whole::ended_well(run) as f64))
         .wordless()
         .row("Jobs that ended well", Form::Count),
     by("jobs_finished", "Jobs that ended well", "count()").field("jobs_counted").row("Jobs that count", Form::Count),

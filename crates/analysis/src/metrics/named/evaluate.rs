@@ -71,7 +71,7 @@ impl<'a> Measured<'a> {
 impl Formula {
     pub(super) fn of(&self, run: &Measured<'_>) -> Option<f64> {
         match self {
-            Self::Run(own) => (own.of)(run),
+            Self::Run(own) => (own.of)(run.run()),
             // No number of a whole run is below 0; of clocks that disagree, a difference may be.
             Self::Whole(formula) => formula.of(run).filter(|number| *number >= 0.0),
             Self::Number(number, _) => Some(*number),

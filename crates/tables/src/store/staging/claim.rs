@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::inventory::Inventory;
 use super::super::marker::listed;
-use super::{FolderLock, StagedDir};
+use super::FolderLock;
 use crate::Error;
 
 /// Where a result goes, and what may be replaced there.
@@ -64,14 +64,6 @@ impl Claim {
     /// The folder that was claimed.
     pub fn target(&self) -> &Path {
         &self.target
-    }
-
-    /// Starts the folder under a hidden name.
-    ///
-    /// # Errors
-    /// As [`StagedDir::create`].
-    pub fn stage(self) -> Result<StagedDir, Error> {
-        StagedDir::of(self)
     }
 
     /// Checks whether `out` may be written. It must not exist, or be an empty folder, or hold only the files of an earlier result of

@@ -20,6 +20,16 @@ pub struct StagedDir {
     _lock: FolderLock,
 }
 
+impl Claim {
+    /// Starts the folder under a hidden name.
+    ///
+    /// # Errors
+    /// As [`StagedDir::create`].
+    pub fn stage(self) -> Result<StagedDir, Error> {
+        StagedDir::of(self)
+    }
+}
+
 impl StagedDir {
     /// Starts a folder that will be `out`. `marker` is the file that every folder of this kind holds (`trace.json`).
     ///
@@ -29,7 +39,7 @@ impl StagedDir {
         Self::of(Claim::new(out, marker)?)
     }
 
-    pub(super) fn of(Claim { target, lock }: Claim) -> Result<Self, Error> {
+    fn of(Claim { target, lock }: Claim) -> Result<Self, Error> {
         let made = Temporary::make(partial(&target), |path| fs::create_dir(path));
         let (staging, ()) = made.map_err(|error| {
             let parent = parent_of(&target).display();
