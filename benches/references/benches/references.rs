@@ -10,9 +10,6 @@
 //! All three must agree on the end of the last task.
 #![allow(clippy::unwrap_used)]
 
-use std::cell::RefCell;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -20,13 +17,12 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rand::RngExt;
 use resched_policies::PolicySpec;
+use resched_references::{by_hand, by_simcore};
 use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload, replay};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::Outcome;
-use serde::Serialize;
-use simcore::{Event, EventHandler, Simulation, SimulationContext, cast};
 
 const SEED: u64 = 1;
 const TASKS: usize = 1_000_000;
@@ -50,80 +46,20 @@ static TASK_TIMES: LazyLock<Vec<(Ms, Ms)>> = LazyLock::new(|| {
     submits.into_iter().map(|submit| (submit, draws.random_range(RUN.0..=RUN.1))).collect()
 });
 
-/// The end of the last task, by a heap of slots: no simulator can do less.
-fn by_hand(tasks: &[(Ms, Ms)]) -> Ms {
-    let mut free: BinaryHeap<Reverse<Ms>> = (0..SLOTS).map(|_| Reverse(0)).collect();
-    for &(submit, run) in tasks {
-        if let Some(mut slot) = free.peek_mut() {
-            slot.0 = slot.0.max(submit) + run;
-        }
-    }
-    free.into_iter().map(|Reverse(end)| end).max().unwrap()
-}
-
-static EXPECTED: LazyLock<Ms> = LazyLock::new(|| by_hand(&TASK_TIMES));
+static EXPECTED: LazyLock<Ms> = LazyLock::new(|| by_hand(&TASK_TIMES, SLOTS));
 
 #[divan::bench(sample_count = 5)]
 fn hand_loop(bencher: Bencher<'_, '_>) {
     let tasks = &*TASK_TIMES;
-    bencher.counter(ItemsCount::new(TASKS)).bench(|| assert_eq!(by_hand(divan::black_box(tasks)), *EXPECTED));
-}
-
-#[derive(Clone, Serialize)]
-struct Arrives {}
-
-#[derive(Clone, Serialize)]
-struct Ends {}
-
-/// The slots and their queue, as a handler of events.
-struct Slots {
-    context: SimulationContext,
-    tasks: &'static [(Ms, Ms)],
-    next: usize,
-    free: u32,
-    waiting: VecDeque<usize>,
-}
-
-impl Slots {
-    fn start(&mut self) {
-        while let Some(task) = self.waiting.front().copied().filter(|_| self.free > 0) {
-            self.waiting.pop_front();
-            self.free -= 1;
-            self.context.emit_self(Ends {}, self.tasks[task].1 as f64);
-        }
-    }
-}
-
-impl EventHandler for Slots {
-    fn on(&mut self, event: Event) {
-        cast!(match event.data {
-            Arrives {} => {
-                self.waiting.push_back(self.next);
-                self.next += 1;
-                if let Some((submit, _)) = self.tasks.get(self.next) {
-                    self.context.emit_self(Arrives {}, *submit as f64 - self.context.time());
-                }
-            }
-            Ends {} => {
-                self.free += 1;
-            }
-        });
-        self.start();
-    }
+    bencher.counter(ItemsCount::new(TASKS)).bench(|| assert_eq!(by_hand(divan::black_box(tasks), SLOTS), *EXPECTED));
 }
 
 #[divan::bench(sample_count = 5)]
 fn simcore(bencher: Bencher<'_, '_>) {
-    let tasks: &'static [(Ms, Ms)] = &TASK_TIMES;
-    bencher.counter(ItemsCount::new(TASKS)).bench(|| {
-        let mut simulation = Simulation::new(SEED);
-        let context = simulation.create_context("slots");
-        context.emit_self(Arrives {}, 0.0);
-        let slots = Slots { context, tasks, next: 0, free: SLOTS, waiting: VecDeque::new() };
-        simulation.add_handler("slots", Rc::new(RefCell::new(slots)));
-        simulation.step_until_no_events();
-        assert_eq!(simulation.time().round() as Ms, *EXPECTED);
-    });
+    let tasks: Rc<[(Ms, Ms)]> = TASK_TIMES.as_slice().into();
+    bencher
+        .counter(ItemsCount::new(TASKS))
+        .bench_local(|| assert_eq!(by_simcore(Rc::clone(&tasks), SLOTS), *EXPECTED));
 }
 
 /// The tasks as jobs of one task.

@@ -25,6 +25,8 @@ impl Objects {
     pub(crate) fn open(url: &Url) -> Result<Self, Error> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| Error::Work(format!("{url}: no thread can be started ({error})")))?;
+        // An error means that it is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let (store, prefix) =
             parse_url_opts(url, environment()).map_err(|error| Error::Request(format!("{url}: {error}; {REMEDY}")))?;
         Ok(Self { url: url.clone(), store, prefix, runtime })
