@@ -20,14 +20,13 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
+use super::batch::BATCH_ROWS;
 use super::checked::CheckedFile;
 use super::columns::Row;
 use super::inventory::{FileEntry, Hashed, Inventory};
 use crate::Error;
 use crate::reference::{Column, Word};
 
-/// Rows of a batch handed to the encoder: small, so that half-filled builders cost little memory.
-const BATCH_ROWS: usize = 8_192;
 /// Rows of a row group: it is written out when it is full, so memory does not grow with the table.
 const ROW_GROUP_ROWS: usize = 131_072;
 
@@ -68,6 +67,18 @@ impl<R: Row> TableWriter<R> {
         self.pending += 1;
         self.rows += 1;
         if self.pending == BATCH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// Adds the rows of a batch of the table.
+    ///
+    /// # Errors
+    /// As [`TableWriter::append`].
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        if self.pending > 0 {
+            self.flush()?;
+        }
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(batch).map_err(failed(&self.path, "written"))
     }
 
     /// How many rows were added.
