@@ -32,6 +32,8 @@ pub use metrics::list::JobMetrics;
 pub use metrics::summary::{Details, LocalityCounts, Summary};
 /// The version of polars whose types [`Run::jobs_frame`] returns.
 pub use polars;
+pub use runs::compared::Compared;
 pub use runs::origin::Origin;
+pub use runs::outline::{Outline, Traced};
 pub use runs::population::Population;
 pub use runs::run::{Gathered, Run};

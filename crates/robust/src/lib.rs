@@ -14,29 +14,35 @@ mod error;
 mod quantities;
 mod sample;
 
-use resched_analysis::Run;
+use resched_analysis::Compared;
 use resched_analysis::statistics::sign::{Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
 use resched_replay::{Engine, PolicySpec, Threads, Timed, Times, Variant, World};
 
 pub use error::Error;
 
 /// A comparison that is to be tested.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct Asked<'a, R> {
     /// The world in which it was replayed.
     pub world: &'a World,
     /// Its policies. All are for one engine.
     pub policies: &'a [PolicySpec],
     /// Their runs, in the same order, in which only the jobs count that count in all.
-    pub runs: &'a [Run],
+    pub runs: &'a [R],
     /// How thoroughly to test it.
     pub level: Level,
 }
 
+impl<R> Clone for Asked<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Asked<'_, R> {}
+
 /// A test that is about to start.
-#[derive(Debug)]
-pub struct Plan<'a> {
-    asked: Asked<'a>,
+pub struct Plan<'a, R> {
+    asked: Asked<'a, R>,
     engine: Engine,
     sample: Option<Sample>,
     variants: Vec<Variant>,
@@ -50,12 +56,12 @@ const FREE_BATCH: u64 = 60_000;
 /// Of a larger trace, it replays at most one in so many of the tasks that the comparison itself replays.
 const SHARE: u64 = 4;
 
-impl<'a> Plan<'a> {
+impl<'a, R: Compared + Sync> Plan<'a, R> {
     /// Finds the variants of the world, and what of its jobs to try them on.
     ///
     /// # Errors
     /// [`Error::Replay`] if the world cannot be loaded.
-    pub fn of(asked: Asked<'a>) -> Result<Self, Error> {
+    pub fn of(asked: Asked<'a, R>) -> Result<Self, Error> {
         let engine = asked.policies.first().map_or(Engine::Hadoop, |policy| policy.info.engine());
         let mut plan = Self { asked, engine, sample: None, variants: Vec::new(), not_tried: Vec::new() };
         let Some(first) = asked.policies.first().filter(|_| asked.policies.len() > 1 && asked.level != Level::Off)

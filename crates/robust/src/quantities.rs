@@ -1,18 +1,21 @@
 //! What is compared, of runs and of replays of which only the times of jobs are kept.
 
+use resched_analysis::runs::compared::counting_rows;
 use resched_analysis::runs::standing::standing;
 use resched_analysis::statistics::sign::Quantities;
-use resched_analysis::time::timeline;
-use resched_analysis::{JobMetrics, Run};
+use resched_analysis::{Compared, JobMetrics};
 use resched_replay::{JobTimes, Timed};
 
 /// The quantities of a run, over its jobs that count.
-pub(crate) fn of_run(run: &Run) -> Quantities {
-    let times = |of: fn(&JobMetrics) -> Option<i64>| -> Vec<f64> {
-        run.finished_jobs().filter_map(of).map(|ms| ms as f64).collect()
+pub(crate) fn of_run<R: Compared>(run: &R) -> Quantities {
+    let known = |word: &str| -> Vec<f64> {
+        let numbers = run.numbers(word);
+        counting_rows(run).filter_map(|row| numbers.get(row)).collect()
     };
-    let makespan = timeline::makespan(&run.jobs).map(|ms| ms as f64);
-    Quantities::of(&times(|job| job.completion), &times(|job| job.waiting), makespan)
+    let first = known("submit").into_iter().reduce(f64::min);
+    let last = known("finish").into_iter().reduce(f64::max);
+    let makespan = first.zip(last).filter(|(first, last)| first <= last).map(|(first, last)| last - first);
+    Quantities::of(&known("completion"), &known("waiting"), makespan)
 }
 
 /// The quantities of replays of the same jobs, over the jobs that count in all.
@@ -43,7 +46,7 @@ fn counts(times: &JobTimes, of: &Timed) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use resched_analysis::{Gathered, Population};
+    use resched_analysis::{Gathered, Population, Run};
     use resched_replay::{PolicySpec, ReadBy, Setup, Source, Times, World};
 
     use super::*;

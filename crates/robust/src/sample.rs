@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use resched_analysis::{JobMetrics, Run};
+use resched_analysis::Compared;
 use resched_tables::standing::Standing;
 
 /// The fewest jobs that may stand for all.
@@ -14,7 +14,7 @@ const STARTS: usize = 256;
 
 /// Consecutive jobs with at most `most` tasks, which compare as all jobs do: among the places tried, the ratios of the mean completion
 /// times there are nearest to those of the whole. If no [`LEAST_JOBS`] jobs have so few tasks, those with the fewest. All of few jobs.
-pub(crate) fn find(runs: &[Run], tasks: &[u64], most: u64) -> Range<usize> {
+pub(crate) fn find<R: Compared>(runs: &[R], tasks: &[u64], most: u64) -> Range<usize> {
     let jobs = tasks.len();
     if jobs < LEAST_TO_SAMPLE {
         return 0..jobs;
@@ -28,9 +28,10 @@ pub(crate) fn find(runs: &[Run], tasks: &[u64], most: u64) -> Range<usize> {
     if affordable.is_empty() {
         return windows.iter().min_by_key(|window| cost(window)).cloned().unwrap_or(0..jobs);
     }
-    let whole = ratios(runs, 0..jobs);
+    let completions: Vec<Vec<Option<f64>>> = runs.iter().map(completions).collect();
+    let whole = ratios(&completions, 0..jobs);
     let distance = |window: &Range<usize>| -> f64 {
-        let own = ratios(runs, window.clone());
+        let own = ratios(&completions, window.clone());
         whole.iter().zip(own).map(|(whole, own)| if own.is_nan() { f64::INFINITY } else { (whole - own).abs() }).sum()
     };
     let nearest = affordable.into_iter().map(|window| (distance(window), window));
@@ -52,14 +53,18 @@ fn grow(tasks: &[u64], first: usize, least: usize, most: u64) -> Range<usize> {
     first..end
 }
 
+/// The completion times of the jobs of a run that count, by their rows.
+fn completions<R: Compared>(run: &R) -> Vec<Option<f64>> {
+    let all = run.numbers("completion");
+    (0..run.count()).map(|row| all.get(row).filter(|_| run.standing(row) == Standing::Counts)).collect()
+}
+
 /// The logarithm of the mean completion time of each run, divided by that of the first, over some jobs.
-fn ratios(runs: &[Run], of: Range<usize>) -> Vec<f64> {
-    let mean = |run: &Run| {
-        let jobs = run.jobs.get(of.clone()).unwrap_or_default().iter();
-        let counting = |job: &&JobMetrics| job.standing == Standing::Counts;
-        let times: Vec<f64> = jobs.filter(counting).filter_map(|job| job.completion).map(|ms| ms as f64).collect();
+fn ratios(completions: &[Vec<Option<f64>>], of: Range<usize>) -> Vec<f64> {
+    let mean = |run: &Vec<Option<f64>>| {
+        let times: Vec<f64> = run.get(of.clone()).unwrap_or_default().iter().copied().flatten().collect();
         resched_analysis::statistics::distribution::mean(&times).unwrap_or(f64::NAN)
     };
-    let base = runs.first().map_or(f64::NAN, mean);
-    runs.iter().skip(1).map(|run| (mean(run) / base).ln()).collect()
+    let base = completions.first().map_or(f64::NAN, mean);
+    completions.iter().skip(1).map(|run| (mean(run) / base).ln()).collect()
 }

@@ -1,82 +1,117 @@
-//! From what an engine reports to the rows of a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock. On
+//! From what an engine reports to the rows of a run, a batch of columns at a time: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock. On
 //! request, also the decisions of the policy and why it passed over jobs, and under the cost model `contention` the use of the nodes.
 //!
 //! ```text
-//! engine ──▶ Observer ──▶ Recorder (rows) ──▶ RowSink: files, memory, sums of metrics
+//! engine ──▶ Observer ──▶ Recorder (columns) ──▶ RowSink: files, memory, sums of metrics
 //! ```
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use arrow::record_batch::RecordBatch;
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, Outcome, ReasonRow, ResourceRow};
-use resched_tables::run::{FORMAT_VERSION, MARKER, Optional, RowSink, RunInfo};
+use resched_tables::run::{
+    AttemptBatches, Attempts, FORMAT_VERSION, MARKER, Names, Optional, RowSink, RunAttempt, RunInfo,
+};
 use resched_tables::store::columns::Row;
-use resched_tables::store::{Out, StagedDir, TableWriter, contents};
+use resched_tables::store::{BATCH_ROWS, Batch, Batches, Out, StagedDir, TableWriter, contents};
 
 use crate::Error;
-use crate::ids::JobId;
+use crate::ids::{JobId, Ms};
 use crate::observer::{Decided, JobEnded, PassedOver, Reports};
 
 /// The source of the rows of a run: the workload and the machines of an engine.
-pub trait RowSource {
+pub trait RowSource: Names {
     /// The engine's report of the end of an attempt.
     type Ended;
 
     /// How many jobs there are.
     fn jobs(&self) -> usize;
 
-    /// The job of an attempt.
-    fn job_of(&self, ended: &Self::Ended) -> JobId;
-
-    /// The id of a job.
-    fn job_id(&self, job: JobId) -> &str;
-
     /// Whether a job had not ended when its trace ended, so that nobody knows how it would have gone on.
     fn is_incomplete(&self, job: JobId) -> bool;
 
-    /// The row of a job, without its outcome and times.
-    fn job_row(&self, job: JobId) -> JobRow;
+    /// Adds what is known of these jobs beside their outcomes and times to a batch of their table.
+    fn add_jobs(&self, jobs: Range<usize>, batch: &mut Batch<'_>);
 
-    /// The row of what ends with a job and held a place without being an attempt at a task.
-    fn job_ended(&mut self, _ended: &JobEnded) -> Option<AttemptRow> {
+    /// The attempt whose end is reported.
+    fn attempt(&self, ended: &Self::Ended) -> RunAttempt;
+
+    /// What ends with a job and held a place without being an attempt at a task.
+    fn job_ended(&mut self, _ended: &JobEnded) -> Option<RunAttempt> {
         None
     }
 
-    /// The rows of what holds a place without being an attempt at a task, and runs when the replay ends.
-    fn running(&mut self) -> Vec<(JobId, AttemptRow)> {
+    /// What holds a place without being an attempt at a task, and runs when the replay ends.
+    fn running(&mut self) -> Vec<RunAttempt> {
         Vec::new()
     }
-
-    /// Fills `row` for an attempt. It overwrites the texts in place, without new memory.
-    fn fill_attempt(&self, row: &mut AttemptRow, ended: &Self::Ended);
 }
 
 /// Records a replay: attempts in the order in which their ends are reported, jobs in the order of submission.
 pub struct Recorder<R, S> {
     pub(crate) source: R,
     sink: S,
-    /// The row that is filled for each attempt, so that its texts are not made anew.
-    row: AttemptRow,
-    ends: Vec<Option<JobEnded>>,
+    /// Attempts that the sink has not taken yet.
+    attempts: Attempts,
+    ends: Ends,
     /// How many rows the sink took of `attempts`, `decisions`, `reasons` and `resources`.
     taken: [u64; 4],
 }
 
+/// How jobs ended, by their places.
+struct Ends {
+    /// When their first tasks were assigned, ms, or [`NEVER`].
+    launch: Vec<Ms>,
+    /// When they ended, ms, or [`NEVER`].
+    finish: Vec<Ms>,
+    outcome: Vec<Outcome>,
+}
+
+/// Stands for a time that did not come.
+const NEVER: Ms = Ms::MIN;
+
+impl Ends {
+    fn new(jobs: usize) -> Self {
+        Self { launch: vec![NEVER; jobs], finish: vec![NEVER; jobs], outcome: vec![Outcome::Incomplete; jobs] }
+    }
+
+    fn note(&mut self, ended: &JobEnded) {
+        let JobEnded { job, launch, finish, outcome } = *ended;
+        let place = job.index();
+        if let (Some(own_launch), Some(own_finish), Some(own)) =
+            (self.launch.get_mut(place), self.finish.get_mut(place), self.outcome.get_mut(place))
+        {
+            (*own_launch, *own_finish, *own) = (launch.unwrap_or(NEVER), finish, outcome);
+        }
+    }
+}
+
+fn times(of: &[Ms], jobs: Range<usize>) -> impl Iterator<Item = Option<Ms>> {
+    of.get(jobs).unwrap_or_default().iter().map(|time| (*time != NEVER).then_some(*time))
+}
+
 impl<R: RowSource, S: RowSink> Recorder<R, S> {
     pub(crate) fn of(source: R, sink: S) -> Self {
-        let ends = vec![None; source.jobs()];
-        Self { source, sink, row: AttemptRow::default(), ends, taken: [0; 4] }
+        let ends = Ends::new(source.jobs());
+        Self { source, sink, attempts: Attempts::default(), ends, taken: [0; 4] }
     }
 
-    pub(crate) fn take_attempt(&mut self, ended: &R::Ended) -> Result<(), Error> {
-        self.source.fill_attempt(&mut self.row, ended);
-        self.taken[0] += 1;
-        Ok(self.sink.attempt(self.source.job_of(ended).index(), &self.row)?)
+    pub(crate) fn take_ended(&mut self, ended: &R::Ended) -> Result<(), Error> {
+        self.take_attempt(self.source.attempt(ended))
     }
 
-    /// Takes the row of what holds a place without being an attempt at a task.
-    pub(crate) fn take_row(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error> {
-        self.taken[0] += 1;
-        Ok(self.sink.attempt(job.index(), row)?)
+    pub(crate) fn take_attempt(&mut self, attempt: RunAttempt) -> Result<(), Error> {
+        self.attempts.push(attempt);
+        if self.attempts.is_full() { self.pass_attempts() } else { Ok(()) }
+    }
+
+    /// Passes the attempts that were kept to the sink.
+    fn pass_attempts(&mut self) -> Result<(), Error> {
+        self.taken[0] += self.attempts.len() as u64;
+        self.sink.attempts(&self.attempts, &self.source)?;
+        self.attempts.clear();
+        Ok(())
     }
 
     pub(crate) fn take_resource(&mut self, row: impl FnOnce(&R) -> ResourceRow) -> Result<(), Error> {
@@ -92,29 +127,34 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
         if of_tasks == Outcome::Success && self.source.is_incomplete(job) { Outcome::Incomplete } else { of_tasks }
     }
 
-    fn job_row(&self, place: usize) -> JobRow {
-        let (job, end) = (JobId::at(place), self.ends.get(place).copied().flatten());
-        JobRow {
-            launch: end.and_then(|end| end.launch),
-            finish: end.map(|end| end.finish),
-            outcome: self.outcome(job, end.map_or(Outcome::Incomplete, |end| end.outcome)),
-            ..self.source.job_row(job)
-        }
+    /// Passes these jobs, at most a batch, to the sink.
+    fn pass_jobs(&mut self, jobs: Range<usize>, batches: &Batches<JobRow>) -> Result<(), Error> {
+        let mut batch = batches.batch(jobs.len());
+        self.source.add_jobs(jobs.clone(), &mut batch);
+        batch.set_numbers("launch", &times(&self.ends.launch, jobs.clone()).collect());
+        batch.set_numbers("finish", &times(&self.ends.finish, jobs.clone()).collect());
+        let outcomes = jobs.clone().zip(self.ends.outcome.get(jobs).unwrap_or_default());
+        batch.set_texts("outcome", outcomes.map(|(job, of_tasks)| self.outcome(JobId::at(job), *of_tasks).as_str()));
+        let batch = batch.finish().map_err(|error| not_written::<JobRow>(&error))?;
+        Ok(self.sink.jobs(&batch)?)
     }
 
     /// Takes what still runs, and the jobs. Returns the number of rows of each table.
     pub(crate) fn close(&mut self) -> Result<BTreeMap<String, u64>, Error> {
-        for (job, row) in self.source.running() {
-            self.take_row(job, &row)?;
+        for attempt in self.source.running() {
+            self.take_attempt(attempt)?;
         }
-        for job in 0..self.ends.len() {
-            let row = self.job_row(job);
-            self.sink.job(&row)?;
+        if !self.attempts.is_empty() {
+            self.pass_attempts()?;
+        }
+        let jobs = self.source.jobs();
+        let batches = Batches::default();
+        for first in (0..jobs).step_by(BATCH_ROWS) {
+            self.pass_jobs(first..jobs.min(first + BATCH_ROWS), &batches)?;
         }
         let [attempts, decisions, reasons, resources] = self.taken;
-        let jobs = self.ends.len() as u64;
         let counts = [
-            (JobRow::TABLE, jobs),
+            (JobRow::TABLE, jobs as u64),
             (AttemptRow::TABLE, attempts),
             (DecisionRow::TABLE, decisions),
             (ResourceRow::TABLE, resources),
@@ -124,18 +164,21 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
     }
 }
 
+/// The error of a batch that cannot be made.
+fn not_written<R: Row>(error: &impl ToString) -> resched_tables::Error {
+    resched_tables::Error::Table { path: R::TABLE.into(), action: "written", message: error.to_string() }
+}
+
 /// A text of a row. An empty text is unknown.
-pub(crate) fn known(text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| text.to_owned())
+pub(crate) fn known(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }
 
 impl<R: RowSource, S: RowSink> Reports for Recorder<R, S> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        if let Some(end) = self.ends.get_mut(ended.job.index()) {
-            *end = Some(*ended);
-        }
+        self.ends.note(ended);
         match self.source.job_ended(ended) {
-            Some(row) => self.take_row(ended.job, &row),
+            Some(attempt) => self.take_attempt(attempt),
             None => Ok(()),
         }
     }
@@ -148,7 +191,7 @@ impl<R: RowSource, S: RowSink> Reports for Recorder<R, S> {
         Ok(self.sink.decision(&DecisionRow {
             time: decided.at,
             name: decided.name.to_owned(),
-            job_id: decided.job.map(|job| self.source.job_id(job).to_owned()),
+            job_id: decided.job.map(|job| self.source.job_id(job.index() as u32).to_owned()),
             value: decided.value,
         })?)
     }
@@ -164,10 +207,10 @@ impl<R: RowSource, S: RowSink> Reports for Recorder<R, S> {
         self.taken[2] += 1;
         Ok(self.sink.reason(&ReasonRow {
             time: passed.at,
-            job_id: passed.job.map(|job| self.source.job_id(job).to_owned()),
+            job_id: passed.job.map(|job| self.source.job_id(job.index() as u32).to_owned()),
             kind: passed.kind,
             reason: passed.reason,
-            other_job: passed.other.map(|job| self.source.job_id(job).to_owned()),
+            other_job: passed.other.map(|job| self.source.job_id(job.index() as u32).to_owned()),
         })?)
     }
 }
@@ -177,6 +220,7 @@ pub struct Files<S> {
     dir: StagedDir,
     jobs: TableWriter<JobRow>,
     attempts: TableWriter<AttemptRow>,
+    batches: AttemptBatches,
     decisions: Option<TableWriter<DecisionRow>>,
     reasons: Option<TableWriter<ReasonRow>>,
     resources: Option<TableWriter<ResourceRow>>,
@@ -195,6 +239,7 @@ impl<S: RowSink> Files<S> {
         Ok(Self {
             jobs: TableWriter::create(dir.path())?,
             attempts: TableWriter::create(dir.path())?,
+            batches: AttemptBatches::default(),
             decisions: wants(Optional::Decisions).then(|| TableWriter::create(dir.path())).transpose()?,
             reasons: wants(Optional::Reasons).then(|| TableWriter::create(dir.path())).transpose()?,
             resources: wants(Optional::Resources).then(|| TableWriter::create(dir.path())).transpose()?,
@@ -229,14 +274,15 @@ impl<S: RowSink> Files<S> {
 }
 
 impl<S: RowSink> RowSink for Files<S> {
-    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), resched_tables::Error> {
-        self.also.attempt(job, row)?;
-        self.attempts.append(row)
+    fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), resched_tables::Error> {
+        self.also.attempts(rows, names)?;
+        let batch = self.batches.batch(rows, names).map_err(|error| not_written::<AttemptRow>(&error))?;
+        self.attempts.write(&batch)
     }
 
-    fn job(&mut self, row: &JobRow) -> Result<(), resched_tables::Error> {
-        self.also.job(row)?;
-        self.jobs.append(row)
+    fn jobs(&mut self, rows: &RecordBatch) -> Result<(), resched_tables::Error> {
+        self.also.jobs(rows)?;
+        self.jobs.write(rows)
     }
 
     fn keeps(&self, table: Optional) -> bool {

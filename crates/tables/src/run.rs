@@ -8,15 +8,21 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::cluster_file::ClusterConfig;
 pub use crate::engine::RunEngine;
 use crate::model::{AttemptRow, DecisionRow, JobRow, ReasonRow, ResourceRow};
+use crate::store::columns::Row;
 use crate::store::marker::{self, Layout};
 use crate::store::{Inventory, System, inside, write_file};
 use crate::validity::Validity;
+
+mod attempts;
+
+pub use self::attempts::{AttemptBatches, Attempts, Names, RunAttempt};
 
 /// The file that makes a folder a run.
 pub const MARKER: &str = "run.json";
@@ -192,13 +198,13 @@ pub struct RunTables {
 /// Takes the rows of a run while it is replayed: files, memory, sums of metrics, or nothing (`()`).
 ///
 /// # Errors
-/// Each method returns the error of keeping the row. The replay ends with it.
+/// Each method returns the error of keeping the rows. The replay ends with it.
 pub trait RowSink {
-    /// The next attempt. `job` is the place of its job in the table of jobs.
-    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), Error>;
+    /// The next attempts, at most a batch. `names` has their texts.
+    fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), Error>;
 
-    /// The next job. Jobs come after all attempts.
-    fn job(&mut self, row: &JobRow) -> Result<(), Error>;
+    /// The next jobs, a batch of their table. Jobs come after all attempts.
+    fn jobs(&mut self, rows: &RecordBatch) -> Result<(), Error>;
 
     /// Whether it keeps decisions and the use of nodes; otherwise no such rows are made.
     fn keeps(&self, _table: Optional) -> bool {
@@ -233,12 +239,12 @@ pub enum Optional {
 }
 
 impl<S: RowSink + ?Sized> RowSink for &mut S {
-    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), Error> {
-        (**self).attempt(job, row)
+    fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), Error> {
+        (**self).attempts(rows, names)
     }
 
-    fn job(&mut self, row: &JobRow) -> Result<(), Error> {
-        (**self).job(row)
+    fn jobs(&mut self, rows: &RecordBatch) -> Result<(), Error> {
+        (**self).jobs(rows)
     }
 
     fn keeps(&self, table: Optional) -> bool {
@@ -260,25 +266,24 @@ impl<S: RowSink + ?Sized> RowSink for &mut S {
 
 /// Keeps nothing.
 impl RowSink for () {
-    fn attempt(&mut self, _: usize, _: &AttemptRow) -> Result<(), Error> {
+    fn attempts(&mut self, _: &Attempts, _: &dyn Names) -> Result<(), Error> {
         Ok(())
     }
 
-    fn job(&mut self, _: &JobRow) -> Result<(), Error> {
+    fn jobs(&mut self, _: &RecordBatch) -> Result<(), Error> {
         Ok(())
     }
 }
 
 /// Keeps all rows. Their size grows with the attempts.
 impl RowSink for RunTables {
-    fn attempt(&mut self, _: usize, row: &AttemptRow) -> Result<(), Error> {
-        self.attempts.push(row.clone());
-        Ok(())
+    fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), Error> {
+        let batch = AttemptBatches::default().batch(rows, names).map_err(unlike::<AttemptRow, _>)?;
+        add_rows(&mut self.attempts, &batch)
     }
 
-    fn job(&mut self, row: &JobRow) -> Result<(), Error> {
-        self.jobs.push(row.clone());
-        Ok(())
+    fn jobs(&mut self, rows: &RecordBatch) -> Result<(), Error> {
+        add_rows(&mut self.jobs, rows)
     }
 
     fn keeps(&self, _: Optional) -> bool {
@@ -299,6 +304,20 @@ impl RowSink for RunTables {
         self.resources.push(row.clone());
         Ok(())
     }
+}
+
+/// Adds the rows of a batch.
+fn add_rows<R: Row>(rows: &mut Vec<R>, batch: &RecordBatch) -> Result<(), Error> {
+    let columns = R::columns(batch).map_err(unlike::<R, _>)?;
+    for row in 0..batch.num_rows() {
+        rows.push(R::get(&columns, row).map_err(unlike::<R, _>)?);
+    }
+    Ok(())
+}
+
+/// The error of a batch that is none of the table of `R`.
+fn unlike<R: Row, E: ToString>(error: E) -> Error {
+    Error::Table { path: R::TABLE.into(), action: "kept", message: error.to_string() }
 }
 
 /// The content of `run.json`.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use resched_tables::measures;
 use serde::Serialize;
 
+use crate::metrics::list::{Number, Quantity, quantity};
 use crate::metrics::named::{Measured, listed};
 use crate::runs::run::Run;
 
@@ -83,6 +84,20 @@ fn field<T: Field>(run: &Measured<'_>, name: &str) -> T {
     T::of(listed().iter().find(|(number, _)| number.field == name).and_then(|(_, metric)| metric.of(run)))
 }
 
+/// The words of map launches by distance from the input.
+const MAPS: [&str; 3] = ["node_local", "rack_local", "off_rack"];
+
+/// The quantities of jobs that a summary, and a comparison of times, need.
+pub(crate) fn quantities() -> Vec<&'static Quantity> {
+    let is_in_summary = |number: &Number| Summary::MEASURES.iter().any(|own| own.name == number.field);
+    let of_numbers = listed().iter().filter(|(number, _)| is_in_summary(number)).flat_map(|(_, own)| own.quantities());
+    let words = ["submit", "finish", "completion", "waiting"].into_iter().chain(MAPS).filter_map(quantity);
+    let mut all: Vec<&'static Quantity> = of_numbers.chain(words).collect();
+    all.sort_by_key(|quantity| quantity.name);
+    all.dedup_by_key(|quantity| quantity.name);
+    all
+}
+
 impl Summary {
     /// The summary of `run`.
     pub fn of(run: &Run) -> Self {
@@ -91,12 +106,13 @@ impl Summary {
 
     /// The summary of a run that is measured for more, too.
     pub fn measured(measured: &Measured<'_>) -> Self {
-        let run = measured.run();
-        let launches =
-            |level: usize| -> u64 { run.finished_jobs().filter_map(|job| job.map_launches.get(level)).sum() };
-        let locality = LocalityCounts { node: launches(0), rack: launches(1), off: launches(2) };
+        let run = measured.own();
+        let [node, rack, off] = MAPS.map(|word| {
+            quantity(word).map_or(0, |quantity| measured.values(quantity).iter().map(|maps| *maps as u64).sum())
+        });
+        let locality = LocalityCounts { node, rack, off };
         Self {
-            policy: run.replay().map_or_else(|| run.label.clone(), |info| info.policy.clone()),
+            policy: run.replay().map_or_else(|| run.label().to_owned(), |info| info.policy.clone()),
             params: run.replay().map(|info| info.params.clone()).unwrap_or_default(),
             jobs_finished: field(measured, "jobs_finished"),
             jobs_counted: field(measured, "jobs_counted"),

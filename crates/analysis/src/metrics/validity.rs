@@ -7,9 +7,8 @@ use resched_tables::run::{RunEngine, RunInfo};
 use resched_tables::store::System;
 use resched_tables::validity::{Fact, Grade, Validity};
 
-use crate::runs::jobs::JobMetrics;
+use crate::runs::compared::{Compared, counting_rows, row_pairs};
 use crate::runs::population::Population;
-use crate::runs::run::Run;
 
 /// The fact that no task waited is about this.
 pub const WAITING: &str = "waiting";
@@ -17,9 +16,9 @@ pub const WAITING: &str = "waiting";
 const MOST_LEFT_OUT: f64 = 0.05;
 
 /// The facts about a comparison of `runs` on their `population`: those of each run, and what the runs themselves show.
-pub fn of_runs(runs: &[Run], population: &Population) -> Validity {
+pub fn of_runs<R: Compared>(runs: &[R], population: &Population) -> Validity {
     let mut all = Validity::default();
-    for fact in runs.iter().filter_map(Run::replay).flat_map(|info| &info.validity.facts) {
+    for fact in runs.iter().filter_map(Compared::replay).flat_map(|info| &info.validity.facts) {
         all.add(fact.clone());
     }
     for fact in shown(runs, population) {
@@ -29,7 +28,7 @@ pub fn of_runs(runs: &[Run], population: &Population) -> Validity {
 }
 
 /// What the runs themselves show: whether any job counts, and whether any task waited.
-pub fn shown(runs: &[Run], population: &Population) -> Vec<Fact> {
+pub fn shown<R: Compared>(runs: &[R], population: &Population) -> Vec<Fact> {
     if population.jobs == 0 {
         let remedy = "Compare runs of the same trace, or runs in which jobs end well.";
         return vec![Fact::new("population", Grade::NotAnswerable, "No job counts in all runs.").with_remedy(remedy)];
@@ -56,9 +55,9 @@ pub fn shown(runs: &[Run], population: &Population) -> Vec<Fact> {
 /// where slots are known, a job that waited for longer waited for something else (its set-up, or its data) if they were never all
 /// taken. Where policies are compared, their jobs must also have ended alike: a policy that lets slots idle on purpose makes a
 /// difference on any cluster.
-fn idle(runs: &[Run]) -> Option<Fact> {
-    let replays: Vec<(&Run, &RunInfo)> = runs.iter().filter_map(|run| Some((run, run.replay()?))).collect();
-    if replays.is_empty() || !replays.iter().all(|(run, info)| never_waited(run, info)) {
+fn idle<R: Compared>(runs: &[R]) -> Option<Fact> {
+    let replays: Vec<(&R, &RunInfo)> = runs.iter().filter_map(|run| Some((run, run.replay()?))).collect();
+    if replays.is_empty() || !replays.iter().all(|(run, info)| never_waited(*run, info)) {
         return None;
     }
     let policies: BTreeSet<&str> = replays.iter().map(|(_, info)| info.label.as_str()).collect();
@@ -74,25 +73,31 @@ fn idle(runs: &[Run]) -> Option<Fact> {
     Some(Fact::new(WAITING, Grade::NotAnswerable, says).with_remedy(remedy))
 }
 
-fn never_waited(run: &Run, info: &RunInfo) -> bool {
-    let limit = granularity(info);
-    let at_once = run.finished_jobs().all(|job| job.waiting.is_none_or(|waiting| waiting <= limit));
+fn never_waited<R: Compared>(run: &R, info: &RunInfo) -> bool {
+    let limit = granularity(info) as f64;
     let slots = [info.cluster.map_slots, info.cluster.reduce_slots];
     // The number of slots counts under MapReduce 1 only: containers of other sizes may fill a cluster before.
     let known = info.system == System::MapReduce1;
-    let never_full = || slots.iter().zip(run.peaks).all(|(&slots, peak)| peak == 0.0 || peak < slots as f64);
-    if known { never_full() } else { at_once }
+    if known {
+        return slots.iter().zip(run.peaks()).all(|(&slots, peak)| peak == 0.0 || peak < slots as f64);
+    }
+    let waiting = run.numbers("waiting");
+    counting_rows(run).all(|row| waiting.get(row).is_none_or(|waiting| waiting <= limit))
 }
 
 /// Whether each job took the same time under all policies, but for heartbeats.
-fn ended_alike(replays: &[(&Run, &RunInfo)]) -> bool {
+fn ended_alike<R: Compared>(replays: &[(&R, &RunInfo)]) -> bool {
     let Some((&(first, info), others)) = replays.split_first() else { return true };
-    let limit = granularity(info);
-    let alike = |(one, two): (&JobMetrics, &JobMetrics)| match (one.completion, two.completion) {
-        (Some(one), Some(two)) => one.abs_diff(two) <= limit.unsigned_abs(),
-        _ => true,
-    };
-    others.iter().all(|(run, _)| crate::runs::standing::pairs(&first.jobs, &run.jobs).into_iter().all(alike))
+    let limit = granularity(info) as f64;
+    let base = first.numbers("completion");
+    others.iter().all(|(run, _)| {
+        let own = run.numbers("completion");
+        let alike = |(one, two): (usize, usize)| match (base.get(one), own.get(two)) {
+            (Some(one), Some(two)) => (one - two).abs() <= limit,
+            _ => true,
+        };
+        row_pairs(first, *run).into_iter().all(alike)
+    })
 }
 
 /// How long a task may wait on an empty cluster, ms: for a heartbeat. Production traces are replayed without them.
@@ -113,6 +118,7 @@ mod tests {
     use resched_tables::run::{RunCluster, RunTables};
 
     use super::*;
+    use crate::Run;
 
     /// A run whose jobs are submitted every 100 s, wait `waits` and then run one map for 50 s.
     fn run(label: &str, slots: u64, waits: &[i64]) -> Run {

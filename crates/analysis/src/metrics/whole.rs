@@ -3,6 +3,7 @@
 use resched_tables::model::TaskKind;
 use resched_tables::standing::Standing;
 
+use crate::runs::compared::Compared;
 use crate::runs::jobs::JobMetrics;
 use crate::runs::run::Run;
 use crate::time::timeline;
@@ -30,8 +31,8 @@ pub(crate) fn mean_jain_index(run: &Run) -> Option<f64> {
 }
 
 /// How many jobs ended well in their run, whatever became of them in others.
-pub(crate) fn ended_well(run: &Run) -> usize {
-    run.jobs.iter().filter(|job| matches!(job.standing, Standing::Counts | Standing::NotInAll)).count()
+pub(crate) fn ended_well(run: &dyn Compared) -> usize {
+    (0..run.count()).filter(|row| matches!(run.standing(*row), Standing::Counts | Standing::NotInAll)).count()
 }
 
 /// The share of what the machines offer that the jobs held, over the makespan. `offered` is per ms.

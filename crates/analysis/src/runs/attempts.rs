@@ -6,20 +6,42 @@
 
 use resched_tables::model::{AttemptRow, Locality, Outcome, TaskKind};
 use resched_tables::reader::View;
+use resched_tables::run::RunAttempt;
 use twox_hash::XxHash64;
 
+use crate::runs::column::{Column, Earliest, Latest};
 use crate::runs::nodes::Nodes;
-use crate::runs::spans::Interval;
+use crate::runs::peaks::Peaks;
+use crate::runs::spans::{Interval, NodeNumber};
 use crate::runs::times::plausible;
 
-/// What metrics need of an attempt.
+/// The task of an attempt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Task<'a> {
+    /// Its id, unique in its job.
+    Id(&'a str),
+    /// Its number, unique in its run.
+    Number(u32),
+}
+
+impl Task<'_> {
+    /// A number that stands for the task within its job. Of an id it has 64 bits, so that a million tasks of one job share none
+    /// (1 : 10^7).
+    fn key(self) -> u64 {
+        match self {
+            Self::Id(id) => XxHash64::oneshot(0, id.as_bytes()),
+            Self::Number(number) => u64::from(number),
+        }
+    }
+}
+
+/// What metrics need of an attempt, beside its node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attempt<'a> {
-    pub(crate) task_id: &'a str,
+    pub(crate) task: Task<'a>,
     pub(crate) kind: TaskKind,
     pub(crate) outcome: Outcome,
     pub(crate) locality: Option<Locality>,
-    pub(crate) host: Option<&'a str>,
     pub(crate) queued: Option<i64>,
     pub(crate) start: Option<i64>,
     pub(crate) shuffle_finish: Option<i64>,
@@ -31,11 +53,28 @@ pub(crate) struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     pub(crate) fn of(row: &View<'a, AttemptRow>) -> Self {
         Self {
-            task_id: row.task_id,
+            task: Task::Id(row.task_id),
             kind: row.kind,
             outcome: row.outcome,
             locality: row.locality,
-            host: row.host,
+            queued: row.queued,
+            start: row.start,
+            shuffle_finish: row.shuffle_finish,
+            finish: row.finish,
+            cpu_request: row.cpu_request,
+            memory_request: row.memory_request,
+        }
+    }
+
+    /// An attempt of a replay that goes on.
+    #[inline]
+    pub(crate) fn of_replay(row: &RunAttempt) -> Self {
+        Self {
+            // A master is no task, and is not added up.
+            task: Task::Number(row.task.unwrap_or_default()),
+            kind: row.kind,
+            outcome: row.outcome,
+            locality: row.locality,
             queued: row.queued,
             start: row.start,
             shuffle_finish: row.shuffle_finish,
@@ -67,14 +106,12 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// What the attempts of one job add up to.
+/// What the attempts of one job add up to. [`Sums`] has it of all jobs, column by column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OfJob {
     /// When the first task of the job started: the earliest start of its attempts, without set-up and clean-up (they are
     /// Hadoop's bookkeeping, not the job's work).
     pub(crate) first_start: Option<i64>,
-    /// When the last map of the job completed: the latest finish of its successful map attempts.
-    pub(crate) last_map_finish: Option<i64>,
     /// The longest run time of a successful map attempt of the job.
     pub(crate) longest_map: Option<i64>,
     /// The longest time that a reduce of the job had to work once its input was there: `finish − shuffle_finish`, or, where
@@ -102,73 +139,8 @@ pub(crate) struct OfJob {
     pub(crate) cpu_held: Option<f64>,
     /// The same for memory.
     pub(crate) memory_held: Option<f64>,
-    queueing_sum: i64,
-    queueing_count: u32,
-}
-
-impl OfJob {
     /// Queueing time of the job's tasks: the mean of `start − queued` over its attempts; `None` if none has both.
-    pub(crate) fn queueing(&self) -> Option<f64> {
-        (self.queueing_count > 0).then(|| self.queueing_sum as f64 / f64::from(self.queueing_count))
-    }
-
-    fn add(&mut self, attempt: &Attempt<'_>) {
-        let &Attempt { kind, start, .. } = attempt;
-        let run_time = attempt.run_time();
-        if !matches!(kind, TaskKind::Setup | TaskKind::Cleanup) {
-            self.first_start = self.first_start.into_iter().chain(start).min();
-        }
-        if kind == TaskKind::Map {
-            if attempt.succeeded() {
-                self.last_map_finish = self.last_map_finish.max(attempt.finish);
-                self.longest_map = self.longest_map.max(run_time);
-            }
-            if let Some(locality) = attempt.locality.filter(|_| start.is_some()) {
-                let level = match locality {
-                    Locality::Node => 0,
-                    Locality::Rack => 1,
-                    Locality::Off => 2,
-                };
-                self.map_launches[level] += 1;
-            }
-        }
-        self.evictions += u64::from(attempt.outcome == Outcome::Evicted);
-        if let Some((queued, start)) = attempt.queued.zip(start) {
-            self.queueing_sum = self.queueing_sum.saturating_add(at_least_zero(start - queued));
-            self.queueing_count += 1;
-        }
-        if let Some(run_time) = run_time {
-            self.slot_time = self.slot_time.saturating_add(run_time);
-            let hold = |held: &mut Option<f64>, request: Option<i64>| {
-                if let Some(request) = request {
-                    *held = Some(held.unwrap_or(0.0) + request as f64 * run_time as f64);
-                }
-            };
-            hold(&mut self.cpu_held, attempt.cpu_request);
-            hold(&mut self.memory_held, attempt.memory_request);
-        }
-    }
-
-    /// Adds the reduces of the job, whose attempts are sorted by task and start.
-    fn add_reduces(&mut self, reduces: &[Reduce]) {
-        for reduce in reduces.iter().filter(|reduce| reduce.succeeded) {
-            let shuffled = reduce.shuffle_finish.or(reduce.start.max(self.last_map_finish));
-            let tail = reduce.finish.zip(shuffled).map(|(finish, shuffled)| at_least_zero(finish - shuffled));
-            self.longest_reduce_tail = self.longest_reduce_tail.max(tail);
-        }
-        let (mut launched, mut late, mut late_by) = (0u32, 0u32, 0i64);
-        for task in reduces.chunk_by(|a, b| a.task == b.task) {
-            // A reduce that was tried again counts with its first launch.
-            let first_start = task.iter().filter_map(|attempt| attempt.start).min();
-            let Some((start, last_map)) = first_start.zip(self.last_map_finish) else { continue };
-            launched += 1;
-            if start >= last_map {
-                late += 1;
-                late_by = late_by.saturating_add(start - last_map);
-            }
-        }
-        self.starvation = (launched > 0).then(|| late_by as f64 / f64::from(late.max(1)));
-    }
+    pub(crate) queueing: Option<f64>,
 }
 
 /// A task with a successful attempt.
@@ -179,23 +151,49 @@ struct Done {
     task: u64,
 }
 
-/// An attempt at a reduce.
+/// The start of an attempt at a reduce.
 #[derive(Debug, Clone, Copy)]
-struct Reduce {
+struct Launch {
     job: u32,
-    succeeded: bool,
     task: u64,
-    start: Option<i64>,
-    shuffle_finish: Option<i64>,
-    finish: Option<i64>,
+    start: i64,
 }
 
-/// Adds up the attempts of a run.
+/// A successful attempt at a reduce whose log does not say when it had its input.
+#[derive(Debug, Clone, Copy)]
+struct Unshuffled {
+    job: u32,
+    start: Option<i64>,
+    finish: i64,
+}
+
+/// Adds up the attempts of a run, column by column. A column that no attempt of the run needs stays empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sums {
-    jobs: Vec<OfJob>,
+    /// Only what an outline needs is added up, and of the attempts over time only how many ran at once.
+    outline: Option<[Peaks; 2]>,
+    first_start: Column<Earliest>,
+    /// When the last map of each job completed: the latest finish of its successful map attempts.
+    last_map_finish: Column<Latest>,
+    longest_map: Column<Latest>,
+    longest_reduce_tail: Column<Latest>,
+    starvation: Column<Option<f64>>,
+    map_launches: Column<[u64; 3]>,
+    tasks_done: Column<u32>,
+    maps_done: Column<u32>,
+    reduces_done: Column<u32>,
+    evictions: Column<u32>,
+    slot_time: Column<i64>,
+    cpu_held: Column<Option<f64>>,
+    memory_held: Column<Option<f64>>,
+    /// The sum of `start − queued`, and of how many attempts.
+    queueing: Column<(i64, u32)>,
+    /// The tasks that are done, of ids: each as often as it succeeded.
     done: Vec<Done>,
-    reduces: Vec<Reduce>,
+    /// The tasks that are done, of numbers: a bit each.
+    numbers_done: Column<u64>,
+    launches: Vec<Launch>,
+    unshuffled: Vec<Unshuffled>,
     /// The attempts with a known start and a later finish, in the order in which they came.
     intervals: Vec<Interval>,
     /// The nodes of the intervals.
@@ -203,61 +201,197 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Adds an attempt of the job in that row of the table of jobs.
-    pub(crate) fn add(&mut self, job: u32, attempt: &Attempt<'_>) {
-        if attempt.kind == TaskKind::Master {
+    /// Sums of which only what an outline needs is added up.
+    pub(crate) fn in_outline() -> Self {
+        Self { outline: Some(Default::default()), ..Self::default() }
+    }
+
+    /// Adds an attempt of the job in that row of the table of jobs. `node` finds its node.
+    pub(crate) fn add(&mut self, job: u32, attempt: &Attempt<'_>, node: impl FnOnce(&mut Nodes) -> Option<NodeNumber>) {
+        let &Attempt { task, kind, start, finish, locality, .. } = attempt;
+        if kind == TaskKind::Master {
             // It holds a container and does none of the job's work.
             return;
         }
-        if job as usize >= self.jobs.len() {
-            self.jobs.resize_with(job as usize + 1, OfJob::default);
-        }
-        let Some(of_job) = self.jobs.get_mut(job as usize) else { return };
-        of_job.add(attempt);
-        let &Attempt { kind, start, shuffle_finish, finish, locality, .. } = attempt;
+        let is_work = !matches!(kind, TaskKind::Setup | TaskKind::Cleanup);
         let succeeded = attempt.succeeded();
-        let is_reduce = kind == TaskKind::Reduce;
-        if succeeded || is_reduce {
-            let task = key(attempt.task_id);
-            // Set-up and clean-up tasks are Hadoop's bookkeeping, and a replay has no rows of them.
-            if succeeded && !matches!(kind, TaskKind::Setup | TaskKind::Cleanup) {
-                self.done.push(Done { job, kind, task });
-            }
-            if is_reduce {
-                self.reduces.push(Reduce { job, succeeded, task, start, shuffle_finish, finish });
-            }
+        if let Some(start) = start.filter(|_| is_work) {
+            self.first_start.change(job, |first| first.note(start));
         }
-        if let Some((start, finish)) = start.zip(finish).filter(|(start, finish)| start < finish) {
-            let node = attempt.host.and_then(|host| self.nodes.number(host));
+        // Set-up and clean-up tasks are Hadoop's bookkeeping, and a replay has no rows of them.
+        if succeeded && is_work {
+            self.task_done(job, kind, task);
+        }
+        match kind {
+            TaskKind::Map => self.add_map(job, attempt),
+            TaskKind::Reduce => self.add_reduce(job, attempt),
+            _ => {}
+        }
+        let span = start.zip(finish).filter(|(start, finish)| start < finish);
+        if let Some(peaks) = &mut self.outline {
+            let own = match kind {
+                TaskKind::Map => &mut peaks[0],
+                TaskKind::Reduce => &mut peaks[1],
+                _ => return,
+            };
+            if let Some((start, finish)) = span {
+                own.add(start, finish);
+            }
+            return;
+        }
+        self.add_time(job, attempt);
+        if let Some((start, finish)) = span {
+            let node = node(&mut self.nodes);
             self.intervals.push(Interval { job: job as usize, kind, start, finish, succeeded, node, locality });
         }
     }
 
-    /// The sums of so many jobs, and the attempts over time.
-    pub(crate) fn finish(self, count: usize) -> (Vec<OfJob>, Vec<Interval>) {
-        let Self { mut jobs, mut done, mut reduces, intervals, nodes: _ } = self;
-        jobs.resize_with(count, OfJob::default);
+    fn task_done(&mut self, job: u32, kind: TaskKind, task: Task<'_>) {
+        match task {
+            Task::Id(_) => self.done.push(Done { job, kind, task: task.key() }),
+            Task::Number(number) => {
+                let bit = 1 << (number % 64);
+                let mut is_first = false;
+                self.numbers_done.change(number / 64, |done| {
+                    is_first = *done & bit == 0;
+                    *done |= bit;
+                });
+                if is_first {
+                    self.count_done(job, kind);
+                }
+            }
+        }
+    }
+
+    fn count_done(&mut self, job: u32, kind: TaskKind) {
+        let one_more = |count: &mut u32| *count = count.saturating_add(1);
+        self.tasks_done.change(job, one_more);
+        match kind {
+            TaskKind::Map => self.maps_done.change(job, one_more),
+            TaskKind::Reduce => self.reduces_done.change(job, one_more),
+            _ => {}
+        }
+    }
+
+    fn add_map(&mut self, job: u32, attempt: &Attempt<'_>) {
+        if attempt.succeeded() {
+            if let Some(finish) = attempt.finish {
+                self.last_map_finish.change(job, |last| last.note(finish));
+            }
+            if let Some(run_time) = attempt.run_time() {
+                self.longest_map.change(job, |longest| longest.note(run_time));
+            }
+        }
+        if let Some(locality) = attempt.locality.filter(|_| attempt.start.is_some()) {
+            let level = match locality {
+                Locality::Node => 0,
+                Locality::Rack => 1,
+                Locality::Off => 2,
+            };
+            self.map_launches.change(job, |launches| launches[level] += 1);
+        }
+    }
+
+    fn add_reduce(&mut self, job: u32, attempt: &Attempt<'_>) {
+        let &Attempt { task, start, shuffle_finish, finish, .. } = attempt;
+        if let Some(start) = start {
+            self.launches.push(Launch { job, task: task.key(), start });
+        }
+        match finish.filter(|_| attempt.succeeded() && self.outline.is_none()).zip(Some(shuffle_finish)) {
+            Some((finish, Some(shuffled))) => self.note_tail(job, finish, shuffled),
+            Some((finish, None)) => self.unshuffled.push(Unshuffled { job, start, finish }),
+            None => {}
+        }
+    }
+
+    fn note_tail(&mut self, job: u32, finish: i64, shuffled: i64) {
+        self.longest_reduce_tail.change(job, |longest| longest.note(at_least_zero(finish - shuffled)));
+    }
+
+    /// Adds the times that an attempt waited and ran, and what it held meanwhile.
+    fn add_time(&mut self, job: u32, attempt: &Attempt<'_>) {
+        if attempt.outcome == Outcome::Evicted {
+            self.evictions.change(job, |count| *count = count.saturating_add(1));
+        }
+        if let Some((queued, start)) = attempt.queued.zip(attempt.start) {
+            self.queueing.change(job, |(sum, count)| {
+                *sum = sum.saturating_add(at_least_zero(start - queued));
+                *count = count.saturating_add(1);
+            });
+        }
+        let Some(run_time) = attempt.run_time() else { return };
+        self.slot_time.change(job, |time| *time = time.saturating_add(run_time));
+        for (held, request) in
+            [(&mut self.cpu_held, attempt.cpu_request), (&mut self.memory_held, attempt.memory_request)]
+        {
+            if let Some(request) = request {
+                held.change(job, |held| *held = Some(held.unwrap_or(0.0) + request as f64 * run_time as f64));
+            }
+        }
+    }
+
+    /// Adds what can only be added once all attempts are there. Returns the attempts over time.
+    pub(crate) fn close(&mut self) -> Vec<Interval> {
+        let mut done = std::mem::take(&mut self.done);
         done.sort_unstable();
         done.dedup();
         for Done { job, kind, .. } in done {
-            let Some(of_job) = jobs.get_mut(job as usize) else { continue };
-            of_job.tasks_done += 1;
-            of_job.maps_done += u64::from(kind == TaskKind::Map);
-            of_job.reduces_done += u64::from(kind == TaskKind::Reduce);
+            self.count_done(job, kind);
         }
-        reduces.sort_unstable_by_key(|reduce| (reduce.job, reduce.task));
-        for of_job in reduces.chunk_by(|a, b| a.job == b.job) {
-            if let Some(job) = of_job.first().and_then(|first| jobs.get_mut(first.job as usize)) {
-                job.add_reduces(of_job);
+        for Unshuffled { job, start, finish } in std::mem::take(&mut self.unshuffled) {
+            if let Some(shuffled) = start.max(self.last_map_finish.get(job).time()) {
+                self.note_tail(job, finish, shuffled);
             }
         }
-        (jobs, intervals)
+        let mut launches = std::mem::take(&mut self.launches);
+        launches.sort_unstable_by_key(|launch| (launch.job, launch.task));
+        for of_job in launches.chunk_by(|a, b| a.job == b.job) {
+            let Some(job) = of_job.first().map(|first| first.job) else { continue };
+            let Some(last_map) = self.last_map_finish.get(job).time() else { continue };
+            let starved = starvation(of_job, last_map);
+            self.starvation.change(job, |own| *own = Some(starved));
+        }
+        std::mem::take(&mut self.intervals)
+    }
+
+    /// The most maps, and the most reduces, that ran at once, of sums in outline.
+    pub(crate) fn take_peaks(&mut self) -> [Peaks; 2] {
+        self.outline.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// What the attempts of the job in that row add up to, once the sums are closed.
+    pub(crate) fn of_job(&self, job: u32) -> OfJob {
+        let (queueing, queued) = self.queueing.get(job);
+        OfJob {
+            first_start: self.first_start.get(job).time(),
+            longest_map: self.longest_map.get(job).time(),
+            longest_reduce_tail: self.longest_reduce_tail.get(job).time(),
+            starvation: self.starvation.get(job),
+            map_launches: self.map_launches.get(job),
+            tasks_done: u64::from(self.tasks_done.get(job)),
+            maps_done: u64::from(self.maps_done.get(job)),
+            reduces_done: u64::from(self.reduces_done.get(job)),
+            evictions: u64::from(self.evictions.get(job)),
+            slot_time: self.slot_time.get(job),
+            cpu_held: self.cpu_held.get(job),
+            memory_held: self.memory_held.get(job),
+            queueing: (queued > 0).then(|| queueing as f64 / f64::from(queued)),
+        }
     }
 }
 
-/// A number that stands for the id of a task within its job: 64 bits, so that a million tasks of one job share none (1 : 10^7).
-fn key(task_id: &str) -> u64 {
-    XxHash64::oneshot(0, task_id.as_bytes())
+/// The mean of `start(r) − last_map` over the reduces launched then or later. The launches are of one job, sorted by task.
+fn starvation(launches: &[Launch], last_map: i64) -> f64 {
+    let (mut late, mut late_by) = (0u32, 0i64);
+    for task in launches.chunk_by(|a, b| a.task == b.task) {
+        // A reduce that was tried again counts with its first launch.
+        let first = task.iter().map(|attempt| attempt.start).min();
+        if let Some(start) = first.filter(|start| *start >= last_map) {
+            late += 1;
+            late_by = late_by.saturating_add(start - last_map);
+        }
+    }
+    late_by as f64 / f64::from(late.max(1))
 }
 
 /// `value`, or 0 if it is negative.

@@ -13,7 +13,8 @@ use resched_tables::words::count;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Error, Origin, Run};
+use crate::runs::compared::Compared;
+use crate::{Error, Origin};
 
 /// The most rules of a cluster that a difference names.
 const MOST_RULES: usize = 6;
@@ -113,11 +114,11 @@ pub fn facts<'a>(differences: impl Iterator<Item = (String, &'a Difference)>) ->
 
 /// What the replays of one command differ in so that their comparison rests on more than their policies: other engines, or slots beside
 /// containers.
-pub fn of_replays(runs: &[Run]) -> Vec<Fact> {
+pub fn of_replays<R: Compared>(runs: &[R]) -> Vec<Fact> {
     let Some((first, base)) = runs.first().and_then(|run| Some((run, run.replay()?))) else { return Vec::new() };
-    let of_run = |run: &Run| {
+    let of_run = |run: &R| {
         let info = run.replay()?;
-        let who = format!("{} and {}", run.label, first.label);
+        let who = format!("{} and {}", run.label(), first.label());
         let [own, other] = [info, base].map(|info| info.engine);
         if own != other {
             let says = format!("{who} were replayed by two engines, {} and {}.", own.in_words(), other.in_words());

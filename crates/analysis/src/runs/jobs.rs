@@ -9,11 +9,11 @@ pub use crate::metrics::list::JobMetrics;
 
 /// The metrics of every job, in the order of the jobs table, and the attempts over time. [`crate::runs::standing::set_standings`] gives the jobs
 /// their standing.
-pub(crate) fn job_metrics(jobs: Jobs, sums: Sums) -> (Vec<JobMetrics>, Vec<Interval>) {
+pub(crate) fn job_metrics(jobs: Jobs, mut sums: Sums) -> (Vec<JobMetrics>, Vec<Interval>) {
     let Jobs { mut rows, launches, .. } = jobs;
-    let (of_jobs, intervals) = sums.finish(rows.len());
-    for ((row, attempts), launch) in rows.iter_mut().zip(&of_jobs).zip(launches) {
-        row.compute(&Known { attempts, launch });
+    let intervals = sums.close();
+    for ((job, row), launch) in (0..).zip(&mut rows).zip(launches) {
+        row.compute(&Known { attempts: &sums.of_job(job), launch });
     }
     (rows, intervals)
 }

@@ -1,12 +1,16 @@
 //! Opening runs and traces: their jobs, which of them count, and what may be compared.
 
 pub(crate) mod attempts;
+pub(crate) mod column;
+pub mod compared;
 pub mod identity;
 pub mod inspect;
 pub mod jobs;
 pub mod memory;
 pub mod nodes;
 pub mod origin;
+pub mod outline;
+pub(crate) mod peaks;
 pub mod population;
 pub mod run;
 pub mod spans;

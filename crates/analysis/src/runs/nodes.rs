@@ -11,6 +11,8 @@ use crate::runs::spans::NodeNumber;
 pub(crate) struct Nodes {
     names: Vec<String>,
     numbers: HashMap<String, Option<NodeNumber>>,
+    /// The numbers of the nodes of a replay, by the numbers that the engine gave them.
+    of_replay: HashMap<u32, Option<NodeNumber>>,
 }
 
 impl Nodes {
@@ -22,6 +24,16 @@ impl Nodes {
         let number = NodeNumber::of(self.names.len());
         self.names.push(name.to_owned());
         self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The number of a node of a replay, whose name is looked up if it appears for the first time.
+    pub(crate) fn number_of<'n>(&mut self, node: u32, name: impl FnOnce() -> &'n str) -> Option<NodeNumber> {
+        if let Some(&known) = self.of_replay.get(&node) {
+            return known;
+        }
+        let number = self.number(name());
+        self.of_replay.insert(node, number);
         number
     }
 

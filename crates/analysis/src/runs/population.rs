@@ -14,8 +14,8 @@ use resched_tables::standing::Standing;
 use resched_tables::words::count;
 use serde::Serialize;
 
+use crate::runs::compared::{Compared, counting_rows, have_same_jobs};
 use crate::runs::jobs::JobMetrics;
-use crate::runs::run::Run;
 use crate::runs::standing::job_id;
 
 /// The jobs that several runs are compared on.
@@ -76,34 +76,27 @@ struct Numbered {
 }
 
 impl Numbered {
-    fn of(runs: &[&Run]) -> Self {
-        if let Some(ids) = shared_ids(runs) {
+    fn of<R: Compared>(runs: &[&R]) -> Self {
+        if let Some(first) = runs.first().filter(|_| have_same_jobs(runs)) {
+            let ids = first.count();
             return Self { of_rows: vec![(0..).take(ids).collect(); runs.len()], ids };
         }
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut next = 0;
         let mut number = |job| {
-            *numbers.entry(job_id(job)).or_insert_with(|| {
+            *numbers.entry(job).or_insert_with(|| {
                 next += 1;
                 next - 1
             })
         };
-        let of_rows = runs.iter().map(|run| run.jobs.iter().map(&mut number).collect()).collect();
+        let of_rows = runs.iter().map(|run| (0..run.count()).map(|row| number(run.job_id(row))).collect()).collect();
         Self { of_rows, ids: next as usize }
     }
 }
 
-/// How many jobs every run has, if all have the same, each once and in one order, as replays of one trace do.
-fn shared_ids(runs: &[&Run]) -> Option<usize> {
-    let (first, others) = runs.split_first()?;
-    let same = |run: &&Run| run.jobs.iter().map(job_id).eq(first.jobs.iter().map(job_id));
-    let repeated = first.jobs.iter().any(|job| job.standing == Standing::RepeatedId);
-    (!repeated && others.iter().all(same)).then_some(first.jobs.len())
-}
-
 impl Population {
     /// The jobs that count in all of `runs`.
-    pub fn of(runs: &[&Run]) -> Self {
+    pub fn of<R: Compared>(runs: &[&R]) -> Self {
         let numbered = Numbered::of(runs);
         let mut seen = vec![Seen::default(); numbered.ids];
         // The row of each job in each run.
@@ -111,26 +104,28 @@ impl Population {
         let mut own = Vec::new();
         for ((run, numbers), rows) in runs.iter().zip(&numbered.of_rows).zip(&mut rows) {
             let mut left_out: BTreeMap<Standing, u64> = BTreeMap::new();
-            for ((row, job), &number) in (0..).zip(&run.jobs).zip(numbers) {
+            let submits = run.numbers("submit");
+            for (row, &number) in (0..).zip(numbers) {
+                let standing = run.standing(row as usize);
                 let (Some(about), Some(own_row)) = (seen.get_mut(number as usize), rows.get_mut(number as usize))
                 else {
                     continue;
                 };
                 // A run that an earlier comparison narrowed keeps the verdict.
-                if job.standing == Standing::Counts {
+                if standing == Standing::Counts {
                     about.counts_in += 1;
                 } else {
-                    *left_out.entry(job.standing).or_default() += 1;
-                    about.cause = about.cause.or(Some(job.standing));
+                    *left_out.entry(standing).or_default() += 1;
+                    about.cause = about.cause.or(Some(standing));
                 }
-                about.submit = about.submit.or(job.submit);
+                about.submit = about.submit.or(submits.get(row as usize).map(|submit| submit as i64));
                 if *own_row == ABSENT {
                     *own_row = row;
                 }
             }
             left_out.insert(Standing::Absent, rows.iter().filter(|row| **row == ABSENT).count() as u64);
-            let jobs = run.finished_jobs().count() as u64;
-            own.push(RunPopulation { run: run.label.clone(), jobs, left_out: named(&left_out) });
+            let jobs = counting_rows(*run).count() as u64;
+            own.push(RunPopulation { run: run.label().to_owned(), jobs, left_out: named(&left_out) });
         }
         let in_trace = runs.iter().filter_map(|run| run.replay()?.trace.jobs).max();
         Self::settled(&seen, &rows, own, in_trace)
@@ -142,12 +137,13 @@ impl Population {
         for job in seen.iter().filter(|job| !counts(job)) {
             *causes.entry(job.cause.unwrap_or(Standing::Absent)).or_default() += 1;
         }
-        let mut counting: Vec<(Option<i64>, usize)> =
-            seen.iter().enumerate().filter(|(_, job)| counts(job)).map(|(number, job)| (job.submit, number)).collect();
-        // Jobs submitted at one instant keep the order of the first table that has them.
-        counting.sort_unstable();
-        let row = |rows: &[u32], number: usize| rows.get(number).filter(|row| **row != ABSENT).map(|row| *row as usize);
-        let in_run = |rows: &Vec<u32>| counting.iter().filter_map(|&(_, number)| row(rows, number)).collect();
+        let mut counting: Vec<(u32, &Seen)> = (0..).zip(seen).filter(|(_, job)| counts(job)).collect();
+        // Jobs submitted at one instant keep the order of the first table that has them. Mostly the table is in order.
+        counting.sort_by_key(|(_, job)| job.submit);
+        let row = |rows: &[u32], number: u32| {
+            rows.get(number as usize).filter(|row| **row != ABSENT).map(|row| *row as usize)
+        };
+        let in_run = |rows: &Vec<u32>| counting.iter().filter_map(|&(number, _)| row(rows, number)).collect();
         let not_replayed = in_trace.map_or(0, |jobs| jobs.saturating_sub(seen.len() as u64));
         let mut left_out = named(&causes);
         if not_replayed > 0 {
@@ -166,18 +162,18 @@ impl Population {
     }
 
     /// Compares `runs` on the jobs that count in all of them: the other jobs count in none of them any more.
-    pub fn share(runs: &mut [Run]) -> Self {
+    pub fn share<R: Compared>(runs: &mut [R]) -> Self {
         let population = Self::of(&runs.iter().collect::<Vec<_>>());
         for (run, rows) in runs.iter_mut().zip(&population.rows) {
-            let mut shared = vec![false; run.jobs.len()];
+            let mut shared = vec![false; run.count()];
             for &row in rows {
                 if let Some(shared) = shared.get_mut(row) {
                     *shared = true;
                 }
             }
-            for (job, _) in run.jobs.iter_mut().zip(shared).filter(|(_, shared)| !shared) {
-                if job.standing == Standing::Counts {
-                    job.standing = Standing::NotInAll;
+            for (row, _) in shared.iter().enumerate().filter(|(_, shared)| !**shared) {
+                if run.standing(row) == Standing::Counts {
+                    run.leave_out(row);
                 }
             }
         }
@@ -226,6 +222,7 @@ mod tests {
     use resched_tables::run::RunWindow;
 
     use super::*;
+    use crate::Run;
     use crate::runs::standing::pairs;
 
     fn job(id: &str, submit: Option<i64>, finish: Option<i64>, outcome: Outcome) -> JobRow {
@@ -317,7 +314,7 @@ mod tests {
 
     #[test]
     fn without_runs_or_jobs_nothing_counts() {
-        assert_eq!(Population::of(&[]).jobs, 0);
+        assert_eq!(Population::of::<Run>(&[]).jobs, 0);
         let population = Population::of(&[&run("fifo", None, Vec::new())]);
         assert_eq!((population.jobs, population.in_words()), (0, "all 0 jobs count".to_owned()));
     }

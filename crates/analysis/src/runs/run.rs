@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKind};
-use resched_tables::run::{Optional, RowSink, RunInfo, RunTables};
+use arrow::array::RecordBatch;
+use resched_tables::model::{DecisionRow, JobRow, ResourceRow, TaskKind};
+use resched_tables::run::{Attempts, Names, Optional, RowSink, RunInfo, RunTables};
 use resched_tables::standing::Standing;
 use resched_tables::store::columns::Row;
 
 use crate::Error;
 use crate::runs::attempts::Attempt;
 use crate::runs::jobs::{JobMetrics, job_metrics};
+use crate::runs::nodes::Nodes;
 use crate::runs::origin::{Origin, nothing_observed};
+use crate::runs::peaks::most_open;
 use crate::runs::spans::Interval;
 use crate::runs::standing::{counted, set_standings};
 use crate::runs::tables::{Tables, decisions, resources};
-use crate::time::timeline::running_tasks;
 
 /// A run with its jobs' metrics.
 #[derive(Debug, Clone)]
@@ -98,6 +100,12 @@ impl Run {
         }
     }
 
+    /// The run without decisions and the use of its nodes, which no metric needs and which may take most of the memory.
+    #[must_use]
+    pub fn without_decisions(self) -> Self {
+        Self { decisions: Vec::new(), resources: Vec::new(), ..self }
+    }
+
     /// The jobs that count: means, tables and figures are over these ([`crate::runs::population`]).
     pub fn finished_jobs(&self) -> impl Iterator<Item = &JobMetrics> {
         self.jobs.iter().filter(|job| job.standing == Standing::Counts)
@@ -118,15 +126,17 @@ pub struct Gathered {
 }
 
 impl RowSink for Gathered {
-    fn attempt(&mut self, job: usize, row: &AttemptRow) -> Result<(), resched_tables::Error> {
-        if let Ok(job) = u32::try_from(job) {
-            self.tables.sums.add(job, &Attempt::of(&row.as_view()));
+    fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), resched_tables::Error> {
+        for row in rows.rows() {
+            let node = |nodes: &mut Nodes| row.node.and_then(|node| nodes.number_of(node, || names.node(node).0));
+            self.tables.sums.add(row.job, &Attempt::of_replay(&row), node);
         }
         Ok(())
     }
 
-    fn job(&mut self, row: &JobRow) -> Result<(), resched_tables::Error> {
-        self.tables.jobs.push(&row.as_view(), &mut 0);
+    fn jobs(&mut self, rows: &RecordBatch) -> Result<(), resched_tables::Error> {
+        let columns = JobRow::read(rows);
+        (0..rows.num_rows()).for_each(|row| self.tables.jobs.push(&JobRow::view(&columns, row), &mut 0));
         Ok(())
     }
 
@@ -147,7 +157,11 @@ impl RowSink for Gathered {
 
 /// The most maps, and the most reduces, that ran at once.
 pub(crate) fn peaks(intervals: &[Interval]) -> [f64; 2] {
-    [TaskKind::Map, TaskKind::Reduce].map(|kind| running_tasks(intervals, kind).max())
+    [TaskKind::Map, TaskKind::Reduce].map(|kind| {
+        let of_kind = intervals.iter().filter(|interval| interval.kind == kind);
+        let (starts, finishes) = of_kind.map(|interval| (interval.start, interval.finish)).unzip();
+        most_open(starts, finishes)
+    })
 }
 
 /// These jobs with their standing in the run of that origin.

@@ -27,14 +27,26 @@ pub fn standing(job: &JobMetrics, window: Option<RunWindow>) -> Standing {
 
 /// Gives the jobs of a run with that window their standing. Of two jobs with one id, the first may count.
 pub fn set_standings(jobs: &mut [JobMetrics], window: Option<RunWindow>) {
-    let standings: Vec<Standing> = {
-        let mut seen = HashSet::with_capacity(jobs.len());
-        let own = |job| if seen.insert(job_id(job)) { standing(job, window) } else { Standing::RepeatedId };
-        jobs.iter().map(own).collect()
-    };
-    for (job, own) in jobs.iter_mut().zip(standings) {
-        job.standing = own;
+    let repeated = repeated(jobs.iter().map(job_id));
+    for job in jobs.iter_mut() {
+        job.standing = standing(job, window);
     }
+    for row in repeated {
+        if let Some(job) = jobs.get_mut(row) {
+            job.standing = Standing::RepeatedId;
+        }
+    }
+}
+
+/// The rows of the ids that stand in an earlier row, too.
+pub(crate) fn repeated<'a>(ids: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
+    // Ids are mostly numbered in the order of their rows, and then none of them can be another.
+    let by_number = |id: &'a str| (id.len(), id);
+    if ids.clone().map(by_number).is_sorted_by(|one, other| one < other) {
+        return Vec::new();
+    }
+    let mut seen = HashSet::new();
+    ids.enumerate().filter_map(|(row, id)| (!seen.insert(id)).then_some(row)).collect()
 }
 
 pub(crate) fn job_id(job: &JobMetrics) -> &str {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -47,7 +48,8 @@ impl Tables {
                 Some(job) => {
                     let attempt = Attempt::of(&row).plausible(&mut implausible);
                     let attempt = Attempt { kind: origin.role(attempt.kind), ..attempt };
-                    sums.add(job, &if is_observed { attempt } else { attempt.without_times() });
+                    let attempt = if is_observed { attempt } else { attempt.without_times() };
+                    sums.add(job, &attempt, |nodes| nodes.number(row.host?));
                 }
                 None => of_unknown_job += 1,
             }
@@ -66,7 +68,10 @@ impl Tables {
         let mut skipped = BTreeMap::new();
         for attempt in attempts {
             match index.row_of(&attempt.job_id) {
-                Some(job) => sums.add(job, &Attempt::of(&attempt.as_view())),
+                Some(job) => {
+                    let host = attempt.host.as_deref();
+                    sums.add(job, &Attempt::of(&attempt.as_view()), |nodes| nodes.number(host?));
+                }
                 None => *skipped.entry("attempt-of-unknown-job".to_owned()).or_default() += 1,
             }
         }
@@ -207,6 +212,11 @@ impl Jobs {
         self.rows.push(job);
         self.launches.push(plausible(row.launch, implausible));
     }
+}
+
+/// A text of a job, which mostly is that of the job before it.
+pub(crate) fn shared(before: Option<Arc<str>>, own: Option<&str>) -> Option<Arc<str>> {
+    if before.as_deref() == own { before } else { own.map(Arc::from) }
 }
 
 /// The rows of jobs by id. Of two jobs with one id, the first is found, so it has the attempts of both.

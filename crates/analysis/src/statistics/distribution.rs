@@ -102,6 +102,17 @@ impl Distribution {
     }
 }
 
+/// The quantile at `p` of a sample in any order, as [`Distribution::quantile`] has it. It is found without sorting the sample.
+pub fn quantile(sample: &[f64], p: f64) -> Option<f64> {
+    let mut values: Vec<f64> = sample.iter().copied().filter(|value| value.is_finite()).collect();
+    let last = values.len().checked_sub(1)?;
+    let position = p.clamp(0.0, 1.0) * last as f64;
+    let (_, &mut low, above) = values.select_nth_unstable_by(position.floor() as usize, f64::total_cmp);
+    let next = || above.iter().copied().min_by(f64::total_cmp);
+    let high = if position.fract() > 0.0 { next()? } else { low };
+    Some(low + (high - low) * position.fract())
+}
+
 /// The one-sided Kolmogorov–Smirnov test on how far `upper`'s cumulative curve rises above `lower`'s: the largest difference
 /// `D⁺ = max(F_upper − F_lower)`, 0 if it never does, and the probability that chance alone makes one as large,
 /// `exp(−2·D²·nm/(n + m))` (Smirnov 1939, for large samples). `None` for an empty sample. Jobs of one run are not independent, so

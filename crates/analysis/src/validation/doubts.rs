@@ -2,10 +2,8 @@
 
 use resched_tables::validity::{Fact, Grade};
 
-use crate::runs::jobs::JobMetrics;
-use crate::runs::run::Run;
-use crate::runs::standing::pairs;
-use crate::statistics::distribution::{Distribution, mean};
+use crate::runs::compared::{Compared, row_pairs};
+use crate::statistics::distribution::{mean, quantile};
 
 /// The fact that the model error of a quantity is as large as the difference of a policy from the baseline in it, if so. `differences` are
 /// relative, by the name of the quantity; `error` has its relative error. A difference of nothing is none that an error could hide.
@@ -35,25 +33,26 @@ pub fn doubt<'a>(
 
 /// The facts about replays of one trace whose validation is known: where its error is as large as a difference from the baseline in mean or
 /// median completion or mean waiting.
-pub fn doubts(runs: &[Run], baseline: usize) -> Vec<Fact> {
+pub fn doubts<R: Compared>(runs: &[R], baseline: usize) -> Vec<Fact> {
     let Some(validation) = runs.iter().find_map(|run| run.replay()?.validation.as_ref()) else { return Vec::new() };
     let Some(base) = runs.get(baseline) else { return Vec::new() };
     let others = runs.iter().enumerate().filter(|(place, _)| *place != baseline);
-    let of_run = |(_, run): (usize, &Run)| {
-        let both = pairs(&base.jobs, &run.jobs);
-        let change = |of: fn(&JobMetrics) -> Option<i64>, statistic: fn(&[f64]) -> Option<f64>| {
-            let times = both.iter().filter_map(|(one, two)| Some((of(one)? as f64, of(two)? as f64)));
+    let of_run = |(_, run): (usize, &R)| {
+        let both = row_pairs(base, run);
+        let change = |word: &str, statistic: fn(&[f64]) -> Option<f64>| {
+            let (before, after) = (base.numbers(word), run.numbers(word));
+            let times = both.iter().filter_map(|(one, two)| Some((before.get(*one)?, after.get(*two)?)));
             let (before, after): (Vec<f64>, Vec<f64>) = times.unzip();
             super::signed_error(statistic(&after)?, statistic(&before)?)
         };
-        let median = |times: &[f64]| Distribution::new(times.iter().copied()).median();
+        let median = |times: &[f64]| quantile(times, 0.5);
         let differences = [
-            ("mean_completion", change(|job| job.completion, mean)),
-            ("median_completion", change(|job| job.completion, median)),
-            ("mean_waiting", change(|job| job.waiting, mean)),
+            ("mean_completion", change("completion", mean)),
+            ("median_completion", change("completion", median)),
+            ("mean_waiting", change("waiting", mean)),
         ];
         let known = differences.into_iter().filter_map(|(name, difference)| Some((name, difference?)));
-        doubt((&run.label, &base.label), known, &|quantity| validation.error(quantity))
+        doubt((run.label(), base.label()), known, &|quantity| validation.error(quantity))
     };
     others.filter_map(of_run).collect()
 }

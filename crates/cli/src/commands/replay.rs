@@ -11,12 +11,12 @@ use resched_analysis::metrics::validity;
 use resched_analysis::runs::identity;
 use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun, fingerprint};
 use resched_analysis::validation::doubts;
-use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary};
+use resched_analysis::{Compared, Gathered, LocalityCounts, Outline, Population, Run, Summary, Traced};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, ReadyPolicy, RunFolders, Setup, Threads, World, Written};
 use resched_robust::{Asked, Plan};
 use resched_tables::clock::Zone;
-use resched_tables::run::{self, RunBound, RunClock, RunWindow, Unfinished};
+use resched_tables::run::{self, RowSink, RunBound, RunClock, RunInfo, RunWindow, Unfinished};
 use resched_tables::store::{Out, changed_files};
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
@@ -198,8 +198,69 @@ pub(super) fn named(texts: &[String]) -> Result<Vec<Metric>, Failure> {
     texts.iter().map(named).collect()
 }
 
+/// What is kept of a replay: all metrics of its jobs ([`Run`]), or an outline ([`Outline`]).
+trait Kept: Compared + Send + Sync + Sized {
+    /// Takes the rows of a replay.
+    type Gathered: RowSink + Default;
+
+    /// Opens the run in a folder.
+    fn open(dir: &Path) -> Result<Self, Failure>;
+
+    /// What is kept of a new run.
+    fn of_gathered(info: RunInfo, gathered: Self::Gathered) -> Self;
+
+    /// The groups of each run, if any are asked for.
+    fn grouped(runs: &[Self], options: &Options) -> Vec<Option<Grouped>>;
+}
+
+impl Kept for Run {
+    type Gathered = Gathered;
+
+    fn open(dir: &Path) -> Result<Self, Failure> {
+        Ok(Self::open(dir)?.without_decisions())
+    }
+
+    fn of_gathered(info: RunInfo, gathered: Gathered) -> Self {
+        Self::of_gathered(info, gathered).without_decisions()
+    }
+
+    fn grouped(runs: &[Self], options: &Options) -> Vec<Option<Grouped>> {
+        grouped(runs, options.baseline, &options.by, options.zone)
+    }
+}
+
+impl Kept for Outline {
+    type Gathered = Traced;
+
+    fn open(dir: &Path) -> Result<Self, Failure> {
+        Ok(Self::open(dir)?)
+    }
+
+    fn of_gathered(info: RunInfo, traced: Traced) -> Self {
+        Self::of_traced(info, traced)
+    }
+
+    fn grouped(runs: &[Self], _: &Options) -> Vec<Option<Grouped>> {
+        runs.iter().map(|_| None).collect()
+    }
+}
+
 /// Replays every policy into a folder of `out`, several at once.
 pub(super) fn replay_all(
+    world: &World,
+    policies: &[PolicySpec],
+    out: &Out,
+    options: &Options,
+) -> Result<Vec<Done>, Failure> {
+    // The summary needs an outline only. Metrics and groups that are asked for may need everything.
+    if options.metrics.is_empty() && options.by.is_empty() {
+        replay_and_keep::<Outline>(world, policies, out, options)
+    } else {
+        replay_and_keep::<Run>(world, policies, out, options)
+    }
+}
+
+fn replay_and_keep<R: Kept>(
     world: &World,
     policies: &[PolicySpec],
     out: &Out,
@@ -217,18 +278,16 @@ pub(super) fn replay_all(
     let bars: Vec<ProgressBar> = policies.iter().map(bar).collect();
     let all: Vec<_> = ready.iter().zip(folders.dirs()).zip(&bars).collect();
     let replay = |((policy, dir), bar): &((&ReadyPolicy, &Out), &ProgressBar)| {
-        let mut gathered = Gathered::default();
+        let mut gathered = R::Gathered::default();
         let files = Files::to(*dir).with_decisions(options.decisions).resume(options.resume).read_by(&mut gathered);
         let started = Instant::now();
-        let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
+        let jobs = world.jobs(policy.spec());
+        let written = world.replay_with(*policy, files, &mut in_steps(jobs, |jobs| bar.set_position(jobs)));
         bar.finish_and_clear();
         let Written { info, kept } = written?;
         let wall_ms = if kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let run = if kept { Run::open(&dir.path)? } else { Run::of_gathered(info, gathered) };
-        // The summary needs no attempts and no decisions, which take most of the memory. Other metrics may need the attempts.
-        let intervals = if options.metrics.is_empty() { Vec::new() } else { run.intervals };
-        let run = Run { intervals, decisions: Vec::new(), resources: Vec::new(), ..run };
-        Ok::<_, Failure>((run, dir.path.clone(), world.jobs(policy.spec()), wall_ms))
+        let run = if kept { R::open(&dir.path)? } else { R::of_gathered(info, gathered) };
+        Ok::<_, Failure>((run, dir.path.clone(), jobs, wall_ms))
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
@@ -248,27 +307,27 @@ pub(super) fn replay_all(
     let dirs: Vec<&Path> = others.iter().map(|(dir, ..)| dir.as_path()).collect();
     let asked = Asked { world, policies, runs: &runs, level: options.robust };
     let variants = test_of_sign(asked, &out.path, &dirs, (options.threads, options.resume))?;
-    let baseline = runs.get(options.baseline).map_or("", |run| run.label.as_str());
+    let baseline = runs.get(options.baseline).map_or("", Compared::label);
     let signs = variants.as_ref().map(|variants| variants.signs(baseline)).unwrap_or_default();
     for fact in variants.iter().flat_map(|variants| variants.facts(baseline)) {
         validity.add(fact);
     }
-    let grouped = grouped(&runs, options.baseline, &options.by, options.zone);
     let mut done = Vec::new();
-    for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(grouped) {
-        let measured = Measured::new(run);
+    for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(R::grouped(&runs, options)) {
+        let measured = Measured::of(run);
+        let info = run.replay();
         done.push(Done {
-            summary: Summary::of(run),
+            summary: Summary::measured(&measured),
             metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
             grouped,
-            window: run.replay().and_then(|info| info.window),
-            clock: run.replay().and_then(|info| info.clock),
-            unfinished: run.replay().map(|info| info.unfinished).unwrap_or_default(),
-            sign: signs.iter().find(|sign| sign.policy == run.label).cloned(),
-            bound: run.replay().map(|info| info.bound.clone()).unwrap_or_default(),
+            window: info.and_then(|info| info.window),
+            clock: info.and_then(|info| info.clock),
+            unfinished: info.map(|info| info.unfinished).unwrap_or_default(),
+            sign: signs.iter().find(|sign| sign.policy == run.label()).cloned(),
+            bound: info.map(|info| info.bound.clone()).unwrap_or_default(),
             grade: validity.grade(),
             validity: validity.clone(),
-            label: run.label.clone(),
+            label: run.label().to_owned(),
             dir,
             jobs,
             wall_ms,
@@ -277,10 +336,22 @@ pub(super) fn replay_all(
     Ok(done)
 }
 
+/// Calls `show` with a number that grows, each time it has grown by a thousandth of `most`. To show each of a million jobs takes longer
+/// than to replay it.
+fn in_steps(most: u64, show: impl Fn(u64)) -> impl FnMut(u64) {
+    let mut next = 0;
+    move |number| {
+        if number >= next {
+            show(number);
+            next = number + (most / 1_000).max(1);
+        }
+    }
+}
+
 /// Tests the sign of a comparison, and keeps the test in the folder of its runs, `out`. `dirs` are their folders. A single policy is compared
 /// with nothing, nor are policies of both engines.
-fn test_of_sign(
-    asked: Asked<'_>,
+fn test_of_sign<R: Compared + Sync>(
+    asked: Asked<'_, R>,
     out: &Path,
     dirs: &[&Path],
     (threads, resume): (Threads, bool),
@@ -290,8 +361,8 @@ fn test_of_sign(
     if asked.policies.len() < 2 || engines.any(|engine| Some(engine) != first) {
         return Ok(None);
     }
-    let run = |(run, dir): (&Run, &&Path)| {
-        Ok::<_, Failure>(VariedRun { label: run.label.clone(), sha256: fingerprint(dir)? })
+    let run = |(run, dir): (&R, &&Path)| {
+        Ok::<_, Failure>(VariedRun { label: run.label().to_owned(), sha256: fingerprint(dir)? })
     };
     let runs: Vec<VariedRun> = asked.runs.iter().zip(dirs).map(run).collect::<Result<_, _>>()?;
     if resume

@@ -3,15 +3,17 @@
 //! Each start of an instance, or of a gang as a whole, is a row of `attempts`; a gang on several machines has no host.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use resched_tables::model::{AttemptRow, JobRow, TaskKind};
-use resched_tables::run::RowSink;
+use resched_tables::model::TaskKind;
+use resched_tables::run::{Names, RowSink, RunAttempt};
+use resched_tables::store::Batch;
 
 use super::machines::Machines;
 use super::observer::{Ended, Observer};
 use super::workload::Workload;
 use crate::Error;
-use crate::ids::JobId;
+use crate::ids::{JobId, TaskId};
 use crate::run_tables::{Recorder, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order of their ends.
@@ -48,7 +50,24 @@ impl<'w, S: RowSink> Recorder<BatchRows<'w>, S> {
 
 impl<S: RowSink> Observer for Recorder<BatchRows<'_>, S> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
-        self.take_attempt(ended)
+        self.take_ended(ended)
+    }
+}
+
+impl Names for BatchRows<'_> {
+    fn job_id(&self, job: u32) -> &str {
+        &self.workload.job(JobId(job)).id
+    }
+
+    fn write_task_id(&self, _: u32, task: Option<u32>, id: &mut String) {
+        if let Some(task) = task {
+            id.push_str(self.workload.task_name(TaskId(task)));
+        }
+    }
+
+    fn node(&self, node: u32) -> (&str, Option<&str>) {
+        let machine = self.machines.nodes().get(node as usize);
+        machine.map_or(("", None), |machine| (machine.name.as_str(), machine.rack.as_deref()))
     }
 }
 
@@ -59,64 +78,45 @@ impl RowSource for BatchRows<'_> {
         self.workload.jobs().len()
     }
 
-    #[inline]
-    fn job_of(&self, ended: &Ended) -> JobId {
-        self.workload.task(ended.task).job
-    }
-
-    fn job_id(&self, job: JobId) -> &str {
-        &self.workload.job(job).id
-    }
-
     fn is_incomplete(&self, job: JobId) -> bool {
         self.workload.is_incomplete(job)
     }
 
-    fn job_row(&self, job: JobId) -> JobRow {
-        let job = self.workload.job(job);
-        JobRow {
-            job_id: job.id.clone(),
-            name: job.name.as_deref().map(str::to_owned),
-            user: known(&job.user),
-            queue: known(&job.queue),
-            group: known(&job.group),
-            framework: job.framework.as_deref().map(str::to_owned),
-            priority_number: Some(job.priority),
-            scheduling_class: job.scheduling_class,
-            submit: (!job.before).then_some(job.submit),
-            requested_time: job.requested_time,
-            ..JobRow::default()
-        }
+    fn add_jobs(&self, jobs: Range<usize>, batch: &mut Batch<'_>) {
+        let jobs = || self.workload.jobs().get(jobs.clone()).unwrap_or_default().iter();
+        batch.set_texts("job_id", jobs().map(|job| job.id.as_str()));
+        batch.set_known_texts("name", jobs().map(|job| job.name.as_deref()));
+        batch.set_known_texts("user", jobs().map(|job| known(&job.user)));
+        batch.set_known_texts("queue", jobs().map(|job| known(&job.queue)));
+        batch.set_known_texts("group", jobs().map(|job| known(&job.group)));
+        batch.set_known_texts("framework", jobs().map(|job| job.framework.as_deref()));
+        batch.set_numbers("priority_number", &jobs().map(|job| Some(job.priority)).collect());
+        batch.set_numbers("scheduling_class", &jobs().map(|job| job.scheduling_class).collect());
+        batch.set_numbers("submit", &jobs().map(|job| (!job.before).then_some(job.submit)).collect());
+        batch.set_numbers("requested_time", &jobs().map(|job| job.requested_time).collect());
     }
 
-    fn fill_attempt(&self, row: &mut AttemptRow, ended: &Ended) {
-        let workload = self.workload;
-        row.job_id.clone_from(&workload.job(workload.task(ended.task).job).id);
-        row.task_id.clear();
-        row.task_id.push_str(workload.task_name(ended.task));
-        row.kind = TaskKind::Other;
-        row.attempt = i64::from(ended.attempt);
-        row.queued = Some(ended.queued);
-        row.start = Some(ended.start);
-        row.finish = Some(ended.finish);
-        row.outcome = ended.outcome;
-        let held = workload.task(ended.task).demand.times(u64::from(ended.instances));
-        row.cpu_request = i64::try_from(held.cpu).ok();
-        row.memory_request = i64::try_from(held.memory).ok().filter(|_| self.memory_is_limited);
-        let node = ended.node.and_then(|node| self.machines.nodes().get(node.index()));
-        write_over(&mut row.host, node.map(|node| node.name.as_str()));
-        write_over(&mut row.rack, node.and_then(|node| node.rack.as_deref()));
-    }
-}
-
-/// Replaces a text by another, in the same memory if possible.
-fn write_over(text: &mut Option<String>, by: Option<&str>) {
-    match by {
-        Some(by) => {
-            let text = text.get_or_insert_default();
-            text.clear();
-            text.push_str(by);
+    #[inline]
+    fn attempt(&self, ended: &Ended) -> RunAttempt {
+        let task = self.workload.task(ended.task);
+        let held = task.demand.times(u64::from(ended.instances));
+        RunAttempt {
+            job: task.job.0,
+            task: Some(ended.task.0),
+            kind: TaskKind::Other,
+            attempt: ended.attempt,
+            queued: Some(ended.queued),
+            start: Some(ended.start),
+            shuffle_finish: None,
+            sort_finish: None,
+            finish: Some(ended.finish),
+            outcome: ended.outcome,
+            node: ended.node.map(|node| node.0),
+            locality: None,
+            speculative: None,
+            error: None,
+            cpu_request: i64::try_from(held.cpu).ok(),
+            memory_request: i64::try_from(held.memory).ok().filter(|_| self.memory_is_limited),
         }
-        None => *text = None,
     }
 }

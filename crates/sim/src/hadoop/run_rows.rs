@@ -1,9 +1,11 @@
 //! The rows of a run on a Hadoop cluster.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use resched_tables::model::{AttemptRow, JobRow, MAPREDUCE, Outcome, ResourceRow, TaskKind};
-use resched_tables::run::RowSink;
+use resched_tables::model::{MAPREDUCE, Outcome, ResourceRow, TaskKind};
+use resched_tables::run::{Names, RowSink, RunAttempt};
+use resched_tables::store::Batch;
 
 use crate::Error;
 use crate::hadoop::cluster::Cluster;
@@ -11,7 +13,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::{Ended, MasterLaunched, Observer, Used};
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
-use crate::ids::{JobId, Ms};
+use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::observer::JobEnded;
 use crate::run_tables::{Recorder, RowSource, known};
 
@@ -31,24 +33,28 @@ impl<'w> HadoopRows<'w> {
         Self { workload, cluster, masters: vec![None; jobs], launched: vec![0; jobs] }
     }
 
-    /// The row of the master of a job that runs until then; `None` if none runs.
-    fn master_row(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Option<AttemptRow> {
+    /// The master of a job that runs until then; `None` if none runs.
+    fn master(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Option<RunAttempt> {
         let master = self.masters.get_mut(job.index())?.take()?;
-        let node = self.cluster.node(master.node);
         let number = self.launched.get_mut(job.index())?;
         *number += 1;
-        let id = &self.workload.job(job).id;
-        Some(AttemptRow {
-            job_id: id.clone(),
-            task_id: format!("{id}_master"),
+        Some(RunAttempt {
+            job: job.0,
+            task: None,
             kind: TaskKind::Master,
-            attempt: i64::from(*number - 1),
+            attempt: *number - 1,
+            queued: None,
             start: Some(master.at),
+            shuffle_finish: None,
+            sort_finish: None,
             finish,
             outcome,
-            host: Some(node.name.clone()),
-            rack: Some(self.cluster.racks()[node.rack.index()].clone()),
-            ..AttemptRow::default()
+            node: Some(master.node.0),
+            locality: None,
+            speculative: None,
+            error: None,
+            cpu_request: None,
+            memory_request: None,
         })
     }
 }
@@ -73,7 +79,7 @@ impl<'w, S: RowSink> Recorder<HadoopRows<'w>, S> {
 
 impl<S: RowSink> Observer for Recorder<HadoopRows<'_>, S> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
-        self.take_attempt(ended)
+        self.take_ended(ended)
     }
 
     fn used(&mut self, used: &Used) -> Result<(), Error> {
@@ -92,81 +98,92 @@ impl<S: RowSink> Observer for Recorder<HadoopRows<'_>, S> {
     }
 
     fn master_lost(&mut self, at: Ms, job: JobId) -> Result<(), Error> {
-        match self.source.master_row(job, Some(at), Outcome::Lost) {
-            Some(row) => self.take_row(job, &row),
+        match self.source.master(job, Some(at), Outcome::Lost) {
+            Some(attempt) => self.take_attempt(attempt),
             None => Ok(()),
         }
+    }
+}
+
+impl Names for HadoopRows<'_> {
+    fn job_id(&self, job: u32) -> &str {
+        &self.workload.job(JobId(job)).id
+    }
+
+    fn write_task_id(&self, job: u32, task: Option<u32>, id: &mut String) {
+        match task {
+            Some(task) => self.workload.write_task_name(TaskId(task), id),
+            None => {
+                id.push_str(self.job_id(job));
+                id.push_str("_master");
+            }
+        }
+    }
+
+    fn node(&self, node: u32) -> (&str, Option<&str>) {
+        let node = self.cluster.node(NodeId(node));
+        (&node.name, self.cluster.racks().get(node.rack.index()).map(String::as_str))
     }
 }
 
 impl RowSource for HadoopRows<'_> {
     type Ended = Ended;
 
-    fn job_ended(&mut self, ended: &JobEnded) -> Option<AttemptRow> {
-        self.master_row(ended.job, Some(ended.finish), ended.outcome)
-    }
-
-    fn running(&mut self) -> Vec<(JobId, AttemptRow)> {
-        let jobs = 0..self.masters.len();
-        jobs.map(JobId::at).filter_map(|job| Some((job, self.master_row(job, None, Outcome::Incomplete)?))).collect()
-    }
-
     fn jobs(&self) -> usize {
         self.workload.jobs().len()
-    }
-
-    #[inline]
-    fn job_of(&self, ended: &Ended) -> JobId {
-        self.workload.job_of(ended.task)
-    }
-
-    fn job_id(&self, job: JobId) -> &str {
-        &self.workload.job(job).id
     }
 
     fn is_incomplete(&self, job: JobId) -> bool {
         self.workload.job(job).incomplete
     }
 
-    fn job_row(&self, job: JobId) -> JobRow {
-        let job = self.workload.job(job);
-        JobRow {
-            job_id: job.id.clone(),
-            name: job.name.clone(),
-            user: known(&job.user),
-            queue: known(&job.queue),
-            priority: Some(job.priority),
-            framework: Some(MAPREDUCE.to_owned()),
-            submit: Some(job.submit),
-            declared_maps: Some(i64::from(job.count(Kind::Map))),
-            declared_reduces: Some(i64::from(job.count(Kind::Reduce))),
-            shuffle_bytes: job.shuffle_bytes,
-            ..JobRow::default()
-        }
+    fn add_jobs(&self, jobs: Range<usize>, batch: &mut Batch<'_>) {
+        let jobs = || self.workload.jobs().get(jobs.clone()).unwrap_or_default().iter();
+        batch.set_texts("job_id", jobs().map(|job| job.id.as_str()));
+        batch.set_known_texts("name", jobs().map(|job| job.name.as_deref()));
+        batch.set_known_texts("user", jobs().map(|job| known(&job.user)));
+        batch.set_known_texts("queue", jobs().map(|job| known(&job.queue)));
+        batch.set_texts("priority", jobs().map(|job| job.priority.as_str()));
+        batch.set_texts("framework", jobs().map(|_| MAPREDUCE));
+        batch.set_numbers("submit", &jobs().map(|job| Some(job.submit)).collect());
+        batch.set_numbers("declared_maps", &jobs().map(|job| Some(i64::from(job.count(Kind::Map)))).collect());
+        batch.set_numbers("declared_reduces", &jobs().map(|job| Some(i64::from(job.count(Kind::Reduce)))).collect());
+        batch.set_numbers("shuffle_bytes", &jobs().map(|job| job.shuffle_bytes).collect());
     }
 
-    fn fill_attempt(&self, row: &mut AttemptRow, ended: &Ended) {
-        let (workload, cluster) = (self.workload, self.cluster);
-        let job = workload.job(workload.job_of(ended.task));
-        let node = cluster.node(ended.node);
-        row.job_id.clone_from(&job.id);
-        row.task_id.clear();
-        workload.write_task_name(ended.task, &mut row.task_id);
-        row.kind = match job.place(ended.task).0 {
-            Kind::Map => TaskKind::Map,
-            Kind::Reduce => TaskKind::Reduce,
-        };
-        row.attempt = i64::from(ended.attempt);
-        row.start = Some(ended.start);
-        row.shuffle_finish = ended.shuffle_finish;
-        row.sort_finish = ended.sort_finish;
-        row.finish = ended.finish;
-        // What the master threw away counts as killed, whatever the node says.
-        row.outcome = if ended.discarded { Outcome::Killed } else { ended.outcome };
-        row.host.get_or_insert_default().clone_from(&node.name);
-        row.rack.get_or_insert_default().clone_from(&cluster.racks()[node.rack.index()]);
-        row.locality = ended.level;
-        row.speculative = Some(ended.backup);
-        row.error = ended.discarded.then(|| "ended well, but the master did not count it".to_owned());
+    fn job_ended(&mut self, ended: &JobEnded) -> Option<RunAttempt> {
+        self.master(ended.job, Some(ended.finish), ended.outcome)
+    }
+
+    fn running(&mut self) -> Vec<RunAttempt> {
+        let jobs = 0..self.masters.len();
+        jobs.map(JobId::at).filter_map(|job| self.master(job, None, Outcome::Incomplete)).collect()
+    }
+
+    #[inline]
+    fn attempt(&self, ended: &Ended) -> RunAttempt {
+        let id = self.workload.job_of(ended.task);
+        RunAttempt {
+            job: id.0,
+            task: Some(ended.task.0),
+            kind: match self.workload.job(id).place(ended.task).0 {
+                Kind::Map => TaskKind::Map,
+                Kind::Reduce => TaskKind::Reduce,
+            },
+            attempt: ended.attempt,
+            queued: None,
+            start: Some(ended.start),
+            shuffle_finish: ended.shuffle_finish,
+            sort_finish: ended.sort_finish,
+            finish: ended.finish,
+            // What the master threw away counts as killed, whatever the node says.
+            outcome: if ended.discarded { Outcome::Killed } else { ended.outcome },
+            node: Some(ended.node.0),
+            locality: ended.level,
+            speculative: Some(ended.backup),
+            error: ended.discarded.then_some("ended well, but the master did not count it"),
+            cpu_request: None,
+            memory_request: None,
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! The workload of a replay: the jobs of a trace as dense arrays.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::ops::Range;
 
 use rand::RngExt;
@@ -416,8 +415,25 @@ pub(super) fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &m
         Kind::Map => 'm',
         Kind::Reduce => 'r',
     };
-    // Writing to a string cannot fail.
-    let _ = write!(text, "task_{}_{letter}_{number:06}", job.strip_prefix("job_").unwrap_or(job));
+    text.push_str("task_");
+    text.push_str(job.strip_prefix("job_").unwrap_or(job));
+    text.push('_');
+    text.push(letter);
+    text.push('_');
+    push_six_digits(number, text);
+}
+
+/// Writes a number with at least six digits. A replay names millions of tasks, and the formatting of the standard library would take
+/// longer than all else of a name.
+fn push_six_digits(number: u32, text: &mut String) {
+    let mut divisor = 100_000;
+    while number / divisor >= 10 {
+        divisor *= 10;
+    }
+    while divisor > 0 {
+        text.push(char::from(b'0' + (number / divisor % 10) as u8));
+        divisor /= 10;
+    }
 }
 
 /// Puts replicas on other machines. Racks of the old places are replaced by as many drawn ones, while there are any left; within its new
@@ -460,6 +476,14 @@ fn append<T: Clone>(all: &mut Vec<T>, some: &[T]) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_task_is_named_as_hadoop_names_it() {
+        for number in [0, 9, 10, 99_999, 100_000, 999_999, 1_000_000, 12_345_678, u32::MAX] {
+            assert_eq!(usual_task_name("job_7_0001", Kind::Map, number), format!("task_7_0001_m_{number:06}"));
+        }
+        assert_eq!(usual_task_name("odd", Kind::Reduce, 3), "task_odd_r_000003");
+    }
 
     fn job(shuffle_bytes: Option<i64>) -> Job {
         Job {

@@ -4,6 +4,7 @@
 //! The marker of a result (`trace.json`, `run.json`, …) lists its files with their hashes and is sealed itself ([`marker`]). Every
 //! reader checks what it reads by them, and [`staging`] replaces only what they list.
 
+mod batch;
 mod checked;
 pub mod columns;
 mod hash;
@@ -18,6 +19,7 @@ mod verify;
 mod writer;
 
 pub use crate::engine::{Amounts, System, TimeZero};
+pub use batch::{BATCH_ROWS, Batch, Batches, Numbers, repeated};
 pub use hash::{hex, sha256};
 pub use inventory::{FileEntry, Inventory, inside};
 pub use manifest::{FORMAT_VERSION, MANIFEST, Manifest, SCALE_PARAMETER, Scaled, Source, WORKLOAD_FORMAT};

@@ -13,6 +13,7 @@ use arrow::array::{Array, StringArray, new_null_array};
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
+use hashbrown::HashSet;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -20,25 +21,30 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
+use super::batch::BATCH_ROWS;
 use super::checked::CheckedFile;
 use super::columns::Row;
 use super::inventory::{FileEntry, Hashed, Inventory};
 use crate::Error;
 use crate::reference::{Column, Word};
 
-/// Rows of a batch handed to the encoder: small, so that half-filled builders cost little memory.
-const BATCH_ROWS: usize = 8_192;
 /// Rows of a row group: it is written out when it is full, so memory does not grow with the table.
 const ROW_GROUP_ROWS: usize = 131_072;
 
 /// Columns whose values are nearly all different.
 const DISTINCT: [&str; 2] = ["id", "task_id"];
 
+/// A column is one of these, too, if more than this many of the texts of its first batch are different: the ids in a table of jobs, and
+/// those in a table of attempts whose jobs have a task each. Of fewer rows than a batch, a dictionary is small anyway.
+const MANY_TEXTS: usize = BATCH_ROWS / 8 * 7;
+
 /// Writes a table row by row; the file is whole after [`TableWriter::finish`].
 pub struct TableWriter<R: Row> {
     path: PathBuf,
     schema: SchemaRef,
-    writer: ArrowWriter<Hashed<File>>,
+    /// The file, until the first batch shows how to write it.
+    file: Option<File>,
+    writer: Option<ArrowWriter<Hashed<File>>>,
     builders: R::Builders,
     pending: usize,
     rows: u64,
@@ -52,11 +58,8 @@ impl<R: Row> TableWriter<R> {
     pub fn create(dir: &Path) -> Result<Self, Error> {
         let path = dir.join(format!("{}.parquet", R::TABLE));
         let file = File::create(&path).map_err(Error::io(&path, "create the file"))?;
-        let schema = R::schema();
-        let writer = properties(&schema)
-            .and_then(|properties| ArrowWriter::try_new(Hashed::new(file), schema.clone(), Some(properties)));
-        let writer = writer.map_err(failed(&path, "written"))?;
-        Ok(Self { path, schema, writer, builders: R::Builders::default(), pending: 0, rows: 0 })
+        let (schema, builders) = (R::schema(), R::Builders::default());
+        Ok(Self { path, schema, file: Some(file), writer: None, builders, pending: 0, rows: 0 })
     }
 
     /// Adds a row.
@@ -70,6 +73,34 @@ impl<R: Row> TableWriter<R> {
         if self.pending == BATCH_ROWS { self.flush() } else { Ok(()) }
     }
 
+    /// Adds the rows of a batch of the table.
+    ///
+    /// # Errors
+    /// As [`TableWriter::append`].
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        if self.pending > 0 {
+            self.flush()?;
+        }
+        self.rows += batch.num_rows() as u64;
+        self.encode(batch)
+    }
+
+    fn encode(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        self.open(batch)?;
+        self.writer.as_mut().map_or(Ok(()), |writer| writer.write(batch)).map_err(failed(&self.path, "written"))
+    }
+
+    /// Opens the writer, unless it is open. `first` is the first batch.
+    fn open(&mut self, first: &RecordBatch) -> Result<(), Error> {
+        if let Some(file) = self.file.take() {
+            let writer = properties(&self.schema, first).and_then(|properties| {
+                ArrowWriter::try_new(Hashed::new(file), Arc::clone(&self.schema), Some(properties))
+            });
+            self.writer = Some(writer.map_err(failed(&self.path, "written"))?);
+        }
+        Ok(())
+    }
+
     /// How many rows were added.
     pub fn rows(&self) -> u64 {
         self.rows
@@ -78,9 +109,8 @@ impl<R: Row> TableWriter<R> {
     fn flush(&mut self) -> Result<(), Error> {
         let columns = R::finish(&mut self.builders);
         let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(failed(&self.path, "written"))?;
-        self.writer.write(&batch).map_err(failed(&self.path, "written"))?;
         self.pending = 0;
-        Ok(())
+        self.encode(&batch)
     }
 
     /// Writes what is left, ends the file and makes it durable.
@@ -91,16 +121,17 @@ impl<R: Row> TableWriter<R> {
         if self.pending > 0 {
             self.flush()?;
         }
-        let hashed = self.writer.into_inner().map_err(failed(&self.path, "written"))?;
-        let (file, entry) = hashed.finish();
+        self.open(&RecordBatch::new_empty(Arc::clone(&self.schema)))?;
+        let hashed = self.writer.map(ArrowWriter::into_inner).transpose().map_err(failed(&self.path, "written"))?;
+        let (file, entry) = hashed.ok_or("no file is open").map_err(failed(&self.path, "written"))?.finish();
         file.sync_all().map_err(Error::io(&self.path, "write to the disk"))?;
         Ok(WrittenTable { table: R::TABLE, rows: self.rows, entry })
     }
 }
 
 /// How a table is stored. Neighbours resemble each other, so numbers and ids are stored as differences from the value before.
-/// This takes less time and room than to look each up in a dictionary. Other texts have one as long as it is small.
-fn properties(schema: &Schema) -> Result<WriterProperties, ParquetError> {
+/// This takes less time and room than to look each up in a dictionary. Other texts have one as long as it is small. `first` is the first batch.
+fn properties(schema: &Schema, first: &RecordBatch) -> Result<WriterProperties, ParquetError> {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
@@ -114,12 +145,22 @@ fn properties(schema: &Schema) -> Result<WriterProperties, ParquetError> {
                 .set_column_dictionary_enabled(column, false),
             DataType::Utf8 => properties
                 .set_column_encoding(column.clone(), Encoding::DELTA_BYTE_ARRAY)
-                .set_column_dictionary_enabled(column.clone(), !DISTINCT.contains(&field.name().as_str()))
+                .set_column_dictionary_enabled(column.clone(), !is_distinct(field.name(), first))
                 .set_column_statistics_enabled(column, EnabledStatistics::None),
             _ => properties,
         };
     }
     Ok(properties.build())
+}
+
+/// Whether the texts of a column are nearly all different.
+fn is_distinct(name: &str, first: &RecordBatch) -> bool {
+    if DISTINCT.contains(&name) {
+        return true;
+    }
+    let column = first.column_by_name(name).and_then(|column| column.as_any().downcast_ref::<StringArray>());
+    let texts = column.filter(|column| column.len() - column.null_count() > MANY_TEXTS);
+    texts.is_some_and(|column| column.iter().flatten().collect::<HashSet<&str>>().len() > MANY_TEXTS)
 }
 
 /// A table that was written, for the marker of its folder.
@@ -385,6 +426,29 @@ mod tests {
     fn checked(name: &str, values: ArrayRef) -> Result<(), String> {
         let batch = RecordBatch::try_from_iter_with_nullable([(name, values, true)]).unwrap();
         check_values(&batch, &JobRow::reference())
+    }
+
+    #[test]
+    fn a_large_table_has_a_dictionary_of_texts_that_repeat() {
+        let dir = tempfile::tempdir().unwrap();
+        let has_dictionary = |rows: usize| {
+            let mut table = TableWriter::<JobRow>::create(dir.path()).unwrap();
+            for row in 0..rows {
+                let (job_id, user) = (format!("job_{row}"), Some(format!("user_{}", row % 9)));
+                table.append(&JobRow { job_id, user, ..JobRow::default() }).unwrap();
+            }
+            assert_eq!(table.finish().unwrap().rows, rows as u64);
+            let file = File::open(dir.path().join("jobs.parquet")).unwrap();
+            let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
+            let columns = metadata.row_groups().first().unwrap().columns();
+            let of = |name: &str| {
+                let column = columns.iter().find(|column| column.column_path().string() == name).unwrap();
+                column.dictionary_page_offset().is_some()
+            };
+            (of("job_id"), of("user"))
+        };
+        assert_eq!(has_dictionary(BATCH_ROWS - 1), (true, true));
+        assert_eq!(has_dictionary(BATCH_ROWS + 1), (false, true));
     }
 
     #[test]

@@ -199,7 +199,7 @@ job_metrics! {
         /// Queueing time of its tasks: the mean of `start − queued` over its attempts.
         queueing: Option<f64>, unit "ms", null "no attempt has both times",
             quantity queueing "Queueing of its tasks, mean" Less Fact,
-            by |_, known| known.attempts.queueing();
+            by |_, known| known.attempts.queueing;
         /// Slowdown: `completion / (longest_map + longest_reduce_tail)`. The divisor is the time that the job would take alone on
         /// an endless cluster with these run times: its longest successful map, and the longest time that a reduce worked once
         /// its input was there. It measures waiting and not bad placement.
@@ -271,6 +271,11 @@ fn maps(job: &JobMetrics, distance: usize) -> Option<f64> {
 fn share(job: &JobMetrics, distance: usize) -> Option<f64> {
     let all: u64 = job.map_launches.iter().sum();
     (all > 0).then_some(maps(job, distance)? / all as f64)
+}
+
+/// The quantity of that word.
+pub(crate) fn quantity(name: &str) -> Option<&'static Quantity> {
+    QUANTITIES.iter().find(|own| own.name == name)
 }
 
 /// All quantities.

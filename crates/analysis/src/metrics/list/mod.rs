@@ -10,8 +10,8 @@
 mod job;
 mod run;
 
-pub(crate) use self::job::Known;
 pub use self::job::{JobMetrics, Page, QUANTITIES, Quantity};
+pub(crate) use self::job::{Known, quantity};
 pub use self::run::{Form, NUMBERS, Number, Row};
 pub(crate) use self::run::{OfRun, Way};
 

@@ -3,8 +3,8 @@
 use resched_tables::model::TaskKind;
 
 use super::Better;
-use crate::Run;
 use crate::metrics::whole;
+use crate::runs::compared::Compared;
 
 /// A number of a run.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfRun {
     pub(crate) better: Better,
-    pub(crate) of: fn(&Run) -> Option<f64>,
+    pub(crate) of: fn(&dyn Compared) -> Option<f64>,
 }
 
 impl Number {
@@ -82,7 +82,7 @@ const fn by(name: &'static str, title: &'static str, text: &'static str) -> Numb
     Number { name, field: name, title, null: "no job that counts has one", row: None, way: Way::Text(text) }
 }
 
-const fn of(name: &'static str, title: &'static str, better: Better, of: fn(&Run) -> Option<f64>) -> Number {
+const fn of(name: &'static str, title: &'static str, better: Better, of: fn(&dyn Compared) -> Option<f64>) -> Number {
     Number { name, field: name, title, null: "", row: None, way: Way::Run(OfRun { better, of }) }
 }
 
@@ -129,16 +129,17 @@ pub const NUMBERS: &[Number] = &[
         .wordless()
         .null_if(NO_PLACE)
         .row("Maps off-rack", Form::Share),
-    of("map_utilisation", "Map slots used, share", Better::Neither, |run| whole::slots_used(run, TaskKind::Map))
+    of("map_utilisation", "Map slots used, share", Better::Neither, |own| whole::slots_used(own.run()?, TaskKind::Map))
         .row("Map slots used", Form::Share),
-    of("reduce_utilisation", "Reduce slots used, share", Better::Neither, |run| {
-        whole::slots_used(run, TaskKind::Reduce)
+    of("reduce_utilisation", "Reduce slots used, share", Better::Neither, |own| {
+        whole::slots_used(own.run()?, TaskKind::Reduce)
     })
     .row("Reduce slots used", Form::Share),
-    of("cpu_utilisation", "Processor held, share", Better::Neither, whole::processor_held)
+    of("cpu_utilisation", "Processor held, share", Better::Neither, |own| whole::processor_held(own.run()?))
         .row("Processor held", Form::Share),
-    of("memory_utilisation", "Memory held, share", Better::Neither, whole::memory_held).row("Memory held", Form::Share),
-    of("fairness", "Jain's index, mean", Better::More, whole::mean_jain_index)
+    of("memory_utilisation", "Memory held, share", Better::Neither, |own| whole::memory_held(own.run()?))
+        .row("Memory held", Form::Share),
+    of("fairness", "Jain's index, mean", Better::More, |own| whole::mean_jain_index(own.run()?))
         .field("mean_jain_index")
         .row("Jain's index, mean", Form::Decimals(3)),
     by("user_fairness", "Jain's index of users", "jain(mean(bounded_slowdown) by user)")
@@ -147,7 +148,7 @@ pub const NUMBERS: &[Number] = &[
         .wordless()
         .row("Jobs waiting, mean", Form::Decimals(2)),
     by("jobs_per_hour", "Jobs per hour", "count() * 1h / makespan").row("Jobs per hour", Form::Decimals(1)),
-    of("jobs_finished", "Jobs that ended well", Better::Neither, |run| Some(whole::ended_well(run) as f64))
+    of("jobs_finished", "Jobs that ended well", Better::Neither, |own| Some(whole::ended_well(own) as f64))
         .wordless()
         .row("Jobs that ended well", Form::Count),
     by("jobs_finished", "Jobs that ended well", "count()").field("jobs_counted").row("Jobs that count", Form::Count),

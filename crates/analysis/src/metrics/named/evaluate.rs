@@ -17,61 +17,83 @@ use super::filter::Filter;
 use super::formula::{Aggregate, Formula, Statistic};
 use super::sizes::Sizes;
 use crate::metrics::list::Quantity;
-use crate::statistics::distribution::{Distribution, mean};
+use crate::runs::compared::{Compared, counting_rows};
+use crate::statistics::distribution::{mean, quantile};
 use crate::{JobMetrics, Run};
 
 /// A run, with what several metrics need of it. It is computed once, when a metric first needs it.
 pub struct Measured<'a> {
-    run: &'a Run,
+    own: &'a dyn Compared,
     sizes: OnceCell<Sizes>,
     counted: OnceCell<Vec<&'a JobMetrics>>,
-    /// The values of quantities over all jobs that count, in ascending order.
-    sorted: RefCell<BTreeMap<&'static str, Rc<Distribution>>>,
+    /// The rows of the jobs that count.
+    rows: OnceCell<Vec<usize>>,
+    /// The known values of quantities over all jobs that count, in the order of the jobs.
+    values: RefCell<BTreeMap<&'static str, Rc<[f64]>>>,
 }
 
 impl<'a> Measured<'a> {
     /// A run to be measured.
     pub fn new(run: &'a Run) -> Self {
-        Self { run, sizes: OnceCell::new(), counted: OnceCell::new(), sorted: RefCell::default() }
+        Self::of(run)
+    }
+
+    /// A run to be measured, perhaps only an outline: of that, only the metrics of a summary are known.
+    pub fn of(own: &'a dyn Compared) -> Self {
+        Self {
+            own,
+            sizes: OnceCell::new(),
+            counted: OnceCell::new(),
+            rows: OnceCell::new(),
+            values: RefCell::default(),
+        }
     }
 
     /// The run.
-    pub fn run(&self) -> &'a Run {
-        self.run
+    pub fn own(&self) -> &'a dyn Compared {
+        self.own
     }
 
-    /// The jobs that count.
+    /// The rows of the jobs that count.
+    fn rows(&self) -> &[usize] {
+        self.rows.get_or_init(|| counting_rows(self.own).collect())
+    }
+
+    /// The jobs that count; none of an outline.
     fn counted(&self) -> &[&'a JobMetrics] {
-        self.counted.get_or_init(|| self.run.finished_jobs().collect())
+        self.counted.get_or_init(|| self.own.run().into_iter().flat_map(Run::finished_jobs).collect())
     }
 
-    fn columns<'j>(&self, jobs: &'j [&'a JobMetrics]) -> Columns<'j, 'a> {
-        Columns { jobs, sizes: *self.sizes.get_or_init(|| Sizes::of(self.run)), clock: self.run.clock() }
+    fn columns<'j>(&self, jobs: &'j [&'a JobMetrics], run: &Run) -> Columns<'j, 'a> {
+        Columns { jobs, sizes: *self.sizes.get_or_init(|| Sizes::of(run)), clock: run.clock() }
     }
 
     /// The jobs for which the filter holds: jobs that count, or all of the window if it names the outcome.
     fn jobs(&self, filter: Option<&Filter>) -> Cow<'_, [&'a JobMetrics]> {
-        let Some(filter) = filter else { return Cow::Borrowed(self.counted()) };
+        let Some((filter, run)) = filter.zip(self.own.run()) else { return Cow::Borrowed(self.counted()) };
         let all: Cow<'_, [&'a JobMetrics]> = if filter.names(OUTCOME) {
-            self.run.jobs.iter().filter(|job| job.standing != Standing::OutsideWindow).collect()
+            run.jobs.iter().filter(|job| job.standing != Standing::OutsideWindow).collect()
         } else {
             Cow::Borrowed(self.counted())
         };
-        let mask = filter.mask(&self.columns(&all));
+        let mask = filter.mask(&self.columns(&all, run));
         all.iter().zip(mask.iter()).filter_map(|(job, holds)| (holds == Some(true)).then_some(*job)).collect()
     }
 
-    /// The values of a quantity over all jobs that count, in ascending order.
-    fn sorted(&self, quantity: &'static Quantity) -> Rc<Distribution> {
-        let made = || Rc::new(Distribution::new(self.counted().iter().filter_map(|job| (quantity.of)(job))));
-        Rc::clone(self.sorted.borrow_mut().entry(quantity.name).or_insert_with(made))
+    /// The known values of a quantity over all jobs that count, in the order of the jobs.
+    pub(crate) fn values(&self, quantity: &'static Quantity) -> Rc<[f64]> {
+        let made = || {
+            let numbers = self.own.numbers(quantity.name);
+            self.rows().iter().filter_map(|row| numbers.get(*row)).collect()
+        };
+        Rc::clone(self.values.borrow_mut().entry(quantity.name).or_insert_with(made))
     }
 }
 
 impl Formula {
     pub(super) fn of(&self, run: &Measured<'_>) -> Option<f64> {
         match self {
-            Self::Run(own) => (own.of)(run.run()),
+            Self::Run(own) => (own.of)(run.own()),
             // No number of a whole run is below 0; of clocks that disagree, a difference may be.
             Self::Whole(formula) => formula.of(run).filter(|number| *number >= 0.0),
             Self::Number(number, _) => Some(*number),
@@ -79,9 +101,8 @@ impl Formula {
                 let [one, other] = parts.as_ref();
                 Some(operator.of(one.of(run)?, other.of(run)?))
             }
-            Self::Jobs(Aggregate::Of(Statistic::Quantile(share), quantity), None) => {
-                run.sorted(quantity).quantile(*share)
-            }
+            Self::Jobs(Aggregate::Count, None) => Some(run.rows().len() as f64),
+            Self::Jobs(Aggregate::Of(statistic, quantity), None) => statistic.of(&run.values(quantity)),
             Self::Jobs(aggregate, filter) => aggregate.of(&run.jobs(filter.as_ref()), run),
             Self::Jain(aggregate, by, filter) => {
                 let jobs = run.jobs(filter.as_ref());
@@ -103,10 +124,13 @@ impl Aggregate {
         match self {
             Self::Count => Some(jobs.len() as f64),
             Self::Share(which) => {
-                let own = which.mask(&run.columns(jobs)).iter().filter(|holds| *holds == Some(true)).count();
+                let own =
+                    which.mask(&run.columns(jobs, run.own.run()?)).iter().filter(|holds| *holds == Some(true)).count();
                 (!jobs.is_empty()).then(|| own as f64 / jobs.len() as f64)
             }
-            Self::Of(statistic, quantity) => statistic.of(jobs.iter().filter_map(|job| (quantity.of)(job)).collect()),
+            Self::Of(statistic, quantity) => {
+                statistic.of(&jobs.iter().filter_map(|job| (quantity.of)(job)).collect::<Vec<_>>())
+            }
         }
     }
 }
@@ -119,17 +143,17 @@ fn jain(numbers: &[f64]) -> Option<f64> {
 
 impl Statistic {
     /// The statistic of a sample; `None` if it has too few values.
-    fn of(self, sample: Vec<f64>) -> Option<f64> {
+    fn of(self, sample: &[f64]) -> Option<f64> {
         if sample.is_empty() {
             return None;
         }
         match self {
-            Self::Mean => mean(&sample),
-            Self::Min => sample.into_iter().reduce(f64::min),
-            Self::Max => sample.into_iter().reduce(f64::max),
-            Self::Sum => Some(sample.into_iter().sum()),
+            Self::Mean => mean(sample),
+            Self::Min => sample.iter().copied().reduce(f64::min),
+            Self::Max => sample.iter().copied().reduce(f64::max),
+            Self::Sum => Some(sample.iter().sum()),
             Self::Deviation => Some(sample.iter().std_dev()).filter(|deviation| deviation.is_finite()),
-            Self::Quantile(share) => Distribution::new(sample).quantile(share),
+            Self::Quantile(share) => quantile(sample, share),
         }
     }
 }

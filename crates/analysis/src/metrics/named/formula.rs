@@ -136,6 +136,16 @@ impl Formula {
         }
     }
 
+    /// The quantities that it needs of all jobs that count.
+    pub(super) fn quantities(&self) -> Vec<&'static Quantity> {
+        match self {
+            Self::Whole(formula) => formula.quantities(),
+            Self::Pair(_, parts) => parts.iter().flat_map(Self::quantities).collect(),
+            Self::Jobs(Aggregate::Of(_, quantity), None) => vec![quantity],
+            Self::Run(_) | Self::Number(..) | Self::Jobs(..) | Self::Jain(..) => Vec::new(),
+        }
+    }
+
     /// Whether it is a number that does not depend on the run.
     pub(super) fn is_constant(&self) -> bool {
         match self {

@@ -50,7 +50,7 @@ pub use self::literal::UNITS;
 pub use self::problem::Problem;
 pub use self::sizes::Sizes;
 pub use crate::metrics::list::QUANTITIES;
-use crate::metrics::list::{Better, NUMBERS, Number, Way};
+use crate::metrics::list::{Better, NUMBERS, Number, Quantity, Way};
 use crate::statistics::compare::{Comparison, JOB_METRICS};
 use crate::statistics::practical::Ratio;
 
@@ -131,6 +131,11 @@ impl Metric {
     /// `["/", ["sum", "in_queue"], ["count"]]`. `None` if it has a filter or needs more than the quantities of jobs.
     pub fn formula(&self) -> Option<Value> {
         self.formula.data()
+    }
+
+    /// The quantities that it needs of all jobs that count.
+    pub(crate) fn quantities(&self) -> Vec<&'static Quantity> {
+        self.formula.quantities()
     }
 
     /// Which comparison of two runs tests it: a metric of a job, and the ratio in question. `None` if none does.
