@@ -687,6 +687,26 @@ impl World {
         Ok(schedule)
     }
 
+    /// Replays the world under a policy, with each heartbeat by itself or not. Returns the number of events, too; none if the
+    /// replay stands still.
+    pub(crate) fn replay_by(
+        &self,
+        name: &str,
+        policy: &mut dyn Policy,
+        one_by_one: bool,
+    ) -> Result<(Schedule, Option<u64>), Error> {
+        let cluster = self.cluster().for_policy(policy).expect("a cluster with room");
+        let options = Options { seed: self.seed, one_by_one, lulls: self.lulls, ..Options::default() };
+        let mut schedule = Schedule::default();
+        let workload = self.workload(&cluster);
+        let events = match replay(&workload, &cluster, (name, policy), &options, &mut schedule, &mut |_| {}) {
+            Ok(tally) => Some(tally.events),
+            Err(Error::Stalled { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok((schedule, events))
+    }
+
     /// Replays the world under a policy with an observer.
     pub(crate) fn observe(
         &self,
