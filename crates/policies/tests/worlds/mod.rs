@@ -590,6 +590,10 @@ impl Wrapper for Eager {
         true
     }
 
+    fn declines(&self, _view: View<'_>) -> bool {
+        false
+    }
+
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.below.heartbeat(offer)?;
         for kind in Kind::BOTH {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::events::NEVER;
 use crate::hadoop::beats::Beats;
+use crate::hadoop::bits::Bits;
 use crate::ids::{Ms, NodeId};
 
 /// The planned heartbeats of all nodes.
@@ -25,8 +26,8 @@ pub(super) struct Ring {
     round: Ms,
     begin: Ms,
     /// The places that call in this round, and in the next.
-    now: Places,
-    next: Places,
+    now: Bits,
+    next: Bits,
     /// Those that call later, by round. A place that has been planned for an earlier round since is still in its list.
     later: BTreeMap<Ms, Vec<u32>>,
     /// The first call of all, if it is known.
@@ -45,8 +46,8 @@ impl Ring {
         Self {
             interval,
             beats: vec![NEVER; order.len()],
-            now: Places::of(order.len()),
-            next: Places::of(order.len()),
+            now: Bits::below(order.len()),
+            next: Bits::below(order.len()),
             starts: order.iter().map(|&(start, _)| start).collect(),
             nodes: order.into_iter().map(|(_, node)| node).collect(),
             places,
@@ -108,7 +109,7 @@ impl Ring {
     }
 
     fn find_first(&mut self) -> Option<(Ms, u32)> {
-        if let Some(place) = self.now.first().or_else(|| self.next.first()) {
+        if let Some(place) = self.now.first_from(0).or_else(|| self.next.first_from(0)) {
             return Some((self.beats[place as usize], place));
         }
         while let Some(entry) = self.later.first_entry() {
@@ -154,47 +155,11 @@ impl Ring {
         round: Ms,
         beats: &[Ms],
         (starts, begin): (&[Ms], Ms),
-        bits: &mut Places,
+        bits: &mut Bits,
     ) {
         let places = later.remove(&round).unwrap_or_default();
         let planned = |&place: &u32| beats[place as usize] == begin + starts[place as usize];
         places.into_iter().filter(planned).for_each(|place| bits.insert(place));
-    }
-}
-
-/// A set of places.
-struct Places {
-    words: Vec<u64>,
-    /// All words before this one are empty.
-    from: usize,
-}
-
-impl Places {
-    fn of(count: usize) -> Self {
-        Self { words: vec![0; count.div_ceil(64)], from: 0 }
-    }
-
-    #[inline]
-    fn insert(&mut self, place: u32) {
-        let word = (place / 64) as usize;
-        self.words[word] |= 1 << (place % 64);
-        self.from = self.from.min(word);
-    }
-
-    #[inline]
-    fn remove(&mut self, place: u32) {
-        self.words[(place / 64) as usize] &= !(1 << (place % 64));
-    }
-
-    #[inline]
-    fn first(&mut self) -> Option<u32> {
-        while let Some(&word) = self.words.get(self.from) {
-            if word != 0 {
-                return Some(self.from as u32 * 64 + word.trailing_zeros());
-            }
-            self.from += 1;
-        }
-        None
     }
 }
 
