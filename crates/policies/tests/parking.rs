@@ -50,6 +50,28 @@ proptest! {
     }
 
     #[test]
+    fn heartbeats_in_a_ring_change_neither_a_schedule_nor_the_number_of_events(
+        world in world(Wanted { every_rule: true, finishes: true }),
+        (is_quiet, after, windows) in (any::<bool>(), 1..=20_i64, 1..=4_i64),
+    ) {
+        let lulls = if is_quiet { Lulls { after: after * world.unit, windows } } else { world.lulls };
+        let world = World { lulls, ..world };
+        let in_ring = some_policies(&world).into_iter();
+        for ((label, mut policy), (_, mut same)) in in_ring.zip(some_policies(&world)) {
+            let replay = |policy: &mut dyn Policy, one_by_one| {
+                world.replay_by(&label, policy, one_by_one).map_err(|error| TestCaseError::fail(error.to_string()))
+            };
+            let (ring, events) = replay(&mut *policy, false)?;
+            let (heap, all) = replay(&mut *same, true)?;
+            let parted = difference(["in a ring", "one by one"], [&ring, &heap]);
+            let parted = parted.or_else(|| (events != all).then(|| format!("{events:?} events, one by one {all:?}")));
+            if let Some(difference) = parted {
+                return Err(TestCaseError::fail(format!("{label}: {difference}\n{world:#?}")));
+            }
+        }
+    }
+
+    #[test]
     fn parking_changes_no_schedule(world in world(Wanted { every_rule: true, finishes: true })) {
         let parked = schedules(&world, true);
         for ((label, parked), (_, unparked)) in parked.iter().zip(&schedules(&world, false)) {

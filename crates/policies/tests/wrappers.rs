@@ -50,6 +50,7 @@ recorder! {
         fn skips_idle_ticks(view: View<'_>) -> bool;
         fn restless(view: View<'_>) -> bool;
         fn counts_heartbeats(view: View<'_>) -> bool;
+        fn declines(view: View<'_>) -> bool;
     }
     reports {
         fn job_submitted(job: JobId, view: View<'_>);

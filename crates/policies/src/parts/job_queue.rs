@@ -25,7 +25,10 @@ impl JobQueue {
 
     /// A job has ended.
     pub fn remove(&mut self, job: JobId) {
-        self.jobs.retain(|&(_, other)| other != job);
+        let places = Priority::ALL.iter().filter_map(|&priority| self.jobs.binary_search(&(priority, job)).ok());
+        if let Some(place) = places.into_iter().next() {
+            self.jobs.remove(place);
+        }
     }
 
     /// Keeps the jobs of which this holds.
@@ -36,6 +39,12 @@ impl JobQueue {
     /// The jobs, in order.
     pub fn iter(&self) -> impl Iterator<Item = JobId> + '_ {
         self.jobs.iter().map(|&(_, job)| job)
+    }
+
+    /// The priority of the first job, or of the first whose priority comes after this one.
+    pub fn next_priority(&self, after: Option<Priority>) -> Option<Priority> {
+        let place = after.map_or(0, |after| self.jobs.partition_point(|&(priority, _)| priority <= after));
+        self.jobs.get(place).map(|&(priority, _)| priority)
     }
 
     /// The job at a place.

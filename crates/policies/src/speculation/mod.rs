@@ -58,6 +58,11 @@ pub trait Speculator {
     /// it returns `false`, [`Speculator::pick`] must find none and change nothing.
     fn may_pick(&self, view: View<'_>) -> bool;
 
+    /// Whether [`Speculator::pick`] would now find none for any node and change nothing.
+    fn declines(&self, view: View<'_>) -> bool {
+        !self.may_pick(view)
+    }
+
     /// The running task of this kind that the node should run as well. The node has room for it.
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId>;
 }
@@ -138,6 +143,10 @@ impl Wrapper for WithSpeculation {
 
     fn restless(&self, view: View<'_>) -> bool {
         self.base.restless(view) || self.speculator.may_pick(view)
+    }
+
+    fn declines(&self, view: View<'_>) -> bool {
+        self.base.declines(view) && self.speculator.declines(view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

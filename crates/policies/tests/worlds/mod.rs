@@ -590,6 +590,10 @@ impl Wrapper for Eager {
         true
     }
 
+    fn declines(&self, _view: View<'_>) -> bool {
+        false
+    }
+
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.below.heartbeat(offer)?;
         for kind in Kind::BOTH {
@@ -685,6 +689,26 @@ impl World {
         }
         schedule.ends.sort_unstable_by_key(|end| (end.task, end.attempt));
         Ok(schedule)
+    }
+
+    /// Replays the world under a policy, with each heartbeat by itself or not. Returns the number of events, too; none if the
+    /// replay stands still.
+    pub(crate) fn replay_by(
+        &self,
+        name: &str,
+        policy: &mut dyn Policy,
+        one_by_one: bool,
+    ) -> Result<(Schedule, Option<u64>), Error> {
+        let cluster = self.cluster().for_policy(policy).expect("a cluster with room");
+        let options = Options { seed: self.seed, one_by_one, lulls: self.lulls, ..Options::default() };
+        let mut schedule = Schedule::default();
+        let workload = self.workload(&cluster);
+        let events = match replay(&workload, &cluster, (name, policy), &options, &mut schedule, &mut |_| {}) {
+            Ok(tally) => Some(tally.events),
+            Err(Error::Stalled { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok((schedule, events))
     }
 
     /// Replays the world under a policy with an observer.

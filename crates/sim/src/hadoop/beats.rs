@@ -34,9 +34,30 @@ impl Beats {
         Self { first: rules.first, starts, interval, jitter, seed }
     }
 
+    /// Of nodes that call first at these instants, and then every `interval`.
+    #[cfg(test)]
+    pub(crate) fn regular(starts: Vec<Ms>, interval: Ms) -> Self {
+        Self { first: starts.iter().copied().min().unwrap_or(0), starts, interval, jitter: 0, seed: 0 }
+    }
+
+    /// Whether each heartbeat of a node comes exactly one interval after the one before.
+    pub(crate) fn are_regular(&self) -> bool {
+        self.jitter == 0
+    }
+
+    /// When each node calls first, by [`NodeId`]: within one interval.
+    pub(crate) fn starts(&self) -> &[Ms] {
+        &self.starts
+    }
+
     /// The first heartbeat of a node at `at` or later.
+    #[inline]
     pub(crate) fn from(&self, node: NodeId, at: Ms) -> Ms {
         let start = self.starts[node.index()];
+        if self.jitter == 0 {
+            let late = (at - start).max(0) as u64;
+            return start + late.next_multiple_of(self.interval as u64) as Ms;
+        }
         let mut number = (at - start - self.jitter).max(0) / self.interval;
         loop {
             let beat = self.beat(node, start, number);

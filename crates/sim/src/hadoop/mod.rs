@@ -13,6 +13,7 @@
 mod ask;
 mod attempt;
 mod beats;
+mod bits;
 mod check;
 mod cluster;
 mod containers;

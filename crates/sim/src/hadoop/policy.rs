@@ -98,6 +98,12 @@ pub trait Policy {
         false
     }
 
+    /// Whether all heartbeats would now come to nothing: the policy would launch no task on any node, change nothing that it keeps,
+    /// and have no reason to report. The engine then only counts them, until the world changes or time passes, when it asks again.
+    fn declines(&self, _view: View<'_>) -> bool {
+        false
+    }
+
     // Under YARN only.
 
     /// The resource manager has learned that a container runs or has ended. This includes the containers of application

@@ -347,6 +347,13 @@ impl<'a> View<'a> {
         self.world.ready_of_all(kind)
     }
 
+    /// The first active job after `after`, or the first of all, of which a task of a kind could be launched now, in order of
+    /// submission ([`JobView::ready`]).
+    #[inline]
+    pub fn next_ready(&self, kind: Kind, after: Option<JobId>) -> Option<JobId> {
+        self.world.next_ready(kind, after)
+    }
+
     /// How many tasks of a kind are unfinished, over all jobs. Reduces count only if their jobs are past slow-start.
     #[inline]
     pub fn remaining(&self, kind: Kind) -> u64 {

@@ -90,37 +90,54 @@ impl Fifo {
 
     /// The first job that has a map gives one; returns whether it is in the node's rack.
     fn launch_one_map(&self, offer: &mut Offer<'_, '_>) -> Result<Option<bool>, Violation> {
-        for job in self.queue.iter() {
-            if offer.view().job(job).waiting(Kind::Map) == 0 {
-                continue;
-            }
+        let mut next = self.next_ready(Kind::Map, None, offer.view());
+        while let Some(job) = next {
             if offer.launch_map(job, Reach::Rack)?.is_some() {
                 return Ok(Some(true));
             }
             if offer.launch_map(job, Reach::OffRack)?.is_some() {
                 return Ok(Some(false));
             }
+            next = self.next_ready(Kind::Map, Some(job), offer.view());
         }
         Ok(None)
+    }
+
+    /// The first job in the queue, or the first after one, of which a task of a kind could be launched.
+    fn next_ready(&self, kind: Kind, after: Option<JobId>, view: View<'_>) -> Option<JobId> {
+        let priority = after.map(|job| view.job(job).priority());
+        let mut now = (priority.or_else(|| self.queue.next_priority(None))?, after);
+        loop {
+            let (priority, after) = now;
+            let mut ready =
+                std::iter::successors(view.next_ready(kind, after), |&job| view.next_ready(kind, Some(job)));
+            if let Some(job) = ready.find(|&job| view.job(job).priority() == priority) {
+                return Some(job);
+            }
+            now = (self.queue.next_priority(Some(priority))?, None);
+        }
     }
 
     fn launch_reduce(&self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         if Self::available(Kind::Reduce, offer) == 0 {
             return Ok(());
         }
-        let exceeded = self.padding_exceeded(Kind::Reduce, offer);
-        for job in self.queue.iter() {
-            if offer.view().job(job).desired(Kind::Reduce) == 0 {
-                continue;
+        if self.padding_exceeded(Kind::Reduce, offer) {
+            // Only the first job may use what is kept free.
+            let mut with_reduces = self.queue.iter().filter(|&job| offer.view().job(job).desired(Kind::Reduce) > 0);
+            if let Some(first) = with_reduces.next()
+                && !offer.launch_reduce(first)?
+            {
+                self.keep_for(first, offer.view());
             }
+            return Ok(());
+        }
+        let mut next = self.next_ready(Kind::Reduce, None, offer.view());
+        while let Some(job) = next {
             if offer.launch_reduce(job)? {
                 break;
             }
-            // Only the first job may use what is kept free.
-            if exceeded {
-                self.keep_for(job, offer.view());
-                break;
-            }
+            next = self.next_ready(Kind::Reduce, Some(job), offer.view());
         }
         Ok(())
     }
@@ -141,6 +158,10 @@ impl Policy for Fifo {
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.queue.remove(job);
+    }
+
+    fn declines(&self, view: View<'_>) -> bool {
+        Kind::BOTH.iter().all(|&kind| view.ready(kind) == 0)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

@@ -13,8 +13,6 @@
 //! Decisions: a master sends its requests at the heartbeat at which it decides them. A master fails only with its node.
 //! When a job ends, its containers end at their nodes' next heartbeats.
 
-use std::cmp::Reverse;
-
 use resched_tables::model::Reason;
 
 use super::Engine;
@@ -140,7 +138,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 Container { id: 0, job, task: None, kind: None, node, size, state: ContainerState::Completed };
             self.policy.container_changed(&container, View { world: &self.world });
             if self.world.jobs[job.index()].phase == JobPhase::Active {
-                self.next_master_beat[job.index()] = NEVER;
+                self.planned.cancel_master(job);
                 self.world.restart_master(job);
                 self.note_start(job, Reason::Master);
                 self.observer.master_lost(self.world.now, job)?;
@@ -191,11 +189,11 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     pub(super) fn needs_container_node(&self, needs: Needs, node: NodeId) -> bool {
-        needs.all || needs.any_slot && self.policy.may_use(node, View { world: &self.world })
+        needs.any_slot && self.policy.may_use(node, View { world: &self.world })
     }
 
     /// When this node must call next: as [`Engine::plan`], and once a container has started.
-    pub(super) fn plan_containers(&mut self, node: NodeId, at: Position, next: Ms) {
+    pub(super) fn plan_containers(&mut self, node: NodeId, at: Position, next: Ms, needs: Needs) {
         let (mut first_start, mut first_end) = (NEVER, NEVER);
         let mut awake = false;
         for id in &self.world.nodes[node.index()].runs {
@@ -214,7 +212,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 first_start = first_start.min(app.am_start);
             }
         }
-        self.plan_beat(node, awake, next);
+        self.plan_beat(node, awake, next, needs);
         if first_start < NEVER {
             self.schedule(node, self.beat_after(node, first_start, at));
         }
@@ -301,11 +299,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     pub(super) fn plan_master(&mut self, job: JobId, at: Ms) {
         let Some(yarn) = &self.world.yarn else { return };
         let beat = yarn.am_beat(job, at);
-        let next = &mut self.next_master_beat[job.index()];
-        if beat < *next {
-            *next = beat;
-            self.heap.push(Reverse((beat, self.classes.master, job.0)));
-        }
+        self.planned.plan_master(job, beat);
     }
 
     fn with_yarn<T>(&mut self, change: impl FnOnce(&mut crate::hadoop::containers::Yarn) -> T) -> Option<T> {

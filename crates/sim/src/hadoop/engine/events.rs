@@ -7,8 +7,6 @@
 //!
 //! At each instant, ends of work come first, then failures of nodes, then all other events.
 
-use std::cmp::Reverse;
-
 use super::Engine;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::observer::Observer;
@@ -51,7 +49,7 @@ pub(super) enum Event {
 }
 
 /// An event that is to come, and where it stands.
-type Due = (Position, Event);
+pub(super) type Due = (Position, Event);
 
 /// The earlier of two events that may come; the first one if both stand at the same place.
 #[inline]
@@ -110,7 +108,7 @@ impl Classes {
 impl<O: Observer> Engine<'_, '_, O> {
     /// The next event, which stays where it is; `None` if nothing is to come.
     pub(super) fn next_event(&mut self) -> Option<Due> {
-        let planned = earlier(self.next_heartbeat(), self.next_submission());
+        let planned = earlier(self.planned.first(), self.next_submission());
         let sudden = earlier(self.next_work(), self.next_change());
         let tick = self.due_tick(earlier(planned, sudden));
         let planned = earlier(planned, tick);
@@ -118,25 +116,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         sudden.filter(comes_first).or(planned)
     }
 
-    /// The first heartbeat that is not stale.
-    fn next_heartbeat(&mut self) -> Option<Due> {
-        while let Some(&Reverse(beat)) = self.heap.peek() {
-            let (event, planned) = if beat.1 == self.classes.master {
-                let job = JobId(beat.2);
-                (Event::MasterHeartbeat(job), self.next_master_beat[job.index()])
-            } else {
-                let node = NodeId(beat.2);
-                (Event::NodeHeartbeat(node), self.next_beat[node.index()])
-            };
-            if planned == beat.0 {
-                return Some((beat, event));
-            }
-            self.heap.pop();
-        }
-        None
-    }
-
-    fn next_submission(&self) -> Option<Due> {
+    pub(super) fn next_submission(&self) -> Option<Due> {
         let &(at, id) = self.arrivals.get(self.next_job)?;
         Some(((at, self.classes.submissions[self.next_job], id.0), Event::Submission(id)))
     }
@@ -147,7 +127,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Some(((at, 0, 0), Event::Work(run)))
     }
 
-    fn next_change(&self) -> Option<Due> {
+    pub(super) fn next_change(&self) -> Option<Due> {
         let &(at, change, node) = self.changes.get(self.next_change)?;
         Some(((at, 0, 0), Event::Change(node, change)))
     }
@@ -155,6 +135,9 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// The next tick if it comes before `next`; of a row of idle ticks only the last, or in a lull those that count.
     fn due_tick(&mut self, next: Option<Due>) -> Option<Due> {
         let mut due = self.next_tick?;
+        if next.is_some_and(|((at, ..), _)| at < due) {
+            return None;
+        }
         let period = self.policy.period()?;
         if self.ticked != (self.world.version, true) {
             return Some(((due, self.classes.tick, 0), Event::Tick));

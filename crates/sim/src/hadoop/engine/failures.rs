@@ -3,7 +3,7 @@
 use resched_tables::model::Outcome;
 
 use super::Engine;
-use super::events::{Change, NEVER, Position};
+use super::events::{Change, Position};
 use crate::Error;
 use crate::hadoop::attempt::Kill;
 use crate::hadoop::beats::Beats;
@@ -37,8 +37,8 @@ impl<O: Observer> Engine<'_, '_, O> {
             Change::Loss => self.lose(node, at),
             Change::Return => {
                 self.world.welcome(node);
-                if !self.parking || self.needs_node(self.find_needs(), node) {
-                    self.schedule(node, self.beat_after(node, at.0, at));
+                if self.needs_node(self.find_needs(), node) {
+                    self.plan_call(node, self.beat_after(node, at.0, at));
                 }
                 Ok(())
             }
@@ -47,7 +47,8 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// A node falls silent: its attempts die, and the master does not know.
     fn silence(&mut self, node: NodeId) -> Result<(), Error> {
-        self.next_beat[node.index()] = NEVER;
+        self.planned.cancel_node(node);
+        self.disturb(node);
         self.world.nodes[node.index()].health = Health::Silent(self.world.now);
         self.world.orphan_containers(node);
         for place in 0..self.world.nodes[node.index()].runs.len() {
@@ -85,9 +86,10 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.note_lost(&jobs);
         if self.world.cluster.config.nodes.copying_reduces > 0 {
             // Reduces that must fetch again make room for others.
+            let needs = self.find_needs();
             for node in self.world.cluster.node_ids() {
                 self.world.plan_computing(node);
-                self.plan(node, at, self.beat_after(node, at.0, at));
+                self.plan(node, at, self.beat_after(node, at.0, at), needs);
             }
         }
         let before = self.kept_for(node);

@@ -1,11 +1,10 @@
 //! The heartbeats of nodes: their reports, and the work they get.
 
-use std::cmp::Reverse;
-
 use resched_tables::model::Reason;
 
 use super::Engine;
-use super::events::Position;
+use super::events::{NEVER, Position};
+use super::parking::Needs;
 use crate::Error;
 use crate::cluster_file::ReduceModel;
 use crate::hadoop::attempt::Attempt;
@@ -30,16 +29,32 @@ impl<O: Observer> Engine<'_, '_, O> {
         if out_of_band && (end, self.classes.heartbeat, node.0) > at { end } else { self.beat_after(node, end, at) }
     }
 
-    /// The node has a heartbeat at `at`, if it has none before.
+    /// What is on a node has changed: it has a heartbeat at `at`, if it has none before.
     pub(super) fn schedule(&mut self, node: NodeId, at: Ms) {
-        if at < self.next_beat[node.index()] && self.world.nodes[node.index()].health == Health::Up {
-            self.next_beat[node.index()] = at;
-            self.heap.push(Reverse((at, self.classes.heartbeat, node.0)));
+        self.disturb(node);
+        self.plan_call(node, at);
+    }
+
+    /// The node has a heartbeat at `at`, if it has none before.
+    #[inline]
+    pub(super) fn plan_call(&mut self, node: NodeId, at: Ms) {
+        if at < self.planned.of_node(node) && self.world.nodes[node.index()].health == Health::Up {
+            self.planned.plan_node(node, at);
         }
     }
 
+    /// The node's next heartbeat may have something to report or to hear.
+    #[inline]
+    pub(super) fn disturb(&mut self, node: NodeId) {
+        self.rests[node.index()] = Ms::MIN;
+    }
+
     /// A node calls, if it does: a heartbeat out of band is not sent if the attempt that would have ended then has been killed since.
-    pub(super) fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+    /// Returns which nodes are needed after it.
+    pub(super) fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<Needs, Error> {
+        if self.rests[node.index()] > at.0 {
+            return self.heartbeat_at_rest(node, at);
+        }
         let next = self.beat_after(node, at.0, at);
         let runs = &self.world.nodes[node.index()].runs;
         let ended = |id: &AttemptId| self.world.runs[id.index()].end.is_some_and(|end| end <= at.0);
@@ -47,18 +62,15 @@ impl<O: Observer> Engine<'_, '_, O> {
             || self.world.beats.from(node, at.0) == at.0
             || runs.iter().any(ended)
             || self.world.nodes[node.index()].chores.iter().any(|chore| chore.end <= at.0);
-        if self.world.yarn.is_some() {
-            if due {
-                self.container_heartbeat(node, at, next)?;
-            }
-            self.plan_containers(node, at, next);
-        } else {
-            if due {
-                self.heartbeat(node, at, next)?;
-            }
-            self.plan(node, at, next);
+        if due && self.world.yarn.is_some() {
+            self.container_heartbeat(node, at, next)?;
+        } else if due {
+            self.heartbeat(node, at, next)?;
         }
-        Ok(())
+        self.disturb(node);
+        let needs = self.find_needs();
+        self.plan(node, at, next, needs);
+        Ok(needs)
     }
 
     /// A node with slots calls: it reports, is given work, and carries out what it is reported.
@@ -66,14 +78,44 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
         self.take_chore_reports(node)?;
+        self.serve(node, at, next)?;
+        self.carry_out_kills(node)?;
+        self.notify_reduces(node)
+    }
+
+    /// A node with slots calls that has nothing to report: all is as at its heartbeat before, but for what it is given now.
+    fn heartbeat_at_rest(&mut self, node: NodeId, at: Position) -> Result<Needs, Error> {
+        let (version, rests) = (self.world.version, self.rests[node.index()]);
+        let next = at.0 + self.world.cluster.interval();
+        self.world.settle_reports(at.0, node);
+        self.serve(node, at, next)?;
+        let needs = self.find_needs();
+        if self.world.version == version {
+            self.stay_at_rest(node, (rests, at), next, needs);
+        } else {
+            self.disturb(node);
+            self.plan(node, at, next, needs);
+        }
+        Ok(needs)
+    }
+
+    /// Plans the next heartbeat of a node that has nothing to report until `rests`.
+    pub(super) fn stay_at_rest(&mut self, node: NodeId, (rests, at): (Ms, Position), next: Ms, needs: Needs) {
+        self.plan_beat(node, false, next, needs);
+        if rests < NEVER && self.planned.of_node(node) > next {
+            self.plan_call(node, self.beat_for_end(node, rests, at));
+        }
+    }
+
+    /// Gives a node work.
+    fn serve(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         // A node that gets a set-up or clean-up task gets nothing else at this heartbeat.
         let served = self.world.chores_wait() && self.world.start_chore(node);
         let view = View { world: &self.world };
         if !served && (view.free(node) != Resources::NONE || self.policy.counts_heartbeats(view)) {
             self.consult(node, at, next)?;
         }
-        self.carry_out_kills(node)?;
-        self.notify_reduces(node)
+        Ok(())
     }
 
     /// Applies what the node reports: attempts that ended, in launch order, and those that run.

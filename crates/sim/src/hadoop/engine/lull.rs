@@ -104,8 +104,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         let needs = self.find_needs();
         for node in self.world.cluster.node_ids() {
-            if !self.parking || self.needs_node(needs, node) {
-                self.schedule(node, self.beat_after(node, at.0, at));
+            if self.needs_node(needs, node) {
+                self.plan_call(node, self.beat_after(node, at.0, at));
             }
         }
         for place in 0..self.world.active.len() {

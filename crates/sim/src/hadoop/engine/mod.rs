@@ -1,7 +1,7 @@
 //! The loop of a replay.
 //!
 //! Three kinds of event move the clock: submissions (a sorted cursor), ticks of the policy (a counter) and heartbeats
-//! (a heap, one entry a node); [`events`] finds the next one. The end of an attempt is not an event: the master learns
+//! ([`planned`]: one of each node at most); [`events`] finds the next one. The end of an attempt is not an event: the master learns
 //! of it at the node's next heartbeat. So a node with nothing else to report sleeps until its first heartbeat after its
 //! first end ([`parking`]). If nothing happens for a day, most heartbeats and ticks are left out ([`lull`]).
 //!
@@ -14,16 +14,16 @@ mod ends;
 mod events;
 mod failures;
 mod heartbeats;
+mod idle;
 mod kills;
 mod lull;
 mod parking;
+mod planned;
 mod reasons;
+mod ring;
 mod stall;
 mod ticks;
 mod work;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use resched_tables::model::TaskKind;
 
@@ -42,10 +42,11 @@ use crate::hadoop::world::World;
 use crate::ids::{AttemptId, JobId, Ms, NodeId};
 use crate::reasons::Reasons;
 use edges::arrivals;
-use events::{Change, Classes, Event, NEVER, Position};
+use events::{Change, Classes, Event, Position};
 use failures::changes;
 pub use lull::Lulls;
 use parking::Needs;
+use planned::Planned;
 
 /// How to run a replay.
 #[derive(Debug, Clone)]
@@ -55,6 +56,9 @@ pub struct Options {
     /// Whether to leave out heartbeats and ticks that change nothing. Turn it off only to check that it makes no
     /// difference.
     pub parking: bool,
+    /// Whether to handle each heartbeat that is not left out by itself, though nothing can come of it. Turn it on only to check
+    /// that it makes no difference, neither to the schedule nor to the number of events.
+    pub one_by_one: bool,
     /// When nothing has happened for so long that most heartbeats and ticks are left out.
     pub lulls: Lulls,
     /// Attempt times and outcomes given by hand.
@@ -63,14 +67,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, parking: true, lulls: Lulls::default(), script: Script::new() }
+        Self { seed: 1, parking: true, one_by_one: false, lulls: Lulls::default(), script: Script::new() }
     }
 }
 
 /// The counts of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Events that were handled.
+    /// Events: those that were handled, and the heartbeats of which nothing could come.
     pub events: u64,
     /// Attempts that were launched.
     pub launches: u64,
@@ -111,9 +115,12 @@ pub fn replay<O: Observer>(
     }
     let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
     engine.start();
+    let mut shown = 0;
     while engine.tally.jobs < workload.jobs().len() as u64 {
+        engine.pass_idle_heartbeats();
         engine.step()?;
-        if engine.tally.events.is_multiple_of(1 << 16) {
+        if engine.tally.events >> 16 != shown {
+            shown = engine.tally.events >> 16;
             progress(engine.tally.jobs);
         }
     }
@@ -132,12 +139,14 @@ struct Engine<'a, 'w, O> {
     classes: Classes,
     parking: bool,
     lulls: Lulls,
-    /// The next heartbeat of each node and master that is not asleep; entries that no longer agree with `next_beat` and
-    /// `next_master_beat` are stale.
-    heap: BinaryHeap<Reverse<Position>>,
-    next_beat: Vec<Ms>,
-    /// By job; empty on slots.
-    next_master_beat: Vec<Ms>,
+    /// The next heartbeat of each node and master that is not asleep.
+    planned: Planned,
+    /// Whether nodes can be at rest.
+    may_rest: bool,
+    /// Until when each node has nothing to report or to hear, as far as is known; [`Ms::MIN`] if it may have.
+    rests: Vec<Ms>,
+    /// The `world.version` and the instant at which the policy last did not decline.
+    insists: (u64, Ms),
     /// The jobs in the order of their arrival, and the next one to arrive.
     arrivals: Vec<(Ms, JobId)>,
     next_job: usize,
@@ -177,7 +186,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         observer: &'a mut O,
     ) -> Self {
         let mut world = World::new(workload, cluster, options.seed);
-        let masters = world.yarn.as_ref().map_or_else(Vec::new, |yarn| vec![NEVER; yarn.apps.len()]);
+        let masters = world.yarn.as_ref().map_or(0, |yarn| yarn.apps.len());
         let changes = changes(cluster, &world.beats);
         world.oracle = policy.is_oracle();
         if observer.wants_reasons() {
@@ -188,9 +197,16 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         }
         let period = policy.period();
         let arrivals = arrivals(&world, workload, cluster);
+        let classes = Classes::new(&arrivals, cluster, period);
+        let planned = Planned::new(&world.beats, cluster, &classes, masters, options.one_by_one);
+        // Under YARN, under the model `contention` and where reduces that compute are planned anew, more than the ends of its attempts
+        // brings a node something to do.
+        let on_slots = cluster.system() == System::Slots && world.bench.is_none();
+        let may_rest =
+            on_slots && options.parking && planned.are_regular() && cluster.config.nodes.copying_reduces == 0;
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),
-            classes: Classes::new(&arrivals, cluster, period),
+            classes,
             next_tick: period.map(|period| world.now + period),
             latest: (Ms::MIN, 0, 0),
             sampled: world.now,
@@ -200,14 +216,15 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             observer,
             parking: options.parking,
             lulls: options.lulls,
-            heap: BinaryHeap::new(),
-            next_beat: vec![NEVER; cluster.nodes().len()],
-            next_master_beat: masters,
+            planned,
+            may_rest,
+            rests: vec![Ms::MIN; cluster.nodes().len()],
+            insists: (0, Ms::MIN),
             arrivals,
             next_job: 0,
             changes,
             next_change: 0,
-            needs: Needs::default(),
+            needs: Needs { all: !options.parking, ..Needs::default() },
             ticked: (0, false),
             progressed: (0, 0),
             ends_come: None,
@@ -224,7 +241,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
     fn start(&mut self) {
         if !self.parking {
             for node in self.world.cluster.node_ids() {
-                self.schedule(node, self.world.beats.from(node, self.world.now));
+                self.plan_call(node, self.world.beats.from(node, self.world.now));
             }
         }
     }
@@ -237,6 +254,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         self.held.advance(at.0);
         self.tally.events += 1;
         self.check_progress()?;
+        let mut needs = None;
         match event {
             Event::Work(run) => {
                 // It is done between two other events.
@@ -254,13 +272,11 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
                 self.arrive(job)?;
             }
             Event::NodeHeartbeat(node) => {
-                self.heap.pop();
-                self.next_beat[node.index()] = NEVER;
-                self.heartbeat_if_due(node, at)?;
+                self.planned.take_node(node);
+                needs = Some(self.heartbeat_if_due(node, at)?);
             }
             Event::MasterHeartbeat(job) => {
-                self.heap.pop();
-                self.next_master_beat[job.index()] = NEVER;
+                self.planned.take_master(job);
                 self.master_heartbeat(job, at)?;
             }
         }
@@ -268,7 +284,8 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         self.note_held(at.0);
         self.report_reasons()?;
         self.retune();
-        self.wake_for_needs(at);
+        let needs = needs.unwrap_or_else(|| self.find_needs());
+        self.wake_for_needs(at, needs);
         self.note_progress(at);
         Ok(())
     }

@@ -21,9 +21,9 @@ pub(super) struct Needs {
 impl<O: Observer> Engine<'_, '_, O> {
     /// When this node must call next: at its next heartbeat if it could get a task or has something to say or hear,
     /// else once an attempt has ended.
-    pub(super) fn plan(&mut self, node: NodeId, at: Position, next: Ms) {
+    pub(super) fn plan(&mut self, node: NodeId, at: Position, next: Ms, needs: Needs) {
         if self.world.yarn.is_some() {
-            return self.plan_containers(node, at, next);
+            return self.plan_containers(node, at, next, needs);
         }
         let (mut first_end, mut awake) = (NEVER, false);
         for id in &self.world.nodes[node.index()].runs {
@@ -36,19 +36,24 @@ impl<O: Observer> Engine<'_, '_, O> {
             awake |= over;
             first_end = first_end.min(if over { NEVER } else { chore.end });
         }
-        self.plan_beat(node, awake, next);
+        self.plan_beat(node, awake, next, needs);
         if first_end < NEVER {
-            self.schedule(node, self.beat_for_end(node, first_end, at));
+            self.plan_call(node, self.beat_for_end(node, first_end, at));
+        }
+        let state = &self.world.nodes[node.index()];
+        let reported = state.reported.iter().sum::<u32>() as usize;
+        if self.may_rest && !awake && reported == state.runs.len() + state.chores.len() {
+            self.rests[node.index()] = first_end;
         }
     }
 
     /// Plans the next heartbeat of a node if it must call then, or else the next one that counts if it could get a task.
-    pub(super) fn plan_beat(&mut self, node: NodeId, awake: bool, next: Ms) {
+    pub(super) fn plan_beat(&mut self, node: NodeId, awake: bool, next: Ms, needs: Needs) {
         if awake {
-            self.schedule(node, next);
-        } else if !self.parking || self.needs_node(self.find_needs(), node) {
+            self.plan_call(node, next);
+        } else if self.needs_node(needs, node) {
             let beat = self.beat_that_counts(node, next);
-            self.schedule(node, beat);
+            self.plan_call(node, beat);
         }
     }
 
@@ -67,7 +72,11 @@ impl<O: Observer> Engine<'_, '_, O> {
         run.end.filter(|_| !self.is_over(run, at)).unwrap_or(NEVER)
     }
 
+    /// Which nodes must not sleep now; all, if heartbeats are not left out.
     pub(super) fn find_needs(&self) -> Needs {
+        if !self.parking {
+            return Needs { all: true, ..Needs::default() };
+        }
         let restless = self.policy.restless(View { world: &self.world });
         let all = self.policy.counts_heartbeats(View { world: &self.world });
         if let Some(yarn) = &self.world.yarn {
@@ -78,32 +87,33 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     pub(super) fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
+        if needs.all || needs == Needs::default() {
+            return needs.all;
+        }
         if self.world.yarn.is_some() {
             return self.needs_container_node(needs, node);
         }
         let free = self.world.nodes[node.index()].free;
         let fits = |kind| free.holds(self.world.cluster.demand(kind));
         let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
-        needs.all || by_kind || needs.any_slot && free != Resources::NONE
+        by_kind || needs.any_slot && free != Resources::NONE
     }
 
-    /// Wakes the nodes that this event has made needed.
-    pub(super) fn wake_for_needs(&mut self, at: Position) {
-        if !self.parking {
-            return;
-        }
-        let now = self.find_needs();
+    /// Wakes the nodes that this event has made needed, if these are what is needed `now`.
+    pub(super) fn wake_for_needs(&mut self, at: Position, now: Needs) {
         let before = std::mem::replace(&mut self.needs, now);
         let rises = |need: fn(Needs) -> bool| need(now) && !need(before);
         let more = rises(|n| n.maps) || rises(|n| n.reduces) || rises(|n| n.any_slot) || rises(|n| n.all);
         if !more {
             return;
         }
+        // A node that calls within an interval from now calls at its next heartbeat already.
+        let soon = if self.planned.are_regular() { at.0 + self.world.cluster.interval() } else { Ms::MIN };
         for node in self.world.cluster.node_ids() {
-            if self.needs_node(now, node) {
+            if self.planned.of_node(node) >= soon && self.needs_node(now, node) {
                 let next = self.beat_after(node, at.0, at);
                 let beat = self.beat_that_counts(node, next);
-                self.schedule(node, beat);
+                self.plan_call(node, beat);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::ids::{JobId, Ms};
 
 /// A replay is given up if nothing starts or ends for this long although tasks wait, and nothing will end by itself (7
 /// days: longer than the longest wait of any policy).
-const PATIENCE: Ms = 7 * 86_400_000;
+pub(super) const PATIENCE: Ms = 7 * 86_400_000;
 
 impl<O: Observer> Engine<'_, '_, O> {
     /// Gives the replay up if it stands still.

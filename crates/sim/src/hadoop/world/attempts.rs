@@ -40,6 +40,7 @@ impl World<'_> {
         }
         state.waiting[kind.index()] -= 1;
         state.launch = state.launch.or(Some(self.now));
+        self.mark_ready(job, kind);
         let id = self.start(task, node, course, next_beat, false);
         self.note_granted(id);
         id
@@ -264,5 +265,6 @@ impl World<'_> {
                 self.ready[1] += u64::from(reduces_ready);
             }
         }
+        self.mark_ready(job, kind);
     }
 }

@@ -31,6 +31,8 @@ impl World<'_> {
         if maps == 0 {
             self.jobs[job.index()].maps_done = Some(self.now);
         }
+        self.mark_ready(job, Kind::Map);
+        self.mark_ready(job, Kind::Reduce);
         self.ask_for_am(job);
     }
 
@@ -44,6 +46,26 @@ impl World<'_> {
         let state = &self.jobs[job.index()];
         self.ready[1] += u64::from(state.waiting[1]);
         self.remaining[1] += u64::from(self.workload.job(job).count(Kind::Reduce) - state.finished[1]);
+        self.mark_ready(job, Kind::Reduce);
+    }
+
+    /// Takes note of whether a job has tasks of a kind that could be launched.
+    #[inline]
+    pub(super) fn mark_ready(&mut self, job: JobId, kind: Kind) {
+        if self.yarn.is_none() {
+            let is_ready = self.jobs[job.index()].phase == JobPhase::Active && self.ready_of(job, kind) > 0;
+            self.ready_jobs[kind.index()].set(job.0, is_ready);
+        }
+    }
+
+    /// The first active job after `after`, or the first of all, of which a task of a kind could be launched.
+    pub(crate) fn next_ready(&self, kind: Kind, after: Option<JobId>) -> Option<JobId> {
+        let least = after.map_or(0, |job| job.0 + 1);
+        if self.yarn.is_none() {
+            return self.ready_jobs[kind.index()].first_from(least).map(JobId);
+        }
+        let later = &self.active[self.active.partition_point(|job| job.0 < least)..];
+        later.iter().copied().find(|&job| self.ready_of(job, kind) > 0)
     }
 
     pub(crate) fn reduces_may_start(&self, job: JobId) -> bool {
@@ -75,9 +97,11 @@ impl World<'_> {
             self.desired_with_reduces[0] -= u64::from(counts[0]);
             self.desired_with_reduces[1] -= u64::from(counts[1]);
         }
-        if let Some(place) = self.active.iter().position(|&other| other == job) {
+        if let Ok(place) = self.active.binary_search(&job) {
             self.active.remove(place);
         }
+        self.mark_ready(job, Kind::Map);
+        self.mark_ready(job, Kind::Reduce);
         self.withdraw(job);
         self.version += 1;
     }

@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 
+use crate::hadoop::bits::Bits;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
@@ -47,6 +48,10 @@ impl Returned {
 /// The waiting maps of one job.
 #[derive(Debug)]
 pub(crate) struct MapIndex {
+    /// The first map of the job.
+    begin: u32,
+    /// The maps that were ever launched, by number.
+    launched: Bits,
     nodes: Lists,
     racks: Lists,
     unplaced: Lists,
@@ -61,6 +66,7 @@ pub(crate) struct MapIndex {
 impl MapIndex {
     /// Lists the maps of a job.
     pub(crate) fn build(workload: &Workload, cluster: &Cluster, maps: std::ops::Range<u32>) -> Self {
+        let (begin, launched) = (maps.start, Bits::below(maps.len()));
         let (mut nodes, mut racks, mut unplaced) = (Vec::new(), Vec::new(), Vec::new());
         for task in maps.map(TaskId) {
             let replicas = workload.replicas(task);
@@ -78,9 +84,11 @@ impl MapIndex {
         }
         let waiting_unplaced = unplaced.len() as u32;
         Self {
-            nodes: Lists::new(nodes),
-            racks: Lists::new(racks),
-            unplaced: Lists::new(unplaced),
+            begin,
+            launched,
+            nodes: Lists::new(nodes, cluster.nodes().len()),
+            racks: Lists::new(racks, cluster.racks().len()),
+            unplaced: Lists::new(unplaced, 1),
             returned: Vec::new(),
             failures: Vec::new(),
             waiting_unplaced,
@@ -93,17 +101,15 @@ impl MapIndex {
         self.waiting_unplaced > 0
     }
 
-    /// The map that this node should run, no farther than `reach`; `launched` says which maps were ever launched, and
-    /// `everywhere` how many nodes there are.
+    /// The map that this node should run, no farther than `reach`; `everywhere` is how many nodes there are.
     pub(crate) fn find(
         &self,
         workload: &Workload,
         cluster: &Cluster,
         (node, everywhere): (NodeId, usize),
         reach: Reach,
-        launched: &dyn Fn(TaskId) -> bool,
     ) -> Option<TaskId> {
-        let look = Look { index: self, workload, cluster, node, everywhere, launched };
+        let look = Look { index: self, workload, cluster, node, everywhere };
         let rack = cluster.node(node).rack;
         let near = || look.on_node().or_else(|| if reach >= Reach::Rack { look.in_rack(rack) } else { None });
         let far = || look.off_rack(rack).or_else(|| look.unplaced());
@@ -127,6 +133,7 @@ impl MapIndex {
 
     /// Takes a map out that is launched now.
     pub(crate) fn launched(&mut self, task: TaskId, placed: bool) {
+        self.launched.insert(task.0 - self.begin);
         if !placed {
             self.waiting_unplaced -= 1;
         }
@@ -140,6 +147,7 @@ impl MapIndex {
 
     /// A map that was launched for the first time has not been, after all.
     pub(crate) fn not_launched(&mut self, workload: &Workload, cluster: &Cluster, task: TaskId) {
+        self.launched.remove(task.0 - self.begin);
         let replicas = workload.replicas(task);
         if replicas.is_empty() {
             self.waiting_unplaced += 1;
@@ -193,23 +201,26 @@ struct Look<'a> {
     cluster: &'a Cluster,
     node: NodeId,
     everywhere: usize,
-    launched: &'a dyn Fn(TaskId) -> bool,
 }
 
 impl Look<'_> {
+    fn launched(&self, task: TaskId) -> bool {
+        self.index.launched.contains(task.0 - self.index.begin)
+    }
+
     fn on_node(&self) -> Option<TaskId> {
         self.returned(|replicas| replicas.contains(&self.node))
-            .or_else(|| self.index.nodes.first(self.node.0, self.launched))
+            .or_else(|| self.index.nodes.first(self.node.0, |task| self.launched(task)))
     }
 
     fn in_rack(&self, rack: RackId) -> Option<TaskId> {
         self.returned(|replicas| replicas.iter().any(|&replica| self.cluster.node(replica).rack == rack))
-            .or_else(|| self.index.racks.first(rack.0, self.launched))
+            .or_else(|| self.index.racks.first(rack.0, |task| self.launched(task)))
     }
 
     fn off_rack(&self, own: RackId) -> Option<TaskId> {
         if self.index.returned.is_empty() {
-            return self.index.racks.first_but(own.0, self.launched);
+            return self.index.racks.first_but(own.0, |task| self.launched(task));
         }
         (0..self.cluster.racks().len() as u32)
             .map(RackId)
@@ -218,7 +229,7 @@ impl Look<'_> {
     }
 
     fn unplaced(&self) -> Option<TaskId> {
-        self.returned(<[NodeId]>::is_empty).or_else(|| self.index.unplaced.first(0, self.launched))
+        self.returned(<[NodeId]>::is_empty).or_else(|| self.index.unplaced.first(0, |task| self.launched(task)))
     }
 
     /// The map that came back last among those whose replicas fit; not one that failed here, unless it failed everywhere.
@@ -238,6 +249,7 @@ impl Look<'_> {
 /// Lists of maps by place, one after the other in one array.
 #[derive(Debug)]
 struct Lists {
+    /// The place of each list; empty if every place has one.
     places: Vec<u32>,
     starts: Vec<u32>,
     heads: Vec<Cell<u32>>,
@@ -247,7 +259,33 @@ struct Lists {
 }
 
 impl Lists {
-    fn new(mut entries: Vec<(u32, TaskId)>) -> Self {
+    /// Lists what lies at each of so many places; the maps come in ascending order.
+    fn new(entries: Vec<(u32, TaskId)>, places: usize) -> Self {
+        if entries.len() < places / 4 { Self::of_some(entries) } else { Self::of_all(&entries, places) }
+    }
+
+    /// A list for every place.
+    fn of_all(entries: &[(u32, TaskId)], places: usize) -> Self {
+        let mut starts = vec![0; places + 1];
+        for &(place, _) in entries {
+            starts[place as usize + 1] += 1;
+        }
+        for place in 0..places {
+            starts[place + 1] += starts[place];
+        }
+        let mut heads = starts[..places].to_vec();
+        let mut maps = vec![TaskId(0); entries.len()];
+        for &(place, task) in entries {
+            let end = &mut heads[place as usize];
+            maps[*end as usize] = task;
+            *end += 1;
+        }
+        let heads = starts[..places].iter().copied().map(Cell::new).collect();
+        Self { places: Vec::new(), starts, heads, maps, first: Cell::new(0) }
+    }
+
+    /// A list for each place at which something lies.
+    fn of_some(mut entries: Vec<(u32, TaskId)>) -> Self {
         entries.sort_unstable();
         let (mut places, mut starts) = (Vec::new(), Vec::new());
         for (position, &(place, _)) in entries.iter().enumerate() {
@@ -261,20 +299,30 @@ impl Lists {
         Self { places, starts, heads, maps: entries.into_iter().map(|(_, task)| task).collect(), first: Cell::new(0) }
     }
 
+    /// The list of a place, if it has one.
+    fn list(&self, place: u32) -> Option<usize> {
+        if self.places.is_empty() {
+            Some(place as usize).filter(|&list| list < self.heads.len())
+        } else {
+            self.places.binary_search(&place).ok()
+        }
+    }
+
     /// The first map at a place that was never launched.
-    fn first(&self, place: u32, launched: &dyn Fn(TaskId) -> bool) -> Option<TaskId> {
-        self.head(self.places.binary_search(&place).ok()?, launched)
+    fn first(&self, place: u32, launched: impl Fn(TaskId) -> bool) -> Option<TaskId> {
+        self.head(self.list(place)?, &launched)
     }
 
     /// The first such map at the first other place that has one.
-    fn first_but(&self, place: u32, launched: &dyn Fn(TaskId) -> bool) -> Option<TaskId> {
+    fn first_but(&self, place: u32, launched: impl Fn(TaskId) -> bool) -> Option<TaskId> {
+        let own = self.list(place);
         let mut all_before_empty = true;
-        for list in self.first.get() as usize..self.places.len() {
-            if self.places[list] == place {
+        for list in self.first.get() as usize..self.heads.len() {
+            if Some(list) == own {
                 all_before_empty = false;
                 continue;
             }
-            if let Some(task) = self.head(list, launched) {
+            if let Some(task) = self.head(list, &launched) {
                 return Some(task);
             }
             if all_before_empty {
@@ -286,7 +334,7 @@ impl Lists {
 
     /// A map at a place waits again as if it had never been launched.
     fn look_again(&mut self, place: u32, task: TaskId) {
-        let Ok(list) = self.places.binary_search(&place) else { return };
+        let Some(list) = self.list(place) else { return };
         let (start, end) = (self.starts[list], self.starts[list + 1]);
         let maps = &self.maps[start as usize..end as usize];
         if let Ok(at) = maps.binary_search(&task) {
@@ -297,7 +345,8 @@ impl Lists {
         }
     }
 
-    fn head(&self, list: usize, launched: &dyn Fn(TaskId) -> bool) -> Option<TaskId> {
+    #[inline]
+    fn head(&self, list: usize, launched: &impl Fn(TaskId) -> bool) -> Option<TaskId> {
         let end = self.starts[list + 1];
         let mut head = self.heads[list].get();
         while head < end && launched(self.maps[head as usize]) {

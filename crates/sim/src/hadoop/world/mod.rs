@@ -23,6 +23,7 @@ use crate::bottlenecks::Short;
 use crate::error::Violation;
 use crate::hadoop::attempt::Attempt;
 use crate::hadoop::beats::Beats;
+use crate::hadoop::bits::Bits;
 use crate::hadoop::cluster::{Cluster, Node};
 use crate::hadoop::containers::Yarn;
 use crate::hadoop::contention::Workbench;
@@ -59,6 +60,8 @@ pub(crate) struct World<'w> {
     chores: Waiting,
     /// In the order of their submission.
     pub(crate) active: Vec<JobId>,
+    /// The active jobs with such tasks on slots, by kind.
+    pub(crate) ready_jobs: [Bits; 2],
     /// Maps that wait, reduces that wait and may start.
     pub(crate) ready: [u64; 2],
     /// Unfinished maps, unfinished reduces of jobs past slow-start.
@@ -138,6 +141,7 @@ impl<'w> World<'w> {
         });
         let short =
             Kind::BOTH.map(|kind| Short::of(cluster.nodes().iter().map(|node| node.capacity), cluster.demand(kind)));
+        let on_slots = cluster.system() == System::Slots;
         Self {
             workload,
             cluster,
@@ -154,6 +158,7 @@ impl<'w> World<'w> {
             reports: VecDeque::new(),
             chores: Waiting::default(),
             active: Vec::new(),
+            ready_jobs: [0; 2].map(|_| Bits::below(if on_slots { workload.jobs().len() } else { 0 })),
             ready: [0; 2],
             remaining: [0; 2],
             running: [0; 2],
@@ -166,7 +171,7 @@ impl<'w> World<'w> {
             roomy,
             short,
             version: 0,
-            yarn: (cluster.system() == System::Containers).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
+            yarn: (!on_slots).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
             oracle: false,
             bench: rules.cost.contention.as_ref().map(|config| Box::new(Workbench::new(config, cluster))),
         }

@@ -78,6 +78,7 @@ impl World<'_> {
             self.ready[1] -= u64::from(state.waiting[1]);
             self.remaining[1] -= u64::from(reduces - state.finished[1]);
         }
+        self.mark_ready(job, Kind::Reduce);
         self.task_waits(task);
         for place in 0..self.jobs[job.index()].runs[1].len() {
             let id = self.jobs[job.index()].runs[1][place];

@@ -27,8 +27,7 @@ impl World<'_> {
         if self.ready_of(job, Kind::Map) == 0 || self.refuses(job, node) {
             return None;
         }
-        let launched = |task: TaskId| self.tasks[task.index()].phase != TaskPhase::Waiting;
-        state.maps.as_ref()?.find(self.workload, self.cluster, (node, self.live_nodes), reach, &launched)
+        state.maps.as_ref()?.find(self.workload, self.cluster, (node, self.live_nodes), reach)
     }
 
     /// The reduce of a job that a node should run.

@@ -20,6 +20,11 @@ impl World<'_> {
         self.reports.insert(self.reports.len() - back, report);
     }
 
+    /// The next heartbeat that reports an attempt for the first time.
+    pub(crate) fn first_report(&self) -> Option<(Ms, NodeId)> {
+        self.reports.front().map(|report| (report.at, report.node))
+    }
+
     /// Takes note of all reports up to this heartbeat.
     pub(crate) fn settle_reports(&mut self, at: Ms, node: NodeId) {
         while self.reports.front().is_some_and(|report| (report.at, report.node) <= (at, node)) {

@@ -121,9 +121,8 @@ impl World<'_> {
     /// The map that waits for the node of a container.
     fn map_for(&self, id: AttemptId, reach: Reach) -> Option<TaskId> {
         let run = &self.runs[id.index()];
-        let launched = |task: TaskId| self.tasks[task.index()].phase != TaskPhase::Waiting;
         let maps = self.jobs[run.job.index()].maps.as_ref()?;
-        maps.find(self.workload, self.cluster, (run.node, self.live_nodes), reach, &launched)
+        maps.find(self.workload, self.cluster, (run.node, self.live_nodes), reach)
     }
 
     /// Gives a map to a container.

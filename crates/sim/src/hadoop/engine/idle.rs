@@ -1,0 +1,48 @@
+//! Heartbeats that come to nothing: their nodes have nothing to report, and the policy declines to decide anything. They are counted
+//! as events, and no more is done for them.
+
+use super::Engine;
+use super::events::{Event, Position};
+use super::stall::PATIENCE;
+use crate::hadoop::observer::Observer;
+use crate::hadoop::view::View;
+
+impl<O: Observer> Engine<'_, '_, O> {
+    /// Passes over the heartbeats that come to nothing, up to the first event that may be another.
+    pub(super) fn pass_idle_heartbeats(&mut self) {
+        if !self.may_rest || self.world.chores_wait() || self.world.version != self.progressed.0 {
+            return;
+        }
+        let mut until = None;
+        let mut declined = None;
+        while let Some((at, Event::NodeHeartbeat(node))) = self.planned.first_in_ring() {
+            let rests = self.rests[node.index()];
+            let now = (self.world.version, at.0);
+            if rests <= at.0 || self.insists == now || at >= *until.get_or_insert_with(|| self.idle_until()) {
+                return;
+            }
+            if declined != Some(at.0) {
+                self.world.now = at.0;
+                if !self.policy.declines(View { world: &self.world }) || self.find_needs() != self.needs {
+                    self.insists = now;
+                    return;
+                }
+                declined = Some(at.0);
+            }
+            self.planned.take_node(node);
+            self.stay_at_rest(node, (rests, at), at.0 + self.world.cluster.interval(), self.needs);
+            self.tally.events += 1;
+            self.latest = at;
+        }
+    }
+
+    /// Up to where nothing but heartbeats of nodes comes, none of them tells the master of an attempt, and all of them count.
+    fn idle_until(&self) -> Position {
+        let lull = self.lulls.after.max(self.lulls.windows).min(PATIENCE);
+        let quiet = self.progressed.1.saturating_add(lull - self.world.cluster.interval());
+        let report = self.world.first_report().map(|(at, node)| (at, self.classes.heartbeat, node.0));
+        let tick = self.next_tick.map(|due| (due, self.classes.tick, 0));
+        let events = [self.next_submission(), self.next_change()].into_iter().flatten().map(|(at, _)| at);
+        events.chain(report).chain(tick).fold((quiet, 0, 0), Position::min)
+    }
+}
