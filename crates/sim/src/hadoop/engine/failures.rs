@@ -49,6 +49,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     fn silence(&mut self, node: NodeId) -> Result<(), Error> {
         self.next_beat[node.index()] = NEVER;
         self.world.nodes[node.index()].health = Health::Silent(self.world.now);
+        self.world.changes.note_attempt();
         self.world.orphan_containers(node);
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];
