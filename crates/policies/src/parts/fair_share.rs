@@ -70,18 +70,22 @@ impl Standing {
     fn is_needy(&self) -> bool {
         self.running < self.min_share
     }
+
+    /// What it uses for its weight.
+    pub fn use_ratio(&self) -> f64 {
+        self.running as f64 / self.weight
+    }
 }
 
 /// The order of service: first those below their guarantee, by how far; then by running tasks per weight. The caller
 /// breaks ties.
 pub fn fair_order(a: &Standing, b: &Standing) -> Ordering {
     let min_ratio = |s: &Standing| s.running as f64 / s.min_share.max(1) as f64;
-    let use_ratio = |s: &Standing| s.running as f64 / s.weight;
     match (a.is_needy(), b.is_needy()) {
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
         (true, true) => min_ratio(a).total_cmp(&min_ratio(b)),
-        (false, false) => use_ratio(a).total_cmp(&use_ratio(b)),
+        (false, false) => a.use_ratio().total_cmp(&b.use_ratio()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Algorithm 3 of the delay scheduling paper and Hadoop's Fair Scheduler of 2011 have the same rule: a launch allows
 //! further launches at its level, but no farther, and restarts the wait.
 
-use resched_sim::hadoop::{Offer, Reach};
+use resched_sim::hadoop::{Kind, Offer, Reach};
 use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Locality;
 
@@ -51,14 +51,17 @@ impl Waits {
 struct Wait {
     /// The level of its last launch.
     last: Locality,
+    /// For how long it has waited up to `since`, ms.
     waited: Ms,
-    visited: bool,
-    launched: bool,
+    /// From when on it waits without a break, ms; `None` if it does not.
+    since: Option<Ms>,
+    /// The number of the last consultation at which it was asked.
+    asked: u64,
 }
 
 impl Default for Wait {
     fn default() -> Self {
-        Self { last: Locality::Node, waited: 0, visited: false, launched: false }
+        Self { last: Locality::Node, waited: 0, since: None, asked: 0 }
     }
 }
 
@@ -67,23 +70,27 @@ impl Default for Wait {
 #[derive(Debug, Default)]
 pub struct LocalityWaits {
     jobs: ByJob<Wait>,
-    visited: Vec<JobId>,
-    skipped: Vec<JobId>,
-    last_consultation: Option<Ms>,
+    /// Those that wait; at a consultation also those that have waited since the last one, or did until they launched.
+    waiting: Vec<JobId>,
+    /// How many jobs this consultation has skipped.
+    skipped: usize,
+    /// Its number.
+    consultation: u64,
+    /// Its time, ms.
+    now: Ms,
 }
 
 impl LocalityWaits {
-    /// A node is consulted: the jobs that were skipped at the last consultation have waited since.
+    /// A node is consulted.
     pub fn begin(&mut self, now: Ms) {
-        let since = now - self.last_consultation.replace(now).unwrap_or(now);
-        for job in self.skipped.drain(..) {
-            self.jobs[job].waited += since;
-        }
+        (self.now, self.skipped) = (now, 0);
+        self.consultation += 1;
     }
 
     /// How far from its data a job may launch now.
     fn reach(&self, job: JobId, waits: Waits) -> Reach {
-        let Wait { last, waited, .. } = self.jobs[job];
+        let Wait { last, waited, since, .. } = self.jobs[job];
+        let waited = waited + since.map_or(0, |since| self.now - since);
         match last {
             Locality::Node if waited >= waits.node + waits.rack => Reach::Any,
             Locality::Node if waited >= waits.node => Reach::Rack,
@@ -97,15 +104,21 @@ impl LocalityWaits {
     /// A job is asked for a map.
     fn visit(&mut self, job: JobId) {
         let wait = &mut self.jobs[job];
-        if !std::mem::replace(&mut wait.visited, true) {
-            self.visited.push(job);
+        if std::mem::replace(&mut wait.asked, self.consultation) == self.consultation {
+            return;
+        }
+        self.skipped += 1;
+        if wait.since.is_none() {
+            wait.since = Some(self.now);
+            self.waiting.push(job);
         }
     }
 
     /// The job that was asked launches a map at this level.
     fn launch(&mut self, job: JobId, level: Locality) {
         let wait = &mut self.jobs[job];
-        (wait.last, wait.waited, wait.launched) = (level, 0, true);
+        self.skipped -= usize::from(wait.since.take().is_some());
+        (wait.last, wait.waited) = (level, 0);
     }
 
     /// Asks a job for a map, no farther from its data than it may launch; `anywhere` if it need not wait, as none does with maps
@@ -121,6 +134,9 @@ impl LocalityWaits {
         anywhere: bool,
     ) -> Result<bool, Violation> {
         self.visit(job);
+        if offer.view().job(job).ready(Kind::Map) == 0 {
+            return Ok(false);
+        }
         let anywhere = anywhere || offer.view().job(job).has_unplaced_maps();
         let reach = if anywhere { Reach::Any } else { self.reach(job, waits) };
         let level = offer.launch_map(job, reach)?;
@@ -132,18 +148,23 @@ impl LocalityWaits {
 
     /// The consultation is over.
     pub fn end(&mut self) {
-        for job in self.visited.drain(..) {
-            let wait = &mut self.jobs[job];
-            if !wait.launched {
-                self.skipped.push(job);
-            }
-            (wait.visited, wait.launched) = (false, false);
+        // Mostly those wait that waited before.
+        if self.skipped == self.waiting.len() {
+            return;
         }
+        let Self { jobs, consultation, now, .. } = self;
+        self.waiting.retain(|&job| {
+            let wait = &mut jobs[job];
+            if wait.asked != *consultation {
+                wait.waited += wait.since.take().map_or(0, |since| *now - since);
+            }
+            wait.since.is_some()
+        });
     }
 
     /// Whether a job waits because of the last consultation: then the next one matters, whatever it finds.
     pub fn any_skipped(&self) -> bool {
-        !self.skipped.is_empty()
+        !self.waiting.is_empty()
     }
 }
 

@@ -15,6 +15,7 @@ pub mod periods;
 pub mod pools;
 pub mod predict;
 pub mod profile;
+pub mod ranking;
 pub mod statistics;
 pub mod task_progress;
 pub(crate) mod whole_requests;

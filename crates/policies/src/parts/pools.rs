@@ -5,6 +5,7 @@
 //! its weight. In the pool, a job is chosen by the same rule. The policy decides which task the job launches, if any.
 
 mod order;
+mod rank;
 mod update;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use resched_sim::{JobId, Ms};
 
 use crate::error::Error;
 use crate::parts::by_id::ByJob;
+use crate::parts::ranking::{Key, Ranking};
 use crate::queues::allocations::{Allocations, PoolConfig};
 use crate::settings::{File, choices, parameter};
 
@@ -113,6 +115,12 @@ pub struct Pool {
     /// Its jobs, in the order of submission.
     pub jobs: Vec<JobId>,
     demand: [u32; 2],
+    /// Its jobs that may run, in the order in which they are asked for each kind.
+    rankings: [Ranking; 2],
+    /// Tasks that these jobs run.
+    running: [u32; 2],
+    /// Slots that they have left idle at this heartbeat.
+    idle: [u32; 2],
 }
 
 impl Pool {
@@ -157,16 +165,15 @@ struct Job {
     pool: usize,
     stage: Stage,
     demand: [u32; 2],
+    /// How it stands in its pool's order.
+    ranked: Option<Ranked>,
 }
 
-/// Room for the orders of one heartbeat, kept so that it is not made anew each time.
-#[derive(Debug, Default)]
-struct Scratch {
-    pools: Vec<usize>,
-    jobs: Vec<JobId>,
-    running: Vec<[u32; 2]>,
-    /// Whose slots stay idle, once a slot.
-    idle: Vec<(JobId, Kind)>,
+/// What a job's place in its pool's order goes by, for each kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ranked {
+    keys: [Key; 2],
+    running: [u32; 2],
 }
 
 /// The pools with their jobs.
@@ -179,7 +186,26 @@ pub struct Pools {
     jobs: ByJob<Job>,
     /// Demand of all pools at the last update, a kind each.
     demand: [u64; 2],
-    scratch: Scratch,
+    /// Tasks that jobs run that may run, a kind each.
+    running: [u64; 2],
+    /// Whether all jobs may run, as they do between two arrivals if nothing limits them.
+    all_run: bool,
+    followed: Followed,
+    /// Whose slots stay idle at this heartbeat, once a slot.
+    idle: Vec<(JobId, Kind)>,
+    /// The pools in the order in which they are asked.
+    order: Vec<usize>,
+}
+
+/// Up to where the orders of jobs have been kept up to date.
+#[derive(Debug, Default)]
+struct Followed {
+    /// How many changes of jobs have been followed.
+    changes: u64,
+    /// When a job begins to weigh less, ms.
+    until: Ms,
+    /// Whether an update has changed which jobs may run, or what they weigh.
+    stale: bool,
 }
 
 /// The allocations of the file that is set, else the site's own.
@@ -204,7 +230,11 @@ impl Pools {
             names: BTreeMap::new(),
             jobs: ByJob::default(),
             demand: [0; 2],
-            scratch: Scratch::default(),
+            running: [0; 2],
+            all_run: true,
+            followed: Followed::default(),
+            idle: Vec::new(),
+            order: Vec::new(),
         };
         for name in names {
             pools.pool(&name);
@@ -251,7 +281,7 @@ impl Pools {
 
     /// How many slots of a kind a job has left idle at this heartbeat.
     pub fn left_idle(&self, job: JobId, kind: Kind) -> u32 {
-        self.scratch.idle.iter().filter(|&&idle| idle == (job, kind)).count() as u32
+        self.idle.iter().filter(|&&idle| idle == (job, kind)).count() as u32
     }
 
     /// A job has arrived: an update.
@@ -260,6 +290,7 @@ impl Pools {
         let pool = self.pool(name);
         self.pools[pool].jobs.push(job);
         self.jobs[job].pool = pool;
+        self.all_run = false;
         self.update(view);
     }
 
@@ -267,6 +298,7 @@ impl Pools {
     pub fn finish(&mut self, job: JobId) {
         let pool = self.pool_of(job);
         self.pools[pool].jobs.retain(|&other| other != job);
+        self.take_out(job);
     }
 
     /// The pool of that name, made if it is new.
@@ -275,7 +307,15 @@ impl Pools {
             return pool;
         }
         let config = self.allocations.pool(name).clone();
-        self.pools.push(Pool { name: name.to_owned(), config, jobs: Vec::new(), demand: [0; 2] });
+        self.pools.push(Pool {
+            name: name.to_owned(),
+            config,
+            jobs: Vec::new(),
+            demand: [0; 2],
+            rankings: Default::default(),
+            running: [0; 2],
+            idle: [0; 2],
+        });
         self.names.insert(name.to_owned(), self.pools.len() - 1);
         self.pools.len() - 1
     }

@@ -11,7 +11,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::oracle::Oracle;
 use crate::hadoop::progress::Progress;
 use crate::hadoop::workload::Workload;
-use crate::hadoop::world::{Health, TaskPhase, World};
+use crate::hadoop::world::{Health, JobPhase, TaskPhase, World};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, RackId, TaskId};
 use crate::resources::Resources;
 
@@ -199,6 +199,27 @@ impl<'a> View<'a> {
     #[inline]
     pub fn version(&self) -> u64 {
         self.world.version
+    }
+
+    /// Grows with every change of an attempt and with every other change that a policy could see, but not with time. `None` if
+    /// attempts change all the time, as under the model `contention`.
+    #[inline]
+    pub fn attempts_version(&self) -> Option<u64> {
+        // Neither number ever falls, so their sum stays only while both do.
+        self.world.bench.is_none().then(|| self.world.version + self.world.changes.of_attempts())
+    }
+
+    /// How often a job has arrived or ended, or an attempt of one has started or ended, since the replay began.
+    #[inline]
+    pub fn job_changes(&self) -> u64 {
+        self.world.changes.count()
+    }
+
+    /// The jobs of these changes but for the first `known` ones, a job as often as it changed. `None` if so many have been missed
+    /// that they are forgotten.
+    #[inline]
+    pub fn jobs_changed_after(&self, known: u64) -> Option<impl Iterator<Item = JobId> + use<'a>> {
+        self.world.changes.after(known)
     }
 
     /// When the clock started, ms.
@@ -417,6 +438,12 @@ impl<'a> View<'a> {
 }
 
 impl<'a> JobView<'a> {
+    /// Whether it has arrived and not ended.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.world.jobs[self.job.index()].phase == JobPhase::Active
+    }
+
     /// When it was submitted, ms.
     #[inline]
     pub fn submit(&self) -> Ms {

@@ -22,7 +22,7 @@ use resched_tables::model::Reason;
 
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
-use crate::parts::equal_order::{equal_order, launch_equally};
+use crate::parts::equal_order::EqualOrder;
 use crate::settings::settings;
 
 /// Its entry in the registry.
@@ -51,7 +51,7 @@ struct CoGrs {
     settings: Settings,
     jobs: ByJob<Gravity>,
     heartbeats: u64,
-    order: Vec<JobId>,
+    order: EqualOrder,
 }
 
 /// How a job's reduces are drawn to the nodes.
@@ -102,14 +102,16 @@ impl Gravity {
 
 impl CoGrs {
     fn new(settings: Settings) -> Self {
-        Self { settings, jobs: ByJob::default(), heartbeats: 0, order: Vec::new() }
+        Self { settings, jobs: ByJob::default(), heartbeats: 0, order: EqualOrder::default() }
     }
 
     /// The first job that accepts the node runs a reduce there. Returns whether there was one.
     fn launch_reduce(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
-        equal_order(offer.view(), Kind::Reduce, &mut self.order);
         let declines = self.settings.declines.unwrap_or(offer.view().live_nodes() as u32);
-        for &job in &self.order {
+        for job in self.order.of(offer.view(), Kind::Reduce) {
+            if offer.view().job(job).ready(Kind::Reduce) == 0 {
+                continue;
+            }
             let gravity = &mut self.jobs[job];
             gravity.weigh(job, offer.view());
             if !gravity.accepts(offer.node(), declines, offer.view()) {
@@ -144,8 +146,8 @@ impl Policy for CoGrs {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.heartbeats += 1;
-        launch_equally(offer, Kind::Map, &mut self.order)?;
-        while offer.free(Kind::Reduce) > 0 && self.launch_reduce(offer)? {}
+        self.order.launch(offer, Kind::Map)?;
+        while offer.free(Kind::Reduce) > 0 && offer.view().ready(Kind::Reduce) > 0 && self.launch_reduce(offer)? {}
         Ok(())
     }
 }

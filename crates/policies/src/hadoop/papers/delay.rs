@@ -14,7 +14,7 @@ use resched_tables::model::Locality;
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::delay_formulas::skips_for;
-use crate::parts::equal_order::{equal_order, launch_equally};
+use crate::parts::equal_order::EqualOrder;
 use crate::settings::settings;
 
 /// Its entry in the registry.
@@ -46,7 +46,7 @@ struct Delay {
     settings: Settings,
     jobs: ByJob<Skips>,
     heartbeats: u64,
-    order: Vec<JobId>,
+    order: EqualOrder,
 }
 
 /// How often a job was skipped.
@@ -60,13 +60,15 @@ struct Skips {
 
 impl Delay {
     fn new(settings: Settings) -> Self {
-        Self { settings, jobs: ByJob::default(), heartbeats: 0, order: Vec::new() }
+        Self { settings, jobs: ByJob::default(), heartbeats: 0, order: EqualOrder::default() }
     }
 
     /// The first job that has a map for this node gives one; those before it are skipped. Returns whether there was one.
     fn launch_map(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
-        equal_order(offer.view(), Kind::Map, &mut self.order);
-        for &job in &self.order {
+        for job in self.order.of(offer.view(), Kind::Map) {
+            if offer.view().job(job).ready(Kind::Map) == 0 {
+                continue;
+            }
             let skips = &mut self.jobs[job];
             let anywhere = skips.count >= skips.allowed || offer.view().job(job).has_unplaced_maps();
             let level = offer.launch_map(job, if anywhere { Reach::Any } else { Reach::Node })?;
@@ -106,7 +108,7 @@ impl Policy for Delay {
                 break;
             }
         }
-        launch_equally(offer, Kind::Reduce, &mut self.order)
+        self.order.launch(offer, Kind::Reduce)
     }
 }
 

@@ -14,10 +14,10 @@
 //! waits, as in Hadoop.
 
 use resched_sim::hadoop::{Kind, Offer, Policy, System, View};
-use resched_sim::{JobId, Ms, Violation};
+use resched_sim::{Ms, Violation};
 
 use crate::info::{Build, Family, PolicyInfo};
-use crate::parts::equal_order::{equal_order, launch_equally};
+use crate::parts::equal_order::EqualOrder;
 use crate::parts::locality_wait::{LocalityWaits, Waits};
 use crate::settings::settings;
 
@@ -47,19 +47,18 @@ settings! {
 struct DelayTime {
     settings: Settings,
     jobs: LocalityWaits,
-    order: Vec<JobId>,
+    order: EqualOrder,
 }
 
 impl DelayTime {
     fn new(settings: Settings) -> Self {
-        Self { settings, jobs: LocalityWaits::default(), order: Vec::new() }
+        Self { settings, jobs: LocalityWaits::default(), order: EqualOrder::default() }
     }
 
     /// The first job that may launch here does. Returns whether there was one.
     fn launch_map(&mut self, offer: &mut Offer<'_, '_>, waits: Waits) -> Result<bool, Violation> {
-        equal_order(offer.view(), Kind::Map, &mut self.order);
-        for &job in &self.order {
-            if self.jobs.launch_map(offer, job, waits, false)? {
+        for job in self.order.of(offer.view(), Kind::Map) {
+            if offer.view().job(job).ready(Kind::Map) > 0 && self.jobs.launch_map(offer, job, waits, false)? {
                 return Ok(true);
             }
         }
@@ -80,7 +79,7 @@ impl Policy for DelayTime {
             }
             self.jobs.end();
         }
-        launch_equally(offer, Kind::Reduce, &mut self.order)
+        self.order.launch(offer, Kind::Reduce)
     }
 
     fn restless(&self, _view: View<'_>) -> bool {

@@ -7,11 +7,11 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties are broken by submission, then by id. After each
 //! launch, the jobs are ordered anew.
 
+use resched_sim::Violation;
 use resched_sim::hadoop::{Kind, Offer, Policy, System};
-use resched_sim::{JobId, Violation};
 
 use crate::info::{Build, Family, PolicyInfo};
-use crate::parts::equal_order::launch_equally;
+use crate::parts::equal_order::EqualOrder;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -27,13 +27,13 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 /// The policy.
 #[derive(Debug, Default)]
 struct NaiveFair {
-    order: Vec<JobId>,
+    order: EqualOrder,
 }
 
 impl Policy for NaiveFair {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         for kind in Kind::BOTH {
-            launch_equally(offer, kind, &mut self.order)?;
+            self.order.launch(offer, kind)?;
         }
         Ok(())
     }

@@ -4,12 +4,11 @@ use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
-use super::{Answer, Pools, Scratch, Stage};
+use super::{Answer, Pools};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
-use crate::queues::allocations::PoolMode;
 
 /// A job counts three times for so long, if boosted, ms.
-const BOOST_TIME: Ms = 300_000;
+pub(super) const BOOST_TIME: Ms = 300_000;
 
 impl Pools {
     /// What a job counts for against others of its pool.
@@ -24,74 +23,34 @@ impl Pools {
         weight
     }
 
-    /// Counts the running tasks of each pool and of all.
-    fn count_running(&mut self, view: View<'_>) -> [u64; 2] {
-        let mut total = [0; 2];
-        self.scratch.running.clear();
-        for pool in &self.pools {
-            let mut running = [0; 2];
-            for &job in pool.jobs.iter().filter(|&&job| self.jobs[job].stage == Stage::Runnable) {
-                for kind in Kind::BOTH {
-                    running[kind.index()] += view.job(job).running(kind);
-                }
-            }
-            self.scratch.running.push(running);
-            for kind in [0, 1] {
-                total[kind] += u64::from(running[kind]);
-            }
-        }
-        total
-    }
-
-    /// Pools in the order in which they are asked, by name among equals.
+    /// Puts the pools that have jobs into the order in which they are asked, by name among equals.
     fn sort_pools(&mut self, kind: Kind) {
-        let Scratch { pools, running, .. } = &mut self.scratch;
-        pools.clear();
-        pools.extend(0..self.pools.len());
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend((0..self.pools.len()).filter(|&pool| !self.pools[pool].jobs.is_empty()));
         let standing = |pool: usize| Standing {
-            running: running[pool][kind.index()].into(),
-            min_share: self.pools[pool].min_share(kind).min(self.pools[pool].demand[kind.index()]).into(),
+            running: self.used(pool, kind).into(),
+            min_share: self.pools[pool].min_share(kind).min(self.pools[pool].demand(kind)).into(),
             weight: self.pools[pool].config.weight,
         };
-        pools.sort_by(|&a, &b| {
+        order.sort_by(|&a, &b| {
             fair_order(&standing(a), &standing(b)).then_with(|| self.pools[a].name.cmp(&self.pools[b].name))
         });
+        self.order = order;
     }
 
-    /// The jobs of a pool that may run, in the order in which they are asked.
-    fn sort_jobs(&mut self, pool: usize, kind: Kind, view: View<'_>) {
-        let mut jobs = std::mem::take(&mut self.scratch.jobs);
-        jobs.clear();
-        jobs.extend(self.pools[pool].jobs.iter().copied().filter(|&job| self.may_run(job)));
-        match self.pools[pool].config.mode {
-            PoolMode::Fifo => jobs.sort_by_key(|&job| (view.job(job).priority(), job)),
-            PoolMode::Fair => {
-                let standing = |job: JobId| Standing {
-                    running: (view.job(job).running(kind) + self.left_idle(job, kind)).into(),
-                    min_share: 0,
-                    weight: self.weight(view, job, kind),
-                };
-                jobs.sort_by(|&a, &b| fair_order(&standing(a), &standing(b)).then(a.cmp(&b)));
-            }
-        }
-        self.scratch.jobs = jobs;
+    /// Tasks of a kind that a pool runs, and slots that it has left idle.
+    fn used(&self, pool: usize, kind: Kind) -> u32 {
+        self.pools[pool].running[kind.index()] + self.pools[pool].idle[kind.index()]
     }
 
     /// The first job in the order that passes the test, to be launched by the caller.
     pub fn first(&mut self, kind: Kind, view: View<'_>, passes: impl Fn(JobId) -> bool) -> Option<JobId> {
-        self.count_running(view);
+        self.follow(view);
         self.sort_pools(kind);
-        for place in 0..self.scratch.pools.len() {
-            let pool = self.scratch.pools[place];
-            if self.scratch.running[pool][kind.index()] < self.pools[pool].max_share(kind) {
-                self.sort_jobs(pool, kind, view);
-                let found = self.scratch.jobs.iter().copied().find(|&job| passes(job));
-                if found.is_some() {
-                    return found;
-                }
-            }
-        }
-        None
+        let open = |&pool: &usize| self.used(pool, kind) < self.pools[pool].max_share(kind);
+        let pools = self.order.iter().copied().filter(open);
+        pools.flat_map(|pool| self.pools[pool].rankings[kind.index()].iter()).find(|&job| passes(job))
     }
 
     /// Reports that the jobs of a pool may run no more tasks of a kind.
@@ -108,23 +67,27 @@ impl Pools {
         kind: Kind,
         launch: &mut impl FnMut(&Self, &mut Offer<'_, '_>, JobId, Kind) -> Result<Answer, Violation>,
     ) -> Result<bool, Violation> {
+        // No job remembers that it was asked for a reduce in vain.
+        if kind == Kind::Reduce && offer.view().ready(kind) == 0 {
+            return Ok(false);
+        }
+        self.follow(offer.view());
         self.sort_pools(kind);
-        for place in 0..self.scratch.pools.len() {
-            let pool = self.scratch.pools[place];
-            if self.scratch.running[pool][kind.index()] >= self.pools[pool].max_share(kind) {
+        for place in 0..self.order.len() {
+            let pool = self.order[place];
+            if self.used(pool, kind) >= self.pools[pool].max_share(kind) {
                 self.report_limit(pool, kind, offer.view());
                 continue;
             }
-            self.sort_jobs(pool, kind, offer.view());
-            for place in 0..self.scratch.jobs.len() {
-                let job = self.scratch.jobs[place];
-                let answer = launch(self, offer, job, kind)?;
-                if answer == Answer::LeftIdle {
-                    self.scratch.idle.push((job, kind));
-                }
-                if answer != Answer::Nothing {
-                    self.scratch.running[pool][kind.index()] += 1;
-                    return Ok(true);
+            let mut place = 0;
+            while let Some(job) = self.pools[pool].rankings[kind.index()].get(place) {
+                match launch(self, offer, job, kind)? {
+                    Answer::Nothing => place += 1,
+                    Answer::Launched => return Ok(true),
+                    Answer::LeftIdle => {
+                        self.leave_idle(job, kind, offer.view());
+                        return Ok(true);
+                    }
                 }
             }
         }
@@ -150,8 +113,9 @@ impl Pools {
         kinds: &[Kind],
         mut launch: impl FnMut(&Self, &mut Offer<'_, '_>, JobId, Kind) -> Result<Answer, Violation>,
     ) -> Result<(), Violation> {
-        self.scratch.idle.clear();
-        let mut running = self.count_running(offer.view());
+        self.forget_idle(offer.view());
+        self.follow(offer.view());
+        let mut running = self.running;
         let mut assigned = [0; 2];
         let mut open = Kind::BOTH.map(|kind| kinds.contains(&kind));
         let caps = Kind::BOTH.map(|kind| self.cap(offer, kind));

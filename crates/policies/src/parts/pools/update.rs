@@ -13,11 +13,17 @@ impl Pools {
     pub fn update(&mut self, view: View<'_>) {
         self.update_stages(view);
         self.update_demands(view);
+        // Demands are weights then.
+        self.followed.stale |= self.rules.size_weight;
     }
 
     /// In the order of priority and submission, jobs may run while the limits of their user and pool allow it.
     fn update_stages(&mut self, view: View<'_>) {
         let limited = self.allocations.limits_users() || self.pools.iter().any(|pool| pool.config.max_jobs.is_some());
+        if self.all_run && !limited {
+            return;
+        }
+        self.all_run = true;
         let mut order: Vec<JobId> = view.jobs().to_vec();
         if limited {
             order.sort_by_key(|&job| (view.job(job).priority(), job));
@@ -26,6 +32,7 @@ impl Pools {
         let mut of_pool = vec![0; if limited { self.pools.len() } else { 0 }];
         for job in order {
             let state = &mut self.jobs[job];
+            let before = state.stage;
             if limited {
                 let name = view.job(job).user();
                 let user = of_user.entry(name).or_insert(0);
@@ -33,6 +40,8 @@ impl Pools {
                 let most_of_pool = self.pools[state.pool].config.max_jobs.unwrap_or(u32::MAX);
                 if *user >= most_of_user || of_pool[state.pool] >= most_of_pool {
                     state.stage = state.stage.min(Stage::Initialised);
+                    self.all_run = false;
+                    self.followed.stale |= state.stage != before;
                     view.pass_over(job, Kind::Map, Reason::JobLimit);
                     continue;
                 }
@@ -46,6 +55,8 @@ impl Pools {
                 Stage::Arrived => Stage::Initialised,
                 Stage::Initialised | Stage::Runnable => Stage::Runnable,
             };
+            self.all_run &= state.stage == Stage::Runnable;
+            self.followed.stale |= state.stage != before;
         }
     }
 

@@ -276,6 +276,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         let am_node = self.world.yarn.as_ref().and_then(|yarn| yarn.apps[job.index()].am_node);
         let mut nodes: Vec<NodeId> = am_node.into_iter().collect();
         let world = &mut self.world;
+        world.changes.note_attempt();
         for id in world.jobs[job.index()].runs.iter().flatten() {
             let run = &mut world.runs[id.index()];
             if run.kill == Kill::No {

@@ -97,6 +97,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             let run = &mut self.world.runs[id.index()];
             (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));
             let node = run.node;
+            self.world.changes.note_attempt();
             self.world.plan_computing(node);
         }
         self.world.runs[id.index()].end.is_some()

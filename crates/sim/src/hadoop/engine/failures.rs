@@ -50,6 +50,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.planned.cancel_node(node);
         self.disturb(node);
         self.world.nodes[node.index()].health = Health::Silent(self.world.now);
+        self.world.changes.note_attempt();
         self.world.orphan_containers(node);
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];

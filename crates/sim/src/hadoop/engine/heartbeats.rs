@@ -206,6 +206,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 let shuffled = now.max(run.start);
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
+                self.world.changes.note_attempt();
                 self.observer.notified(now, run.task, run.attempt)?;
                 self.world.plan_computing(node);
             }

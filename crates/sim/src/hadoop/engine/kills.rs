@@ -48,6 +48,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// An attempt dies now; the next heartbeat of its node reports it.
     pub(super) fn kill_now(&mut self, id: AttemptId) -> Result<(), Error> {
         self.report_launch(id)?;
+        self.world.changes.note_attempt();
         let now = self.world.now;
         let run = &mut self.world.runs[id.index()];
         // One that was still being launched never ran.

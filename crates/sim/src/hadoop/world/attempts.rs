@@ -72,6 +72,7 @@ impl World<'_> {
         let state = &mut self.jobs[job.index()];
         state.running[k] += 1;
         self.running[k] += 1;
+        self.changes.note_job(job);
         let launch = self.next_container();
         let state = &mut self.jobs[job.index()];
         let run = Attempt {
@@ -154,6 +155,7 @@ impl World<'_> {
         let state = &mut self.jobs[run.job.index()];
         let active = u64::from(state.phase == JobPhase::Active);
         state.running[k] -= 1;
+        self.changes.note_job(run.job);
         self.running[k] -= active;
         if run.backup {
             state.backups[k] -= 1;

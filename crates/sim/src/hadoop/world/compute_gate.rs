@@ -33,6 +33,7 @@ impl World<'_> {
             let start = fetched.max(*slot);
             *slot = start + run.course.sort + run.course.run;
             (run.compute, run.end) = (Some(start), Some(*slot));
+            self.changes.note_attempt();
         }
     }
 

@@ -10,6 +10,7 @@ impl World<'_> {
         let spec = self.workload.job(job);
         let (maps, reduces) = (spec.count(Kind::Map), spec.count(Kind::Reduce));
         self.version += 1;
+        self.changes.note_job(job);
         // One whose set-up took long comes before those that were submitted after it.
         let place = self.active.partition_point(|&other| other < job);
         self.active.insert(place, job);
@@ -103,6 +104,7 @@ impl World<'_> {
         self.mark_ready(job, Kind::Map);
         self.mark_ready(job, Kind::Reduce);
         self.withdraw(job);
+        self.changes.note_job(job);
         self.version += 1;
     }
 

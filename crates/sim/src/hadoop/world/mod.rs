@@ -3,6 +3,7 @@
 //! This module does not know policies or observers. The engine changes the world and calls them.
 
 mod attempts;
+mod changes;
 mod chores;
 mod compute_gate;
 mod containers;
@@ -34,6 +35,7 @@ use crate::hadoop::workload::Workload;
 use crate::ids::{AttemptId, JobId, Ms, NodeId};
 use crate::reasons::Reasons;
 use crate::resources::Resources;
+use changes::Changes;
 pub(crate) use chores::Stage;
 use chores::Waiting;
 pub use map_index::Reach;
@@ -86,6 +88,7 @@ pub(crate) struct World<'w> {
     pub(crate) short: [Short; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
+    pub(crate) changes: Changes,
     /// Applications and containers, under YARN.
     pub(crate) yarn: Option<Box<Yarn>>,
     /// Whether the policy may ask how long tasks will take.
@@ -171,6 +174,7 @@ impl<'w> World<'w> {
             roomy,
             short,
             version: 0,
+            changes: Changes::default(),
             yarn: (!on_slots).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
             oracle: false,
             bench: rules.cost.contention.as_ref().map(|config| Box::new(Workbench::new(config, cluster))),

@@ -11,6 +11,7 @@ impl World<'_> {
     /// An attempt dies with its node, and the master does not know.
     pub(crate) fn lose(&mut self, id: AttemptId) {
         self.leave_bench(id);
+        self.changes.note_attempt();
         let run = &mut self.runs[id.index()];
         run.lost = true;
         // One that was still being launched never ran.
@@ -65,6 +66,7 @@ impl World<'_> {
         let job = self.workload.job_of(task);
         let reduces = self.workload.job(job).count(Kind::Reduce);
         let were_ready = self.reduces_may_start(job);
+        self.changes.note_attempt();
         let state = &mut self.jobs[job.index()];
         self.tasks[task.index()].won = false;
         state.finished[0] -= 1;

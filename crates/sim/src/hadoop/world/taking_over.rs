@@ -63,6 +63,7 @@ impl World<'_> {
     /// The master of a job chooses the maps for the containers that it was given. Returns these, in the order of the grants.
     pub(crate) fn take_over(&mut self, job: JobId, cost: &mut CostModel<'_>) -> Vec<AttemptId> {
         let granted = self.take_granted(job);
+        self.changes.note_attempt();
         let open: Vec<AttemptId> = granted.iter().copied().filter(|&id| self.may_get_another_map(id)).collect();
         // The latest first: of maps that came back, the one that was taken first is found first again.
         for &id in open.iter().rev() {

@@ -28,7 +28,7 @@ use resched_tables::model::Reason;
 
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
-use crate::parts::equal_order::launch_equally;
+use crate::parts::equal_order::EqualOrder;
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::settings::{choices, settings};
 use costs::Costs;
@@ -84,7 +84,7 @@ struct Quincy {
     left: Vec<(JobId, Reason)>,
     /// When that flow was solved; `None` if something has happened since.
     solved: Option<Ms>,
-    order: Vec<JobId>,
+    order: EqualOrder,
 }
 
 choices! {
@@ -110,7 +110,7 @@ impl Quincy {
             plan: Vec::new(),
             left: Vec::new(),
             solved: None,
-            order: Vec::new(),
+            order: EqualOrder::default(),
         }
     }
 
@@ -229,7 +229,7 @@ impl Policy for Quincy {
                 self.left.iter().for_each(|&(job, reason)| offer.view().pass_over(job, Kind::Map, reason));
             }
         }
-        launch_equally(offer, Kind::Reduce, &mut self.order)
+        self.order.launch(offer, Kind::Reduce)
     }
 }
 
