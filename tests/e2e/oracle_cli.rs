@@ -66,7 +66,6 @@ fn golden(path: &str) -> BTreeMap<String, Attempt> {
 fn run(dir: &Dir, policy: &str) -> BTreeMap<String, Attempt> {
     let at = dir.path("R").join(policy);
     let rows = Rows::<AttemptRow, _>::new(
-        at.join("attempts.parquet"),
         read_table::<AttemptRow>(&at, &resched_tables::run::read(&at).unwrap().files).unwrap().batches(),
     );
     let named = rows.map(Result::unwrap).map(|row| {

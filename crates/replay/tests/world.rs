@@ -64,7 +64,7 @@ fn files_and_memory_hold_the_same_rows() {
 
 fn rows<R: resched_tables::store::columns::Row>(dir: &Path) -> Vec<R> {
     let table = read_table::<R>(dir, &resched_tables::run::read(dir).unwrap().files).unwrap();
-    resched_tables::store::Rows::new(dir.to_path_buf(), table.batches()).collect::<Result<_, _>>().unwrap()
+    resched_tables::store::Rows::new(table.batches()).collect::<Result<_, _>>().unwrap()
 }
 
 /// What a workload file makes in memory is what its trace on disk holds, identity included.

@@ -45,7 +45,7 @@ fn rows(out: &Path) -> Vec<ComparedJobRow> {
 /// A table of a report.
 fn table<R: Row>(out: &Path) -> Vec<R> {
     let table = read_table::<R>(out, &resched_tables::store::Inventory::new()).unwrap();
-    Rows::new(out.join(R::TABLE), table.batches()).collect::<Result<_, _>>().unwrap()
+    Rows::new(table.batches()).collect::<Result<_, _>>().unwrap()
 }
 
 /// The cells of the rows of a table of the page, headings of rows included, as text.

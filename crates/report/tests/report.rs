@@ -266,7 +266,7 @@ fn runs_with_other_seeds_are_one_policy() {
         Options { formats: "html,tables".parse().unwrap(), baseline: Some("fair".to_owned()), ..Options::default() };
     write_report(&folders, &out, &options, &mut |_| ()).unwrap();
     let phases = read_table::<JobPhaseRow>(&out, &Inventory::new()).unwrap();
-    let phases = Rows::new(out.join("phases"), phases.batches());
+    let phases = Rows::new(phases.batches());
     let labels: BTreeSet<String> = phases.map(|row: Result<JobPhaseRow, _>| row.unwrap().run).collect();
     assert!(
         labels.iter().eq(["fair, seed 1", "fifo, seed 1"]),

@@ -1,6 +1,7 @@
 //! The one reader of jobs, tasks, splits and attempts: from the tables of a trace, or from memory.
 //!
-//! A row comes as a [`View`]: its texts are borrowed, its enumerations are decoded, and only the columns that you name are read.
+//! A row comes as a [`View`] or, from a [`JobReader`], as a [`Lazy`]: its texts are borrowed, its enumerations are decoded, and only the
+//! columns that you name are read.
 
 use std::path::{Path, PathBuf};
 use std::slice::Iter;
@@ -10,10 +11,12 @@ use arrow::record_batch::RecordBatch;
 use crate::Error;
 use crate::model::{AttemptRow, JobRecord, JobRow, SplitRow, TaskRecord, TaskRow};
 use crate::store::Trace;
-use crate::store::columns::Row;
+use crate::store::columns::{Row, Source};
 
 /// A row as a reader sees it.
 pub type View<'a, R> = <R as Row>::View<'a>;
+/// A row as a reader sees it, of which each value is read when it is asked for, by a method named as the column.
+pub type Lazy<'a, R> = <R as Row>::Lazy<'a>;
 
 /// Goes through a table row by row. It stands before the first row at first.
 pub struct Cursor<R: Row> {
@@ -71,8 +74,9 @@ impl<R: Row + 'static> Cursor<R> {
     /// # Errors
     /// As [`Cursor::is_at_end`].
     #[inline]
-    pub fn advance_if(&mut self, is: impl FnOnce(&View<'_, R>) -> bool) -> Result<bool, Error> {
-        let moves = !self.is_at_end()? && is(&R::view(&self.columns, self.next));
+    pub fn advance_if(&mut self, is: impl FnOnce(Lazy<'_, R>) -> bool) -> Result<bool, Error> {
+        let moves =
+            (self.next < self.length || !self.is_at_end()?) && is(Source::Batch(&self.columns, self.next).into());
         self.next += usize::from(moves);
         Ok(moves)
     }
@@ -81,6 +85,12 @@ impl<R: Row + 'static> Cursor<R> {
     #[inline]
     pub fn row(&self) -> View<'_, R> {
         self.next.checked_sub(1).map(|row| R::view(&self.columns, row)).unwrap_or_default()
+    }
+
+    /// As [`Cursor::row`], with each value read when it is asked for.
+    #[inline]
+    fn lazy(&self) -> Lazy<'_, R> {
+        self.next.checked_sub(1).map_or(Source::Nowhere, |row| Source::Batch(&self.columns, row)).into()
     }
 
     /// An error if a row follows: the rows are not grouped in the order of the tables above.
@@ -183,7 +193,7 @@ impl<'a> JobReader<'a> {
         match &mut self.0 {
             Rows::Trace(tables) => {
                 let moved = tables.jobs.advance()?;
-                replace(&mut tables.job, if moved { tables.jobs.row().job_id } else { "" });
+                replace(&mut tables.job, if moved { tables.jobs.lazy().job_id() } else { "" });
                 Ok(moved)
             }
             Rows::Memory(records) => {
@@ -196,10 +206,11 @@ impl<'a> JobReader<'a> {
     }
 
     /// The current job.
-    pub fn job(&self) -> View<'_, JobRow> {
+    #[inline]
+    pub fn job(&self) -> Lazy<'_, JobRow> {
         match &self.0 {
-            Rows::Trace(tables) => tables.jobs.row(),
-            Rows::Memory(records) => records.job.map(Row::as_view).unwrap_or_default(),
+            Rows::Trace(tables) => tables.jobs.lazy(),
+            Rows::Memory(records) => records.job.map_or(Source::Nowhere, Source::Memory).into(),
         }
     }
 
@@ -212,8 +223,8 @@ impl<'a> JobReader<'a> {
         while self.next_attempt()?.is_some() {}
         match &mut self.0 {
             Rows::Trace(tables) => {
-                let moved = tables.tasks.advance_if(|task| task.job_id == tables.job)?;
-                replace(&mut tables.task, if moved { tables.tasks.row().task_id } else { "" });
+                let moved = tables.tasks.advance_if(|task| task.job_id() == tables.job)?;
+                replace(&mut tables.task, if moved { tables.tasks.lazy().task_id() } else { "" });
                 tables.at_task = moved;
                 Ok(moved)
             }
@@ -228,10 +239,11 @@ impl<'a> JobReader<'a> {
     }
 
     /// The current task.
-    pub fn task(&self) -> View<'_, TaskRow> {
+    #[inline]
+    pub fn task(&self) -> Lazy<'_, TaskRow> {
         match &self.0 {
-            Rows::Trace(tables) => tables.tasks.row(),
-            Rows::Memory(records) => records.task.map(Row::as_view).unwrap_or_default(),
+            Rows::Trace(tables) => tables.tasks.lazy(),
+            Rows::Memory(records) => records.task.map_or(Source::Nowhere, Source::Memory).into(),
         }
     }
 
@@ -240,14 +252,14 @@ impl<'a> JobReader<'a> {
     /// # Errors
     /// The error of the table.
     #[inline]
-    pub fn next_split(&mut self) -> Result<Option<View<'_, SplitRow>>, Error> {
+    pub fn next_split(&mut self) -> Result<Option<Lazy<'_, SplitRow>>, Error> {
         match &mut self.0 {
             Rows::Trace(tables) => {
                 let (task, Some(splits)) = (&tables.task, &mut tables.splits) else { return Ok(None) };
-                let moved = tables.at_task && splits.advance_if(|split| split.task_id == task)?;
-                Ok(moved.then(|| splits.row()))
+                let moved = tables.at_task && splits.advance_if(|split| split.task_id() == task)?;
+                Ok(moved.then(|| splits.lazy()))
             }
-            Rows::Memory(records) => Ok(records.splits.next().map(Row::as_view)),
+            Rows::Memory(records) => Ok(records.splits.next().map(|row| Source::Memory(row).into())),
         }
     }
 
@@ -256,14 +268,14 @@ impl<'a> JobReader<'a> {
     /// # Errors
     /// The error of the table.
     #[inline]
-    pub fn next_attempt(&mut self) -> Result<Option<View<'_, AttemptRow>>, Error> {
+    pub fn next_attempt(&mut self) -> Result<Option<Lazy<'_, AttemptRow>>, Error> {
         match &mut self.0 {
             Rows::Trace(tables) => {
                 let (task, attempts) = (&tables.task, &mut tables.attempts);
-                let moved = tables.at_task && attempts.advance_if(|attempt| attempt.task_id == task)?;
-                Ok(moved.then(|| attempts.row()))
+                let moved = tables.at_task && attempts.advance_if(|attempt| attempt.task_id() == task)?;
+                Ok(moved.then(|| attempts.lazy()))
             }
-            Rows::Memory(records) => Ok(records.attempts.next().map(Row::as_view)),
+            Rows::Memory(records) => Ok(records.attempts.next().map(|row| Source::Memory(row).into())),
         }
     }
 

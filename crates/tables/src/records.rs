@@ -140,7 +140,7 @@ impl Source {
             Opened::Trace(trace) => Box::new(trace.rows::<R>()?),
             Opened::Run(files, _) => {
                 let table = read_table::<R>(&self.dir, files)?;
-                Box::new(Rows::<R, _>::new(table.path().to_path_buf(), table.batches()))
+                Box::new(Rows::<R, _>::new(table.batches()))
             }
         })
     }

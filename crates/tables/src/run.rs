@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use serde::{Deserialize, Serialize};
 
@@ -278,12 +279,18 @@ impl RowSink for () {
 /// Keeps all rows. Their size grows with the attempts.
 impl RowSink for RunTables {
     fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), Error> {
-        let batch = AttemptBatches::default().batch(rows, names).map_err(unlike::<AttemptRow, _>)?;
-        add_rows(&mut self.attempts, &batch)
+        let unlike = |error: ArrowError| Error::Table {
+            path: AttemptRow::TABLE.into(),
+            action: "kept",
+            message: error.to_string(),
+        };
+        add_rows(&mut self.attempts, &AttemptBatches::default().batch(rows, names).map_err(unlike)?);
+        Ok(())
     }
 
     fn jobs(&mut self, rows: &RecordBatch) -> Result<(), Error> {
-        add_rows(&mut self.jobs, rows)
+        add_rows(&mut self.jobs, rows);
+        Ok(())
     }
 
     fn keeps(&self, _: Optional) -> bool {
@@ -307,17 +314,9 @@ impl RowSink for RunTables {
 }
 
 /// Adds the rows of a batch.
-fn add_rows<R: Row>(rows: &mut Vec<R>, batch: &RecordBatch) -> Result<(), Error> {
-    let columns = R::columns(batch).map_err(unlike::<R, _>)?;
-    for row in 0..batch.num_rows() {
-        rows.push(R::get(&columns, row).map_err(unlike::<R, _>)?);
-    }
-    Ok(())
-}
-
-/// The error of a batch that is none of the table of `R`.
-fn unlike<R: Row, E: ToString>(error: E) -> Error {
-    Error::Table { path: R::TABLE.into(), action: "kept", message: error.to_string() }
+fn add_rows<R: Row>(rows: &mut Vec<R>, batch: &RecordBatch) {
+    let columns = R::read(batch);
+    rows.extend((0..batch.num_rows()).map(|row| R::get(&columns, row)));
 }
 
 /// The content of `run.json`.

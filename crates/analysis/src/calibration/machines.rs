@@ -59,10 +59,9 @@ pub fn machines(dir: &Path, origin: &Origin) -> Result<Machines, Error> {
         return Ok(Machines::default());
     }
     let mut loads = Loads::default();
-    let path = |table: &str| dir.join(format!("{table}.parquet"));
-    let mut tasks = Rows::<TaskRow, _>::new(path(TaskRow::TABLE), checked::<TaskRow>(dir, origin)?);
+    let mut tasks = Rows::<TaskRow, _>::new(checked::<TaskRow>(dir, origin)?);
     let mut task = tasks.next().transpose()?;
-    for attempt in Rows::<AttemptRow, _>::new(path(AttemptRow::TABLE), checked::<AttemptRow>(dir, origin)?) {
+    for attempt in Rows::<AttemptRow, _>::new(checked::<AttemptRow>(dir, origin)?) {
         let attempt = attempt?;
         // Attempts stand in the order of their tasks.
         while task.as_ref().is_some_and(|task| task.task_id != attempt.task_id) {

@@ -103,10 +103,9 @@ impl Observed {
     /// # Errors
     /// [`Error::Trace`] if a table is missing, damaged or of another length.
     pub fn load(dir: &Path, origin: &Origin) -> Result<Self, Error> {
-        let path = |table: &str| dir.join(format!("{table}.parquet"));
         let mut observed = Self::default();
         let mut jobs: HashMap<String, usize> = HashMap::new();
-        for row in Rows::<JobRow, _>::new(path(JobRow::TABLE), checked::<JobRow>(dir, origin)?) {
+        for row in Rows::<JobRow, _>::new(checked::<JobRow>(dir, origin)?) {
             let row = row?;
             jobs.entry(row.job_id).or_insert(observed.jobs.len());
             observed.jobs.push(Job {
@@ -120,7 +119,7 @@ impl Observed {
         let mut tasks = Tasks::open(dir, origin)?;
         let mut hosts: HashMap<String, usize> = HashMap::new();
         let mut racks = BTreeSet::new();
-        for row in Rows::<AttemptRow, _>::new(path(AttemptRow::TABLE), checked::<AttemptRow>(dir, origin)?) {
+        for row in Rows::<AttemptRow, _>::new(checked::<AttemptRow>(dir, origin)?) {
             let row = row?;
             let Some(&job) = jobs.get(&row.job_id) else { continue };
             racks.extend(row.rack);
@@ -166,9 +165,8 @@ struct Tasks<'a> {
 
 impl<'a> Tasks<'a> {
     fn open(dir: &'a Path, origin: &'a Origin) -> Result<Self, Error> {
-        let path = dir.join(format!("{}.parquet", TaskRow::TABLE));
         let rows: Box<dyn Iterator<Item = _> + 'a> = match origin.rows().contains_key(TaskRow::TABLE) {
-            true => Box::new(Rows::<TaskRow, _>::new(path, checked::<TaskRow>(dir, origin)?)),
+            true => Box::new(Rows::<TaskRow, _>::new(checked::<TaskRow>(dir, origin)?)),
             false => Box::new(std::iter::empty()),
         };
         Ok(Self { rows, id: String::new(), number: 0, row: None })

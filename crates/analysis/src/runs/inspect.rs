@@ -232,7 +232,7 @@ impl Inspection {
             self.odd("task-finish-before-start", u64::from(before(finish, start)));
             self.odd(FAR, usual.far([start, finish]));
             let (mut tries, mut last) = (0u64, None);
-            while attempts.advance_if(|attempt| attempt.task_id == task.task_id)? {
+            while attempts.advance_if(|attempt| attempt.task_id() == task.task_id)? {
                 let own = attempts.row();
                 self.odd("attempt-before-its-task", u64::from(before(own.start, start)));
                 self.odd("attempt-seen-before", u64::from(last == Some(own.attempt)));

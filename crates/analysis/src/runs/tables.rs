@@ -98,8 +98,7 @@ fn all<R: Row>(dir: &Path, origin: &Origin, time: impl Fn(&R) -> i64) -> Result<
     if !origin.rows().contains_key(R::TABLE) {
         return Ok(Vec::new());
     }
-    let path = dir.join(format!("{}.parquet", R::TABLE));
-    let all: Result<Vec<R>, _> = Rows::new(path, checked::<R>(dir, origin)?).collect();
+    let all: Result<Vec<R>, _> = Rows::new(checked::<R>(dir, origin)?).collect();
     Ok(all?.into_iter().filter(|row| (-MAX_TIME..=MAX_TIME).contains(&time(row))).collect())
 }
 

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use resched_tables::model::{JobRow, Outcome, Priority, TaskKind, TaskRow};
-use resched_tables::reader::{JobReader, View};
+use resched_tables::reader::{JobReader, Lazy};
 use resched_tables::run::{RunClock, RunWindow, Unfinished};
 use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
@@ -121,9 +121,9 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
     let mut first = None;
     while log_jobs.next_job()? {
         rules.tasks(&mut log_jobs, &mut tasks)?;
-        if let Some(job) = rules.job(&log_jobs.job(), &mut tasks) {
+        if let Some(job) = rules.job(log_jobs.job(), &mut tasks) {
             first = Some(first.map_or(job.submit, |first: Ms| first.min(job.submit)));
-            tasks.add_to(&mut draft, job, &log_jobs.job().depends_on)?;
+            tasks.add_to(&mut draft, job, &log_jobs.job().depends_on())?;
         }
     }
     log_jobs.check_end()?;
@@ -159,14 +159,14 @@ fn survival(log: &Log<'_>, begin: Option<Ms>, horizon: Ms) -> Result<Survival, E
     let mut jobs = log.jobs()?;
     while jobs.next_job()? {
         while jobs.next_task()? {
-            let class = class(&jobs.job(), &jobs.task());
+            let class = class(jobs.job(), jobs.task());
             let mut tried = false;
             while let Some(attempt) = jobs.next_attempt()? {
-                add(class, of_attempt(&attempt));
+                add(class, of_attempt(attempt));
                 tried = true;
             }
             if !tried {
-                add(class, of_task(&jobs.task()));
+                add(class, of_task(jobs.task()));
             }
         }
     }
@@ -174,8 +174,12 @@ fn survival(log: &Log<'_>, begin: Option<Ms>, horizon: Ms) -> Result<Survival, E
 }
 
 /// The class of a task.
-fn class(job: &View<'_, JobRow>, task: &View<'_, TaskRow>) -> Class {
-    (task.kind as u8, job.priority_number.unwrap_or_else(|| step(job.priority)), job.scheduling_class.unwrap_or(0))
+fn class(job: Lazy<'_, JobRow>, task: Lazy<'_, TaskRow>) -> Class {
+    (
+        task.kind() as u8,
+        job.priority_number().unwrap_or_else(|| step(job.priority())),
+        job.scheduling_class().unwrap_or(0),
+    )
 }
 
 /// Whether tasks could ever start.
@@ -328,8 +332,8 @@ impl Rules {
     }
 
     /// The properties of a job, unless it is left out. Its tasks get their requests, and those that could never start go.
-    fn job(&mut self, entry: &View<'_, JobRow>, tasks: &mut Tasks) -> Option<Job> {
-        let Some(submit) = entry.submit.filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
+    fn job(&mut self, entry: Lazy<'_, JobRow>, tasks: &mut Tasks) -> Option<Job> {
+        let Some(submit) = entry.submit().filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
             self.skip("job-without-submit", 1);
             return None;
         };
@@ -348,16 +352,16 @@ impl Rules {
         self.work.jobs += 1;
         let texts = &mut self.texts;
         Some(Job {
-            priority: entry.priority_number.unwrap_or_else(|| step(entry.priority)),
-            id: entry.job_id.to_owned(),
-            name: entry.name.map(|name| texts.share(name)),
-            user: texts.share(entry.user.unwrap_or_default()),
-            queue: texts.share(entry.queue.unwrap_or_default()),
-            group: texts.share(entry.group.unwrap_or_default()),
-            framework: entry.framework.map(|framework| texts.share(framework)),
-            scheduling_class: entry.scheduling_class,
+            priority: entry.priority_number().unwrap_or_else(|| step(entry.priority())),
+            id: entry.job_id().to_owned(),
+            name: entry.name().map(|name| texts.share(name)),
+            user: texts.share(entry.user().unwrap_or_default()),
+            queue: texts.share(entry.queue().unwrap_or_default()),
+            group: texts.share(entry.group().unwrap_or_default()),
+            framework: entry.framework().map(|framework| texts.share(framework)),
+            scheduling_class: entry.scheduling_class(),
             submit,
-            requested_time: entry.requested_time.filter(|time| (0..=LONGEST).contains(time)),
+            requested_time: entry.requested_time().filter(|time| (0..=LONGEST).contains(time)),
             before,
             incomplete: tasks.incomplete,
         })
@@ -369,29 +373,29 @@ impl Rules {
         while log.next_task()? {
             self.logged.clear();
             while let Some(attempt) = log.next_attempt()? {
-                self.logged.push(of_attempt(&attempt));
+                self.logged.push(of_attempt(attempt));
             }
-            self.task(&log.job(), log.task(), tasks);
+            self.task(log.job(), log.task(), tasks);
         }
         Ok(())
     }
 
     /// Adds a task with its attempts, unless it is left out.
-    fn task(&mut self, job: &View<'_, JobRow>, entry: View<'_, TaskRow>, tasks: &mut Tasks) {
-        if matches!(entry.kind, TaskKind::Setup | TaskKind::Cleanup) {
+    fn task(&mut self, job: Lazy<'_, JobRow>, entry: Lazy<'_, TaskRow>, tasks: &mut Tasks) {
+        if matches!(entry.kind(), TaskKind::Setup | TaskKind::Cleanup) {
             self.skip("task-of-set-up-or-clean-up", 1);
             return;
         }
-        let instances = entry.instances.unwrap_or(1);
+        let instances = entry.instances().unwrap_or(1);
         let Some(instances) = u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
         else {
             self.skip("task-with-impossible-instances", 1);
             return;
         };
-        let gang = entry.gang.unwrap_or(false) && instances > 1;
+        let gang = entry.gang().unwrap_or(false) && instances > 1;
         let first = tasks.tries.len();
-        self.add_tries(of_task(&entry), instances, gang, &mut tasks.tries);
-        let never_started = tasks.tries.len() == first && entry.outcome == Outcome::Incomplete;
+        self.add_tries(of_task(entry), instances, gang, &mut tasks.tries);
+        let never_started = tasks.tries.len() == first && entry.outcome() == Outcome::Incomplete;
         let own = &tasks.tries[first..];
         let unfinished = never_started || own.iter().any(|logged| logged.outcome == Outcome::Incomplete);
         tasks.unfinished |= unfinished;
@@ -400,7 +404,7 @@ impl Rules {
             if never_started {
                 tasks.tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
             }
-            let known = estimate(survival, class(job, &entry), self.seed, entry.task_id, &mut tasks.tries[first..]);
+            let known = estimate(survival, class(job, entry), self.seed, entry.task_id(), &mut tasks.tries[first..]);
             self.work.estimated_tasks += u64::from(known);
             if never_started && !known {
                 tasks.tries.truncate(first);
@@ -413,13 +417,13 @@ impl Rules {
         }
         let number =
             |number: Option<i64>, most: u64| number.and_then(|n| u64::try_from(n).ok()).map(|n| n.min(most + 1));
-        let (stage, after) = match (entry.stage, entry.kind) {
-            (None, TaskKind::Map) => ("map", entry.depends_on),
+        let (stage, after) = match (entry.stage(), entry.kind()) {
+            (None, TaskKind::Map) => ("map", entry.depends_on()),
             (None, TaskKind::Reduce) => ("reduce", vec!["map"]),
-            (stage, _) => (stage.unwrap_or_default(), entry.depends_on),
+            (stage, _) => (stage.unwrap_or_default(), entry.depends_on()),
         };
         tasks.listed.push(Listed {
-            name: add_text(&mut tasks.names, entry.task_id),
+            name: add_text(&mut tasks.names, entry.task_id()),
             stage_name: add_text(&mut tasks.names, stage),
             after: after.into_iter().map(str::to_owned).collect(),
             tries: first..tasks.tries.len(),
@@ -427,8 +431,8 @@ impl Rules {
             instances,
             gang,
             demand: Resources::NONE,
-            cpu: number(entry.cpu_request, Machines::MOST.cpu),
-            memory: number(entry.memory_request, Machines::MOST.memory),
+            cpu: number(entry.cpu_request(), Machines::MOST.cpu),
+            memory: number(entry.memory_request(), Machines::MOST.memory),
         });
     }
 
@@ -473,15 +477,15 @@ impl Rules {
     }
 
     /// Sets the request of every task.
-    fn fill_requests(&mut self, job: &View<'_, JobRow>, listed: &mut [Listed]) {
+    fn fill_requests(&mut self, job: Lazy<'_, JobRow>, listed: &mut [Listed]) {
         let of_job = |of: fn(&Listed) -> Option<u64>, own: Option<i64>| {
             if listed.iter().all(|task| of(task).is_some()) {
                 return None;
             }
             median(listed.iter().filter_map(of)).or(own.and_then(|n| u64::try_from(n).ok()))
         };
-        let cpu = of_job(|task| task.cpu, job.requested_cpu);
-        let memory = of_job(|task| task.memory, job.requested_memory);
+        let cpu = of_job(|task| task.cpu, job.requested_cpu());
+        let memory = of_job(|task| task.memory, job.requested_memory());
         for task in listed {
             match (task.cpu, cpu) {
                 (None, Some(_)) => self.skip("task-with-request-of-its-job", 1),

@@ -2,7 +2,7 @@
 
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{AttemptRow, JobRow, NodeRow, TaskRow};
-use resched_tables::reader::{Cursor, JobReader, View, Wanted};
+use resched_tables::reader::{Cursor, JobReader, Lazy, View, Wanted};
 use resched_tables::sink::Collected;
 use resched_tables::store::columns::Row;
 use resched_tables::store::{Amounts, Trace};
@@ -136,13 +136,13 @@ impl<'a> Log<'a> {
 }
 
 /// The times of an attempt.
-pub(super) fn of_attempt(row: &View<'_, AttemptRow>) -> Logged {
-    Logged { outcome: row.outcome, start: row.start, finish: row.finish, run_time: row.run_time }
+pub(super) fn of_attempt(row: Lazy<'_, AttemptRow>) -> Logged {
+    Logged { outcome: row.outcome(), start: row.start(), finish: row.finish(), run_time: row.run_time() }
 }
 
 /// The times and outcome of a task itself, for a task that no attempt is known of.
-pub(super) fn of_task(row: &View<'_, TaskRow>) -> Logged {
-    Logged { outcome: row.outcome, start: row.start, finish: row.finish, run_time: None }
+pub(super) fn of_task(row: Lazy<'_, TaskRow>) -> Logged {
+    Logged { outcome: row.outcome(), start: row.start(), finish: row.finish(), run_time: None }
 }
 
 /// The later of two instants. An impossible time does not make the trace longer.

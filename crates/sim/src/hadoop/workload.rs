@@ -185,6 +185,38 @@ pub struct TaskSpec {
     pub reduce_tries: Vec<LoggedReduce>,
 }
 
+impl TaskSpec {
+    fn as_task(&self, kind: Kind) -> NewTask<'_> {
+        NewTask {
+            odd_name: self.odd_name.as_deref(),
+            replicas: &self.replicas,
+            input_bytes: self.input_bytes,
+            output_bytes: self.output_bytes,
+            tries: match kind {
+                Kind::Map => Tries::Map(&self.map_tries),
+                Kind::Reduce => Tries::Reduce(&self.reduce_tries),
+            },
+        }
+    }
+}
+
+/// A task to be added, as in [`TaskSpec`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewTask<'a> {
+    pub(super) odd_name: Option<&'a str>,
+    pub(super) replicas: &'a [NodeId],
+    pub(super) input_bytes: Option<u64>,
+    pub(super) output_bytes: Option<u64>,
+    pub(super) tries: Tries<'a>,
+}
+
+/// The logged tries at a task.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tries<'a> {
+    Map(&'a [LoggedMap]),
+    Reduce(&'a [LoggedReduce]),
+}
+
 impl Workload {
     /// A workload with room for this many tasks, logged tries and replicas.
     pub(crate) fn with_room(tasks: usize, tries: usize, replicas: usize) -> Self {
@@ -198,20 +230,17 @@ impl Workload {
 
     /// Adds a job with its maps and reduces; `job.maps` and `job.reduces` are filled in. Once all are added,
     /// [`Workload::arrange`] numbers them. Returns `None` if there are more tasks than ids.
-    pub fn push(&mut self, mut job: Job, maps: &[TaskSpec], reduces: &[TaskSpec]) -> Option<()> {
-        let id = JobId(u32::try_from(self.jobs.len()).ok()?);
-        let first = u32::try_from(self.tasks.len()).ok()?;
-        let between = first.checked_add(u32::try_from(maps.len()).ok()?)?;
-        let end = between.checked_add(u32::try_from(reduces.len()).ok()?)?;
-        (job.maps, job.reduces) = (first..between, between..end);
-        for spec in maps {
-            let logged = append(&mut self.maps, &spec.map_tries)?;
-            self.push_task(id.0, spec, logged)?;
-        }
-        for spec in reduces {
-            let logged = append(&mut self.reduces, &spec.reduce_tries)?;
-            self.push_task(id.0, spec, logged)?;
-        }
+    pub fn push(&mut self, job: Job, maps: &[TaskSpec], reduces: &[TaskSpec]) -> Option<()> {
+        maps.iter().try_for_each(|spec| self.push_task(&spec.as_task(Kind::Map)))?;
+        reduces.iter().try_for_each(|spec| self.push_task(&spec.as_task(Kind::Reduce)))?;
+        self.end_job(job, maps.len())
+    }
+
+    /// Ends a job: its tasks are those added since the last end, first that many maps, then reduces. As [`Workload::push`] otherwise.
+    pub(super) fn end_job(&mut self, mut job: Job, maps: usize) -> Option<()> {
+        let first = self.jobs.last().map_or(0, |before| before.reduces.end);
+        let between = first.checked_add(u32::try_from(maps).ok()?)?;
+        (job.maps, job.reduces) = (first..between, between..u32::try_from(self.tasks.len()).ok()?);
         self.jobs.push(job);
         Some(())
     }
@@ -289,17 +318,24 @@ impl Workload {
         }
     }
 
-    fn push_task(&mut self, job: u32, spec: &TaskSpec, logged: Span) -> Option<()> {
-        if let Some(name) = &spec.odd_name {
-            self.odd_names.insert(TaskId::at(self.tasks.len()), name.clone());
+    /// Adds a task of the job that is ended next.
+    #[inline]
+    pub(super) fn push_task(&mut self, task: &NewTask<'_>) -> Option<()> {
+        let job = u32::try_from(self.jobs.len()).ok()?;
+        if let Some(name) = task.odd_name {
+            self.odd_names.insert(TaskId(u32::try_from(self.tasks.len()).ok()?), name.to_owned());
         }
-        if spec.input_bytes.is_some() || spec.output_bytes.is_some() {
+        if task.input_bytes.is_some() || task.output_bytes.is_some() {
             let unknown = Sizes { input: Sizes::UNKNOWN, output: Sizes::UNKNOWN };
             self.sizes.resize(self.tasks.len(), unknown);
-            let [input, output] = [spec.input_bytes, spec.output_bytes].map(|size| size.unwrap_or(Sizes::UNKNOWN));
+            let [input, output] = [task.input_bytes, task.output_bytes].map(|size| size.unwrap_or(Sizes::UNKNOWN));
             self.sizes.push(Sizes { input, output });
         }
-        let replicas = append(&mut self.replicas, &spec.replicas)?;
+        let logged = match task.tries {
+            Tries::Map(tries) => append(&mut self.maps, tries)?,
+            Tries::Reduce(tries) => append(&mut self.reduces, tries)?,
+        };
+        let replicas = append(&mut self.replicas, task.replicas)?;
         self.tasks.push(Task { job, logged, replicas });
         Some(())
     }
@@ -402,6 +438,9 @@ impl Workload {
     }
 }
 
+/// The least digits of the number of a task in its id.
+const DIGITS: usize = 6;
+
 /// The id that Hadoop gives a task: `task_200904211745_0001_m_000003` for map 3 of `job_200904211745_0001`.
 pub fn usual_task_name(job: &str, kind: Kind, number: u32) -> String {
     let mut name = String::new();
@@ -420,19 +459,61 @@ pub(super) fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &m
     text.push('_');
     text.push(letter);
     text.push('_');
-    push_six_digits(number, text);
+    push_digits(number, text);
 }
 
-/// Writes a number with at least six digits. A replay names millions of tasks, and the formatting of the standard library would take
+/// Writes a number with at least [`DIGITS`] digits. A replay names millions of tasks, and the formatting of the standard library would take
 /// longer than all else of a name.
-fn push_six_digits(number: u32, text: &mut String) {
-    let mut divisor = 100_000;
+fn push_digits(number: u32, text: &mut String) {
+    let mut divisor = 10_u32.pow(DIGITS as u32 - 1);
     while number / divisor >= 10 {
         divisor *= 10;
     }
     while divisor > 0 {
         text.push(char::from(b'0' + (number / divisor % 10) as u8));
         divisor /= 10;
+    }
+}
+
+/// The usual ids of the tasks of a kind of a job, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct UsualNames {
+    name: String,
+    /// Where its number begins.
+    number: usize,
+}
+
+impl UsualNames {
+    /// Begins with the id of task 0.
+    pub(super) fn begin(&mut self, job: &str, kind: Kind) {
+        self.name.clear();
+        write_usual_task_name(job, kind, 0, &mut self.name);
+        self.number = self.name.len() - DIGITS;
+    }
+
+    /// The current id.
+    #[inline]
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Goes on to the next.
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        let digits = self.name.get(self.number..).unwrap_or_default();
+        let kept = digits.trim_end_matches('9').len();
+        let nines = digits.len() - kept;
+        match digits.as_bytes().get(kept.wrapping_sub(1)) {
+            Some(&digit) => {
+                self.name.truncate(self.number + kept - 1);
+                self.name.push(char::from(digit + 1));
+            }
+            None => {
+                self.name.truncate(self.number);
+                self.name.push('1');
+            }
+        }
+        self.name.extend(std::iter::repeat_n('0', nines));
     }
 }
 
@@ -500,6 +581,20 @@ mod tests {
             incomplete: false,
             maps: 0..0,
             reduces: 0..0,
+        }
+    }
+
+    #[test]
+    fn usual_names_follow_each_other() {
+        let mut names = UsualNames::default();
+        for kind in Kind::BOTH {
+            names.begin("job_9_0001", kind);
+            for number in 0..1_000_200 {
+                if number % 1_000 < 120 {
+                    assert_eq!(names.name(), usual_task_name("job_9_0001", kind, number));
+                }
+                names.advance();
+            }
         }
     }
 

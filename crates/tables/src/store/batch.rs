@@ -215,8 +215,8 @@ mod tests {
         batch.set_numbers("submit", &rows.iter().map(|row| row.submit).collect());
         batch.set_texts("outcome", rows.iter().map(|row| row.outcome.as_str()));
         let batch = batch.finish().unwrap();
-        let columns = JobRow::columns(&batch).unwrap();
-        assert_eq!([0, 1].map(|row| JobRow::get(&columns, row).unwrap()), rows);
+        let columns = JobRow::read(&batch);
+        assert_eq!([0, 1].map(|row| JobRow::get(&columns, row)), rows);
         // A builder that is filled row by row makes the same.
         let mut builders = <JobRow as Row>::Builders::default();
         rows.iter().for_each(|row| row.append(&mut builders));

@@ -6,13 +6,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayBuilder, ArrayRef, BooleanArray, BooleanBuilder, Float64Array, Float64Builder, Int64Array,
-    Int64Builder, ListArray, ListBuilder, StringArray, StringBuilder,
-};
-use arrow::datatypes::{DataType, Field, SchemaRef};
+use arrow::array::{ArrayBuilder, ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder};
+use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
+use super::read::{Flags, Lists, Numbers, Texts};
 use crate::reference::{Column, Word, joined};
 
 /// A value of one column.
@@ -23,22 +21,24 @@ pub trait Cell: Sized {
     const WORDS: &'static [Word] = &[];
     /// Collects values into an Arrow array.
     type Builder: Default;
-    /// The Arrow array of the column.
-    type Array: Array + Clone + 'static;
+    /// The column of a batch, as it is read. Its default is a column that is not read.
+    type Read: Default;
     /// The value as a reader sees it: texts are borrowed. Its default stands for a column that is not read.
     type View<'a>: Default;
     /// The Arrow type of the column.
     fn data_type() -> DataType;
-    /// The value in row `row` of a column whose values were checked.
-    fn view(array: &Self::Array, row: usize) -> Self::View<'_>;
+    /// The column of a batch whose values were checked.
+    fn read(array: &ArrayRef) -> Self::Read;
+    /// The value in row `row`; its default where the column has no such row.
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_>;
     /// This value as a reader sees it.
     fn as_view(&self) -> Self::View<'_>;
+    /// The value that a reader sees.
+    fn of_view(view: Self::View<'_>) -> Self;
     /// Adds this value to a column under construction.
     fn append(&self, builder: &mut Self::Builder);
     /// Ends a column and empties the builder.
     fn finish(builder: &mut Self::Builder) -> ArrayRef;
-    /// The value in row `row`; `None` if it is not one that the column may hold.
-    fn get(array: &Self::Array, row: usize) -> Option<Self>;
 }
 
 /// A table's row: built and read column by column.
@@ -49,8 +49,6 @@ pub trait Row: Sized {
     const ABOUT: &'static [&'static str];
     /// The columns under construction.
     type Builders: Default;
-    /// The columns of a batch, downcast once.
-    type Columns;
     /// The Arrow schema; each field carries its description under the key `description`.
     fn schema() -> SchemaRef;
     /// The columns as the reference page shows them.
@@ -59,21 +57,42 @@ pub trait Row: Sized {
     fn append(&self, builders: &mut Self::Builders);
     /// Ends the columns and empties the builders.
     fn finish(builders: &mut Self::Builders) -> Vec<ArrayRef>;
-    /// Downcasts a batch that has this table's schema; `Err` names the column that differs.
-    fn columns(batch: &RecordBatch) -> Result<Self::Columns, String>;
-    /// Row `row`; `Err` names the column whose value is not in its enumeration.
-    fn get(columns: &Self::Columns, row: usize) -> Result<Self, &'static str>;
     /// A row as a reader sees it: texts are borrowed, and columns that are not read have their defaults.
     type View<'a>: Default;
     /// The columns of a batch that are read, downcast once.
     type Read: Default;
-    /// Downcasts the columns that a batch has; the others are not read.
+    /// A row of which each value is read when it is asked for, by a method named as the column.
+    type Lazy<'a>: From<Source<'a, Self>> + Copy
+    where
+        Self: 'a;
+    /// Takes the columns that a batch has, whose values were checked; the others are not read.
     fn read(batch: &RecordBatch) -> Self::Read;
-    /// Row `row` of a batch whose values were checked.
+    /// Row `row` of a batch.
     fn view(columns: &Self::Read, row: usize) -> Self::View<'_>;
     /// This row as a reader sees it.
     fn as_view(&self) -> Self::View<'_>;
+    /// Row `row` of a batch, as it was written.
+    fn get(columns: &Self::Read, row: usize) -> Self;
 }
+
+/// Where the values of a row come from.
+pub enum Source<'a, R: Row> {
+    /// There is no row: each value is its default.
+    Nowhere,
+    /// A row in memory.
+    Memory(&'a R),
+    /// A row of a batch, and its number there.
+    Batch(&'a R::Read, usize),
+}
+
+impl<R: Row> Clone for Source<'_, R> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R: Row> Copy for Source<'_, R> {}
 
 /// One field of a schema, with its description.
 pub fn field<C: Cell>(name: &str, description: &[&str]) -> Field {
@@ -94,27 +113,28 @@ pub fn described<C: Cell>(name: &'static str, unit: &'static str, description: &
     Column { name, kind, unit, nullable: C::NULLABLE, meaning: joined(description), words: C::WORDS }
 }
 
-/// The column `name` of `batch` as the array that `C` reads.
-pub fn column<C: Cell>(batch: &RecordBatch, name: &str) -> Result<C::Array, String> {
-    let array = batch.column_by_name(name).ok_or_else(|| format!("column `{name}` is missing"))?;
-    array
-        .as_any()
-        .downcast_ref::<C::Array>()
-        .cloned()
-        .ok_or_else(|| format!("column `{name}` is {}, expected {}", array.data_type(), C::data_type()))
+/// The column `name` of `batch`, if that has it.
+pub fn column<C: Cell>(batch: &RecordBatch, name: &str) -> C::Read {
+    batch.column_by_name(name).map(C::read).unwrap_or_default()
 }
 
 impl Cell for String {
     type Builder = StringBuilder;
-    type Array = StringArray;
+    type Read = Texts;
     type View<'a> = &'a str;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &StringArray, row: usize) -> Self::View<'_> {
-        array.value(row)
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row).unwrap_or_default()
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         self
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view.to_owned()
     }
     fn data_type() -> DataType {
         DataType::Utf8
@@ -126,23 +146,26 @@ impl Cell for String {
     fn finish(builder: &mut StringBuilder) -> ArrayRef {
         Arc::new(builder.finish())
     }
-    fn get(array: &StringArray, row: usize) -> Option<String> {
-        Some(array.value(row).to_owned())
-    }
 }
 
 impl Cell for Option<String> {
     const NULLABLE: bool = true;
     type Builder = Nullable<StringBuilder>;
-    type Array = StringArray;
+    type Read = Texts;
     type View<'a> = Option<&'a str>;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &StringArray, row: usize) -> Self::View<'_> {
-        array.is_valid(row).then(|| array.value(row))
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row)
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         self.as_deref()
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view.map(str::to_owned)
     }
     fn data_type() -> DataType {
         DataType::Utf8
@@ -154,22 +177,25 @@ impl Cell for Option<String> {
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
     }
-    fn get(array: &StringArray, row: usize) -> Option<Option<String>> {
-        Some(array.is_valid(row).then(|| array.value(row).to_owned()))
-    }
 }
 
 impl Cell for i64 {
     type Builder = Int64Builder;
-    type Array = Int64Array;
+    type Read = Numbers<Int64Type>;
     type View<'a> = i64;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &Int64Array, row: usize) -> Self::View<'_> {
-        array.value(row)
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row).unwrap_or_default()
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         *self
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view
     }
     fn data_type() -> DataType {
         DataType::Int64
@@ -181,23 +207,26 @@ impl Cell for i64 {
     fn finish(builder: &mut Int64Builder) -> ArrayRef {
         Arc::new(builder.finish())
     }
-    fn get(array: &Int64Array, row: usize) -> Option<i64> {
-        Some(array.value(row))
-    }
 }
 
 impl Cell for Option<i64> {
     const NULLABLE: bool = true;
     type Builder = Nullable<Int64Builder>;
-    type Array = Int64Array;
+    type Read = Numbers<Int64Type>;
     type View<'a> = Option<i64>;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &Int64Array, row: usize) -> Self::View<'_> {
-        array.is_valid(row).then(|| array.value(row))
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row)
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         *self
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view
     }
     fn data_type() -> DataType {
         DataType::Int64
@@ -209,22 +238,25 @@ impl Cell for Option<i64> {
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
     }
-    fn get(array: &Int64Array, row: usize) -> Option<Option<i64>> {
-        Some(array.is_valid(row).then(|| array.value(row)))
-    }
 }
 
 impl Cell for f64 {
     type Builder = Float64Builder;
-    type Array = Float64Array;
+    type Read = Numbers<Float64Type>;
     type View<'a> = f64;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &Float64Array, row: usize) -> Self::View<'_> {
-        array.value(row)
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row).unwrap_or_default()
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         *self
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view
     }
     fn data_type() -> DataType {
         DataType::Float64
@@ -236,23 +268,26 @@ impl Cell for f64 {
     fn finish(builder: &mut Float64Builder) -> ArrayRef {
         Arc::new(builder.finish())
     }
-    fn get(array: &Float64Array, row: usize) -> Option<f64> {
-        Some(array.value(row))
-    }
 }
 
 impl Cell for Option<f64> {
     const NULLABLE: bool = true;
     type Builder = Nullable<Float64Builder>;
-    type Array = Float64Array;
+    type Read = Numbers<Float64Type>;
     type View<'a> = Option<f64>;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &Float64Array, row: usize) -> Self::View<'_> {
-        array.is_valid(row).then(|| array.value(row))
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row)
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         *self
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view
     }
     fn data_type() -> DataType {
         DataType::Float64
@@ -264,23 +299,26 @@ impl Cell for Option<f64> {
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
     }
-    fn get(array: &Float64Array, row: usize) -> Option<Self> {
-        Some((!array.is_null(row)).then(|| array.value(row)))
-    }
 }
 
 impl Cell for Option<bool> {
     const NULLABLE: bool = true;
     type Builder = Nullable<BooleanBuilder>;
-    type Array = BooleanArray;
+    type Read = Flags;
     type View<'a> = Option<bool>;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &BooleanArray, row: usize) -> Self::View<'_> {
-        array.is_valid(row).then(|| array.value(row))
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row)
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         *self
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view
     }
     fn data_type() -> DataType {
         DataType::Boolean
@@ -292,25 +330,25 @@ impl Cell for Option<bool> {
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
     }
-    fn get(array: &BooleanArray, row: usize) -> Option<Option<bool>> {
-        Some(array.is_valid(row).then(|| array.value(row)))
-    }
 }
 
 impl Cell for Vec<String> {
     type Builder = StringListBuilder;
-    type Array = ListArray;
+    type Read = Lists;
     type View<'a> = Vec<&'a str>;
+    fn read(array: &ArrayRef) -> Self::Read {
+        array.into()
+    }
     #[inline]
-    fn view(array: &ListArray, row: usize) -> Self::View<'_> {
-        let Some(texts) = array.values().as_any().downcast_ref::<StringArray>() else { return Vec::new() };
-        let ends = array.value_offsets();
-        let (Some(&from), Some(&to)) = (ends.get(row), ends.get(row + 1)) else { return Vec::new() };
-        (from as usize..to as usize).filter(|&place| texts.is_valid(place)).map(|place| texts.value(place)).collect()
+    fn view(column: &Self::Read, row: usize) -> Self::View<'_> {
+        column.get(row)
     }
     #[inline]
     fn as_view(&self) -> Self::View<'_> {
         self.iter().map(String::as_str).collect()
+    }
+    fn of_view(view: Self::View<'_>) -> Self {
+        view.into_iter().map(str::to_owned).collect()
     }
     fn data_type() -> DataType {
         DataType::List(Arc::new(Field::new("item", DataType::Utf8, true)))
@@ -324,11 +362,6 @@ impl Cell for Vec<String> {
     }
     fn finish(builder: &mut StringListBuilder) -> ArrayRef {
         Arc::new(builder.0.finish())
-    }
-    fn get(array: &ListArray, row: usize) -> Option<Vec<String>> {
-        let values = array.value(row);
-        let values = values.as_any().downcast_ref::<StringArray>()?;
-        Some(values.iter().flatten().map(str::to_owned).collect())
     }
 }
 
@@ -440,15 +473,21 @@ macro_rules! enumeration {
             const WORDS: &'static [$crate::reference::Word] =
                 &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
             type Builder = $crate::arrow::array::StringBuilder;
-            type Array = $crate::arrow::array::StringArray;
             type View<'a> = $name;
+            type Read = $crate::store::read::Words<$name>;
+            fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
+                $crate::store::read::Words::read(array, $name::from_name)
+            }
             #[inline]
-            fn view(array: &Self::Array, row: usize) -> $name {
-                $name::from_name(array.value(row)).unwrap_or_default()
+            fn view(column: &Self::Read, row: usize) -> $name {
+                column.get(row).unwrap_or_default()
             }
             #[inline]
             fn as_view(&self) -> $name {
                 *self
+            }
+            fn of_view(view: $name) -> $name {
+                view
             }
             fn data_type() -> $crate::arrow::datatypes::DataType {
                 $crate::arrow::datatypes::DataType::Utf8
@@ -460,25 +499,27 @@ macro_rules! enumeration {
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
                 std::sync::Arc::new(builder.finish())
             }
-            fn get(array: &Self::Array, row: usize) -> Option<Self> {
-                $name::from_name(array.value(row))
-            }
         }
 
         impl $crate::store::columns::Cell for Option<$name> {
             const NULLABLE: bool = true;
             const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
             type Builder = $crate::store::columns::Nullable<$crate::arrow::array::StringBuilder>;
-            type Array = $crate::arrow::array::StringArray;
             type View<'a> = Option<$name>;
+            type Read = $crate::store::read::Words<$name>;
+            fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
+                $crate::store::read::Words::read(array, $name::from_name)
+            }
             #[inline]
-            fn view(array: &Self::Array, row: usize) -> Option<$name> {
-                use $crate::arrow::array::Array;
-                if array.is_null(row) { None } else { $name::from_name(array.value(row)) }
+            fn view(column: &Self::Read, row: usize) -> Option<$name> {
+                column.get(row)
             }
             #[inline]
             fn as_view(&self) -> Option<$name> {
                 *self
+            }
+            fn of_view(view: Option<$name>) -> Option<$name> {
+                view
             }
             fn data_type() -> $crate::arrow::datatypes::DataType {
                 $crate::arrow::datatypes::DataType::Utf8
@@ -489,11 +530,6 @@ macro_rules! enumeration {
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
                 builder.finish()
-            }
-            fn get(array: &Self::Array, row: usize) -> Option<Self> {
-                use $crate::arrow::array::Array;
-                if array.is_null(row) { return Some(None); }
-                $name::from_name(array.value(row)).map(Some)
             }
         }
     };
@@ -511,25 +547,45 @@ macro_rules! table {
         pub struct $name { $($(#[doc = $fdoc])+ pub $field: $type,)+ }
 
         const _: () = {
-            use $crate::store::columns::{Cell, Row, column, described, field};
+            use $crate::store::columns::{Cell, Row, Source, column, described, field};
 
             /// The columns under construction.
             #[derive(Default)]
             pub struct Builders { $($field: <$type as Cell>::Builder,)+ }
-            /// The columns of a batch.
-            pub struct Columns { $($field: <$type as Cell>::Array,)+ }
             /// The columns of a batch that are read.
             #[derive(Default)]
-            pub struct Read { $($field: Option<<$type as Cell>::Array>,)+ }
+            pub struct Read { $(pub $field: <$type as Cell>::Read,)+ }
             $(#[doc = $about])+
             #[derive(Debug, Clone, Default)]
             pub struct View<'a> { $($(#[doc = $fdoc])+ pub $field: <$type as Cell>::View<'a>,)+ all: std::marker::PhantomData<&'a ()> }
+
+            $(#[doc = $about])+
+            #[derive(Clone, Copy)]
+            pub struct Lazy<'a>(Source<'a, $name>);
+
+            impl<'a> Lazy<'a> {
+                $($(#[doc = $fdoc])+
+                #[inline]
+                pub fn $field(self) -> <$type as Cell>::View<'a> {
+                    match self.0 {
+                        Source::Nowhere => Default::default(),
+                        Source::Memory(row) => Cell::as_view(&row.$field),
+                        Source::Batch(columns, row) => <$type as Cell>::view(&columns.$field, row),
+                    }
+                })+
+            }
+
+            impl<'a> From<Source<'a, $name>> for Lazy<'a> {
+                #[inline]
+                fn from(source: Source<'a, $name>) -> Self {
+                    Self(source)
+                }
+            }
 
             impl Row for $name {
                 const TABLE: &'static str = $table;
                 const ABOUT: &'static [&'static str] = &[$($about),+];
                 type Builders = Builders;
-                type Columns = Columns;
                 fn schema() -> $crate::arrow::datatypes::SchemaRef {
                     std::sync::Arc::new($crate::arrow::datatypes::Schema::new(vec![
                         $(field::<$type>(stringify!($field), &[$($fdoc,)+]),)+
@@ -544,26 +600,24 @@ macro_rules! table {
                 fn finish(builders: &mut Builders) -> Vec<$crate::arrow::array::ArrayRef> {
                     vec![$(<$type as Cell>::finish(&mut builders.$field),)+]
                 }
-                fn columns(batch: &$crate::arrow::record_batch::RecordBatch) -> Result<Columns, String> {
-                    Ok(Columns { $($field: column::<$type>(batch, stringify!($field))?,)+ })
-                }
-                fn get(columns: &Columns, row: usize) -> Result<Self, &'static str> {
-                    Ok($name { $($field: <$type as Cell>::get(&columns.$field, row).ok_or(stringify!($field))?,)+ })
-                }
                 type View<'a> = View<'a>;
                 type Read = Read;
+                type Lazy<'a> = Lazy<'a>;
                 fn read(batch: &$crate::arrow::record_batch::RecordBatch) -> Read {
-                    Read { $($field: column::<$type>(batch, stringify!($field)).ok(),)+ }
+                    Read { $($field: column::<$type>(batch, stringify!($field)),)+ }
                 }
                 #[inline(always)]
                 fn view(columns: &Read, row: usize) -> View<'_> {
                     View {
-                        $($field: columns.$field.as_ref().map(|array| <$type as Cell>::view(array, row)).unwrap_or_default(),)+
+                        $($field: <$type as Cell>::view(&columns.$field, row),)+
                         all: std::marker::PhantomData,
                     }
                 }
                 fn as_view(&self) -> View<'_> {
                     View { $($field: Cell::as_view(&self.$field),)+ all: std::marker::PhantomData }
+                }
+                fn get(columns: &Read, row: usize) -> Self {
+                    $name { $($field: <$type as Cell>::of_view(<$type as Cell>::view(&columns.$field, row)),)+ }
                 }
             }
         };

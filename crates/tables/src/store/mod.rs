@@ -12,6 +12,7 @@ mod inventory;
 mod manifest;
 pub mod marker;
 pub mod parts;
+pub mod read;
 mod reader;
 pub mod staging;
 mod table;

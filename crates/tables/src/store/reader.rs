@@ -8,7 +8,7 @@ use arrow::record_batch::RecordBatch;
 use super::columns::Row;
 use super::manifest::{LAYOUT, MANIFEST, Manifest};
 use super::marker;
-use super::table::{TableReader, failed, read_columns, read_table};
+use super::table::{TableReader, read_columns, read_table};
 use crate::Error;
 
 /// A trace on disk.
@@ -92,7 +92,7 @@ impl Trace {
     /// # Errors
     /// As [`Trace::batches`].
     pub fn rows<R: Row>(&self) -> Result<Rows<R, impl Iterator<Item = Result<RecordBatch, Error>> + use<R>>, Error> {
-        Ok(Rows::new(self.dir.join(format!("{}.parquet", R::TABLE)), self.batches::<R>()?))
+        Ok(Rows::new(self.batches::<R>()?))
     }
 }
 
@@ -102,17 +102,16 @@ fn trace_error(path: &Path, problem: &str, remedy: &str) -> Error {
 
 /// Reads a table row by row. After an error it ends.
 pub struct Rows<R: Row, B> {
-    path: PathBuf,
     batches: B,
-    columns: Option<R::Columns>,
+    columns: R::Read,
     row: usize,
     length: usize,
 }
 
 impl<R: Row, B: Iterator<Item = Result<RecordBatch, Error>>> Rows<R, B> {
-    /// The rows of these batches, which come from the file at `path`.
-    pub fn new(path: PathBuf, batches: B) -> Self {
-        Self { path, batches, columns: None, row: 0, length: 0 }
+    /// The rows of these batches, whose values were checked.
+    pub fn new(batches: B) -> Self {
+        Self { batches, columns: R::Read::default(), row: 0, length: 0 }
     }
 
     fn advance(&mut self) -> Option<Result<(), Error>> {
@@ -121,10 +120,7 @@ impl<R: Row, B: Iterator<Item = Result<RecordBatch, Error>>> Rows<R, B> {
                 Ok(batch) => batch,
                 Err(error) => return Some(Err(error)),
             };
-            match R::columns(&batch) {
-                Ok(columns) => self.columns = Some(columns),
-                Err(problem) => return Some(Err(failed(&self.path, "read")(problem))),
-            }
+            self.columns = R::read(&batch);
             (self.row, self.length) = (0, batch.num_rows());
         }
         Some(Ok(()))
@@ -140,9 +136,6 @@ impl<R: Row, B: Iterator<Item = Result<RecordBatch, Error>>> Iterator for Rows<R
         }
         let row = self.row;
         self.row += 1;
-        let value = R::get(self.columns.as_ref()?, row);
-        Some(value.map_err(|column| {
-            failed(&self.path, "read")(format!("row {row} of a batch: column `{column}` holds an unknown value"))
-        }))
+        Some(Ok(R::get(&self.columns, row)))
     }
 }

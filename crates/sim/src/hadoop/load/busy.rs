@@ -19,8 +19,10 @@ pub(super) struct Busy {
 
 impl Busy {
     /// Takes note of an attempt.
-    pub(super) fn saw(&mut self, kind: Kind, attempt: &Attempt<'_>) {
-        let (Some(host), Some(start), Some(finish)) = (attempt.host, attempt.start, attempt.finish) else { return };
+    pub(super) fn saw(&mut self, kind: Kind, attempt: Attempt<'_>) {
+        let (Some(host), Some(start), Some(finish)) = (attempt.host(), attempt.start(), attempt.finish()) else {
+            return;
+        };
         if start >= finish {
             return;
         }

@@ -1,7 +1,7 @@
 //! Initialisation, set-up and clean-up of a job, from its log.
 
 use resched_tables::model::JobRow;
-use resched_tables::reader::View;
+use resched_tables::reader::Lazy;
 
 use super::log::Attempt;
 use super::times::length;
@@ -21,9 +21,11 @@ pub(super) struct LoggedEdges {
 
 impl LoggedEdges {
     /// Takes note of an attempt at a map or reduce.
-    pub(super) fn saw(&mut self, attempt: &Attempt<'_>) {
-        self.first_start = self.first_start.into_iter().chain(attempt.start).min();
-        self.last_finish = self.last_finish.max(attempt.finish);
+    pub(super) fn saw(&mut self, attempt: Attempt<'_>) {
+        if let Some(start) = attempt.start() {
+            self.first_start = Some(self.first_start.map_or(start, |first| first.min(start)));
+        }
+        self.last_finish = self.last_finish.max(attempt.finish());
     }
 
     /// The edges of a job.
@@ -31,11 +33,11 @@ impl LoggedEdges {
     /// The launch in the log is the end of the initialisation. In logs of some other tools it is the first start of a task, and the
     /// job may have waited until then. So it counts only if something came between: a set-up task, or some time. A job without a
     /// clean-up task ends once a heartbeat has reported its last attempt; only a later end shows a commit.
-    pub(super) fn of_job(&self, job: &View<'_, JobRow>) -> Edges {
-        let is_init = self.setup.is_some() || job.launch < self.first_start;
-        let tail = length(self.last_finish, job.finish).filter(|_| self.cleanup.is_none());
+    pub(super) fn of_job(&self, job: Lazy<'_, JobRow>) -> Edges {
+        let is_init = self.setup.is_some() || job.launch() < self.first_start;
+        let tail = length(self.last_finish, job.finish()).filter(|_| self.cleanup.is_none());
         Edges {
-            init: length(job.submit, job.launch).filter(|&init| is_init && init >= 0),
+            init: length(job.submit(), job.launch()).filter(|&init| is_init && init >= 0),
             setup: self.setup,
             cleanup: self.cleanup,
             tail: tail.unwrap_or(0),
@@ -45,9 +47,9 @@ impl LoggedEdges {
 
 /// How long an attempt held its slot, given when its task was assigned and when the master learned of its end: its run time, and
 /// before it the time from the assignment to the start if both clocks agree.
-pub(super) fn held(attempt: &Attempt<'_>, [assigned, learned]: [Option<Ms>; 2]) -> Option<Ms> {
-    let run = length(attempt.start, attempt.finish).filter(|&run| run >= 0)?;
-    let agree = assigned <= attempt.start && attempt.finish <= learned;
-    let before = length(assigned, attempt.start).filter(|_| agree);
+pub(super) fn held(attempt: Attempt<'_>, [assigned, learned]: [Option<Ms>; 2]) -> Option<Ms> {
+    let run = length(attempt.start(), attempt.finish()).filter(|&run| run >= 0)?;
+    let agree = assigned <= attempt.start() && attempt.finish() <= learned;
+    let before = length(assigned, attempt.start()).filter(|_| agree);
     Some(run + before.unwrap_or(0))
 }

@@ -1,14 +1,14 @@
 //! What a replay reads of a log, in the tables of a trace or in memory.
 
 use resched_tables::model::{AttemptRow, SplitRow, TaskKind, TaskRow};
-use resched_tables::reader::{JobReader, View, Wanted};
+use resched_tables::reader::{JobReader, Lazy, Wanted};
 use resched_tables::store::Trace;
 use resched_tables::store::columns::Row;
 
 use crate::Error;
 
 /// An attempt of the log.
-pub(super) type Attempt<'a> = View<'a, AttemptRow>;
+pub(super) type Attempt<'a> = Lazy<'a, AttemptRow>;
 
 /// Rows for which room is made ahead: a damaged manifest may give any number.
 const MOST_ROOM: u64 = 1 << 25;

@@ -1,11 +1,12 @@
 //! From a log to a [`Workload`]: the meaning of jobs, tasks, splits and attempts for a replay.
 //!
-//! This module has all the rules. It reads a log only through the trait [`Log`], so a trace on disk and jobs in memory
+//! This module has all the rules. It reads a log only through a [`JobReader`], so a trace on disk and jobs in memory
 //! mean the same.
 
 mod busy;
 mod edges;
 mod log;
+mod side;
 mod times;
 
 use std::ops::Range;
@@ -20,14 +21,15 @@ use resched_tables::store::Trace;
 use self::busy::Busy;
 use self::edges::LoggedEdges;
 use self::log::{Attempt, Role};
+use self::side::Side;
 use self::times::{Shuffles, length, phases};
 use crate::Error;
-use resched_tables::reader::{JobReader, View};
+use resched_tables::reader::{JobReader, Lazy};
 
 use crate::cluster_file::{SetUp, Splits};
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::workload::{Edges, Job, LoggedMap, LoggedReduce, TaskSpec, Workload, write_usual_task_name};
+use crate::hadoop::workload::{Edges, Job, LoggedMap, LoggedReduce, NewTask, Tries, Workload, write_usual_task_name};
 use crate::ids::{Ms, NodeId};
 use crate::loading::{IN_MEMORY, LONGEST, Skipped, skip};
 use crate::scope::{Scope, Times, Work};
@@ -103,15 +105,15 @@ fn load_log(
     let (skipped, work) = (Skipped::new(), Work::default());
     let homes = cluster.hosts().collect();
     let busy = cluster.gives_sizes().then(Busy::default);
-    let mut rules = Rules { cluster, homes, scope, skipped, work, usual_name: String::new(), busy };
+    let (names, nodes) = ([String::new(), String::new()], Vec::new());
+    let mut rules = Rules { cluster, homes, scope, skipped, work, names, nodes, busy };
     let mut workload = Workload::with_room(tasks, attempts, splits);
+    let mut listed = Listed::default();
     while log.next_job()? {
-        let listed = rules.listed(log)?;
-        if let Some((job, maps, reduces)) = rules.job(&log.job(), listed) {
-            workload
-                .push(job, &maps, &reduces)
-                .ok_or_else(|| Error::Config(format!("{name}: more than 4 billion tasks; cut the trace")))?;
-        }
+        rules.list(log, &mut listed)?;
+        rules
+            .add_job(log.job(), &listed, &mut workload)
+            .ok_or_else(|| Error::Config(format!("{name}: more than 4 billion tasks; cut the trace")))?;
     }
     log.check_end()?;
     let Rules { skipped, work, busy, .. } = rules;
@@ -130,19 +132,28 @@ fn load_log(
     Ok(Loaded { workload, skipped, window, clock, work, at_once })
 }
 
-/// The tasks that the log lists for a job, in its order.
-#[derive(Default)]
+/// What the log lists for a job, in its order.
 struct Listed {
-    maps: Vec<ListedTask>,
-    reduces: Vec<ListedTask>,
+    maps: Side<LoggedMap>,
+    reduces: Side<LoggedReduce>,
     shuffles: Shuffles,
     edges: LoggedEdges,
 }
 
-/// A task as listed, before it has its place among the job's.
-struct ListedTask {
-    name: String,
-    spec: TaskSpec,
+impl Default for Listed {
+    fn default() -> Self {
+        let (maps, reduces) = (Side::new(Kind::Map), Side::new(Kind::Reduce));
+        Self { maps, reduces, shuffles: Shuffles::default(), edges: LoggedEdges::default() }
+    }
+}
+
+impl Listed {
+    /// Begins with a job of that id.
+    fn begin(&mut self, job: &str) {
+        self.maps.begin(job);
+        self.reduces.begin(job);
+        (self.shuffles, self.edges) = (Shuffles::default(), LoggedEdges::default());
+    }
 }
 
 /// The meaning of a log on a cluster.
@@ -153,8 +164,10 @@ struct Rules<'a> {
     scope: &'a Scope,
     skipped: Skipped,
     work: Work,
-    /// Room for the usual name of a task, so that not each needs its own.
-    usual_name: String,
+    /// Room for the id of a task and for its usual one, so that not each needs its own.
+    names: [String; 2],
+    /// Room for the replicas of a task.
+    nodes: Vec<NodeId>,
     /// When the nodes of the log were busy, if that matters.
     busy: Option<Busy>,
 }
@@ -164,124 +177,131 @@ impl Rules<'_> {
         skip(&mut self.skipped, cause, n);
     }
 
-    /// A job with its maps and reduces, unless it is left out.
-    fn job(&mut self, row: &View<'_, JobRow>, listed: Listed) -> Option<(Job, Vec<TaskSpec>, Vec<TaskSpec>)> {
-        if row.outcome == Outcome::Killed && self.cluster.config.jobs.skip_killed {
+    /// Adds a job with its maps and reduces, unless it is left out. Returns `None` if there are more tasks than ids.
+    fn add_job(&mut self, row: Lazy<'_, JobRow>, listed: &Listed, workload: &mut Workload) -> Option<()> {
+        if row.outcome() == Outcome::Killed && self.cluster.config.jobs.skip_killed {
             self.skip("killed-job", 1);
-            return None;
+            return Some(());
         }
-        let Some(submit) = row.submit else {
+        let Some(submit) = row.submit() else {
             self.skip("job-without-submit", 1);
-            return None;
+            return Some(());
         };
-        let maps = self.placed(row, Kind::Map, listed.maps);
-        let reduces = self.placed(row, Kind::Reduce, listed.reduces);
-        if maps.is_empty() && reduces.is_empty() {
+        let maps = listed.maps.len() + self.unlisted(row.declared_maps(), listed.maps.len());
+        let reduces = listed.reduces.len() + self.unlisted(row.declared_reduces(), listed.reduces.len());
+        if maps + reduces == 0 {
             self.skip("job-without-tasks", 1);
-            return None;
+            return Some(());
         }
-        self.count_work(row, &maps, &reduces);
+        let id = row.job_id();
+        self.add_tasks(id, &listed.maps, maps, workload, Tries::Map)?;
+        self.add_tasks(id, &listed.reduces, reduces, workload, Tries::Reduce)?;
+        let outcome = row.outcome();
+        self.count_work(outcome, listed, maps + reduces);
         let [first_shuffle, typical_shuffle] = listed.shuffles.means();
         let edges = match self.cluster.config.jobs.setup {
             SetUp::Logged => listed.edges.of_job(row),
             SetUp::Fixed => Edges::default(),
         };
         let job = Job {
-            id: row.job_id.to_owned(),
-            name: row.name.map(str::to_owned),
-            user: row.user.unwrap_or_default().to_owned(),
-            queue: row.queue.unwrap_or_default().to_owned(),
-            priority: row.priority.unwrap_or(Priority::Normal),
+            id: id.to_owned(),
+            name: row.name().map(str::to_owned),
+            user: row.user().unwrap_or_default().to_owned(),
+            queue: row.queue().unwrap_or_default().to_owned(),
+            priority: row.priority().unwrap_or(Priority::Normal),
             submit,
-            shuffle_bytes: row.shuffle_bytes,
+            shuffle_bytes: row.shuffle_bytes(),
             first_shuffle,
             typical_shuffle,
             edges,
-            incomplete: row.outcome == Outcome::Incomplete && self.scope.unfinished == Unfinished::Drop,
+            incomplete: outcome == Outcome::Incomplete && self.scope.unfinished == Unfinished::Drop,
             maps: 0..0,
             reduces: 0..0,
         };
-        Some((job, maps, reduces))
+        workload.end_job(job, maps)
     }
 
-    /// Counts the work of a job as it was observed. A task without a try takes a time that the cost model makes.
-    fn count_work(&mut self, row: &View<'_, JobRow>, maps: &[TaskSpec], reduces: &[TaskSpec]) {
-        let of_map = |spec: &TaskSpec| spec.map_tries.iter().map(|logged| logged.run).sum::<Ms>();
-        let of_reduce = |spec: &TaskSpec| {
-            let phases = |logged: &LoggedReduce| logged.shuffle + logged.sort + logged.reduce.unwrap_or(0);
-            spec.reduce_tries.iter().map(phases).sum::<Ms>()
-        };
-        let observed: Ms = maps.iter().map(of_map).chain(reduces.iter().map(of_reduce)).sum();
+    /// Counts the work of a job of so many tasks as it was observed. A task without a try takes a time that the cost model makes.
+    fn count_work(&mut self, outcome: Outcome, Listed { maps, reduces, .. }: &Listed, tasks: usize) {
+        let of_maps = maps.tries.iter().map(|logged| logged.run);
+        let of_reduces = reduces.tries.iter().map(|logged| logged.shuffle + logged.sort + logged.reduce.unwrap_or(0));
+        let observed = of_maps.chain(of_reduces).fold(0, Ms::saturating_add);
         // An attempt without a run time says no more than none.
-        let untried = |spec: &&TaskSpec| {
-            spec.map_tries.iter().all(|logged| logged.outcome == Outcome::Unknown && logged.run == 0)
-                && spec.reduce_tries.iter().all(|logged| logged.reduce.is_none())
-        };
-        let untried = maps.iter().chain(reduces).filter(untried).count() as u64;
+        let is_tried_map = |logged: &LoggedMap| logged.outcome != Outcome::Unknown || logged.run != 0;
+        let tried_maps = (0..maps.len()).filter(|&map| maps.tries(map).iter().any(is_tried_map)).count();
+        let is_tried_reduce = |logged: &LoggedReduce| logged.reduce.is_some();
+        let tried_reduces = (0..reduces.len()).filter(|&one| reduces.tries(one).iter().any(is_tried_reduce)).count();
+        let untried = (tasks - tried_maps - tried_reduces) as u64;
         let work = &mut self.work;
         work.jobs += 1;
-        work.tasks += (maps.len() + reduces.len()) as u64;
+        work.tasks += tasks as u64;
         work.made_tasks += untried;
         work.observed_ms = work.observed_ms.saturating_add(u64::try_from(observed).unwrap_or(0));
-        if row.outcome == Outcome::Incomplete {
+        if outcome == Outcome::Incomplete {
             work.unfinished_jobs += 1;
             work.unfinished_tasks += untried;
         }
     }
 
-    /// The tasks that the log lists for the current job.
-    fn listed(&mut self, log: &mut JobReader<'_>) -> Result<Listed, Error> {
-        let mut listed = Listed::default();
+    /// Reads what the log lists for the current job.
+    fn list(&mut self, log: &mut JobReader<'_>, listed: &mut Listed) -> Result<(), Error> {
+        listed.begin(log.job().job_id());
+        let [mut name, _] = std::mem::take(&mut self.names);
+        let mut nodes = std::mem::take(&mut self.nodes);
         while log.next_task()? {
             let task = log.task();
-            let (name, role) = (task.task_id.to_owned(), Role::of(task.kind, task.stage));
-            let (times, bytes) = ([task.start, task.finish], [task.input_bytes, task.output_bytes]);
+            name.clear();
+            name.push_str(task.task_id());
+            let role = Role::of(task.kind(), task.stage());
+            let (times, bytes) = ([task.start(), task.finish()], [task.input_bytes(), task.output_bytes()]);
             // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
-            let is_logged = task.outcome != Outcome::Incomplete;
-            let (replicas, split_bytes) = self.splits(log, &name)?;
-            let mut spec = TaskSpec { replicas, ..TaskSpec::default() };
+            let is_logged = task.outcome() != Outcome::Incomplete;
+            let split_bytes = self.splits(log, &name, &mut nodes)?;
             match role {
                 Role::Map => {
+                    self.map_tries(log, is_logged, listed)?;
                     let [input, output] = bytes.map(size);
-                    (spec.input_bytes, spec.output_bytes) = (input.or(split_bytes), output);
-                    spec.map_tries = self.map_tries(log, is_logged, &mut listed)?;
-                    listed.maps.push(ListedTask { name, spec });
+                    listed.maps.replicas.extend_from_slice(&nodes);
+                    listed.maps.end_task(&name, [input.or(split_bytes), output]);
                 }
                 Role::Reduce => {
-                    spec.reduce_tries = self.reduce_tries(log, is_logged, &mut listed)?;
-                    listed.reduces.push(ListedTask { name, spec });
+                    self.reduce_tries(log, is_logged, listed)?;
+                    listed.reduces.replicas.extend_from_slice(&nodes);
+                    listed.reduces.end_task(&name, [None, None]);
                 }
                 Role::SetUp => listed.edges.setup = self.held(log, times)?.or(listed.edges.setup),
                 Role::CleanUp => listed.edges.cleanup = self.held(log, times)?.or(listed.edges.cleanup),
                 Role::Other => self.skip("task-neither-map-nor-reduce", 1),
             }
         }
-        Ok(listed)
+        self.names[0] = name;
+        self.nodes = nodes;
+        Ok(())
     }
 
-    /// The nodes that hold a task's input, and its size: the largest of what they hold, for they hold the same.
-    fn splits(&mut self, log: &mut JobReader<'_>, task: &str) -> Result<(Vec<NodeId>, Option<u64>), Error> {
-        let mut nodes = Vec::new();
+    /// Finds the nodes that hold a task's input, and its size: the largest of what they hold, for they hold the same.
+    fn splits(&mut self, log: &mut JobReader<'_>, task: &str, nodes: &mut Vec<NodeId>) -> Result<Option<u64>, Error> {
+        nodes.clear();
         let mut bytes = None;
         let mut outside = 0;
         let mut dropped = 0;
         while let Some(split) = log.next_split()? {
-            let known = split.host.and_then(|host| Some((host, self.homes.get(host)?)));
+            let known = split.host().and_then(|host| Some((host, self.homes.get(host)?)));
             match known.map(|(host, homes)| self.home(task, host, homes)) {
                 Some(Some(node)) if !nodes.contains(&node) => nodes.push(node),
                 Some(Some(_)) => self.skip("split-host-twice", 1),
                 Some(None) => dropped += 1,
                 None => outside += 1,
             }
-            bytes = bytes.max(size(split.bytes));
+            bytes = bytes.max(size(split.bytes()));
         }
         if self.cluster.config.nodes.count.is_some() {
             (dropped, outside) = (dropped + outside, 0);
         }
         self.skip("split-host-outside-cluster", outside);
         self.skip("split-host-drawn-anew", dropped);
-        self.draw_replicas(task, dropped, &mut nodes);
-        Ok((nodes, bytes))
+        self.draw_replicas(task, dropped, nodes);
+        Ok(bytes)
     }
 
     /// The node that holds what `host` held: if it has clones, one of them, drawn for each block, as on a balanced cluster.
@@ -316,55 +336,48 @@ impl Rules<'_> {
         }
     }
 
-    fn map_tries(
-        &mut self,
-        log: &mut JobReader<'_>,
-        is_logged: bool,
-        listed: &mut Listed,
-    ) -> Result<Vec<LoggedMap>, Error> {
-        let mut tries = Vec::new();
+    fn map_tries(&mut self, log: &mut JobReader<'_>, is_logged: bool, listed: &mut Listed) -> Result<(), Error> {
+        let first = listed.maps.tries.len();
         while let Some(attempt) = log.next_attempt()? {
-            self.saw(Kind::Map, &attempt);
-            listed.edges.saw(&attempt);
-            if attempt.outcome == Outcome::Success {
-                listed.shuffles.last_map = listed.shuffles.last_map.max(attempt.finish);
+            self.saw(Kind::Map, attempt);
+            listed.edges.saw(attempt);
+            let outcome = attempt.outcome();
+            if outcome == Outcome::Success {
+                listed.shuffles.last_map = listed.shuffles.last_map.max(attempt.finish());
             }
             if !is_logged {
                 continue;
             }
-            let level = attempt.locality.unwrap_or(Locality::Off);
-            let (outcome, run) = match length(attempt.start, attempt.finish) {
-                Some(run) => (attempt.outcome, self.at_usual_speed(&attempt, run)),
+            let level = attempt.locality().unwrap_or(Locality::Off);
+            let (outcome, run) = match length(attempt.start(), attempt.finish()) {
+                Some(run) => (outcome, self.at_usual_speed(attempt, run)),
                 None => {
                     self.skip("attempt-without-run-time", 1);
                     (Outcome::Unknown, 0)
                 }
             };
-            self.place_try(&mut tries, attempt.attempt, LoggedMap { outcome, level, run }, LOST_MAP);
+            let logged = LoggedMap { outcome, level, run };
+            self.place_try(&mut listed.maps.tries, first, attempt.attempt(), (logged, LOST_MAP));
         }
-        Ok(tries)
+        Ok(())
     }
 
-    fn reduce_tries(
-        &mut self,
-        log: &mut JobReader<'_>,
-        is_logged: bool,
-        listed: &mut Listed,
-    ) -> Result<Vec<LoggedReduce>, Error> {
-        let mut tries = Vec::new();
+    fn reduce_tries(&mut self, log: &mut JobReader<'_>, is_logged: bool, listed: &mut Listed) -> Result<(), Error> {
+        let first = listed.reduces.tries.len();
         while let Some(attempt) = log.next_attempt()? {
-            let outcome = attempt.outcome;
-            self.saw(Kind::Reduce, &attempt);
-            listed.edges.saw(&attempt);
-            if let (Outcome::Success, Some(start), Some(shuffled)) = (outcome, attempt.start, attempt.shuffle_finish) {
+            let outcome = attempt.outcome();
+            self.saw(Kind::Reduce, attempt);
+            listed.edges.saw(attempt);
+            let times = (outcome, attempt.start(), attempt.shuffle_finish());
+            if let (Outcome::Success, Some(start), Some(shuffled)) = times {
                 listed.shuffles.reduces.push((start, shuffled));
             }
             if !is_logged {
                 continue;
             }
-            let logged = match phases(&attempt) {
+            let logged = match phases(attempt) {
                 Some([shuffle, sort, reduce]) => {
-                    let [sort, reduce] = [sort, reduce].map(|run| self.at_usual_speed(&attempt, run));
+                    let [sort, reduce] = [sort, reduce].map(|run| self.at_usual_speed(attempt, run));
                     LoggedReduce { outcome, shuffle, sort, reduce: Some(reduce) }
                 }
                 None => {
@@ -372,12 +385,12 @@ impl Rules<'_> {
                     LoggedReduce { outcome, ..LOST_REDUCE }
                 }
             };
-            self.place_try(&mut tries, attempt.attempt, logged, LOST_REDUCE);
+            self.place_try(&mut listed.reduces.tries, first, attempt.attempt(), (logged, LOST_REDUCE));
         }
-        Ok(tries)
+        Ok(())
     }
 
-    fn saw(&mut self, kind: Kind, attempt: &Attempt<'_>) {
+    fn saw(&mut self, kind: Kind, attempt: Attempt<'_>) {
         if let Some(busy) = &mut self.busy {
             busy.saw(kind, attempt);
         }
@@ -387,8 +400,8 @@ impl Rules<'_> {
     fn held(&mut self, log: &mut JobReader<'_>, times: [Option<Ms>; 2]) -> Result<Option<Ms>, Error> {
         let mut held = None;
         while let Some(attempt) = log.next_attempt()? {
-            if attempt.outcome == Outcome::Success {
-                held = edges::held(&attempt, times);
+            if attempt.outcome() == Outcome::Success {
+                held = edges::held(attempt, times);
             }
         }
         if held.is_none() {
@@ -397,59 +410,59 @@ impl Rules<'_> {
         Ok(held)
     }
 
-    /// Puts an attempt at its number; tries that the log lacks before it count as lost.
-    fn place_try<T: Copy>(&mut self, tries: &mut Vec<T>, number: i64, logged: T, lost: T) {
+    /// Puts an attempt at its number among the tries of its task, which begin at `first`; those that the log lacks before it count as
+    /// lost.
+    fn place_try<T: Copy>(&mut self, tries: &mut Vec<T>, first: usize, number: i64, (logged, lost): (T, T)) {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
-        if number < tries.len() || number > MOST_TRIES {
+        if number < tries.len() - first || number > MOST_TRIES {
             self.skip("attempt-number-out-of-place", 1);
             return;
         }
-        tries.resize(number, lost);
+        tries.resize(first + number, lost);
         tries.push(logged);
     }
 
     /// How long an attempt's work takes on a host of factor 1: what a slow host logged holds its factor already, and a replay
     /// gives it that of the host where it runs (as A.5 does with localities).
-    fn at_usual_speed(&self, attempt: &Attempt<'_>, run: Ms) -> Ms {
-        match attempt.host.and_then(|host| self.cluster.config.cost.host_factors.get(host)) {
+    fn at_usual_speed(&self, attempt: Attempt<'_>, run: Ms) -> Ms {
+        match attempt.host().and_then(|host| self.cluster.config.cost.host_factors.get(host)) {
             Some(factor) => ((run as f64 / factor).round() as Ms).clamp(-LONGEST, LONGEST),
             None => run,
         }
     }
 
-    /// The listed tasks at their numbers, with empty ones for those that were declared only.
-    fn placed(&mut self, row: &View<'_, JobRow>, kind: Kind, mut listed: Vec<ListedTask>) -> Vec<TaskSpec> {
-        let count = listed.len() + self.unlisted(row, kind, listed.len());
-        let places = places(&listed, count);
-        let split = |task: &mut ListedTask| (std::mem::take(&mut task.spec.replicas), task.spec.input_bytes.take());
-        let mut splits: Vec<Option<(Vec<NodeId>, Option<u64>)>> =
-            listed.iter_mut().map(|task| Some(split(task))).collect();
+    /// Adds the listed tasks of a kind at their numbers, with empty ones for those that were declared only: `count` in all.
+    fn add_tasks<'l, T>(
+        &mut self,
+        job: &str,
+        side: &'l Side<T>,
+        count: usize,
+        workload: &mut Workload,
+        tries: impl Fn(&'l [T]) -> Tries<'l>,
+    ) -> Option<()> {
+        let places = side.places(count);
         let by_position = self.cluster.config.jobs.splits == Splits::ByPosition;
-        let mut listed: Vec<Option<ListedTask>> = listed.into_iter().map(Some).collect();
-        let mut specs = Vec::with_capacity(count);
-        for (number, place) in places.into_iter().enumerate() {
-            let mut spec = TaskSpec::default();
-            if let Some(task) = place.and_then(|place| listed[place].take()) {
-                spec = task.spec;
-                self.usual_name.clear();
-                write_usual_task_name(row.job_id, kind, number as u32, &mut self.usual_name);
-                spec.odd_name = (task.name != self.usual_name).then_some(task.name);
+        let [_, usual_name] = &mut self.names;
+        for number in 0..count {
+            let at_its_place = places.is_none();
+            let place = places.as_ref().map_or(Some(number), |places| places.get(number).copied().flatten());
+            let split = if by_position { number } else { place.unwrap_or(usize::MAX) };
+            let place = place.unwrap_or(usize::MAX);
+            let mut odd_name = None;
+            if !at_its_place && place < side.len() {
+                usual_name.clear();
+                write_usual_task_name(job, side.kind, number as u32, usual_name);
+                odd_name = Some(side.name(place)).filter(|name| name != usual_name);
             }
-            let split = if by_position { Some(number) } else { place };
-            if let Some(own) = split.and_then(|split| splits.get_mut(split)) {
-                (spec.replicas, spec.input_bytes) = own.take().unwrap_or_default();
-            }
-            specs.push(spec);
+            let ([input_bytes, _], [_, output_bytes]) = (side.bytes(split), side.bytes(place));
+            let (replicas, tries) = (side.replicas(split), tries(side.tries(place)));
+            workload.push_task(&NewTask { odd_name, replicas, input_bytes, output_bytes, tries })?;
         }
-        specs
+        Some(())
     }
 
     /// How many tasks of a kind a job declares beyond the `listed` ones.
-    fn unlisted(&mut self, row: &View<'_, JobRow>, kind: Kind, listed: usize) -> usize {
-        let declared = match kind {
-            Kind::Map => row.declared_maps,
-            Kind::Reduce => row.declared_reduces,
-        };
+    fn unlisted(&mut self, declared: Option<i64>, listed: usize) -> usize {
         let unlisted = declared.unwrap_or(0).saturating_sub(listed as i64).max(0);
         if unlisted > MOST_UNLISTED {
             self.skip("declared-tasks-out-of-range", 1);
@@ -457,20 +470,6 @@ impl Rules<'_> {
         }
         unlisted as usize
     }
-}
-
-/// For each of `count` places the listed task that stands there: each at the number at the end of its id. If these numbers are not
-/// distinct and below `count`, the tasks stand in the order of the log.
-fn places(listed: &[ListedTask], count: usize) -> Vec<Option<usize>> {
-    let mut places: Vec<Option<usize>> = vec![None; count];
-    let is_numbered = listed.iter().enumerate().all(|(position, task)| {
-        let place = task_number(&task.name).and_then(|number| places.get_mut(number));
-        place.is_some_and(|place| place.replace(position).is_none())
-    });
-    if is_numbered {
-        return places;
-    }
-    (0..count).map(|position| (position < listed.len()).then_some(position)).collect()
 }
 
 /// A try at a map that the log lacks.
@@ -481,11 +480,6 @@ const LOST_REDUCE: LoggedReduce = LoggedReduce { outcome: Outcome::Unknown, shuf
 /// A number of bytes; a negative one is damage.
 fn size(bytes: Option<i64>) -> Option<u64> {
     bytes.and_then(|bytes| u64::try_from(bytes).ok())
-}
-
-/// The number at the end of a task's id.
-fn task_number(name: &str) -> Option<usize> {
-    name.rsplit('_').next()?.parse().ok()
 }
 
 #[cfg(test)]

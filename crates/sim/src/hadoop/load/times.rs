@@ -11,13 +11,13 @@ pub(super) fn length(start: Option<Ms>, finish: Option<Ms>) -> Option<Ms> {
 }
 
 /// A reduce's shuffle, sort and reduce times, by Rumen's rules for what is missing (policies A.5).
-pub(super) fn phases(attempt: &Attempt<'_>) -> Option<[Ms; 3]> {
-    let &Attempt { start, finish, .. } = attempt;
+pub(super) fn phases(attempt: Attempt<'_>) -> Option<[Ms; 3]> {
+    let (start, finish) = (attempt.start(), attempt.finish());
     if length(start, finish)? <= 0 {
         return None;
     }
-    let start_sort = attempt.shuffle_finish.or(start);
-    let start_reduce = attempt.sort_finish.or(finish);
+    let start_sort = attempt.shuffle_finish().or(start);
+    let start_reduce = attempt.sort_finish().or(finish);
     Some([length(start, start_sort)?, length(start_sort, start_reduce)?, length(start_reduce, finish)?])
 }
 
