@@ -65,7 +65,7 @@ impl RowSource for BatchRows<'_> {
     }
 
     fn job_id(&self, job: JobId) -> &str {
-        &self.workload.job(job).id
+        self.workload.job(job).id
     }
 
     fn is_incomplete(&self, job: JobId) -> bool {
@@ -75,12 +75,12 @@ impl RowSource for BatchRows<'_> {
     fn job_row(&self, job: JobId) -> JobRow {
         let job = self.workload.job(job);
         JobRow {
-            job_id: job.id.clone(),
-            name: job.name.as_deref().map(str::to_owned),
-            user: known(&job.user),
-            queue: known(&job.queue),
-            group: known(&job.group),
-            framework: job.framework.as_deref().map(str::to_owned),
+            job_id: job.id.to_owned(),
+            name: job.name.map(str::to_owned),
+            user: known(job.user),
+            queue: known(job.queue),
+            group: known(job.group),
+            framework: job.framework.map(str::to_owned),
             priority_number: Some(job.priority),
             scheduling_class: job.scheduling_class,
             submit: (!job.before).then_some(job.submit),
@@ -91,7 +91,8 @@ impl RowSource for BatchRows<'_> {
 
     fn fill_attempt(&self, row: &mut AttemptRow, ended: &Ended) {
         let workload = self.workload;
-        row.job_id.clone_from(&workload.job(workload.task(ended.task).job).id);
+        row.job_id.clear();
+        row.job_id.push_str(workload.job(workload.task(ended.task).job).id);
         row.task_id.clear();
         row.task_id.push_str(workload.task_name(ended.task));
         row.kind = TaskKind::Other;
