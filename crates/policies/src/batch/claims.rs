@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_sim::batch::Job;
+use resched_sim::batch::JobView;
 use resched_tables::model::Reason;
 use serde::Deserialize;
 
@@ -31,12 +31,12 @@ impl By {
     }
 
     /// The name of a job's party.
-    pub(super) fn name(self, job: &Job) -> String {
+    pub(super) fn name(self, job: JobView<'_>) -> String {
         match self {
-            Self::User => job.user.to_string(),
-            Self::Queue => job.queue.to_string(),
-            Self::Group => job.group.to_string(),
-            Self::Job => job.id.clone(),
+            Self::User => job.user.to_owned(),
+            Self::Queue => job.queue.to_owned(),
+            Self::Group => job.group.to_owned(),
+            Self::Job => job.id.to_owned(),
             Self::Priority => job.priority.to_string(),
             Self::Class => job.scheduling_class.map(|class| class.to_string()).unwrap_or_default(),
         }

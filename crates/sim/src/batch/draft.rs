@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::jobs::{JobView, Jobs, NewJobs};
 use super::order::Order;
-use super::workload::{Job, JobSpec, Task, TaskSpec, Try, Workload};
+use super::workload::{JobSpec, Task, TaskSpec, Try, Workload};
 use crate::Error;
 use crate::ids::{JobId, Ms, by_number};
 use crate::loading::{LONGEST, Skipped};
@@ -26,7 +27,7 @@ impl Workload {
                 draft.end_stage()?;
             }
             let names = stages.iter().map(|stage| (stage.name.as_str(), stage.after.as_slice()));
-            draft.end_job(job, after, names)?;
+            draft.end_job(job.as_view(), after, names)?;
         }
         draft.finish(first_submit)
     }
@@ -35,7 +36,9 @@ impl Workload {
 /// The jobs so far. Give the tasks of a stage, end the stage, and after its last stage end the job.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
+    /// The workload, but for its jobs.
     workload: Workload,
+    jobs: NewJobs,
     /// The ids of the jobs that must end before a job, for the jobs that wait for others.
     after: Vec<(u32, Vec<String>)>,
     /// The dependencies between stages, `(earlier, later)`.
@@ -61,7 +64,7 @@ impl Draft {
             return Err(Error::Config(format!("task `{name}`: expected tries, instances and a demand, found none")));
         }
         let workload = &mut self.workload;
-        let (job, stage) = (JobId(id(workload.jobs.len())?), id(workload.stage_tasks.len())?);
+        let (job, stage) = (JobId(id(workload.job_stages.len())?), id(workload.stage_tasks.len())?);
         let (start, try_count) = (id(workload.tries.len())?, id(tries.len())?);
         workload.tries.extend_from_slice(tries);
         workload.names.push(name)?;
@@ -77,7 +80,7 @@ impl Draft {
         let workload = &mut self.workload;
         let first = workload.stage_tasks.last().map_or(0, |before| before.end);
         workload.stage_tasks.push(first..id(workload.tasks.len())?);
-        workload.stage_jobs.push(id(workload.jobs.len())?);
+        workload.stage_jobs.push(id(workload.job_stages.len())?);
         Ok(())
     }
 
@@ -88,7 +91,7 @@ impl Draft {
     /// [`Error::Config`] if there are more stages than ids.
     pub(super) fn end_job<'a>(
         &mut self,
-        job: Job,
+        job: JobView<'_>,
         after: Vec<String>,
         stages: impl Iterator<Item = (&'a str, &'a [String])> + Clone,
     ) -> Result<(), Error> {
@@ -96,11 +99,10 @@ impl Draft {
         let first = workload.job_stages.last().map_or(0, |before| before.end);
         self.unknown += numbered(stages, first, &mut self.stages);
         if !after.is_empty() {
-            self.after.push((id(workload.jobs.len())?, after));
+            self.after.push((id(workload.job_stages.len())?, after));
         }
         workload.job_stages.push(first..id(workload.stage_tasks.len())?);
-        workload.jobs.push(job);
-        Ok(())
+        self.jobs.push(job)
     }
 
     /// The workload, as [`Workload::new`] returns it.
@@ -108,23 +110,22 @@ impl Draft {
     /// # Errors
     /// [`Error::Config`] if the ids of the tasks take more than 4 GB.
     pub(super) fn finish(mut self, first_submit: Ms) -> Result<(Workload, Skipped), Error> {
-        let jobs = &self.workload.jobs;
-        let job = |&place: &u32| &jobs[place as usize];
+        let jobs = std::mem::take(&mut self.jobs).jobs;
+        let key = |&place: &u32| (jobs.at(place as usize).submit, jobs.at(place as usize).id);
         let mut order: Vec<u32> = (0..).take(jobs.len()).collect();
-        order.sort_by(|a, b| job(a).submit.cmp(&job(b).submit).then_with(|| by_number(&job(a).id, &job(b).id)));
+        order.sort_by(|a, b| key(a).0.cmp(&key(b).0).then_with(|| by_number(key(a).1, key(b).1)));
+        self.workload.jobs = jobs;
         if !order.is_sorted() {
             self = self.in_order(&order)?;
         }
-        let Self { mut workload, after, stages, mut unknown } = self;
+        let Self { mut workload, after, stages, mut unknown, .. } = self;
         let (pairs, unknown_jobs) = between_jobs(&workload.jobs, after);
         unknown += unknown_jobs;
         let (job_order, jobs_in_cycles) = Order::new(workload.jobs.len(), pairs);
         let (stage_order, stages_in_cycles) = Order::new(workload.stage_tasks.len(), stages);
         (workload.job_order, workload.stage_order) = (job_order, stage_order);
-        let zero = workload.jobs.first().map_or(0, |job| job.submit);
-        for job in &mut workload.jobs {
-            job.submit = job.submit.saturating_sub(zero).min(LONGEST) + first_submit;
-        }
+        let zero = workload.jobs.submit(0).unwrap_or(0);
+        workload.jobs.set_submits(|submit| submit.saturating_sub(zero).min(LONGEST) + first_submit);
         let counts = [("unknown-dependency", unknown), ("dependency-in-a-cycle", jobs_in_cycles + stages_in_cycles)];
         let skipped = counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)).collect();
         Ok((workload, skipped))
@@ -133,10 +134,11 @@ impl Draft {
     /// The same jobs in that order.
     fn in_order(mut self, order: &[u32]) -> Result<Self, Error> {
         let from = &mut self.workload;
-        let mut to = Workload { tries: std::mem::take(&mut from.tries), ..Workload::default() };
+        let jobs = std::mem::take(&mut from.jobs).in_order(order);
+        let mut to = Workload { jobs, tries: std::mem::take(&mut from.tries), ..Workload::default() };
         let (mut job_numbers, mut stage_numbers) = (vec![0; order.len()], vec![0; from.stage_tasks.len()]);
         for &old in order {
-            let number = id(to.jobs.len())?;
+            let number = id(to.job_stages.len())?;
             job_numbers[old as usize] = number;
             let first_stage = id(to.stage_tasks.len())?;
             for old_stage in from.job_stages[old as usize].clone() {
@@ -152,11 +154,11 @@ impl Draft {
                 to.stage_jobs.push(number);
             }
             to.job_stages.push(first_stage..id(to.stage_tasks.len())?);
-            to.jobs.push(std::mem::take(&mut from.jobs[old as usize]));
         }
         let stages = self.stages.iter().map(|pair| (stage_numbers[pair.0 as usize], stage_numbers[pair.1 as usize]));
         Ok(Self {
             workload: to,
+            jobs: NewJobs::default(),
             after: self.after.into_iter().map(|(job, after)| (job_numbers[job as usize], after)).collect(),
             stages: stages.collect(),
             unknown: self.unknown,
@@ -170,13 +172,13 @@ fn id(length: usize) -> Result<u32, Error> {
 }
 
 /// Dependencies between jobs by numbers, and how many name a job that does not exist. Of two jobs with one id, the first is meant.
-fn between_jobs(jobs: &[Job], after: Vec<(u32, Vec<String>)>) -> (Vec<(u32, u32)>, u64) {
+fn between_jobs(jobs: &Jobs, after: Vec<(u32, Vec<String>)>) -> (Vec<(u32, u32)>, u64) {
     if after.is_empty() {
         return (Vec::new(), 0);
     }
     let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
     for (job, number) in jobs.iter().zip(0..) {
-        numbers.entry(&job.id).or_insert(number);
+        numbers.entry(job.id).or_insert(number);
     }
     let mut pairs = Vec::new();
     let mut unknown = 0;

@@ -22,6 +22,9 @@ use crate::resources::Resources;
 /// The replay ends after this many ticks in a row that start nothing, while nothing runs and no event is due.
 const MOST_IDLE_TICKS: u32 = 10_000;
 
+/// After how many ends of jobs progress is reported: often enough for an eye, and seldom enough to cost nothing.
+const PROGRESS_JOBS: u64 = 1_024;
+
 /// The counts of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
@@ -38,7 +41,7 @@ pub struct Tally {
 }
 
 /// Replays a workload on machines under a policy. Errors name the policy by `name`. `progress` gets the number of jobs
-/// that have ended.
+/// that have ended, now and then and at the end.
 ///
 /// # Errors
 /// [`Error::PolicyViolation`], and every error of `observer`.
@@ -75,6 +78,7 @@ pub fn replay<O: Observer>(
         engine.world.reasons = Reasons::wanted(workload.jobs().len(), [TaskKind::Other; 2]);
     }
     engine.run()?;
+    (engine.progress)(engine.jobs_ended);
     let end = engine.world.now;
     let names = [Some("cores"), machines.memory_is_limited().then_some("memory")];
     let bound = engine.held.finish(end, names, engine.world.most.map(Some));
@@ -138,7 +142,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.ends.pop();
         }
         let end = self.ends.peek().map(|&Reverse((at, ..))| at);
-        let submit = self.world.workload.jobs().get(self.next_job).map(|job| job.submit);
+        let submit = self.world.workload.jobs().submit(self.next_job);
         // Without jobs, changes of machines no longer matter.
         let jobs_left = submit.is_some() || self.world.active > 0;
         let change = self.world.machines.changes().get(self.next_change).map(|change| change.at).filter(|_| jobs_left);
@@ -248,7 +252,9 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.jobs_ended += 1;
         let ended = JobEnded { job, launch: state.launch, finish: self.world.now, outcome: state.outcome };
         self.observer.job_ended(&ended)?;
-        (self.progress)(self.jobs_ended);
+        if self.jobs_ended.is_multiple_of(PROGRESS_JOBS) {
+            (self.progress)(self.jobs_ended);
+        }
         self.policy.job_finished(job, View { world: &self.world });
         for &later in self.world.workload.job_order.followers(job.index()) {
             let later = JobId(later);
@@ -342,8 +348,8 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     fn submit_jobs(&mut self) -> Result<(), Error> {
-        while let Some(job) = self.world.workload.jobs().get(self.next_job) {
-            if job.submit > self.world.now {
+        while let Some(submit) = self.world.workload.jobs().submit(self.next_job) {
+            if submit > self.world.now {
                 break;
             }
             let id = JobId::at(self.next_job);

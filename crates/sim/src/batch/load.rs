@@ -27,15 +27,15 @@ use resched_tables::reader::{JobReader, Lazy};
 use resched_tables::run::{RunClock, RunWindow, Unfinished};
 use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
-use resched_tables::texts::Texts;
 
 use super::draft::Draft;
 use super::index::Tree;
+use super::jobs::JobView;
 use super::log::{Log, of_attempt, of_task};
 use super::machines::Machines;
 use super::survival::{Class, Observed, Survival};
 use super::tries::{Logged, in_order, of_instances};
-use super::workload::{Cut, Job, Try, Workload};
+use super::workload::{Cut, Try, Workload};
 use crate::ids::Ms;
 use crate::loading::{LONGEST, Skipped, skip};
 use crate::resources::Resources;
@@ -111,7 +111,6 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(&machines),
-        texts: Texts::default(),
         logged: Vec::new(),
         skipped,
     };
@@ -121,9 +120,10 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
     let mut first = None;
     while log_jobs.next_job()? {
         rules.tasks(&mut log_jobs, &mut tasks)?;
-        if let Some(job) = rules.job(log_jobs.job(), &mut tasks) {
+        let entry = log_jobs.job();
+        if let Some(job) = rules.job(entry, &mut tasks) {
             first = Some(first.map_or(job.submit, |first: Ms| first.min(job.submit)));
-            tasks.add_to(&mut draft, job, &log_jobs.job().depends_on())?;
+            tasks.add_to(&mut draft, job, &entry.depends_on())?;
         }
     }
     log_jobs.check_end()?;
@@ -188,16 +188,25 @@ struct Room {
     most: Vec<Resources>,
     /// How many instances of a demand fit on all machines together, for the demands looked up so far.
     gangs: BTreeMap<Resources, u64>,
+    /// The last demand of one instance, and whether it fits: mostly the next is the same.
+    last: Option<(Resources, bool)>,
 }
 
 impl Room {
     fn of(machines: &Machines) -> Self {
         let most = machines.most();
-        Self { tree: Tree::new(&most), most, gangs: BTreeMap::new() }
+        Self { tree: Tree::new(&most), most, gangs: BTreeMap::new(), last: None }
     }
 
     fn has(&mut self, demand: Resources, gang: Option<u32>) -> bool {
-        let Some(instances) = gang else { return self.tree.first(demand).is_some() };
+        let Some(instances) = gang else {
+            if let Some((_, fits)) = self.last.filter(|&(last, _)| last == demand) {
+                return fits;
+            }
+            let fits = self.tree.first(demand).is_some();
+            self.last = Some((demand, fits));
+            return fits;
+        };
         let fits = |demand: Resources| self.most.iter().fold(0, |sum: u64, node| sum.saturating_add(node.fits(demand)));
         *self.gangs.entry(demand).or_insert_with_key(|&demand| fits(demand)) >= u64::from(instances)
     }
@@ -278,7 +287,7 @@ impl Tasks {
     }
 
     /// Adds the job with its tasks, stage by stage.
-    fn add_to(&mut self, draft: &mut Draft, job: Job, after: &[&str]) -> Result<(), Error> {
+    fn add_to(&mut self, draft: &mut Draft, job: JobView<'_>, after: &[&str]) -> Result<(), Error> {
         self.find_stages();
         let Self { listed, names, tries, stages, .. } = self;
         if stages.len() > 1 {
@@ -320,7 +329,6 @@ struct Rules {
     work: Work,
     memory_is_limited: bool,
     room: Room,
-    texts: Texts,
     /// The attempts at the current task.
     logged: Vec<Logged>,
     skipped: Skipped,
@@ -332,7 +340,7 @@ impl Rules {
     }
 
     /// The properties of a job, unless it is left out. Its tasks get their requests, and those that could never start go.
-    fn job(&mut self, entry: Lazy<'_, JobRow>, tasks: &mut Tasks) -> Option<Job> {
+    fn job<'l>(&mut self, entry: Lazy<'l, JobRow>, tasks: &mut Tasks) -> Option<JobView<'l>> {
         let Some(submit) = entry.submit().filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
             self.skip("job-without-submit", 1);
             return None;
@@ -350,15 +358,14 @@ impl Rules {
         self.work.jobs_before += u64::from(before);
         self.work.unfinished_jobs += u64::from(tasks.unfinished);
         self.work.jobs += 1;
-        let texts = &mut self.texts;
-        Some(Job {
+        Some(JobView {
             priority: entry.priority_number().unwrap_or_else(|| step(entry.priority())),
-            id: entry.job_id().to_owned(),
-            name: entry.name().map(|name| texts.share(name)),
-            user: texts.share(entry.user().unwrap_or_default()),
-            queue: texts.share(entry.queue().unwrap_or_default()),
-            group: texts.share(entry.group().unwrap_or_default()),
-            framework: entry.framework().map(|framework| texts.share(framework)),
+            id: entry.job_id(),
+            name: entry.name(),
+            user: entry.user().unwrap_or_default(),
+            queue: entry.queue().unwrap_or_default(),
+            group: entry.group().unwrap_or_default(),
+            framework: entry.framework(),
             scheduling_class: entry.scheduling_class(),
             submit,
             requested_time: entry.requested_time().filter(|time| (0..=LONGEST).contains(time)),

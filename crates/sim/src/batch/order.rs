@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// The dependencies.
+/// The dependencies. If there are none, all lists are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Order {
     /// How many others must end before each.
-    pub(super) needs: Vec<u32>,
+    needs: Vec<u32>,
     /// For each, where the list of those that wait for it begins in `followers`. One longer than `needs`.
     starts: Vec<u32>,
     followers: Vec<u32>,
@@ -19,6 +19,9 @@ impl Order {
     /// The order of these dependencies, each `(earlier, later)`, and how many were left out because they belong to a
     /// cycle. If all that remain wait for each other, the first of them stops waiting for the others.
     pub(super) fn new(count: usize, mut pairs: Vec<(u32, u32)>) -> (Self, u64) {
+        if pairs.is_empty() {
+            return (Self::default(), 0);
+        }
         pairs.sort_unstable();
         pairs.dedup();
         let order = Self::of(count, &pairs);
@@ -50,13 +53,20 @@ impl Order {
             .zip(0..)
             .flat_map(|(old, new)| self.followers(old).iter().filter_map(move |&later| Some((new, inside(later)?))))
             .collect();
-        Self::of(of.len(), &pairs)
+        if pairs.is_empty() { Self::default() } else { Self::of(of.len(), &pairs) }
+    }
+
+    /// How many others must end before one.
+    #[inline]
+    pub(super) fn needs(&self, one: usize) -> u32 {
+        self.needs.get(one).copied().unwrap_or(0)
     }
 
     /// Those that wait for one.
     #[inline]
     pub(super) fn followers(&self, of: usize) -> &[u32] {
-        &self.followers[self.starts[of] as usize..self.starts[of + 1] as usize]
+        let (Some(&from), Some(&to)) = (self.starts.get(of), self.starts.get(of + 1)) else { return &[] };
+        &self.followers[from as usize..to as usize]
     }
 
     /// The place of each in an order in which all can be done.

@@ -56,7 +56,7 @@ impl<S: RowSink> Observer for Recorder<BatchRows<'_>, S> {
 
 impl Names for BatchRows<'_> {
     fn job_id(&self, job: u32) -> &str {
-        &self.workload.job(JobId(job)).id
+        self.workload.job(JobId(job)).id
     }
 
     fn write_task_id(&self, _: u32, task: Option<u32>, id: &mut String) {
@@ -83,13 +83,13 @@ impl RowSource for BatchRows<'_> {
     }
 
     fn add_jobs(&self, jobs: Range<usize>, batch: &mut Batch<'_>) {
-        let jobs = || self.workload.jobs().get(jobs.clone()).unwrap_or_default().iter();
-        batch.set_texts("job_id", jobs().map(|job| job.id.as_str()));
-        batch.set_known_texts("name", jobs().map(|job| job.name.as_deref()));
-        batch.set_known_texts("user", jobs().map(|job| known(&job.user)));
-        batch.set_known_texts("queue", jobs().map(|job| known(&job.queue)));
-        batch.set_known_texts("group", jobs().map(|job| known(&job.group)));
-        batch.set_known_texts("framework", jobs().map(|job| job.framework.as_deref()));
+        let jobs = || jobs.clone().filter_map(|place| self.workload.jobs().get(place));
+        batch.set_texts("job_id", jobs().map(|job| job.id));
+        batch.set_known_texts("name", jobs().map(|job| job.name));
+        batch.set_known_texts("user", jobs().map(|job| known(job.user)));
+        batch.set_known_texts("queue", jobs().map(|job| known(job.queue)));
+        batch.set_known_texts("group", jobs().map(|job| known(job.group)));
+        batch.set_known_texts("framework", jobs().map(|job| job.framework));
         batch.set_numbers("priority_number", &jobs().map(|job| Some(job.priority)).collect());
         batch.set_numbers("scheduling_class", &jobs().map(|job| job.scheduling_class).collect());
         batch.set_numbers("submit", &jobs().map(|job| (!job.before).then_some(job.submit)).collect());

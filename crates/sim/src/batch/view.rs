@@ -2,7 +2,8 @@
 
 use resched_tables::model::Reason;
 
-use super::workload::{Job, Task};
+use super::jobs::JobView;
+use super::workload::Task;
 use super::world::World;
 use crate::ids::{JobId, Ms, TaskId};
 use crate::resources::Resources;
@@ -44,7 +45,7 @@ impl<'a> View<'a> {
 
     /// A job, as it was submitted.
     #[inline]
-    pub fn job(self, job: JobId) -> &'a Job {
+    pub fn job(self, job: JobId) -> JobView<'a> {
         self.world.workload.job(job)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use resched_tables::model::Outcome;
 use resched_tables::run::Unfinished;
 
+use super::jobs::{JobView, Jobs};
 use super::order::Order;
 use crate::Error;
 use crate::ids::{JobId, Ms, TaskId};
@@ -137,7 +138,7 @@ impl Task {
 /// The jobs of a replay. Jobs are numbered by submission, then by id; tasks by their jobs, then as they stand in their stages.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
-    pub(super) jobs: Vec<Job>,
+    pub(super) jobs: Jobs,
     pub(super) tasks: Vec<Task>,
     pub(super) tries: Vec<Try>,
     /// The ids of the tasks.
@@ -176,7 +177,7 @@ impl Workload {
         part.stage_jobs.extend(self.stage_jobs[stages.clone()].iter().map(|job| job - jobs.start as u32));
         part.job_stages.extend(self.job_stages[jobs.clone()].iter().map(|range| back(range, stages.start)));
         (part.job_order, part.stage_order) = (self.job_order.part(jobs.clone()), self.stage_order.part(stages));
-        part.jobs.extend_from_slice(&self.jobs[jobs]);
+        part.jobs = self.jobs.part(jobs);
         part
     }
 
@@ -188,9 +189,7 @@ impl Workload {
             let own = &mut longest[task.job.index()];
             *own = tries.iter().fold(*own, |longest, logged| longest.max(logged.run));
         }
-        for (job, longest) in self.jobs.iter_mut().zip(longest).filter(|(job, _)| job.requested_time.is_none()) {
-            job.requested_time = Some((longest as f64 * factor).ceil() as Ms);
-        }
+        self.jobs.set_unrequested(|job| (longest[job] as f64 * factor).ceil() as Ms);
     }
 
     /// The same jobs, cut off by the end of a trace.
@@ -219,14 +218,14 @@ impl Workload {
     }
 
     /// The jobs, by [`JobId`].
-    pub fn jobs(&self) -> &[Job] {
+    pub fn jobs(&self) -> &Jobs {
         &self.jobs
     }
 
     /// A job.
     #[inline]
-    pub fn job(&self, job: JobId) -> &Job {
-        &self.jobs[job.index()]
+    pub fn job(&self, job: JobId) -> JobView<'_> {
+        self.jobs.at(job.index())
     }
 
     /// The tasks, by [`TaskId`].
@@ -282,17 +281,24 @@ impl Names {
     pub(super) fn push(&mut self, name: &str) -> Result<(), Error> {
         self.text.push_str(name);
         let end = u32::try_from(self.text.len());
-        self.ends
-            .push(end.map_err(|_| Error::Config("the ids of tasks take more than 4 GB; cut the trace".to_owned()))?);
+        self.ends.push(
+            end.map_err(|_| Error::Config("the ids of jobs or tasks take more than 4 GB; cut the trace".to_owned()))?,
+        );
         Ok(())
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// Adds one of other texts, which together have room.
-    fn copy(&mut self, from: &Self, place: usize) {
+    pub(super) fn copy(&mut self, from: &Self, place: usize) {
         self.text.push_str(from.get(place));
         self.ends.push(self.text.len() as u32);
     }
 
+    #[inline]
     pub(super) fn get(&self, place: usize) -> &str {
         let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let end = self.ends.get(place).copied().unwrap_or(start);
@@ -329,10 +335,14 @@ mod tests {
             job("2", 5, &["10"], Vec::new()),
         ];
         let (workload, skipped) = Workload::new(specs, 100).unwrap();
-        let jobs: Vec<_> = workload.jobs().iter().map(|job| (job.id.as_str(), job.submit)).collect();
+        let jobs: Vec<_> = workload.jobs().iter().map(|job| (job.id, job.submit)).collect();
         assert_eq!(jobs, [("2", 100), ("9", 102), ("10", 102)]);
-        assert_eq!(workload.job_order.needs, [0, 0, 1], "2 and 10 wait for each other: the first waits no more");
-        assert_eq!(workload.stage_order.needs, [0, 1, 0]);
+        assert_eq!(
+            [0, 1, 2].map(|job| workload.job_order.needs(job)),
+            [0, 0, 1],
+            "2 and 10 wait for each other: the first waits no more"
+        );
+        assert_eq!([0, 1, 2].map(|stage| workload.stage_order.needs(stage)), [0, 1, 0]);
         assert_eq!(workload.task_name(TaskId(2)), "M1");
         assert_eq!(workload.task(TaskId(2)).job, JobId(2));
         let expected = [("dependency-in-a-cycle".to_owned(), 2), ("unknown-dependency".to_owned(), 1)];

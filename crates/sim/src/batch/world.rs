@@ -109,15 +109,18 @@ pub(super) enum Fate {
 
 impl<'w> World<'w> {
     pub(super) fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        let job = |(stages, &needs): (&Range<u32>, &u32)| JobState {
-            needs,
+        let job = |(place, stages): (usize, &Range<u32>)| JobState {
+            needs: workload.job_order.needs(place),
             submitted: false,
             started: false,
             stages_left: stages.len() as u32,
             launch: None,
             outcome: Outcome::Success,
         };
-        let stage = |(tasks, &needs): (&Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
+        let stage = |(place, tasks): (usize, &Range<u32>)| StageState {
+            needs: workload.stage_order.needs(place),
+            tasks_left: tasks.len() as u32,
+        };
         let capacities: Vec<Resources> = machines.nodes().iter().map(|node| node.capacity).collect();
         let total = machines.total();
         let largest = workload.tasks().iter().fold(Resources::NONE, |most, task| most.max(task.demand));
@@ -126,8 +129,8 @@ impl<'w> World<'w> {
             machines,
             now: 0,
             reasons: Reasons::default(),
-            jobs: workload.job_stages.iter().zip(&workload.job_order.needs).map(job).collect(),
-            stages: workload.stage_tasks.iter().zip(&workload.stage_order.needs).map(stage).collect(),
+            jobs: workload.job_stages.iter().enumerate().map(job).collect(),
+            stages: workload.stage_tasks.iter().enumerate().map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),
             runs: Attempts::default(),

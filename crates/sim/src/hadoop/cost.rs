@@ -9,8 +9,9 @@ use resched_tables::model::{Locality, Outcome};
 use crate::cluster_file::{Backup, Cost, ReduceModel, Slow};
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
+use crate::hadoop::logged::LoggedReduce;
 use crate::hadoop::system::System;
-use crate::hadoop::workload::{Job, LoggedReduce, Workload};
+use crate::hadoop::workload::{Job, Workload};
 use crate::ids::{JobId, Ms, NodeId, TaskId};
 
 /// Rumen's run time where it knows none, and for a negative one.
@@ -123,7 +124,7 @@ impl<'w> CostModel<'w> {
         };
         let own = tries.get(attempt as usize).filter(|own| matches!(own.outcome, Outcome::Success | Outcome::Failed));
         if let Some((own, run)) = own.and_then(|own| Some((own, own.reduce?))) {
-            return as_logged(own, run);
+            return as_logged(&own, run);
         }
         let course = |outcome, run: Ms| Course { outcome, run: run.max(0), sort: 0, shuffle: 0 };
         if let Some(&(run, outcome)) = self.script.get(&(task, attempt)) {
@@ -131,7 +132,7 @@ impl<'w> CostModel<'w> {
         }
         let success = tries.iter().find(|own| own.outcome == Outcome::Success && own.reduce.is_some());
         if let (None, Some((success, run))) = (own, success.and_then(|own| Some((own, own.reduce?)))) {
-            return as_logged(success, run);
+            return as_logged(&success, run);
         }
         // Rumen keeps the outcome of a try whose times cannot be, and draws its run time.
         let (_, run) = self.made_up(task, Kind::Reduce, attempt, Locality::Off);
@@ -384,7 +385,8 @@ pub(crate) fn whole(time: f64) -> Ms {
 mod tests {
     use super::*;
     use crate::cluster_file::ClusterConfig;
-    use crate::hadoop::workload::{LoggedMap, TaskSpec};
+    use crate::hadoop::logged::LoggedMap;
+    use crate::hadoop::workload::TaskSpec;
     use crate::resources::Resources;
     use resched_tables::model::Priority;
 

@@ -5,35 +5,12 @@ use std::ops::Range;
 
 use rand::RngExt;
 use resched_tables::draws::{Purpose, stream};
-use resched_tables::model::{Locality, Outcome, Priority};
+use resched_tables::model::Priority;
 
 use crate::hadoop::kind::Kind;
+use crate::hadoop::logged::{Logged, LoggedMap, LoggedReduce, Packed};
 use crate::ids::{JobId, Ms, NodeId, TaskId, by_number};
 use crate::loading::LONGEST;
-
-/// A logged try at a map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LoggedMap {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// How near to its input it ran.
-    pub level: Locality,
-    /// How long it ran, ms.
-    pub run: Ms,
-}
-
-/// A logged try at a reduce, by phases.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LoggedReduce {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// From its start to the end of the shuffle, ms.
-    pub shuffle: Ms,
-    /// From there to the end of the sort, ms.
-    pub sort: Ms,
-    /// From there to its end, ms; `None` if the log has no time that can be.
-    pub reduce: Option<Ms>,
-}
 
 /// What a job does before its first task and after its last. Unknown is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -119,24 +96,12 @@ impl Job {
     }
 }
 
-/// A range of one of the arrays below.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Span {
-    start: u32,
-    length: u32,
-}
-
-impl Span {
-    fn range(self) -> Range<usize> {
-        self.start as usize..self.start as usize + self.length as usize
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// A task. Its tries and replicas end where those of the next begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Task {
     job: u32,
-    logged: Span,
-    replicas: Span,
+    tries: u32,
+    replicas: u32,
 }
 
 /// The jobs of a replay with the facts from their log. All replays of a trace on one cluster share it.
@@ -144,27 +109,34 @@ struct Task {
 pub struct Workload {
     jobs: Vec<Job>,
     tasks: Vec<Task>,
-    maps: Vec<LoggedMap>,
-    reduces: Vec<LoggedReduce>,
+    /// The tries at all tasks, packed.
+    tries: Vec<i64>,
     replicas: Vec<NodeId>,
-    /// The sizes of maps, by [`TaskId`]; no longer than to the last task with a known one.
-    sizes: Vec<Sizes>,
+    input_bytes: Sizes,
+    output_bytes: Sizes,
     odd_names: BTreeMap<TaskId, String>,
 }
 
-/// What a map reads and what it writes, bytes.
-#[derive(Debug, Clone, Copy)]
-struct Sizes {
-    input: u64,
-    output: u64,
-}
+/// How many bytes maps read, or write, by [`TaskId`]; no longer than to the last task of which that is known.
+#[derive(Debug, Clone, Default)]
+struct Sizes(Vec<u64>);
 
 impl Sizes {
-    /// No size is so large: those of a trace are signed. Half as much memory as an `Option`, one pair a task.
+    /// No size is so large: those of a trace are signed. Half as much memory as an `Option`.
     const UNKNOWN: u64 = u64::MAX;
 
-    fn known(size: u64) -> Option<u64> {
-        (size != Self::UNKNOWN).then_some(size)
+    /// Sets the size of a task, which comes after all that have one.
+    #[inline]
+    fn set(&mut self, task: usize, size: Option<u64>) {
+        if let Some(size) = size {
+            self.0.resize(task, Self::UNKNOWN);
+            self.0.push(size);
+        }
+    }
+
+    #[inline]
+    fn get(&self, task: TaskId) -> Option<u64> {
+        self.0.get(task.index()).copied().filter(|&size| size != Self::UNKNOWN)
     }
 }
 
@@ -215,6 +187,18 @@ pub(super) struct NewTask<'a> {
 pub(super) enum Tries<'a> {
     Map(&'a [LoggedMap]),
     Reduce(&'a [LoggedReduce]),
+    Packed(&'a [i64]),
+}
+
+impl Tries<'_> {
+    #[inline]
+    fn pack(self, words: &mut Vec<i64>) {
+        match self {
+            Self::Map(tries) => tries.iter().for_each(|logged| logged.pack(words)),
+            Self::Reduce(tries) => tries.iter().for_each(|logged| logged.pack(words)),
+            Self::Packed(own) => words.extend_from_slice(own),
+        }
+    }
 }
 
 impl Workload {
@@ -222,7 +206,7 @@ impl Workload {
     pub(crate) fn with_room(tasks: usize, tries: usize, replicas: usize) -> Self {
         Self {
             tasks: Vec::with_capacity(tasks),
-            maps: Vec::with_capacity(tries),
+            tries: Vec::with_capacity(tries),
             replicas: Vec::with_capacity(replicas),
             ..Self::default()
         }
@@ -268,10 +252,11 @@ impl Workload {
     /// Some of the jobs by themselves, with their tasks. Their times stay as they are.
     pub fn part(&self, jobs: Range<usize>) -> Self {
         let mut part = Self::default();
-        for (job, number) in self.jobs.get(jobs).unwrap_or_default().iter().zip(0..) {
+        for job in self.jobs.get(jobs).unwrap_or_default() {
             let [maps, reduces] = Kind::BOTH.map(|kind| {
                 let first = part.tasks.len() as u32;
-                job.tasks(kind).for_each(|task| part.copy_task(self, (TaskId(task), kind), number));
+                // There is room: the whole has at least as many.
+                let _ = job.tasks(kind).try_for_each(|task| part.push_task(&self.as_new(TaskId(task))));
                 first..part.tasks.len() as u32
             });
             part.jobs.push(Job { maps, reduces, ..job.clone() });
@@ -279,23 +264,15 @@ impl Workload {
         part
     }
 
-    /// Adds a copy of a task of another workload, for the job of that number. There is room: the other has at least as many.
-    fn copy_task(&mut self, from: &Self, (task, kind): (TaskId, Kind), job: u32) {
-        let own = TaskId::at(self.tasks.len());
-        if let Some(name) = from.odd_names.get(&task) {
-            self.odd_names.insert(own, name.clone());
+    /// A task, to be added to another workload.
+    fn as_new(&self, task: TaskId) -> NewTask<'_> {
+        NewTask {
+            odd_name: self.odd_names.get(&task).map(String::as_str),
+            replicas: self.replicas(task),
+            input_bytes: self.input_bytes(task),
+            output_bytes: self.output_bytes.get(task),
+            tries: Tries::Packed(self.words(task)),
         }
-        if let Some(&sizes) = from.sizes.get(task.index()) {
-            self.sizes.resize(own.index(), Sizes { input: Sizes::UNKNOWN, output: Sizes::UNKNOWN });
-            self.sizes.push(sizes);
-        }
-        let logged = match kind {
-            Kind::Map => append(&mut self.maps, from.logged_maps(task)),
-            Kind::Reduce => append(&mut self.reduces, from.logged_reduces(task)),
-        };
-        let replicas = append(&mut self.replicas, from.replicas(task));
-        let (logged, replicas) = (logged.unwrap_or_default(), replicas.unwrap_or_default());
-        self.tasks.push(Task { job, logged, replicas });
     }
 
     /// The same jobs with other places of input, drawn from the seed: each split keeps the pattern of its replicas (those in one rack
@@ -303,8 +280,9 @@ impl Workload {
     pub fn move_input(&mut self, racks: &[Vec<NodeId>], seed: u64) {
         let rack_of: BTreeMap<NodeId, usize> =
             racks.iter().enumerate().flat_map(|(rack, nodes)| nodes.iter().map(move |&node| (node, rack))).collect();
-        for (number, task) in self.tasks.iter().enumerate() {
-            let Some(replicas) = self.replicas.get_mut(task.replicas.range()) else { continue };
+        for number in 0..self.tasks.len() {
+            let own = self.range(TaskId::at(number), self.replicas.len(), |task| task.replicas);
+            let Some(replicas) = self.replicas.get_mut(own) else { continue };
             let mut draws = stream(seed, Purpose::MovedInput, &[number as u64]);
             move_replicas(replicas, racks, &rack_of, &mut draws);
         }
@@ -325,19 +303,26 @@ impl Workload {
         if let Some(name) = task.odd_name {
             self.odd_names.insert(TaskId(u32::try_from(self.tasks.len()).ok()?), name.to_owned());
         }
-        if task.input_bytes.is_some() || task.output_bytes.is_some() {
-            let unknown = Sizes { input: Sizes::UNKNOWN, output: Sizes::UNKNOWN };
-            self.sizes.resize(self.tasks.len(), unknown);
-            let [input, output] = [task.input_bytes, task.output_bytes].map(|size| size.unwrap_or(Sizes::UNKNOWN));
-            self.sizes.push(Sizes { input, output });
-        }
-        let logged = match task.tries {
-            Tries::Map(tries) => append(&mut self.maps, tries)?,
-            Tries::Reduce(tries) => append(&mut self.reduces, tries)?,
-        };
-        let replicas = append(&mut self.replicas, task.replicas)?;
-        self.tasks.push(Task { job, logged, replicas });
+        self.input_bytes.set(self.tasks.len(), task.input_bytes);
+        self.output_bytes.set(self.tasks.len(), task.output_bytes);
+        let [tries, replicas] = [self.tries.len(), self.replicas.len()].map(u32::try_from);
+        self.tasks.push(Task { job, tries: tries.ok()?, replicas: replicas.ok()? });
+        task.tries.pack(&mut self.tries);
+        self.replicas.extend_from_slice(task.replicas);
         Some(())
+    }
+
+    /// The part of an array of that length that is a task's, given where it starts.
+    #[inline]
+    fn range(&self, task: TaskId, length: usize, start: impl Fn(&Task) -> u32) -> Range<usize> {
+        let end = self.tasks.get(task.index() + 1).map_or(length, |next| start(next) as usize);
+        start(&self.tasks[task.index()]) as usize..end
+    }
+
+    /// The packed tries at a task.
+    #[inline]
+    fn words(&self, task: TaskId) -> &[i64] {
+        &self.tries[self.range(task, self.tries.len(), |task| task.tries)]
     }
 
     /// The jobs, by [`JobId`].
@@ -382,19 +367,18 @@ impl Workload {
     /// The nodes that hold the split of a map.
     #[inline]
     pub fn replicas(&self, task: TaskId) -> &[NodeId] {
-        &self.replicas[self.tasks[task.index()].replicas.range()]
+        &self.replicas[self.range(task, self.replicas.len(), |task| task.replicas)]
     }
 
     /// Bytes that a map reads; `None` if unknown.
     pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
-        Sizes::known(self.sizes.get(task.index())?.input)
+        self.input_bytes.get(task)
     }
 
     /// Bytes that a map writes: its logged number, else an even part of the bytes that the job's reduces fetch, rounded
     /// down. `None` if neither is known. The bytes go to the reduces if its job has any.
     pub fn output_bytes(&self, task: TaskId) -> Option<u64> {
-        let own = self.sizes.get(task.index()).and_then(|sizes| Sizes::known(sizes.output));
-        own.or_else(|| {
+        self.output_bytes.get(task).or_else(|| {
             let job = self.job(self.job_of(task));
             let shuffled = job.shuffle_bytes.filter(|_| job.count(Kind::Reduce) > 0)?;
             u64::try_from(shuffled).ok()?.checked_div(u64::from(job.count(Kind::Map)))
@@ -409,14 +393,14 @@ impl Workload {
 
     /// The logged tries at a map.
     #[inline]
-    pub fn logged_maps(&self, task: TaskId) -> &[LoggedMap] {
-        &self.maps[self.tasks[task.index()].logged.range()]
+    pub fn logged_maps(&self, task: TaskId) -> Logged<'_, LoggedMap> {
+        Logged::new(self.words(task))
     }
 
     /// The logged tries at a reduce.
     #[inline]
-    pub fn logged_reduces(&self, task: TaskId) -> &[LoggedReduce] {
-        &self.reduces[self.tasks[task.index()].logged.range()]
+    pub fn logged_reduces(&self, task: TaskId) -> Logged<'_, LoggedReduce> {
+        Logged::new(self.words(task))
     }
 
     /// The id of a task in the trace.
@@ -546,12 +530,6 @@ fn move_replicas(
             taken.push(node);
         }
     }
-}
-
-fn append<T: Clone>(all: &mut Vec<T>, some: &[T]) -> Option<Span> {
-    let span = Span { start: u32::try_from(all.len()).ok()?, length: u32::try_from(some.len()).ok()? };
-    all.extend_from_slice(some);
-    Some(span)
 }
 
 #[cfg(test)]

@@ -29,7 +29,8 @@ use resched_tables::reader::{JobReader, Lazy};
 use crate::cluster_file::{SetUp, Splits};
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::workload::{Edges, Job, LoggedMap, LoggedReduce, NewTask, Tries, Workload, write_usual_task_name};
+use crate::hadoop::logged::{LoggedMap, LoggedReduce};
+use crate::hadoop::workload::{Edges, Job, NewTask, Tries, Workload, write_usual_task_name};
 use crate::ids::{Ms, NodeId};
 use crate::loading::{IN_MEMORY, LONGEST, Skipped, skip};
 use crate::scope::{Scope, Times, Work};
@@ -577,8 +578,8 @@ mod tests {
             let cluster = Cluster::new(config, [machine("slow"), machine("usual")]).unwrap();
             let Loaded { workload, .. } =
                 load_records(std::slice::from_ref(&record), &cluster, &Scope::default()).unwrap();
-            let maps = [0, 1].map(|task| workload.logged_maps(TaskId(task))[0].run);
-            let LoggedReduce { shuffle, sort, reduce, .. } = workload.logged_reduces(TaskId(2))[0];
+            let maps = [0, 1].map(|task| workload.logged_maps(TaskId(task)).get(0).unwrap().run);
+            let LoggedReduce { shuffle, sort, reduce, .. } = workload.logged_reduces(TaskId(2)).get(0).unwrap();
             (maps, [shuffle, sort, reduce.unwrap()])
         };
         assert_eq!(run_times(None), ([10_000, 10_000], [1_000, 3_000, 6_000]));
