@@ -16,7 +16,8 @@ macro_rules! wrapper {
         reports { $(fn $report:ident($($tell_arg:ident: $tell_type:ty),*) $(-> $result:ty)?;)+ }
     ) => {
         /// A policy that wraps another one. Return the inner policy, and override the methods that you change. Every
-        /// other call goes through to the inner policy. A wrapper is a [`Policy`].
+        /// other call goes through to the inner policy. A wrapper is a [`Policy`]. One that does more at a heartbeat must also
+        /// override [`Policy::restless`] and [`Policy::declines`].
         pub trait Wrapper {
             /// The policy within.
             type Inner: Policy + ?Sized;

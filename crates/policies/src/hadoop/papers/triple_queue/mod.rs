@@ -250,6 +250,18 @@ impl TripleQueue {
         }
     }
 
+    /// Whether the first job that waits may give a map to some node.
+    fn may_sample_anywhere(&self, view: View<'_>) -> bool {
+        self.queues[Queue::Wait as usize].get(0).is_some_and(|job| match &self.jobs[job].nature {
+            Nature::Unknown(samples) => {
+                let is_everywhere =
+                    self.settings.samples_per_node <= 1 && samples.nodes() as usize >= view.node_count();
+                !is_everywhere && view.job(job).ready(Kind::Map) > 0
+            }
+            Nature::Known(_) => false,
+        })
+    }
+
     /// The first job that waits gives a map to each node.
     fn sample(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Some(job) = self.queues[Queue::Wait as usize].get(0) else { return Ok(()) };
@@ -350,6 +362,17 @@ impl Policy for TripleQueue {
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.take_out(job);
         self.fill_empty_queues(view);
+    }
+
+    fn declines(&self, view: View<'_>) -> bool {
+        let runs = |queue: Queue, kind| self.queues[queue as usize].iter().any(|job| view.job(job).ready(kind) > 0);
+        let may_launch = |kind| {
+            view.ready(kind) > 0
+                && (runs(Queue::Cpu, kind)
+                    || runs(Queue::Io, kind)
+                    || kind == Kind::Map && self.may_sample_anywhere(view))
+        };
+        !view.wants_reasons() && !Kind::BOTH.into_iter().any(may_launch)
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {

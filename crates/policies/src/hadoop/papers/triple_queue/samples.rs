@@ -32,6 +32,11 @@ impl Samples {
         self.nodes[node].running + self.nodes[node].finished
     }
 
+    /// On how many nodes there is one.
+    pub(super) fn nodes(&self) -> u32 {
+        self.sampled
+    }
+
     /// A sample has started.
     pub(super) fn launched(&mut self, node: NodeId) {
         self.change(node, |own| own.running += 1);
