@@ -426,11 +426,6 @@ impl YarnFair {
         if self.size_weight { ((self.apps[job].demand as f64).ln_1p() / std::f64::consts::LN_2) as f32 } else { 1.0 }
     }
 
-    /// Whether some queue leaves equals in the order in which they were served last: then a heartbeat matters even if nothing is asked.
-    fn keeps_order_of_equals(&self) -> bool {
-        (0..self.queues.len()).any(|place| self.share_of(place) == SharePolicy::Drf)
-    }
-
     // Heartbeats.
 
     /// Serves the request that the node is kept for. Returns whether the node is spoken for.
@@ -670,11 +665,6 @@ impl Policy for YarnFair {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         if self.serve_reservation(offer)? {
-            report_kept(offer);
-            return Ok(());
-        }
-        let any_asked = Ask::ALL.into_iter().any(|ask| offer.view().yarn().asked(ask) > 0);
-        if !any_asked && !self.keeps_order_of_equals() {
             report_kept(offer);
             return Ok(());
         }
