@@ -57,8 +57,45 @@ struct Late {
     /// The scores of those that succeeded, by node: 1 each.
     done_on: [NodeTally; 2],
     rates: Vec<f64>,
+    speeds: [Speeds; 2],
+}
+
+/// How much the nodes have done of a kind, as it was added up at one instant: then many nodes may ask.
+#[derive(Debug, Default)]
+struct Speeds {
+    /// The instant, and the version of the attempts then; `None` if they must be added up anew.
+    of: Option<(Ms, u64)>,
     scores: NodeTally,
-    speeds: Vec<f64>,
+    /// Room for those of the nodes that have done something.
+    sums: Vec<f64>,
+    /// A node that has done less than this is slow.
+    least: Option<f64>,
+}
+
+impl Speeds {
+    /// Adds up what has been done and what runs.
+    fn add_up(&mut self, view: View<'_>, kind: Kind, done_on: &NodeTally, slow_node: f64) {
+        let weights = StageWeights::fixed(kind);
+        self.scores.clone_from(done_on);
+        for &job in view.jobs() {
+            for run in view.runs(job, kind) {
+                self.scores.add(run.node, weights.score_of(&view.progress(&run)));
+            }
+        }
+        self.sums.clear();
+        self.sums.extend(self.scores.iter().map(|(_, scores)| scores.sum()));
+        self.least = percentile(&mut self.sums, slow_node);
+        self.of = view.attempts_version().map(|version| (view.now(), version));
+    }
+
+    /// Whether they are those of this instant.
+    fn are_of(&self, view: View<'_>) -> bool {
+        self.of.is_some() && self.of == view.attempts_version().map(|version| (view.now(), version))
+    }
+
+    fn is_slow(&self, node: NodeId) -> bool {
+        self.scores.get(node).zip(self.least).is_some_and(|(own, least)| own.sum() < least)
+    }
 }
 
 impl Late {
@@ -71,25 +108,22 @@ impl Late {
             succeeded: ByJob::default(),
             done_on: Default::default(),
             rates: Vec::new(),
-            scores: NodeTally::default(),
-            speeds: Vec::new(),
+            speeds: Default::default(),
         })
     }
 
     /// Whether a node has done less than most.
     fn is_slow(&mut self, view: View<'_>, node: NodeId, kind: Kind) -> bool {
-        let weights = StageWeights::fixed(kind);
-        self.scores.clone_from(&self.done_on[kind.index()]);
-        for &job in view.jobs() {
-            for run in view.runs(job, kind) {
-                self.scores.add(run.node, weights.score_of(&view.progress(&run)));
-            }
+        let (speeds, done_on) = (&mut self.speeds[kind.index()], &self.done_on[kind.index()]);
+        if !speeds.are_of(view) {
+            speeds.add_up(view, kind, done_on, self.slow_node);
         }
-        self.speeds.clear();
-        self.speeds.extend(self.scores.iter().map(|(_, scores)| scores.sum()));
-        let least = percentile(&mut self.speeds, self.slow_node);
-        let own = self.scores.get(node);
-        own.zip(least).is_some_and(|(own, least)| own.sum() < least)
+        debug_assert_eq!(speeds.is_slow(node), {
+            let mut anew = Speeds::default();
+            anew.add_up(view, kind, done_on, self.slow_node);
+            anew.is_slow(node)
+        });
+        speeds.is_slow(node)
     }
 }
 
@@ -124,6 +158,7 @@ impl Judge for Late {
         let rates = &mut self.succeeded[ended.job][ended.kind.index()];
         rates.insert(rates.partition_point(|other| *other < rate), rate);
         self.done_on[ended.kind.index()].add(ended.node, 1.0);
+        self.speeds[ended.kind.index()].of = None;
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {

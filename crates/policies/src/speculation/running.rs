@@ -1,6 +1,6 @@
 //! The running tasks of a job, for speculators.
 
-use resched_sim::hadoop::{AttemptView, Kind, Offer, View};
+use resched_sim::hadoop::{AttemptId, AttemptView, Kind, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId};
 
 use crate::parts::by_id::ByJob;
@@ -12,7 +12,8 @@ pub(super) struct Running {
     pub(super) task: TaskId,
     /// How many attempts at it run.
     pub(super) copies: u32,
-    /// The number of the best attempt among the tries at the task.
+    /// The best attempt, and its number among the tries at the task.
+    best: AttemptId,
     attempt: u32,
     /// For how long the best attempt has run, ms; not positive while it is being launched.
     pub(super) elapsed: Ms,
@@ -49,6 +50,7 @@ pub(super) fn list(
     list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| Running {
         task: run.task,
         copies: 1,
+        best: run.id,
         attempt: run.attempt,
         elapsed: view.now() - run.start,
         score: weights(run.node).score_of(&view.progress(&run)),
@@ -84,26 +86,28 @@ struct Look {
 }
 
 impl SlowTasks {
-    /// Those of a job that have run alone since it was looked at, and elsewhere than on the node that calls; in the order in
-    /// which `judge` lists them.
+    /// Those of a job that have run alone since it was looked at, in the order in which `judge` lists them.
     pub(super) fn of<'a>(
         &'a mut self,
-        offer: &'a Offer<'_, '_>,
+        view: View<'a>,
         (job, kind): (JobId, Kind),
         judge: impl FnOnce(&mut Vec<Running>),
     ) -> impl Iterator<Item = TaskId> + 'a {
-        let (view, node) = (offer.view(), offer.node());
         let look = &mut self.jobs[job][kind.index()];
         if view.now() >= look.next {
             judge(&mut look.slow);
             look.next = view.now() + view.heartbeat_interval();
         }
         let alone = move |slow: &&Running| {
-            let best = |run: &AttemptView| (run.task, run.attempt) == (slow.task, slow.attempt) && !run.dying;
-            let here = view.runs_on(node, kind).any(|run| run.task == slow.task);
-            !here && view.live_attempts(slow.task) == 1 && view.runs(job, kind).any(|run| best(&run))
+            let best = |run: AttemptView| (run.task, run.attempt) == (slow.task, slow.attempt) && !run.dying;
+            view.live_attempts(slow.task) == 1 && view.attempt(slow.best).is_some_and(best)
         };
         look.slow.iter().filter(alone).map(|slow| slow.task)
+    }
+
+    /// When a job is to be looked at again.
+    pub(super) fn next_look(&self, (job, kind): (JobId, Kind)) -> Ms {
+        self.jobs[job][kind.index()].next
     }
 
     /// Forgets a job that has ended.

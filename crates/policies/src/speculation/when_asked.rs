@@ -5,7 +5,7 @@
 //! ```
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
-use resched_sim::{JobId, NodeId, TaskId};
+use resched_sim::{JobId, Ms, NodeId, TaskId};
 use resched_tables::model::Outcome;
 
 use super::Speculator;
@@ -60,11 +60,37 @@ pub(super) trait Judge {
 pub(super) struct WhenAsked<J> {
     judge: J,
     slow_tasks: SlowTasks,
+    /// By kind, what is known of there being nothing to back up.
+    nothing: [Option<Nothing>; 2],
+}
+
+/// No job has a slow task that runs alone, for no node: so it stays as long as no attempt changes and no job is looked at.
+#[derive(Debug, Clone, Copy)]
+struct Nothing {
+    /// The version of the attempts.
+    version: u64,
+    /// When the next job is to be looked at, ms.
+    until: Ms,
+}
+
+impl Nothing {
+    fn holds(self, view: View<'_>) -> bool {
+        view.attempts_version() == Some(self.version) && view.now() < self.until
+    }
+}
+
+/// The result of a search.
+enum Found {
+    Task(TaskId),
+    /// None for this node; another one might have more luck.
+    NotHere,
+    /// None for any node before the next look at the job; `None` if the job is not to be looked at.
+    Nowhere(Option<Ms>),
 }
 
 impl<J: Judge> WhenAsked<J> {
     pub(super) fn new(judge: J) -> Self {
-        Self { judge, slow_tasks: SlowTasks::default() }
+        Self { judge, slow_tasks: SlowTasks::default(), nothing: [None; 2] }
     }
 
     /// Whether a node might get a backup of a kind.
@@ -73,17 +99,43 @@ impl<J: Judge> WhenAsked<J> {
     }
 
     /// The slow task of a job that the node should run, too.
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
-        let (judge, view) = (&mut self.judge, offer.view());
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Found {
+        let (judge, view, node) = (&mut self.judge, offer.view(), offer.node());
         if !judge.job_has_room(view, of) {
-            return None;
+            return Found::Nowhere(None);
         }
-        let slow = self.slow_tasks.of(offer, of, |running| {
+        let slow = self.slow_tasks.of(view, of, |running| {
             super::running::list(view, of, |node| judge.weights(view, node, of), running);
             judge.keep_slow(view, of, running);
         });
-        let task = judge.choose(offer, of.1, slow)?;
-        judge.may_serve_job(view, offer.node(), of).then_some(task)
+        let mut slow = slow.peekable();
+        if slow.peek().is_none() {
+            drop(slow);
+            return Found::Nowhere(Some(self.slow_tasks.next_look(of)));
+        }
+        let elsewhere = slow.filter(|&task| view.runs_on(node, of.1).all(|run| run.task != task));
+        match judge.choose(offer, of.1, elsewhere) {
+            Some(task) if judge.may_serve_job(view, node, of) => Found::Task(task),
+            _ => Found::NotHere,
+        }
+    }
+
+    /// The first slow task that the node should run, too, by the order of the jobs.
+    fn search(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
+        let view = offer.view();
+        // Jobs of which a task still waits have better use for a slot.
+        let all_launched = |job: &&JobId| view.job(**job).running(kind) > 0 && view.job(**job).ready(kind) == 0;
+        let mut until = Some(Ms::MAX);
+        for &job in view.jobs().iter().filter(all_launched) {
+            match self.pick_of(offer, (job, kind)) {
+                Found::Task(task) => return Some(task),
+                Found::NotHere => until = None,
+                Found::Nowhere(next) => until = until.map(|until| until.min(next.unwrap_or(Ms::MAX))),
+            }
+        }
+        let nothing = view.attempts_version().zip(until).map(|(version, until)| Nothing { version, until });
+        self.nothing[kind.index()] = nothing;
+        None
     }
 }
 
@@ -108,9 +160,11 @@ impl<J: Judge> Speculator for WhenAsked<J> {
         if !self.may_pick_of(view, kind) {
             return None;
         }
-        // Jobs of which a task still waits have better use for a slot.
-        let all_launched = |job: &&JobId| view.job(**job).running(kind) > 0 && view.job(**job).ready(kind) == 0;
-        let task = view.jobs().iter().filter(all_launched).find_map(|&job| self.pick_of(offer, (job, kind)))?;
+        if self.nothing[kind.index()].is_some_and(|nothing| nothing.holds(view)) {
+            debug_assert_eq!(self.search(offer, kind), None);
+            return None;
+        }
+        let task = self.search(offer, kind)?;
         self.judge.may_serve(view, offer.node(), kind).then_some(task)
     }
 }

@@ -429,6 +429,11 @@ impl<'a> View<'a> {
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| AttemptView::of(world, id))
     }
 
+    /// An attempt, if it is on a node.
+    pub fn attempt(&self, id: AttemptId) -> Option<AttemptView> {
+        self.world.is_on_node(id).then(|| AttemptView::of(self.world, id))
+    }
+
     /// The attempts of a kind on a node, in launch order; those of jobs that have ended hold their slots, too.
     pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = AttemptView> + use<'a> {
         let world = self.world;

@@ -73,10 +73,14 @@ impl Mismatches {
         }
     }
 
-    /// The job with the largest one if that is positive, drawn among equals; of those that pass the test.
+    /// The job with the largest one if that is positive, drawn among equals; of those with a reduce to launch that pass the test.
     pub(super) fn largest(&self, node: NodeId, view: View<'_>, passes: impl Fn(JobId) -> bool) -> Option<JobId> {
         self.report_ramp(view);
-        let of_jobs = view.jobs().iter().map(|&job| (self.of(job, view), job));
+        if view.ready(Kind::Reduce) == 0 {
+            return None;
+        }
+        let ready = view.jobs().iter().copied().filter(|&job| view.job(job).ready(Kind::Reduce) > 0);
+        let of_jobs = ready.map(|job| (self.of(job, view), job));
         let positive = || of_jobs.clone().filter(|&(own, job)| own > 0.0 && passes(job));
         let largest = positive().map(|(own, _)| own).max_by(f64::total_cmp)?;
         let mut equals = positive().filter(|&(own, _)| own == largest).map(|(_, job)| job);

@@ -257,9 +257,7 @@ impl Coupling {
         let view = offer.view();
         let is_ready = |job| view.job(job).ready(Kind::Reduce) > 0;
         match &self.mismatches {
-            Some(mismatches) => {
-                mismatches.largest(offer.node(), view, |job| is_ready(job) && may_launch(&self.pools, job, view))
-            }
+            Some(mismatches) => mismatches.largest(offer.node(), view, |job| may_launch(&self.pools, job, view)),
             None => self.pools.first(Kind::Reduce, view, is_ready),
         }
     }

@@ -207,6 +207,10 @@ struct Look<'v, C> {
 impl<C: Fn(NodeId) -> f64> Look<'_, C> {
     /// Whether another node is listed and comes before this one, whose cost is given.
     fn comes_before(&self, other: NodeId, (cost, node): (f64, NodeId), ties: &mut Ties) -> bool {
+        // Most nodes have no room while reduces wait.
+        if self.view.room(other, Kind::Reduce) == 0 {
+            return false;
+        }
         let mut key = |node: NodeId| (ties.of(node, || self.draw(node)), node);
         let is_nearer = match (self.cost)(other).total_cmp(&cost) {
             Ordering::Less => true,

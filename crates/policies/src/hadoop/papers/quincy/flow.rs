@@ -6,9 +6,13 @@
 //! Most ways of a scheduler's network cost nothing more than the one before. So the nodes at the present distance are kept
 //! in a set of numbers ([`Numbers`]) beside the heap of the farther ones, and a search ends as soon as the sink is known to be no
 //! farther than the node that is being visited: what it would visit after that changes neither the way nor the next search.
+//!
+//! A way that costs nothing more than the one before changes no reduced cost, but fills an arc of its own. So the next search would visit
+//! the same nodes as this one up to the first that was reached through such an arc: it goes on from there (`Search::resume`).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Further than every node.
 const NOWHERE: i64 = i64::MAX;
@@ -50,9 +54,11 @@ impl Network {
         let mut residual = Residual::of(self);
         let mut search = Search::new(self.nodes, source, sink);
         let mut left = units;
+        search.begin();
         while left > 0 && search.finds_way(&residual) {
             search.reduce_costs();
             left -= search.send(&mut residual, left);
+            search.resume(&residual);
         }
         Flow(residual.places.iter().map(|&place| residual.arcs[residual.arcs[place].back].room).collect())
     }
@@ -117,6 +123,22 @@ impl Residual {
     }
 }
 
+/// How a node was reached.
+#[derive(Debug, Clone, Copy)]
+struct Label {
+    node: usize,
+    /// The turn of the node from which it was reached.
+    turn: usize,
+    distance: i64,
+    /// By which arc.
+    arc: usize,
+    /// The place of the label that it replaced; [`NONE`] if it was the first.
+    before: usize,
+}
+
+/// The turn of a node that is not visited, and the place of a label that there is not.
+const NONE: usize = usize::MAX;
+
 /// The search for the next shortest way.
 struct Search {
     source: usize,
@@ -124,9 +146,19 @@ struct Search {
     /// By how much less than its cost an arc counts: the difference between its ends.
     discounts: Vec<i64>,
     distances: Vec<i64>,
-    /// The arc by which each node was reached.
+    /// The place of each node's label, which says how it was reached.
     by: Vec<usize>,
+    /// All labels, also those that were replaced.
+    labels: Vec<Label>,
     visited: Vec<usize>,
+    /// The turn of each node among the visited ones.
+    turns: Vec<usize>,
+    /// The labels that were given at each turn.
+    given: Vec<Range<usize>>,
+    /// The nodes that were reached otherwise when their label was taken away, by the turn from which.
+    reached_after_all: BinaryHeap<(usize, usize)>,
+    /// The present distance.
+    distance: i64,
     /// The nodes to visit at the present distance.
     near: Numbers,
     /// Those farther away; an entry whose distance is no longer the node's is stale.
@@ -140,27 +172,42 @@ impl Search {
             sink,
             discounts: vec![0; nodes],
             distances: vec![NOWHERE; nodes],
-            by: vec![0; nodes],
+            by: vec![NONE; nodes],
+            labels: Vec::new(),
             visited: Vec::new(),
+            turns: vec![NONE; nodes],
+            given: Vec::new(),
+            reached_after_all: BinaryHeap::new(),
+            distance: 0,
             near: Numbers::below(nodes),
             farther: BinaryHeap::new(),
         }
     }
 
-    /// Finds a shortest way to the sink. Returns whether there is one.
-    fn finds_way(&mut self, residual: &Residual) -> bool {
-        self.distances.fill(NOWHERE);
-        self.visited.clear();
+    /// Begins at the source.
+    fn begin(&mut self) {
+        for label in self.labels.drain(..) {
+            (self.distances[label.node], self.by[label.node]) = (NOWHERE, NONE);
+        }
+        for node in self.visited.drain(..) {
+            self.turns[node] = NONE;
+        }
+        self.given.clear();
+        self.reached_after_all.clear();
         self.near.clear();
         self.farther.clear();
+        self.distance = 0;
         self.distances[self.source] = 0;
-        let mut distance = 0;
         self.near.insert(self.source);
-        while self.distances[self.sink] > distance {
+    }
+
+    /// Goes on to a shortest way to the sink. Returns whether there is one.
+    fn finds_way(&mut self, residual: &Residual) -> bool {
+        while self.distances[self.sink] > self.distance {
             if let Some(node) = self.near.take_last() {
-                self.visit(node, distance, residual);
+                self.visit(node, residual);
             } else if let Some(next) = self.go_on() {
-                distance = next;
+                self.distance = next;
             } else {
                 return false;
             }
@@ -168,22 +215,107 @@ impl Search {
         true
     }
 
-    fn visit(&mut self, node: usize, distance: i64, residual: &Residual) {
+    fn visit(&mut self, node: usize, residual: &Residual) {
+        self.turns[node] = self.visited.len();
         self.visited.push(node);
-        let base = distance + self.discounts[node];
+        let first = self.labels.len();
         for place in residual.leaving(node) {
-            let arc = &residual.arcs[place];
-            let reached = base + arc.cost - self.discounts[arc.to];
-            if arc.room > 0 && reached < self.distances[arc.to] {
-                self.distances[arc.to] = reached;
-                self.by[arc.to] = place;
-                if reached == distance {
-                    self.near.insert(arc.to);
-                } else {
-                    self.farther.push((Reverse(reached), arc.to));
-                }
+            self.follow(node, place, residual);
+        }
+        self.given.push(first..self.labels.len());
+    }
+
+    /// Follows an arc that leaves a visited node. Returns whether it makes a way to its end shorter.
+    fn follow(&mut self, node: usize, place: usize, residual: &Residual) -> bool {
+        let arc = &residual.arcs[place];
+        let distance = self.distance + self.discounts[node] + arc.cost - self.discounts[arc.to];
+        if arc.room == 0 || distance >= self.distances[arc.to] {
+            return false;
+        }
+        self.distances[arc.to] = distance;
+        let before = std::mem::replace(&mut self.by[arc.to], self.labels.len());
+        self.labels.push(Label { node: arc.to, turn: self.turns[node], distance, arc: place, before });
+        if distance == self.distance {
+            self.near.insert(arc.to);
+        } else {
+            self.farther.push((Reverse(distance), arc.to));
+        }
+        true
+    }
+
+    /// Prepares the next search, once the way that was found has been used.
+    fn resume(&mut self, residual: &Residual) {
+        // If the way was longer, the reduced costs have changed.
+        let full = if self.distance > 0 { None } else { self.first_full(residual) };
+        match full {
+            Some(place) => self.do_without(place, residual),
+            None => self.begin(),
+        }
+    }
+
+    /// The first arc of the way without any room left.
+    fn first_full(&self, residual: &Residual) -> Option<usize> {
+        self.way(residual).filter(|&place| residual.arcs[place].room == 0).last()
+    }
+
+    /// Takes back what followed from an arc of the way. All visited nodes are at distance 0.
+    fn do_without(&mut self, place: usize, residual: &Residual) {
+        let Open { to: node, back, .. } = residual.arcs[place];
+        let from = residual.arcs[back].to;
+        self.take_back(self.turns[node]);
+        self.take_label(node);
+        // Arcs that were no better than this one may be now; they are followed in the order of the search.
+        let turn = self.turns[from];
+        let mut others: Vec<(usize, usize)> = if turn + 1 == self.visited.len() {
+            let after = place + 1..residual.leaving(from).end;
+            after.filter(|&other| residual.arcs[other].to == node).map(|other| (turn, other)).collect()
+        } else {
+            let into = residual.leaving(node).map(|leaving| residual.arcs[leaving].back);
+            let into = into.map(|other| (self.turns[residual.arcs[residual.arcs[other].back].to], other));
+            into.filter(|&(own, other)| own != NONE && (own, other) > (turn, place)).collect()
+        };
+        others.sort_unstable();
+        for (turn, other) in others {
+            if self.follow(self.visited[turn], other, residual) {
+                self.reached_after_all.push((turn, node));
             }
         }
+    }
+
+    /// Takes back the visits from a turn on, if there were so many.
+    fn take_back(&mut self, turn: usize) {
+        while self.visited.len() > turn
+            && let (Some(node), Some(given)) = (self.visited.pop(), self.given.pop())
+        {
+            self.turns[node] = NONE;
+            self.near.insert(node);
+            for label in given.clone() {
+                self.forget(self.labels[label].node, turn);
+            }
+            if self.reached_after_all.is_empty() {
+                self.labels.truncate(given.start);
+            }
+        }
+        while let Some(&(from, node)) = self.reached_after_all.peek()
+            && from >= turn
+        {
+            self.reached_after_all.pop();
+            self.forget(node, turn);
+        }
+    }
+
+    /// Forgets how a node was reached from nodes that were visited from a turn on.
+    fn forget(&mut self, node: usize, turn: usize) {
+        while self.by[node] != NONE && self.labels[self.by[node]].turn >= turn {
+            self.take_label(node);
+        }
+    }
+
+    /// Takes the label of a node away; it waits no longer for its visit at the present distance.
+    fn take_label(&mut self, node: usize) {
+        self.by[node] = self.labels[self.by[node]].before;
+        self.distances[node] = self.labels.get(self.by[node]).map_or(NOWHERE, |label| label.distance);
+        self.near.remove(node);
     }
 
     /// Goes on to the next distance at which there is a node.
@@ -205,6 +337,9 @@ impl Search {
     /// Reduces the costs, so that the way that was found costs nothing.
     fn reduce_costs(&mut self) {
         let length = self.distances[self.sink];
+        if length == 0 {
+            return;
+        }
         for &node in &self.visited {
             self.discounts[node] -= length - self.distances[node];
         }
@@ -224,7 +359,7 @@ impl Search {
 
     /// The arcs of the way that was found, from the sink on.
     fn way(&self, residual: &Residual) -> impl Iterator<Item = usize> {
-        let arc_before = |node: usize| (node != self.source).then(|| self.by[node]);
+        let arc_before = |node: usize| self.labels.get(self.by[node]).map(|label| label.arc);
         let start = |place: usize| residual.arcs[residual.arcs[place].back].to;
         std::iter::successors(arc_before(self.sink), move |&place| arc_before(start(place)))
     }
@@ -254,14 +389,19 @@ impl Numbers {
         self.filled[word / 64] |= 1 << (word % 64);
     }
 
+    fn remove(&mut self, number: usize) {
+        let word = number / 64;
+        self.words[word] &= !(1 << (number % 64));
+        if self.words[word] == 0 {
+            self.filled[word / 64] &= !(1 << (word % 64));
+        }
+    }
+
     fn take_last(&mut self) -> Option<usize> {
         let block = self.filled.iter().rposition(|&filled| filled != 0)?;
         let word = 64 * block + highest(self.filled[block]);
         let bit = highest(self.words[word]);
-        self.words[word] &= !(1 << bit);
-        if self.words[word] == 0 {
-            self.filled[block] &= !(1 << (word % 64));
-        }
+        self.remove(64 * word + bit);
         Some(64 * word + bit)
     }
 }

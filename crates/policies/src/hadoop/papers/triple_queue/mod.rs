@@ -120,6 +120,8 @@ struct TripleQueue {
     jobs: ByJob<JobState>,
     /// Tasks on the node that calls, by [`Queue`] and kind.
     running: [[u32; 2]; 3],
+    /// Whether each queue had a task to launch, by kind, and when that was found out ([`View::version`]).
+    wants: [[Option<(u64, bool)>; 2]; 3],
     /// When slots were last reported to be kept from each queue, by kind ([`View::version`]).
     reported: [[u64; 2]; 3],
     watch: Watch,
@@ -164,6 +166,7 @@ impl TripleQueue {
             queues: Default::default(),
             jobs: ByJob::default(),
             running: Default::default(),
+            wants: Default::default(),
             reported: Default::default(),
             watch,
         }
@@ -179,6 +182,7 @@ impl TripleQueue {
     fn put(&mut self, job: JobId, queue: Queue, view: View<'_>) {
         self.take_out(job);
         self.queues[queue as usize].insert(job, view);
+        self.wants[queue as usize] = [None; 2];
         self.jobs[job].queue = Some(queue);
         if queue == Queue::Cpu {
             self.watch.begin(job, view.now());
@@ -188,6 +192,7 @@ impl TripleQueue {
     fn take_out(&mut self, job: JobId) {
         if let Some(queue) = self.jobs[job].queue.take() {
             self.queues[queue as usize].remove(job);
+            self.wants[queue as usize] = [None; 2];
         }
         self.watch.end(job);
     }
@@ -265,17 +270,41 @@ impl TripleQueue {
     /// The first job that waits gives a map to each node.
     fn sample(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Some(job) = self.queues[Queue::Wait as usize].get(0) else { return Ok(()) };
-        while let Nature::Unknown(samples) = &self.jobs[job].nature
-            && samples.taken_on(offer.node()) < self.settings.samples_per_node
-            && offer.free(Kind::Map) > 0
-            && self.launch_map(job, offer)?
-        {}
+        while self.may_sample(offer) && offer.free(Kind::Map) > 0 && self.launch_map(job, offer)? {}
         Ok(())
     }
 
     /// Whether a queue has a task of a kind that could be launched now.
-    fn wants(&self, queue: Queue, kind: Kind, view: View<'_>) -> bool {
-        self.queues[queue as usize].iter().any(|job| view.job(job).ready(kind) > 0)
+    fn wants(&mut self, queue: Queue, kind: Kind, view: View<'_>) -> bool {
+        let known = &mut self.wants[queue as usize][kind.index()];
+        let any_ready = || self.queues[queue as usize].iter().any(|job| view.job(job).ready(kind) > 0);
+        match *known {
+            Some((version, wants)) if version == view.version() => {
+                debug_assert_eq!(wants, any_ready());
+                wants
+            }
+            _ => known.insert((view.version(), any_ready())).1,
+        }
+    }
+
+    /// Whether a heartbeat can launch anything.
+    fn can_launch(&mut self, offer: &Offer<'_, '_>) -> bool {
+        let view = offer.view();
+        Kind::BOTH.into_iter().any(|kind| {
+            offer.free(kind) > 0
+                && view.ready(kind) > 0
+                && (self.wants(Queue::Cpu, kind, view)
+                    || self.wants(Queue::Io, kind, view)
+                    || kind == Kind::Map && self.may_sample(offer))
+        })
+    }
+
+    /// Whether the first job that waits takes a sample on this node.
+    fn may_sample(&self, offer: &Offer<'_, '_>) -> bool {
+        self.queues[Queue::Wait as usize].get(0).is_some_and(|job| match &self.jobs[job].nature {
+            Nature::Unknown(samples) => samples.taken_on(offer.node()) < self.settings.samples_per_node,
+            Nature::Known(_) => false,
+        })
     }
 
     /// Gives a queue its slots of a kind; while the other one has no such task to launch, also that one's.
@@ -388,6 +417,9 @@ impl Policy for TripleQueue {
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if !offer.view().wants_reasons() && !self.can_launch(offer) {
+            return Ok(());
+        }
         self.count_running(offer.view(), offer.node());
         self.sample(offer)?;
         for kind in Kind::BOTH {
