@@ -7,16 +7,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayBuilder, ArrayRef, BooleanArray, BooleanBuilder, Float64Array, Float64Builder, Int64Array,
-    Int64Builder, ListArray, ListBuilder, StringArray, StringBuilder,
+    Array, ArrayBuilder, ArrayRef, BooleanArray, BooleanBufferBuilder, BooleanBuilder, Float64Array, Int64Array,
+    ListArray, ListBuilder, PrimitiveArray, StringArray, StringBuilder,
 };
-use arrow::datatypes::{DataType, Field, SchemaRef};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
 use crate::reference::{Column, Word, joined};
 
 /// A value of one column.
-pub trait Cell: Sized {
+pub trait Cell: Sized + Default {
     /// Whether null is allowed.
     const NULLABLE: bool = false;
     /// The words that it may be, for an enumeration.
@@ -39,6 +40,11 @@ pub trait Cell: Sized {
     fn finish(builder: &mut Self::Builder) -> ArrayRef;
     /// The value in row `row`; `None` if it is not one that the column may hold.
     fn get(array: &Self::Array, row: usize) -> Option<Self>;
+    /// Makes this the default value, and keeps the memory of a text.
+    #[inline]
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// A table's row: built and read column by column.
@@ -73,6 +79,8 @@ pub trait Row: Sized {
     fn view(columns: &Self::Read, row: usize) -> Self::View<'_>;
     /// This row as a reader sees it.
     fn as_view(&self) -> Self::View<'_>;
+    /// Makes this the default row, in place, and keeps the memory of its texts.
+    fn clear(&mut self);
 }
 
 /// One field of a schema, with its description.
@@ -105,7 +113,7 @@ pub fn column<C: Cell>(batch: &RecordBatch, name: &str) -> Result<C::Array, Stri
 }
 
 impl Cell for String {
-    type Builder = StringBuilder;
+    type Builder = Texts;
     type Array = StringArray;
     type View<'a> = &'a str;
     #[inline]
@@ -120,20 +128,24 @@ impl Cell for String {
         DataType::Utf8
     }
     #[inline]
-    fn append(&self, builder: &mut StringBuilder) {
-        builder.append_value(self);
+    fn append(&self, builder: &mut Texts) {
+        builder.append(Some(self));
     }
-    fn finish(builder: &mut StringBuilder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Texts) -> ArrayRef {
+        builder.finish()
     }
     fn get(array: &StringArray, row: usize) -> Option<String> {
         Some(array.value(row).to_owned())
+    }
+    #[inline]
+    fn clear(&mut self) {
+        Self::clear(self);
     }
 }
 
 impl Cell for Option<String> {
     const NULLABLE: bool = true;
-    type Builder = Nullable<StringBuilder>;
+    type Builder = Texts;
     type Array = StringArray;
     type View<'a> = Option<&'a str>;
     #[inline]
@@ -149,7 +161,7 @@ impl Cell for Option<String> {
     }
     #[inline]
     fn append(&self, builder: &mut Self::Builder) {
-        builder.append(self.as_deref(), StringBuilder::append_value);
+        builder.append(self.as_deref());
     }
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
@@ -160,7 +172,7 @@ impl Cell for Option<String> {
 }
 
 impl Cell for i64 {
-    type Builder = Int64Builder;
+    type Builder = Numbers<Int64Type>;
     type Array = Int64Array;
     type View<'a> = i64;
     #[inline]
@@ -175,11 +187,11 @@ impl Cell for i64 {
         DataType::Int64
     }
     #[inline]
-    fn append(&self, builder: &mut Int64Builder) {
-        builder.append_value(*self);
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(Some(*self));
     }
-    fn finish(builder: &mut Int64Builder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
     fn get(array: &Int64Array, row: usize) -> Option<i64> {
         Some(array.value(row))
@@ -188,7 +200,7 @@ impl Cell for i64 {
 
 impl Cell for Option<i64> {
     const NULLABLE: bool = true;
-    type Builder = Nullable<Int64Builder>;
+    type Builder = Numbers<Int64Type>;
     type Array = Int64Array;
     type View<'a> = Option<i64>;
     #[inline]
@@ -204,7 +216,7 @@ impl Cell for Option<i64> {
     }
     #[inline]
     fn append(&self, builder: &mut Self::Builder) {
-        builder.append(*self, Int64Builder::append_value);
+        builder.append(*self);
     }
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
@@ -215,7 +227,7 @@ impl Cell for Option<i64> {
 }
 
 impl Cell for f64 {
-    type Builder = Float64Builder;
+    type Builder = Numbers<Float64Type>;
     type Array = Float64Array;
     type View<'a> = f64;
     #[inline]
@@ -230,11 +242,11 @@ impl Cell for f64 {
         DataType::Float64
     }
     #[inline]
-    fn append(&self, builder: &mut Float64Builder) {
-        builder.append_value(*self);
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(Some(*self));
     }
-    fn finish(builder: &mut Float64Builder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
     fn get(array: &Float64Array, row: usize) -> Option<f64> {
         Some(array.value(row))
@@ -243,7 +255,7 @@ impl Cell for f64 {
 
 impl Cell for Option<f64> {
     const NULLABLE: bool = true;
-    type Builder = Nullable<Float64Builder>;
+    type Builder = Numbers<Float64Type>;
     type Array = Float64Array;
     type View<'a> = Option<f64>;
     #[inline]
@@ -259,7 +271,7 @@ impl Cell for Option<f64> {
     }
     #[inline]
     fn append(&self, builder: &mut Self::Builder) {
-        builder.append(*self, Float64Builder::append_value);
+        builder.append(*self);
     }
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
@@ -332,6 +344,99 @@ impl Cell for Vec<String> {
     }
 }
 
+/// Numbers of a column under construction. Most columns hold no nulls, or hardly anything else: nulls are counted and their places are kept,
+/// so a number among numbers costs no more than its place in memory.
+pub struct Numbers<T: ArrowPrimitiveType> {
+    values: Vec<T::Native>,
+    /// The nulls after the last value, which are not in `values` yet.
+    nulls: usize,
+    /// Where in `values` others stand, and how many.
+    gaps: Vec<(usize, usize)>,
+}
+
+impl<T: ArrowPrimitiveType> Default for Numbers<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), nulls: 0, gaps: Vec::new() }
+    }
+}
+
+impl<T: ArrowPrimitiveType> Numbers<T> {
+    /// Adds a number or a null.
+    #[inline]
+    pub fn append(&mut self, value: Option<T::Native>) {
+        match value {
+            None => self.nulls += 1,
+            Some(value) => {
+                if self.nulls > 0 {
+                    self.end_gap();
+                }
+                self.values.push(value);
+            }
+        }
+    }
+
+    /// Puts the nulls after the last value into their places.
+    #[cold]
+    fn end_gap(&mut self) {
+        let nulls = std::mem::take(&mut self.nulls);
+        self.gaps.push((self.values.len(), nulls));
+        self.values.resize(self.values.len() + nulls, T::Native::default());
+    }
+
+    /// The column; the next one is as long.
+    pub fn finish(&mut self) -> ArrayRef {
+        if self.values.is_empty() {
+            return Arc::new(PrimitiveArray::<T>::new_null(std::mem::take(&mut self.nulls)));
+        }
+        if self.nulls > 0 {
+            self.end_gap();
+        }
+        let next = Vec::with_capacity(self.values.len());
+        let values = std::mem::replace(&mut self.values, next);
+        let nulls = (!self.gaps.is_empty()).then(|| {
+            let mut valid = BooleanBufferBuilder::new(values.len());
+            for (start, nulls) in self.gaps.drain(..) {
+                valid.append_n(start - valid.len(), true);
+                valid.append_n(nulls, false);
+            }
+            valid.append_n(values.len() - valid.len(), true);
+            NullBuffer::new(valid.finish())
+        });
+        Arc::new(PrimitiveArray::<T>::new(values.into(), nulls))
+    }
+}
+
+/// Texts of a column under construction. Nulls are counted and added together, as in [`Numbers`].
+#[derive(Default)]
+pub struct Texts {
+    texts: StringBuilder,
+    nulls: usize,
+}
+
+impl Texts {
+    /// Adds a text or a null.
+    #[inline]
+    pub fn append(&mut self, text: Option<&str>) {
+        match text {
+            None => self.nulls += 1,
+            Some(text) => {
+                if self.nulls > 0 {
+                    self.texts.append_nulls(std::mem::take(&mut self.nulls));
+                }
+                self.texts.append_value(text);
+            }
+        }
+    }
+
+    /// The column; the next one is as long.
+    pub fn finish(&mut self) -> ArrayRef {
+        self.texts.append_nulls(std::mem::take(&mut self.nulls));
+        let column = self.texts.finish();
+        self.texts = StringBuilder::with_capacity(column.len(), column.value_data().len());
+        Arc::new(column)
+    }
+}
+
 /// A column that may hold nulls, under construction. Nulls are counted and added together: most columns hold hardly
 /// anything else, or none.
 #[derive(Default)]
@@ -381,7 +486,7 @@ macro_rules! null_builders {
         }
     )* };
 }
-null_builders!(BooleanBuilder Float64Builder Int64Builder StringBuilder);
+null_builders!(BooleanBuilder);
 
 /// A list builder that can be made empty by `Default`.
 pub struct StringListBuilder(ListBuilder<StringBuilder>);
@@ -439,7 +544,7 @@ macro_rules! enumeration {
         impl $crate::store::columns::Cell for $name {
             const WORDS: &'static [$crate::reference::Word] =
                 &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
-            type Builder = $crate::arrow::array::StringBuilder;
+            type Builder = $crate::store::columns::Texts;
             type Array = $crate::arrow::array::StringArray;
             type View<'a> = $name;
             #[inline]
@@ -455,10 +560,10 @@ macro_rules! enumeration {
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
-                builder.append_value(self.as_str());
+                builder.append(Some(self.as_str()));
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
-                std::sync::Arc::new(builder.finish())
+                builder.finish()
             }
             fn get(array: &Self::Array, row: usize) -> Option<Self> {
                 $name::from_name(array.value(row))
@@ -468,7 +573,7 @@ macro_rules! enumeration {
         impl $crate::store::columns::Cell for Option<$name> {
             const NULLABLE: bool = true;
             const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
-            type Builder = $crate::store::columns::Nullable<$crate::arrow::array::StringBuilder>;
+            type Builder = $crate::store::columns::Texts;
             type Array = $crate::arrow::array::StringArray;
             type View<'a> = Option<$name>;
             #[inline]
@@ -485,7 +590,7 @@ macro_rules! enumeration {
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
-                builder.append(self.map(|value| value.as_str()), $crate::arrow::array::StringBuilder::append_value);
+                builder.append(self.map(|value| value.as_str()));
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
                 builder.finish()
@@ -564,6 +669,10 @@ macro_rules! table {
                 }
                 fn as_view(&self) -> View<'_> {
                     View { $($field: Cell::as_view(&self.$field),)+ all: std::marker::PhantomData }
+                }
+                #[inline]
+                fn clear(&mut self) {
+                    $(Cell::clear(&mut self.$field);)+
                 }
             }
         };
