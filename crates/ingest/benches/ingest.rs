@@ -10,8 +10,9 @@
 //! `ingest_trace` and `ingest_swim` write whole traces on one thread and wait until the disk has them. The bound of the second is
 //! `bound_made`, which makes the same tasks and writes none.
 //!
-//! The jobs are a generated run of 10,000 maps and 200 reduces in twenty jobs; a `.jhist` holds one of them. The table of
-//! events is made up in the form of Google's trace of 2011.
+//! The jobs are a generated run of 10,000 maps and 200 reduces in twenty jobs; a `.jhist` and a log of Spark hold one of them. The table of
+//! events is made up in the form of Google's trace of 2011, and the log of a parallel machine has made-up jobs of the Parallel Workloads
+//! Archive's form.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/support/history_writer.rs"]
@@ -33,7 +34,7 @@ use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use resched_ingest::formats::tables::{Fact, FactSink};
-use resched_ingest::formats::{Format, google2011, jhist, rumen, text_history};
+use resched_ingest::formats::{Format, google2011, jhist, rumen, spark, swf, text_history};
 use resched_ingest::{Options, TaskMaker, ingest};
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, SplitRow, TaskKind, TaskRecord};
@@ -53,6 +54,8 @@ const REDUCES: usize = 200;
 /// Jobs of the SWIM workload, each with [`SWIM_MAPS`] maps.
 const SWIM_JOBS: usize = 500;
 const SWIM_MAPS: usize = 2_000;
+/// Jobs of the log of a parallel machine.
+const SWF_JOBS: usize = 50_000;
 /// Records of the table of events.
 const EVENTS: u64 = 200_000;
 
@@ -240,6 +243,72 @@ fn as_rumen(jobs: &[JobRecord]) -> Vec<u8> {
     traces.flatten().collect()
 }
 
+/// The tasks of all jobs as those of one job of Spark, with the metrics that Spark 3 writes.
+fn as_spark(jobs: &[JobRecord]) -> Vec<u8> {
+    let mut text = String::new();
+    // `json!` sorts by name, and in Spark's own logs the name of the event comes first.
+    let mut event = |name: &str, fields: Value| {
+        text += &format!("{{\"Event\":\"SparkListener{name}\",{}\n", &fields.to_string()[1..]);
+    };
+    event("ApplicationStart", json!({"App Name": "bench", "App ID": "app-1", "Timestamp": 0, "User": "ann"}));
+    event("JobStart", json!({"Job ID": 0, "Submission Time": 0, "Stage IDs": [0]}));
+    for (id, (task, attempt)) in attempts_of(jobs).enumerate() {
+        let info = json!({"Task ID": id, "Index": id, "Attempt": 0, "Launch Time": attempt.start, "Executor ID": "1", "Host": attempt.host,
+            "Locality": "NODE_LOCAL", "Speculative": false, "Getting Result Time": 0, "Finish Time": attempt.finish, "Failed": false,
+            "Killed": false, "Accumulables": accumulables(attempt)});
+        let written = json!({"Shuffle Bytes Written": attempt.map_output_bytes, "Shuffle Write Time": 1, "Shuffle Records Written": 2});
+        let metrics = json!({"Executor Deserialize Time": 1, "Executor Deserialize CPU Time": 2, "Executor Run Time": 3,
+            "Executor CPU Time": 4, "Peak Execution Memory": 0, "Result Size": 5, "JVM GC Time": 6, "Result Serialization Time": 0,
+            "Memory Bytes Spilled": 0, "Disk Bytes Spilled": 0,
+            "Shuffle Read Metrics": {"Remote Blocks Fetched": 0, "Local Blocks Fetched": 1, "Fetch Wait Time": 0,
+                "Remote Bytes Read": 0, "Remote Bytes Read To Disk": 0, "Local Bytes Read": 7, "Total Records Read": 8},
+            "Shuffle Write Metrics": written, "Input Metrics": {"Bytes Read": task.task.input_bytes, "Records Read": 9},
+            "Output Metrics": {"Bytes Written": 0, "Records Written": 0}, "Updated Blocks": []});
+        event("TaskStart", json!({"Stage ID": 0, "Stage Attempt ID": 0, "Task Info": info}));
+        event(
+            "TaskEnd",
+            json!({"Stage ID": 0, "Stage Attempt ID": 0, "Task Type": "ResultTask",
+            "Task End Reason": {"Reason": "Success"}, "Task Info": info, "Task Executor Metrics": {"JVMHeapMemory": 0},
+            "Task Metrics": metrics}),
+        );
+    }
+    event("JobEnd", json!({"Job ID": 0, "Completion Time": 1, "Job Result": {"Result": "JobSucceeded"}}));
+    text.into_bytes()
+}
+
+fn attempts_of(jobs: &[JobRecord]) -> impl Iterator<Item = (&TaskRecord, &AttemptRow)> {
+    jobs.iter().flat_map(|job| &job.tasks).flat_map(|task| task.attempts.iter().map(move |attempt| (task, attempt)))
+}
+
+/// Some of the accumulables of an attempt: Spark repeats its metrics under these names.
+fn accumulables(attempt: &AttemptRow) -> Value {
+    let names =
+        ["executorDeserializeTime", "executorRunTime", "executorCpuTime", "resultSize", "jvmGCTime", "input.bytesRead"];
+    let own = |(id, name): (usize, &str)| {
+        json!({"ID": id, "Name": format!("internal.metrics.{name}"), "Update": attempt.start, "Value": attempt.finish, "Internal": true,
+            "Count Failed Values": true})
+    };
+    names.into_iter().enumerate().map(own).collect()
+}
+
+/// Jobs of a parallel machine with 1 to 64 processors, as the archive's logs write them.
+fn as_swf() -> Vec<u8> {
+    let mut text = "; MaxNodes: 128\n; MaxProcs: 1024\n; UnixStartTime: 749458803\n".to_owned();
+    for job in 1..=SWF_JOBS {
+        let (submit, wait, run, processors) = (job * 41, job % 4_000, 30 + job * 7 % 40_000, 1 << (job % 7));
+        let (user, queue) = (job % 300, job % 5);
+        writeln!(
+            text,
+            "{job:>6} {submit:>9} {wait:>6} {run:>6} {processors:>4} -1 -1 {processors:>4} {:>6} -1 1 {user:>3} {:>2} {:>3} {queue} -1 -1 -1",
+            2 * run,
+            user % 20,
+            job % 70,
+        )
+        .unwrap();
+    }
+    text.into_bytes()
+}
+
 fn rumen_task(task: &TaskRecord) -> Value {
     let place = |split: &SplitRow| json!({"layers": [split.rack, split.host]});
     let attempts: Vec<Value> = task.attempts.iter().map(rumen_attempt).collect();
@@ -367,19 +436,22 @@ static EVENT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(as_task_events);
 static PACKED_EVENTS: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&EVENT_BYTES));
 
 /// All inputs, each read once to check it.
-static INPUTS: LazyLock<[Input; 3]> = LazyLock::new(|| {
+static INPUTS: LazyLock<[Input; 5]> = LazyLock::new(|| {
     let jobs = jobs();
-    let check = |format: Format, jobs: usize, bytes: Vec<u8>, json| {
+    let check_all = |format: Format, jobs: usize, attempts: usize, bytes: Vec<u8>, json| {
         let count = read(&format, &bytes);
         let found = (count.jobs, count.attempts, count.skipped);
-        let expected = (jobs, jobs * (MAPS + REDUCES) / JOBS, 0);
+        let expected = (jobs, attempts, 0);
         assert_eq!(found, expected, "{}: the input is not what it should be", format.name);
         Input { format, bytes, json }
     };
+    let check = |format, number, bytes, json| check_all(format, number, number * (MAPS + REDUCES) / JOBS, bytes, json);
     [
         check(text_history::FORMAT, JOBS, as_text(&jobs), None),
         check(jhist::FORMAT, 1, as_jhist(&jobs), Some("Avro-Json\n".len())),
         check(rumen::FORMAT, JOBS, as_rumen(&jobs), Some(0)),
+        check_all(spark::FORMAT, 1, MAPS + REDUCES, as_spark(&jobs), Some(0)),
+        check_all(swf::FORMAT, SWF_JOBS, SWF_JOBS, as_swf(), None),
     ]
 });
 
@@ -387,20 +459,20 @@ fn input(name: &str) -> &'static Input {
     INPUTS.iter().find(|input| input.format.name == name).unwrap()
 }
 
-#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen"])]
+#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen", "spark", "swf"])]
 fn bound_lines(bencher: Bencher<'_, '_>, name: &str) {
     let bytes = &input(name).bytes;
     bencher.counter(BytesCount::new(bytes.len())).bench(|| lines(black_box(bytes)));
 }
 
-#[divan::bench(sample_count = 20, args = ["jhist", "rumen"])]
+#[divan::bench(sample_count = 20, args = ["jhist", "rumen", "spark"])]
 fn bound_values(bencher: Bencher<'_, '_>, name: &str) {
     let Input { bytes, json, .. } = input(name);
     let bytes = &bytes[json.unwrap()..];
     bencher.counter(BytesCount::new(bytes.len())).bench(|| values(black_box(bytes)));
 }
 
-#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen"])]
+#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen", "spark", "swf"])]
 fn read_jobs(bencher: Bencher<'_, '_>, name: &str) {
     let Input { format, bytes, .. } = input(name);
     bencher.counter(BytesCount::new(bytes.len())).bench(|| read(format, black_box(bytes)));

@@ -2,8 +2,9 @@
 //!
 //! `spec/formats.md` 1, "Mapping". A value that the source states is never replaced.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::{HashMap, HashSet};
 use resched_tables::model::MAPREDUCE;
 use resched_tables::model::{AttemptRow, JobRecord, Locality, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow};
 
@@ -146,6 +147,9 @@ pub(super) fn rename(record: &mut JobRecord, job_id: &str, n: u32) {
 /// Gives the second and every further task with one id in a job another id. The rows of both would otherwise be mixed up. Returns how many
 /// there were.
 pub(super) fn rename_repeated(record: &mut JobRecord) -> u64 {
+    if record.tasks.len() < 2 {
+        return 0;
+    }
     let ids = || record.tasks.iter().map(|task| &task.task.task_id);
     if ids().collect::<HashSet<_>>().len() == record.tasks.len() {
         return 0;

@@ -32,9 +32,9 @@ pub(super) fn mend(record: &mut JobRecord) -> u64 {
     let attempts = || record.tasks.iter().flat_map(|task| &task.attempts);
     // The job's own times are doubted if most attempts contradict them.
     let doubted = |is_outside: &dyn Fn(&AttemptRow) -> Option<bool>| {
-        let known: Vec<bool> = attempts().filter_map(is_outside).collect();
-        let outside = known.iter().filter(|outside| **outside).count();
-        outside > 1 && outside * 2 > known.len()
+        let count = |(outside, known): (usize, usize), is_outside| (outside + usize::from(is_outside), known + 1);
+        let (outside, known) = attempts().filter_map(is_outside).fold((0, 0), count);
+        outside > 1 && outside * 2 > known
     };
     let ends_too_soon = doubted(&|row| row.finish.map(|time| inside.is_after(time)));
     let begins_too_late = doubted(&|row| row.start.map(|time| inside.is_before(time)));

@@ -1,7 +1,8 @@
 //! The machines of a trace: those of a topology, and those that are seen in histories.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use hashbrown::HashMap;
 use resched_tables::model::{JobRecord, NodeChange, NodeRow};
 
 #[derive(Default)]

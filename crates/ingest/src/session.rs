@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use hashbrown::HashMap;
+
 use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs};
 use super::far::{self, Mended};
@@ -29,7 +31,7 @@ pub(super) struct Session<'a> {
     folders: Vec<Folder<'a>>,
     machines: Machines,
     /// The ids of the jobs so far: the file in which each came first, and how often it came there.
-    ids: BTreeMap<String, (u64, u32)>,
+    ids: HashMap<String, (u64, u32)>,
     /// Files read so far: the number of the one being read.
     files: u64,
     /// Jobs handed to the sink.
@@ -79,7 +81,7 @@ impl<'a> Session<'a> {
             confs: Confs::new(&inputs.confs),
             folders,
             machines: Machines::default(),
-            ids: BTreeMap::new(),
+            ids: HashMap::new(),
             files: 0,
             jobs: 0,
             yielded: 0,

@@ -1,6 +1,6 @@
 //! Why each job took its time under each policy: what the page of a report says of a job, and the tables `phases` and `blame`.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl Reasons {
     /// [`Error::Analysis`] if a run cannot be read.
     pub(crate) fn new(answer: &Answer, scene: &Scene<'_>, every: usize, folders: &[PathBuf]) -> Result<Self, Error> {
         let ids = scene.ids();
-        let numbers: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
+        let numbers: HashMap<&str, usize> = ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
         let mut found = Self { are_kept: true, ..Self::default() };
         for run in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
             let Some(folder) = folders.get(*run) else { continue };
@@ -161,7 +161,7 @@ fn name_of(blamed: &Blamed, ids: &[&str]) -> Option<String> {
 struct Namer<'a> {
     why: &'a Why,
     /// The numbers of the jobs of the scene.
-    numbers: &'a BTreeMap<&'a str, usize>,
+    numbers: &'a HashMap<&'a str, usize>,
 }
 
 impl Namer<'_> {

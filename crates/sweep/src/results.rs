@@ -99,7 +99,8 @@ impl CellResult {
             let validity = serde_json::to_string(&self.validity).map_err(text)?;
             let bound = serde_json::to_string(&self.bound).map_err(text)?;
             let metadata = HashMap::from([(VALIDITY.to_owned(), validity), (BOUND.to_owned(), bound)]);
-            let mut writer = Measurements::with_metadata(Vec::new(), metadata)?;
+            // A cell has a few hundred rows: to set up the packing of each column would take longer than to write them.
+            let mut writer = Measurements::with(Vec::new(), metadata, Compression::UNCOMPRESSED)?;
             writer.add(id, &self.rows)?;
             Ok::<_, String>(sealed(id, writer.finish()?))
         };
@@ -187,10 +188,11 @@ pub(crate) struct Measurements<W: std::io::Write + Send> {
 impl<W: std::io::Write + Send> Measurements<W> {
     /// The table of several cells.
     pub(crate) fn new(sink: W) -> Result<Self, String> {
-        Self::with_metadata(sink, HashMap::new())
+        let level = ZstdLevel::try_new(1).map_err(|error| error.to_string())?;
+        Self::with(sink, HashMap::new(), Compression::ZSTD(level))
     }
 
-    fn with_metadata(sink: W, metadata: HashMap<String, String>) -> Result<Self, String> {
+    fn with(sink: W, metadata: HashMap<String, String>, compression: Compression) -> Result<Self, String> {
         let field = |name, kind, optional| Field::new(name, kind, optional);
         let schema = Arc::new(
             Schema::new(vec![
@@ -201,9 +203,8 @@ impl<W: std::io::Write + Send> Measurements<W> {
             ])
             .with_metadata(metadata),
         );
-        let level = ZstdLevel::try_new(1).map_err(|error| error.to_string())?;
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(level))
+            .set_compression(compression)
             .set_created_by(format!("resched {}", env!("CARGO_PKG_VERSION")))
             .build();
         let writer =

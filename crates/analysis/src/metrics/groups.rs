@@ -1,8 +1,10 @@
 //! Jobs by user, queue, priority, size and hour: who waits, who gains and who loses.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use resched_tables::clock::Zone;
 use resched_tables::words::count;
 use serde::Serialize;
@@ -10,6 +12,7 @@ use serde::Serialize;
 use crate::metrics::named::{Sizes, hour_of_day};
 use crate::statistics::distribution::{Distribution, mean};
 use crate::{JobMetrics, Run};
+use resched_tables::standing::Standing;
 
 /// How jobs are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -87,23 +90,26 @@ const SHORTEST_MS: i64 = 10_000;
 
 /// The groups of the jobs that count, by name, each in every run. The run at the place `baseline` is the baseline. Hours are those of `zone`.
 pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRow> {
-    let of_baseline = completions(runs.get(baseline).copied());
-    let mut rows: Vec<(Key, usize, GroupRow)> = Vec::new();
+    let of_baseline = runs.get(baseline).map(|run| Completions::of(run));
+    let mut rows: Vec<(Key<'_>, usize, GroupRow)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let (sizes, clock) = (Sizes::of(run), run.clock());
         let hour = |submit: i64| match clock.date(submit) {
             Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
             None => hour_of_day(submit),
         };
-        let mut members: BTreeMap<Key, Vec<&JobMetrics>> = BTreeMap::new();
-        for job in run.finished_jobs() {
-            members.entry(Key::of(job, by, sizes, &hour)).or_default().push(job);
+        let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
+        let mut groups: Vec<(Key<'_>, Vec<Member<'_>>)> = Vec::new();
+        for member in run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
+            let key = Key::of(member.1, by, sizes, &hour);
+            let number = *numbers.entry(key).or_insert_with(|| {
+                groups.push((key, Vec::new()));
+                groups.len() - 1
+            });
+            groups.get_mut(number).into_iter().for_each(|(_, members)| members.push(member));
         }
-        let base = (place != baseline).then_some(&of_baseline);
-        rows.extend(members.into_iter().map(|(key, jobs)| {
-            let row = row(key.name(), run, &jobs, base);
-            (key, place, row)
-        }));
+        let base = of_baseline.as_ref().filter(|_| place != baseline);
+        rows.extend(groups.into_iter().map(|(key, members)| (key, place, row(key.name(), run, &members, base))));
     }
     rows.sort_by(|(key, place, _), (other, of_other, _)| (key, place).cmp(&(other, of_other)));
     rows.into_iter().map(|(_, _, row)| row).collect()
@@ -197,53 +203,56 @@ pub fn shown(by: By, rows: &[GroupRow]) -> (Vec<&str>, String) {
 }
 
 /// The jobs of `run` that were slowed most, by a factor above 1, the worst first. Equal ones stand in the order of the jobs table.
-pub fn most_slowed(run: &Run, baseline: Option<&Run>, count: usize) -> Vec<SlowedJob> {
-    let base = completions(baseline);
-    let slowed = |job: &JobMetrics| {
-        let completion_ms = job.completion?;
-        let before = base.get(job.job_id.as_str()).copied();
+pub fn most_slowed<'a>(run: &'a Run, baseline: Option<&'a Run>, count: usize) -> Vec<SlowedJob> {
+    let base = baseline.map(Completions::of);
+    let factor = |(row, job): Member<'a>| {
+        let before = base.as_ref().and_then(|base| base.before(row, job));
         let slowed = match baseline {
-            Some(_) => completion_ms as f64 / before?.max(SHORTEST_MS) as f64,
+            Some(_) => job.completion? as f64 / before?.max(SHORTEST_MS) as f64,
             None => job.bounded_slowdown?,
         };
-        Some(SlowedJob {
+        (slowed > 1.0).then_some((slowed, job, job.completion?, before))
+    };
+    let counting = run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts);
+    let mut all: Vec<(f64, &JobMetrics, i64, Option<i64>)> = counting.filter_map(factor).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let slowed =
+        |(slowed, job, completion_ms, baseline_completion_ms): (f64, &JobMetrics, i64, Option<i64>)| SlowedJob {
             job_id: job.job_id.clone(),
             name: job.name.as_deref().map(str::to_owned),
             user: job.user.as_deref().map(str::to_owned),
             queue: job.queue.as_deref().map(str::to_owned),
             run: run.label.clone(),
             completion_ms,
-            baseline_completion_ms: before,
+            baseline_completion_ms,
             slowed,
-        })
-    };
-    let mut all: Vec<SlowedJob> = run.finished_jobs().filter_map(slowed).collect();
-    all.retain(|job| job.slowed > 1.0);
-    all.sort_by(|a, b| b.slowed.total_cmp(&a.slowed));
-    all.truncate(count);
-    all
+        };
+    all.into_iter().take(count).map(slowed).collect()
 }
 
+/// A job of a run, with its row.
+type Member<'a> = (usize, &'a JobMetrics);
+
 /// The name of a group; unknown groups are last.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Key<'a> {
     Number(i64),
-    Text(String),
+    Text(&'a str),
     Unknown,
 }
 
-impl Key {
-    fn of(job: &JobMetrics, by: By, sizes: Sizes, hour: &dyn Fn(i64) -> i64) -> Self {
-        let text = |text: &Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, |text| Self::Text(text.to_owned()));
+impl<'a> Key<'a> {
+    fn of(job: &'a JobMetrics, by: By, sizes: Sizes, hour: &dyn Fn(i64) -> i64) -> Self {
+        let text = |text: &'a Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, Self::Text);
         match by {
             By::User => text(&job.user),
             By::Queue => text(&job.queue),
             By::Priority => match (job.priority_number, job.priority) {
                 (Some(number), _) => Self::Number(number),
-                (None, Some(word)) => Self::Text(word.as_str().to_owned()),
+                (None, Some(word)) => Self::Text(word.as_str()),
                 (None, None) => Self::Unknown,
             },
-            By::Size => Self::Text(sizes.class_of(job.tasks_done).to_owned()),
+            By::Size => Self::Text(sizes.class_of(job.tasks_done)),
             By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour(submit))),
         }
     }
@@ -251,28 +260,46 @@ impl Key {
     fn name(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
-            Self::Text(text) => text.clone(),
+            Self::Text(text) => (*text).to_owned(),
             Self::Unknown => "–".to_owned(),
         }
     }
 }
 
-/// The completion times of the jobs that count, by id.
-fn completions(run: Option<&Run>) -> BTreeMap<&str, i64> {
-    let jobs = run.into_iter().flat_map(Run::finished_jobs);
-    jobs.filter_map(|job| Some((job.job_id.as_str(), job.completion?))).collect()
+/// The completion times of the jobs of a run that count.
+struct Completions<'a> {
+    run: &'a Run,
+    /// By id, from when the rows do not say it.
+    by_id: OnceCell<HashMap<&'a str, i64>>,
 }
 
-fn row(group: String, run: &Run, jobs: &[&JobMetrics], base: Option<&BTreeMap<&str, i64>>) -> GroupRow {
+impl<'a> Completions<'a> {
+    fn of(run: &'a Run) -> Self {
+        Self { run, by_id: OnceCell::new() }
+    }
+
+    /// The time of the job with the id of `job`, which is in this row of another run. Most runs have the same jobs in the same rows.
+    fn before(&self, row: usize, job: &JobMetrics) -> Option<i64> {
+        match self.run.jobs.get(row).filter(|own| own.job_id == job.job_id) {
+            Some(own) => own.completion.filter(|_| own.standing == Standing::Counts),
+            None => {
+                let all = || self.run.finished_jobs().filter_map(|job| Some((job.job_id.as_str(), job.completion?)));
+                self.by_id.get_or_init(|| all().collect()).get(job.job_id.as_str()).copied()
+            }
+        }
+    }
+}
+
+fn row(group: String, run: &Run, members: &[Member<'_>], base: Option<&Completions<'_>>) -> GroupRow {
     let times = |of: fn(&JobMetrics) -> Option<i64>| {
-        let sample = Distribution::new(jobs.iter().filter_map(|job| of(job)).map(|ms| ms as f64));
+        let sample = Distribution::new(members.iter().filter_map(|(_, job)| of(job)).map(|ms| ms as f64));
         [0.5, 0.95, 0.99].map(|share| sample.quantile(share))
     };
     let [completion_p50_ms, completion_p95_ms, completion_p99_ms] = times(|job| job.completion);
     let [waiting_p50_ms, waiting_p95_ms, waiting_p99_ms] = times(|job| job.waiting);
     let pairs = base.map(|base| {
-        let pair = |job: &&JobMetrics| Some((*base.get(job.job_id.as_str())?, job.completion?));
-        jobs.iter().filter_map(pair).collect::<Vec<(i64, i64)>>()
+        let pair = |&(row, job): &Member<'_>| Some((base.before(row, job)?, job.completion?));
+        members.iter().filter_map(pair).collect::<Vec<(i64, i64)>>()
     });
     let count = |sooner: bool| {
         let is = |(before, now): &&(i64, i64)| if sooner { now < before } else { now > before };
@@ -288,7 +315,7 @@ fn row(group: String, run: &Run, jobs: &[&JobMetrics], base: Option<&BTreeMap<&s
     GroupRow {
         group,
         run: run.label.clone(),
-        jobs: jobs.len() as u64,
+        jobs: members.len() as u64,
         completion_p50_ms,
         completion_p95_ms,
         completion_p99_ms,

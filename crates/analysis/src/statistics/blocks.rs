@@ -162,8 +162,18 @@ pub(crate) const STATISTICS: usize = 2 + QUANTILES.len();
 struct Sample {
     /// For each block: jobs, sums of the first and the second, sum of the ratios.
     sums: Vec<(f64, f64, f64, f64)>,
-    /// The values of the first and the second run, ascending, with their blocks.
-    sorted: [Vec<(f64, u32)>; 2],
+    /// The values of the first and of the second run.
+    sorted: [Sorted; 2],
+}
+
+/// So many values stand in a stretch, whose weight is found at once.
+const STRETCH: usize = 1_024;
+
+/// Values, ascending, with their blocks.
+struct Sorted {
+    values: Vec<(f64, u32)>,
+    /// For each stretch of values, how many are of each block.
+    stretches: Vec<Vec<u32>>,
 }
 
 impl Sample {
@@ -181,7 +191,7 @@ impl Sample {
                 |(block, jobs): (u32, &Vec<Pair>)| jobs.iter().map(|pair| (value(pair), block)).collect::<Vec<_>>();
             let mut values: Vec<(f64, u32)> = (0..).zip(blocks).flat_map(of_block).collect();
             values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            values
+            Sorted::new(values, blocks.len())
         });
         Self { sums: sums.collect(), sorted }
     }
@@ -208,20 +218,43 @@ impl Sample {
     }
 }
 
+impl Sorted {
+    fn new(values: Vec<(f64, u32)>, blocks: usize) -> Self {
+        let count = |stretch: &[(f64, u32)]| {
+            let mut counts = vec![0; blocks];
+            for (_, block) in stretch {
+                counts.get_mut(*block as usize).into_iter().for_each(|count| *count += 1);
+            }
+            counts
+        };
+        Self { stretches: values.chunks(STRETCH).map(count).collect(), values }
+    }
+
+    /// How often the values of the stretch that begins at this place count; `None` if none begins there.
+    fn weight_from(&self, place: usize, weights: &[u32]) -> Option<u64> {
+        let counts = self.stretches.get(place / STRETCH).filter(|_| place.is_multiple_of(STRETCH))?;
+        Some(counts.iter().zip(weights).map(|(&n, &weight)| u64::from(n) * u64::from(weight)).sum())
+    }
+}
+
 /// The quantiles (type 7, as [`crate::statistics::distribution::Distribution::quantile`]) of values that count as often as their block says;
 /// `jobs` is the sum of all weights.
-fn weighted_quantiles(values: &[(f64, u32)], weights: &[u32], jobs: f64) -> [f64; 3] {
-    let mut next =
-        values.iter().map(|&(value, block)| (value, u64::from(weights.get(block as usize).copied().unwrap_or(0))));
+fn weighted_quantiles(sorted: &Sorted, weights: &[u32], jobs: f64) -> [f64; 3] {
     let positions = QUANTILES.map(|p| p * (jobs - 1.0).max(0.0));
     let [a, b, c] = positions.map(|position| (position.floor() as u64, position.ceil() as u64));
     // In ascending order, so that one pass finds all; neighbours may share ranks.
     let mut ranks = [a.0, a.1, b.0, b.1, c.0, c.1];
     ranks.sort_unstable();
-    let (mut reached, mut value) = (0u64, f64::NAN);
+    let (mut reached, mut value, mut place) = (0u64, f64::NAN, 0);
     let found = ranks.map(|rank| {
         while reached <= rank {
-            let Some((own, weight)) = next.next() else { break };
+            if let Some(weight) = sorted.weight_from(place, weights).filter(|weight| reached + weight <= rank) {
+                (reached, place) = (reached + weight, place + STRETCH);
+                continue;
+            }
+            let Some(&(own, block)) = sorted.values.get(place) else { break };
+            place += 1;
+            let weight = u64::from(weights.get(block as usize).copied().unwrap_or(0));
             if weight > 0 {
                 (reached, value) = (reached + weight, own);
             }
@@ -295,7 +328,7 @@ mod tests {
 
     #[test]
     fn weighted_quantiles_are_those_of_the_repeated_sample() {
-        let values = [(1.0, 0), (2.0, 1), (2.5, 0), (4.0, 2), (8.0, 3)];
+        let sorted = Sorted::new(vec![(1.0, 0), (2.0, 1), (2.5, 0), (4.0, 2), (8.0, 3)], 4);
         for (weights, repeated) in [
             ([2, 0, 3, 0], vec![1.0, 1.0, 2.5, 2.5, 4.0, 4.0, 4.0]),
             ([1, 1, 1, 1], vec![1.0, 2.0, 2.5, 4.0, 8.0]),
@@ -303,7 +336,21 @@ mod tests {
         ] {
             let repeated = Distribution::new(repeated);
             let expected = QUANTILES.map(|p| repeated.quantile(p).unwrap());
-            assert_eq!(weighted_quantiles(&values, &weights, repeated.values().len() as f64), expected);
+            assert_eq!(weighted_quantiles(&sorted, &weights, repeated.values().len() as f64), expected);
+        }
+    }
+
+    /// More values than stand in a stretch.
+    #[test]
+    fn weighted_quantiles_of_many_values_are_those_of_the_repeated_sample() {
+        let values: Vec<(f64, u32)> =
+            (0..5_000).map(|n| (f64::from(n), u32::from(n > 900) + u32::from(n % 7 == 0))).collect();
+        let sorted = Sorted::new(values.clone(), 3);
+        for weights in [[1, 1, 1], [0, 2, 1], [3, 0, 0], [0, 0, 1]] {
+            let repeated = values.iter().flat_map(|&(value, block)| vec![value; weights[block as usize] as usize]);
+            let repeated = Distribution::new(repeated);
+            let expected = QUANTILES.map(|p| repeated.quantile(p).unwrap());
+            assert_eq!(weighted_quantiles(&sorted, &weights, repeated.values().len() as f64), expected);
         }
     }
 

@@ -75,21 +75,34 @@ impl Distribution {
         corners
     }
 
+    /// The share of values that are at most `x`, here and in `other`, for each `x` in either of them.
+    fn beside<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
+        let samples = [self.sorted.as_slice(), other.sorted.as_slice()];
+        let mut below = [0; 2];
+        std::iter::from_fn(move || {
+            let heads = samples.iter().zip(below).filter_map(|(sample, below)| sample.get(below).copied());
+            let x = heads.reduce(f64::min)?;
+            for (sample, below) in samples.iter().zip(&mut below) {
+                *below += sample.get(*below..).unwrap_or_default().iter().take_while(|&&value| value <= x).count();
+            }
+            let share = |place: usize| below[place] as f64 / samples[place].len().max(1) as f64;
+            Some((share(0), share(1)))
+        })
+    }
+
     /// The distance of Kolmogorov and Smirnov: the largest vertical gap between the two cumulative curves, 0 (the same) to
     /// 1 (no overlap). `None` if either sample is empty.
     pub fn ks_distance(&self, other: &Self) -> Option<f64> {
         if self.sorted.is_empty() || other.sorted.is_empty() {
             return None;
         }
-        let gap = |&x: &f64| (self.cdf(x) - other.cdf(x)).abs();
-        Some(self.sorted.iter().chain(&other.sorted).map(gap).fold(0.0, f64::max))
+        Some(self.beside(other).map(|(first, second)| (first - second).abs()).fold(0.0, f64::max))
     }
 
     /// How the cumulative curve of this distribution compares with that of `other` (first-order stochastic dominance).
     pub fn dominance(&self, other: &Self) -> Dominance {
         let (mut above, mut below) = (false, false);
-        for &x in self.sorted.iter().chain(&other.sorted) {
-            let (first, second) = (self.cdf(x), other.cdf(x));
+        for (first, second) in self.beside(other) {
             above |= first > second;
             below |= first < second;
         }
@@ -122,8 +135,7 @@ pub fn rises_above(upper: &Distribution, lower: &Distribution) -> Option<(f64, f
     if n == 0.0 || m == 0.0 {
         return None;
     }
-    let all = upper.values().iter().chain(lower.values());
-    let distance = all.map(|&x| upper.cdf(x) - lower.cdf(x)).fold(0.0, f64::max);
+    let distance = upper.beside(lower).map(|(upper, lower)| upper - lower).fold(0.0, f64::max);
     Some((distance, (-2.0 * distance * distance * n * m / (n + m)).exp()))
 }
 

@@ -207,9 +207,11 @@ pub fn mean_jain_index(index: &Steps) -> Option<f64> {
 
 /// The span of a run, ms: first submission and last finish of the jobs that count. `None` if there are none.
 pub fn span(jobs: &[JobMetrics]) -> Option<(i64, i64)> {
-    let first = counting(jobs).filter_map(|job| job.submit).min()?;
-    let last = counting(jobs).filter_map(|job| job.finish).max()?;
-    (first <= last).then_some((first, last))
+    let of_job = |(first, last): (Option<i64>, Option<i64>), job: &JobMetrics| {
+        (first.into_iter().chain(job.submit).min(), last.max(job.finish))
+    };
+    let (first, last) = counting(jobs).fold((None, None), of_job);
+    first.zip(last).filter(|(first, last)| first <= last)
 }
 
 /// Makespan, ms: last completion − first submission (DRESS; spec).

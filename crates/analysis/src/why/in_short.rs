@@ -68,29 +68,35 @@ fn track(stretches: &[Stretch]) -> Vec<(Phase, u16)> {
         return Vec::new();
     };
     let parts = PARTS.min(end - begin);
-    let edge = |part: i64| begin + (i128::from(end - begin) * i128::from(part) / i128::from(parts)) as i64;
+    let [whole, wide] = [end - begin, parts].map(i128::from);
+    let edge = |part: i64| begin + (whole * i128::from(part) / wide) as i64;
+    // How many parts end by a time.
+    let ended = |at: i64| (((i128::from(at - begin) + 1) * wide - 1) / whole) as i64;
     let mut track: Vec<(Phase, u16)> = Vec::new();
-    let mut rest = stretches;
-    for part in 0..parts {
+    let (mut rest, mut part) = (stretches, 0);
+    while part < parts {
         let (from, to) = (edge(part), edge(part + 1));
         while let Some((_, later)) = rest.split_first().filter(|(own, _)| own.to <= from) {
             rest = later;
         }
-        let Some(phase) = longest(rest, from, to) else { continue };
+        let Some(first) = rest.first() else { break };
+        // All parts within a stretch are in its phase.
+        let (phase, next) = match first.to >= to {
+            true => (first.phase, ended(first.to).clamp(part + 1, parts)),
+            false => (longest(rest, from, to), part + 1),
+        };
+        let n = (next - part) as u16;
         match track.last_mut().filter(|last| last.0 == phase) {
-            Some(last) => last.1 += 1,
-            None => track.push((phase, 1)),
+            Some(last) => last.1 += n,
+            None => track.push((phase, n)),
         }
+        part = next;
     }
     track
 }
 
 /// The phase that takes most of the time from `from` to `to`; of equal ones the first in their order. No stretch ends before `from`.
-fn longest(stretches: &[Stretch], from: i64, to: i64) -> Option<Phase> {
-    let first = stretches.first()?;
-    if first.to >= to {
-        return Some(first.phase);
-    }
+fn longest(stretches: &[Stretch], from: i64, to: i64) -> Phase {
     let mut times = [0; Phase::ALL.len()];
     for own in stretches.iter().take_while(|own| own.from < to) {
         if let Some(time) = times.get_mut(own.phase as usize) {
@@ -98,5 +104,5 @@ fn longest(stretches: &[Stretch], from: i64, to: i64) -> Option<Phase> {
         }
     }
     let most = Phase::ALL.into_iter().zip(times).max_by_key(|&(phase, time)| (time, std::cmp::Reverse(phase)));
-    most.map(|(phase, _)| phase)
+    most.map_or(Phase::ALL[0], |(phase, _)| phase)
 }

@@ -4,8 +4,7 @@
 //! that ends the task. An event may end a task whose start was not seen. If it names a machine, it ends a try all the
 //! same: the start was before the files, or is lost.
 
-use std::collections::HashSet;
-
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::tables::{Assemble, Fact, FactSink, Key, Machine, RowSink, encode, worse};

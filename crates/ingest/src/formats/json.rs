@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, ErrorKind};
 
+use memchr::memchr3;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
 /// A text, borrowed from the input if it stands there without escapes. (Serde's own [`Cow`] in an [`Option`] never borrows.)
@@ -268,12 +269,12 @@ impl Brackets {
         if self.escaped {
             return 0;
         }
-        let marks = if self.in_string { &MARKS_IN_STRING } else { &MARKS };
-        let end = bytes.iter().position(|&byte| marks[usize::from(byte)]).unwrap_or(bytes.len());
-        if !self.in_string {
-            let plain = bytes.iter().take(end).rfind(|byte| !byte.is_ascii_whitespace());
-            self.previous = plain.copied().unwrap_or(self.previous);
+        if self.in_string {
+            return memchr3(b'"', b'\\', b'\n', bytes).unwrap_or(bytes.len());
         }
+        let end = bytes.iter().position(|&byte| MARKS[usize::from(byte)]).unwrap_or(bytes.len());
+        let plain = bytes.iter().take(end).rfind(|byte| !byte.is_ascii_whitespace());
+        self.previous = plain.copied().unwrap_or(self.previous);
         end
     }
 
@@ -294,8 +295,6 @@ impl Brackets {
 
 /// The bytes that matter outside of strings.
 const MARKS: [bool; 256] = marks(b"{}[]\"\n");
-/// The bytes that matter in strings.
-const MARKS_IN_STRING: [bool; 256] = marks(b"\"\\\n");
 
 const fn marks(bytes: &[u8]) -> [bool; 256] {
     let mut marks = [false; 256];

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
+use memchr::memchr;
+
 /// A line without its end.
 pub(super) enum Line<'a> {
     /// The line as text; bytes that are no UTF-8 are replaced.
@@ -36,7 +38,7 @@ impl<'a> Lines<'a> {
                 Err(error) => return Err(error),
             };
             any = true;
-            let end = chunk.iter().position(|&byte| byte == b'\n');
+            let end = memchr(b'\n', chunk);
             let text = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
             too_long |= self.line.len().saturating_add(text.len()) > self.longest;
             if !too_long {

@@ -169,7 +169,7 @@ impl Row {
         let mut numbers = [0.0; 18];
         let mut fields = line.split_ascii_whitespace();
         for number in &mut numbers {
-            *number = fields.next()?.parse().ok().filter(|number: &f64| number.is_finite())?;
+            *number = parse_number(fields.next()?)?;
         }
         fields.next().is_none().then_some(Self(numbers)).filter(|row| row.known(1).is_some())
     }
@@ -181,7 +181,11 @@ impl Row {
 
     /// Field `n` as the number of something.
     fn id(&self, n: usize) -> Option<String> {
-        self.known(n).map(|number| number.to_string())
+        self.known(n).map(|number| match whole(number) {
+            // A float takes several times as long to be written.
+            Some(whole) if whole as f64 == number && number.is_sign_positive() => whole.to_string(),
+            _ => number.to_string(),
+        })
     }
 
     /// Field `n` under the name that the header gives it.
@@ -271,6 +275,18 @@ impl Row {
         let task = TaskRecord { task, splits: Vec::new(), attempts: attempt.into_iter().collect() };
         Some(JobRecord { job, tasks: vec![task], counters: Vec::new() })
     }
+}
+
+/// A finite number. Nearly all are whole numbers of a few digits.
+fn parse_number(text: &str) -> Option<f64> {
+    /// So many digits are exact as a float.
+    const EXACT_DIGITS: usize = 15;
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.len() > EXACT_DIGITS || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.parse().ok().filter(|number: &f64| number.is_finite());
+    }
+    let number = digits.bytes().fold(0_u64, |number, digit| number * 10 + u64::from(digit - b'0')) as f64;
+    Some(if digits.len() < text.len() { -number } else { number })
 }
 
 /// Seconds as whole milliseconds; `None` beyond what a table can hold.

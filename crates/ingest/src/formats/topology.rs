@@ -114,7 +114,24 @@ pub(super) fn place(name: &str) -> (Option<String>, Option<String>) {
 }
 
 fn unescape(name: &str) -> Cow<'_, str> {
-    if name.contains('\\') { name.replace("\\.", ".").into() } else { name.into() }
+    let Some((start, mut rest)) = name.split_once('\\') else { return name.into() };
+    let mut text = String::with_capacity(name.len());
+    text.push_str(start);
+    loop {
+        if !rest.starts_with('.') {
+            text.push('\\');
+        }
+        match rest.split_once('\\') {
+            Some((part, after)) => {
+                text.push_str(part);
+                rest = after;
+            }
+            None => {
+                text.push_str(rest);
+                return text.into();
+            }
+        }
+    }
 }
 
 #[cfg(test)]

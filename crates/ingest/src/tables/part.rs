@@ -1,9 +1,10 @@
 //! A part of the trace: the jobs of one partition, assembled.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::super::far;

@@ -1,6 +1,6 @@
 //! Running maps and reduces over time, stacked by job (Coupling, Figs. 1, 2, 5, 6).
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use plotters::prelude::{Color, PathElement, Polygon, RGBColor, WHITE};
 use resched_analysis::Run;
@@ -92,7 +92,7 @@ pub(crate) struct Layers {
 impl Layers {
     /// The layers of the tasks of a kind, each job in `own` in one of its own, as far as the run lasts and at most for `longest` ms.
     pub(crate) fn new(run: &Run, kind: TaskKind, own: &[(usize, &str)], longest: i64) -> Self {
-        let layer_of: BTreeMap<&str, usize> = own.iter().enumerate().map(|(layer, job)| (job.1, layer)).collect();
+        let layer_of: HashMap<&str, usize> = own.iter().enumerate().map(|(layer, job)| (job.1, layer)).collect();
         let layer_of_row: Vec<usize> =
             run.jobs.iter().map(|job| layer_of.get(job.job_id.as_str()).copied().unwrap_or(own.len())).collect();
         let (first, last) = span(&run.jobs).unwrap_or((0, 0));

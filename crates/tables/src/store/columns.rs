@@ -6,15 +6,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayBuilder, ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder};
+use arrow::array::{ArrayBuilder, ArrayRef, BooleanBuilder, ListBuilder, StringBuilder};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
+use super::build::{NumberBuilder, TextBuilder};
 use super::read::{Flags, Lists, Numbers, Texts};
 use crate::reference::{Column, Word, joined};
 
 /// A value of one column.
-pub trait Cell: Sized {
+pub trait Cell: Sized + Default {
     /// Whether null is allowed.
     const NULLABLE: bool = false;
     /// The words that it may be, for an enumeration.
@@ -39,6 +40,11 @@ pub trait Cell: Sized {
     fn append(&self, builder: &mut Self::Builder);
     /// Ends a column and empties the builder.
     fn finish(builder: &mut Self::Builder) -> ArrayRef;
+    /// Makes this the default value, and keeps the memory of a text.
+    #[inline]
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// A table's row: built and read column by column.
@@ -73,6 +79,8 @@ pub trait Row: Sized {
     fn as_view(&self) -> Self::View<'_>;
     /// Row `row` of a batch, as it was written.
     fn get(columns: &Self::Read, row: usize) -> Self;
+    /// Makes this the default row, in place, and keeps the memory of its texts.
+    fn clear(&mut self);
 }
 
 /// Where the values of a row come from.
@@ -119,7 +127,7 @@ pub fn column<C: Cell>(batch: &RecordBatch, name: &str) -> C::Read {
 }
 
 impl Cell for String {
-    type Builder = StringBuilder;
+    type Builder = TextBuilder;
     type Read = Texts;
     type View<'a> = &'a str;
     fn read(array: &ArrayRef) -> Self::Read {
@@ -140,17 +148,21 @@ impl Cell for String {
         DataType::Utf8
     }
     #[inline]
-    fn append(&self, builder: &mut StringBuilder) {
-        builder.append_value(self);
+    fn append(&self, builder: &mut TextBuilder) {
+        builder.append(Some(self));
     }
-    fn finish(builder: &mut StringBuilder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut TextBuilder) -> ArrayRef {
+        builder.finish()
+    }
+    #[inline]
+    fn clear(&mut self) {
+        Self::clear(self);
     }
 }
 
 impl Cell for Option<String> {
     const NULLABLE: bool = true;
-    type Builder = Nullable<StringBuilder>;
+    type Builder = TextBuilder;
     type Read = Texts;
     type View<'a> = Option<&'a str>;
     fn read(array: &ArrayRef) -> Self::Read {
@@ -172,7 +184,7 @@ impl Cell for Option<String> {
     }
     #[inline]
     fn append(&self, builder: &mut Self::Builder) {
-        builder.append(self.as_deref(), StringBuilder::append_value);
+        builder.append(self.as_deref());
     }
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
@@ -180,7 +192,7 @@ impl Cell for Option<String> {
 }
 
 impl Cell for i64 {
-    type Builder = Int64Builder;
+    type Builder = NumberBuilder<Int64Type>;
     type Read = Numbers<Int64Type>;
     type View<'a> = i64;
     fn read(array: &ArrayRef) -> Self::Read {
@@ -201,17 +213,17 @@ impl Cell for i64 {
         DataType::Int64
     }
     #[inline]
-    fn append(&self, builder: &mut Int64Builder) {
-        builder.append_value(*self);
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(Some(*self));
     }
-    fn finish(builder: &mut Int64Builder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
 }
 
 impl Cell for Option<i64> {
     const NULLABLE: bool = true;
-    type Builder = Nullable<Int64Builder>;
+    type Builder = NumberBuilder<Int64Type>;
     type Read = Numbers<Int64Type>;
     type View<'a> = Option<i64>;
     fn read(array: &ArrayRef) -> Self::Read {
@@ -233,7 +245,7 @@ impl Cell for Option<i64> {
     }
     #[inline]
     fn append(&self, builder: &mut Self::Builder) {
-        builder.append(*self, Int64Builder::append_value);
+        builder.append(*self);
     }
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
@@ -241,7 +253,7 @@ impl Cell for Option<i64> {
 }
 
 impl Cell for f64 {
-    type Builder = Float64Builder;
+    type Builder = NumberBuilder<Float64Type>;
     type Read = Numbers<Float64Type>;
     type View<'a> = f64;
     fn read(array: &ArrayRef) -> Self::Read {
@@ -262,17 +274,17 @@ impl Cell for f64 {
         DataType::Float64
     }
     #[inline]
-    fn append(&self, builder: &mut Float64Builder) {
-        builder.append_value(*self);
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(Some(*self));
     }
-    fn finish(builder: &mut Float64Builder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
 }
 
 impl Cell for Option<f64> {
     const NULLABLE: bool = true;
-    type Builder = Nullable<Float64Builder>;
+    type Builder = NumberBuilder<Float64Type>;
     type Read = Numbers<Float64Type>;
     type View<'a> = Option<f64>;
     fn read(array: &ArrayRef) -> Self::Read {
@@ -294,7 +306,7 @@ impl Cell for Option<f64> {
     }
     #[inline]
     fn append(&self, builder: &mut Self::Builder) {
-        builder.append(*self, Float64Builder::append_value);
+        builder.append(*self);
     }
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
         builder.finish()
@@ -414,7 +426,7 @@ macro_rules! null_builders {
         }
     )* };
 }
-null_builders!(BooleanBuilder Float64Builder Int64Builder StringBuilder);
+null_builders!(BooleanBuilder);
 
 /// A list builder that can be made empty by `Default`.
 pub struct StringListBuilder(ListBuilder<StringBuilder>);
@@ -472,7 +484,7 @@ macro_rules! enumeration {
         impl $crate::store::columns::Cell for $name {
             const WORDS: &'static [$crate::reference::Word] =
                 &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
-            type Builder = $crate::arrow::array::StringBuilder;
+            type Builder = $crate::store::build::TextBuilder;
             type View<'a> = $name;
             type Read = $crate::store::read::Words<$name>;
             fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
@@ -494,17 +506,17 @@ macro_rules! enumeration {
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
-                builder.append_value(self.as_str());
+                builder.append(Some(self.as_str()));
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
-                std::sync::Arc::new(builder.finish())
+                builder.finish()
             }
         }
 
         impl $crate::store::columns::Cell for Option<$name> {
             const NULLABLE: bool = true;
             const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
-            type Builder = $crate::store::columns::Nullable<$crate::arrow::array::StringBuilder>;
+            type Builder = $crate::store::build::TextBuilder;
             type View<'a> = Option<$name>;
             type Read = $crate::store::read::Words<$name>;
             fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
@@ -526,7 +538,7 @@ macro_rules! enumeration {
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
-                builder.append(self.map(|value| value.as_str()), $crate::arrow::array::StringBuilder::append_value);
+                builder.append(self.map(|value| value.as_str()));
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
                 builder.finish()
@@ -618,6 +630,10 @@ macro_rules! table {
                 }
                 fn get(columns: &Read, row: usize) -> Self {
                     $name { $($field: <$type as Cell>::of_view(<$type as Cell>::view(&columns.$field, row)),)+ }
+                }
+                #[inline]
+                fn clear(&mut self) {
+                    $(Cell::clear(&mut self.$field);)+
                 }
             }
         };

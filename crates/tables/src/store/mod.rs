@@ -5,6 +5,7 @@
 //! reader checks what it reads by them, and [`staging`] replaces only what they list.
 
 mod batch;
+pub mod build;
 mod checked;
 pub mod columns;
 mod hash;

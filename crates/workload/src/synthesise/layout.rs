@@ -7,6 +7,7 @@ use resched_tables::Error;
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::sink::Tasks;
+use resched_tables::store::columns::Row;
 
 /// The most tasks of one job. A million of them with three replicas each take some 1.5 GB where a job is held as a whole;
 /// the largest job of the Facebook traces has 158,500 maps of 128 MiB.
@@ -122,7 +123,7 @@ impl<'a> Layout<'a> {
         self.task(task, TaskKind::Map, index, finish, read, handed);
         let block = (task.task_id.as_str(), signed(read));
         self.placement.place(splits, block, self.seed, [self.ordinal, index], &mut self.places);
-        let attempt = only_attempt(task, attempts);
+        let Some(attempt) = only_attempt(task, attempts) else { return };
         attempt.locality = (!splits.is_empty()).then_some(Locality::Node);
         attempt.hdfs_bytes_read = task.input_bytes;
         attempt.hdfs_bytes_written = is_map_only.then_some(signed(handed));
@@ -140,7 +141,7 @@ impl<'a> Layout<'a> {
 
         self.task(task, TaskKind::Reduce, index, finish, fetched, written);
         splits.clear();
-        let attempt = only_attempt(task, attempts);
+        let Some(attempt) = only_attempt(task, attempts) else { return };
         attempt.shuffle_finish = Some(fetched_at);
         attempt.sort_finish = Some(fetched_at);
         attempt.hdfs_bytes_written = task.output_bytes;
@@ -148,20 +149,13 @@ impl<'a> Layout<'a> {
     }
 
     fn task(&self, row: &mut TaskRow, kind: TaskKind, index: u64, finish: i64, input: u64, output: u64) {
-        let (mut job_id, mut task_id) = (std::mem::take(&mut row.job_id), std::mem::take(&mut row.task_id));
-        job_id.clone_from(&self.job_id);
-        write_task_id(&mut task_id, &self.job_id, kind, index);
-        *row = TaskRow {
-            job_id,
-            task_id,
-            kind,
-            start: Some(self.submit),
-            finish: Some(finish),
-            outcome: Outcome::Success,
-            input_bytes: Some(signed(input)),
-            output_bytes: Some(signed(output)),
-            ..TaskRow::default()
-        };
+        row.clear();
+        row.job_id.push_str(&self.job_id);
+        write_task_id(&mut row.task_id, &self.job_id, kind, index);
+        row.kind = kind;
+        (row.start, row.finish) = (Some(self.submit), Some(finish));
+        row.outcome = Outcome::Success;
+        (row.input_bytes, row.output_bytes) = (Some(signed(input)), Some(signed(output)));
     }
 }
 
@@ -179,20 +173,16 @@ impl Tasks for Layout<'_> {
 }
 
 /// The attempt that did all of `task`: the only one of `attempts`, whose texts are written over.
-fn only_attempt<'r>(task: &TaskRow, attempts: &'r mut Vec<AttemptRow>) -> &'r mut AttemptRow {
-    let AttemptRow { mut job_id, mut task_id, .. } = attempts.pop().unwrap_or_default();
-    job_id.clone_from(&task.job_id);
-    task_id.clone_from(&task.task_id);
-    attempts.clear();
-    attempts.push_mut(AttemptRow {
-        job_id,
-        task_id,
-        kind: task.kind,
-        start: task.start,
-        finish: task.finish,
-        outcome: Outcome::Success,
-        ..AttemptRow::default()
-    })
+fn only_attempt<'r>(task: &TaskRow, attempts: &'r mut Vec<AttemptRow>) -> Option<&'r mut AttemptRow> {
+    attempts.resize_with(1, AttemptRow::default);
+    let row = attempts.first_mut()?;
+    row.clear();
+    row.job_id.push_str(&task.job_id);
+    row.task_id.push_str(&task.task_id);
+    row.kind = task.kind;
+    (row.start, row.finish) = (task.start, task.finish);
+    row.outcome = Outcome::Success;
+    Some(row)
 }
 
 /// Writes Hadoop's name of a task over `id`: job `job_X` has the tasks `task_X_m_000000`, and so has any other job `X`.
@@ -205,15 +195,21 @@ fn write_task_id(id: &mut String, job_id: &str, kind: TaskKind, index: u64) {
 }
 
 /// Adds a number with at least six digits. Each task has one, and `write!` takes four times as long.
-fn push_number(text: &mut String, number: u64) {
-    let mut unit = 100_000;
-    while number / unit >= 10 {
-        unit *= 10;
+fn push_number(text: &mut String, mut number: u64) {
+    const LEAST_DIGITS: usize = 6;
+    // As many as the largest number has.
+    let mut digits = [b'0'; 20];
+    let mut written = 0;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        written += 1;
+        if number == 0 {
+            break;
+        }
     }
-    while unit > 0 {
-        text.push(char::from(b'0' + (number / unit % 10) as u8));
-        unit /= 10;
-    }
+    let from = digits.len() - written.max(LEAST_DIGITS);
+    text.push_str(digits.get(from..).and_then(|digits| str::from_utf8(digits).ok()).unwrap_or_default());
 }
 
 /// Part `index` if `total` is divided into `parts` parts, as equal as whole bytes allow.
