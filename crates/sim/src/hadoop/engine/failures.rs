@@ -84,6 +84,8 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.policy.task_waits(task, View { world: &self.world });
             self.plan_master(self.world.workload.job_of(task), at.0);
         }
+        // Reduces on any node may have to fetch again, so their ends are not known any more.
+        self.rests.fill(Ms::MIN);
         self.note_lost(&jobs);
         if self.world.cluster.config.nodes.copying_reduces > 0 {
             // Reduces that must fetch again make room for others.

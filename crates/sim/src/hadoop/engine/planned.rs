@@ -26,7 +26,7 @@ pub(super) struct Planned {
 /// The next heartbeat of each node.
 enum Nodes {
     /// Regular ones.
-    Ring(Ring),
+    Ring(Box<Ring>),
     /// Any, by [`NodeId`]; they are in the heap.
     Heap(Vec<Ms>),
 }
@@ -36,7 +36,7 @@ impl Planned {
     pub(super) fn new(beats: &Beats, cluster: &Cluster, classes: &Classes, masters: usize, one_by_one: bool) -> Self {
         let is_regular = beats.are_regular() && !cluster.config.heartbeat.out_of_band && !one_by_one;
         let nodes = if is_regular {
-            Nodes::Ring(Ring::new(beats, cluster.interval()))
+            Nodes::Ring(Box::new(Ring::new(beats, cluster.interval())))
         } else {
             Nodes::Heap(vec![NEVER; cluster.nodes().len()])
         };

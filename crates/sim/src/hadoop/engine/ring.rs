@@ -185,7 +185,9 @@ mod tests {
     #[test]
     fn nodes_call_by_time_then_by_id() {
         let mut ring = ring();
-        [(0, 7), (1, 25), (2, 5), (0, 27)].into_iter().for_each(|(node, beat)| ring.plan(NodeId(node), beat));
+        for (node, beat) in [(0, 7), (1, 25), (2, 5), (0, 27)] {
+            ring.plan(NodeId(node), beat);
+        }
         assert_eq!(ring.beat(NodeId(0)), 27, "the latest plan counts");
         assert_eq!(taken(&mut ring, 20), [(5, 2)]);
         ring.plan(NodeId(2), 25);
@@ -196,7 +198,9 @@ mod tests {
     #[test]
     fn what_is_planned_far_ahead_may_be_moved_and_cancelled() {
         let mut ring = ring();
-        [(0, 1_007), (1, 505), (2, 505)].into_iter().for_each(|(node, beat)| ring.plan(NodeId(node), beat));
+        for (node, beat) in [(0, 1_007), (1, 505), (2, 505)] {
+            ring.plan(NodeId(node), beat);
+        }
         assert_eq!(ring.first(), Some((505, NodeId(1))));
         ring.plan(NodeId(0), 497);
         ring.cancel(NodeId(1));
