@@ -41,6 +41,9 @@ impl Queue {
     }
 
     fn insert(&mut self, place: Place) {
+        if self.early.contains(&place) {
+            return;
+        }
         if self.line.back().is_none_or(|&last| last < place) {
             self.line.push_back(place);
         } else if self.line.binary_search(&place).is_err() {

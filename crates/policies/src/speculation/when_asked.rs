@@ -98,6 +98,11 @@ impl<J: Judge> WhenAsked<J> {
         view.running(kind) > 0 && self.judge.has_room(view, kind)
     }
 
+    /// Whether it is known that there is nothing of a kind to back up, for no node.
+    fn has_nothing(&self, view: View<'_>, kind: Kind) -> bool {
+        self.nothing[kind.index()].is_some_and(|nothing| nothing.holds(view))
+    }
+
     /// The slow task of a job that the node should run, too.
     fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Found {
         let (judge, view, node) = (&mut self.judge, offer.view(), offer.node());
@@ -155,12 +160,16 @@ impl<J: Judge> Speculator for WhenAsked<J> {
         Kind::BOTH.iter().any(|&kind| self.may_pick_of(view, kind))
     }
 
+    fn declines(&self, view: View<'_>) -> bool {
+        Kind::BOTH.iter().all(|&kind| !self.may_pick_of(view, kind) || self.has_nothing(view, kind))
+    }
+
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
         let view = offer.view();
         if !self.may_pick_of(view, kind) {
             return None;
         }
-        if self.nothing[kind.index()].is_some_and(|nothing| nothing.holds(view)) {
+        if self.has_nothing(view, kind) {
             debug_assert_eq!(self.search(offer, kind), None);
             return None;
         }

@@ -2,12 +2,42 @@
 
 use std::hash::BuildHasher;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::workload::{Job, Names};
+use super::names::Names;
 use crate::Error;
 use crate::ids::Ms;
+
+/// A job, as it was submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Job {
+    /// Its id in the trace.
+    pub id: String,
+    /// Its name.
+    pub name: Option<Arc<str>>,
+    /// Its user, `""` if unknown.
+    pub user: Arc<str>,
+    /// Its queue, `""` if unknown.
+    pub queue: Arc<str>,
+    /// The larger work that it is a part of, `""` if unknown.
+    pub group: Arc<str>,
+    /// The framework that ran it.
+    pub framework: Option<Arc<str>>,
+    /// Its priority; larger is served first.
+    pub priority: i64,
+    /// How sensitive it is to waiting, if the trace says so.
+    pub scheduling_class: Option<i64>,
+    /// When it is submitted, ms of the simulated clock.
+    pub submit: Ms,
+    /// The longest run time that its user requested, ms.
+    pub requested_time: Option<Ms>,
+    /// Whether it was there before the trace began: when it was submitted is not known.
+    pub before: bool,
+    /// Whether a task of it had not ended when the trace ended and is not replayed.
+    pub incomplete: bool,
+}
 
 /// A job of a workload, as it was submitted. See [`Job`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

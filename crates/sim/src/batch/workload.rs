@@ -1,14 +1,13 @@
 //! The workload of a replay: the jobs of a trace as dense arrays.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use resched_tables::model::Outcome;
 use resched_tables::run::Unfinished;
 
-use super::jobs::{JobView, Jobs};
+use super::jobs::{Job, JobView, Jobs};
+use super::names::Names;
 use super::order::Order;
-use crate::Error;
 use crate::ids::{JobId, Ms, TaskId};
 use crate::resources::Resources;
 
@@ -58,35 +57,6 @@ pub struct JobSpec {
     pub after: Vec<String>,
     /// Its stages.
     pub stages: Vec<StageSpec>,
-}
-
-/// A job, as it was submitted.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Job {
-    /// Its id in the trace.
-    pub id: String,
-    /// Its name.
-    pub name: Option<Arc<str>>,
-    /// Its user, `""` if unknown.
-    pub user: Arc<str>,
-    /// Its queue, `""` if unknown.
-    pub queue: Arc<str>,
-    /// The larger work that it is a part of, `""` if unknown.
-    pub group: Arc<str>,
-    /// The framework that ran it.
-    pub framework: Option<Arc<str>>,
-    /// Its priority; larger is served first.
-    pub priority: i64,
-    /// How sensitive it is to waiting, if the trace says so.
-    pub scheduling_class: Option<i64>,
-    /// When it is submitted, ms of the simulated clock.
-    pub submit: Ms,
-    /// The longest run time that its user requested, ms.
-    pub requested_time: Option<Ms>,
-    /// Whether it was there before the trace began: when it was submitted is not known.
-    pub before: bool,
-    /// Whether a task of it had not ended when the trace ended and is not replayed.
-    pub incomplete: bool,
 }
 
 /// The end of a trace, which cuts off what has not ended.
@@ -268,42 +238,6 @@ fn span(ranges: &[Range<u32>], of: Range<usize>) -> Range<usize> {
     let own = &ranges[of];
     let start = own.first().map_or(0, |first| first.start as usize);
     start..own.last().map_or(start, |last| last.end as usize)
-}
-
-/// Many short texts in one.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Names {
-    text: String,
-    ends: Vec<u32>,
-}
-
-impl Names {
-    pub(super) fn push(&mut self, name: &str) -> Result<(), Error> {
-        self.text.push_str(name);
-        let end = u32::try_from(self.text.len());
-        self.ends.push(
-            end.map_err(|_| Error::Config("the ids of jobs or tasks take more than 4 GB; cut the trace".to_owned()))?,
-        );
-        Ok(())
-    }
-
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Adds one of other texts, which together have room.
-    pub(super) fn copy(&mut self, from: &Self, place: usize) {
-        self.text.push_str(from.get(place));
-        self.ends.push(self.text.len() as u32);
-    }
-
-    #[inline]
-    pub(super) fn get(&self, place: usize) -> &str {
-        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        let end = self.ends.get(place).copied().unwrap_or(start);
-        self.text.get(start as usize..end as usize).unwrap_or_default()
-    }
 }
 
 #[cfg(test)]

@@ -89,14 +89,14 @@ impl Texts {
 /// A column of truth values.
 #[derive(Debug, Default)]
 pub struct Flags {
-    values: Option<Bits>,
+    values: Option<BooleanBuffer>,
     valid: Bits,
 }
 
 impl From<&ArrayRef> for Flags {
     fn from(array: &ArrayRef) -> Self {
         let Some(array) = array.as_boolean_opt() else { return Self::default() };
-        Self { values: Some(Bits(Some(array.values().clone()))), valid: Bits::valid(array.nulls()) }
+        Self { values: Some(array.values().clone()), valid: Bits::valid(array.nulls()) }
     }
 }
 
@@ -104,8 +104,8 @@ impl Flags {
     /// The value in a row; `None` if it is null or there is none.
     #[inline]
     pub fn get(&self, row: usize) -> Option<bool> {
-        let value = self.values.as_ref()?.get(row);
-        self.valid.get(row).then_some(value)
+        let values = self.values.as_ref().filter(|values| row < values.len())?;
+        self.valid.get(row).then(|| values.value(row))
     }
 }
 

@@ -161,6 +161,9 @@ fn is_distinct(name: &str, first: &RecordBatch) -> bool {
     if DISTINCT.contains(&name) {
         return true;
     }
+    if first.num_rows() < BATCH_ROWS {
+        return false;
+    }
     let column = first.column_by_name(name).and_then(|column| column.as_string_opt::<i32>());
     let texts = column.filter(|column| column.len() - column.null_count() > MANY_TEXTS);
     texts.is_some_and(|column| column.iter().flatten().collect::<HashSet<&str>>().len() > MANY_TEXTS)

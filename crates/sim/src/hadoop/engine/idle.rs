@@ -36,7 +36,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// Up to where nothing but heartbeats of nodes comes, none of them tells the master of an attempt, and all of them count.
+    /// Up to where nothing but heartbeats of nodes comes, none of them reports an attempt to the master, and all of them count.
     fn idle_until(&self) -> Position {
         let lull = self.lulls.after.max(self.lulls.windows).min(PATIENCE);
         let quiet = self.progressed.1.saturating_add(lull - self.world.cluster.interval());
