@@ -152,3 +152,28 @@ fn the_nineteen_jobs_of_mumak() {
     assert!(error("completion_mean_signed") < 0.0 && error("completion_mean") < 0.4, "{reported}");
     assert!(error("makespan").abs() < 0.1 && error("map_time_ks") < 0.1, "{reported}");
 }
+
+/// A replay of the trace is the other run: the replay beside it has no error, and another policy has. Two of them show the noise.
+#[test]
+fn a_replay_is_compared_with_another_run_of_the_same_jobs() {
+    let dir = Dir::with_sample();
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--policy", "naive-fair", "--seed", "3", "--out", "R"]);
+    let base = ["validate", "T", "--assume", "--policy", "fifo", "--seed", "3", "--against"];
+    let with = |more: &[&str]| [&base[..], more].concat();
+    let same = dir.json(&with(&["R/fifo", "--json"]));
+    assert_eq!(same["against"]["by"], "id");
+    assert_eq!((&same["against"]["jobs"], &same["against"]["only_other"]), (&Value::from(15), &Value::from(0)));
+    assert_eq!((&same["errors"]["completion_mean"], &same["errors"]["starts_within_1_s"]), (&Value::from(0.0), &Value::from(1.0)));
+    let other = dir.json(&with(&["R/naive-fair", "--against", "R/fifo", "--json"]));
+    let error = |own: &Value| own["completion"]["mean"].as_f64().unwrap();
+    assert!(error(&other["replays"][0]) > 0.1, "{other}");
+    // The second run is the replay itself.
+    assert!((error(&other["noise"]) - error(&other["replays"][0])).abs() < 1e-12, "{other}");
+    let text = dir.ok(&with(&["R/naive-fair", "--against", "R/fifo", "--skip", "none"]));
+    assert!(text.contains("a second real run") && text.contains("15 jobs are recognised by id"), "{text}");
+    let named = other["replays"][0]["jobs_compared"].as_u64().unwrap();
+    let skipped = dir.json(&with(&["R/fifo", "--skip", "job_*", "--json"]));
+    assert_eq!((named, &skipped["replays"][0]["jobs_compared"]), (15, &Value::from(0)), "{skipped}");
+    dir.run(&with(&["none"])).fails(2, &["none"]);
+    dir.run(&with(&["R/fifo", "--against", "R/fifo", "--against", "R/fifo"])).fails(2, &["R/fifo", "found a third"]);
+}

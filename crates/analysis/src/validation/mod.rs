@@ -11,6 +11,8 @@ mod doubts;
 mod guess;
 mod phases;
 mod quantities;
+mod starts;
+mod twin;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +29,8 @@ pub use doubts::{doubt, doubts};
 pub use guess::{Guess, guess};
 pub use phases::{PHASES, PhaseError, SizeClass};
 pub use quantities::{MOST_ERROR, ModelError, QUANTITIES, QuantityError, model_error};
+pub use starts::{StartError, WITHIN_MS, critical_distance};
+pub use twin::{RecognisedBy, Twins, rename_as};
 
 /// Relative errors of one quantity over several jobs; with `s` replayed and `o` observed, the error of a job is
 /// `(s − o) / o`.
@@ -79,8 +83,14 @@ pub struct Validation {
     pub by_size: Vec<SizeClass>,
     /// The error of the makespan.
     pub makespan: Option<MakespanError>,
+    /// How near to what was observed the jobs start.
+    pub starts: Option<StartError>,
     /// The distance of the distributions of completion times ([`Distribution::ks_distance`]).
     pub completion_ks: Option<f64>,
+    /// The distance of the distributions of waiting times.
+    pub waiting_ks: Option<f64>,
+    /// The distance from which on distributions of so many jobs are told apart at a level of 5 % ([`critical_distance`]).
+    pub critical_ks: Option<f64>,
     /// The distance of the distributions of the run times of successful map attempts.
     pub map_time_ks: Option<f64>,
     /// The error of the locality of maps.
@@ -118,6 +128,7 @@ impl Validation {
     /// The errors by name, in the order of a report: ratios, KS distances and, for locality, percentage points.
     pub fn errors(&self) -> Vec<(&'static str, Option<f64>)> {
         let completion = |pick: fn(&RelativeError) -> f64| self.completion.as_ref().map(pick);
+        let within = |place: usize| self.starts.and_then(|starts| starts.within.get(place).copied());
         let points = |level: usize| self.locality.and_then(|locality| locality.points.get(level).copied());
         let quantities = QUANTITIES.iter().filter(|(name, _)| *name != "makespan");
         let compared = quantities.map(|(name, _)| (*name, self.quantities.get(name).and_then(|own| own.relative)));
@@ -127,7 +138,12 @@ impl Validation {
             ("completion_mean", completion(|error| error.mean)),
             ("completion_mean_signed", completion(|error| error.mean_signed)),
             ("makespan", self.makespan.map(|error| error.relative)),
+            ("starts_mean_ms", self.starts.map(|starts| starts.mean_ms)),
+            ("starts_within_1_s", within(0)),
+            ("starts_within_2_s", within(1)),
+            ("starts_within_10_s", within(2)),
             ("completion_ks", self.completion_ks),
+            ("waiting_ks", self.waiting_ks),
             ("map_time_ks", self.map_time_ks),
             ("locality_node_points", points(0)),
             ("locality_rack_points", points(1)),
@@ -139,15 +155,34 @@ impl Validation {
     }
 }
 
-/// The errors of `replayed` against `observed`, which must be the trace.
-pub fn validate(observed: &Run, replayed: &Run) -> Validation {
+/// Jobs that are not compared, by their ids or names. A star at the end stands for any ending.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Skip(pub Vec<String>);
+
+impl Skip {
+    /// Whether a job is left out.
+    pub fn has(&self, job: &JobMetrics) -> bool {
+        let is_meant = |own: &String, text: &str| match own.strip_suffix('*') {
+            Some(start) => text.starts_with(start),
+            None => text == own,
+        };
+        let texts = || std::iter::once(job.job_id.as_str()).chain(job.name.as_deref());
+        self.0.iter().any(|own| texts().any(|text| is_meant(own, text)))
+    }
+}
+
+/// The errors of `replayed` against `observed`, without the jobs of `skip`. `observed` must be the trace, or another run with the ids of the
+/// trace ([`rename_as`]).
+pub fn validate(observed: &Run, replayed: &Run, skip: &Skip) -> Validation {
     let slots = replayed.replay().map(|info| info.cluster).unwrap_or_default();
-    let shared = shared_jobs(&observed.jobs, &replayed.jobs);
-    let (compared, not_compared) = comparable(observed, &replayed.jobs, &shared);
-    let completions = |pick: fn(&(&JobMetrics, &JobMetrics)) -> Option<i64>| -> Vec<f64> {
+    let mut shared = shared_jobs(&observed.jobs, &replayed.jobs);
+    shared.retain(|_, rows| observed.jobs.get(rows.0).is_none_or(|job| !skip.has(job)));
+    let (compared, not_compared) = comparable(observed, &replayed.jobs, &shared, skip);
+    let times = |pick: fn(&Compared) -> Option<i64>| -> Vec<f64> {
         compared.iter().filter_map(pick).map(|ms| ms as f64).collect()
     };
-    let (real, simulated) = (completions(|pair| pair.0.completion), completions(|pair| pair.1.completion));
+    let (real, simulated) = (times(|pair| pair.0.completion), times(|pair| pair.1.completion));
+    let waiting = [times(|pair| pair.0.waiting), times(|pair| pair.1.waiting)].map(Distribution::new);
     let errors: Vec<f64> = real.iter().zip(&simulated).filter_map(|(&o, &s)| signed_error(s, o)).collect();
     let (real_attempts, simulated_attempts) = aligned(observed, replayed, &shared);
     let used = |kind, slots| utilisation_error(&real_attempts, &simulated_attempts, kind, slots);
@@ -159,12 +194,30 @@ pub fn validate(observed: &Run, replayed: &Run) -> Validation {
         by_size: phases::by_size(observed, replayed, &compared),
         jobs: compared_jobs(observed, &compared),
         makespan: makespan_error(&compared),
+        starts: starts::start_error(&compared),
+        waiting_ks: waiting[0].ks_distance(&waiting[1]),
+        critical_ks: critical_distance(compared.len(), compared.len()),
         completion_ks: Distribution::new(real).ks_distance(&Distribution::new(simulated)),
         map_time_ks: map_times(&real_attempts).ks_distance(&map_times(&simulated_attempts)),
         locality: locality_error(observed, replayed, &shared),
         map_utilisation: used(TaskKind::Map, slots.map_slots),
         reduce_utilisation: used(TaskKind::Reduce, slots.reduce_slots),
     }
+}
+
+/// The errors of the completion times of single jobs, with the mean over several replays as the time of a job in the replay. A policy
+/// that draws at random is compared so. Jobs that some replay does not compare are left out.
+pub fn completion_over(replays: &[&Validation]) -> Option<RelativeError> {
+    let mut sums: BTreeMap<usize, (usize, i64, f64)> = BTreeMap::new();
+    for job in replays.iter().flat_map(|own| &own.jobs) {
+        let (times, observed, sum) = sums.entry(job.row).or_default();
+        *times += 1;
+        *observed = job.observed;
+        *sum += job.replayed as f64;
+    }
+    let whole = sums.values().filter(|(times, ..)| *times == replays.len());
+    let errors = whole.filter_map(|&(times, observed, sum)| signed_error(sum / times as f64, observed as f64));
+    relative_error(&errors.collect::<Vec<f64>>())
 }
 
 /// `(s − o) / o`; `None` if `o` is unknown or 0.
@@ -227,11 +280,13 @@ fn comparable<'a>(
     observed: &'a Run,
     replayed: &'a [JobMetrics],
     shared: &BTreeMap<&str, (usize, usize)>,
+    skip: &Skip,
 ) -> (Vec<Compared<'a>>, BTreeMap<String, u64>) {
     let (mut pairs, mut causes) = (Vec::new(), BTreeMap::new());
     for (row, job) in observed.jobs.iter().enumerate() {
         let twin = shared.get(job.job_id.as_str()).filter(|rows| rows.0 == row).and_then(|rows| replayed.get(rows.1));
         let cause = match (job, twin) {
+            (job, _) if skip.has(job) => "skipped",
             (job, _) if job.outcome == Outcome::Killed => "observed-killed",
             (job, _) if job.outcome == Outcome::Failed => "observed-failed",
             (job, _) if job.standing != Standing::Counts => "observed-without-finish",
@@ -387,7 +442,7 @@ mod tests {
     fn a_run_is_like_itself_on_any_clock() {
         let real = run(vec![job("a", 1_000, 1_100), job("b", 1_050, 1_200)], vec![map(0, 1_000, 1_090)]);
         let simulated = run(vec![job("b", 55, 205), job("a", 5, 105)], vec![map(1, 5, 95)]);
-        let found = validate(&real, &simulated);
+        let found = validate(&real, &simulated, &Skip::default());
         assert_eq!((found.jobs_compared, found.not_compared.len()), (2, 0));
         let none = RelativeError { median: 0.0, p90: 0.0, mean: 0.0, mean_signed: 0.0 };
         assert_eq!(found.completion, Some(none));
@@ -410,7 +465,7 @@ mod tests {
             job("stuck", 0, 10),
         ];
         let simulated = vec![job("a", 0, 150), job("brief", 0, 5), ended("stuck", Outcome::Incomplete)];
-        let found = validate(&run(real, Vec::new()), &run(simulated, Vec::new()));
+        let found = validate(&run(real, Vec::new()), &run(simulated, Vec::new()), &Skip::default());
         assert_eq!(found.jobs_compared, 1);
         assert_eq!(found.completion.unwrap().mean_signed, 0.5);
         let causes: Vec<(&str, u64)> = found.not_compared.iter().map(|(cause, &n)| (cause.as_str(), n)).collect();
@@ -423,5 +478,32 @@ mod tests {
             "observed-without-finish",
         ];
         assert_eq!(causes, expected.map(|cause| (cause, 1)));
+    }
+
+    #[test]
+    fn jobs_that_are_named_are_left_out_of_every_number() {
+        let named = |name: &str, job| JobMetrics { name: Some(name.into()), ..job };
+        let real = vec![named("warm-up", job("a", 0, 100)), job("b", 50, 150)];
+        let simulated = vec![job("a", 0, 900), job("b", 50, 150)];
+        let attempts = || vec![map(0, 0, 90), map(1, 50, 140)];
+        let of = |skip: &[&str]| {
+            let skip = Skip(skip.iter().map(|&own| own.to_owned()).collect());
+            validate(&run(real.clone(), attempts()), &run(simulated.clone(), attempts()), &skip)
+        };
+        assert!(of(&[]).completion.unwrap().mean > 3.0);
+        for skip in ["warm-up", "warm*", "a"] {
+            let found = of(&[skip]);
+            assert_eq!((found.jobs_compared, found.completion.unwrap().mean), (1, 0.0), "{skip}");
+            assert_eq!(found.not_compared, BTreeMap::from([("skipped".to_owned(), 1)]));
+        }
+    }
+
+    /// A job takes 80 and 120 ms in two replays, and took 100.
+    #[test]
+    fn a_mean_over_replays_has_no_error_where_each_has_one() {
+        let real = run(vec![job("a", 0, 100)], Vec::new());
+        let found = [80, 120].map(|end| validate(&real, &run(vec![job("a", 0, end)], Vec::new()), &Skip::default()));
+        assert_eq!(found[0].completion.unwrap().median, 0.2);
+        assert_eq!(completion_over(&[&found[0], &found[1]]).unwrap().median, 0.0);
     }
 }

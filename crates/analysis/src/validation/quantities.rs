@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::phases::{self, SizeClass};
-use super::{Compared, comparable, makespan_error, shared_jobs, signed_error};
+use super::{Compared, Skip, comparable, makespan_error, shared_jobs, signed_error};
 use crate::runs::jobs::JobMetrics;
 use crate::runs::run::Run;
 use crate::statistics::distribution::{Distribution, mean};
@@ -51,7 +51,7 @@ pub struct ModelError {
 /// The model error of a replay. `observed` must be the trace.
 pub fn model_error(observed: &Run, replayed: &Run) -> ModelError {
     let shared = shared_jobs(&observed.jobs, &replayed.jobs);
-    let (compared, not_compared) = comparable(observed, &replayed.jobs, &shared);
+    let (compared, not_compared) = comparable(observed, &replayed.jobs, &shared, &Skip::default());
     ModelError {
         jobs: compared.len() as u64,
         not_compared,

@@ -1,5 +1,6 @@
 //! `resched validate`: replays a trace under the scheduler that ran it, and reports the error of the replay.
 
+mod against;
 mod answer;
 mod by_size;
 mod guessed;
@@ -19,7 +20,8 @@ use resched_tables::run::{RunCluster, RunEngine, RunTrace};
 use resched_tables::store::Trace;
 use resched_tables::validity::{Grade, Validity};
 
-use self::answer::{OfPolicy, ROWS, Replay};
+use self::against::{Against, AgainstArgs};
+use self::answer::{OfPolicy, Replay, rows};
 use self::guessed::Guessed;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
@@ -37,7 +39,8 @@ const MOST_SEEDS: u64 = 1_000;
 /// Replay a trace under the scheduler that ran it, and report the error.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched validate T --policy fifo --cluster C.toml --seeds 5\n  resched validate T --csv"
+    after_help = "Examples:\n  resched validate T --policy fifo --cluster C.toml --seeds 5\n  resched validate T --csv\n  resched validate T \
+                  --policy spark --against OTHER --skip warm-up --seeds 20"
 )]
 pub(crate) struct Args {
     /// A trace with observed attempts.
@@ -48,6 +51,8 @@ pub(crate) struct Args {
     policies: Vec<String>,
     #[command(flatten)]
     world: WorldArgs,
+    #[command(flatten)]
+    against: AgainstArgs,
     /// The number of replays of each policy, each with the next seed. Errors are means over the replays.
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     seeds: u64,
@@ -59,7 +64,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
-    let observed = observed(&args.trace)?;
+    let against = Against::open(&args.against, observed(&args.trace)?)?;
+    let (observed, skip) = (&against.truth, &against.skip);
     let (source, setup) = args.world.open(&args.trace)?;
     let mut policies = if assumed { usual_schedulers(&source)? } else { Vec::new() };
     policies.extend(super::replay::policies(&args.policies, source.engine())?);
@@ -76,8 +82,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let info = world.with_seed(seed).replay_with(policy, sink, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
         let run = Run::of_gathered(info?, gathered);
-        let validation = validate(&observed, &run);
-        let population = Population::of(&[&observed, &run]);
+        let validation = validate(observed, &run, skip);
+        let population = Population::of(&[observed, &run]);
         let validity = validity::of_runs(std::slice::from_ref(&run), &population);
         let info = run.replay().cloned().unwrap_or_default();
         Ok::<_, Failure>(Replay { seed, validation, validity, info })
@@ -94,6 +100,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         engine: RunEngine::default(),
         written_by: String::new(),
         guess: None,
+        against: against.found.clone(),
+        noise: against.noise.clone(),
+        over_seeds: None,
         errors: BTreeMap::new(),
         replays: replays.by_ref().take(seeds.len()).collect(),
         grade: Grade::default(),
@@ -102,6 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut reported: Vec<OfPolicy> = policies.iter().map(&mut of_policy).collect();
     for own in &mut reported {
         own.errors = mean_errors(&own.replays);
+        own.compare_over_seeds();
         own.validity = own.replays.first().map(|replay| replay.validity.clone()).unwrap_or_default();
         own.grade = own.validity.grade();
         if let Some(Replay { info, .. }) = own.replays.first() {
@@ -161,14 +171,19 @@ fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
 
 /// The table that compares the policies, and what was left out.
 fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
-    let columns: Vec<Vec<String>> = reported.iter().map(|own| own.cells(jobs)).collect();
-    let row = |(place, name): (usize, &&str)| {
+    let noise = reported.first().and_then(OfPolicy::noise);
+    let columns: Vec<Vec<String>> = reported.iter().chain(&noise).map(|own| own.cells(jobs)).collect();
+    let rows = rows();
+    let row = |(place, name): (usize, &&'static str)| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
         std::iter::once((*name).to_owned()).chain(cells).collect()
     };
     let heading: Vec<&str> =
-        std::iter::once("error of the replay").chain(reported.iter().map(|own| own.label.as_str())).collect();
-    let mut text = table(&heading, ROWS.iter().enumerate().map(row).collect(), 1..heading.len());
+        std::iter::once("error of the replay").chain(reported.iter().chain(&noise).map(|own| own.label.as_str())).collect();
+    let mut text = table(&heading, rows.iter().enumerate().map(row).collect(), 1..heading.len());
+    if let Some(own) = reported.first() {
+        text += &against::in_words(own.against.as_ref());
+    }
     for own in reported {
         let by_size = by_size::in_words(own);
         text += if reported.len() > 1 { Text::from(format!("\n{}", own.label)) + by_size } else { by_size };

@@ -150,7 +150,10 @@ impl Wrapper for WithSpeculation {
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        self.base.heartbeat(offer)?;
+        // Most nodes call for a backup alone.
+        if !self.base.declines(offer.view()) {
+            self.base.heartbeat(offer)?;
+        }
         if offer.yarn().reservation().is_some() {
             return Ok(());
         }

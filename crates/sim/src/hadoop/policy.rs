@@ -99,9 +99,10 @@ pub trait Policy {
     }
 
     /// Whether all heartbeats would now come to nothing: the policy would launch no task on any node, change nothing that it keeps,
-    /// and have no reason to report. The engine then only counts them, until the world changes or time passes, when it asks again.
-    fn declines(&self, _view: View<'_>) -> bool {
-        false
+    /// and have no reason to report. The engine then only counts them, until the world changes or time passes, when it asks again. By
+    /// default, a policy declines where all its heartbeats could be left out: nothing waits to be placed, and the policy is not restless.
+    fn declines(&self, view: View<'_>) -> bool {
+        !view.anything_to_place() && !view.wants_reasons() && !self.restless(view) && !self.counts_heartbeats(view)
     }
 
     // Under YARN only.

@@ -368,6 +368,15 @@ impl<'a> View<'a> {
         self.world.ready_of_all(kind)
     }
 
+    /// Whether any node could be given work: a task could be launched or, under YARN, a container is asked for or a node kept for one.
+    #[inline]
+    pub fn anything_to_place(&self) -> bool {
+        match &self.world.yarn {
+            Some(yarn) => yarn.any_asked(),
+            None => Kind::BOTH.iter().any(|&kind| self.ready(kind) > 0),
+        }
+    }
+
     /// The first active job after `after`, or the first of all, of which a task of a kind could be launched now, in order of
     /// submission ([`JobView::ready`]).
     #[inline]

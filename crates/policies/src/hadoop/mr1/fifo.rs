@@ -160,10 +160,6 @@ impl Policy for Fifo {
         self.queue.remove(job);
     }
 
-    fn declines(&self, view: View<'_>) -> bool {
-        Kind::BOTH.iter().all(|&kind| view.ready(kind) == 0)
-    }
-
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let maps = offer.free(Kind::Map) > 0 && self.launch_maps(offer)?;
         if offer.free(Kind::Reduce) > 0 && (self.settings.many_maps || !maps) {

@@ -1,0 +1,96 @@
+//! `validate --against`: a replay beside another real run of the same jobs, and how far two real runs differ.
+
+use std::path::{Path, PathBuf};
+
+use resched_analysis::Run;
+use resched_analysis::validation::{RecognisedBy, Skip, Twins, Validation, rename_as, validate};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output::count;
+
+/// What a replay is compared with.
+#[derive(Debug, clap::Args)]
+pub(super) struct AgainstArgs {
+    /// Compare with another run of the same jobs: a trace of what really ran, for example under other settings, or a run of `replay`. Jobs
+    /// are recognised by id, or else by name. Given twice, the second shows how far two real runs differ.
+    #[arg(long, value_name = "RUN|TRACE")]
+    against: Vec<PathBuf>,
+    /// Leave out the jobs of this id or name. A star at the end stands for any ending. Repeat the option for more.
+    #[arg(long, value_name = "JOB")]
+    skip: Vec<String>,
+}
+
+/// What was found of the other run.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Found {
+    /// Its folder.
+    path: String,
+    #[serde(flatten)]
+    twins: Twins,
+}
+
+/// How far a second real run is from the first.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub(super) struct Noise(pub(super) Validation);
+
+/// The truth, ready to be compared with.
+pub(super) struct Against {
+    pub(super) truth: Run,
+    pub(super) skip: Skip,
+    pub(super) found: Option<Found>,
+    pub(super) noise: Option<Noise>,
+}
+
+impl Against {
+    /// The other runs, with the ids of the jobs of `observed`; `observed` itself, if none is named.
+    pub(super) fn open(args: &AgainstArgs, observed: Run) -> Result<Self, Failure> {
+        let skip = Skip(args.skip.clone());
+        let mut others = args.against.iter();
+        let Some(path) = others.next() else {
+            return Ok(Self { truth: observed, skip, found: None, noise: None });
+        };
+        let (truth, found) = other(path, &observed)?;
+        let second = others.next().map(|path| Ok::<_, Failure>(other(path, &observed)?.0)).transpose()?;
+        if let Some(more) = others.next() {
+            return Err(Failure::request(format!(
+                "{}: expected at most two runs after --against, the truth and a second run of the same; found a third",
+                more.display()
+            )));
+        }
+        let noise = second.map(|second| Noise(validate(&truth, &second, &skip)));
+        Ok(Self { truth, skip, found: Some(found), noise })
+    }
+}
+
+fn other(path: &Path, observed: &Run) -> Result<(Run, Found), Failure> {
+    let mut run = Run::open(path)?;
+    if run.replay().is_none() {
+        run.check_observed(path)?;
+    }
+    let twins = rename_as(&observed.jobs, &mut run.jobs);
+    if twins.jobs == 0 {
+        return Err(Failure::request(format!(
+            "{}: expected jobs of the trace, by id or by name, found none; name another run of the same jobs",
+            path.display()
+        )));
+    }
+    Ok((run, Found { path: path.display().to_string(), twins }))
+}
+
+/// Which jobs were found in the other run.
+pub(super) fn in_words(found: Option<&Found>) -> String {
+    let Some(Found { path, twins }) = found else { return String::new() };
+    let by = match twins.by {
+        RecognisedBy::Id => "id",
+        RecognisedBy::Name => "name",
+    };
+    format!(
+        "Compared with {path}, not with the trace itself: {} jobs are recognised by {by}; {} are in the trace alone, {} in the other run \
+         alone.\n",
+        count(twins.jobs),
+        count(twins.only_first),
+        count(twins.only_other)
+    )
+}
