@@ -416,6 +416,34 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_applications_keep_what_names_nobody() {
+        let key = Key::of(&[7; 32]);
+        let mut names = names(&key);
+        let settings = [
+            ("spark.scheduler.mode", "FAIR"),
+            ("spark.locality.wait", "3s"),
+            ("spark.version", "3.5.6"),
+            (YARN_QUEUE, "root.ann"),
+            ("spark.scheduler.allocation.file", "/home/ann/pools.xml"),
+            ("spark.scheduler.listenerbus.eventqueue.ann.capacity", "10"),
+        ];
+        let own: BTreeMap<String, String> = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let renamed = names.applications(&BTreeMap::from([("app-ann".to_owned(), own)]));
+        let (id, settings) = renamed.into_iter().next().unwrap();
+        assert_eq!(id, names.kept(Kind::Group, "app-ann"));
+        let queue = names.kept(Kind::Queue, "root.ann");
+        let expected = [
+            ("spark.locality.wait", "3s"),
+            ("spark.scheduler.mode", "FAIR"),
+            ("spark.version", "3.5.6"),
+            (YARN_QUEUE, queue.as_str()),
+        ];
+        assert_eq!(settings, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        let node = NodeRow { group: Some("app-ann".to_owned()), ..NodeRow::default() };
+        assert_eq!(names.node(node).group, Some(id), "the owner of an executor is called as its jobs' group");
+    }
+
+    #[test]
     fn hadoop_task_ids_keep_kind_and_number_only() {
         let suffix = |task_id| kind_and_number(task_id, "job_ann_2");
         assert_eq!(suffix("task_ann_2_m_000021"), Some("_m_000021"));

@@ -222,6 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn standard_input_is_a_file_of_its_own() -> Result<(), Error> {
+        let inputs = find(&[PathBuf::from("-")])?;
+        let [file] = inputs.files.as_slice() else { panic!("{inputs:?}") };
+        assert!(is_standard_input(&file.path) && file.folder.is_none());
+        assert!(!is_standard_input(Path::new("./-")));
+        Ok(())
+    }
+
+    #[test]
     fn a_path_to_nothing_is_a_wrong_request() {
         assert!(find(&[PathBuf::from("/no/such/file")]).is_err_and(|error| error.is_request()));
         assert!(find(&[]).is_err_and(|error| error.is_request()));

@@ -195,3 +195,18 @@ fn logs_of_one_cluster_give_the_executors_of_each_application() {
     assert_eq!(most.len(), 8);
     assert!(held.values().all(|&cpu| cpu == 0), "each application has ended");
 }
+
+#[test]
+fn standard_input_stands_alone_and_needs_its_format() {
+    let refused = |paths: &[&str], format: Option<&str>| {
+        let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+        let options = Options { format: format.map(str::to_owned), ..Options::default() };
+        let error = ingest_into(&paths, &mut Collected::default(), &options, &mut ()).unwrap_err();
+        assert!(error.is_request(), "{error}");
+        error.to_string()
+    };
+    for (paths, format) in [(&["-"][..], None), (&["-", "-"], Some("spark")), (&["-"], Some("google2011"))] {
+        let error = refused(paths, format);
+        assert!(error.contains("name it with --format"), "{error}");
+    }
+}
