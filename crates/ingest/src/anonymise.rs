@@ -10,6 +10,8 @@
 //! | names of jobs, users, groups, hosts, stages, counters and their groups | `<hash>` |
 //! | queues and racks | part by part (`root.a.b`, `/room/rack`), so that the hierarchy stays; a part is hashed with those above it |
 //! | frameworks | `<hash>`, unless a reader of resched gives the name |
+//! | the owner of an executor in `nodes`, and the applications of the manifest | as the group of their jobs |
+//! | settings of applications | the queue by its pseudonym; others stay if they are numbers, sizes, durations or switches, or are dropped |
 //! | error texts of failed attempts | nothing: they are dropped |
 //! | paths of sources | `source-1`, …; their hashes by keyed ones |
 //!
@@ -29,6 +31,7 @@ use sha2::Sha256;
 use resched_tables::Error;
 use resched_tables::model::{JobRecord, NodeRow, TaskRecord};
 use resched_tables::records::Source;
+use resched_tables::sink::Applications;
 use resched_tables::store::{Manifest, Out, StagedFile, TraceWriter, hex};
 
 /// Bytes of a key that resched makes.
@@ -43,6 +46,9 @@ const MOST_KEPT: usize = 1_000_000;
 
 /// Words of Hadoop that name nobody.
 const OWN_WORDS: [&str; 3] = ["default", "root", "default-rack"];
+/// Settings of Spark whose value is a queue.
+const YARN_QUEUE: &str = "spark.yarn.queue";
+const POOL: &str = "spark.scheduler.pool";
 /// Frameworks whose names the readers of resched give.
 const FRAMEWORKS: [&str; 5] = ["mapreduce", "spark", "tez", "swf", "gwf"];
 
@@ -139,14 +145,23 @@ pub fn anonymise(source: &Path, out: impl Into<Out>, key: &Key) -> Result<Manife
         }
     }
     let mut nodes: Vec<NodeRow> = source.nodes()?.into_iter().map(|row| names.node(row)).collect();
-    nodes.sort_by(|a, b| (a.time, &a.rack, &a.host).cmp(&(b.time, &b.rack, &b.host)));
+    nodes.sort_by(|a, b| (a.time, &a.rack, &a.host, &a.group).cmp(&(b.time, &b.rack, &b.host, &b.group)));
     nodes.iter().try_for_each(|node| writer.node(node))?;
     let mut manifest = manifest.clone();
+    manifest.applications = names.applications(&manifest.applications);
     for (number, source) in manifest.sources.iter_mut().enumerate() {
         source.path = format!("source-{}", number + 1);
         source.sha256 = hex(key.hash(Kind::Source, &source.sha256).to_be_bytes());
     }
     writer.finish(manifest)
+}
+
+/// Whether a setting of an application is a number, a duration, a size, a version or a switch, under a name without free parts.
+fn names_nobody(name: &str, value: &str) -> bool {
+    const WORDS: [&str; 4] = ["true", "false", "FIFO", "FAIR"];
+    let is_number = value.len() <= 20 && value.starts_with(|first: char| first.is_ascii_digit());
+    let known = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.') && !name.contains("eventqueue");
+    known && (WORDS.contains(&value) || is_number)
 }
 
 /// The place of a job in the new trace: its submission and its pseudonym.
@@ -248,7 +263,25 @@ impl Names<'_> {
     fn node(&mut self, mut node: NodeRow) -> NodeRow {
         node.host = self.kept(Kind::Host, &node.host);
         self.replace(Kind::Rack, &mut node.rack);
+        self.replace(Kind::Group, &mut node.group);
         node
+    }
+
+    /// The settings of applications under their pseudonyms, without those that may name somebody.
+    fn applications(&mut self, all: &Applications) -> Applications {
+        let mut renamed = Applications::new();
+        for (id, settings) in all {
+            let mut own = BTreeMap::new();
+            for (name, value) in settings {
+                let value = match name.as_str() {
+                    YARN_QUEUE | POOL => Some(self.kept(Kind::Queue, value)),
+                    _ => names_nobody(name, value).then(|| value.clone()),
+                };
+                own.extend(value.map(|value| (name.clone(), value)));
+            }
+            renamed.insert(self.kept(Kind::Group, id), own);
+        }
+        renamed
     }
 
     fn replace(&mut self, kind: Kind, text: &mut Option<String>) {
@@ -380,6 +413,34 @@ mod tests {
         assert_eq!(names.kept(Kind::Rack, "/default-rack"), "/default-rack");
         let queue = names.kept(Kind::Queue, "root.sales.default");
         assert!(queue.starts_with("root.") && queue.ends_with(".default") && !queue.contains("sales"), "{queue}");
+    }
+
+    #[test]
+    fn settings_of_applications_keep_what_names_nobody() {
+        let key = Key::of(&[7; 32]);
+        let mut names = names(&key);
+        let settings = [
+            ("spark.scheduler.mode", "FAIR"),
+            ("spark.locality.wait", "3s"),
+            ("spark.version", "3.5.6"),
+            (YARN_QUEUE, "root.ann"),
+            ("spark.scheduler.allocation.file", "/home/ann/pools.xml"),
+            ("spark.scheduler.listenerbus.eventqueue.ann.capacity", "10"),
+        ];
+        let own: BTreeMap<String, String> = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let renamed = names.applications(&BTreeMap::from([("app-ann".to_owned(), own)]));
+        let (id, settings) = renamed.into_iter().next().unwrap();
+        assert_eq!(id, names.kept(Kind::Group, "app-ann"));
+        let queue = names.kept(Kind::Queue, "root.ann");
+        let expected = [
+            ("spark.locality.wait", "3s"),
+            ("spark.scheduler.mode", "FAIR"),
+            ("spark.version", "3.5.6"),
+            (YARN_QUEUE, queue.as_str()),
+        ];
+        assert_eq!(settings, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        let node = NodeRow { group: Some("app-ann".to_owned()), ..NodeRow::default() };
+        assert_eq!(names.node(node).group, Some(id), "the owner of an executor is called as its jobs' group");
     }
 
     #[test]

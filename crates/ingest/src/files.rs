@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::formats::{conf_xml, job_id_in_name};
+use crate::formats::{conf_xml, job_id_in_name, spark};
 use resched_tables::Error;
 
 /// The files to read, in order.
@@ -40,6 +40,10 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
     }
     let mut inputs = Inputs::default();
     for path in paths {
+        if is_standard_input(path) {
+            inputs.files.push(InputFile { path: path.clone(), rest: Vec::new(), bytes: 0, folder: None });
+            continue;
+        }
         let metadata = fs::metadata(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => Error::Request(format!(
                 "{}: expected a history file or folder, found nothing of that name; check the path",
@@ -63,6 +67,11 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
         }
     }
     Ok(inputs)
+}
+
+/// Whether a path stands for standard input, which can be read only once: `-`. A file of that name is `./-`.
+pub(super) fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// The last part of a path as text.
@@ -149,9 +158,13 @@ fn rolling_log(folder: &Path, entries: &[PathBuf], root: Option<usize>) -> Resul
     Ok(Some(InputFile { path, rest, bytes, folder: root }))
 }
 
-/// Whether a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs.
+/// Whether a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs, preferred hosts.
 fn is_companion(name: &str) -> bool {
-    name.starts_with('.') || name.ends_with(".summary") || name.ends_with(".crc") || conf_xml::is_conf_name(name)
+    name == spark::PREFERRED
+        || name.starts_with('.')
+        || name.ends_with(".summary")
+        || name.ends_with(".crc")
+        || conf_xml::is_conf_name(name)
 }
 
 #[cfg(test)]
@@ -160,7 +173,7 @@ mod tests {
 
     #[test]
     fn companions_are_known_by_name() {
-        for name in [".x.crc", ".hidden", "job_1_2.summary", "job_1_2_conf.xml", "a.crc"] {
+        for name in [".x.crc", ".hidden", "job_1_2.summary", "job_1_2_conf.xml", "a.crc", "preferred.csv"] {
             assert!(is_companion(name), "{name}");
         }
         assert!(!is_companion("job_1_2-1-user.jhist"));
@@ -205,6 +218,15 @@ mod tests {
         assert_eq!(found(&folder)?.0, whole);
         write("events_2_app_1.compact")?;
         assert_eq!(found(&folder)?.0, ["events_2_app_1.compact", "events_10_app_1.zstd"]);
+        Ok(())
+    }
+
+    #[test]
+    fn standard_input_is_a_file_of_its_own() -> Result<(), Error> {
+        let inputs = find(&[PathBuf::from("-")])?;
+        let [file] = inputs.files.as_slice() else { panic!("{inputs:?}") };
+        assert!(is_standard_input(&file.path) && file.folder.is_none());
+        assert!(!is_standard_input(Path::new("./-")));
         Ok(())
     }
 

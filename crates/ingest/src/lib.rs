@@ -14,6 +14,7 @@
 //! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
 
 pub mod anonymise;
+mod applications;
 mod blocks;
 mod complete;
 mod confs;
@@ -46,13 +47,15 @@ use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::{Sink, Tasks};
 use resched_tables::store::{Manifest, Out, TraceWriter};
 
+pub(crate) use self::applications::{LONGEST_SETTING, MOST_APPLICATIONS, MOST_SETTINGS};
 pub(crate) use self::complete::{LONGEST_ID, LONGEST_TEXT};
 pub(crate) use self::far::{LONGEST_RUN, SLACK as FAR_SLACK};
 pub use self::options::{MakeTasks, Options, TaskMaker};
 pub use self::progress::Progress;
 pub use self::split::{Part, split};
 
-/// Turns the files and folders `paths` into the trace `out`, and returns its manifest.
+/// Turns the files and folders `paths` into the trace `out`, and returns its manifest. The path `-` is standard input; it stands alone
+/// and needs [`Options::format`].
 ///
 /// # Errors
 /// [`Error::Request`] if a path, the format or `out` is wrong, [`Error::Source`] if a file that was named is in no known
@@ -130,6 +133,13 @@ struct Plan {
 
 fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
     let forced = options.format.as_deref().map(Forced::of).transpose()?;
+    if paths.iter().any(|path| files::is_standard_input(path))
+        && (paths.len() > 1 || !matches!(forced, Some(Forced::File(_))))
+    {
+        return Err(Error::Request(
+            "-: expected standard input alone, with the format of a file; name it with --format, such as `--format spark`".to_owned(),
+        ));
+    }
     let inputs = files::find(paths)?;
     match forced {
         Some(Forced::Table(format)) => work(inputs, Some(format), None, options),

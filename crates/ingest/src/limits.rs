@@ -5,9 +5,10 @@ use resched_tables::limits::Limit;
 use crate::formats::{
     conf_xml, csv, google2019, gwf, jhist, rumen, sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
 };
-use crate::{FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_TEXT};
+use crate::{FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_SETTINGS};
 
 const SKIPPED: &str = "The record is skipped and counted.";
+const SETTING: &str = "The setting is left out and counted.";
 const NO_FILE: &str = "The file is refused.";
 
 /// The limits of what is read from sources.
@@ -35,6 +36,10 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("line of an SWF log", swf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("preferred hosts beside a Spark log, in memory", spark::MOST_PREFERRED as u64, SKIPPED),
+    Limit::number("applications with settings in a trace", MOST_APPLICATIONS as u64, SETTING),
+    Limit::number("settings of an application", MOST_SETTINGS as u64, SETTING),
+    Limit::bytes("name or value of such a setting", LONGEST_SETTING as u64, SETTING),
     Limit::bytes("job of the Scheduler Load Simulator", sls::MAX_OBJECT as u64, SKIPPED),
     Limit::number("parts of such a job", sls::MAX_PARTS as u64, SKIPPED),
     Limit::number("tasks of such a job", sls::MAX_TASKS.unsigned_abs(), SKIPPED),

@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 use resched_tables::model::{JobRecord, NodeChange, NodeRow};
 
+/// What identifies an event of a machine: host, owner, time, and what happened.
+type Happened = (String, Option<String>, Option<i64>, NodeChange);
+
 #[derive(Default)]
 pub(super) struct Machines {
     reported: Vec<NodeRow>,
-    reported_events: BTreeSet<(String, Option<i64>, NodeChange)>,
+    reported_events: BTreeSet<Happened>,
     /// The racks that each host was seen in.
     seen: HashMap<String, BTreeSet<String>>,
 }
@@ -16,7 +19,7 @@ pub(super) struct Machines {
 impl Machines {
     /// Takes a row of a source. If an event comes again, the first counts.
     pub(super) fn report(&mut self, node: NodeRow) {
-        if self.reported_events.insert((node.host.clone(), node.time, node.event)) {
+        if self.reported_events.insert((node.host.clone(), node.group.clone(), node.time, node.event)) {
             self.reported.push(node);
         }
     }
@@ -119,5 +122,15 @@ mod tests {
         }
         assert_eq!(machines.outside(), 3, "lone, b and c");
         assert_eq!(rows(machines), [row(None, "t2"), row(None, "t1")]);
+    }
+
+    #[test]
+    fn an_event_of_another_application_is_another_event() {
+        let mut machines = Machines::default();
+        for group in [Some("a"), Some("b"), Some("a"), None] {
+            machines.report(NodeRow { host: "h".to_owned(), group: group.map(str::to_owned), ..NodeRow::default() });
+        }
+        let groups: Vec<Option<String>> = machines.into_rows().into_iter().map(|row| row.group).collect();
+        assert_eq!(groups, [Some("a".to_owned()), Some("b".to_owned()), None]);
     }
 }

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 
+use super::applications::{self, Applications};
 use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs};
 use super::far::{self, Mended};
 use super::fault::{Fault, no_history};
-use super::files::{InputFile, Inputs};
+use super::files::{InputFile, Inputs, is_standard_input};
 use super::groups::MOST_LISTED;
 use super::machines::Machines;
 use super::options::Options;
@@ -46,6 +47,8 @@ pub(super) struct Session<'a> {
     made_tasks: bool,
     /// Numbers of the sources that apply to all of their jobs.
     parameters: BTreeMap<String, serde_json::Value>,
+    /// The settings of applications.
+    applications: Applications,
     /// Tables for which the sources have rows.
     reported: BTreeSet<&'static str>,
     /// The masters of the jobs of each folder, to distinguish clusters; none if the files are known to be of one.
@@ -90,6 +93,7 @@ impl<'a> Session<'a> {
             time_zero: None,
             made_tasks: false,
             parameters: BTreeMap::new(),
+            applications: Applications::default(),
             reported: BTreeSet::new(),
             trackers: (!is_part && !options.merge).then(BTreeMap::new),
             is_whole: !is_part,
@@ -160,14 +164,16 @@ impl<'a> Session<'a> {
         };
         self.check_time_zero(path, format)?;
         self.systems.extend(format.system);
-        let concatenated = format.name == text_history::FORMAT.name && text_history::is_concatenated(source.head());
+        let concatenated = format.name == text_history::FORMAT.name
+            && text_history::is_concatenated(source.head())
+            && !is_standard_input(path);
         let damaged = self.confs.enter(path, concatenated)?;
         self.skip("damaged-conf", damaged);
 
         let before = self.yielded;
         self.files += 1;
         let mut confs = Vec::new();
-        let mut sink = FileSink { session: &mut *self, format, file, confs: &mut confs };
+        let mut sink = FileSink { session: &mut *self, format, file, confs: &mut confs, made: Vec::new() };
         let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
         let damage = match result {
             Ok(()) => None,
@@ -267,7 +273,7 @@ impl<'a> Session<'a> {
         for (column, n) in
             [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
         {
-            self.made_rows.entry(column).or_insert((timed::RULE, 0)).1 += n;
+            self.note_made(column, timed::RULE, n);
         }
         complete(&mut record);
         self.machines.see(&record);
@@ -282,6 +288,12 @@ impl<'a> Session<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Notes that a rule filled `rows` rows of a column.
+    fn note_made(&mut self, column: &'static str, rule: &'static str, rows: u64) {
+        let noted = &mut self.made_rows.entry(column).or_insert((rule, 0)).1;
+        *noted = noted.saturating_add(rows);
     }
 
     /// The tasks that are made for a job whose format has none, if they are wanted and can be made.
@@ -389,12 +401,15 @@ impl<'a> Session<'a> {
         // Two systems in one trace are none.
         let system = self.systems.first().copied().filter(|_| self.systems.len() == 1);
         let engine = self.engine.unwrap_or_default();
+        let applications = self.applications.into_all();
+        applications.iter().for_each(|(id, settings)| self.sink.application(id, settings));
         self.sink.engine(engine);
         Ok(Manifest {
             time_zero: self.time_zero.map(|(zero, _)| zero).unwrap_or_default(),
             engine,
             system,
             sources: self.sources,
+            applications,
             skipped: self.skipped,
             made,
             made_rows,
@@ -424,12 +439,20 @@ struct FileSink<'s, 'a> {
     file: &'s InputFile,
     /// The confs that were read for its jobs.
     confs: &'s mut Vec<Source>,
+    /// What rules filled in the next job: column, rule, rows.
+    made: Vec<(&'static str, &'static str, u64)>,
 }
 
 impl Sink for FileSink<'_, '_> {
     fn job(&mut self, job: JobRecord) -> Result<(), Error> {
         self.session.check_cluster(&job, self.file)?;
-        self.session.job(job, self.format, self.confs)
+        let before = self.session.jobs;
+        self.session.job(job, self.format, self.confs)?;
+        let is_taken = self.session.jobs > before;
+        for (column, rule, rows) in self.made.drain(..).filter(|_| is_taken) {
+            self.session.note_made(column, rule, rows);
+        }
+        Ok(())
     }
 
     fn node(&mut self, node: NodeRow) {
@@ -443,6 +466,20 @@ impl Sink for FileSink<'_, '_> {
 
     fn parameter(&mut self, name: &str, value: serde_json::Value) {
         self.session.parameters.entry(name.to_owned()).or_insert(value);
+    }
+
+    fn application(&mut self, id: &str, settings: &BTreeMap<String, String>) {
+        let left_out = self.session.applications.add(id, settings);
+        self.session.skip(applications::LEFT_OUT, left_out);
+    }
+
+    fn made(&mut self, column: &'static str, rule: &'static str, rows: u64) {
+        self.made.push((column, rule, rows));
+    }
+
+    fn companion(&mut self, path: &str, format: &str, bytes: u64, sha256: &str) {
+        let [path, format, sha256] = [path, format, sha256].map(str::to_owned);
+        self.confs.push(Source { path, bytes, sha256, format });
     }
 
     fn system(&mut self, system: System) {

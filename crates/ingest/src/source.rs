@@ -9,6 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::blocks::{Blocks, Packing};
+use super::files::is_standard_input;
 use super::progress::Progress;
 use resched_tables::Error;
 use resched_tables::store::{Source, hex};
@@ -68,7 +69,7 @@ impl<'a> SourceFile<'a> {
 /// The stored bytes of a file.
 struct Stored<'a> {
     path: PathBuf,
-    file: File,
+    file: Box<dyn Read>,
     hash: Sha256,
     bytes: u64,
     /// Whether the disk, not the packing, was at fault.
@@ -100,8 +101,9 @@ enum Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     fn open(path: &Path, progress: &'a mut dyn Progress) -> io::Result<Self> {
-        let (path, file) = (path.to_path_buf(), File::open(path)?);
-        let stored = Stored { path, file, hash: Sha256::new(), bytes: 0, failed: false, progress };
+        let file: Box<dyn Read> =
+            if is_standard_input(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+        let stored = Stored { path: path.to_path_buf(), file, hash: Sha256::new(), bytes: 0, failed: false, progress };
         Self::new(BufReader::with_capacity(64 << 10, stored))
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use super::files::{InputFile, Inputs, find};
+use super::files::{InputFile, Inputs, find, is_standard_input};
 use super::groups::{Group, groups};
 use super::source::SourceFile;
 use super::trackers::{is_name_of_machine, master};
@@ -40,6 +40,12 @@ pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
             "{}: expected a folder for several traces, found a trace; name another --out",
             path.display()
         )));
+    }
+    if paths.iter().any(|path| is_standard_input(path)) {
+        return Err(Error::Request(
+            "-: expected files or folders, found standard input, which can be read only once; save it to a file first"
+                .to_owned(),
+        ));
     }
     let inputs = find(paths)?;
     let mut all = Vec::new();

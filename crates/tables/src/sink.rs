@@ -32,6 +32,17 @@ pub trait Sink {
     /// Takes a number of the source that applies to all its jobs, for the manifest. The first value counts.
     fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
 
+    /// Takes the settings of an application that scheduling depends on, by name. `id` is the application as in `jobs.group`. If one
+    /// comes again, its further settings are added.
+    fn application(&mut self, _id: &str, _settings: &BTreeMap<String, String>) {}
+
+    /// Takes that a rule, not the source, filled `rows` rows of a column (`table.column`) of the next job.
+    fn made(&mut self, _column: &'static str, _rule: &'static str, _rows: u64) {}
+
+    /// Takes a file beside the source that was read for it: its path, its format for the manifest, its size (bytes), and the SHA-256 of
+    /// its bytes, hexadecimal.
+    fn companion(&mut self, _path: &str, _format: &str, _bytes: u64, _sha256: &str) {}
+
     /// Takes what ran the jobs of the source, if its content shows that.
     fn system(&mut self, _system: System) {}
 
@@ -59,6 +70,17 @@ pub trait Tasks {
     }
 }
 
+/// The settings of applications that scheduling depends on: the application as in `jobs.group`, the name of a setting, its value.
+pub type Applications = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Adds settings of an application to those of others. A setting that is there already stays.
+pub fn add_settings(applications: &mut Applications, id: &str, settings: &BTreeMap<String, String>) {
+    let own = applications.entry(id.to_owned()).or_default();
+    for (name, value) in settings {
+        own.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+}
+
 /// A sink that keeps everything in memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
@@ -70,6 +92,8 @@ pub struct Collected {
     pub skipped: BTreeMap<String, u64>,
     /// The engine that replays the jobs.
     pub engine: RunEngine,
+    /// The settings of each application that scheduling depends on, by application and name.
+    pub applications: Applications,
     /// Whether it asks for counters.
     pub counters: bool,
 }
@@ -101,8 +125,15 @@ impl Sink for Collected {
     }
 
     fn skip(&mut self, cause: &str, n: u64) {
+        if n == 0 {
+            return;
+        }
         let count = self.skipped.entry(cause.to_owned()).or_default();
         *count = count.saturating_add(n);
+    }
+
+    fn application(&mut self, id: &str, settings: &BTreeMap<String, String>) {
+        add_settings(&mut self.applications, id, settings);
     }
 
     fn engine(&mut self, engine: RunEngine) {

@@ -30,7 +30,7 @@ use crate::written::{Written, print_written};
     after_help = "Examples:\n  resched ingest /var/log/hadoop/history/done --out T\n  resched ingest sacct.csv events.json.gz --out T --force\n  resched ingest clusterdata-2011-2 --out G"
 )]
 pub(crate) struct Args {
-    /// Files or folders to read. Folders are searched recursively; gzip and zstd are unpacked.
+    /// Files or folders to read, or `-` for standard input with --format. Folders are searched recursively; gzip and zstd are unpacked.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The folder to write the trace to. An earlier trace there is replaced.

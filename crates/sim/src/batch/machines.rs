@@ -119,7 +119,7 @@ impl Machines {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
             return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, own.placement) });
         }
-        let reported = Reported { rows: log.nodes()? };
+        let reported = Reported { rows: summed(log.nodes()?) };
         if reported.rows.is_empty() {
             return Err(Error::Config(format!(
                 "{}: the trace names no machine; say how many there are, with `--nodes <N> --cores <of each>` or with \
@@ -257,6 +257,70 @@ struct Reported {
     rows: Vec<NodeRow>,
 }
 
+/// The rows of machines that applications share out, each with the sum of what the applications hold of it then.
+///
+/// Rows of applications (`group`) say what one of them holds of a machine. A machine leaves when the last of them lets it go. The end of
+/// the last application is the end of its log, and no machine leaves then: a replay may need them for longer.
+fn summed(mut rows: Vec<NodeRow>) -> Vec<NodeRow> {
+    if rows.iter().all(|row| row.group.is_none()) {
+        return rows;
+    }
+    // A null time is the start. At one instant, the order of the trace counts.
+    rows.sort_by_key(|row| row.time);
+    let mut held: BTreeMap<String, Held> = BTreeMap::new();
+    let mut all: Vec<NodeRow> = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        let own = held.entry(row.host.clone()).or_default();
+        let was_there = !own.by_group.is_empty();
+        match row.event {
+            NodeChange::Remove => own.by_group.remove(&row.group),
+            _ => own.by_group.insert(row.group.take(), [row.cpu, row.memory]),
+        };
+        row.group = None;
+        row.event = match (was_there, own.by_group.is_empty()) {
+            (_, true) => NodeChange::Remove,
+            (true, false) => NodeChange::Update,
+            (false, false) => NodeChange::Add,
+        };
+        [row.cpu, row.memory] = own.sum();
+        // Changes of one instant are one change.
+        match own.last.and_then(|last| all.get_mut(last)).filter(|last| last.time == row.time) {
+            Some(last) => *last = row,
+            None => {
+                own.last = Some(all.len());
+                all.push(row);
+            }
+        }
+    }
+    if held.values().all(|own| own.by_group.is_empty()) {
+        let end = all.iter().map(|row| row.time).max();
+        all.retain(|row| Some(row.time) != end);
+    }
+    all
+}
+
+/// What applications hold of a machine.
+#[derive(Default)]
+struct Held {
+    /// Processor and memory, by application.
+    by_group: BTreeMap<Option<String>, [Option<i64>; 2]>,
+    /// The place of the latest row about it.
+    last: Option<usize>,
+}
+
+impl Held {
+    /// The sum of each; `None` if one is not known.
+    fn sum(&self) -> [Option<i64>; 2] {
+        let add = |sum: [Option<i64>; 2], own: &[Option<i64>; 2]| {
+            [0, 1].map(|n| sum[n].and_then(|sum| sum.checked_add(own[n]?)))
+        };
+        match self.by_group.is_empty() {
+            true => [None, None],
+            false => self.by_group.values().fold([Some(0), Some(0)], add),
+        }
+    }
+}
+
 /// A possible number that is not 0: Alibaba writes 0 for an unknown number.
 fn amount(number: Option<i64>, most: u64) -> Option<u64> {
     number.and_then(|number| u64::try_from(number).ok()).filter(|number| (1..=most).contains(number))
@@ -386,6 +450,39 @@ mod tests {
         assert_eq!(capacity(&machines), [amount(1_000, 4), amount(4_000, 8)]);
         assert_eq!(machines.changes().first().map(|change| change.at), Some(35));
         assert_eq!(machines.largest(), amount(4_000, 8));
+    }
+
+    #[test]
+    fn applications_share_a_machine_and_it_leaves_with_the_last_but_not_at_the_end_of_all() {
+        use NodeChange::{Add, Remove, Update};
+        let of = |group: &str, row: NodeRow| NodeRow { group: Some(group.to_owned()), ..row };
+        let rows = vec![
+            of("a", row("h", Some(10), Add, Some(2_000), Some(4))),
+            of("a", row("i", Some(10), Add, Some(1_000), Some(2))),
+            of("a", row("h", Some(30), Remove, None, None)),
+            of("b", row("h", Some(20), Add, Some(3_000), Some(8))),
+            of("b", row("h", Some(30), Update, Some(4_000), Some(9))),
+            of("a", row("i", Some(30), Remove, None, None)),
+            of("b", row("h", Some(90), Remove, None, None)),
+        ];
+        let reported = |rows: &[NodeRow]| -> Vec<_> {
+            rows.iter().map(|row| (row.host.clone(), row.time.unwrap(), row.event, row.cpu, row.memory)).collect()
+        };
+        let change = |host: &str, at, event, cpu, memory| (host.to_owned(), at, event, cpu, memory);
+        let expected = [
+            change("h", 10, Add, Some(2_000), Some(4)),
+            change("i", 10, Add, Some(1_000), Some(2)),
+            change("h", 20, Update, Some(5_000), Some(12)),
+            change("h", 30, Update, Some(4_000), Some(9)),
+            change("i", 30, Remove, None, None),
+        ];
+        assert_eq!(reported(&summed(rows.clone())), expected);
+        // A machine that serves all besides stays.
+        let mut shared = rows;
+        shared.push(row("j", None, Add, Some(1_000), Some(2)));
+        assert_eq!(summed(shared).last().map(|row| (row.host.as_str(), row.event)), Some(("h", Remove)));
+        let plain = vec![row("h", Some(20), Add, None, None), row("h", Some(10), Remove, None, None)];
+        assert_eq!(summed(plain.clone()), plain);
     }
 
     #[test]

@@ -83,6 +83,10 @@ pub struct Manifest {
     /// Files of the folders in no known format, which were left out: their paths, or the first of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrecognised: Vec<String>,
+    /// The settings of each application that scheduling depends on: the application as in `jobs.group`, the name of a setting, its
+    /// value. Only what the source states; a setting that is not here has its default.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub applications: BTreeMap<String, BTreeMap<String, String>>,
     /// What was left out or mended, by cause.
     pub skipped: BTreeMap<String, u64>,
     /// Columns that a rule filled, not the source: `table.column` to the name of the rule. All others are observed.

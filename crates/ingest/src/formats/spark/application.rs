@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{
-    Amounts, ApplicationStart, EndReason, Event, JobEnd, JobStart, Metrics, Settings, StageInfo, TaskEnd, TaskInfo,
+    Amounts, ApplicationStart, EndReason, Event, JobEnd, JobStart, Metrics, StageInfo, TaskEnd, TaskInfo,
 };
 use super::executors::Executors;
+use super::preferred::{self, Key, Places, Preferred, Seen, Shown};
+use super::settings::Settings;
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::sink::Sink;
@@ -20,8 +22,11 @@ const LONGEST_TEXT: usize = 16 << 10;
 /// The executor that block managers of the driver name.
 const DRIVERS: [&str; 2] = ["driver", "<driver>"];
 
+/// The setting under which the version of Spark stands.
+const VERSION: &str = "spark.version";
+
 /// The part of an application's log that was read so far.
-pub(super) struct Application {
+pub(super) struct Application<'p> {
     /// The name of the log, for an application without an id.
     file: String,
     /// The application's id, once a job needs it or the log gives it.
@@ -30,7 +35,11 @@ pub(super) struct Application {
     name: Option<String>,
     user: Option<String>,
     settings: Settings,
+    /// The version of Spark.
+    version: Option<String>,
     executors: Executors,
+    /// The hosts that tasks prefer, if a file gives them.
+    preferred: Option<&'p Preferred>,
     /// Jobs that run, or that have running tasks.
     jobs: BTreeMap<i64, Job>,
     /// The jobs that each stage belongs to.
@@ -44,7 +53,8 @@ pub(super) struct Application {
 struct Job {
     submit: Option<i64>,
     name: Option<String>,
-    queue: Option<String>,
+    /// Its pool, or its queue of YARN.
+    queue: String,
     end: Option<(Option<i64>, Outcome)>,
     stages: BTreeMap<i64, Stage>,
     /// The attempts at each task, by Spark's own attempt number, which grows in the order of launches.
@@ -54,14 +64,12 @@ struct Job {
     held: usize,
 }
 
-/// A task: its stage, the attempt at the stage, and its place. If the place is that in the stage, the attempt is 0,
-/// because the task is then the same in all attempts at the stage.
-type Key = (i64, i64, i64);
-
 #[derive(Default)]
 struct Stage {
     name: Option<String>,
-    parents: Vec<i64>,
+    /// The stages that it waits for; `None` if the log does not have them.
+    parents: Option<Vec<i64>>,
+    is_barrier: bool,
     /// When each attempt at it was submitted.
     submits: BTreeMap<i64, i64>,
     kind: TaskKind,
@@ -76,8 +84,8 @@ struct Try {
     metrics: Metrics,
 }
 
-impl Application {
-    pub(super) fn new(file: &str) -> Self {
+impl<'p> Application<'p> {
+    pub(super) fn new(file: &str, preferred: Option<&'p Preferred>) -> Self {
         Self {
             file: file.to_owned(),
             id: None,
@@ -85,7 +93,9 @@ impl Application {
             name: None,
             user: None,
             settings: Settings::default(),
+            version: None,
             executors: Executors::default(),
+            preferred,
             jobs: BTreeMap::new(),
             stages: BTreeMap::new(),
             held: 0,
@@ -100,7 +110,14 @@ impl Application {
 
     pub(super) fn take(&mut self, event: Event, sink: &mut dyn Sink) -> Result<(), Error> {
         match event {
-            Event::LogStart => {}
+            Event::LogStart(start) => self.version = start.version,
+            Event::ApplicationEnd(end) => {
+                if let Some(time) = known(end.time) {
+                    self.executors.end(time);
+                }
+            }
+            Event::ResourceProfile(profile) => sink.skip("resource-profile", u64::from(profile.id.unwrap_or(0) != 0)),
+            Event::Exclusion => sink.skip("excluded-executor", 1),
             Event::ApplicationStart(ApplicationStart { name, id, attempt, user }) => {
                 (self.name, self.user, self.attempt) = (name, user, attempt);
                 self.id = id.filter(|id| !id.is_empty());
@@ -147,11 +164,29 @@ impl Application {
         if self.executors.left_out() > 0 {
             sink.skip("too-many-executors", self.executors.left_out());
         }
+        self.pass_settings(sink);
         let memory = self.settings.executor_memory();
-        for row in self.executors.into_rows(memory) {
+        let application = self.id.unwrap_or(self.file);
+        for row in self.executors.into_rows(memory, &application) {
             sink.node(row);
         }
         Ok(())
+    }
+
+    /// Passes on the settings that scheduling depends on, if the application did or held anything.
+    fn pass_settings(&self, sink: &mut dyn Sink) {
+        sink.skip("setting-left-out", self.settings.left_out);
+        if !self.any_job && self.executors.is_empty() {
+            return;
+        }
+        let mut settings = self.settings.all().clone();
+        settings.extend(self.version.clone().map(|version| (VERSION.to_owned(), version)));
+        sink.application(self.name_of_group(), &settings);
+    }
+
+    /// The application as in `jobs.group`.
+    fn name_of_group(&self) -> &str {
+        self.id.as_deref().unwrap_or(&self.file)
     }
 
     fn start(&mut self, start: JobStart, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -164,11 +199,11 @@ impl Application {
             self.hand_over(oldest, sink)?;
         }
         self.any_job = true;
-        let (description, queue) = start.properties.map_or((None, None), |own| (own.description, own.queue));
+        let own = start.properties.unwrap_or_default();
         let mut job = Job {
             submit: known(start.submit),
-            name: description,
-            queue,
+            name: own.description,
+            queue: self.settings.queue(own.pool, own.queue),
             end: None,
             stages: start.stage_ids.into_iter().map(|stage| (stage, Stage::default())).collect(),
             tasks: BTreeMap::new(),
@@ -268,23 +303,41 @@ impl Application {
             }
         }
         self.held = self.held.saturating_sub(job.held);
-        let record = self.record(id, job);
-        sink.job(record)
+        let ran: BTreeSet<i64> = job.tasks.keys().map(|&(stage, ..)| stage).collect();
+        let barriers = job.stages.iter().filter(|(stage, of)| of.is_barrier && ran.contains(stage)).count();
+        sink.skip("barrier-stage", barriers as u64);
+        let places = self.places(&job);
+        sink.skip("preferred-hosts-unknown", places.unknown);
+        if places.drawn > 0 {
+            sink.made("splits.host", preferred::RULE, places.drawn);
+        }
+        sink.job(self.record(id, job, &ran, places))
     }
 
-    fn record(&self, id: i64, job: Job) -> JobRecord {
-        let application = self.id.as_deref().unwrap_or(&self.file);
+    /// The hosts that the tasks of a job prefer, in stages that wait for no other.
+    fn places(&self, job: &Job) -> Places {
+        let is_of = |stage: i64, wanted: fn(&Stage) -> bool| job.stages.get(&stage).is_some_and(wanted);
+        let Some(given) = self.preferred else {
+            let sources = job.tasks.iter().filter(|((stage, ..), _)| is_of(*stage, Stage::is_source));
+            return Places::inferred(sources.map(|(&key, tries)| (key, Shown::by(tries.values().map(Try::seen)))));
+        };
+        let firsts =
+            job.tasks.keys().filter(|(stage, attempt, _)| *attempt == 0 && is_of(*stage, Stage::may_be_source));
+        Places::given(firsts.copied(), given, self.name_of_group())
+    }
+
+    fn record(&self, id: i64, job: Job, ran: &BTreeSet<i64>, mut places: Places) -> JobRecord {
+        let application = self.name_of_group();
         let job_id = match &self.attempt {
             Some(attempt) => format!("{application}_{attempt}_job_{id}"),
             None => format!("{application}_job_{id}"),
         };
         let cpus = self.settings.task_cpus();
         let memory = self.settings.task_memory(self.executors.cores());
-        let ran: BTreeSet<i64> = job.tasks.keys().map(|&(stage, ..)| stage).collect();
         let mut tasks = Vec::with_capacity(job.tasks.len());
         for ((stage, stage_attempt, place), tries) in job.tasks {
             let Some(of) = job.stages.get(&stage) else { continue };
-            let parents = of.parents.iter().filter(|parent| ran.contains(parent)).map(i64::to_string);
+            let parents = of.parents.iter().flatten().filter(|parent| ran.contains(parent)).map(i64::to_string);
             let task_id = match stage_attempt {
                 0 => format!("{job_id}_s{stage}_{place}"),
                 again => format!("{job_id}_s{stage}.{again}_{place}"),
@@ -299,7 +352,10 @@ impl Application {
                 memory_request: memory,
                 ..TaskRow::default()
             };
-            tasks.push(of.task(row, tries));
+            let hosts = places.hosts.remove(&(stage, stage_attempt, place));
+            let splits = preferred::rows(&row.task_id, hosts.iter().flatten().map(String::as_str));
+            let prefers = hosts.is_none_or(|hosts| !hosts.is_empty());
+            tasks.push(TaskRecord { splits, ..of.task(row, tries, prefers) });
         }
         let attempts = || tasks.iter().flat_map(|task| &task.attempts);
         let succeeded = || attempts().filter(|attempt| attempt.outcome == Outcome::Success);
@@ -311,7 +367,7 @@ impl Application {
             job_id,
             name: job.name.or(last_stage).or_else(|| self.name.clone()),
             user: self.user.clone(),
-            queue: job.queue.or_else(|| self.settings.queue.clone()),
+            queue: Some(job.queue),
             group: Some(application.to_owned()),
             framework: Some("spark".to_owned()),
             submit: job.submit.or_else(first_submit),
@@ -331,9 +387,10 @@ impl Job {
     /// Takes the values of a stage's row. A later row adds to an earlier one.
     fn learn(&mut self, given: StageInfo) {
         let stage = self.stages.entry(given.id).or_default();
+        stage.is_barrier |= given.is_barrier();
         stage.name = given.name.or(stage.name.take());
-        if !given.parents.is_empty() {
-            stage.parents = given.parents;
+        if let Some(parents) = given.parents.filter(|parents| !parents.is_empty() || stage.parents.is_none()) {
+            stage.parents = Some(parents);
         }
         if let Some(submit) = known(given.submit) {
             stage.submits.insert(given.attempt, submit);
@@ -345,11 +402,21 @@ impl Stage {
     /// About how many bytes it takes, including its entries in maps.
     fn size(&self) -> usize {
         let name = self.name.as_ref().map_or(0, String::len);
-        2 * size_of::<Self>() + name + self.parents.len() * size_of::<i64>()
+        2 * size_of::<Self>() + name + self.parents.as_ref().map_or(0, Vec::len) * size_of::<i64>()
     }
 
-    /// A task of this stage with its attempts.
-    fn task(&self, mut task: TaskRow, tries: BTreeMap<i64, Try>) -> TaskRecord {
+    /// Whether it reads its input from storage, and not from other stages. A log before 1.4 does not say it.
+    fn is_source(&self) -> bool {
+        self.parents.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// The same, or unknown.
+    fn may_be_source(&self) -> bool {
+        self.parents.as_ref().is_none_or(Vec::is_empty)
+    }
+
+    /// A task of this stage with its attempts. `prefers`: whether it prefers any place, as far as its level depends on that.
+    fn task(&self, mut task: TaskRow, tries: BTreeMap<i64, Try>, prefers: bool) -> TaskRecord {
         if let Some(success) = tries.values().find(|attempt| attempt.outcome() == Outcome::Success) {
             let metrics = &success.metrics;
             task.input_bytes = amount(&metrics.input, |input| input.read);
@@ -366,12 +433,14 @@ impl Stage {
             task.finish = known_time(last.info.finish).filter(|_| !runs);
         }
         task.start = tries.values().filter_map(|attempt| known_time(attempt.info.launch)).min();
-        let attempts =
-            (0..).zip(tries.into_values()).map(|(number, attempt)| self.attempt(&task, number, attempt)).collect();
+        let attempts = (0..)
+            .zip(tries.into_values())
+            .map(|(number, attempt)| self.attempt(&task, number, attempt, prefers))
+            .collect();
         TaskRecord { task, splits: Vec::new(), attempts }
     }
 
-    fn attempt(&self, task: &TaskRow, number: i64, attempt: Try) -> AttemptRow {
+    fn attempt(&self, task: &TaskRow, number: i64, attempt: Try, prefers: bool) -> AttemptRow {
         let outcome = attempt.outcome();
         let Try { info, stage_attempt, end, metrics } = attempt;
         let fetched = amount(&metrics.shuffle_read, |read| match (read.remote_read, read.local_read) {
@@ -392,7 +461,7 @@ impl Stage {
             finish: known_time(info.finish),
             outcome,
             host: info.host.filter(|host| !host.is_empty()),
-            locality: info.locality.as_deref().and_then(locality),
+            locality: info.locality.as_deref().and_then(locality).filter(|_| prefers),
             speculative: info.speculative,
             error: end.and_then(|(_, error)| error),
             hdfs_bytes_read: amount(&metrics.input, |input| input.read),
@@ -425,6 +494,17 @@ impl Try {
         Self { info: end.info, stage_attempt: end.stage_attempt, end: Some((outcome, error)), metrics }
     }
 
+    /// What it shows about the hosts that its task prefers.
+    fn seen(&self) -> Seen<'_> {
+        let info = &self.info;
+        Seen {
+            level: info.locality.as_deref(),
+            host: info.host.as_deref(),
+            launch: known_time(info.launch),
+            is_first: info.attempt == 0 && self.stage_attempt == 0 && info.speculative != Some(true),
+        }
+    }
+
     fn outcome(&self) -> Outcome {
         self.end.as_ref().map_or(Outcome::Incomplete, |(outcome, _)| *outcome)
     }
@@ -437,42 +517,6 @@ impl Try {
             None => (stage, self.stage_attempt, self.info.index),
         }
     }
-}
-
-impl Settings {
-    /// Cores that a task takes.
-    fn task_cpus(&self) -> i64 {
-        self.task_cpus.as_deref().and_then(|cpus| cpus.trim().parse().ok()).filter(|&cpus| cpus > 0).unwrap_or(1)
-    }
-
-    /// Memory of an executor, bytes.
-    fn executor_memory(&self) -> Option<i64> {
-        bytes(self.executor_memory.as_deref()?)
-    }
-
-    /// The memory of a task if its executor runs as many as it can. `cores` is the executor's size if no setting gives
-    /// it.
-    fn task_memory(&self, cores: Option<i64>) -> Option<i64> {
-        let set = self.executor_cores.as_deref().and_then(|cores| cores.trim().parse::<i64>().ok());
-        let tasks = set.or(cores)?.checked_div(self.task_cpus())?.max(1);
-        Some(self.executor_memory()? / tasks)
-    }
-}
-
-/// A size as Spark's settings have it: a number and a unit of powers of 1024, or MiB without a unit.
-fn bytes(text: &str) -> Option<i64> {
-    let text = text.trim().to_ascii_lowercase();
-    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(end)?;
-    let unit: i64 = match unit {
-        "b" => 1,
-        "k" | "kb" => 1 << 10,
-        "" | "m" | "mb" => 1 << 20,
-        "g" | "gb" => 1 << 30,
-        "t" | "tb" => 1 << 40,
-        _ => return None,
-    };
-    number.parse::<i64>().ok()?.checked_mul(unit)
 }
 
 /// A number, unless it is one of those that stand for unknown.

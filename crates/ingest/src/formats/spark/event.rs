@@ -2,10 +2,13 @@
 
 use serde::Deserialize;
 
+use super::settings::Settings;
+
 /// An event that the tables need.
 pub(super) enum Event {
-    LogStart,
+    LogStart(LogStart),
     ApplicationStart(ApplicationStart),
+    ApplicationEnd(ApplicationEnd),
     Environment(Environment),
     ExecutorAdded(ExecutorAdded),
     ExecutorRemoved(ExecutorRemoved),
@@ -15,6 +18,10 @@ pub(super) enum Event {
     Stage(StageInfo),
     TaskStart(TaskStart),
     TaskEnd(Box<TaskEnd>),
+    /// A profile of resources: other cores or memory for the tasks of some stages.
+    ResourceProfile(ResourceProfile),
+    /// An executor or a host gets no tasks of a stage or of the application for some time, because tasks failed there.
+    Exclusion,
 }
 
 impl Event {
@@ -24,7 +31,8 @@ impl Event {
         // Events of SQL and of vendors carry the name of their package.
         let Some(name) = tag.strip_prefix("SparkListener") else { return Ok(None) };
         Ok(Some(match name {
-            "LogStart" => Self::LogStart,
+            "LogStart" => Self::LogStart(serde_json::from_str(line)?),
+            "ApplicationEnd" => Self::ApplicationEnd(serde_json::from_str(line)?),
             "ApplicationStart" => Self::ApplicationStart(serde_json::from_str(line)?),
             "EnvironmentUpdate" => Self::Environment(serde_json::from_str(line)?),
             "ExecutorAdded" => Self::ExecutorAdded(serde_json::from_str(line)?),
@@ -35,10 +43,24 @@ impl Event {
             "StageSubmitted" | "StageCompleted" => Self::Stage(serde_json::from_str::<StageEvent>(line)?.stage),
             "TaskStart" => Self::TaskStart(serde_json::from_str(line)?),
             "TaskEnd" => Self::TaskEnd(Box::new(serde_json::from_str(line)?)),
+            "ResourceProfileAdded" => Self::ResourceProfile(serde_json::from_str(line)?),
+            _ if EXCLUSIONS.contains(&name) => Self::Exclusion,
             _ => return Ok(None),
         }))
     }
 }
+
+/// The events that exclude an executor or a host, under their names since 3.1 and before.
+const EXCLUSIONS: [&str; 8] = [
+    "ExecutorExcluded",
+    "ExecutorExcludedForStage",
+    "NodeExcluded",
+    "NodeExcludedForStage",
+    "ExecutorBlacklisted",
+    "ExecutorBlacklistedForStage",
+    "NodeBlacklisted",
+    "NodeBlacklistedForStage",
+];
 
 /// The name of a line's event. It is the first entry in every log, so long lines of other events need not be parsed.
 pub(super) fn name(line: &str) -> Result<String, serde_json::Error> {
@@ -52,6 +74,24 @@ pub(super) fn name(line: &str) -> Result<String, serde_json::Error> {
         Some((name, _)) => Ok(name.to_owned()),
         None => Ok(serde_json::from_str::<Tag>(line)?.event),
     }
+}
+
+#[derive(Deserialize)]
+pub(super) struct LogStart {
+    #[serde(rename = "Spark Version")]
+    pub(super) version: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ApplicationEnd {
+    #[serde(rename = "Timestamp")]
+    pub(super) time: Option<i64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ResourceProfile {
+    #[serde(rename = "Resource Profile Id")]
+    pub(super) id: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -71,19 +111,6 @@ pub(super) struct ApplicationStart {
 pub(super) struct Environment {
     #[serde(rename = "Spark Properties")]
     pub(super) properties: Settings,
-}
-
-/// The settings of an application that matter here, as text.
-#[derive(Deserialize, Default)]
-pub(super) struct Settings {
-    #[serde(rename = "spark.executor.memory")]
-    pub(super) executor_memory: Option<String>,
-    #[serde(rename = "spark.executor.cores")]
-    pub(super) executor_cores: Option<String>,
-    #[serde(rename = "spark.task.cpus")]
-    pub(super) task_cpus: Option<String>,
-    #[serde(rename = "spark.yarn.queue")]
-    pub(super) queue: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -143,10 +170,12 @@ pub(super) struct JobStart {
     pub(super) properties: Option<JobProperties>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 pub(super) struct JobProperties {
     #[serde(rename = "spark.job.description")]
     pub(super) description: Option<String>,
+    #[serde(rename = "spark.scheduler.pool")]
+    pub(super) pool: Option<String>,
     #[serde(rename = "spark.yarn.queue")]
     pub(super) queue: Option<String>,
 }
@@ -190,10 +219,26 @@ pub(super) struct StageInfo {
     #[serde(rename = "Stage Name")]
     pub(super) name: Option<String>,
     /// Absent before 1.4.
-    #[serde(rename = "Parent IDs", default)]
-    pub(super) parents: Vec<i64>,
+    #[serde(rename = "Parent IDs")]
+    pub(super) parents: Option<Vec<i64>>,
     #[serde(rename = "Submission Time")]
     pub(super) submit: Option<i64>,
+    #[serde(rename = "RDD Info", default)]
+    rdds: Vec<RddInfo>,
+}
+
+impl StageInfo {
+    /// Whether its tasks must all start together.
+    pub(super) fn is_barrier(&self) -> bool {
+        self.rdds.iter().any(|rdd| rdd.barrier == Some(true))
+    }
+}
+
+#[derive(Deserialize)]
+struct RddInfo {
+    /// Absent before 2.4.
+    #[serde(rename = "Barrier")]
+    barrier: Option<bool>,
 }
 
 #[derive(Deserialize)]

@@ -63,6 +63,18 @@ impl Executors {
         self.events.push(Change { time: Some(time), executor: executor.to_owned(), host, offers: None });
     }
 
+    /// The application ended, and with it the executors that were still there.
+    pub(super) fn end(&mut self, time: i64) {
+        for executor in self.present.keys().cloned().collect::<Vec<_>>() {
+            self.remove(&executor, time);
+        }
+    }
+
+    /// Whether none ever came.
+    pub(super) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// How many arrivals and departures were too many to keep.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
@@ -78,8 +90,10 @@ impl Executors {
         self.events.iter().find_map(|change| change.offers?.cores)
     }
 
-    /// The rows of the nodes table, if each executor has that much memory.
-    pub(super) fn into_rows(self, memory: Option<i64>) -> Vec<NodeRow> {
+    /// The rows of the nodes table, if each executor has that much memory and is of this application.
+    pub(super) fn into_rows(self, memory: Option<i64>, application: &str) -> Vec<NodeRow> {
+        // The name of an owner is in each row. Only damage is that long.
+        let group = (application.len() <= LONGEST_NAME).then(|| application.to_owned());
         let mut hosts: BTreeMap<String, BTreeMap<String, Offer>> = BTreeMap::new();
         let mut rows: Vec<NodeRow> = Vec::new();
         for change in self.events {
@@ -103,14 +117,22 @@ impl Executors {
                 event,
                 cpu: sum(&|offers| offers.cores?.checked_mul(1_000)),
                 memory: sum(&|offers| memory.filter(|_| offers.has_memory)),
+                group: group.clone(),
                 ..NodeRow::default()
             };
             // Changes of one instant are one change.
             match rows.iter_mut().rev().take_while(|last| last.time == row.time).find(|last| {
                 last.host == row.host
-                    && (last.event == event || (last.event, event) == (NodeChange::Add, NodeChange::Update))
+                    && (last.event == event
+                        || [(NodeChange::Add, NodeChange::Update), (NodeChange::Update, NodeChange::Remove)]
+                            .contains(&(last.event, event)))
             }) {
-                Some(last) => (last.cpu, last.memory) = (row.cpu, row.memory),
+                Some(last) => {
+                    (last.cpu, last.memory) = (row.cpu, row.memory);
+                    if event == NodeChange::Remove {
+                        last.event = event;
+                    }
+                }
                 None => rows.push(row),
             }
         }

@@ -1,4 +1,4 @@
-//! Event logs of Spark 1.x to 3.x: JSON lines, in one file or one rolling folder per attempt of an application.
+//! Event logs of Spark 1.x to 4.x: JSON lines, in one file or one rolling folder per attempt of an application.
 //!
 //! Spec: formats.md section 11. A Spark job is a job, and its application is its group. The tasks of a stage carry the
 //! numbers of the stage and of the stages that it waits for, as far as these ran within the job. A stage whose output
@@ -9,22 +9,31 @@
 //! | column | from |
 //! |---|---|
 //! | `jobs.job_id` | `App ID`, `App Attempt ID` if there is one, and `Job ID`; the file's name where the log has no `App ID` |
+//! | `jobs.queue` | `spark.scheduler.pool` of the job. A job without a pool: `default` in the mode `FAIR`; in the mode `FIFO`, where pools do not count, `spark.yarn.queue`, or else `default` |
 //! | `tasks.kind` | `ShuffleMapTask` is a map, `ResultTask` a reduce: labels, no more |
 //! | `tasks.cpu_request` | `spark.task.cpus`, by default 1 |
 //! | `tasks.memory_request` | `spark.executor.memory`, shared equally by the tasks that an executor runs at once |
 //! | `attempts.queued` | when the stage was submitted, for first attempts |
 //! | `attempts.locality` | `NODE_LOCAL`, `RACK_LOCAL`, and `ANY` as elsewhere. `PROCESS_LOCAL` and `NO_PREF` are unknown: see below |
-//! | `nodes` | what the executors on a host offer together; a row whenever that changes |
+//! | `splits` | the hosts that a task prefers: see [`preferred`] |
+//! | `nodes` | what the executors of the application (`group`) on a host offer together; a row whenever that changes. Executors that are left at `ApplicationEnd` leave then |
+//! | `applications` of the manifest | the settings that scheduling depends on, and `spark.version` |
 //!
 //! `PROCESS_LOCAL` says nothing about the place of a task's input on disk. It means that the input is in the memory of the
 //! task's own executor, or that the task prefers no place at all: `TaskSetManager` launches tasks without preferred locations under
-//! this level. Such tasks count in no metric of locality.
+//! this level. Such tasks count in no metric of locality. `ANY` means that the task prefers another place: a task without a
+//! preference is launched under `PROCESS_LOCAL` before this level is reached.
 //!
-//! The machines show only what this application held of them, not the whole cluster.
+//! The machines show only what the applications held of them, not the whole cluster.
+//!
+//! What the tables cannot hold is counted: `barrier-stage` (a stage whose tasks must start together), `resource-profile` (stages with other
+//! executors or requests than the application's) and `excluded-executor` (an executor or host that gets no tasks for some time).
 
 mod application;
 mod event;
 mod executors;
+mod preferred;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +42,8 @@ use std::path::Path;
 
 use self::application::Application;
 use self::event::Event;
+use self::preferred::Preferred;
+pub(crate) use self::preferred::{FILE as PREFERRED, MOST_BYTES as MOST_PREFERRED};
 use super::format::Format;
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
@@ -65,7 +76,8 @@ fn sniff(head: &[u8]) -> bool {
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let file = log_name(path);
-    let mut application = Application::new(&file);
+    let preferred = Preferred::beside(path, sink)?;
+    let mut application = Application::new(&file, preferred.as_ref());
     let mut lines = Lines::new(input, MAX_LINE);
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         let Line::Text(line) = line else {
@@ -76,9 +88,9 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             continue;
         }
         match Event::parse(&line) {
-            Ok(Some(Event::ApplicationStart(_) | Event::LogStart)) if application.has_jobs() => {
+            Ok(Some(Event::ApplicationStart(_) | Event::LogStart(_))) if application.has_jobs() => {
                 // Logs that were joined.
-                std::mem::replace(&mut application, Application::new(&file)).finish(sink)?;
+                std::mem::replace(&mut application, Application::new(&file, preferred.as_ref())).finish(sink)?;
                 if let Ok(Some(event)) = Event::parse(&line) {
                     application.take(event, sink)?;
                 }

@@ -1,10 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::golden::{Collected, Found as _, each_damage, read_shared};
 use super::*;
-use resched_tables::model::{AttemptRow, JobRecord, Locality, NodeChange, NodeRow, Outcome, TaskKind};
+use resched_tables::model::{AttemptRow, JobRecord, Locality, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord};
 
 fn unpacked(file: &str) -> Option<Vec<u8>> {
     let bytes = read_shared(&format!("spark/{file}"))?;
@@ -29,10 +29,14 @@ struct Golden {
     ended: usize,
     /// Node, rack.
     locality: [usize; 2],
+    /// Departures of executors, with those at the end of the application.
     executors_gone: usize,
     input_bytes: i64,
     damaged: u64,
-    queue: Option<&'static str>,
+    /// Profiles of resources besides the application's.
+    profiles: u64,
+    /// The pool of its jobs, if it is not `default`.
+    pool: Option<&'static str>,
 }
 
 #[test]
@@ -51,29 +55,44 @@ fn every_real_log_gives_its_golden_counts() {
     let golden = [
         Golden {
             locality: [74, 29],
-            executors_gone: 14,
-            queue: Some("default"),
+            executors_gone: 15,
             ..row("rapids-tools/eventlog_4nodes_8cores_dynamic_alloc.zstd", 20, 235, 0)
         },
         Golden {
             damaged: 1,
-            executors_gone: 1,
-            queue: Some("default"),
+            profiles: 1,
+            executors_gone: 6,
             ..row("rapids-tools/malformed_json_eventlog.zstd", 2, 217, 201)
         },
-        Golden { input_bytes: 263_123_509, ..row("rapids-tools/join_agg_on_yarn_eventlog.zstd", 5, 107, 30) },
-        Golden { input_bytes: 524_228_006, ..row("rapids-tools/xgboost_eventlog.zstd", 9, 155, 0) },
+        Golden {
+            executors_gone: 1,
+            input_bytes: 263_123_509,
+            ..row("rapids-tools/join_agg_on_yarn_eventlog.zstd", 5, 107, 30)
+        },
+        Golden {
+            pool: Some("6625579578828059606"),
+            input_bytes: 524_228_006,
+            ..row("rapids-tools/xgboost_eventlog.zstd", 9, 155, 0)
+        },
         cut("rapids-tools/dataproc", 0),
         cut("rapids-tools/truncated_eventlog", 0),
         cut("rapids-tools/eventlog_3nodes_12cores_exec_removed", 1),
-        Golden { input_bytes: 34_858, ..row("rapids-tools/eventlog_minimal_events", 6, 10, 4) },
-        Golden { input_bytes: 49_674, ..row("rapids-tools/incorrect_app_status_eventlog.zstd", 2, 7, 0) },
-        row("rapids-tools/rdd_only_eventlog", 1, 1, 0),
-        Golden { input_bytes: 488, ..row("rapids-tools/spark2-eventlog.zstd", 6, 6, 0) },
-        row("rapids-tools/empty_eventlog", 0, 0, 0),
-        Golden { input_bytes: 90_656_036, ..row("delight/example_spark_event_log.txt", 1, 200, 100) },
-        row("sparklens/local-1532512550423", 2, 8, 0),
-        row("dr-elephant/event_log_1", 1, 10, 0),
+        Golden { executors_gone: 1, input_bytes: 34_858, ..row("rapids-tools/eventlog_minimal_events", 6, 10, 4) },
+        Golden {
+            executors_gone: 1,
+            input_bytes: 49_674,
+            ..row("rapids-tools/incorrect_app_status_eventlog.zstd", 2, 7, 0)
+        },
+        Golden { executors_gone: 1, ..row("rapids-tools/rdd_only_eventlog", 1, 1, 0) },
+        Golden { executors_gone: 1, input_bytes: 488, ..row("rapids-tools/spark2-eventlog.zstd", 6, 6, 0) },
+        Golden { executors_gone: 1, ..row("rapids-tools/empty_eventlog", 0, 0, 0) },
+        Golden {
+            executors_gone: 3,
+            input_bytes: 90_656_036,
+            ..row("delight/example_spark_event_log.txt", 1, 200, 100)
+        },
+        Golden { executors_gone: 1, ..row("sparklens/local-1532512550423", 2, 8, 0) },
+        Golden { executors_gone: 1, ..row("dr-elephant/event_log_1", 1, 10, 0) },
         row("dr-elephant/event_log_2", 0, 0, 0),
     ];
     for golden in golden {
@@ -83,7 +102,7 @@ fn every_real_log_gives_its_golden_counts() {
     let part =
         |n| unpacked(&format!("rapids-tools/eventlog_v2_local-1623876083964/events_{n}_local-1623876083964.zstd"));
     let (Some(first), Some(second)) = (part(1), part(2)) else { return };
-    check(&row("rolling", 1, 2801, 201), &[first, second].concat());
+    check(&Golden { executors_gone: 1, ..row("rolling", 1, 2801, 201) }, &[first, second].concat());
 }
 
 fn check(golden: &Golden, bytes: &[u8]) {
@@ -107,12 +126,14 @@ fn check(golden: &Golden, bytes: &[u8]) {
     found.nodes.iter().for_each(|row| by_host.entry(&row.host).or_default().push(row));
     let gone: usize = by_host.values().map(|rows| rows.windows(2).filter(|pair| less(pair)).count()).sum();
     assert_eq!(gone, golden.executors_gone, "{file}: executors that left");
-    let damaged: BTreeMap<String, u64> =
-        (golden.damaged > 0).then(|| ("damaged-line".to_owned(), golden.damaged)).into_iter().collect();
-    assert_eq!(found.skipped, damaged, "{file}");
-    // A job that was started outside of the shell's own thread has no properties.
-    let queue = found.jobs.iter().find_map(|record| record.job.queue.as_deref());
-    assert_eq!(queue, golden.queue, "{file}");
+    let left_out = [("damaged-line", golden.damaged), ("resource-profile", golden.profiles)];
+    let left_out: BTreeMap<String, u64> =
+        left_out.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)).collect();
+    let mut skipped = found.skipped.clone();
+    skipped.remove("preferred-hosts-unknown");
+    assert_eq!(skipped, left_out, "{file}");
+    let queues: BTreeSet<Option<&str>> = found.jobs.iter().map(|record| record.job.queue.as_deref()).collect();
+    assert!(queues.is_empty() || queues == BTreeSet::from([golden.pool.or(Some("default"))]), "{file}: {queues:?}");
     for record in &found.jobs {
         assert!(
             record
@@ -167,7 +188,7 @@ fn success() -> String {
 #[test]
 fn a_job_is_keyed_by_application_attempt_and_number_and_named_after_its_last_stage() {
     let found = collect(&log(&[started(0, 0, 0), ended(0, 0, 0, "Success"), success()]));
-    assert_eq!(found.skipped, BTreeMap::new());
+    assert_eq!(found.skipped, [("preferred-hosts-unknown".to_owned(), 1)].into());
     let [record] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
     let job = &record.job;
     assert_eq!(job.job_id, "application_1_2_3_job_0");
@@ -194,7 +215,8 @@ fn a_task_reported_to_be_resubmitted_is_not_counted_twice() {
     let outcomes: Vec<_> = attempts(&found.jobs).map(|row| (row.attempt, row.outcome)).collect();
     assert_eq!(outcomes, [(0, Outcome::Success), (1, Outcome::Success)]);
     assert_eq!(found.jobs[0].tasks.len(), 1);
-    assert_eq!(found.skipped, [("job-end-without-start".to_owned(), 1), ("repeated-task-end".to_owned(), 1)].into());
+    let skipped = ["job-end-without-start", "preferred-hosts-unknown", "repeated-task-end"];
+    assert_eq!(found.skipped, skipped.map(|cause| (cause.to_owned(), 1)).into());
 }
 
 #[test]
@@ -244,7 +266,8 @@ fn a_job_waits_for_tasks_that_end_after_it() {
     ]));
     let outcomes: Vec<_> = attempts(&found.jobs).map(|row| row.outcome).collect();
     assert_eq!(outcomes, [Outcome::Success, Outcome::Killed]);
-    assert_eq!(found.skipped, [("task-without-job".to_owned(), 1)].into());
+    let skipped = ["preferred-hosts-unknown", "task-without-job"];
+    assert_eq!(found.skipped, skipped.map(|cause| (cause.to_owned(), 1)).into());
 }
 
 #[test]
@@ -434,6 +457,198 @@ fn joined_logs_are_distinguished() {
     let text = log(&[success()]) + &log(&[success()]).replace("application_1_2", "application_1_9");
     let ids: Vec<_> = collect(&text).jobs.into_iter().map(|record| record.job.job_id).collect();
     assert_eq!(ids, ["application_1_2_3_job_0", "application_1_9_3_job_0"]);
+}
+
+/// The start of a job with these properties.
+fn job_with(id: i64, properties: &str) -> String {
+    format!(r#"{{"Event":"SparkListenerJobStart","Job ID":{id},"Stage IDs":[],"Properties":{{{properties}}}}}"#)
+}
+
+fn environment(settings: &str) -> String {
+    format!(r#"{{"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{{{settings}}}}}"#)
+}
+
+#[test]
+fn the_queue_of_a_job_is_its_pool_or_else_what_serves_it() {
+    let queues = |settings: &str| -> Vec<String> {
+        let jobs = [
+            job_with(1, r#""spark.scheduler.pool":"etl""#),
+            job_with(2, r#""spark.scheduler.pool":"etl","spark.yarn.queue":"own""#),
+            job_with(3, r#""spark.yarn.queue":"own""#),
+            job_with(4, r#""spark.scheduler.pool":"""#),
+            r#"{"Event":"SparkListenerJobStart","Job ID":5,"Stage IDs":[]}"#.to_owned(),
+        ];
+        let text = std::iter::once(environment(settings)).chain(jobs).collect::<Vec<_>>().join("\n");
+        collect(&text).jobs.into_iter().map(|record| record.job.queue.unwrap()).collect()
+    };
+    assert_eq!(queues(""), ["etl", "etl", "own", "default", "default"]);
+    assert_eq!(queues(r#""spark.yarn.queue":"prod""#), ["etl", "etl", "own", "prod", "prod"]);
+    let fair = r#""spark.yarn.queue":"prod","spark.scheduler.mode":"fair""#;
+    assert_eq!(queues(fair), ["etl", "etl", "default", "default", "default"]);
+}
+
+#[test]
+fn settings_that_scheduling_depends_on_are_kept_with_the_version() {
+    let settings = environment(
+        r#""spark.app.name":"x","spark.locality.wait":"3s","spark.locality.wait.node":"1s","spark.scheduler.mode":"FAIR","spark.task.cpus":2,
+        "spark.speculation.quantile":"0.9","spark.dynamicAllocation.enabled":true,"spark.yarn.queue":"q","spark.yarn.archive":{"a":[1]},
+        "spark.shuffle.reduceLocality.enabled":"false","spark.shuffle.compress":"true","spark.cores.max":null,"spark.scheduler.x":["y"]"#
+            .replace('\n', "")
+            .as_str(),
+    );
+    let found = collect(&log(&[settings, success()]));
+    let expected = [
+        ("spark.dynamicAllocation.enabled", "true"),
+        ("spark.locality.wait", "3s"),
+        ("spark.locality.wait.node", "1s"),
+        ("spark.scheduler.mode", "FAIR"),
+        ("spark.shuffle.reduceLocality.enabled", "false"),
+        ("spark.speculation.quantile", "0.9"),
+        ("spark.task.cpus", "2"),
+        ("spark.version", "3.3.0"),
+        ("spark.yarn.queue", "q"),
+    ];
+    let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    assert_eq!(found.applications, BTreeMap::from([("application_1_2".to_owned(), expected)]));
+    assert_eq!(found.skipped, [("setting-left-out".to_owned(), 1)].into());
+}
+
+#[test]
+fn executors_that_are_left_end_with_their_application() {
+    let added = |time: i64, id: &str| {
+        format!(
+            r#"{{"Event":"SparkListenerExecutorAdded","Timestamp":{time},"Executor ID":"{id}","Executor Info":{{"Host":"h{id}","Total Cores":2}}}}"#
+        )
+    };
+    let removed = r#"{"Event":"SparkListenerExecutorRemoved","Timestamp":8,"Executor ID":"2"}"#.to_owned();
+    let end = r#"{"Event":"SparkListenerApplicationEnd","Timestamp":70}"#.to_owned();
+    let found = collect(&log(&[added(6, "1"), added(7, "2"), removed, success(), end.clone(), end]));
+    let reported: Vec<_> = found
+        .nodes
+        .iter()
+        .map(|row| (row.host.as_str(), row.time.unwrap(), row.event, row.group.as_deref().unwrap()))
+        .collect();
+    let group = "application_1_2";
+    let expected = [
+        ("h1", 6, NodeChange::Add, group),
+        ("h2", 7, NodeChange::Add, group),
+        ("h2", 8, NodeChange::Remove, group),
+        ("h1", 70, NodeChange::Remove, group),
+    ];
+    assert_eq!(reported, expected);
+    let two = [added(6, "1"), added(6, "2").replace("h2", "h1")].join("\n");
+    let two = collect(&log(&[two, r#"{"Event":"SparkListenerApplicationEnd","Timestamp":70}"#.to_owned()]));
+    let rows: Vec<_> = two.nodes.iter().map(|row| (row.event, row.cpu)).collect();
+    assert_eq!(rows, [(NodeChange::Add, Some(4_000)), (NodeChange::Remove, None)], "one row an instant");
+    let open = collect(&log(&[added(6, "1"), success()]));
+    assert_eq!(open.nodes.len(), 1, "a log that ends before its application");
+}
+
+/// The start and the end of a task of the stage 7 on a host under a level.
+fn ran(id: i64, index: i64, attempt: i64, host: &str, level: &str) -> String {
+    [started(id, index, attempt), ended(id, index, attempt, "Success")]
+        .map(|line| line.replace(r#""h""#, &format!(r#""{host}""#)).replace("ANY", level))
+        .join("\n")
+}
+
+fn hosts(record: &JobRecord) -> Vec<(String, Vec<String>, Option<Locality>)> {
+    let of_task = |task: &TaskRecord| {
+        let hosts = task.splits.iter().map(|split| split.host.clone().unwrap()).collect();
+        assert!(task.splits.iter().all(|split| split.task_id == task.task.task_id));
+        let place = task.task.task_id.rsplit_once('_').unwrap().1.to_owned();
+        (place, hosts, task.attempts.last().unwrap().locality)
+    };
+    record.tasks.iter().map(of_task).collect()
+}
+
+#[test]
+fn preferred_hosts_follow_from_where_the_tasks_of_a_source_ran() {
+    let events = [
+        ran(0, 0, 0, "a", "NODE_LOCAL"),
+        ran(1, 1, 0, "b", "NODE_LOCAL"),
+        ran(2, 1, 1, "a", "NODE_LOCAL"),
+        ran(3, 2, 0, "a", "ANY"),
+        ran(4, 3, 0, "c", "PROCESS_LOCAL"),
+        success(),
+    ];
+    let found = collect(&log(&events));
+    let task = |place: &str, hosts: &[&str], level| {
+        (place.to_owned(), hosts.iter().map(|host| (*host).to_owned()).collect(), level)
+    };
+    let expected = [
+        task("0", &["a"], Some(Locality::Node)),
+        task("1", &["b", "a"], Some(Locality::Node)),
+        task("2", &["b"], Some(Locality::Off)),
+        task("3", &[], None),
+    ];
+    assert_eq!(hosts(&found.jobs[0]), expected, "the place of the third is drawn: it is not `a`");
+    assert_eq!(found.skipped, BTreeMap::new());
+    // A stage that waits for another reads what that wrote. Its preferences come from where the other ran.
+    for parents in [r#""Parent IDs":[6]"#, r#""No Parents":[]"#] {
+        let found = collect(&log(&events).replace(r#""Parent IDs":[]"#, parents));
+        assert!(found.jobs[0].tasks.iter().all(|task| task.splits.is_empty()), "{parents}");
+    }
+}
+
+#[test]
+fn a_task_whose_preferred_hosts_nobody_knows_is_counted() {
+    let found = collect(&log(&[ran(0, 0, 0, "a", "NODE_LOCAL"), ran(1, 1, 0, "a", "ANY"), success()]));
+    assert_eq!(hosts(&found.jobs[0])[1].1, Vec::<String>::new());
+    assert_eq!(attempts(&found.jobs).nth(1).unwrap().locality, Some(Locality::Off));
+    assert_eq!(found.skipped, [("preferred-hosts-unknown".to_owned(), 1)].into());
+}
+
+#[test]
+fn a_file_beside_the_log_gives_preferred_hosts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(folder.path().join("preferred.csv"), "stage,index,hosts\n7,0,a b\n7,1,\n").unwrap();
+    let text = log(&[ran(0, 0, 0, "a", "NODE_LOCAL"), ran(1, 1, 0, "c", "ANY"), ran(2, 2, 0, "d", "ANY"), success()]);
+    let mut found = Collected::default();
+    read(&mut text.as_bytes(), path.to_str().unwrap(), &mut found).unwrap();
+    let owned = |hosts: &[&str]| -> Vec<String> { hosts.iter().map(|host| (*host).to_owned()).collect() };
+    let expected = [
+        ("0".to_owned(), owned(&["a", "b"]), Some(Locality::Node)),
+        ("1".to_owned(), owned(&[]), None),
+        ("2".to_owned(), owned(&[]), Some(Locality::Off)),
+    ];
+    assert_eq!(hosts(&found.jobs[0]), expected, "nothing is inferred beside the file");
+}
+
+#[test]
+fn barriers_profiles_and_exclusions_are_counted() {
+    let barrier = r#"{"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":7,"RDD Info":[{"RDD ID":1},{"Barrier":true}]}}"#;
+    let profile = |id: i64| format!(r#"{{"Event":"SparkListenerResourceProfileAdded","Resource Profile Id":{id}}}"#);
+    let excluded = r#"{"Event":"SparkListenerNodeExcludedForStage","time":1}"#.to_owned();
+    let found = collect(&log(&[barrier.to_owned(), profile(0), profile(1), excluded, started(0, 0, 0), success()]));
+    let expected = ["barrier-stage", "excluded-executor", "preferred-hosts-unknown", "resource-profile"];
+    assert_eq!(found.skipped, expected.map(|cause| (cause.to_owned(), 1)).into());
+}
+
+#[test]
+fn fields_of_later_versions_are_read_over() {
+    let text = log(&[ran(0, 0, 0, "a", "NODE_LOCAL"), success()])
+        .replace(r#""Spark Version":"3.3.0""#, r#""Spark Version":"4.0.1","Build":{"Date":[1]}"#)
+        .replace(r#""Task ID":"#, r#""New":{"a":null},"Task ID":"#)
+        .replace(r#""Stage IDs":"#, r#""Job Tags":["x"],"Stage IDs":"#);
+    let found = collect(&text);
+    assert_eq!((found.jobs.len(), found.skipped), (1, BTreeMap::new()));
+    let version = found.applications.values().next().unwrap().get("spark.version");
+    assert_eq!(version.map(String::as_str), Some("4.0.1"));
+}
+
+#[test]
+fn damaged_places_and_settings_make_nothing_panic() {
+    let events = [
+        environment(r#""spark.scheduler.mode":"FAIR","spark.executor.memory":"1g""#),
+        ran(0, 0, 0, "a", "NODE_LOCAL"),
+        ran(1, 1, 0, "a", "ANY"),
+        success(),
+        r#"{"Event":"SparkListenerApplicationEnd","Timestamp":70}"#.to_owned(),
+    ];
+    each_damage(log(&events).as_bytes(), 2_000, |damaged| {
+        Collected::read(&FORMAT, damaged).unwrap();
+    });
 }
 
 #[test]
