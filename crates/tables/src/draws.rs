@@ -53,6 +53,8 @@ pub enum Purpose {
     ContainerDemand = 21,
     /// Where the replicas of an input block are in a variant of a world whose places are not known.
     MovedInput = 22,
+    /// In which order Spark offers its executors to the task sets.
+    OfferOrder = 24,
 }
 
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.

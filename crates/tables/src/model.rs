@@ -338,6 +338,8 @@ table! {
         cpu: Option<i64> ["1/1000 core"],
         /// Memory it offers, bytes.
         memory: Option<i64> ["bytes"],
+        /// The application that owns it: an executor's; null: it serves all.
+        group: Option<String>,
     }
 }
 

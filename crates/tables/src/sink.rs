@@ -72,6 +72,8 @@ pub struct Collected {
     pub engine: RunEngine,
     /// Whether it asks for counters.
     pub counters: bool,
+    /// The settings of scheduling of each application, by the application's id, which is `jobs.group`.
+    pub applications: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Collected {

@@ -98,6 +98,9 @@ pub struct Manifest {
     /// What the sources lack, by table, and the rule that fills it or a note that it is left out.
     #[serde(default)]
     pub absent: BTreeMap<String, String>,
+    /// The settings of scheduling of each application, by the application's id, which is `jobs.group`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub applications: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Manifest {
