@@ -207,7 +207,9 @@ fn too_large(loaded: &Loaded) -> Option<Fact> {
 
 /// How much longer batch tasks take away from the machines that they prefer.
 fn locality(cost: LocalityCost) -> Fact {
-    let of = |[_, rack, off]: [f64; 3]| format!("{rack:.2} times as long in the rack of its input and {off:.2} times elsewhere");
+    let of = |[_, rack, off]: [f64; 3]| {
+        format!("{rack:.2} times as long in the rack of its input and {off:.2} times elsewhere")
+    };
     let remedy = "Give it with `locality` in `[cost]` of a cluster file.";
     match cost {
         LocalityCost::Given(factors) => {

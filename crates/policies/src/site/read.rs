@@ -65,7 +65,8 @@ impl SiteConf {
         }
         site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
         if files.is_empty() {
-            let known = [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER, SPARK_DEFAULTS, SPARK_POOLS]].concat().join(", ");
+            let known =
+                [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER, SPARK_DEFAULTS, SPARK_POOLS]].concat().join(", ");
             return Err(Error::Site(format!(
                 "{}: expected at least one of {known}, found none; name another folder",
                 dir.display()

@@ -3,9 +3,9 @@
 //! **Source.** `Utils.getPropertiesFromFile` of Spark 3.5, which reads it as a file of Java properties. Lines that go on in the next, and
 //! escapes, are not read.
 
+use super::SPARK_DEFAULTS;
 use super::properties::{Properties, Property};
 use super::xml::{Notes, Place};
-use super::SPARK_DEFAULTS;
 use crate::parts::spark_time::in_ms;
 
 /// Properties that decide nothing here, or that something else decides.
@@ -46,7 +46,8 @@ fn parts(line: &str) -> Option<(&str, &str)> {
 
 /// A value as parameters have it: times in ms, and words in small letters.
 fn in_our_words(name: &str, value: &str) -> String {
-    let is_time = name.starts_with("spark.locality.wait") && !name.ends_with("OnTaskLaunch") || name.ends_with(".interval");
+    let is_time =
+        name.starts_with("spark.locality.wait") && !name.ends_with("OnTaskLaunch") || name.ends_with(".interval");
     match in_ms(value).filter(|_| is_time) {
         Some(time) => time.to_string(),
         None if name == "spark.scheduler.mode" => value.to_lowercase(),
@@ -60,7 +61,12 @@ mod tests {
 
     #[test]
     fn a_line_is_a_name_and_a_value() {
-        for line in ["spark.locality.wait 3s", "spark.locality.wait=3s", "spark.locality.wait : 3s", "spark.locality.wait\t=  3s"] {
+        for line in [
+            "spark.locality.wait 3s",
+            "spark.locality.wait=3s",
+            "spark.locality.wait : 3s",
+            "spark.locality.wait\t=  3s",
+        ] {
             assert_eq!(parts(line), Some(("spark.locality.wait", "3s")), "{line}");
         }
         assert_eq!(parts("spark.locality.wait"), None);

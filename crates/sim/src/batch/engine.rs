@@ -174,7 +174,9 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.next_tick = None;
         } else if self.next_tick.is_none() {
             let period = period.max(1);
-            self.next_tick = Some((self.world.now / period + 1).saturating_mul(period));
+            let phase = self.policy.phase().rem_euclid(period);
+            let since = self.world.now.saturating_sub(phase).div_euclid(period);
+            self.next_tick = Some((since + 1).saturating_mul(period).saturating_add(phase));
         }
     }
 

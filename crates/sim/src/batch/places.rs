@@ -133,7 +133,8 @@ impl Fit {
     pub(super) fn end_stage(&mut self) {
         let [node, rack, off] = self.runs.each_mut().map(|runs| {
             runs.sort_unstable();
-            let middle = (runs.len() >= ENOUGH_TASKS).then(|| (runs[(runs.len() - 1) / 2] + runs[runs.len() / 2]) as f64);
+            let middle =
+                (runs.len() >= ENOUGH_TASKS).then(|| (runs[(runs.len() - 1) / 2] + runs[runs.len() / 2]) as f64);
             runs.clear();
             middle.filter(|&middle| middle > 0.0)
         });

@@ -40,12 +40,17 @@ pub trait Policy {
         None
     }
 
+    /// How long after each multiple of [`Policy::period`] the tick comes, ms.
+    fn phase(&self) -> Ms {
+        0
+    }
+
     /// Whether ticks may be left out while nothing waits.
     fn skips_idle_ticks(&self) -> bool {
         false
     }
 
-    /// Called at every multiple of [`Policy::period`] of the simulated clock.
+    /// Called at every multiple of [`Policy::period`] of the simulated clock, or after it ([`Policy::phase`]).
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
     // The decision.

@@ -9,9 +9,9 @@
 //! **Source.** `TaskSchedulerImpl`, `TaskSetManager`, `Pool`, `SchedulingAlgorithm`, `CoarseGrainedSchedulerBackend` and `Master` of
 //! Spark 3.3 to 4.0, which agree; `legacy_reset` follows the versions before 3.1.
 //!
-//! **Decisions.** Spark shuffles the executors of each offer; so does this policy, with draws of the seed. The logs do not say when
-//! the second of a driver begins; offers of everything come at whole multiples of the interval, and with several applications at
-//! the shortest one. Nothing is cached, so no executor is preferred, only machines. The pools stand in
+//! **Decisions.** Spark shuffles the executors of each offer; so does this policy, with draws of the seed. The logs do not say at which
+//! part of a second a driver makes its offers of everything; that is drawn, too (`phase`). With several applications, they come at
+//! the shortest interval, for all at once. Nothing is cached, so no executor is preferred, only machines. The pools stand in
 //! `fairscheduler.xml` (`--site-conf`). One application has the executors of its log, from when they registered; without a log of
 //! them, each machine is one. Several applications get executors from the master, in the order of their first jobs, at once; the memory
 //! of executors does not count. An application ends with its last job. On traces of other systems, tasks of a stage may ask for
@@ -26,8 +26,10 @@ mod task_set;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use rand::RngExt;
 use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
+use resched_tables::draws::{Purpose, stream};
 
 use self::conf::Conf;
 use self::executors::Executors;
@@ -76,6 +78,8 @@ settings! {
         revive: Option<Ms> = "revive" {
             auto: Nothing, range: 1..=3_600_000, unit: "ms", hadoop: ["spark.scheduler.revive.interval"]
         },
+        /// when in that time all executors are offered; auto: drawn with the seed
+        phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=3_600_000, unit: "ms" },
         /// cores that a task takes, at least what it requests; auto: as the log says, else its request
         task_cpus: Option<u32> = "task_cpus" {
             auto: Nothing, range: 1..=1_024, unit: "cores", hadoop: ["spark.task.cpus"]
@@ -143,6 +147,8 @@ struct Spark {
     executors: Executors,
     /// Whether each executor is all of its machine.
     whole: bool,
+    /// When in each interval everything is offered, ms.
+    phase: Ms,
     sets: BTreeMap<u32, TaskSet>,
     stages: ByJob<Vec<u32>>,
     runs: ByRun<Option<Run>>,
@@ -159,6 +165,7 @@ impl Spark {
             has_master: false,
             executors: Executors::default(),
             whole: false,
+            phase: 0,
             sets: BTreeMap::new(),
             stages: ByJob::default(),
             runs: ByRun::default(),
@@ -179,6 +186,10 @@ impl Spark {
         let own = if self.has_master { logged.get(group) } else { logged.values().next() };
         let conf = Conf::of(&self.settings, own);
         let number = self.apps.len();
+        if number == 0 {
+            let drawn = || stream(view.seed(), Purpose::OfferPhase, &[]).random_range(0..conf.revive);
+            self.phase = self.settings.phase.unwrap_or_else(drawn);
+        }
         let pools = Pools::new(self.site.clone(), conf.mode);
         self.apps.push(App { conf, pools, rounds: 0, has_ended: false });
         self.by_group.insert(group.to_owned(), number);
@@ -208,7 +219,8 @@ impl Spark {
                 continue;
             }
             let most = conf.cores_max.unwrap_or(u64::MAX);
-            let asked = Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each: conf.executor_cores };
+            let asked =
+                Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each: conf.executor_cores };
             let worker = |node| {
                 let free = view.offers(node).0.minus(self.executors.on(node));
                 Worker { node, free: free.cpu / 1_000 }
@@ -216,7 +228,8 @@ impl Spark {
             let workers: Vec<Worker> = view.nodes().map(|(node, _)| worker(node)).collect();
             for (node, cores) in master::executors(asked, &workers, self.settings.spread_out) {
                 let offered = view.offers(node).0;
-                let memory = (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
+                let memory =
+                    (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
                 self.executors.add(app, node, Resources { cpu: cores * 1_000, memory }, view.now());
             }
         }
@@ -228,6 +241,9 @@ impl Spark {
         let mut changed: Vec<usize> = came.iter().map(|&number| self.executors.get(number).app).chain(lost).collect();
         changed.sort_unstable();
         changed.dedup();
+        if changed.is_empty() {
+            return Ok(());
+        }
         let executors = &self.executors;
         for set in self.sets.values_mut().filter(|set| set.is_submitted && changed.contains(&set.app)) {
             let app = set.app;
@@ -310,7 +326,10 @@ impl Policy for Spark {
         let stages = self.stages.take(job);
         self.events.push_back(Event::Over(stages));
         let group = view.job(job).group;
-        if self.has_master && !view.has_jobs(group) && let Some(&app) = self.by_group.get(group) {
+        if self.has_master
+            && !view.has_jobs(group)
+            && let Some(&app) = self.by_group.get(group)
+        {
             self.events.push_back(Event::Gone(app));
         }
     }
@@ -349,6 +368,10 @@ impl Policy for Spark {
     fn period(&self) -> Option<Ms> {
         let shortest = self.apps.iter().filter(|app| !app.has_ended).map(|app| app.conf.revive).min();
         Some(shortest.unwrap_or(conf::LONGEST))
+    }
+
+    fn phase(&self) -> Ms {
+        self.phase
     }
 
     fn skips_idle_ticks(&self) -> bool {

@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn s6_pools_below_their_minimum_come_first_then_by_weight_then_by_name() {
-        let mut own = pools(Mode::Fair, &[("a", Mode::Fifo, 1.0, 0), ("b", Mode::Fifo, 2.0, 0), ("c", Mode::Fifo, 1.0, 4)]);
+        let mut own =
+            pools(Mode::Fair, &[("a", Mode::Fifo, 1.0, 0), ("b", Mode::Fifo, 2.0, 0), ("c", Mode::Fifo, 1.0, 4)]);
         let places = ["a", "b", "c", "new"].map(|name| own.of(name));
         for (stage, &pool) in (0..).zip(&places) {
             own.wait(pool, stage);
