@@ -91,7 +91,7 @@ fn tasks(job: &str, (stage, after, tasks): &Stage<'_>) -> Vec<TaskRecord> {
             ..SplitRow::default()
         };
         TaskRecord {
-            splits: (0..).zip(*hosts).map(place).collect(),
+            splits: (0..).zip(hosts).map(place).collect(),
             attempts: vec![AttemptRow {
                 job_id: job.to_owned(),
                 task_id: task_id.clone(),
