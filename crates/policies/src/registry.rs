@@ -33,6 +33,7 @@ pub const POLICIES: &[PolicyInfo] = &[
     batch::dress::INFO,
     batch::easy::INFO,
     batch::conservative::INFO,
+    batch::spark::INFO,
 ];
 
 /// All speculators, in the order in which they are listed.

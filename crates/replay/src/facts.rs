@@ -5,7 +5,7 @@
 //! name their machines themselves.
 
 use resched_policies::{Finding, in_words};
-use resched_sim::batch::{Loaded, SizeRule, unit_of};
+use resched_sim::batch::{Loaded, LocalityCost, SizeRule, unit_of};
 use resched_sim::cluster_file::{Containers, Nodes};
 use resched_sim::hadoop::{self, Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
@@ -50,6 +50,7 @@ pub(crate) fn of_batch(loaded: &Loaded, manifest: Option<&Manifest>, unfinished:
     validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
     requests(skipped, work.tasks, &mut validity);
     too_large(loaded).into_iter().for_each(|fact| validity.add(fact));
+    loaded.locality.map(locality).into_iter().for_each(|fact| validity.add(fact));
     if let Some(manifest) = manifest {
         made(manifest, true, &mut validity);
         without_run_time(work, &mut validity);
@@ -202,6 +203,33 @@ fn too_large(loaded: &Loaded) -> Option<Fact> {
     );
     let remedy = format!("Give larger machines with --cores, --memory or --cluster{}.", unit_of(machines.amounts()));
     Some(Fact::new("capacity", grade_of(share), says).with_remedy(remedy))
+}
+
+/// How much longer batch tasks take away from the machines that they prefer.
+fn locality(cost: LocalityCost) -> Fact {
+    let of = |[_, rack, off]: [f64; 3]| {
+        format!("{rack:.2} times as long in the rack of its input and {off:.2} times elsewhere")
+    };
+    let remedy = "Give it with `locality` in `[cost]` of a cluster file.";
+    match cost {
+        LocalityCost::Given(factors) => {
+            Fact::new("placement", Grade::Measured, format!("A task takes {}, as the cluster file says.", of(factors)))
+        }
+        LocalityCost::Fitted(factors, [racks, offs]) => {
+            let says = format!(
+                "A task takes {}: fitted to {} and {} of the trace.",
+                of(factors),
+                counted(racks, "stage"),
+                counted(offs, "stage")
+            );
+            Fact::new("placement", Grade::Measured, says).with_remedy(remedy)
+        }
+        LocalityCost::Assumed => {
+            let says = "Tasks are assumed to take as long away from their input as beside it: too few of the trace ran away from it to \
+                        tell.";
+            Fact::new("placement", Grade::Assumed, says).with_remedy(remedy)
+        }
+    }
 }
 
 /// The grade of an answer of which so much is made or missing.

@@ -112,21 +112,22 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) progress: &'a mut dyn FnMut(u64),
     /// The policy's name.
     pub(crate) name: &'a str,
+    pub(crate) seed: u64,
     /// Whether to check the rules of the engine.
     pub(crate) check: bool,
 }
 
 impl BatchRun<'_> {
     fn start<O: batch::Observer>(self, observer: &mut O) -> Result<Counted, Error> {
-        let Self { loaded, policy, progress, name, check } = self;
+        let Self { loaded, policy, progress, name, seed, check } = self;
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         if !check {
             let batch::Tally { events, bound, .. } =
-                batch::replay(workload, machines, (name, policy), observer, progress)?;
+                batch::replay_seeded(workload, machines, (name, policy), seed, observer, progress)?;
             return Ok(Counted { events, bound, ..Counted::default() });
         }
         let mut checked = batch::Checked::new(workload, machines, name, observer);
-        let tally = batch::replay(workload, machines, (name, policy), &mut checked, progress)?;
+        let tally = batch::replay_seeded(workload, machines, (name, policy), seed, &mut checked, progress)?;
         checked.close()?;
         Ok(Counted { events: tally.events, bound: tally.bound, ..Counted::default() })
     }

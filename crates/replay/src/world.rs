@@ -435,7 +435,14 @@ impl World {
             ..info
         };
         sink.take(
-            Pending(run::Engine::Batch(BatchRun { loaded, policy, progress, name, check: self.setup.check })),
+            Pending(run::Engine::Batch(BatchRun {
+                loaded,
+                policy,
+                progress,
+                name,
+                seed: self.setup.seed,
+                check: self.setup.check,
+            })),
             info,
         )
     }
@@ -545,7 +552,10 @@ impl World {
     /// How the source is loaded.
     fn scope(&self) -> Scope {
         let Setup { unfinished, window, seed, unknown_request, .. } = self.setup;
-        Scope { unfinished, window, seed, unknown_request }
+        let locality = self.setup.cluster.cost.locality;
+        let is_given = |key: &String| key == "cost.locality" || key.starts_with("cost.locality.");
+        let given = self.setup.given.iter().any(is_given) || locality != ClusterConfig::default().cost.locality;
+        Scope { unfinished, window, seed, unknown_request, locality: given.then_some(locality) }
     }
 
     /// The tables of a workload file. They are dropped once machines and jobs are made from them. Only the data that

@@ -8,7 +8,7 @@ use resched_tables::run::{RunClock, RunWindow, Unfinished};
 use crate::ids::Ms;
 
 /// How a trace is loaded. The default keeps all of it and drops unfinished jobs from the metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scope {
     /// What becomes of work that had not ended when the trace ended.
     pub unfinished: Unfinished,
@@ -18,6 +18,9 @@ pub struct Scope {
     pub seed: u64,
     /// What a batch task requests that gives no request, in thousandths of a core; `None` for one core.
     pub unknown_request: Option<u64>,
+    /// How many times as long a batch task takes on a machine that it prefers, in the rack of one, and elsewhere; `None` to fit
+    /// that to the trace.
+    pub locality: Option<[f64; 3]>,
 }
 
 /// The part of a trace whose jobs count in metrics. All jobs are replayed; those outside warm the cluster up or keep it busy.

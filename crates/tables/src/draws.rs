@@ -55,6 +55,10 @@ pub enum Purpose {
     MovedInput = 22,
     /// The host that a task of Spark prefers, if it is known only that it prefers others than its own.
     PreferredHost = 23,
+    /// In which order Spark offers its executors to the task sets.
+    OfferOrder = 24,
+    /// At which part of each second Spark offers all executors.
+    OfferPhase = 25,
 }
 
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.

@@ -1,5 +1,4 @@
-//! The policies for production traces, which schedule tasks that request processor and memory, stages and gangs, but neither heartbeats
-//! nor places of input.
+//! The policies for production traces, which schedule tasks that request processor and memory, stages and gangs, without heartbeats.
 
 pub(crate) mod capacity;
 mod claims;
@@ -13,3 +12,4 @@ pub(crate) mod fifo;
 mod profile;
 mod queue;
 mod shares;
+pub(crate) mod spark;

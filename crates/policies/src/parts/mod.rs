@@ -16,6 +16,7 @@ pub mod pools;
 pub mod predict;
 pub mod profile;
 pub mod ranking;
+pub(crate) mod spark_time;
 pub mod statistics;
 pub mod task_progress;
 pub(crate) mod whole_requests;

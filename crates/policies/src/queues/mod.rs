@@ -3,6 +3,7 @@
 pub mod allocations;
 pub mod capacity;
 pub(crate) mod file;
+pub mod spark_pools;
 pub(crate) mod toml;
 pub mod tree;
 pub mod yarn_capacity;
@@ -10,6 +11,7 @@ pub mod yarn_fair;
 
 pub use allocations::{Allocations, PoolConfig, PoolMode};
 pub use capacity::CapacityQueue;
+pub use spark_pools::SparkPools;
 pub use tree::QueueTree;
 pub use yarn_capacity::YarnQueue;
 pub use yarn_fair::{FairQueue, SharePolicy};

@@ -1,4 +1,4 @@
-//! The Hadoop configuration of a site. It sets parameters of policies in place of their defaults, and settings of the
+//! The configuration of a site of Hadoop or Spark. It sets parameters of policies in place of their defaults, and settings of the
 //! cluster.
 //!
 //! ```text
@@ -7,6 +7,8 @@
 //! capacity-scheduler.xml ┘              └─▶ queues of the Capacity Schedulers
 //! mapred-queues.xml ──────────────────────▶ queues of MapReduce 1
 //! fair-scheduler.xml ─────────────────────▶ pools of MapReduce 1, or queues of YARN's Fair Scheduler
+//! spark-defaults.conf ────────────────────▶ properties of Spark ──▶ parameters of `spark`
+//! fairscheduler.xml ──────────────────────▶ pools of Spark
 //! ```
 //!
 //! A setting becomes a warning with its place if it is known but not modelled, or unknown but about scheduling.
@@ -19,6 +21,8 @@ mod hadoop_site;
 mod mapred_queues;
 mod properties;
 mod read;
+mod spark_defaults;
+mod spark_pools;
 mod xml;
 
 use std::collections::BTreeMap;
@@ -29,6 +33,7 @@ use toml::Table;
 use crate::parameter::Parameter;
 use crate::queues::allocations::Allocations;
 use crate::queues::capacity::CapacityQueue;
+use crate::queues::spark_pools::SparkPools;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
 use crate::queues::yarn_fair::FairQueue;
@@ -50,6 +55,8 @@ pub struct Site {
     pub yarn_queues: Option<QueueTree<YarnQueue>>,
     /// The queues of YARN's Fair Scheduler.
     pub yarn_fair: Option<QueueTree<FairQueue>>,
+    /// The pools of Spark's `fairscheduler.xml`.
+    pub spark_pools: Option<SparkPools>,
     /// The queues of MapReduce 1's Capacity Scheduler.
     pub mapred_queues: Option<QueueTree<CapacityQueue>>,
     /// Values of parameters, by policy and key, in place of their defaults.
@@ -92,6 +99,8 @@ impl SettingOrigin {
 const FAIR_SCHEDULER: &str = "fair-scheduler.xml";
 const CAPACITY_SCHEDULER: &str = "capacity-scheduler.xml";
 const MAPRED_QUEUES: &str = "mapred-queues.xml";
+const SPARK_DEFAULTS: &str = "spark-defaults.conf";
+const SPARK_POOLS: &str = "fairscheduler.xml";
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

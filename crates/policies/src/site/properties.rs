@@ -37,6 +37,11 @@ impl Properties {
         Ok(())
     }
 
+    /// Adds one of a file that is not XML.
+    pub(super) fn put(&mut self, property: Property) {
+        self.set.insert(property.name.clone(), property);
+    }
+
     fn set(&mut self, element: Element<'_>, notes: &Notes<'_>) -> Result<(), Error> {
         let part = |name: &str| {
             let attribute = || element.attribute(name).map(|value| value.trim().to_owned());

@@ -8,8 +8,8 @@ use resched_tables::store::sha256;
 use super::properties::Properties;
 use super::xml::{self, Notes};
 use super::{
-    CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, PolicyParameter, Site, SiteConf, capacity_scheduler,
-    fair_scheduler, hadoop_site, mapred_queues,
+    CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, PolicyParameter, SPARK_DEFAULTS, SPARK_POOLS, Site, SiteConf,
+    capacity_scheduler, fair_scheduler, hadoop_site, mapred_queues, spark_defaults, spark_pools,
 };
 use crate::error::Error;
 use crate::info::PolicyInfo;
@@ -45,7 +45,13 @@ impl SiteConf {
                 xml::read(&bytes, file, "configuration", &mut notes, |root, notes| properties.add(root, notes))?;
             }
         }
+        if let Some(bytes) = open(SPARK_DEFAULTS)? {
+            spark_defaults::read(&bytes, &mut properties, &mut notes);
+        }
         let mut site = Site::default();
+        if let Some(bytes) = open(SPARK_POOLS)? {
+            site.spark_pools = Some(xml::read(&bytes, SPARK_POOLS, "allocations", &mut notes, spark_pools::read)?);
+        }
         if let Some(bytes) = open(FAIR_SCHEDULER)? {
             xml::read(&bytes, FAIR_SCHEDULER, "allocations", &mut notes, |root, notes| {
                 fair_scheduler::read(root, &mut site, notes)
@@ -59,7 +65,8 @@ impl SiteConf {
         }
         site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
         if files.is_empty() {
-            let known = [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER]].concat().join(", ");
+            let known =
+                [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER, SPARK_DEFAULTS, SPARK_POOLS]].concat().join(", ");
             return Err(Error::Site(format!(
                 "{}: expected at least one of {known}, found none; name another folder",
                 dir.display()

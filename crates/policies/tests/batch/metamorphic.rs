@@ -15,7 +15,10 @@ fn policies(factor: i64) -> Vec<String> {
     let scaled = |info: &resched_policies::PolicyInfo| {
         let times = info.parameters.iter().filter(|parameter| parameter.unit == "ms");
         let times = times.filter_map(|one| Some(format!("{}={}", one.key, factor * one.default.parse::<i64>().ok()?)));
-        format!("{}:{}", info.name, times.collect::<Vec<_>>().join(",")).trim_end_matches(':').to_owned()
+        // What these come to by themselves, at whole intervals.
+        let own = [3_000, 1_000].map(|time| time * factor);
+        let own = (info.name == "spark").then(|| format!("wait={},revive={},phase=0", own[0], own[1]));
+        format!("{}:{}", info.name, times.chain(own).collect::<Vec<_>>().join(",")).trim_end_matches(':').to_owned()
     };
     POLICIES.iter().filter(|info| info.is_batch()).map(scaled).collect()
 }
@@ -151,5 +154,5 @@ proptest! {
     }
 }
 
-/// Policies that remember what has been: the second part of a trace is not new to them.
-const REMEMBER: [&str; 1] = ["batch-dress"];
+/// Policies that remember what has been: the second part of a trace is not new to them. Spark counts its offers, and draws by the count.
+const REMEMBER: [&str; 2] = ["batch-dress", "spark"];

@@ -11,7 +11,7 @@ use resched_tables::model::Outcome;
 use crate::support::{Ran, Seen, seen};
 
 /// Every policy, some with parameters that matter here.
-const POLICIES: [&str; 13] = [
+const POLICIES: [&str; 15] = [
     "batch-fifo",
     "batch-fifo:skip=true,depth=1000000",
     "batch-fifo:skip=true,depth=1,priority=true",
@@ -23,6 +23,8 @@ const POLICIES: [&str; 13] = [
     "batch-capacity:by=user,elastic=false,depth=3",
     "batch-dress:tick=7,pw=20,ts=1,te=1",
     "batch-dress:theta=0.5,release=literal,tick=1000",
+    "spark",
+    "spark:mode=fair,revive=7,legacy_reset=true",
     "easy",
     "conservative:depth=5",
 ];

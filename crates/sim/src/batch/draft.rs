@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::model::Locality;
+
 use super::jobs::{JobView, Jobs, NewJobs};
 use super::order::Order;
 use super::workload::{JobSpec, Task, TaskSpec, Try, Workload};
 use crate::Error;
-use crate::ids::{JobId, Ms, by_number};
+use crate::ids::{JobId, Ms, NodeId, by_number};
 use crate::loading::{LONGEST, Skipped};
 use crate::resources::Resources;
 
@@ -70,6 +72,14 @@ impl Draft {
         workload.names.push(name)?;
         workload.tasks.push(Task { job, demand, instances, gang, stage, tries: start, try_count });
         Ok(())
+    }
+
+    /// The task that was added last prefers these machines. Its tries ran at these levels.
+    pub(super) fn last_prefers(&mut self, nodes: &[NodeId], levels: &[Option<Locality>]) {
+        let Workload { tasks, places, .. } = &mut self.workload;
+        if let Some(last) = tasks.last() {
+            places.add(tasks.len() - 1, nodes, (last.tries as usize, levels));
+        }
     }
 
     /// Ends the current stage, which has the tasks since the last end of a stage.
@@ -136,6 +146,7 @@ impl Draft {
         let from = &mut self.workload;
         let jobs = std::mem::take(&mut from.jobs).in_order(order);
         let mut to = Workload { jobs, tries: std::mem::take(&mut from.tries), ..Workload::default() };
+        to.places.take_levels(&mut from.places);
         let (mut job_numbers, mut stage_numbers) = (vec![0; order.len()], vec![0; from.stage_tasks.len()]);
         for &old in order {
             let number = id(to.job_stages.len())?;
@@ -147,6 +158,7 @@ impl Draft {
                 let tasks = from.stage_tasks[old_stage as usize].clone();
                 let first = id(to.tasks.len())?;
                 for task in tasks.start as usize..tasks.end as usize {
+                    to.places.add(to.tasks.len(), from.places.of(task), (0, &[]));
                     to.tasks.push(Task { job: JobId(number), stage, ..from.tasks[task] });
                     to.names.push(from.names.get(task))?;
                 }

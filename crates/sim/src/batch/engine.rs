@@ -48,12 +48,27 @@ pub struct Tally {
 pub fn replay<O: Observer>(
     workload: &Workload,
     machines: &Machines,
+    named: (&str, &mut dyn Policy),
+    observer: &mut O,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tally, Error> {
+    replay_seeded(workload, machines, named, 1, observer, progress)
+}
+
+/// As [`replay`], with the seed of what the policy draws.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_seeded<O: Observer>(
+    workload: &Workload,
+    machines: &Machines,
     (name, policy): (&str, &mut dyn Policy),
+    seed: u64,
     observer: &mut O,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tally, Error> {
     let mut engine = Engine {
-        world: World::new(workload, machines),
+        world: World::new(workload, machines, seed),
         policy,
         observer,
         progress,
@@ -154,11 +169,14 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// Ticks come at multiples of the period while there are jobs.
     fn plan_tick(&mut self, more_to_come: bool) {
         let Some(period) = self.policy.period() else { return };
-        if self.world.active == 0 || (!more_to_come && self.idle_ticks >= MOST_IDLE_TICKS) {
+        let nothing_waits = self.world.waiting == 0 && self.policy.skips_idle_ticks();
+        if self.world.active == 0 || nothing_waits || (!more_to_come && self.idle_ticks >= MOST_IDLE_TICKS) {
             self.next_tick = None;
         } else if self.next_tick.is_none() {
             let period = period.max(1);
-            self.next_tick = Some((self.world.now / period + 1).saturating_mul(period));
+            let phase = self.policy.phase().rem_euclid(period);
+            let since = self.world.now.saturating_sub(phase).div_euclid(period);
+            self.next_tick = Some((since + 1).saturating_mul(period).saturating_add(phase));
         }
     }
 
@@ -187,6 +205,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         match fate {
             Fate::Again(_) => self.policy.task_waits(ran.task, View { world: &self.world }),
             Fate::Done(_) => {
+                let stage = self.world.workload.task(ran.task).stage;
+                self.world.shuffles.ended(stage, ended.node);
                 self.unit_done(ran.task)?;
                 self.start_ready()?;
             }
@@ -211,6 +231,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             start: ran.start,
             finish: self.world.now,
             outcome: Outcome::Lost,
+            locality: node.and_then(|node| self.world.level(ran.task, node)),
         }
     }
 
@@ -249,6 +270,11 @@ impl<O: Observer> Engine<'_, '_, O> {
     fn job_done(&mut self, job: JobId) -> Result<(), Error> {
         let state = self.world.jobs[job.index()];
         self.world.active -= 1;
+        if !self.world.left.is_empty()
+            && let Some(left) = self.world.left.get_mut(self.world.workload.job(job).group)
+        {
+            *left = left.saturating_sub(1);
+        }
         self.jobs_ended += 1;
         let ended = JobEnded { job, launch: state.launch, finish: self.world.now, outcome: state.outcome };
         self.observer.job_ended(&ended)?;
@@ -302,6 +328,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             return self.stage_done(stage);
         }
         self.changed = true;
+        self.world.shuffles.started(stage);
         for task in tasks.map(TaskId) {
             self.world.wait(task, workload.task(task).units());
             self.policy.task_waits(task, View { world: &self.world });

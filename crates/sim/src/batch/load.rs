@@ -15,6 +15,9 @@
 //!   memory is known, tasks request none.
 //! * A task that fits on no machine, or a gang that does not fit on all machines together, is left out
 //!   (`task-larger-than-any-machine`), because it could never start. So is a job without any other (`job-larger-than-any-machine`).
+//! * A task prefers the machines that its splits name (`place-outside-cluster` where the replay has no such machine). In a trace of
+//!   Spark, only those of a stage that reads no other count: the others prefer the machines that hold much of their input in the
+//!   replay. A logged attempt at a task with places tells how long it takes on other machines; [`super::LocalityCost`] says how.
 //! * All tasks of a job exist when it is submitted; later times in `attempts.queued` are ignored. Tasks without a stage
 //!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
 //!   any of its tasks depends on.
@@ -22,7 +25,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use resched_tables::model::{JobRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_tables::model::{JobRow, Locality, Outcome, Priority, TaskKind, TaskRow};
 use resched_tables::reader::{JobReader, Lazy};
 use resched_tables::run::{RunClock, RunWindow, Unfinished};
 use resched_tables::sink::Collected;
@@ -33,10 +36,12 @@ use super::index::Tree;
 use super::jobs::JobView;
 use super::log::{Log, of_attempt, of_task};
 use super::machines::Machines;
+use super::places::{Fit, LocalityCost};
+use super::shuffles;
 use super::survival::{Class, Observed, Survival};
 use super::tries::{Logged, in_order, of_instances};
 use super::workload::{Cut, Try, Workload};
-use crate::ids::Ms;
+use crate::ids::{Ms, NodeId};
 use crate::loading::{LONGEST, Skipped, skip};
 use crate::resources::Resources;
 use crate::scope::{Scope, Times, Work};
@@ -62,6 +67,8 @@ pub struct Loaded {
     pub clock: RunClock,
     /// How much of the work was seen whole.
     pub work: Work,
+    /// How much longer tasks take away from the machines that they prefer; `None` if the trace names no such machine.
+    pub locality: Option<LocalityCost>,
 }
 
 impl Loaded {
@@ -74,6 +81,7 @@ impl Loaded {
             window: self.window,
             clock: self.clock,
             work: self.work,
+            locality: self.locality,
         }
     }
 }
@@ -111,12 +119,13 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(&machines),
+        homes: log.has_places().then(|| Homes::of(&machines)),
         logged: Vec::new(),
         skipped,
     };
     let mut log_jobs = log.jobs()?;
     let mut draft = Draft::default();
-    let mut tasks = Tasks::default();
+    let mut tasks = Tasks { only_sources: log.shuffles_have_places(), ..Tasks::default() };
     let mut first = None;
     while log_jobs.next_job()? {
         rules.tasks(&mut log_jobs, &mut tasks)?;
@@ -142,8 +151,14 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
     let times = Times { begin, first, horizon };
     let (window, clock) = (scope.window.on_the_clock(times, first_submit), times.clock(first_submit));
     let end = horizon.saturating_sub(first).saturating_add(first_submit);
-    let workload = workload.cut_off(Cut { end, unfinished: scope.unfinished });
-    Ok(Loaded { workload, machines, skipped, window, clock, work })
+    let mut workload = workload.cut_off(Cut { end, unfinished: scope.unfinished });
+    let fitted = tasks.fit.cost();
+    let cost = scope.locality.map_or(fitted, |given| LocalityCost::Given(given));
+    let locality = (!workload.places.is_empty()).then_some(cost);
+    workload.level_factors = locality.map(LocalityCost::factors);
+    workload.shuffles_have_places = log.shuffles_have_places();
+    workload.applications.clone_from(log.applications());
+    Ok(Loaded { workload, machines, skipped, window, clock, work, locality })
 }
 
 /// How long the tasks of a log run, by class. Attempts that began before the log are left out, as their start is not known.
@@ -212,6 +227,31 @@ impl Room {
     }
 }
 
+/// Where the places of a log are in the replay.
+struct Homes {
+    by_name: BTreeMap<String, NodeId>,
+    racks: Vec<Option<u32>>,
+}
+
+impl Homes {
+    fn of(machines: &Machines) -> Self {
+        let name = |(place, node): (usize, &super::Machine)| (node.name.clone(), NodeId::at(place));
+        Self { by_name: machines.nodes().iter().enumerate().map(name).collect(), racks: machines.racks() }
+    }
+
+    /// How near an attempt ran to the nearest of these machines: as the log says, else by its host.
+    fn level(&self, said: Option<Locality>, host: Option<&str>, nodes: &[NodeId]) -> Option<Locality> {
+        if nodes.is_empty() || said.is_some() {
+            return said;
+        }
+        let rack = |node: NodeId| self.racks.get(node.index()).copied().flatten();
+        host.map(|host| match self.by_name.get(host) {
+            Some(&node) => shuffles::level(node, nodes, rack),
+            None => Locality::Off,
+        })
+    }
+}
+
 /// A task of the current job.
 struct Listed {
     /// Its id, as a part of [`Tasks::names`].
@@ -227,6 +267,8 @@ struct Listed {
     instances: u32,
     gang: bool,
     demand: Resources,
+    /// The machines that it prefers, as a part of [`Tasks::nodes`].
+    prefers: Range<usize>,
     /// The request that the log gives.
     cpu: Option<u64>,
     memory: Option<u64>,
@@ -245,6 +287,14 @@ struct Tasks {
     listed: Vec<Listed>,
     names: String,
     tries: Vec<Try>,
+    /// At which level each try ran.
+    levels: Vec<Option<Locality>>,
+    /// The machines that tasks prefer.
+    nodes: Vec<NodeId>,
+    /// Whether only tasks that read no other stage keep the machines of the log.
+    only_sources: bool,
+    /// How much longer tasks take away from them.
+    fit: Fit,
     stages: Vec<Stage>,
     /// The places of the stages by name.
     places: BTreeMap<String, usize>,
@@ -259,6 +309,8 @@ impl Tasks {
         self.listed.clear();
         self.names.clear();
         self.tries.clear();
+        self.levels.clear();
+        self.nodes.clear();
         self.stages.clear();
         self.places.clear();
         (self.unfinished, self.incomplete) = (false, false);
@@ -289,7 +341,7 @@ impl Tasks {
     /// Adds the job with its tasks, stage by stage.
     fn add_to(&mut self, draft: &mut Draft, job: JobView<'_>, after: &[&str]) -> Result<(), Error> {
         self.find_stages();
-        let Self { listed, names, tries, stages, .. } = self;
+        let Self { listed, names, tries, levels, nodes, only_sources, fit, stages, .. } = self;
         if stages.len() > 1 {
             listed.sort_by_key(|task| task.stage);
         }
@@ -297,7 +349,19 @@ impl Tasks {
             for task in of_stage {
                 let (name, tries) = (&names[task.name.clone()], &tries[task.tries.clone()]);
                 draft.task(name, task.demand, task.instances, task.gang, tries)?;
+                let is_source = stages.get(task.stage).is_none_or(|stage| stage.after.is_empty());
+                if task.prefers.is_empty() || (*only_sources && !is_source) {
+                    continue;
+                }
+                let levels = &levels[task.tries.clone()];
+                draft.last_prefers(&nodes[task.prefers.clone()], levels);
+                for (logged, level) in tries.iter().zip(levels) {
+                    if let Some(level) = level.filter(|_| is_source && logged.outcome == Outcome::Success) {
+                        fit.run(level, logged.run);
+                    }
+                }
             }
+            fit.end_stage();
             draft.end_stage()?;
         }
         let after = after.iter().map(|&id| id.to_owned()).collect();
@@ -329,6 +393,8 @@ struct Rules {
     work: Work,
     memory_is_limited: bool,
     room: Room,
+    /// Where the places of the log are in the replay; `None` if it names none.
+    homes: Option<Homes>,
     /// The attempts at the current task.
     logged: Vec<Logged>,
     skipped: Skipped,
@@ -379,16 +445,31 @@ impl Rules {
         tasks.clear();
         while log.next_task()? {
             self.logged.clear();
-            while let Some(attempt) = log.next_attempt()? {
-                self.logged.push(of_attempt(attempt));
+            let first = tasks.nodes.len();
+            if let Some(homes) = &self.homes {
+                while let Some(split) = log.next_split()? {
+                    match split.host().and_then(|host| homes.by_name.get(host)) {
+                        Some(node) if tasks.nodes[first..].contains(node) => {}
+                        Some(&node) => tasks.nodes.push(node),
+                        None if split.host().is_some() => skip(&mut self.skipped, "place-outside-cluster", 1),
+                        None => {}
+                    }
+                }
             }
-            self.task(log.job(), log.task(), tasks);
+            while let Some(attempt) = log.next_attempt()? {
+                let level = self.homes.as_ref().and_then(|homes| {
+                    homes.level(attempt.locality(), attempt.host(), tasks.nodes.get(first..).unwrap_or_default())
+                });
+                self.logged.push(Logged { level, ..of_attempt(attempt) });
+            }
+            self.task(log.job(), log.task(), first, tasks);
         }
         Ok(())
     }
 
     /// Adds a task with its attempts, unless it is left out.
-    fn task(&mut self, job: Lazy<'_, JobRow>, entry: Lazy<'_, TaskRow>, tasks: &mut Tasks) {
+    /// It prefers the machines from `prefers` on.
+    fn task(&mut self, job: Lazy<'_, JobRow>, entry: Lazy<'_, TaskRow>, prefers: usize, tasks: &mut Tasks) {
         if matches!(entry.kind(), TaskKind::Setup | TaskKind::Cleanup) {
             self.skip("task-of-set-up-or-clean-up", 1);
             return;
@@ -401,7 +482,7 @@ impl Rules {
         };
         let gang = entry.gang().unwrap_or(false) && instances > 1;
         let first = tasks.tries.len();
-        self.add_tries(of_task(entry), instances, gang, &mut tasks.tries);
+        self.add_tries(of_task(entry), instances, gang, (&mut tasks.tries, &mut tasks.levels));
         let never_started = tasks.tries.len() == first && entry.outcome() == Outcome::Incomplete;
         let own = &tasks.tries[first..];
         let unfinished = never_started || own.iter().any(|logged| logged.outcome == Outcome::Incomplete);
@@ -417,6 +498,7 @@ impl Rules {
                 tasks.tries.truncate(first);
             }
         }
+        tasks.levels.resize(tasks.tries.len(), None);
         if tasks.tries.len() == first {
             tasks.incomplete |= never_started;
             self.skip(if never_started { "task-never-started" } else { "task-without-run-time" }, 1);
@@ -438,6 +520,7 @@ impl Rules {
             instances,
             gang,
             demand: Resources::NONE,
+            prefers: prefers..tasks.nodes.len(),
             cpu: number(entry.cpu_request(), Machines::MOST.cpu),
             memory: number(entry.memory_request(), Machines::MOST.memory),
         });
@@ -462,7 +545,13 @@ impl Rules {
     }
 
     /// Adds the tries at the current task; `own` has the times of the task itself.
-    fn add_tries(&mut self, own: Logged, instances: u32, gang: bool, tries: &mut Vec<Try>) {
+    fn add_tries(
+        &mut self,
+        own: Logged,
+        instances: u32,
+        gang: bool,
+        (tries, levels): (&mut Vec<Try>, &mut Vec<Option<Locality>>),
+    ) {
         let Self { horizon, logged, skipped, .. } = self;
         let timed_by_row = logged.is_empty();
         let logged = if timed_by_row { &[own] } else { logged.as_slice() };
@@ -474,9 +563,9 @@ impl Rules {
         };
         let first = tries.len();
         if instances == 1 || gang {
-            in_order(logged, *horizon, &mut skip_attempt, tries);
+            in_order(logged, *horizon, &mut skip_attempt, (&mut *tries, levels));
         } else {
-            of_instances(logged, instances, *horizon, &mut skip_attempt, tries);
+            of_instances(logged, instances, *horizon, &mut skip_attempt, (&mut *tries, levels));
         }
         if timed_by_row && tries.len() > first {
             self.skip("task-timed-by-its-row", 1);

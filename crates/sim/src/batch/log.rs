@@ -1,11 +1,13 @@
 //! What a replay reads of a production log, in the tables of a trace or in memory.
 
+use std::collections::BTreeMap;
+
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{AttemptRow, JobRow, NodeRow, TaskRow};
 use resched_tables::reader::{Cursor, JobReader, Lazy, View, Wanted};
 use resched_tables::sink::Collected;
 use resched_tables::store::columns::Row;
-use resched_tables::store::{Amounts, Trace};
+use resched_tables::store::{Amounts, System, Trace};
 
 use super::tries::Logged;
 use crate::Error;
@@ -43,9 +45,14 @@ const WANTED: Wanted<'_> = Wanted {
         "instances",
         "gang",
     ],
-    // Production logs name no places of input.
     splits: &[],
     attempts: &["task_id", "start", "finish", "run_time", "outcome"],
+};
+/// What is read beside that of a log that names preferred places.
+const WITH_PLACES: Wanted<'_> = Wanted {
+    splits: &["task_id", "host"],
+    attempts: &["task_id", "start", "finish", "run_time", "outcome", "host", "locality"],
+    ..WANTED
 };
 
 /// A log.
@@ -126,10 +133,37 @@ impl<'a> Log<'a> {
         }
     }
 
+    /// Whether it names preferred places of tasks.
+    pub(super) fn has_places(&self) -> bool {
+        match self {
+            Self::Trace(trace) => trace.manifest().rows.get("splits").is_none_or(|&rows| rows > 0),
+            Self::Memory(tables) => tables.jobs.iter().flat_map(|job| &job.tasks).any(|task| !task.splits.is_empty()),
+        }
+    }
+
+    /// The settings of scheduling of its applications.
+    pub(super) fn applications(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
+        match self {
+            Self::Trace(trace) => &trace.manifest().applications,
+            Self::Memory(tables) => &tables.applications,
+        }
+    }
+
+    /// Whether the system that ran its tasks looks where their input is that another stage wrote: Spark.
+    pub(super) fn shuffles_have_places(&self) -> bool {
+        match self {
+            Self::Trace(trace) => trace.manifest().system == Some(System::Spark),
+            Self::Memory(tables) => !tables.applications.is_empty(),
+        }
+    }
+
     /// Its jobs.
     pub(super) fn jobs(&self) -> Result<JobReader<'a>, Error> {
         match self {
-            Self::Trace(trace) => Ok(JobReader::of_trace(trace, WANTED)?),
+            Self::Trace(trace) => {
+                let wanted = if self.has_places() { WITH_PLACES } else { WANTED };
+                Ok(JobReader::of_trace(trace, wanted)?)
+            }
             Self::Memory(tables) => Ok(JobReader::of_records(&tables.jobs)),
         }
     }
@@ -137,12 +171,12 @@ impl<'a> Log<'a> {
 
 /// The times of an attempt.
 pub(super) fn of_attempt(row: Lazy<'_, AttemptRow>) -> Logged {
-    Logged { outcome: row.outcome(), start: row.start(), finish: row.finish(), run_time: row.run_time() }
+    Logged { outcome: row.outcome(), start: row.start(), finish: row.finish(), run_time: row.run_time(), level: None }
 }
 
 /// The times and outcome of a task itself, for a task that no attempt is known of.
 pub(super) fn of_task(row: Lazy<'_, TaskRow>) -> Logged {
-    Logged { outcome: row.outcome(), start: row.start(), finish: row.finish(), run_time: None }
+    Logged { outcome: row.outcome(), start: row.start(), finish: row.finish(), ..Logged::default() }
 }
 
 /// The later of two instants. An impossible time does not make the trace longer.

@@ -42,10 +42,24 @@ pub struct Change {
     pub capacity: Resources,
 }
 
+/// What an application had of a machine in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Executor {
+    /// The machine.
+    pub node: NodeId,
+    /// The application, as the jobs name it in their group.
+    pub group: String,
+    /// What it has: the most that it had at any time.
+    pub capacity: Resources,
+    /// From when on it was there, ms; `None`: from the start.
+    pub added: Option<Ms>,
+}
+
 /// The machines of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machines {
     nodes: Vec<Machine>,
+    executors: Vec<Executor>,
     changes: Vec<Change>,
     placement: Placement,
     /// How many of them have a size that the trace does not give, and where it is from.
@@ -78,6 +92,7 @@ impl Machines {
         let machine = |number| Machine { name: host_name(number), rack: None, capacity };
         Self {
             nodes: (0..count).map(machine).collect(),
+            executors: Vec::new(),
             changes: Vec::new(),
             placement,
             unknown: 0,
@@ -98,7 +113,8 @@ impl Machines {
         let change = |&(at, node, capacity): &(Ms, usize, Resources)| Change { at, node: NodeId::at(node), capacity };
         let mut changes: Vec<Change> = changes.iter().map(change).collect();
         changes.sort_by_key(|change| change.at);
-        Ok(Self { nodes, changes, placement, unknown: 0, rule: SizeRule::Given, amounts: Amounts::Absolute })
+        let rest = Self::alike(0, Resources::NONE, placement);
+        Ok(Self { nodes, changes, ..rest })
     }
 
     /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
@@ -119,7 +135,8 @@ impl Machines {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
             return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, own.placement) });
         }
-        let reported = Reported { rows: summed(log.nodes()?) };
+        let (rows, executors) = by_application(log.nodes()?);
+        let reported = Reported { rows };
         if reported.rows.is_empty() {
             return Err(Error::Config(format!(
                 "{}: the trace names no machine; say how many there are, with `--nodes <N> --cores <of each>` or with \
@@ -141,7 +158,8 @@ impl Machines {
                 log.name()
             ))
         })?;
-        let machines = Self { rule, amounts, ..reported.followed(usual, own.placement, skipped)? };
+        let mut machines = Self { rule, amounts, ..reported.followed(usual, own.placement, skipped)? };
+        machines.add_executors(executors, usual);
         Ok(match own.clones {
             Some(count) => machines.resized(count),
             None => machines,
@@ -162,10 +180,17 @@ impl Machines {
             let change = *change;
             homes[change.node.index()].iter().map(move |&node| Change { node, ..change }).collect::<Vec<_>>()
         };
+        let executors = self.executors.iter().flat_map(|executor| {
+            homes[executor.node.index()].iter().map(|&node| Executor { node, ..executor.clone() })
+        });
         Self {
+            executors: executors.collect(),
             changes: self.changes.iter().flat_map(of).collect(),
             nodes: all.into_iter().map(node).collect(),
-            ..*self
+            placement: self.placement,
+            unknown: self.unknown,
+            rule: self.rule,
+            amounts: self.amounts,
         }
     }
 
@@ -173,6 +198,9 @@ impl Machines {
     pub(super) fn start_at(&mut self, shift: Ms, start: Ms) {
         for change in &mut self.changes {
             change.at = change.at.saturating_add(shift);
+        }
+        for executor in &mut self.executors {
+            executor.added = executor.added.map(|at| at.saturating_add(shift)).filter(|&at| at > start);
         }
         let before = self.changes.partition_point(|change| change.at <= start);
         for change in self.changes.drain(..before) {
@@ -199,6 +227,29 @@ impl Machines {
     /// The machines, by [`NodeId`].
     pub fn nodes(&self) -> &[Machine] {
         &self.nodes
+    }
+
+    /// What applications had of the machines, by machine, then by application; empty if the log does not say it.
+    pub fn executors(&self) -> &[Executor] {
+        &self.executors
+    }
+
+    /// Takes what applications had. What the log does not say is as usual.
+    fn add_executors(&mut self, executors: BTreeMap<(String, String), Offered>, usual: Resources) {
+        let number = |host: &String| self.nodes.binary_search_by(|node| node.name.cmp(host)).ok();
+        let executor = |((host, group), own): ((String, String), Offered)| {
+            let known = |amount: u64, usual: u64| if amount > 0 { amount } else { usual };
+            let capacity = own.most.zip(usual, known);
+            Some(Executor { node: NodeId::at(number(&host)?), group, capacity, added: own.since })
+        };
+        self.executors = executors.into_iter().filter_map(executor).collect();
+    }
+
+    /// The rack of each machine as a number, if it is known.
+    pub(super) fn racks(&self) -> Vec<Option<u32>> {
+        let racks: BTreeSet<&str> = self.nodes.iter().filter_map(|node| node.rack.as_deref()).collect();
+        let number = |rack: &str| racks.iter().position(|&own| own == rack).map(|place| place as u32);
+        self.nodes.iter().map(|node| node.rack.as_deref().and_then(number)).collect()
     }
 
     /// The changes of the machines, by time.
@@ -257,70 +308,6 @@ struct Reported {
     rows: Vec<NodeRow>,
 }
 
-/// The rows of machines that applications share out, each with the sum of what the applications hold of it then.
-///
-/// Rows of applications (`group`) say what one of them holds of a machine. A machine leaves when the last of them lets it go. The end of
-/// the last application is the end of its log, and no machine leaves then: a replay may need them for longer.
-fn summed(mut rows: Vec<NodeRow>) -> Vec<NodeRow> {
-    if rows.iter().all(|row| row.group.is_none()) {
-        return rows;
-    }
-    // A null time is the start. At one instant, the order of the trace counts.
-    rows.sort_by_key(|row| row.time);
-    let mut held: BTreeMap<String, Held> = BTreeMap::new();
-    let mut all: Vec<NodeRow> = Vec::with_capacity(rows.len());
-    for mut row in rows {
-        let own = held.entry(row.host.clone()).or_default();
-        let was_there = !own.by_group.is_empty();
-        match row.event {
-            NodeChange::Remove => own.by_group.remove(&row.group),
-            _ => own.by_group.insert(row.group.take(), [row.cpu, row.memory]),
-        };
-        row.group = None;
-        row.event = match (was_there, own.by_group.is_empty()) {
-            (_, true) => NodeChange::Remove,
-            (true, false) => NodeChange::Update,
-            (false, false) => NodeChange::Add,
-        };
-        [row.cpu, row.memory] = own.sum();
-        // Changes of one instant are one change.
-        match own.last.and_then(|last| all.get_mut(last)).filter(|last| last.time == row.time) {
-            Some(last) => *last = row,
-            None => {
-                own.last = Some(all.len());
-                all.push(row);
-            }
-        }
-    }
-    if held.values().all(|own| own.by_group.is_empty()) {
-        let end = all.iter().map(|row| row.time).max();
-        all.retain(|row| Some(row.time) != end);
-    }
-    all
-}
-
-/// What applications hold of a machine.
-#[derive(Default)]
-struct Held {
-    /// Processor and memory, by application.
-    by_group: BTreeMap<Option<String>, [Option<i64>; 2]>,
-    /// The place of the latest row about it.
-    last: Option<usize>,
-}
-
-impl Held {
-    /// The sum of each; `None` if one is not known.
-    fn sum(&self) -> [Option<i64>; 2] {
-        let add = |sum: [Option<i64>; 2], own: &[Option<i64>; 2]| {
-            [0, 1].map(|n| sum[n].and_then(|sum| sum.checked_add(own[n]?)))
-        };
-        match self.by_group.is_empty() {
-            true => [None, None],
-            false => self.by_group.values().fold([Some(0), Some(0)], add),
-        }
-    }
-}
-
 /// A possible number that is not 0: Alibaba writes 0 for an unknown number.
 fn amount(number: Option<i64>, most: u64) -> Option<u64> {
     number.and_then(|number| u64::try_from(number).ok()).filter(|number| (1..=most).contains(number))
@@ -332,6 +319,49 @@ fn cpu(row: &NodeRow) -> Option<u64> {
 
 fn memory(row: &NodeRow) -> Option<u64> {
     amount(row.memory, Machines::MOST.memory)
+}
+
+/// What was offered by some rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Offered {
+    now: Resources,
+    most: Resources,
+    since: Option<Ms>,
+}
+
+/// Joins the rows of each machine that offers executors of applications: the machine offers what they had together at most, from the
+/// first on. That an executor goes does not make the machine smaller, as it mostly goes because its application ends. Also
+/// returns what each application had of each machine.
+fn by_application(rows: Vec<NodeRow>) -> (Vec<NodeRow>, BTreeMap<(String, String), Offered>) {
+    let (mut own, mut rest): (Vec<NodeRow>, Vec<NodeRow>) = rows.into_iter().partition(|row| row.group.is_some());
+    // Of what happens at one instant, what goes makes room for what comes.
+    own.sort_by_key(|row| (row.time, row.event != NodeChange::Remove));
+    let mut executors: BTreeMap<(String, String), Offered> = BTreeMap::new();
+    let mut hosts: BTreeMap<String, (Offered, Option<String>)> = BTreeMap::new();
+    for row in own {
+        let amounts = Resources { cpu: cpu(&row).unwrap_or(0), memory: memory(&row).unwrap_or(0) };
+        let after = if row.event == NodeChange::Remove { Resources::NONE } else { amounts };
+        let first = Offered { since: row.time, ..Offered::default() };
+        let executor = executors.entry((row.host.clone(), row.group.unwrap_or_default())).or_insert(first);
+        let (host, rack) = hosts.entry(row.host).or_insert((first, None));
+        host.now = host.now.minus(executor.now).plus(after);
+        executor.now = after;
+        for offered in [executor, host] {
+            offered.most = offered.most.max(offered.now);
+        }
+        *rack = rack.take().or(row.rack);
+    }
+    hosts.retain(|host, _| rest.iter().all(|row| row.host != *host));
+    rest.extend(hosts.into_iter().map(|(host, (Offered { most, since, .. }, rack))| NodeRow {
+        host,
+        rack,
+        time: since,
+        event: NodeChange::Add,
+        cpu: i64::try_from(most.cpu).ok().filter(|&cpu| cpu > 0),
+        memory: i64::try_from(most.memory).ok().filter(|&memory| memory > 0),
+        ..NodeRow::default()
+    }));
+    (rest, executors)
 }
 
 impl Reported {
@@ -452,37 +482,32 @@ mod tests {
         assert_eq!(machines.largest(), amount(4_000, 8));
     }
 
+    /// Executors of `b` take the place of those of `a`: the machine never offered more than both had at once.
     #[test]
-    fn applications_share_a_machine_and_it_leaves_with_the_last_but_not_at_the_end_of_all() {
+    fn a_machine_offers_what_its_executors_had_together_at_most() {
         use NodeChange::{Add, Remove, Update};
         let of = |group: &str, row: NodeRow| NodeRow { group: Some(group.to_owned()), ..row };
         let rows = vec![
             of("a", row("h", Some(10), Add, Some(2_000), Some(4))),
             of("a", row("i", Some(10), Add, Some(1_000), Some(2))),
+            of("b", row("h", Some(20), Add, Some(1_000), Some(1))),
+            of("b", row("h", Some(30), Update, Some(2_000), Some(2))),
             of("a", row("h", Some(30), Remove, None, None)),
-            of("b", row("h", Some(20), Add, Some(3_000), Some(8))),
-            of("b", row("h", Some(30), Update, Some(4_000), Some(9))),
             of("a", row("i", Some(30), Remove, None, None)),
             of("b", row("h", Some(90), Remove, None, None)),
+            row("j", None, Add, Some(1_000), Some(2)),
         ];
-        let reported = |rows: &[NodeRow]| -> Vec<_> {
-            rows.iter().map(|row| (row.host.clone(), row.time.unwrap(), row.event, row.cpu, row.memory)).collect()
-        };
-        let change = |host: &str, at, event, cpu, memory| (host.to_owned(), at, event, cpu, memory);
+        let (rows, executors) = by_application(rows);
+        let machines: Vec<_> = rows.iter().map(|row| (row.host.as_str(), row.time, row.cpu, row.memory)).collect();
         let expected = [
-            change("h", 10, Add, Some(2_000), Some(4)),
-            change("i", 10, Add, Some(1_000), Some(2)),
-            change("h", 20, Update, Some(5_000), Some(12)),
-            change("h", 30, Update, Some(4_000), Some(9)),
-            change("i", 30, Remove, None, None),
+            ("j", None, Some(1_000), Some(2)),
+            ("h", Some(10), Some(3_000), Some(5)),
+            ("i", Some(10), Some(1_000), Some(2)),
         ];
-        assert_eq!(reported(&summed(rows.clone())), expected);
-        // A machine that serves all besides stays.
-        let mut shared = rows;
-        shared.push(row("j", None, Add, Some(1_000), Some(2)));
-        assert_eq!(summed(shared).last().map(|row| (row.host.as_str(), row.event)), Some(("h", Remove)));
-        let plain = vec![row("h", Some(20), Add, None, None), row("h", Some(10), Remove, None, None)];
-        assert_eq!(summed(plain.clone()), plain);
+        assert_eq!(machines, expected);
+        let most: Vec<_> =
+            executors.iter().map(|((host, group), own)| (host.as_str(), group.as_str(), own.most.cpu)).collect();
+        assert_eq!(most, [("h", "a", 2_000), ("h", "b", 2_000), ("i", "a", 1_000)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Replay of production traces: tasks that request processor and memory, stages, gangs; no heartbeats and no places of input.
+//! Replay of production traces: tasks that request processor and memory, stages, gangs; no heartbeats.
 //!
 //! ```text
 //! Trace, cluster file ──load──▶ Workload, Machines ─┐
@@ -16,6 +16,10 @@
 //! starts; machines change; jobs are submitted; the policy has its tick; and, if tasks wait, the policy is asked once.
 //! A task of zero length ends at the instant of its start, after that pass, and another pass follows.
 //!
+//! **Places.** A task may prefer machines: those that the trace names, or, in a trace of Spark, those that hold much of
+//! what a stage wrote that it reads. Only some policies look at that. How near a task ran is recorded under all of them, and
+//! a task takes longer away from the machines that the trace names ([`LocalityCost`]).
+//!
 //! **Attempt times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
 //! [`View::estimate`].
 
@@ -31,8 +35,10 @@ mod machines;
 mod names;
 mod observer;
 mod order;
+mod places;
 mod policy;
 mod run_rows;
+mod shuffles;
 mod survival;
 mod tries;
 mod view;
@@ -41,11 +47,12 @@ mod world;
 
 pub use crate::ids::AttemptId;
 pub use check::Checked;
-pub use engine::{Tally, replay};
+pub use engine::{Tally, replay, replay_seeded};
 pub use jobs::{Job, JobView, Jobs};
 pub use load::{Loaded, load, load_records};
-pub use machines::{Change, Machine, Machines, SizeRule, unit_of};
+pub use machines::{Change, Executor, Machine, Machines, SizeRule, unit_of};
 pub use observer::{Ended, Launched, Observer};
+pub use places::LocalityCost;
 pub use policy::{Offer, Orders, Policy};
 pub use run_rows::RunRows;
 pub use view::View;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::ids::{AttemptId, Ms, NodeId, TaskId};
 use crate::observer::Reports;
-use resched_tables::model::Outcome;
+use resched_tables::model::{Locality, Outcome};
 
 /// An instance or a gang has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Ended {
     pub finish: Ms,
     /// How it ended; `Lost` if its machine left.
     pub outcome: Outcome,
+    /// How near it ran to a machine that its task prefers; `None` if it prefers none, or ran on several machines.
+    pub locality: Option<Locality>,
 }
 
 /// Receives what happens in a replay. If a method returns an error, the replay ends with it.

@@ -6,7 +6,8 @@ use super::observer::Ended;
 use super::view::View;
 use super::world::World;
 use crate::error::Violation;
-use crate::ids::{AttemptId, JobId, Ms, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
+use crate::resources::Resources;
 
 /// A scheduling policy for production traces.
 ///
@@ -39,7 +40,17 @@ pub trait Policy {
         None
     }
 
-    /// Called at every multiple of [`Policy::period`] of the simulated clock.
+    /// How long after each multiple of [`Policy::period`] the tick comes, ms.
+    fn phase(&self) -> Ms {
+        0
+    }
+
+    /// Whether ticks may be left out while nothing waits.
+    fn skips_idle_ticks(&self) -> bool {
+        false
+    }
+
+    /// Called at every multiple of [`Policy::period`] of the simulated clock, or after it ([`Policy::phase`]).
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
     // The decision.
@@ -100,6 +111,38 @@ impl Offer<'_, '_> {
             self.world.reasons.give(own.job, 0, Reason::Fit, None);
         }
         Ok(started)
+    }
+
+    /// Starts a unit of a task on these machines: an instance on one, or a gang with so many instances on each.
+    ///
+    /// # Errors
+    /// [`Violation`] if the task does not wait, the number of instances is wrong, or a machine has no room.
+    pub fn start_on(&mut self, task: TaskId, places: &[(NodeId, u32)]) -> Result<AttemptId, Violation> {
+        let world = &mut *self.world;
+        let own = *world.workload.task(task);
+        let wrong = |what: &str| Err(Violation(format!("starts {}, {what}", world.workload.task_name(task))));
+        if world.tasks[task.index()].waiting == 0 {
+            return wrong("which does not wait");
+        }
+        let instances: u64 = places.iter().map(|&(_, count)| u64::from(count)).sum();
+        if instances != u64::from(if own.gang { own.instances } else { 1 }) || places.iter().any(|place| place.1 == 0) {
+            return wrong("with another number of instances than it has");
+        }
+        let has_room = |&(node, count): &(NodeId, u32)| world.free_of(node).holds(own.demand.times(u64::from(count)));
+        let distinct = (1..places.len()).all(|place| places[..place].iter().all(|other| other.0 != places[place].0));
+        if !distinct || !places.iter().all(has_room) {
+            return wrong("for which a machine has no room");
+        }
+        self.before = self.started.len();
+        let start = world.start_on(task, places);
+        self.started.push(start);
+        world.reasons.end(own.job, 0);
+        Ok(start.0)
+    }
+
+    /// What is free on a machine.
+    pub fn free_of(&self, node: NodeId) -> Resources {
+        self.world.free_of(node)
     }
 
     /// What the latest [`Offer::start`] started.

@@ -112,7 +112,7 @@ impl RowSource for BatchRows<'_> {
             finish: Some(ended.finish),
             outcome: ended.outcome,
             node: ended.node.map(|node| node.0),
-            locality: None,
+            locality: ended.locality,
             speculative: None,
             error: None,
             cpu_request: i64::try_from(held.cpu).ok(),

@@ -7,7 +7,7 @@
 //! attempt that still ran at the end of the trace is incomplete, with the time until then; [`super::workload::Cut`] says what becomes
 //! of it.
 
-use resched_tables::model::Outcome;
+use resched_tables::model::{Locality, Outcome};
 
 use super::workload::Try;
 use crate::ids::Ms;
@@ -21,6 +21,8 @@ pub(super) struct Logged {
     pub(super) finish: Option<Ms>,
     /// How long it ran, if that is known but not when it started.
     pub(super) run_time: Option<Ms>,
+    /// How near to a place of its task it ran.
+    pub(super) level: Option<Locality>,
 }
 
 impl Logged {
@@ -35,8 +37,13 @@ impl Logged {
     }
 }
 
-/// Adds the tries at a single instance or a gang, in the order of its log. `skip` counts what is left out.
-pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&str, u64), tries: &mut Vec<Try>) {
+/// Adds the tries at a single instance or a gang, in the order of its log, and the level of each. `skip` counts what is left out.
+pub(super) fn in_order(
+    logged: &[Logged],
+    horizon: Ms,
+    skip: &mut impl FnMut(&str, u64),
+    (tries, levels): (&mut Vec<Try>, &mut Vec<Option<Locality>>),
+) {
     for (place, attempt) in logged.iter().enumerate() {
         let is_last = place + 1 == logged.len();
         let outcome = match attempt.outcome {
@@ -57,6 +64,7 @@ pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&st
             continue;
         };
         tries.push(Try { outcome, run });
+        levels.push(attempt.level);
         if outcome == Outcome::Success {
             skip("attempt-after-success", (logged.len() - place - 1) as u64);
             break;
@@ -71,15 +79,19 @@ pub(super) fn of_instances(
     instances: u32,
     horizon: Ms,
     skip: &mut impl FnMut(&str, u64),
-    tries: &mut Vec<Try>,
+    (tries, levels): (&mut Vec<Try>, &mut Vec<Option<Locality>>),
 ) {
     let first = tries.len();
     let mut add = |wanted: fn(Outcome) -> Option<Outcome>| {
         let room = (instances as usize).saturating_sub(tries.len() - first);
-        let found = logged
-            .iter()
-            .filter_map(|attempt| Some(Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? }));
-        tries.extend(found.take(room));
+        let found = logged.iter().filter_map(|attempt| {
+            let own = Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? };
+            Some((own, attempt.level))
+        });
+        for (own, level) in found.take(room) {
+            tries.push(own);
+            levels.push(level);
+        }
         tries.len() - first
     };
     add(|outcome| match outcome {
@@ -104,7 +116,7 @@ mod tests {
     const HORIZON: Ms = 1_000;
 
     fn logged(outcome: Outcome, start: Ms, finish: Option<Ms>) -> Logged {
-        Logged { outcome, start: Some(start), finish, run_time: None }
+        Logged { outcome, start: Some(start), finish, ..Logged::default() }
     }
 
     fn reported(tries: &[Try]) -> Vec<(Outcome, Ms)> {
@@ -119,7 +131,7 @@ mod tests {
                 *skipped.entry(cause.to_owned()).or_insert(0) += n;
             }
         };
-        in_order(attempts, HORIZON, &mut skip, &mut tries);
+        in_order(attempts, HORIZON, &mut skip, (&mut tries, &mut Vec::new()));
         (reported(&tries), skipped)
     }
 
@@ -153,7 +165,7 @@ mod tests {
         assert_eq!(in_order_of(&[logged(Unknown, 5, Some(9))]).0, [(Success, 4)]);
         assert_eq!(in_order_of(&[logged(Failed, 5, Some(9))]).0, [(Failed, 4)]);
         assert_eq!(in_order_of(&[logged(Success, 9, Some(5))]).0, [], "it ends before it starts");
-        let unknown = Logged { outcome: Success, start: None, finish: None, run_time: Some(7) };
+        let unknown = Logged { outcome: Success, run_time: Some(7), ..Logged::default() };
         assert_eq!(in_order_of(&[unknown]).0, [(Success, 7)], "when it ran is not known");
     }
 
@@ -166,13 +178,13 @@ mod tests {
             skipped.insert(cause.to_owned(), n);
         };
         let mut tries = Vec::new();
-        of_instances(&attempts, 5, HORIZON, &mut skip, &mut tries);
+        of_instances(&attempts, 5, HORIZON, &mut skip, (&mut tries, &mut Vec::new()));
         assert_eq!(reported(&tries), [(Success, 3), (Success, 4)]);
         assert_eq!(skipped["attempt-beside-those-of-instances"], 1);
         assert_eq!(skipped["instance-with-the-run-time-of-another"], 3);
         let killed = [logged(Killed, 0, Some(3)), logged(Failed, 0, Some(9))];
         tries.clear();
-        of_instances(&killed, 2, HORIZON, &mut |_, _| (), &mut tries);
+        of_instances(&killed, 2, HORIZON, &mut |_, _| (), (&mut tries, &mut Vec::new()));
         assert_eq!(reported(&tries), [(Killed, 3)]);
     }
 }

@@ -1,11 +1,14 @@
 //! The world as a policy sees it.
 
+use std::collections::BTreeMap;
+
 use resched_tables::model::Reason;
 
 use super::jobs::JobView;
+use super::machines::{Executor, Machine};
 use super::workload::Task;
 use super::world::World;
-use crate::ids::{JobId, Ms, TaskId};
+use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::resources::Resources;
 
 /// The world as it is now, without run times, outcomes and future jobs. A policy knows only the jobs and tasks that the
@@ -77,6 +80,51 @@ impl<'a> View<'a> {
     #[inline]
     pub fn free(self) -> Resources {
         self.world.free
+    }
+
+    /// The machines that a task prefers, each once; none if it does not matter where it runs.
+    pub fn preferred(self, task: TaskId) -> &'a [NodeId] {
+        self.world.preferred(task)
+    }
+
+    /// The number of the stage of a task. Stages are numbered over all jobs, in their order.
+    pub fn stage(self, task: TaskId) -> u32 {
+        self.task(task).stage
+    }
+
+    /// The machines, by [`NodeId`], as they were at the start.
+    pub fn nodes(self) -> impl ExactSizeIterator<Item = (NodeId, &'a Machine)> {
+        self.world.machines.nodes().iter().enumerate().map(|(place, node)| (NodeId::at(place), node))
+    }
+
+    /// What a machine offers now, and how much of that is free.
+    pub fn offers(self, node: NodeId) -> (Resources, Resources) {
+        (self.world.capacity_of(node), self.world.free_of(node))
+    }
+
+    /// The rack of a machine as a number, if it is known and tasks prefer machines.
+    pub fn rack(self, node: NodeId) -> Option<u32> {
+        self.world.rack(node)
+    }
+
+    /// What applications had of the machines in the log; empty if it does not say it.
+    pub fn executors(self) -> &'a [Executor] {
+        self.world.machines.executors()
+    }
+
+    /// The settings of scheduling of each application, by the group of its jobs; empty if the trace gives none.
+    pub fn applications(self) -> &'a BTreeMap<String, BTreeMap<String, String>> {
+        self.world.workload.applications()
+    }
+
+    /// Whether an application has jobs that have not ended, now or later: its driver knows that.
+    pub fn has_jobs(self, application: &str) -> bool {
+        self.world.left.get(application).is_some_and(|&left| left > 0)
+    }
+
+    /// The seed of all draws.
+    pub fn seed(self) -> u64 {
+        self.world.seed
     }
 
     /// The estimated longest run time of the next start of a task, ms. It is the time that the user requested for the

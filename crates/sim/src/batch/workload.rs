@@ -1,5 +1,6 @@
 //! The workload of a replay: the jobs of a trace as dense arrays.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use resched_tables::model::Outcome;
@@ -8,6 +9,7 @@ use resched_tables::run::Unfinished;
 use super::jobs::{Job, JobView, Jobs};
 use super::names::Names;
 use super::order::Order;
+use super::places::Places;
 use crate::ids::{JobId, Ms, TaskId};
 use crate::resources::Resources;
 
@@ -124,6 +126,14 @@ pub struct Workload {
     /// The job of each stage.
     pub(super) stage_jobs: Vec<u32>,
     pub(super) cut: Option<Cut>,
+    /// The machines that tasks prefer.
+    pub(super) places: Places,
+    /// How many times as long a task takes that prefers machines, by how near it runs to one; `None`: nobody prefers any.
+    pub(super) level_factors: Option<[f64; 3]>,
+    /// Whether tasks prefer the machines that hold much of what a stage wrote that they read.
+    pub(super) shuffles_have_places: bool,
+    /// The settings of scheduling of each application, by the group of its jobs.
+    pub(super) applications: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Workload {
@@ -133,10 +143,18 @@ impl Workload {
         let stages = span(&self.job_stages, jobs.clone());
         let tasks = span(&self.stage_tasks, stages.clone());
         let back = |range: &Range<u32>, first: usize| range.start - first as u32..range.end - first as u32;
-        let mut part = Self { cut: self.cut, ..Self::default() };
-        for task in &self.tasks[tasks.clone()] {
+        let mut part = Self {
+            cut: self.cut,
+            level_factors: self.level_factors,
+            shuffles_have_places: self.shuffles_have_places,
+            applications: self.applications.clone(),
+            ..Self::default()
+        };
+        for (old, task) in tasks.clone().zip(&self.tasks[tasks.clone()]) {
             let tries = part.tries.len() as u32;
-            part.tries.extend_from_slice(&self.tries[task.tries as usize..(task.tries + task.try_count) as usize]);
+            let logged = task.tries as usize..(task.tries + task.try_count) as usize;
+            part.tries.extend_from_slice(&self.tries[logged.clone()]);
+            part.places.copy(old - tasks.start, tries as usize, &self.places, (old, logged));
             let (job, stage) = (JobId(task.job.0 - jobs.start as u32), task.stage - stages.start as u32);
             part.tasks.push(Task { job, stage, tries, ..*task });
         }
@@ -218,6 +236,11 @@ impl Workload {
     pub fn stage_of(&self, task: TaskId) -> usize {
         let task = self.task(task);
         (task.stage - self.job_stages[task.job.index()].start) as usize
+    }
+
+    /// The settings of scheduling of each application, by the group of its jobs; empty if the trace gives none.
+    pub fn applications(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
+        &self.applications
     }
 
     /// The logged tries at a task.

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use resched_tables::model::Outcome;
+use resched_tables::model::{Locality, Outcome};
 
 use super::attempts::{Attempts, New};
 use super::index::Index;
 use super::machines::Machines;
+use super::places;
+use super::shuffles::{self, Shuffles};
 use super::workload::{Try, Workload};
 use crate::bottlenecks::{Short, thousandths};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
@@ -72,6 +74,13 @@ pub(super) struct World<'w> {
     pub(super) workload: &'w Workload,
     pub(super) machines: &'w Machines,
     pub(super) now: Ms,
+    pub(super) seed: u64,
+    /// Where the input of tasks is that other stages wrote.
+    pub(super) shuffles: Shuffles,
+    /// How many jobs of each application have not ended.
+    pub(super) left: BTreeMap<&'w str, u64>,
+    /// The rack of each machine; empty if no task prefers any.
+    racks: Vec<Option<u32>>,
     pub(super) reasons: Reasons,
     pub(super) jobs: Vec<JobState>,
     pub(super) stages: Vec<StageState>,
@@ -108,7 +117,7 @@ pub(super) enum Fate {
 }
 
 impl<'w> World<'w> {
-    pub(super) fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
+    pub(super) fn new(workload: &'w Workload, machines: &'w Machines, seed: u64) -> Self {
         let job = |(place, stages): (usize, &Range<u32>)| JobState {
             needs: workload.job_order.needs(place),
             submitted: false,
@@ -124,10 +133,15 @@ impl<'w> World<'w> {
         let capacities: Vec<Resources> = machines.nodes().iter().map(|node| node.capacity).collect();
         let total = machines.total();
         let largest = workload.tasks().iter().fold(Resources::NONE, |most, task| most.max(task.demand));
+        let prefer = workload.shuffles_have_places || !workload.places.is_empty();
         Self {
             workload,
             machines,
             now: 0,
+            seed,
+            shuffles: Shuffles::of(workload),
+            left: jobs_of_applications(workload),
+            racks: if prefer { machines.racks() } else { Vec::new() },
             reasons: Reasons::default(),
             jobs: workload.job_stages.iter().enumerate().map(job).collect(),
             stages: workload.stage_tasks.iter().enumerate().map(stage).collect(),
@@ -256,6 +270,64 @@ impl<'w> World<'w> {
         found
     }
 
+    /// Starts a unit of a waiting task on machines that have room for it.
+    pub(super) fn start_on(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
+        let demand = self.workload.task(id).demand;
+        for &(node, count) in places {
+            self.change(node, |state| state.used = state.used.plus(demand.times(u64::from(count))));
+        }
+        self.begin(id, places)
+    }
+
+    /// What is free on a machine.
+    pub(super) fn free_of(&self, node: NodeId) -> Resources {
+        self.nodes.get(node.index()).map_or(Resources::NONE, |state| state.free())
+    }
+
+    /// What a machine offers.
+    pub(super) fn capacity_of(&self, node: NodeId) -> Resources {
+        self.nodes.get(node.index()).map_or(Resources::NONE, |state| state.capacity)
+    }
+
+    /// The rack of a machine.
+    pub(super) fn rack(&self, node: NodeId) -> Option<u32> {
+        self.racks.get(node.index()).copied().flatten()
+    }
+
+    /// The machines that a task prefers.
+    #[inline]
+    pub(super) fn preferred(&self, task: TaskId) -> &[NodeId] {
+        match self.workload.places.of(task.index()) {
+            [] => self.shuffles.preferred(self.workload.task(task).stage),
+            own => own,
+        }
+    }
+
+    /// How near a machine is to one that a task prefers.
+    #[inline]
+    pub(super) fn level(&self, task: TaskId, node: NodeId) -> Option<Locality> {
+        if self.racks.is_empty() {
+            return None;
+        }
+        let preferred = self.preferred(task);
+        (!preferred.is_empty()).then(|| shuffles::level(node, preferred, |node| self.rack(node)))
+    }
+
+    /// How long the next start of a task on these machines runs.
+    fn run_on(&self, id: TaskId, number: u32, places: &[(NodeId, u32)]) -> Ms {
+        let mut logged = self.try_of(id, number);
+        if let (Some(factors), [(node, _)]) = (self.workload.level_factors, places) {
+            let task = self.workload.task(id);
+            let place = task.tries as usize + number as usize % (task.try_count as usize).max(1);
+            let of_log = !self.workload.places.of(id.index()).is_empty();
+            let level = of_log.then(|| self.level(id, *node)).flatten();
+            if let (Some(before), Some(now)) = (self.workload.places.level(place), level) {
+                logged.run = places::scaled(logged.run, [before, now], factors);
+            }
+        }
+        self.workload.course(logged, self.now).run
+    }
+
     fn begin(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
         let lost = self.lost.get_mut(&id).and_then(Vec::pop);
         let state = &mut self.tasks[id.index()];
@@ -270,7 +342,7 @@ impl<'w> World<'w> {
         self.waiting -= 1;
         let job = &mut self.jobs[self.workload.task(id).job.index()];
         job.launch.get_or_insert(self.now);
-        let end = self.now.saturating_add(self.workload.course(self.try_of(id, number), self.now).run);
+        let end = self.now.saturating_add(self.run_on(id, number, places));
         let (run, serial) = self.runs.add(&New { task: id, attempt, number, queued, start: self.now, places });
         (run, serial, end)
     }
@@ -340,6 +412,15 @@ impl<'w> World<'w> {
         let state = &self.jobs[job.index()];
         state.submitted && state.needs == 0 && !state.started
     }
+}
+
+/// How many jobs each application has.
+fn jobs_of_applications(workload: &Workload) -> BTreeMap<&str, u64> {
+    let mut left = BTreeMap::new();
+    if !workload.applications.is_empty() {
+        workload.jobs.iter().for_each(|job| *left.entry(job.group).or_insert(0) += 1);
+    }
+    left
 }
 
 /// The outcome of a job is the gravest outcome of its tasks. This is how grave an outcome is.

@@ -1,0 +1,135 @@
+//! The rules of one application: what was set, else what the log says, else Spark's default.
+
+use std::collections::BTreeMap;
+
+use resched_sim::{Ms, Resources};
+
+use super::Settings;
+use super::task_set::Level;
+use crate::parts::spark_time::in_ms;
+use crate::queues::spark_pools::Mode;
+
+/// Spark's `spark.locality.wait`.
+const WAIT: Ms = 3_000;
+/// Spark's `spark.scheduler.revive.interval`.
+const REVIVE: Ms = 1_000;
+/// No wait and no interval is longer.
+pub(super) const LONGEST: Ms = 3_600_000;
+
+/// The settings of an application, as its log has them.
+type Logged = BTreeMap<String, String>;
+
+/// The rules of an application.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Conf {
+    pub(super) mode: Mode,
+    /// How long a task set waits for a preferred machine, and for its rack, ms.
+    wait_node: Ms,
+    wait_rack: Ms,
+    /// Whether each launch sets the waits back.
+    pub(super) legacy_reset: bool,
+    /// The time between two offers of everything, ms.
+    pub(super) revive: Ms,
+    /// The cores that a task takes, at least what it requests.
+    task_cpus: u64,
+    /// The cores of an executor; `None`: all that are free of a machine.
+    pub(super) executor_cores: Option<u64>,
+    /// The most cores that the application gets.
+    pub(super) cores_max: Option<u64>,
+}
+
+impl Conf {
+    pub(super) fn of(set: &Settings, logged: Option<&Logged>) -> Self {
+        let text = |key: &str| logged.and_then(|logged| logged.get(key)).map(|text| text.trim());
+        let time = |key: &str| text(key).and_then(in_ms).map(|time| time.clamp(0, LONGEST));
+        let number = |key: &str| text(key).and_then(|text| text.parse::<u64>().ok()).filter(|&number| number > 0);
+        let wait = |own: Option<Ms>, key: &str| {
+            own.or(set.wait).or_else(|| time(key)).or_else(|| time("spark.locality.wait")).unwrap_or(WAIT)
+        };
+        let is_fair = || text("spark.scheduler.mode").is_some_and(|mode| mode.eq_ignore_ascii_case("FAIR"));
+        let legacy = || match text("spark.locality.wait.legacyResetOnTaskLaunch") {
+            Some(said) => said.eq_ignore_ascii_case("true"),
+            None => text("spark.version").is_some_and(is_before_3_1),
+        };
+        Self {
+            mode: set.mode.unwrap_or_else(|| if is_fair() { Mode::Fair } else { Mode::Fifo }),
+            wait_node: wait(set.wait_node, "spark.locality.wait.node"),
+            wait_rack: wait(set.wait_rack, "spark.locality.wait.rack"),
+            legacy_reset: set.legacy_reset.unwrap_or_else(legacy),
+            revive: set.revive.or_else(|| time("spark.scheduler.revive.interval")).unwrap_or(REVIVE).max(1),
+            task_cpus: set.task_cpus.map(u64::from).or_else(|| number("spark.task.cpus")).unwrap_or(0),
+            executor_cores: set.executor_cores.map(u64::from).or_else(|| number("spark.executor.cores")),
+            cores_max: set.cores_max.map(u64::from).or_else(|| number("spark.cores.max")),
+        }
+    }
+
+    /// How long a task set waits at a level for a nearer executor, ms.
+    pub(super) fn wait(&self, level: Level) -> Ms {
+        match level {
+            Level::Node => self.wait_node,
+            Level::Rack => self.wait_rack,
+            Level::Process | Level::NoPref | Level::Any => 0,
+        }
+    }
+
+    /// What an instance of a task takes of an executor, given what it requests.
+    pub(super) fn cost(&self, demand: Resources) -> Resources {
+        Resources { cpu: demand.cpu.max(self.task_cpus * 1_000), ..demand }
+    }
+}
+
+/// Whether a version of Spark sets the waits back at each launch: all before 3.1 do.
+fn is_before_3_1(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
+    (parts.next().unwrap_or(u32::MAX), parts.next().unwrap_or(u32::MAX)) < (3, 1)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::settings::Values;
+
+    fn settings(set: &[(&str, &'static str)]) -> Settings {
+        let text = |key: &str| set.iter().find(|(own, _)| *own == key).map(|(_, text)| *text);
+        let values = Values::parse(Settings::PARAMETERS, |parameter| text(parameter.key).unwrap_or(parameter.default));
+        Settings::read(&values.unwrap()).unwrap()
+    }
+
+    fn logged(set: &[(&str, &str)]) -> Logged {
+        set.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+    }
+
+    fn waits(conf: &Conf) -> [Ms; 3] {
+        [Level::Node, Level::Rack, Level::Any].map(|level| conf.wait(level))
+    }
+
+    #[test]
+    fn s2_waits_are_what_was_set_then_what_was_logged_then_three_seconds() {
+        assert_eq!(waits(&Conf::of(&settings(&[]), None)), [3_000, 3_000, 0]);
+        let log = logged(&[("spark.locality.wait", "2s"), ("spark.locality.wait.node", "500ms")]);
+        assert_eq!(waits(&Conf::of(&settings(&[]), Some(&log))), [500, 2_000, 0]);
+        assert_eq!(waits(&Conf::of(&settings(&[("wait", "0")]), Some(&log))), [0, 0, 0]);
+        assert_eq!(waits(&Conf::of(&settings(&[("wait", "7"), ("wait_rack", "9")]), Some(&log))), [7, 9, 0]);
+    }
+
+    #[test]
+    fn what_the_log_says_is_read() {
+        let log = logged(&[
+            ("spark.scheduler.mode", "FAIR"),
+            ("spark.version", "3.0.2"),
+            ("spark.task.cpus", "2"),
+            ("spark.executor.cores", "4"),
+            ("spark.cores.max", "16"),
+            ("spark.scheduler.revive.interval", "1min"),
+        ]);
+        let conf = Conf::of(&settings(&[]), Some(&log));
+        assert_eq!((conf.mode, conf.legacy_reset, conf.revive), (Mode::Fair, true, 60_000));
+        assert_eq!((conf.executor_cores, conf.cores_max), (Some(4), Some(16)));
+        assert_eq!(conf.cost(Resources { cpu: 1_000, memory: 7 }), Resources { cpu: 2_000, memory: 7 });
+        let conf = Conf::of(&settings(&[("mode", "fifo"), ("legacy_reset", "false")]), Some(&log));
+        assert_eq!((conf.mode, conf.legacy_reset), (Mode::Fifo, false));
+        let newer = logged(&[("spark.version", "3.5.6")]);
+        assert!(!Conf::of(&settings(&[]), Some(&newer)).legacy_reset);
+    }
+}

@@ -1,0 +1,391 @@
+//! Spark's own scheduler: how an application hands its tasks to its executors, and how the standalone master hands executors to
+//! applications.
+//!
+//! **What it does.** The tasks of a stage form a task set. Executors are offered to task sets: all of them when a stage is
+//! submitted and once a second, and one when a task on it ends. Task sets are asked in the order of FIFO or of fair pools, and the first
+//! takes all that it can. A task set takes an executor that is not on a preferred machine of its tasks only after it has
+//! waited (`spark.locality.wait`). Tasks that read what one stage wrote prefer the machines that hold a fifth of it.
+//!
+//! **Source.** `TaskSchedulerImpl`, `TaskSetManager`, `Pool`, `SchedulingAlgorithm`, `CoarseGrainedSchedulerBackend` and `Master` of
+//! Spark 3.3 to 4.0, which agree; `legacy_reset` follows the versions before 3.1.
+//!
+//! **Decisions.** Spark shuffles the executors of each offer; so does this policy, with draws of the seed. The logs do not say at which
+//! part of a second a driver makes its offers of everything; that is drawn, too (`phase`). With several applications, they come at
+//! the shortest interval, for all at once. Nothing is cached, so no executor is preferred, only machines. The pools stand in
+//! `fairscheduler.xml` (`--site-conf`). One application has the executors of its log, from when they registered; without a log of
+//! them, each machine is one. Several applications get executors from the master, in the order of their first jobs, at once; the memory
+//! of executors does not count. An application ends with its last job. On traces of other systems, tasks of a stage may ask for
+//! different amounts: the next one of each stack must fit. A gang starts when the executors of an offer have room for it.
+
+mod conf;
+mod executors;
+mod master;
+mod pools;
+mod rounds;
+mod task_set;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rand::RngExt;
+use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
+use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
+use resched_tables::draws::{Purpose, stream};
+
+use self::conf::Conf;
+use self::executors::Executors;
+use self::master::{Asked, Worker};
+use self::pools::Pools;
+use self::rounds::Which;
+use self::task_set::TaskSet;
+use crate::info::{Build, Family, PolicyInfo};
+use crate::parts::by_id::{ByJob, ByRun};
+use crate::queues::spark_pools::{Mode, SparkPools};
+use crate::settings::settings;
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "spark",
+    title: "Spark's own scheduler: FIFO or fair pools, with waits for preferred machines",
+    source: "Spark 3.5 (TaskSchedulerImpl, TaskSetManager, Pool, Master)",
+    family: Family::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, site| {
+        Ok(Box::new(Spark::new(Settings::read(values)?, site.spark_pools.clone().unwrap_or_default())))
+    }),
+};
+
+settings! {
+    /// What you can set.
+    pub(super) struct Settings {
+        /// what comes first: the earlier job, or the pool with the least for its weight; auto: as the log says, else fifo
+        mode: Option<Mode> = "mode" { auto: Nothing, hadoop: ["spark.scheduler.mode"] },
+        /// how long a stage waits for a nearer executor; auto: as the log says, else 3000
+        wait: Option<Ms> = "wait" { auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.locality.wait"] },
+        /// how long a stage waits for a preferred machine; auto: as `wait`, or as the log says
+        wait_node: Option<Ms> = "wait_node" {
+            auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.locality.wait.node"]
+        },
+        /// how long a stage waits for the rack of a preferred machine; auto: as `wait`, or as the log says
+        wait_rack: Option<Ms> = "wait_rack" {
+            auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.locality.wait.rack"]
+        },
+        /// whether each launch makes a stage wait anew, as before Spark 3.1; auto: as the log says, else by its version
+        legacy_reset: Option<bool> = "legacy_reset" {
+            auto: Nothing, hadoop: ["spark.locality.wait.legacyResetOnTaskLaunch"]
+        },
+        /// time between two offers of all executors; auto: as the log says, else 1000
+        revive: Option<Ms> = "revive" {
+            auto: Nothing, range: 1..=3_600_000, unit: "ms", hadoop: ["spark.scheduler.revive.interval"]
+        },
+        /// when in that time all executors are offered; auto: drawn with the seed
+        phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=3_600_000, unit: "ms" },
+        /// cores that a task takes, at least what it requests; auto: as the log says, else its request
+        task_cpus: Option<u32> = "task_cpus" {
+            auto: Nothing, range: 1..=1_024, unit: "cores", hadoop: ["spark.task.cpus"]
+        },
+        /// cores of an executor that the master gives out; auto: as the log says, else all that are free of a worker
+        executor_cores: Option<u32> = "executor_cores" {
+            auto: Nothing, range: 1..=1_048_576, unit: "cores", hadoop: ["spark.executor.cores"]
+        },
+        /// most cores of an application, given out by the master; auto: as the log says, which counts with several applications only
+        cores_max: Option<u32> = "cores_max" {
+            auto: Nothing, range: 1..=1_073_741_824, unit: "cores", hadoop: ["spark.cores.max"]
+        },
+        /// the master deals executors out over workers; false: it fills one after the other
+        spread_out: bool = "spread_out" { default: true, hadoop: ["spark.deploy.spreadOut"] },
+    }
+}
+
+/// What has happened, in order. Each is handled by itself.
+#[derive(Debug)]
+enum Event {
+    /// A stage is submitted.
+    Submitted(u32),
+    /// A task has ended.
+    Ended(Run),
+    /// A unit of a task of a stage waits again.
+    Again(u32, TaskId),
+    /// The time for an offer of everything has come.
+    Revive,
+    /// Machines have changed, or an application has registered.
+    Changed,
+    /// An application has ended.
+    Gone(usize),
+    /// A job has ended, with these stages.
+    Over(Vec<u32>),
+}
+
+/// A unit that runs.
+#[derive(Debug)]
+struct Run {
+    stage: u32,
+    /// The executors, with what it takes of each.
+    on: Vec<(usize, Resources)>,
+}
+
+/// An application.
+#[derive(Debug)]
+struct App {
+    conf: Conf,
+    pools: Pools,
+    /// How often executors were offered.
+    rounds: u64,
+    has_ended: bool,
+}
+
+/// The policy.
+#[derive(Debug)]
+struct Spark {
+    settings: Settings,
+    site: SparkPools,
+    apps: Vec<App>,
+    /// The numbers of the applications, by the group of their jobs.
+    by_group: BTreeMap<String, usize>,
+    /// Whether the master gives out executors; else the one application has all.
+    has_master: bool,
+    executors: Executors,
+    /// Whether each executor is all of its machine.
+    whole: bool,
+    /// When in each interval everything is offered, ms.
+    phase: Ms,
+    sets: BTreeMap<u32, TaskSet>,
+    stages: ByJob<Vec<u32>>,
+    runs: ByRun<Option<Run>>,
+    events: VecDeque<Event>,
+}
+
+impl Spark {
+    fn new(settings: Settings, site: SparkPools) -> Self {
+        Self {
+            settings,
+            site,
+            apps: Vec::new(),
+            by_group: BTreeMap::new(),
+            has_master: false,
+            executors: Executors::default(),
+            whole: false,
+            phase: 0,
+            sets: BTreeMap::new(),
+            stages: ByJob::default(),
+            runs: ByRun::default(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// The application of a group, which registers with its first job.
+    fn app(&mut self, group: &str, view: View<'_>) -> usize {
+        let logged = view.applications();
+        if self.apps.is_empty() {
+            self.has_master = logged.len() > 1 || self.settings.cores_max.is_some();
+        }
+        let group = if self.has_master { group } else { "" };
+        if let Some(&known) = self.by_group.get(group) {
+            return known;
+        }
+        let own = if self.has_master { logged.get(group) } else { logged.values().next() };
+        let conf = Conf::of(&self.settings, own);
+        let number = self.apps.len();
+        if number == 0 {
+            let drawn = || stream(view.seed(), Purpose::OfferPhase, &[]).random_range(0..conf.revive);
+            self.phase = self.settings.phase.unwrap_or_else(drawn);
+        }
+        let pools = Pools::new(self.site.clone(), conf.mode);
+        self.apps.push(App { conf, pools, rounds: 0, has_ended: false });
+        self.by_group.insert(group.to_owned(), number);
+        if !self.has_master {
+            self.take_all(number, view);
+        }
+        self.events.push_back(Event::Changed);
+        number
+    }
+
+    /// The one application has the executors of the log, or else all machines.
+    fn take_all(&mut self, app: usize, view: View<'_>) {
+        self.whole = view.executors().is_empty();
+        for (node, _) in view.nodes().filter(|_| self.whole) {
+            self.executors.add(app, node, Resources::NONE, Ms::MIN);
+        }
+        for own in view.executors() {
+            self.executors.add(app, own.node, own.capacity, own.added.unwrap_or(Ms::MIN));
+        }
+    }
+
+    /// The master gives out what is free, in the order in which applications registered.
+    fn give_out(&mut self, view: View<'_>) {
+        for app in 0..self.apps.len() {
+            let App { conf, has_ended, .. } = &self.apps[app];
+            if *has_ended {
+                continue;
+            }
+            let most = conf.cores_max.unwrap_or(u64::MAX);
+            let asked =
+                Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each: conf.executor_cores };
+            let worker = |node| {
+                let free = view.offers(node).0.minus(self.executors.on(node));
+                Worker { node, free: free.cpu / 1_000 }
+            };
+            let workers: Vec<Worker> = view.nodes().map(|(node, _)| worker(node)).collect();
+            for (node, cores) in master::executors(asked, &workers, self.settings.spread_out) {
+                let offered = view.offers(node).0;
+                let memory =
+                    (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
+                self.executors.add(app, node, Resources { cpu: cores * 1_000, memory }, view.now());
+            }
+        }
+    }
+
+    /// Executors have come or gone: task sets look anew, and those that came are offered.
+    fn look(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let (came, lost) = self.executors.look(offer.view(), self.whole);
+        let mut changed: Vec<usize> = came.iter().map(|&number| self.executors.get(number).app).chain(lost).collect();
+        changed.sort_unstable();
+        changed.dedup();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let executors = &self.executors;
+        for set in self.sets.values_mut().filter(|set| set.is_submitted && changed.contains(&set.app)) {
+            let app = set.app;
+            set.recompute(&|node| executors.is_alive(app, node));
+        }
+        for number in came {
+            self.round(self.executors.get(number).app, Which::One(number), offer)?;
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, event: Event, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        match event {
+            Event::Submitted(stage) => self.submit(stage, offer),
+            Event::Ended(run) => self.end(&run, offer),
+            Event::Again(stage, task) => {
+                let Some(set) = self.sets.get_mut(&stage) else { return Ok(()) };
+                set.retry(task);
+                let app = set.app;
+                self.apps[app].pools.wait(set.pool, stage);
+                self.round(app, Which::All, offer)
+            }
+            Event::Revive => {
+                self.look(offer)?;
+                (0..self.apps.len()).try_for_each(|app| self.round(app, Which::All, offer))
+            }
+            Event::Changed => {
+                if self.has_master {
+                    self.executors.end_lost(offer.view());
+                    self.give_out(offer.view());
+                }
+                self.look(offer)
+            }
+            Event::Gone(app) => {
+                self.apps[app].has_ended = true;
+                self.executors.end(app);
+                self.give_out(offer.view());
+                self.look(offer)
+            }
+            Event::Over(stages) => {
+                stages.iter().for_each(|stage| drop(self.sets.remove(stage)));
+                Ok(())
+            }
+        }
+    }
+
+    fn submit(&mut self, stage: u32, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let view = offer.view();
+        let Some(set) = self.sets.get_mut(&stage) else { return Ok(()) };
+        let app = set.app;
+        let executors = &self.executors;
+        set.submit(view.now(), &|node| executors.is_alive(app, node));
+        let pools = &mut self.apps[app].pools;
+        set.pool = pools.of(view.job(set.job).queue);
+        pools.wait(set.pool, stage);
+        self.round(app, Which::All, offer)
+    }
+
+    fn end(&mut self, run: &Run, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        for &(executor, cost) in &run.on {
+            self.executors.give_back(executor, cost);
+        }
+        if let Some(set) = self.sets.get_mut(&run.stage) {
+            set.running = set.running.saturating_sub(1);
+            self.apps[set.app].pools.ended(set.pool);
+        }
+        for &(executor, _) in &run.on {
+            self.round(self.executors.get(executor).app, Which::One(executor), offer)?;
+        }
+        Ok(())
+    }
+}
+
+impl Policy for Spark {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.app(view.job(job).group, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        let stages = self.stages.take(job);
+        self.events.push_back(Event::Over(stages));
+        let group = view.job(job).group;
+        if self.has_master
+            && !view.has_jobs(group)
+            && let Some(&app) = self.by_group.get(group)
+        {
+            self.events.push_back(Event::Gone(app));
+        }
+    }
+
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        let stage = view.stage(task);
+        let spec = *view.task(task);
+        if let Some(set) = self.sets.get(&stage).filter(|set| set.is_submitted) {
+            debug_assert_eq!(set.job, spec.job);
+            self.events.push_back(Event::Again(stage, task));
+            return;
+        }
+        let app = self.app(view.job(spec.job).group, view);
+        if !self.sets.contains_key(&stage) {
+            self.sets.insert(stage, TaskSet::new(spec.job, app));
+            self.stages[spec.job].push(stage);
+            self.events.push_back(Event::Submitted(stage));
+        }
+        let cost = self.apps[app].conf.cost(spec.demand);
+        let gang = spec.gang.then_some(spec.instances);
+        if let Some(set) = self.sets.get_mut(&stage) {
+            set.add(task, (cost, gang), view.waiting(task), view.preferred(task), |node| view.rack(node));
+        }
+    }
+
+    fn task_finished(&mut self, ended: &Ended, _: View<'_>) {
+        if let Some(run) = self.runs.take(ended.run) {
+            self.events.push_back(Event::Ended(run));
+        }
+    }
+
+    fn nodes_changed(&mut self, _: View<'_>) {
+        self.events.push_back(Event::Changed);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        let shortest = self.apps.iter().filter(|app| !app.has_ended).map(|app| app.conf.revive).min();
+        Some(shortest.unwrap_or(conf::LONGEST))
+    }
+
+    fn phase(&self) -> Ms {
+        self.phase
+    }
+
+    fn skips_idle_ticks(&self) -> bool {
+        true
+    }
+
+    fn tick(&mut self, _: View<'_>, _: &mut Orders) {
+        self.events.push_back(Event::Revive);
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        while let Some(event) = self.events.pop_front() {
+            self.handle(event, offer)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! A round of offers: `TaskSchedulerImpl.resourceOffers` (`RULES.md` §4).
+
+use rand::seq::SliceRandom;
+use resched_sim::batch::Offer;
+use resched_sim::{NodeId, Resources, Violation};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::Reason;
+
+use super::task_set::{Level, Member, Spot};
+use super::{App, Run, Spark};
+
+/// The executors that are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All of an application.
+    All,
+    /// One of them.
+    One(usize),
+}
+
+/// What became of a task set in a round.
+#[derive(Debug, Default)]
+struct Turn {
+    /// The most local level of the tasks that were launched.
+    best: Option<Level>,
+    has_rejected: bool,
+}
+
+impl Spark {
+    /// Offers executors of an application to its task sets.
+    pub(super) fn round(&mut self, app: usize, which: Which, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let executors = self.offered(app, which, offer);
+        if executors.is_empty() {
+            return Ok(());
+        }
+        let sets = &self.sets;
+        let mut line = self.apps[app].pools.line(|stage| sets.get(&stage).map_or(0, |set| set.running));
+        while let Some(stage) = self.apps[app].pools.next(&mut line) {
+            let turn = self.serve(stage, &executors, offer)?;
+            let Some(set) = self.sets.get_mut(&stage) else { continue };
+            if turn.has_rejected {
+                set.quiet = false;
+                if let Some(task) = set.first_waiting() {
+                    offer.view().pass_over(task, Reason::Locality, None);
+                }
+            } else if let Some(best) = turn.best
+                && !self.apps[app].conf.legacy_reset
+                && (which == Which::All || set.quiet)
+            {
+                set.reset(best, offer.view().now());
+                set.quiet = true;
+            }
+            if set.waiting() == 0 {
+                self.apps[app].pools.served(set.pool, stage);
+            }
+            if executors.iter().all(|&number| self.room(number, offer) == Resources::NONE) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The executors of a round that have anything free, in random order.
+    fn offered(&mut self, app: usize, which: Which, offer: &Offer<'_, '_>) -> Vec<usize> {
+        let App { rounds, .. } = &mut self.apps[app];
+        *rounds += 1;
+        let rounds = *rounds;
+        match which {
+            Which::One(number) if self.executors.is_known(number) => vec![number],
+            Which::One(_) => Vec::new(),
+            Which::All => {
+                let has_room = |number: &usize| self.room(*number, offer) != Resources::NONE;
+                let mut all: Vec<usize> = self.executors.of(app).filter(has_room).collect();
+                let seed = offer.view().seed();
+                all.shuffle(&mut stream(seed, Purpose::OfferOrder, &[app as u64, rounds]));
+                all
+            }
+        }
+    }
+
+    /// What is free on an executor.
+    fn room(&self, number: usize, offer: &Offer<'_, '_>) -> Resources {
+        let node = self.executors.get(number).node;
+        self.executors.free(number).min(offer.free_of(node))
+    }
+
+    /// Offers executors to a task set, level by level, at most one task for each executor at a time.
+    fn serve(&mut self, stage: u32, executors: &[usize], offer: &mut Offer<'_, '_>) -> Result<Turn, Violation> {
+        let mut turn = Turn::default();
+        let levels: Vec<Level> = self.sets.get(&stage).map(|set| set.levels().to_vec()).unwrap_or_default();
+        for level in levels {
+            loop {
+                let mut launched = false;
+                for place in 0..executors.len() {
+                    launched |= self.offer_one(stage, level, (executors, place), &mut turn, offer)?;
+                }
+                if !launched {
+                    break;
+                }
+            }
+        }
+        Ok(turn)
+    }
+
+    /// Offers one of the executors to a task set. Returns whether it took it.
+    fn offer_one(
+        &mut self,
+        stage: u32,
+        level: Level,
+        (executors, place): (&[usize], usize),
+        turn: &mut Turn,
+        offer: &mut Offer<'_, '_>,
+    ) -> Result<bool, Violation> {
+        let number = executors[place];
+        let free = self.room(number, offer);
+        let Some(set) = self.sets.get(&stage).filter(|set| set.waiting() > 0 && free.holds(set.least())) else {
+            return Ok(false);
+        };
+        let node = self.executors.get(number).node;
+        let spot = Spot { node, rack: offer.view().rack(node), now: offer.view().now() };
+        let rooms: Vec<Resources> = match set.has_gangs() {
+            true => executors.iter().map(|&number| self.room(number, offer)).collect(),
+            false => Vec::new(),
+        };
+        let fits = |member: &Member| match member.gang {
+            None => free.holds(member.cost),
+            Some(instances) => {
+                let sum = rooms.iter().fold(0, |sum: u64, room| sum.saturating_add(room.fits(member.cost)));
+                free.holds(member.cost) && sum >= u64::from(instances)
+            }
+        };
+        let conf = &self.apps[set.app].conf;
+        let Some(set) = self.sets.get_mut(&stage) else { return Ok(false) };
+        let answer = set.offer(spot, level, conf, &fits);
+        turn.has_rejected |= answer.rejected;
+        let Some((index, told)) = answer.taken else { return Ok(false) };
+        turn.best = Some(turn.best.map_or(told, |best| best.min(told)));
+        self.launch(stage, index, (executors, place), offer)?;
+        Ok(true)
+    }
+
+    /// Launches a task on an executor; a gang from there on.
+    fn launch(
+        &mut self,
+        stage: u32,
+        index: u32,
+        (executors, place): (&[usize], usize),
+        offer: &mut Offer<'_, '_>,
+    ) -> Result<(), Violation> {
+        let Some(set) = self.sets.get(&stage) else { return Ok(()) };
+        let member = set.member(index);
+        let (task, cost, app, pool) = (member.task, member.cost, set.app, set.pool);
+        let mut left = member.gang.unwrap_or(1);
+        let mut on = Vec::new();
+        let mut places: Vec<(NodeId, u32)> = Vec::new();
+        for &number in executors[place..].iter().chain(&executors[..place]) {
+            let count = self.room(number, offer).fits(cost).min(u64::from(left)) as u32;
+            if count == 0 {
+                continue;
+            }
+            left -= count;
+            on.push((number, cost.times(u64::from(count))));
+            let node = self.executors.get(number).node;
+            match places.iter_mut().find(|place| place.0 == node) {
+                Some(known) => known.1 += count,
+                None => places.push((node, count)),
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        on.iter().for_each(|&(number, cost)| self.executors.take(number, cost));
+        let run = offer.start_on(task, &places)?;
+        self.runs[run] = Some(Run { stage, on });
+        self.apps[app].pools.started(pool);
+        Ok(())
+    }
+}

@@ -1,0 +1,341 @@
+//! The rules of Spark's scheduler, one by one, in small worlds. `s<n>` in a name is the section of `truth/spark/RULES.md`.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs::write;
+use std::sync::Arc;
+
+use resched_policies::{PolicySpec, SiteConf};
+use resched_sim::batch::{Checked, Ended, Launched, Observer, load_records, replay_seeded};
+use resched_sim::{ClusterConfig, Error, Ms, Reports, Scope};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow};
+use resched_tables::sink::Collected;
+
+/// A stage: its name, those that it reads, and its tasks with their run times and preferred hosts.
+type Stage<'a> = (&'a str, &'a [&'a str], Vec<(Ms, &'a [&'a str])>);
+
+/// A world under construction.
+#[derive(Default)]
+struct World(Collected);
+
+impl World {
+    /// Hosts with so many cores, without executors of anybody.
+    fn hosts(hosts: &[(&str, i64)]) -> Self {
+        let node = |&(host, cores): &(&str, i64)| NodeRow {
+            host: host.to_owned(),
+            cpu: Some(cores * 1_000),
+            ..NodeRow::default()
+        };
+        let mut world = Self::default();
+        world.0.engine = resched_tables::run::RunEngine::Batch;
+        world.0.nodes = hosts.iter().map(node).collect();
+        world.application("app", &[])
+    }
+
+    fn application(mut self, id: &str, settings: &[(&str, &str)]) -> Self {
+        let settings = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        self.0.applications.insert(id.to_owned(), settings);
+        self
+    }
+
+    /// Adds a job, whose tasks are named `<job>.<stage>.<index>`.
+    fn job(mut self, id: &str, (group, pool): (&str, &str), submit: Ms, stages: &[Stage<'_>]) -> Self {
+        let tasks = stages.iter().flat_map(|stage| tasks(id, stage)).collect();
+        let job = JobRow {
+            job_id: id.to_owned(),
+            group: Some(group.to_owned()),
+            queue: Some(pool.to_owned()).filter(|pool| !pool.is_empty()),
+            submit: Some(submit),
+            ..JobRow::default()
+        };
+        self.0.jobs.push(JobRecord { job, tasks, counters: Vec::new() });
+        self
+    }
+
+    /// With offers of everything at whole intervals.
+    fn run(&self, policy: &str) -> Vec<Ran> {
+        let (name, set) = policy.split_once(':').unwrap_or((policy, ""));
+        let set = ["phase=0", set].join(",");
+        self.run_as(&PolicySpec::parse(&format!("{name}:{}", set.trim_end_matches(','))).unwrap())
+    }
+
+    /// What ran, in the order of starts.
+    fn run_as(&self, policy: &PolicySpec) -> Vec<Ran> {
+        let loaded = load_records(&self.0, &ClusterConfig::default(), &Scope::default()).unwrap();
+        let (workload, machines) = (&loaded.workload, &loaded.machines);
+        let zero = workload.jobs().get(0).unwrap().submit;
+        assert_eq!(zero % 1_000, 0, "offers of everything come at whole seconds");
+        let mut seen = Seen::default();
+        let mut checked = Checked::new(workload, machines, "spark", &mut seen);
+        let mut made = policy.build_batch().unwrap();
+        let tally = replay_seeded(workload, machines, ("spark", &mut *made), 1, &mut checked, &mut |_| {}).unwrap();
+        checked.close().unwrap();
+        assert_eq!(tally.left_waiting, 0);
+        let ran = |(task, at, node, level): (resched_sim::TaskId, Ms, usize, Option<Locality>)| Ran {
+            task: workload.task_name(task).to_owned(),
+            at: at - zero,
+            host: machines.nodes()[node].name.clone(),
+            level,
+        };
+        seen.ran.into_iter().map(ran).collect()
+    }
+}
+
+fn tasks(job: &str, (stage, after, tasks): &Stage<'_>) -> Vec<TaskRecord> {
+    let task = |(index, &(run, hosts)): (usize, &(Ms, &[&str]))| {
+        let task_id = format!("{job}.{stage}.{index}");
+        let place = |(ordinal, host): (i64, &&str)| SplitRow {
+            task_id: task_id.clone(),
+            ordinal,
+            host: Some((*host).to_owned()),
+            ..SplitRow::default()
+        };
+        TaskRecord {
+            splits: (0..).zip(hosts).map(place).collect(),
+            attempts: vec![AttemptRow {
+                job_id: job.to_owned(),
+                task_id: task_id.clone(),
+                start: Some(0),
+                finish: Some(run),
+                outcome: Outcome::Success,
+                ..AttemptRow::default()
+            }],
+            task: TaskRow {
+                job_id: job.to_owned(),
+                stage: Some((*stage).to_owned()),
+                depends_on: after.iter().map(|&stage| stage.to_owned()).collect(),
+                outcome: Outcome::Success,
+                cpu_request: Some(1_000),
+                task_id,
+                ..TaskRow::default()
+            },
+        }
+    };
+    tasks.iter().enumerate().map(task).collect()
+}
+
+/// A start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ran {
+    task: String,
+    at: Ms,
+    host: String,
+    level: Option<Locality>,
+}
+
+#[derive(Default)]
+struct Seen {
+    ran: Vec<(resched_sim::TaskId, Ms, usize, Option<Locality>)>,
+    open: BTreeMap<usize, usize>,
+}
+
+impl Reports for Seen {}
+
+impl Observer for Seen {
+    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        self.open.insert(launched.run.index(), self.ran.len());
+        self.ran.push((launched.task, launched.at, launched.places[0].0.index(), None));
+        Ok(())
+    }
+
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        self.ran[self.open[&ended.run.index()]].3 = ended.locality;
+        Ok(())
+    }
+}
+
+/// What ran as (task, at, host).
+fn short(ran: &[Ran]) -> Vec<(&str, Ms, &str)> {
+    ran.iter().map(|ran| (ran.task.as_str(), ran.at, ran.host.as_str())).collect()
+}
+
+const APP: (&str, &str) = ("app", "");
+const A: &[&str] = &["a"];
+const B: &[&str] = &["b"];
+const NONE: &[&str] = &[];
+
+#[test]
+fn s2_1_a_stage_is_submitted_when_its_parents_have_ended() {
+    let world = World::hosts(&[("a", 4)]).job(
+        "1",
+        APP,
+        0,
+        &[("0", &[], vec![(100, NONE), (300, NONE)]), ("1", &["0"], vec![(50, NONE)])],
+    );
+    assert_eq!(short(&world.run("spark")), [("1.0.0", 0, "a"), ("1.0.1", 0, "a"), ("1.1.0", 300, "a")]);
+}
+
+/// Of six maps, one is less than a fifth; of five it is a fifth.
+#[test]
+fn s2_2_reducers_prefer_hosts_with_a_fifth_of_their_input() {
+    let run = |maps_on_a: usize| {
+        let mut maps = vec![(100, A); maps_on_a];
+        maps.push((100, B));
+        let stages: [Stage<'_>; 2] = [("0", &[], maps), ("1", &["0"], vec![(100, NONE); 10])];
+        let ran = World::hosts(&[("a", 8), ("b", 8)]).job("1", APP, 0, &stages).run("spark");
+        ran[maps_on_a + 1..].to_vec()
+    };
+    let six = run(5);
+    assert!(six.iter().all(|ran| ran.host == "a" && ran.level == Some(Locality::Node)));
+    assert_eq!(six.iter().map(|ran| ran.at).collect::<Vec<_>>(), [[100; 8].as_slice(), &[200; 2]].concat());
+    let five = run(4);
+    assert!(five.iter().all(|ran| ran.at == 100 && ran.level == Some(Locality::Node)));
+    assert!(five.iter().any(|ran| ran.host == "b"));
+}
+
+#[test]
+fn s2_2_what_reads_two_stages_has_no_preference() {
+    let stages: [Stage<'_>; 3] =
+        [("0", &[], vec![(100, A)]), ("1", &[], vec![(100, A)]), ("2", &["0", "1"], vec![(100, NONE); 4])];
+    let ran = World::hosts(&[("a", 2), ("b", 2)]).job("1", APP, 0, &stages).run("spark");
+    assert!(ran[2..].iter().all(|ran| ran.at == 100 && ran.level.is_none()), "{ran:?}");
+}
+
+#[test]
+fn s2_3_low_indices_come_first() {
+    let world = World::hosts(&[("a", 1)]).job("1", APP, 0, &[("0", &[], vec![(10, A), (10, NONE), (10, A)])]);
+    let ran = world.run("spark");
+    assert_eq!(short(&ran), [("1.0.0", 0, "a"), ("1.0.2", 10, "a"), ("1.0.1", 20, "a")], "those that prefer it first");
+    let world = World::hosts(&[("a", 1)]).job("1", APP, 0, &[("0", &[], vec![(10, NONE); 3])]);
+    assert_eq!(short(&world.run("spark")), [("1.0.0", 0, "a"), ("1.0.1", 10, "a"), ("1.0.2", 20, "a")]);
+}
+
+/// No executor is on the preferred host: there is nothing to wait for.
+#[test]
+fn s2_4_a_level_needs_an_executor() {
+    let world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(10, B)])]).job(
+        "2",
+        APP,
+        0,
+        &[("0", &[], vec![(10, &["c"])])],
+    );
+    assert_eq!(short(&world.run("spark")), [("1.0.0", 0, "b"), ("2.0.0", 0, "a")]);
+}
+
+/// The wait of 3 s begins at 500 and ends at 3500, which is noticed at the next whole second.
+#[test]
+fn s3_the_end_of_a_wait_is_noticed_at_the_next_second() {
+    let world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(10_000, A)])]).job(
+        "2",
+        APP,
+        500,
+        &[("0", &[], vec![(10, A)])],
+    );
+    assert_eq!(short(&world.run("spark")), [("1.0.0", 0, "a"), ("2.0.0", 4_000, "b")]);
+    assert_eq!(short(&world.run("spark:revive=300"))[1], ("2.0.0", 3_600, "b"));
+    assert_eq!(short(&world.run("spark:wait=1000"))[1], ("2.0.0", 2_000, "b"));
+    assert_eq!(short(&world.run("spark:wait=1000,wait_node=0"))[1], ("2.0.0", 500, "b"));
+}
+
+/// When the task on a ends at 3200, the waits are over; but only a is offered, until everything is at 10,000.
+#[test]
+fn s3_the_end_of_a_task_offers_its_executor_alone() {
+    let world =
+        World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(3_200, A), (20_000, A), (10, A)])]);
+    let ran = world.run("spark:revive=10000");
+    assert_eq!(short(&ran), [("1.0.0", 0, "a"), ("1.0.1", 3_200, "a"), ("1.0.2", 10_000, "b")]);
+}
+
+#[test]
+fn s4_the_first_takes_all_that_it_can() {
+    let world = World::hosts(&[("a", 2), ("b", 2)])
+        .job("1", APP, 0, &[("0", &[], vec![(100, NONE), (100, NONE), (200, NONE), (200, NONE), (100, NONE)])])
+        .job("2", APP, 0, &[("0", &[], vec![(100, NONE)])]);
+    let ran = world.run("spark");
+    let order: Vec<(&str, Ms)> = ran.iter().map(|ran| (ran.task.as_str(), ran.at)).collect();
+    assert_eq!(order[4..], [("1.0.4", 100), ("2.0.0", 100)]);
+    assert_eq!(ran[..4].iter().filter(|ran| ran.host == "a").count(), 2);
+}
+
+/// A task an executor a pass: with four free cores on each of two hosts, two tasks never share one.
+#[test]
+fn s4_executors_take_turns() {
+    let world = World::hosts(&[("a", 4), ("b", 4)]).job("1", APP, 0, &[("0", &[], vec![(10, NONE); 4])]);
+    let ran = world.run("spark");
+    assert_eq!(ran.iter().filter(|ran| ran.host == "a").count(), 2);
+}
+
+/// A set that refuses a core once a second runs out of its wait, although it launches beside its data all the time. Before 3.1 each
+/// launch made it wait anew.
+#[test]
+fn s5_only_a_round_without_refusal_sets_the_wait_back() {
+    let world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(500, A); 20])]);
+    let on_b = |policy: &str| world.run(policy).into_iter().find(|ran| ran.host == "b");
+    let first = on_b("spark").unwrap();
+    assert_eq!((first.at, first.level), (3_000, Some(Locality::Off)));
+    assert_eq!(on_b("spark:legacy_reset=true"), None);
+    let before = World::hosts(&[("a", 1), ("b", 1)]).application("app", &[("spark.version", "2.4.8")]);
+    let before = before.job("1", APP, 0, &[("0", &[], vec![(500, A); 20])]);
+    assert!(before.run("spark").iter().all(|ran| ran.host == "a"), "its version is old");
+}
+
+#[test]
+fn s5_without_a_wait_local_tasks_still_come_first() {
+    let world = World::hosts(&[("a", 1), ("b", 1), ("c", 1)]).job(
+        "1",
+        APP,
+        0,
+        &[("0", &[], vec![(100, B), (100, A), (100, A)])],
+    );
+    let mut ran = world.run("spark:wait=0");
+    ran.sort_by(|a, b| a.task.cmp(&b.task));
+    assert_eq!(short(&ran), [("1.0.0", 0, "b"), ("1.0.1", 0, "a"), ("1.0.2", 0, "c")]);
+}
+
+/// What has no preference starts while the others wait; and while a job waits, the next is served.
+#[test]
+fn s5_only_who_prefers_waits() {
+    let world = World::hosts(&[("a", 1), ("b", 2)])
+        .job("1", APP, 0, &[("0", &[], vec![(2_500, A), (100, A), (100, NONE)])])
+        .job("2", APP, 0, &[("0", &[], vec![(100, NONE)])]);
+    let mut ran = world.run("spark");
+    ran.sort_by(|a, b| a.task.cmp(&b.task));
+    let expected = [("1.0.0", 0, "a"), ("1.0.1", 2_500, "a"), ("1.0.2", 0, "b"), ("2.0.0", 0, "b")];
+    assert_eq!(short(&ran), expected);
+}
+
+/// Two pools, of which one is owed three tasks: as the tasks of the other end, it gets them.
+#[test]
+fn s6_pools_come_from_the_site() {
+    let dir = tempfile::tempdir().unwrap();
+    let pool =
+        "<pool name=\"owed\"><schedulingMode>FAIR</schedulingMode><weight>1</weight><minShare>3</minShare></pool>";
+    write(dir.path().join("fairscheduler.xml"), format!("<allocations>{pool}</allocations>")).unwrap();
+    write(dir.path().join("spark-defaults.conf"), "spark.scheduler.mode FAIR\nspark.locality.wait = 2s\n").unwrap();
+    let site = SiteConf::read(dir.path()).unwrap();
+    assert_eq!(site.warnings, Vec::<String>::new());
+    let policy = PolicySpec::parse("spark").unwrap().at_site(&Arc::new(site.site)).unwrap();
+    assert_eq!((policy.parameters()["mode"].as_str(), policy.parameters()["wait"].as_str()), ("fair", "2000"));
+    let world = World::hosts(&[("a", 4)])
+        .job("1", ("app", "other"), 0, &[("0", &[], (1..=12).map(|n| (n * 100, NONE)).collect())])
+        .job("2", ("app", "owed"), 10, &[("0", &[], vec![(1_000, NONE); 4])]);
+    let of = |ran: &[Ran]| ran.iter().filter(|ran| ran.task.starts_with('2')).map(|ran| ran.at).collect::<Vec<Ms>>();
+    // At 100, 200 and 300 it gets what it is owed. At 400 it has 3, the other none: the other comes first.
+    assert_eq!(of(&world.run_as(&policy))[..3], [100, 200, 300]);
+    assert_ne!(of(&world.run_as(&policy))[3], 400);
+    // First come, first served, else.
+    assert!(of(&world.run("spark"))[0] > 1_000);
+}
+
+/// Both ask for all four cores: the second waits for the end of the first.
+#[test]
+fn s7_the_first_application_gets_all_that_it_asks_for() {
+    let cores = |most| [("spark.executor.cores", "2"), ("spark.cores.max", most)];
+    let world = |most| {
+        World::hosts(&[("a", 2), ("b", 2)])
+            .application("app", &cores(most))
+            .application("next", &cores("4"))
+            .job("1", APP, 0, &[("0", &[], vec![(100, NONE)])])
+            .job("2", ("next", ""), 10, &[("0", &[], vec![(50, NONE); 3])])
+            .job("3", APP, 500, &[("0", &[], vec![(100, NONE)])])
+    };
+    let starts = |ran: Vec<Ran>| ran.iter().map(|ran| (ran.task.clone(), ran.at)).collect::<BTreeMap<String, Ms>>();
+    let all = starts(world("4").run("spark"));
+    assert_eq!([&all["1.0.0"], &all["3.0.0"], &all["2.0.0"], &all["2.0.2"]], [&0, &500, &600, &600]);
+    // With two cores for the first, the second has one executor of two cores, and the third task waits.
+    let half = starts(world("2").run("spark"));
+    assert_eq!(
+        [&half["1.0.0"], &half["3.0.0"], &half["2.0.0"], &half["2.0.1"], &half["2.0.2"]],
+        [&0, &500, &10, &10, &60]
+    );
+}

@@ -1,0 +1,264 @@
+//! The policy `spark` beside what Spark itself did (`truth/spark` of the shared folder): each run of one application is replayed under its own
+//! settings, with twenty seeds.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs::{File, read_to_string};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::read::GzDecoder;
+use resched_policies::{PolicySpec, SiteConf};
+use resched_sim::batch::{Checked, Ended, Loaded, Observer, load_records, replay_seeded};
+use resched_sim::{ClusterConfig, Error, JobEnded, Ms, Reports, Scope};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow};
+use resched_tables::sink::Collected;
+
+const SEEDS: u64 = 20;
+
+/// How many times as long a task of these workloads sleeps away from its hosts, by the README. The small ones have too few such tasks
+/// for a fit, so it is given to them.
+const OFF_FACTOR: [f64; 3] = [1.0, 2.0, 2.0];
+
+/// What may be off: the mean completion time, the median of jobs, and the share of local tasks. In a small run, a task is 1.6
+/// points. The median under FAIR hangs on the fitted factor, 2.24 where 2 is true; with 2 it is 3.9 %.
+const LIMITS: [(&str, f64, f64, f64); 7] = [
+    ("small-fifo-w3", 0.04, 0.11, 0.03),
+    ("small-fifo-w0", 0.04, 0.11, 0.03),
+    ("small-fair3-w3", 0.04, 0.11, 0.03),
+    ("mixed-fifo-w3", 0.04, 0.05, 0.02),
+    ("mixed-fifo-w0", 0.04, 0.05, 0.02),
+    ("mixed-fair3-w3", 0.04, 0.055, 0.02),
+    ("skewed-fifo-w3", 0.04, 0.05, 0.02),
+];
+
+fn is_small(dir: &Path) -> bool {
+    dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with("small"))
+}
+
+/// A row of a truth table.
+type Row = BTreeMap<String, String>;
+
+fn shared() -> Option<PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join("truth/spark");
+    if path.is_dir() {
+        return Some(path);
+    }
+    let required = std::env::var_os("RESCHED_REQUIRE_SHARED").is_some_and(|value| value == "1");
+    assert!(!required, "{} not found", path.display());
+    None
+}
+
+fn rows(dir: &Path) -> Vec<Row> {
+    let mut lines = BufReader::new(GzDecoder::new(File::open(dir.join("truth.csv.gz")).unwrap())).lines();
+    let names: Vec<String> = lines.next().unwrap().unwrap().split(',').map(str::to_owned).collect();
+    let row = |line: String| names.iter().cloned().zip(line.split(',').map(str::to_owned)).collect();
+    lines.map(|line| row(line.unwrap())).filter(|row: &Row| row["reason"] == "Success").collect()
+}
+
+/// The settings of an application, as `run.json` has them.
+fn settings(dir: &Path) -> BTreeMap<String, String> {
+    let text = read_to_string(dir.join("run.json")).unwrap();
+    let mut settings = BTreeMap::from([("spark.version".to_owned(), "3.5.6".to_owned())]);
+    for line in text.lines() {
+        let parts: Vec<&str> = line.split('"').collect();
+        if let [_, key, _, value, _] = parts.as_slice()
+            && key.starts_with("spark.")
+        {
+            settings.insert((*key).to_owned(), (*value).to_owned());
+        }
+    }
+    settings
+}
+
+fn number(row: &Row, column: &str) -> i64 {
+    row[column].parse().unwrap()
+}
+
+fn task(row: &Row) -> TaskRecord {
+    let (job_id, task_id) = (row["job"].clone(), format!("{}.{}", row["stage"], row["index"]));
+    let (start, finish) = (Some(number(row, "launch_ms")), Some(number(row, "finish_ms")));
+    let place = |(ordinal, host): (i64, &str)| SplitRow {
+        task_id: task_id.clone(),
+        ordinal,
+        host: Some(host.to_owned()),
+        ..SplitRow::default()
+    };
+    let locality = match row["locality"].as_str() {
+        "NODE_LOCAL" => Some(Locality::Node),
+        "ANY" => Some(Locality::Off),
+        _ => None,
+    };
+    TaskRecord {
+        splits: (0..).zip(row["preferred"].split_whitespace()).map(place).collect(),
+        attempts: vec![AttemptRow {
+            job_id: job_id.clone(),
+            task_id: task_id.clone(),
+            start,
+            finish,
+            locality,
+            host: Some(row["host"].clone()),
+            outcome: Outcome::Success,
+            ..AttemptRow::default()
+        }],
+        task: TaskRow {
+            job_id,
+            stage: Some(row["stage"].clone()),
+            depends_on: row["parents"].split_whitespace().map(str::to_owned).collect(),
+            start,
+            finish,
+            outcome: Outcome::Success,
+            cpu_request: Some(1_000),
+            task_id,
+            ..TaskRow::default()
+        },
+    }
+}
+
+/// A run as a trace in memory.
+fn collected(dir: &Path) -> Collected {
+    let mut all = rows(dir);
+    all.sort_by_key(|row| [number(row, "job"), number(row, "stage"), number(row, "index")]);
+    let mut tables = Collected { engine: resched_tables::run::RunEngine::Batch, ..Collected::default() };
+    let app = all[0]["app"].clone();
+    tables.applications.insert(app.clone(), settings(dir));
+    for of_job in all.chunk_by(|a, b| a["job"] == b["job"]) {
+        let first = &of_job[0];
+        let job = JobRow {
+            job_id: first["job"].clone(),
+            name: Some(first["job_name"].clone()),
+            queue: Some(first["pool"].clone()).filter(|pool| !pool.is_empty()),
+            group: Some(app.clone()),
+            submit: Some(number(first, "job_submit_ms")),
+            finish: Some(number(first, "job_end_ms")),
+            outcome: Outcome::Success,
+            ..JobRow::default()
+        };
+        tables.jobs.push(JobRecord { job, tasks: of_job.iter().map(task).collect(), counters: Vec::new() });
+    }
+    let mut hosts: Vec<&str> = all.iter().map(|row| row["host"].as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let node = |host: &str| NodeRow {
+        host: host.to_owned(),
+        cpu: Some(2_000),
+        group: Some(app.clone()),
+        ..NodeRow::default()
+    };
+    tables.nodes = hosts.into_iter().map(node).collect();
+    tables
+}
+
+/// When jobs ended, and where tasks ran that prefer a machine.
+#[derive(Default)]
+struct Seen {
+    finish: BTreeMap<usize, Ms>,
+    local: [u64; 2],
+    warm_up_tasks: usize,
+}
+
+impl Reports for Seen {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.finish.insert(ended.job.index(), ended.finish);
+        Ok(())
+    }
+}
+
+impl Observer for Seen {
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        if let Some(level) = ended.locality.filter(|_| ended.task.index() >= self.warm_up_tasks) {
+            self.local[usize::from(level != Locality::Node)] += 1;
+        }
+        Ok(())
+    }
+}
+
+fn replayed(loaded: &Loaded, policy: &PolicySpec, seed: u64) -> Seen {
+    let is_warm_up = |task: &&resched_sim::batch::Task| loaded.workload.job(task.job).name == Some("warm-up");
+    let warm_up_tasks = loaded.workload.tasks().iter().filter(is_warm_up).count();
+    let mut seen = Seen { warm_up_tasks, ..Seen::default() };
+    let mut checked = Checked::new(&loaded.workload, &loaded.machines, "spark", &mut seen);
+    let mut policy = policy.build_batch().unwrap();
+    replay_seeded(&loaded.workload, &loaded.machines, ("spark", &mut *policy), seed, &mut checked, &mut |_| {})
+        .unwrap();
+    checked.close().unwrap();
+    seen
+}
+
+fn mean(of: impl IntoIterator<Item = f64>) -> f64 {
+    let all: Vec<f64> = of.into_iter().collect();
+    all.iter().sum::<f64>() / all.len() as f64
+}
+
+fn median(of: impl IntoIterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = of.into_iter().collect();
+    all.sort_by(f64::total_cmp);
+    (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0
+}
+
+/// How far a replay is from what really ran.
+struct Distance {
+    /// The error of the mean completion time, and the median error of a job: shares.
+    mean: f64,
+    job: f64,
+    /// The difference between the shares of local tasks.
+    local: f64,
+}
+
+#[allow(clippy::print_stderr, reason = "the figures are what the test is about")]
+fn distance(dir: &Path) -> Distance {
+    let truth = rows(dir);
+    let tables = collected(dir);
+    let scope = Scope { locality: is_small(dir).then_some(OFF_FACTOR), ..Scope::default() };
+    let loaded = load_records(&tables, &ClusterConfig::default(), &scope).unwrap();
+    let mut spec = PolicySpec::parse("spark").unwrap();
+    if dir.join("fairscheduler.xml").is_file() {
+        spec = spec.at_site(&Arc::new(SiteConf::read(dir).unwrap().site)).unwrap();
+    }
+    let runs: Vec<Seen> = (1..=SEEDS).map(|seed| replayed(&loaded, &spec, seed)).collect();
+    let jobs: Vec<usize> = (0..loaded.workload.jobs().len())
+        .filter(|&job| loaded.workload.jobs().get(job).unwrap().name != Some("warm-up"))
+        .collect();
+    let (mut real, mut ours) = (Vec::new(), Vec::new());
+    for &job in &jobs {
+        let own = loaded.workload.jobs().get(job).unwrap();
+        let row = truth.iter().find(|row| row["job"] == own.id).unwrap();
+        real.push((number(row, "job_end_ms") - number(row, "job_submit_ms")) as f64);
+        ours.push(mean(runs.iter().map(|run| (run.finish[&job] - own.submit) as f64)));
+    }
+    let prefers = |row: &&Row| row["job_name"] != "warm-up" && !row["on_preferred"].is_empty();
+    let real_local = mean(truth.iter().filter(prefers).map(|row| number(row, "on_preferred") as f64));
+    let our_local = mean(runs.iter().map(|run| run.local[0] as f64 / (run.local[0] + run.local[1]) as f64));
+    let error = |(&ours, &real): (&f64, &f64)| (ours - real).abs() / real;
+    let (real_mean, our_mean) = (mean(real.iter().copied()), mean(ours.iter().copied()));
+    let by_job = ours.iter().zip(&real).map(error);
+    let found =
+        Distance { mean: (our_mean - real_mean) / real_mean, job: median(by_job), local: our_local - real_local };
+    eprintln!(
+        "{}: mean completion {:.2} s, replayed {:.2} s ({:+.1} %); local {:.1} %, replayed {:.1} %; median error of a job {:.1} %; {:?}",
+        dir.file_name().unwrap().to_string_lossy(),
+        real_mean / 1e3,
+        our_mean / 1e3,
+        found.mean * 1e2,
+        real_local * 1e2,
+        our_local * 1e2,
+        found.job * 1e2,
+        loaded.locality,
+    );
+    found
+}
+
+#[test]
+fn each_run_of_one_application_is_replayed_as_it_was() {
+    let Some(dir) = shared() else { return };
+    let mut wrong = Vec::new();
+    for (run, mean, job, local) in LIMITS {
+        let found = distance(&dir.join(run));
+        if found.mean.abs() > mean || found.job > job || found.local.abs() > local {
+            wrong.push(run);
+        }
+    }
+    assert!(wrong.is_empty(), "too far from what ran: {wrong:?}");
+}

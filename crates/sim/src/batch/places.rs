@@ -1,0 +1,198 @@
+//! Where tasks would rather run, in few bytes: most traces do not say it.
+
+use std::ops::Range;
+
+use resched_tables::model::Locality;
+
+use crate::ids::{Ms, NodeId};
+
+/// The preferred machines of tasks, and at which level each logged try ran. Empty if no task prefers any.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Places {
+    /// For each task, where its machines end in `nodes`. Tasks behind the last entry have none.
+    ends: Vec<u32>,
+    nodes: Vec<NodeId>,
+    /// The level of each logged try; none behind the last entry.
+    levels: Vec<Option<Locality>>,
+}
+
+impl Places {
+    /// Whether no task prefers a machine.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds a task with its machines, after all tasks that were added before. `tries` is the number of its first try, with the level
+    /// of each of its tries.
+    pub(super) fn add(&mut self, task: usize, nodes: &[NodeId], (first, levels): (usize, &[Option<Locality>])) {
+        if nodes.is_empty() {
+            return;
+        }
+        self.ends.resize(task, self.nodes.len() as u32);
+        self.nodes.extend_from_slice(nodes);
+        self.ends.push(self.nodes.len() as u32);
+        if levels.iter().any(Option::is_some) {
+            self.levels.resize(self.levels.len().max(first), None);
+            self.levels.truncate(first);
+            self.levels.extend_from_slice(levels);
+        }
+    }
+
+    /// The machines that a task prefers, by number.
+    #[inline]
+    pub(super) fn of(&self, task: usize) -> &[NodeId] {
+        let Some(&end) = self.ends.get(task) else { return &[] };
+        let start = task.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.nodes.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The levels of consecutive tries; none if none is known.
+    fn levels(&self, tries: Range<usize>) -> &[Option<Locality>] {
+        let end = tries.end.min(self.levels.len());
+        self.levels.get(tries.start.min(end)..end).unwrap_or_default()
+    }
+
+    /// At which level a logged try ran, if that is known.
+    #[inline]
+    pub(super) fn level(&self, logged: usize) -> Option<Locality> {
+        self.levels.get(logged).copied().flatten()
+    }
+
+    /// Takes the levels of others, whose tries keep their numbers.
+    pub(super) fn take_levels(&mut self, from: &mut Self) {
+        self.levels = std::mem::take(&mut from.levels);
+    }
+
+    /// Adds a task of others, as `task` of this one, whose tries begin at `to` here and were `tries` there.
+    pub(super) fn copy(&mut self, task: usize, to: usize, from: &Self, (old, tries): (usize, Range<usize>)) {
+        self.add(task, from.of(old), (to, from.levels(tries)));
+    }
+}
+
+/// How many times as long a task takes on a preferred machine, in the rack of one, and elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LocalityCost {
+    /// The cluster file says it.
+    Given([f64; 3]),
+    /// Fitted to the log. For how many stages of it there were enough tasks in the rack and elsewhere.
+    Fitted([f64; 3], [u64; 2]),
+    /// The log has too few tasks away from their places: the place is assumed to cost nothing.
+    Assumed,
+}
+
+impl LocalityCost {
+    /// The three factors.
+    pub fn factors(self) -> [f64; 3] {
+        match self {
+            Self::Given(factors) | Self::Fitted(factors, _) => factors,
+            Self::Assumed => [1.0; 3],
+        }
+    }
+}
+
+/// How long a run takes at a level that took so long at another.
+pub(super) fn scaled(run: Ms, [logged, now]: [Locality; 2], factors: [f64; 3]) -> Ms {
+    let factor = |level| factors[place(level)];
+    if logged == now {
+        return run;
+    }
+    (run as f64 * factor(now) / factor(logged)).round() as Ms
+}
+
+fn place(level: Locality) -> usize {
+    match level {
+        Locality::Node => 0,
+        Locality::Rack => 1,
+        Locality::Off => 2,
+    }
+}
+
+/// The fewest tasks of a stage at a level from which its run time there is known.
+const ENOUGH_TASKS: usize = 3;
+/// The fewest stages from which a factor is known.
+const ENOUGH_STAGES: usize = 3;
+
+/// Fits how much longer tasks take away from their places: the median over stages of the quotient of the median run times at
+/// both levels.
+#[derive(Debug, Default)]
+pub(super) struct Fit {
+    /// The quotients, of runs in the rack and elsewhere.
+    quotients: [Vec<f64>; 2],
+    /// The run times of the current stage, by level.
+    runs: [Vec<Ms>; 3],
+}
+
+impl Fit {
+    /// Takes a run of a task of the current stage, at a level.
+    pub(super) fn run(&mut self, level: Locality, run: Ms) {
+        self.runs[place(level)].push(run);
+    }
+
+    /// Ends the current stage.
+    pub(super) fn end_stage(&mut self) {
+        let [node, rack, off] = self.runs.each_mut().map(|runs| {
+            runs.sort_unstable();
+            let middle =
+                (runs.len() >= ENOUGH_TASKS).then(|| (runs[(runs.len() - 1) / 2] + runs[runs.len() / 2]) as f64);
+            runs.clear();
+            middle.filter(|&middle| middle > 0.0)
+        });
+        for (quotients, other) in self.quotients.iter_mut().zip([rack, off]) {
+            quotients.extend(node.zip(other).map(|(node, other)| other / node));
+        }
+    }
+
+    /// What was found. No place is taken to be better than a preferred one, and no rack to be worse than any machine.
+    pub(super) fn cost(mut self) -> LocalityCost {
+        let [rack, off] = self.quotients.each_mut().map(|all| {
+            all.sort_unstable_by(f64::total_cmp);
+            let middle = (all.len() >= ENOUGH_STAGES).then(|| (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0);
+            middle.map(|middle| middle.max(1.0))
+        });
+        let stages = self.quotients.map(|all| all.len() as u64);
+        match (rack, off) {
+            (None, None) => LocalityCost::Assumed,
+            (None, Some(off)) => LocalityCost::Fitted([1.0, off, off], stages),
+            (Some(rack), off) => LocalityCost::Fitted([1.0, rack, off.map_or(rack, |off| off.max(rack))], stages),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tasks_with_places_take_room() {
+        let mut places = Places::default();
+        places.add(0, &[], (0, &[None]));
+        assert!(places.is_empty() && places.ends.is_empty() && places.levels.is_empty());
+        places.add(2, &[NodeId(4), NodeId(7)], (3, &[Some(Locality::Off), None]));
+        places.add(4, &[NodeId(1)], (9, &[None]));
+        let of = |task| places.of(task).iter().map(|node| node.0).collect::<Vec<u32>>();
+        assert_eq!([of(0), of(2), of(3), of(4), of(5)], [vec![], vec![4, 7], vec![], vec![1], vec![]]);
+        assert_eq!([2, 3, 4, 9].map(|logged| places.level(logged)), [None, Some(Locality::Off), None, None]);
+        let mut part = Places::default();
+        part.copy(1, 5, &places, (2, 3..5));
+        assert_eq!((part.of(0), part.of(1), part.level(5)), (&[][..], places.of(2), Some(Locality::Off)));
+    }
+
+    #[test]
+    fn the_cost_of_a_place_is_the_median_over_stages_with_enough_at_both_levels() {
+        let mut fit = Fit::default();
+        for off in [[30, 20, 10], [30, 30, 30], [100, 40, 40]] {
+            [10, 10, 20].iter().for_each(|&run| fit.run(Locality::Node, run));
+            off.iter().for_each(|&run| fit.run(Locality::Off, run));
+            fit.run(Locality::Rack, 99);
+            fit.end_stage();
+        }
+        fit.run(Locality::Off, 1);
+        fit.end_stage();
+        let cost = fit.cost();
+        assert_eq!(cost, LocalityCost::Fitted([1.0, 3.0, 3.0], [0, 3]));
+        assert_eq!(scaled(100, [Locality::Off, Locality::Node], cost.factors()), 33);
+        assert_eq!(scaled(100, [Locality::Node, Locality::Off], cost.factors()), 300);
+        assert_eq!(Fit::default().cost(), LocalityCost::Assumed);
+    }
+}
