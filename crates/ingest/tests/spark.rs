@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use resched_ingest::{Options, ingest, ingest_into};
-use resched_tables::model::{Locality, NodeChange, TaskRecord};
+use resched_tables::model::{JobRow, Locality, NodeChange, TaskRecord};
 use resched_tables::records;
 use resched_tables::sink::Collected;
 use resched_tables::store::Manifest;
@@ -110,22 +110,18 @@ fn the_tables_hold_what_a_real_scheduler_did() {
 /// Compares the tables of a log with what happened.
 fn compare(rows: &[Row], found: &Collected) -> Places {
     let mut places = Places::default();
-    let tasks: BTreeMap<&str, (&TaskRecord, &str, Option<i64>, Option<i64>)> = (found.jobs.iter())
-        .flat_map(|record| {
-            let (job, queue) = (&record.job, record.job.queue.as_deref().unwrap());
-            record.tasks.iter().map(move |task| (task.task.task_id.as_str(), (task, queue, job.submit, job.finish)))
-        })
+    let tasks: BTreeMap<&str, (&TaskRecord, &JobRow)> = (found.jobs.iter())
+        .flat_map(|record| record.tasks.iter().map(|task| (task.task.task_id.as_str(), (task, &record.job))))
         .collect();
     assert_eq!(tasks.len(), rows.len());
-    let mut pools: BTreeSet<&str> = BTreeSet::new();
     for row in rows {
         let of = |name: &str| row[name].as_str();
         let number = |name: &str| of(name).parse::<i64>().ok();
         let id = format!("{}_job_{}_s{}_{}", of("app"), of("job"), of("stage"), of("index"));
-        let (record, queue, submit, finish) = tasks[id.as_str()];
+        let (record, job) = tasks[id.as_str()];
         let pool = Some(of("pool")).filter(|pool| !pool.is_empty()).unwrap_or("default");
-        pools.insert(pool);
-        assert_eq!((queue, submit, finish), (pool, number("job_submit_ms"), number("job_end_ms")), "{id}");
+        let expected = (Some(pool), number("job_submit_ms"), number("job_end_ms"));
+        assert_eq!((job.queue.as_deref(), job.submit, job.finish), expected, "{id}");
         let [attempt] = record.attempts.as_slice() else { panic!("{id}: {:?}", record.attempts) };
         let times = (attempt.queued, attempt.start, attempt.finish);
         assert_eq!(times, (number("stage_submit_ms"), number("launch_ms"), number("finish_ms")), "{id}");

@@ -15,7 +15,7 @@
 //! | `tasks.memory_request` | `spark.executor.memory`, shared equally by the tasks that an executor runs at once |
 //! | `attempts.queued` | when the stage was submitted, for first attempts |
 //! | `attempts.locality` | `NODE_LOCAL`, `RACK_LOCAL`, and `ANY` as elsewhere. `PROCESS_LOCAL` and `NO_PREF` are unknown: see below |
-//! | `splits` | the hosts that a task prefers: see [`preferred`] |
+//! | `splits` | the hosts that a task prefers: see `preferred.rs` |
 //! | `nodes` | what the executors of the application (`group`) on a host offer together; a row whenever that changes. Executors that are left at `ApplicationEnd` leave then |
 //! | `applications` of the manifest | the settings that scheduling depends on, and `spark.version` |
 //!

@@ -591,6 +591,22 @@ fn preferred_hosts_follow_from_where_the_tasks_of_a_source_ran() {
 }
 
 #[test]
+fn a_backup_is_an_attempt_that_waited_for_nothing() {
+    let backup = |line: String| line.replace(r#""Speculative":false"#, r#""Speculative":true"#);
+    let events = [
+        started(0, 0, 0),
+        backup(started(1, 0, 1)),
+        backup(ended(1, 0, 1, "Success")),
+        ended(0, 0, 0, "TaskKilled"),
+        success(),
+    ];
+    let found = collect(&log(&events));
+    let reported: Vec<_> = attempts(&found.jobs).map(|row| (row.queued, row.speculative, row.outcome)).collect();
+    assert_eq!(reported, [(Some(11), Some(false), Outcome::Killed), (None, Some(true), Outcome::Success)]);
+    assert_eq!(found.jobs[0].tasks.len(), 1);
+}
+
+#[test]
 fn a_task_whose_preferred_hosts_nobody_knows_is_counted() {
     let found = collect(&log(&[ran(0, 0, 0, "a", "NODE_LOCAL"), ran(1, 1, 0, "a", "ANY"), success()]));
     assert_eq!(hosts(&found.jobs[0])[1].1, Vec::<String>::new());
