@@ -159,7 +159,7 @@ fn a_replay_is_compared_with_another_run_of_the_same_jobs() {
     let dir = Dir::with_sample();
     dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--policy", "naive-fair", "--seed", "3", "--out", "R"]);
     let base = ["validate", "T", "--assume", "--policy", "fifo", "--seed", "3", "--against"];
-    let with = |more: &[&str]| [&base[..], more].concat();
+    let with = |more: &[&'static str]| [&base[..], more].concat();
     let same = dir.json(&with(&["R/fifo", "--json"]));
     assert_eq!(same["against"]["by"], "id");
     assert_eq!((&same["against"]["jobs"], &same["against"]["only_other"]), (&Value::from(15), &Value::from(0)));
