@@ -343,16 +343,15 @@ impl Policy for Spark {
             return;
         }
         let app = self.app(view.job(spec.job).group, view);
-        if !self.sets.contains_key(&stage) {
-            self.sets.insert(stage, TaskSet::new(spec.job, app));
-            self.stages[spec.job].push(stage);
-            self.events.push_back(Event::Submitted(stage));
-        }
+        let (stages, events) = (&mut self.stages, &mut self.events);
+        let set = self.sets.entry(stage).or_insert_with(|| {
+            stages[spec.job].push(stage);
+            events.push_back(Event::Submitted(stage));
+            TaskSet::new(spec.job, app)
+        });
         let cost = self.apps[app].conf.cost(spec.demand);
         let gang = spec.gang.then_some(spec.instances);
-        if let Some(set) = self.sets.get_mut(&stage) {
-            set.add(task, (cost, gang), view.waiting(task), view.preferred(task), |node| view.rack(node));
-        }
+        set.add(task, (cost, gang), view.waiting(task), view.preferred(task), |node| view.rack(node));
     }
 
     fn task_finished(&mut self, ended: &Ended, _: View<'_>) {
