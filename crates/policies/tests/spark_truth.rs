@@ -262,3 +262,60 @@ fn each_run_of_one_application_is_replayed_as_it_was() {
     }
     assert!(wrong.is_empty(), "too far from what ran: {wrong:?}");
 }
+
+/// Which application a job is of, when it starts its first task, when its last job ends, and on how many hosts it ran.
+#[derive(Debug, Default, Clone, PartialEq)]
+struct Held {
+    first: Option<Ms>,
+    end: Ms,
+    hosts: std::collections::BTreeSet<usize>,
+}
+
+struct Holds<'a>(&'a Loaded, BTreeMap<String, Held>);
+
+impl Reports for Holds<'_> {
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        let group = self.0.workload.job(ended.job).group.to_owned();
+        self.1.entry(group).or_default().end = ended.finish;
+        Ok(())
+    }
+}
+
+impl Observer for Holds<'_> {
+    fn launched(&mut self, launched: &resched_sim::batch::Launched<'_>) -> Result<(), Error> {
+        let group = self.0.workload.job(self.0.workload.task(launched.task).job).group.to_owned();
+        let held = self.1.entry(group).or_default();
+        held.first.get_or_insert(launched.at);
+        held.hosts.insert(launched.places[0].0.index());
+        Ok(())
+    }
+}
+
+/// Four applications at once. A and B fill the cluster. When A ends, C gets its four executors; when B ends, C gets two more, and D
+/// gets two: so it was (README).
+#[test]
+fn executors_are_given_out_as_they_were() {
+    let Some(dir) = shared() else { return };
+    let mut all = Collected { engine: resched_tables::run::RunEngine::Batch, ..Collected::default() };
+    for name in ["a", "b", "c", "d"] {
+        let own = collected(&dir.join(format!("multi-{name}")));
+        all.applications.insert(name.to_owned(), own.applications.values().next().unwrap().clone());
+        for mut record in own.jobs {
+            record.job.job_id = format!("{name}{}", record.job.job_id);
+            record.job.group = Some(name.to_owned());
+            all.jobs.push(record);
+        }
+        all.nodes.extend(own.nodes.into_iter().map(|node| NodeRow { group: None, ..node }));
+    }
+    let loaded = load_records(&all, &ClusterConfig::default(), &Scope::default()).unwrap();
+    assert_eq!(loaded.machines.nodes().len(), 8);
+    let mut holds = Holds(&loaded, BTreeMap::new());
+    let mut checked = Checked::new(&loaded.workload, &loaded.machines, "spark", &mut holds);
+    let mut policy = PolicySpec::parse("spark").unwrap().build_batch().unwrap();
+    replay_seeded(&loaded.workload, &loaded.machines, ("spark", &mut *policy), 1, &mut checked, &mut |_| {}).unwrap();
+    checked.close().unwrap();
+    let of = |name: &str| holds.1[name].clone();
+    assert_eq!(["a", "b", "c", "d"].map(|name| of(name).hosts.len()), [4, 4, 6, 2]);
+    assert_eq!((of("c").first, of("d").first), (Some(of("a").end), Some(of("b").end)));
+    assert!(of("a").end < of("b").end);
+}

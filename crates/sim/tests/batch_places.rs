@@ -1,7 +1,7 @@
 //! Preferred machines of production tasks: from the log to run times, levels and the rows of a run.
 #![allow(clippy::unwrap_used)]
 
-use resched_sim::batch::{Ended, Loaded, LocalityCost, Observer, Offer, Policy, View, load_records, replay};
+use resched_sim::batch::{Ended, Loaded, LocalityCost, Observer, Offer, Orders, Policy, View, load_records, replay};
 use resched_sim::{ClusterConfig, Error, Ms, NodeId, Reports, Scope, TaskId, Violation};
 use resched_tables::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeChange, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow,
@@ -211,4 +211,54 @@ fn a_start_on_a_machine_is_checked() {
     {
         assert!(run(how).unwrap().contains(expected), "{how}");
     }
+}
+
+/// Starts what waits at its ticks alone, and counts them.
+#[derive(Default)]
+struct Ticks(Vec<TaskId>, Vec<Ms>, bool);
+
+impl Policy for Ticks {
+    fn task_waits(&mut self, task: TaskId, _: View<'_>) {
+        self.0.push(task);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(1_000)
+    }
+
+    fn phase(&self) -> Ms {
+        1_300
+    }
+
+    fn skips_idle_ticks(&self) -> bool {
+        true
+    }
+
+    fn tick(&mut self, view: View<'_>, _: &mut Orders) {
+        self.1.push(view.now());
+        self.2 = true;
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if std::mem::take(&mut self.2) {
+            self.0.drain(..).try_for_each(|task| offer.start(task, 1).map(drop))?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn ticks_come_in_their_phase_and_only_while_something_waits() {
+    let mut log = log();
+    log.jobs.truncate(2);
+    for (job, submit) in log.jobs.iter_mut().zip([0, 50_000_000]) {
+        job.job.submit = Some(submit);
+        job.tasks = vec![task(&job.job.job_id, "1", 0, "a", ("a", 10_000_000))];
+    }
+    let loaded = loaded(&log, None);
+    let zero = loaded.workload.jobs().get(0).unwrap().submit;
+    let mut policy = Ticks::default();
+    replay(&loaded.workload, &loaded.machines, ("ticks", &mut policy), &mut (), &mut |_| {}).unwrap();
+    let first = |after: Ms| (after - 300).div_euclid(1_000) * 1_000 + 1_300;
+    assert_eq!(policy.1, [first(zero), first(zero + 50_000_000)]);
 }

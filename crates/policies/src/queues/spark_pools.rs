@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::settings::choices;
 
 choices! {
     /// What comes first in a pool, or among pools.
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Mode {
         /// The earlier job.
         Fifo = "fifo",
@@ -15,7 +19,7 @@ choices! {
 }
 
 /// What a pool is given.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PoolConf {
     /// What comes first inside it.
     pub mode: Mode,
@@ -32,7 +36,7 @@ impl Default for PoolConf {
 }
 
 /// Pools by name. A pool that is not named has the default.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SparkPools {
     /// The pools.
     pub pools: BTreeMap<String, PoolConf>,

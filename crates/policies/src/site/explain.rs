@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::{CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, SettingOrigin, SiteConf};
+use super::{CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, SPARK_POOLS, SettingOrigin, SiteConf};
 use crate::error::Error;
 use crate::queues::tree::QueueTree;
 
@@ -36,6 +36,9 @@ impl SiteConf {
         if let Some(tree) = &site.yarn_queues {
             let about = "queues of YARN, as in `queues=FILE`";
             section(&mut text, CAPACITY_SCHEDULER, "yarn-capacity", about, &queues(tree)?)?;
+        }
+        if let Some(pools) = &site.spark_pools {
+            section(&mut text, SPARK_POOLS, "spark", "pools of Spark", pools)?;
         }
         Ok(text)
     }

@@ -153,7 +153,7 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
     let end = horizon.saturating_sub(first).saturating_add(first_submit);
     let mut workload = workload.cut_off(Cut { end, unfinished: scope.unfinished });
     let fitted = tasks.fit.cost();
-    let cost = scope.locality.map_or(fitted, |given| LocalityCost::Given(given));
+    let cost = scope.locality.map_or(fitted, LocalityCost::Given);
     let locality = (!workload.places.is_empty()).then_some(cost);
     workload.level_factors = locality.map(LocalityCost::factors);
     workload.shuffles_have_places = log.shuffles_have_places();

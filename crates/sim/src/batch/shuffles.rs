@@ -3,10 +3,12 @@
 use resched_tables::model::Locality;
 
 use super::workload::Workload;
-use crate::ids::NodeId;
+use crate::ids::{JobId, NodeId};
 
 /// From how many tasks on, of either stage, nobody looks where the input is.
 const MOST_TASKS: usize = 1_000;
+/// The setting of an application by which its tasks do not look either.
+const SWITCH: &str = "spark.shuffle.reduceLocality.enabled";
 /// A machine is preferred that holds at least one part in so many of the input.
 const LEAST_PART: u32 = 5;
 
@@ -30,11 +32,16 @@ impl Shuffles {
         }
         let stages = workload.stage_tasks.len();
         let few = |stage: usize| workload.stage_tasks[stage].len() < MOST_TASKS;
+        let cares = |stage: usize| {
+            let job = workload.job(JobId(workload.stage_jobs[stage]));
+            let said = workload.applications.get(job.group).and_then(|settings| settings.get(SWITCH));
+            said.is_none_or(|said| !said.trim().eq_ignore_ascii_case("false"))
+        };
         let mut parents = vec![None; stages];
         for (earlier, number) in (0..stages).zip(0..) {
             for &later in workload.stage_order.followers(earlier) {
                 let later = later as usize;
-                if workload.stage_order.needs(later) == 1 && few(earlier) && few(later) {
+                if workload.stage_order.needs(later) == 1 && few(earlier) && few(later) && cares(later) {
                     parents[later] = Some(number);
                 }
             }

@@ -36,6 +36,8 @@ pub(super) struct Conf {
     pub(super) executor_cores: Option<u64>,
     /// The most cores that the application gets.
     pub(super) cores_max: Option<u64>,
+    /// Whether the master deals its executors out over workers.
+    pub(super) spread_out: bool,
 }
 
 impl Conf {
@@ -51,6 +53,7 @@ impl Conf {
             Some(said) => said.eq_ignore_ascii_case("true"),
             None => text("spark.version").is_some_and(is_before_3_1),
         };
+        let dealt = || text("spark.deploy.spreadOut").is_none_or(|said| !said.eq_ignore_ascii_case("false"));
         Self {
             mode: set.mode.unwrap_or_else(|| if is_fair() { Mode::Fair } else { Mode::Fifo }),
             wait_node: wait(set.wait_node, "spark.locality.wait.node"),
@@ -60,6 +63,7 @@ impl Conf {
             task_cpus: set.task_cpus.map(u64::from).or_else(|| number("spark.task.cpus")).unwrap_or(0),
             executor_cores: set.executor_cores.map(u64::from).or_else(|| number("spark.executor.cores")),
             cores_max: set.cores_max.map(u64::from).or_else(|| number("spark.cores.max")),
+            spread_out: set.spread_out.unwrap_or_else(dealt),
         }
     }
 

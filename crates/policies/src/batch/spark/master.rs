@@ -1,5 +1,7 @@
 //! The standalone master: which application gets executors on which workers (`Master.startExecutorsOnWorkers`, `RULES.md` §7).
 
+use std::cmp::Reverse;
+
 use resched_sim::NodeId;
 
 /// A machine that runs executors.
@@ -24,7 +26,7 @@ pub(super) struct Asked {
 pub(super) fn executors(asked: Asked, workers: &[Worker], spread_out: bool) -> Vec<(NodeId, u64)> {
     let least = asked.each.unwrap_or(1).max(1);
     let mut usable: Vec<Worker> = workers.iter().copied().filter(|worker| worker.free >= least).collect();
-    usable.sort_by(|a, b| b.free.cmp(&a.free));
+    usable.sort_by_key(|worker| Reverse(worker.free));
     let mut left = asked.cores.min(usable.iter().map(|worker| worker.free).sum());
     let mut given = vec![0; usable.len()];
     let fits = |left: u64, worker: &Worker, given: u64| left >= least && worker.free - given >= least;

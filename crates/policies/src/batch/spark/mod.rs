@@ -92,8 +92,8 @@ settings! {
         cores_max: Option<u32> = "cores_max" {
             auto: Nothing, range: 1..=1_073_741_824, unit: "cores", hadoop: ["spark.cores.max"]
         },
-        /// the master deals executors out over workers; false: it fills one after the other
-        spread_out: bool = "spread_out" { default: true, hadoop: ["spark.deploy.spreadOut"] },
+        /// the master deals executors out over workers; false: it fills one after the other; auto: as the log says, else true
+        spread_out: Option<bool> = "spread_out" { auto: Nothing, hadoop: ["spark.deploy.spreadOut"] },
     }
 }
 
@@ -218,7 +218,7 @@ impl Spark {
             if *has_ended {
                 continue;
             }
-            let most = conf.cores_max.unwrap_or(u64::MAX);
+            let (most, spread_out) = (conf.cores_max.unwrap_or(u64::MAX), conf.spread_out);
             let asked =
                 Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each: conf.executor_cores };
             let worker = |node| {
@@ -226,7 +226,7 @@ impl Spark {
                 Worker { node, free: free.cpu / 1_000 }
             };
             let workers: Vec<Worker> = view.nodes().map(|(node, _)| worker(node)).collect();
-            for (node, cores) in master::executors(asked, &workers, self.settings.spread_out) {
+            for (node, cores) in master::executors(asked, &workers, spread_out) {
                 let offered = view.offers(node).0;
                 let memory =
                     (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
@@ -343,16 +343,15 @@ impl Policy for Spark {
             return;
         }
         let app = self.app(view.job(spec.job).group, view);
-        if !self.sets.contains_key(&stage) {
-            self.sets.insert(stage, TaskSet::new(spec.job, app));
-            self.stages[spec.job].push(stage);
-            self.events.push_back(Event::Submitted(stage));
-        }
+        let (stages, events) = (&mut self.stages, &mut self.events);
+        let set = self.sets.entry(stage).or_insert_with(|| {
+            stages[spec.job].push(stage);
+            events.push_back(Event::Submitted(stage));
+            TaskSet::new(spec.job, app)
+        });
         let cost = self.apps[app].conf.cost(spec.demand);
         let gang = spec.gang.then_some(spec.instances);
-        if let Some(set) = self.sets.get_mut(&stage) {
-            set.add(task, (cost, gang), view.waiting(task), view.preferred(task), |node| view.rack(node));
-        }
+        set.add(task, (cost, gang), view.waiting(task), view.preferred(task), |node| view.rack(node));
     }
 
     fn task_finished(&mut self, ended: &Ended, _: View<'_>) {
