@@ -14,6 +14,7 @@
 //! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
 
 pub mod anonymise;
+mod backwards;
 mod blocks;
 mod complete;
 mod confs;
