@@ -42,6 +42,12 @@ pub trait Policy {
     /// Called at every multiple of [`Policy::period`] of the simulated clock.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
+    /// Whether ticks may be left out until something happens. Return `true` only if the last tick changed nothing, nothing has happened and
+    /// nothing was decided since, and the next ticks, and the decisions after them, would do the same whenever they come.
+    fn skips_idle_ticks(&self) -> bool {
+        false
+    }
+
     // The decision.
 
     /// Something has changed, and tasks wait: start the tasks that should run.
