@@ -215,6 +215,28 @@ fn bombs_do_not_go_off() {
     }
 }
 
+/// Times that contradict each other are counted and null, so no length of time is negative.
+#[test]
+fn times_that_go_backwards_or_to_the_end_of_time_are_counted() {
+    for (path, cause) in [
+        ("negative_span/in", "finish-before-start"),
+        ("odd_alibaba2017_order_tasks_finish_start", "finish-before-start"),
+        ("odd_spark_far_future_nodes_time", "far-time"),
+    ] {
+        let Some(source) = crate::support::shared(&format!("hostile/{path}")) else { return };
+        let dir = Dir::new();
+        dir.ok(&["ingest", &source, "--out", "T"]);
+        let found = dir.json(&["inspect", "T", "--json"]);
+        assert!(found["skipped"][cause].as_u64() >= Some(1), "{path}: {found:#}");
+        assert!(found["span_ms"].as_i64().is_none_or(|span| span >= 0), "{path}: {found:#}");
+        let odd = found["oddities"].as_object().unwrap();
+        assert!(!odd.keys().any(|kind| kind.contains("finish-before")), "{path}: {odd:?}");
+        let nodes = resched_tables::store::Trace::open(&dir.path("T")).unwrap();
+        let nodes = nodes.rows::<resched_tables::model::NodeRow>().unwrap();
+        assert!(nodes.map(Result::unwrap).all(|node| node.time != Some(i64::MAX)), "{path}");
+    }
+}
+
 /// A record without an end in a table is skipped.
 #[test]
 fn endless_records_of_tables_do_not_go_off() {

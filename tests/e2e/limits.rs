@@ -57,6 +57,21 @@ fn too_many_samples_and_cells_are_refused_with_the_number_that_would_do() {
     assert_eq!(dir.ok(&[&three[..], &["3"]].concat()), "P/sweep.json: 3 cells\n");
 }
 
+/// With these values, no task would ever start: a replay could only stall.
+#[test]
+fn values_with_which_nothing_starts_are_refused_at_once() {
+    let dir = Dir::with_sample();
+    for (policy, key, expected) in [
+        ("fair:map_cap=0", "map_cap", "auto|1..100000"),
+        ("fair:reduce_cap=0", "reduce_cap", "auto|1..100000"),
+        ("yarn-fair:max_am_share=0", "max_am_share", "auto|0.000001..1"),
+        ("yarn-capacity:user_limit_factor=0", "user_limit_factor", "0.000001..1000000"),
+    ] {
+        let found = format!("{key}: expected {expected}, found `0`");
+        refused(&dir, &["replay", "T", "--assume", "--policy", policy, "--out", "R"], &[&found]);
+    }
+}
+
 #[test]
 fn too_many_threads_are_refused() {
     let dir = with_workload();
@@ -87,6 +102,80 @@ fn a_workload_of_too_many_tasks_is_refused() {
     let few = ["generate", "small.toml", "--out", "W", "--most-tasks"];
     refused(&dir, &[&few[..], &["9"]].concat(), &["at most 9 tasks in all jobs, found 10"]);
     dir.ok(&[&few[..], &["10"]].concat());
+}
+
+/// A file that is read whole is a regular file of a limited size.
+#[test]
+fn files_without_an_end_are_refused() {
+    let dir = Dir::with_sample();
+    dir.write("w.toml", fs::read(repository("traces/coupling-table3.toml")).unwrap());
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--policy", "fair", "--out", "R"]);
+    let file = fs::File::create(dir.path("huge")).unwrap();
+    file.set_len(5_000_000_000).unwrap();
+    assert!(Command::new("mkfifo").arg(dir.path("pipe")).status().unwrap().success());
+    let replay = ["replay", "T", "--assume", "--out", "X", "--policy"];
+    let commands: [&[&str]; 12] = [
+        &["replay", "FILE", "--assume", "--policy", "fifo", "--out", "X"],
+        &["generate", "FILE", "--out", "X"],
+        &[&replay[..], &["fifo", "--cluster", "FILE"]].concat(),
+        &[&replay[..], &["fifo", "--validation", "FILE"]].concat(),
+        &[&replay[..], &["capacity:queues=FILE"]].concat(),
+        &[&replay[..], &["fair:allocations=FILE"]].concat(),
+        &[&replay[..], &["yarn-capacity:queues=FILE"]].concat(),
+        &[&replay[..], &["yarn-fair:queues=FILE"]].concat(),
+        &["ingest", "T", "--tasks", "FILE", "--out", "X"],
+        &["anonymise", "T", "--key", "FILE", "--out", "X"],
+        &["sweep", "FILE", "--out", "X"],
+        &["tune", "FILE", "--out", "X"],
+    ];
+    for (path, problem) in [
+        ("/dev/zero", "expected a file, found a pipe or a device"),
+        ("pipe", "expected a file, found a pipe or a device"),
+        ("huge", "expected a file of at most"),
+    ] {
+        for args in commands {
+            let args: Vec<String> = args.iter().map(|arg| arg.replace("FILE", path)).collect();
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            limited(&dir, &args).fails(2, &[path, problem]);
+        }
+    }
+    let production = crate::trust::without_sizes();
+    let weighed = ["replay", "T", "--assume", "--policy", "fair:weights=/dev/zero", "--out", "X"];
+    limited(&production, &weighed).fails(2, &["/dev/zero", "expected a file, found a pipe or a device"]);
+    // The JSON files of results.
+    for (marker, args) in [
+        ("T/trace.json", &["inspect", "T"][..]),
+        ("R/fifo/run.json", &["report", "R/fifo", "--out", "X"]),
+        ("R/runs.json", &["report", "R", "--out", "X"]),
+        ("R/variants.json", &["report", "R", "--out", "X"]),
+    ] {
+        let path = dir.path(marker);
+        let kept = fs::read(&path).unwrap_or_else(|error| panic!("{marker}: {error}"));
+        fs::File::options().write(true).open(&path).unwrap().set_len(5_000_000_000).unwrap();
+        let ran = limited(&dir, args);
+        ran.fails(1, &[marker, "expected a file of at most 512 MiB, found a larger one"]);
+        fs::write(&path, kept).unwrap();
+    }
+}
+
+/// To open a pipe waits for somebody who writes to it.
+#[test]
+fn a_pipe_in_the_place_of_a_table_does_not_block() {
+    for name in ["jobs", "tasks", "attempts"] {
+        let dir = Dir::with_sample();
+        for (listed, problem) in [(true, "expected a file, found a pipe"), (false, "expected a file, found a pipe")] {
+            if !listed {
+                dir.without_hashes("T/trace.json");
+            }
+            let table = dir.path(&format!("T/{name}.parquet"));
+            let _ = fs::remove_file(&table);
+            assert!(Command::new("mkfifo").arg(&table).status().unwrap().success());
+            let file = format!("T/{name}.parquet");
+            for args in [&["inspect", "T"][..], &["replay", "T", "--assume", "--policy", "fifo", "--out", "R"]] {
+                limited(&dir, args).fails(1, &[&file, problem]);
+            }
+        }
+    }
 }
 
 /// A table of many equal rows is a small file.

@@ -21,6 +21,7 @@ mod metrics;
 mod one_request;
 mod oracle_cli;
 mod ownership;
+mod places;
 mod processes;
 mod production;
 mod questions;

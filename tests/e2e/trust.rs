@@ -181,6 +181,35 @@ fn hidden_capacities_are_found_or_said_not_to_be() {
     dir.run(&["calibrate", "T", "--out", "C.toml"]).fails(2, &["T", "no observed attempts"]);
 }
 
+/// Under YARN, the master of a job cleans up after the job has left the scheduler, for the usual time if the log has none. Other jobs
+/// start meanwhile, which is no step back in time.
+#[test]
+fn a_check_knows_the_usual_time_of_a_clean_up() {
+    let dir = Dir::new();
+    dir.write(
+        "w.toml",
+        "name = \"w\"\n[cluster]\nnodes = 1\n[classes.c]\nmap_mean_s = 0.5\n[[jobs]]\nclass = \"c\"\nsubmit_s = 7.5\nmaps = 3\nrepeat = 2\n",
+    );
+    dir.write("c.toml", "[jobs]\ncleanup_time = 2000\n");
+    let policies = ["fifo", "yarn-fifo", "yarn-fair", "yarn-capacity", "yarn-fifo+yarn-default"]
+        .map(|policy| ["--policy", policy]);
+    let args = [
+        "replay",
+        "w.toml",
+        "--cluster",
+        "c.toml",
+        "--assume",
+        "--check",
+        "--robust",
+        "off",
+        "--seed",
+        "680",
+        "--out",
+        "R",
+    ];
+    dir.ok(&[&args[..], policies.as_flattened()].concat());
+}
+
 /// The rules that always hold are checked, for both engines, and the check changes no result.
 #[test]
 fn a_check_passes_and_changes_nothing() {

@@ -126,8 +126,13 @@ fn the_page_of_limits_is_fresh() {
         })
     };
     let heading = ["limit of", "at most", "option", "beyond it"];
-    let commands =
-        [resched_replay::LIMITS, resched_analysis::runs::memory::LIMITS, resched_report::LIMITS, limits::MESSAGES];
+    let commands = [
+        resched_replay::LIMITS,
+        resched_analysis::runs::memory::LIMITS,
+        resched_report::LIMITS,
+        limits::MESSAGES,
+        resched_tables::whole::LIMITS,
+    ];
     let page = Page::new("Limits", about, TEST)
         .heading("Of all commands, and of reports")
         .rows(&heading, commands.into_iter().flat_map(rows))

@@ -8,6 +8,7 @@ use resched_sim::ClusterConfig;
 use resched_tables::run::RunValidation;
 use resched_tables::store::sha256;
 use resched_tables::validity::{Fact, Grade, Validity};
+use resched_tables::whole;
 
 use crate::failure::Failure;
 
@@ -46,7 +47,7 @@ impl Validation {
             let remedy = "write it with `resched validate TRACE --json > FILE`";
             Failure::request(format!("{}: {problem}; {remedy}", path.display()))
         };
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
+        let text = whole::text(path).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
         let mut best: Option<(f64, Line)> = None;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let found: Line = serde_json::from_str(line)

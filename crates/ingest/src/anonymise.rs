@@ -33,6 +33,7 @@ use resched_tables::model::{JobRecord, NodeRow, TaskRecord};
 use resched_tables::records::Source;
 use resched_tables::sink::Applications;
 use resched_tables::store::{Manifest, Out, StagedFile, TraceWriter, hex};
+use resched_tables::whole;
 
 /// Bytes of a key that resched makes.
 const KEY_BYTES: usize = 32;
@@ -79,7 +80,8 @@ impl Key {
     /// [`Error::Request`] if it cannot be read or is too short.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |problem: String| Error::Request(format!("{}: {problem}; name another --key", path.display()));
-        let bytes = std::fs::read(path).map_err(|error| wrong(format!("cannot read the key ({error})")))?;
+        let bytes =
+            whole::bytes(path, whole::MOST_TEXT).map_err(|error| wrong(format!("cannot read the key ({error})")))?;
         if bytes.len() < LEAST_KEY_BYTES {
             return Err(wrong(format!("expected a key of at least {LEAST_KEY_BYTES} bytes, found {}", bytes.len())));
         }
@@ -120,9 +122,11 @@ impl Key {
 /// Writes the trace `source` to `out` with its names replaced. Returns the manifest as written.
 ///
 /// # Errors
-/// [`Error::Request`] if `source` is not a trace or `out` cannot be written; otherwise as for reading and writing
+/// [`Error::Request`] if `source` is not a trace, or `out` is the same folder or cannot be written; otherwise as for reading and writing
 /// tables. Then nothing is left behind.
 pub fn anonymise(source: &Path, out: impl Into<Out>, key: &Key) -> Result<Manifest, Error> {
+    let out = out.into();
+    out.check_apart_from(source)?;
     let source = Source::open(source)?;
     let Some(manifest) = source.manifest() else {
         return Err(Error::Request("expected a trace, found a run; replay the anonymised trace instead".to_owned()));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::name_of;
+use super::files::{leads_out, name_of};
 use super::source::SourceFile;
 use crate::formats::conf_xml::{self, JobConf};
 use crate::formats::{job_id_in_name, text_history};
@@ -33,30 +33,42 @@ pub(super) struct Found {
     pub(super) whole: bool,
 }
 
+/// What was found when a file was entered.
+pub(super) struct Entered {
+    /// Confs within the file that are damaged.
+    pub(super) damaged: u64,
+    /// Confs beside the file that are links out of the folder, and are not read.
+    pub(super) outside: u64,
+}
+
 impl<'a> Confs<'a> {
     pub(super) fn new(named: &'a BTreeMap<String, PathBuf>) -> Self {
         Self { named, folder: None, within: BTreeMap::new() }
     }
 
     /// Prepares for the jobs of a file. A concatenated file is read once more for its confs, which may stand after
-    /// their histories. They are small, so jobs need not be held back. Returns how many of them were damaged.
-    pub(super) fn enter(&mut self, path: &Path, concatenated: bool) -> Result<u64, Error> {
+    /// their histories. They are small, so jobs need not be held back. `root` is the folder that was named and that the file is in; without
+    /// it, confs must be in the folder of the file.
+    pub(super) fn enter(&mut self, path: &Path, root: Option<&Path>, concatenated: bool) -> Result<Entered, Error> {
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
+        let mut outside = 0;
         if self.folder.as_ref().is_none_or(|(folder, _)| folder != parent) {
-            self.folder = Some((parent.to_path_buf(), confs_in(parent)));
+            let (confs, left_out) = confs_in(parent, root.unwrap_or(parent));
+            self.folder = Some((parent.to_path_buf(), confs));
+            outside = left_out;
         }
         self.within = BTreeMap::new();
         if !concatenated {
-            return Ok(0);
+            return Ok(Entered { damaged: 0, outside });
         }
         let mut silent = ();
         let mut source = SourceFile::open(path, &[], &mut silent)?;
         let (confs, damaged) = text_history::read_confs(&mut source.content()).map_err(Error::io(path, "read"))?;
         self.within = confs;
-        Ok(damaged)
+        Ok(Entered { damaged, outside })
     }
 
     /// The conf of a job.
@@ -74,10 +86,12 @@ impl<'a> Confs<'a> {
     }
 }
 
-/// The confs in a folder by job id. A folder that cannot be listed has none. That is no error, because the file in it
-/// could be opened.
-fn confs_in(folder: &Path) -> BTreeMap<String, PathBuf> {
+/// The confs in a folder by job id, and how many of them are links that lead out of `root`. A folder that cannot be listed has none.
+/// That is no error, because the file in it could be opened.
+fn confs_in(folder: &Path, root: &Path) -> (BTreeMap<String, PathBuf>, u64) {
     let mut confs = BTreeMap::new();
+    let mut outside = 0;
+    let root = fs::canonicalize(root).unwrap_or_default();
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     paths.sort_unstable();
@@ -86,11 +100,14 @@ fn confs_in(folder: &Path) -> BTreeMap<String, PathBuf> {
         if name.starts_with('.') || !conf_xml::is_conf_name(&name) {
             continue;
         }
-        if let Some(job) = job_id_in_name(&name).filter(|_| path.is_file()) {
+        let Some(job) = job_id_in_name(&name).filter(|_| path.is_file()) else { continue };
+        if leads_out(&path, &root) {
+            outside += 1;
+        } else {
             confs.entry(job).or_insert(path);
         }
     }
-    confs
+    (confs, outside)
 }
 
 /// Fills in values that the history lacks. A job's own request is that of its maps.

@@ -19,6 +19,8 @@ pub(super) struct Inputs {
     pub(super) folders: Vec<PathBuf>,
     /// The number of entries of folders that are neither file nor folder, or links that lead nowhere.
     pub(super) unreadable: u64,
+    /// The number of links in folders that lead out of them. They are not followed.
+    pub(super) outside: u64,
 }
 
 /// A file to read.
@@ -55,6 +57,7 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
         if metadata.is_dir() {
             inputs.folders.push(path.clone());
             walk(path, &mut inputs)?;
+            check_not_only_links(path, &inputs)?;
         } else if !metadata.is_file() {
             return Err(Error::Request(format!(
                 "{}: expected a file or folder, found a device or pipe; save it to a file first",
@@ -79,12 +82,37 @@ pub(super) fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Adds the files below `folder`. A folder that was visited before, by any path, is skipped, so links may form a loop.
+/// A folder from which nothing is read because all in it are links that lead elsewhere.
+fn check_not_only_links(folder: &Path, inputs: &Inputs) -> Result<(), Error> {
+    if !inputs.files.is_empty() || inputs.outside == 0 {
+        return Ok(());
+    }
+    Err(Error::Request(format!(
+        "{}: expected job histories, found only links that lead out of this folder ({}), which are not followed; name what they \
+         lead to",
+        folder.display(),
+        inputs.outside
+    )))
+}
+
+/// Whether `path` is a link that leads out of the folder whose real path is `root`.
+pub(super) fn leads_out(path: &Path, root: &Path) -> bool {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    is_link && fs::canonicalize(path).is_ok_and(|real| !real.starts_with(root))
+}
+
+/// Adds the files below `folder`. A folder that was visited before, by any path, is skipped, so links may form a loop. Links that lead
+/// out of the folder are counted and not followed: whoever filled the folder must not choose what else is read.
 fn walk(folder: &Path, inputs: &mut Inputs) -> Result<(), Error> {
     let mut visited = BTreeSet::new();
+    let top = fs::canonicalize(folder).map_err(Error::io(folder, "resolve"))?;
     let root = inputs.folders.len().checked_sub(1);
     let mut waiting = vec![folder.to_path_buf()];
     while let Some(path) = waiting.pop() {
+        if path != folder && leads_out(&path, &top) {
+            inputs.outside += 1;
+            continue;
+        }
         let Some(metadata) = metadata_in_folder(&path)? else {
             inputs.unreadable += 1;
             continue;
@@ -93,7 +121,10 @@ fn walk(folder: &Path, inputs: &mut Inputs) -> Result<(), Error> {
             let real = fs::canonicalize(&path).map_err(Error::io(&path, "resolve"))?;
             if visited.insert(real) {
                 let found = entries(&path)?;
-                if let Some(log) = rolling_log(&path, &found, root)? {
+                let parts: Vec<PathBuf> = found.iter().filter(|part| !leads_out(part, &top)).cloned().collect();
+                if let Some(log) = rolling_log(&path, &parts, root)? {
+                    inputs.outside += (found.len() - parts.len()) as u64;
+
                     inputs.files.push(log);
                 } else {
                     waiting.extend(found.into_iter().rev());
@@ -168,6 +199,7 @@ fn is_companion(name: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -193,6 +225,37 @@ mod tests {
             inputs.files.iter().map(|file| file.path.strip_prefix(dir.path())).collect::<Result<_, _>>()?;
         assert_eq!(found, [Path::new("done/2018/05/a.jhist"), Path::new("done/2018/05/b.jhist"), Path::new("done/z")]);
         assert_eq!(inputs.unreadable, 1);
+        Ok(())
+    }
+
+    #[test]
+    fn links_out_of_a_folder_are_not_followed() -> Result<(), Box<dyn std::error::Error>> {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir()?;
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at("logs/sub/eventlog_v2_app_1"))?;
+        fs::create_dir_all(at("logs-too/deep"))?;
+        for name in ["logs/a", "logs/sub/b", "logs/sub/eventlog_v2_app_1/events_1_app_1", "logs-too/deep/c", "secret"] {
+            fs::write(at(name), "x")?;
+        }
+        symlink("../secret", at("logs/file"))?;
+        symlink(at("logs-too"), at("logs/folder"))?;
+        symlink("/", at("logs/all"))?;
+        symlink("sub/b", at("logs/within"))?;
+        symlink(at("secret"), at("logs/sub/eventlog_v2_app_1/events_2_app_1"))?;
+        symlink("logs", at("named"))?;
+        for (name, count) in [("logs", 4), ("named", 4), ("logs-too", 0)] {
+            let inputs = find(&[at(name)])?;
+            assert_eq!((inputs.outside, inputs.unreadable), (count, 0), "{name}");
+            let is_below = |file: &InputFile| file.path.starts_with(at(name)) && file.rest.is_empty();
+            assert!(!inputs.files.is_empty() && inputs.files.iter().all(is_below), "{:?}", inputs.files);
+        }
+        assert_eq!(find(&[at("logs")])?.files.len(), 4);
+        fs::create_dir(at("empty"))?;
+        symlink(at("logs"), at("empty/link"))?;
+        let problem = find(&[at("empty")]).unwrap_err().to_string();
+        assert!(problem.contains("found only links that lead out of this folder (1)"), "{problem}");
+        assert_eq!(find(&[at("empty/link")])?.files.len(), 4, "a link that is named is followed");
         Ok(())
     }
 

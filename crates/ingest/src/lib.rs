@@ -15,6 +15,7 @@
 
 pub mod anonymise;
 mod applications;
+mod backwards;
 mod blocks;
 mod complete;
 mod confs;

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use hashbrown::HashMap;
 use resched_tables::model::{JobRecord, NodeChange, NodeRow};
 
+use super::far::LONGEST_RUN;
+
 /// What identifies an event of a machine: host, owner, time, and what happened.
 type Happened = (String, Option<String>, Option<i64>, NodeChange);
 
@@ -14,6 +16,8 @@ pub(super) struct Machines {
     reported_events: BTreeSet<Happened>,
     /// The racks that each host was seen in.
     seen: HashMap<String, BTreeSet<String>>,
+    /// The first and the last time of the jobs.
+    times: Option<(i64, i64)>,
 }
 
 impl Machines {
@@ -31,7 +35,11 @@ impl Machines {
 
     /// Notes the hosts of a job, whose racks are resolved.
     pub(super) fn see(&mut self, record: &JobRecord) {
+        let job = &record.job;
+        [job.submit, job.launch, job.finish].into_iter().flatten().for_each(|time| self.see_time(time));
         for task in &record.tasks {
+            let ends = task.attempts.iter().flat_map(|attempt| [attempt.start, attempt.finish]);
+            ends.flatten().for_each(|time| self.see_time(time));
             for split in &task.splits {
                 self.see_host(&split.host, &split.rack);
             }
@@ -39,6 +47,23 @@ impl Machines {
                 self.see_host(&attempt.host, &attempt.rack);
             }
         }
+    }
+
+    fn see_time(&mut self, time: i64) {
+        let (first, last) = self.times.unwrap_or((time, time));
+        self.times = Some((first.min(time), last.max(time)));
+    }
+
+    /// Mends the events that are more than [`LONGEST_RUN`] before or after all jobs: they are damage. A machine that comes then was there
+    /// from the start, and another event is left out. Returns how many there were.
+    pub(super) fn mend_times(&mut self) -> u64 {
+        let Some((first, last)) = self.times else { return 0 };
+        let usual = first.saturating_sub(LONGEST_RUN)..=last.saturating_add(LONGEST_RUN);
+        let is_far = |node: &NodeRow| node.time.is_some_and(|time| !usual.contains(&time));
+        let far = self.reported.iter().filter(|node| is_far(node)).count() as u64;
+        self.reported.retain(|node| node.event == NodeChange::Add || !is_far(node));
+        self.reported.iter_mut().filter(|node| is_far(node)).for_each(|node| node.time = None);
+        far
     }
 
     fn see_host(&mut self, host: &Option<String>, rack: &Option<String>) {
@@ -79,7 +104,7 @@ impl Machines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use resched_tables::model::{AttemptRow, TaskRecord};
+    use resched_tables::model::{AttemptRow, JobRow, TaskRecord};
 
     fn attempt(host: &str, rack: Option<&str>) -> AttemptRow {
         AttemptRow { host: Some(host.to_owned()), rack: rack.map(str::to_owned), ..AttemptRow::default() }
@@ -112,6 +137,27 @@ mod tests {
         let expected = [row(None, "lone"), row(Some("/r1"), "c"), row(Some("/r2"), "b"), row(Some("/r9"), "t2")];
         assert_eq!(seen().outside(), 0);
         assert_eq!(rows(seen()), expected);
+    }
+
+    #[test]
+    fn an_event_far_from_all_jobs_is_damage() {
+        let mut machines = Machines::default();
+        let event = |host: &str, time, event| NodeRow { host: host.to_owned(), time, event, ..NodeRow::default() };
+        let near = [
+            event("a", None, NodeChange::Add),
+            event("b", Some(1_000 - LONGEST_RUN), NodeChange::Add),
+            event("b", Some(2_000 + LONGEST_RUN), NodeChange::Remove),
+        ];
+        near.iter().for_each(|node| machines.report(node.clone()));
+        machines.report(event("c", Some(i64::MAX), NodeChange::Add));
+        machines.report(event("c", Some(2_001 + LONGEST_RUN), NodeChange::Remove));
+        machines.report(event("d", Some(i64::MIN), NodeChange::Add));
+        assert_eq!(machines.mend_times(), 0, "without jobs, nothing is known");
+        let job = JobRow { submit: Some(1_000), finish: Some(2_000), ..JobRow::default() };
+        machines.see(&JobRecord { job, ..JobRecord::default() });
+        assert_eq!(machines.mend_times(), 3);
+        let mended = ["c", "d"].map(|host| event(host, None, NodeChange::Add));
+        assert_eq!(machines.into_rows(), [&near[..], &mended[..]].concat());
     }
 
     #[test]

@@ -79,10 +79,12 @@ impl Default for Scale {
 /// what was left out, and its parameters hold the values of `scale`.
 ///
 /// # Errors
-/// [`Error::Request`] if `source` is not a trace, a number is out of its range, nothing would be left, or `out` cannot
+/// [`Error::Request`] if `source` is not a trace, `out` is the same folder, a number is out of its range, nothing would be left, or `out` cannot
 /// be written; otherwise as for reading and writing tables. Then nothing is left behind.
 pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manifest, Error> {
     check(scale)?;
+    let out = out.into();
+    out.check_apart_from(source)?;
     let source = Source::open(source)?;
     let Some(manifest) = source.manifest() else {
         return Err(Error::Request("expected a trace, found a run; scale the trace that it was made of".to_owned()));

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 
 use super::applications::{self, Applications};
+use super::backwards;
 use super::complete::{bound_texts, complete, rename, rename_repeated};
-use super::confs::{self, Confs};
+use super::confs::{self, Confs, Entered};
 use super::far::{self, Mended};
 use super::fault::{Fault, no_history};
 use super::files::{InputFile, Inputs, is_standard_input};
@@ -65,6 +66,9 @@ pub(super) struct Session<'a> {
     unrecognised: Vec<String>,
 }
 
+/// The cause under which links that lead out of a folder are counted.
+pub(super) const LINK_OUTSIDE: &str = "link-out-of-folder";
+
 /// The most files in no known format that are named.
 pub(super) const MOST_NAMED: usize = 100;
 
@@ -103,6 +107,7 @@ impl<'a> Session<'a> {
             unrecognised: Vec::new(),
         };
         session.skip("unreadable-entry", inputs.unreadable);
+        session.skip(LINK_OUTSIDE, inputs.outside);
         session
     }
 
@@ -167,8 +172,10 @@ impl<'a> Session<'a> {
         let concatenated = format.name == text_history::FORMAT.name
             && text_history::is_concatenated(source.head())
             && !is_standard_input(path);
-        let damaged = self.confs.enter(path, concatenated)?;
+        let root = file.folder.and_then(|folder| self.folders.get(folder)).map(|folder| folder.path);
+        let Entered { damaged, outside } = self.confs.enter(path, root, concatenated)?;
         self.skip("damaged-conf", damaged);
+        self.skip(LINK_OUTSIDE, outside);
 
         let before = self.yielded;
         self.files += 1;
@@ -268,6 +275,7 @@ impl<'a> Session<'a> {
             self.skip("damaged-conf", u64::from(!found.whole));
         }
         self.skip(far::CAUSE, far::mend(&mut record));
+        self.skip(backwards::CAUSE, backwards::mend(&mut record));
         self.skip("repeated-task-renamed", rename_repeated(&mut record));
         let timed::Filled { starts, finishes } = timed::from_tasks(&mut record, format);
         for (column, n) in
@@ -380,6 +388,8 @@ impl<'a> Session<'a> {
         }
         self.check_machines()?;
         self.skip("host-outside-topology", self.machines.outside());
+        let far = self.machines.mend_times();
+        self.skip(far::CAUSE, far);
         let absent = self.absent();
         for node in std::mem::take(&mut self.machines).into_rows() {
             self.sink.node(node);

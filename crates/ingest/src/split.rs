@@ -14,7 +14,7 @@ use crate::formats::{FORMATS, spark};
 use resched_tables::Error;
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::Sink;
-use resched_tables::store::{Manifest, Out, Trace};
+use resched_tables::store::{Manifest, Out, Trace, place, refuse_link};
 
 /// A trace that [`split`] wrote.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ pub struct Part {
 /// returned with their part.
 pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn Progress) -> Result<Vec<Part>, Error> {
     let Out { path, force } = out;
+    let path = &place(path)?;
     if Trace::open(path).is_ok() {
         return Err(Error::Request(format!(
             "{}: expected a folder for several traces, found a trace; name another --out",
@@ -70,8 +71,10 @@ pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
             confs: inputs.confs.clone(),
             folders: inputs.folders.clone(),
             unreadable: 0,
+            outside: 0,
         };
         let dir = Out { path: path.join(&name), force: *force };
+        refuse_link(&dir.path)?;
         let manifest = match work(own, None, None, options)? {
             Work::Tables(plan) => tables::ingest(&plan, &dir, options.threads(), progress),
             Work::Files(plan) => super::write(&Plan { is_part: true, ..plan }, &dir, options, progress),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use resched_tables::run;
 use resched_tables::store::marker::{self, Layout};
 use resched_tables::store::{MANIFEST, write_file};
+use resched_tables::whole;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -46,7 +47,7 @@ pub(crate) fn note<'d>(out: &Path, dirs: impl Iterator<Item = &'d Path>) -> Resu
 /// The names in the list of a folder; none if there is no list.
 fn listed(out: &Path) -> Result<Vec<String>, Error> {
     let path = out.join(NAME);
-    match fs::read(&path) {
+    match whole::marker(&path) {
         Ok(bytes) => {
             let list: Result<RunList, _> = marker::decode(&bytes, &LAYOUT);
             list.map(|list| list.runs).map_err(|unusable| Error::Request(format!("{}: {unusable}", path.display())))

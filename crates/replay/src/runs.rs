@@ -1,11 +1,11 @@
 //! One folder for the folders of several runs.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use resched_policies::PolicySpec;
 use resched_tables::run;
-use resched_tables::store::{Claim, FolderLock, MANIFEST, Out};
+use resched_tables::store::{Claim, FolderLock, MANIFEST, Out, place, refuse_link};
 
 use crate::Error;
 use crate::run_list::note;
@@ -26,6 +26,8 @@ impl RunFolders {
     /// where one should, or if two policies are the same.
     pub fn open(out: impl Into<Out>, policies: &[PolicySpec]) -> Result<Self, Error> {
         let Out { path: out, force } = out.into();
+        // A path through one of the runs would lead nowhere while that is replaced.
+        let out = place(&out)?;
         if [run::MARKER, MANIFEST].iter().any(|marker| out.join(marker).is_file()) {
             let problem = "expected a folder for runs, found a trace or a run; name another --out";
             return Err(Error::Request(format!("{}: {problem}", out.display())));
@@ -37,6 +39,7 @@ impl RunFolders {
                 return Err(Error::Request(format!("policy `{}` is listed twice; leave one out", policy.label())));
             }
             let dir = Out { path: out.join(name), force };
+            refuse_link(&dir.path)?;
             Claim::check(&dir, run::MARKER)?;
             Ok(dir)
         };
@@ -51,6 +54,11 @@ impl RunFolders {
     /// [`Error::Sim`] if it cannot be written.
     pub fn note_order(&self) -> Result<(), Error> {
         note(&self.out, self.dirs.iter().map(|dir| dir.path.as_path()))
+    }
+
+    /// The folder that holds the runs.
+    pub fn out(&self) -> &Path {
+        &self.out
     }
 
     /// The folder of each policy's run, in the order of the policies.

@@ -149,6 +149,7 @@ pub fn write_report(
     }
     let out = out.into();
     let claim = Claim::new(&out, MARKER)?;
+    let place = claim.target().to_path_buf();
     let runs = &in_order(runs)?;
     options.memory.check(runs)?;
     let mut opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
@@ -209,7 +210,7 @@ pub fn write_report(
     }
     if formats.notebook {
         progress("report.ipynb");
-        write("report.ipynb", notebook::notebook(&answer, runs, &out.path)?.as_bytes())?;
+        write("report.ipynb", notebook::notebook(&answer, runs, &place)?.as_bytes())?;
     }
     if formats.tables() {
         progress(files::JOBS);

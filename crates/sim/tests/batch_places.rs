@@ -230,8 +230,8 @@ impl Policy for Ticks {
         1_300
     }
 
-    fn skips_idle_ticks(&self) -> bool {
-        true
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        view.all_waiting() == 0
     }
 
     fn tick(&mut self, view: View<'_>, _: &mut Orders) {

@@ -4,6 +4,7 @@ use resched_tables::limits::Limit;
 
 use crate::design::MOST_SETTINGS;
 use crate::file::MOST_SEEDS;
+use crate::objects::MOST_BYTES;
 use crate::plan::MOST_CELLS;
 use crate::values::MOST_STEPS;
 
@@ -20,4 +21,9 @@ pub const LIMITS: &[Limit] = &[
     Limit::number("seeds", MOST_SEEDS, REFUSED),
     Limit::number("samples, or combinations of a grid", MOST_SETTINGS as u64, REFUSED),
     Limit::number("steps of a range", MOST_STEPS as u64, REFUSED),
+    Limit::bytes(
+        "plan, or file with the results of cells",
+        MOST_BYTES,
+        "The file is refused, also in an object store.",
+    ),
 ];

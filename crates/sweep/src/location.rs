@@ -5,12 +5,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use resched_tables::store::{is_hidden, write_file};
+use resched_tables::store::{is_hidden, refuse_link, write_file};
+use resched_tables::whole;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::Error;
-use crate::objects::Objects;
+use crate::objects::{MOST_BYTES, Objects};
 
 /// A place that several machines can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +103,8 @@ impl Place {
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(name);
-                if let Some(parent) = path.parent() {
+                if let Some(parent) = path.parent().filter(|parent| *parent != folder) {
+                    refuse_link(parent)?;
                     fs::create_dir_all(parent).map_err(resched_tables::Error::io(parent, "make"))?;
                 }
                 Ok(write_file(&path, &bytes)?)
@@ -116,6 +118,7 @@ impl Place {
         // An object store has no half-written objects.
         let Self::Folder(path) = self else { return Ok(()) };
         let path = path.join(folder);
+        refuse_link(&path)?;
         if !path.exists() {
             return Ok(());
         }
@@ -138,7 +141,7 @@ impl Place {
 }
 
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    match fs::read(path) {
+    match whole::bytes(path, MOST_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(resched_tables::Error::io(path, "read")(error).into()),

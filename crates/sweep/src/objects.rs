@@ -3,10 +3,14 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, parse_url_opts};
+use resched_tables::limits::Amount;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
 use crate::Error;
+
+/// The most bytes of a plan, which lists each cell, or of a file with results of cells.
+pub(crate) const MOST_BYTES: u64 = 2 << 30;
 
 /// The number of objects to fetch at once.
 const AT_ONCE: usize = 32;
@@ -38,6 +42,14 @@ impl Objects {
 
     async fn fetch(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let found = match self.store.get(&self.path(name)).await {
+            Ok(found) if found.meta.size > MOST_BYTES => {
+                let problem =
+                    format!("expected an object of at most {}, found a larger one", Amount::Bytes(MOST_BYTES));
+                return Err(Error::Work(format!(
+                    "{}: {problem}; remove it, and run the sweep again",
+                    self.shown(name)
+                )));
+            }
             Ok(found) => found.bytes().await,
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => Err(error),

@@ -1,7 +1,6 @@
 //! The world of a cell: its source, its machines and its rules. Cells that differ only in their policy share a world.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, World, set_machines};
 use resched_sim::ClusterConfig;
 use resched_tables::store::{Trace, sha256};
+use resched_tables::whole;
 use resched_workload::Workload as WorkloadFile;
 use toml::{Table, Value as Toml};
 
@@ -52,7 +52,7 @@ impl Origin {
         let path = source.path();
         match source {
             SourcePath::Workload(_) => {
-                let read = fs::read_to_string(path).map_err(|error| {
+                let read = whole::text_up_to(path, whole::MOST_WORKLOAD).map_err(|error| {
                     Error::Request(format!(
                         "{}: expected a workload file, but it cannot be read ({error}); check the path",
                         path.display()
@@ -216,7 +216,7 @@ pub(crate) fn policy_files(spec: &PolicySpec) -> Result<BTreeMap<String, String>
     let named = files.filter_map(|parameter| spec.set.get(parameter.key)).filter(|path| !path.is_empty());
     named
         .map(|path| {
-            let bytes = fs::read(path)
+            let bytes = whole::bytes(Path::new(path), whole::MOST_TEXT)
                 .map_err(|error| Error::Request(format!("{path}: cannot be read ({error}); check the path")))?;
             Ok((path.clone(), sha256(&bytes)))
         })
@@ -226,6 +226,8 @@ pub(crate) fn policy_files(spec: &PolicySpec) -> Result<BTreeMap<String, String>
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// `--nodes 2` and `[world] nodes = [2]` are one rule: a cluster has no more racks than machines.

@@ -17,7 +17,7 @@
 //! * [`toml_file`] says where a hand-written TOML file is wrong.
 //! * [`clock`] reads and writes times as people do: dates, zones and windows.
 //! * [`validity`] says how far an answer can be trusted.
-//! * [`limits`] has the form in which each crate lists its limits.
+//! * [`whole`] reads small files whole, through a limit; [`limits`] has the form in which each crate lists its limits.
 //! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
 //! * [`names`] names machines that are made up; [`words`] and [`texts`] write and share texts.
 //!
@@ -41,6 +41,7 @@ pub mod store;
 pub mod texts;
 pub mod toml_file;
 pub mod validity;
+pub mod whole;
 pub mod words;
 
 #[doc(hidden)]

@@ -5,7 +5,6 @@
 //! always gives the same bytes.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use arrow::error::ArrowError;
@@ -409,7 +408,7 @@ pub fn read(dir: &Path) -> Result<RunInfo, Error> {
         let remedy = "make one with `resched replay <TRACE> --policy <P> --out <DIR>`";
         return Err(Error::Request(format!("{}: {problem}; {remedy}", dir.display())));
     }
-    let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
+    let bytes = crate::whole::marker(&path).map_err(Error::io(&path, "read"))?;
     marker::decode(&bytes, &LAYOUT).map_err(|unusable| run_error(&path, &unusable.problem, &unusable.remedy))
 }
 
@@ -420,6 +419,8 @@ fn run_error(path: &Path, problem: &str, remedy: &str) -> Error {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn info() -> RunInfo {

@@ -43,7 +43,6 @@ pub mod synthesise;
 mod write;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
 
@@ -56,6 +55,7 @@ use resched_tables::keys;
 use resched_tables::model::Priority;
 use resched_tables::reference::above;
 use resched_tables::toml_file::Problem;
+use resched_tables::whole;
 pub use write::{make_trace, write_trace, write_trace_up_to};
 
 /// The columns that [`generate`] fills beside [`crate::synthesise::MADE`], as `table.column`; a trace's manifest lists
@@ -252,7 +252,7 @@ keys! {
 /// # Errors
 /// [`Error::Request`] if it cannot be read.
 pub fn read_text(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|error| {
+    whole::text_up_to(path, whole::MOST_WORKLOAD).map_err(|error| {
         Error::Request(format!("{}: cannot read the workload ({error}); check the path", path.display()))
     })
 }

@@ -5,7 +5,6 @@
 //! variants a policy stays sooner or later than the baseline, which of them turn it, and which of them decide how large the difference is.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -13,6 +12,7 @@ use resched_tables::run;
 use resched_tables::store::marker::{self, Layout};
 use resched_tables::store::{sha256, write_file};
 use resched_tables::validity::{Fact, Grade};
+use resched_tables::whole;
 use resched_tables::words::count;
 use serde::{Deserialize, Serialize};
 
@@ -275,7 +275,7 @@ impl Variants {
     /// [`Error::Trace`] if it is damaged or cannot be read.
     pub fn read(dir: &Path) -> Result<Option<Self>, Error> {
         let path = dir.join(FILE);
-        let bytes = match fs::read(&path) {
+        let bytes = match whole::marker(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(resched_tables::Error::io(&path, "read")(error).into()),
@@ -483,13 +483,15 @@ fn change(ratio: f64) -> String {
 /// [`Error::Trace`] if it cannot be read.
 pub fn fingerprint(dir: &Path) -> Result<String, Error> {
     let path = dir.join(run::MARKER);
-    let bytes = fs::read(&path).map_err(resched_tables::Error::io(&path, "read"))?;
+    let bytes = whole::marker(&path).map_err(resched_tables::Error::io(&path, "read"))?;
     Ok(sha256(&bytes))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn means(values: [f64; 2]) -> Vec<Quantities> {

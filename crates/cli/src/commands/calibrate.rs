@@ -8,6 +8,7 @@ use resched_policies::SiteConf;
 use resched_sim::ClusterConfig;
 use resched_tables::run;
 use resched_tables::store::{StagedFile, Trace, sha256};
+use resched_tables::whole;
 use serde::Serialize;
 
 use super::known::{Known, known, with_known};
@@ -103,7 +104,7 @@ fn sealed(text: &str) -> String {
 
 /// Whether `calibrate` wrote the file, and nobody has changed it since.
 fn is_unchanged(path: &Path) -> bool {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = whole::text(path).unwrap_or_default();
     text.rfind(SEAL).and_then(|end| text.get(..end)).is_some_and(|fitted| sealed(fitted) == text)
 }
 
@@ -113,7 +114,7 @@ fn fingerprint(dir: &Path) -> Result<String, Failure> {
     if !marker.is_file() {
         return Ok(Trace::open(dir)?.fingerprint()?);
     }
-    let bytes = std::fs::read(&marker)
+    let bytes = whole::marker(&marker)
         .map_err(|error| Failure::work(format!("{}: cannot be read ({error})", marker.display())))?;
     Ok(sha256(&bytes))
 }

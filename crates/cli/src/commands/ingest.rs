@@ -9,6 +9,7 @@ use resched_ingest::{Options, Part, TaskMaker, ingest, split};
 use resched_replay::Threads;
 use resched_tables::store::MANIFEST;
 use resched_tables::toml_file::explain_toml;
+use resched_tables::whole;
 use resched_workload::synthesise::Rules;
 use serde::Serialize;
 
@@ -118,7 +119,7 @@ pub(crate) fn report_kept() {
 
 fn rules(args: &Args) -> Result<Rules, Failure> {
     let Some(path) = &args.tasks else { return Ok(Rules::default()) };
-    let text = std::fs::read_to_string(path)
+    let text = whole::text(path)
         .map_err(|error| Failure::request(format!("{}: cannot read the rules: {error}", path.display())))?;
     let explained = |error| explain_toml(&error, &text, &path.display().to_string(), "correct it");
     Ok(toml::from_str(&text).map_err(explained)?)

@@ -306,7 +306,7 @@ fn replay_and_keep<R: Kept>(
     further.for_each(|fact| validity.add(fact));
     let dirs: Vec<&Path> = others.iter().map(|(dir, ..)| dir.as_path()).collect();
     let asked = Asked { world, policies, runs: &runs, level: options.robust };
-    let variants = test_of_sign(asked, &out.path, &dirs, (options.threads, options.resume))?;
+    let variants = test_of_sign(asked, folders.out(), &dirs, (options.threads, options.resume))?;
     let baseline = runs.get(options.baseline).map_or("", Compared::label);
     let signs = variants.as_ref().map(|variants| variants.signs(baseline)).unwrap_or_default();
     for fact in variants.iter().flat_map(|variants| variants.facts(baseline)) {

@@ -46,7 +46,7 @@ pub(super) fn ingest(
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
     let claim = Claim::new(out, MANIFEST)?;
-    let work = WorkFolder::enter(plan, &out.path)?;
+    let work = WorkFolder::enter(plan, claim.target())?;
     let result = shards(plan, &work, threads, progress).and_then(|()| join(plan, &work, claim, threads, progress));
     match result {
         // The disk may have room, or be there again, the next time.

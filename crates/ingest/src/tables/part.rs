@@ -7,8 +7,8 @@ use std::path::Path;
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
-use super::super::far;
 use super::super::progress::Progress;
+use super::super::{backwards, far};
 use super::plan::Plan;
 use super::sorted::Sorter;
 use super::spill::Index;
@@ -250,17 +250,20 @@ impl RowSink for PartRows {
         if self.hosts.see(row.host.as_ref()) {
             self.skip("machine-beyond-limit");
         }
-        self.far(far::mend_attempt(&mut row));
+        self.count(far::CAUSE, far::mend_attempt(&mut row));
+        self.count(backwards::CAUSE, backwards::mend_attempt(&mut row));
         self.writer.attempt(&row)
     }
 
     fn task(&mut self, mut row: TaskRow) -> Result<(), Error> {
-        self.far(far::mend_task(&mut row));
+        self.count(far::CAUSE, far::mend_task(&mut row));
+        self.count(backwards::CAUSE, backwards::mend_task(&mut row));
         self.writer.task(&row)
     }
 
     fn job(&mut self, mut row: JobRow) -> Result<(), Error> {
-        self.far(far::mend_job(&mut row));
+        self.count(far::CAUSE, far::mend_job(&mut row));
+        self.count(backwards::CAUSE, backwards::mend_job(&mut row));
         self.writer.job(&row)
     }
 
@@ -270,10 +273,10 @@ impl RowSink for PartRows {
 }
 
 impl PartRows {
-    /// Counts far times.
-    fn far(&mut self, n: u64) {
+    /// Counts times that were mended.
+    fn count(&mut self, cause: &'static str, n: u64) {
         if n > 0 {
-            *self.skipped.entry(far::CAUSE).or_default() += n;
+            *self.skipped.entry(cause).or_default() += n;
         }
     }
 }
@@ -294,10 +297,10 @@ impl<'s> Jobs<'s> {
         Self { sink, skipped: BTreeMap::new(), hosts: Hosts::default(), jobs: 0, attempts, tasks }
     }
 
-    /// Counts far times.
-    fn far(&mut self, n: u64) {
+    /// Counts times that were mended.
+    fn count(&mut self, cause: &'static str, n: u64) {
         if n > 0 {
-            *self.skipped.entry(far::CAUSE.to_owned()).or_default() += n;
+            *self.skipped.entry(cause.to_owned()).or_default() += n;
         }
     }
 }
@@ -307,20 +310,23 @@ impl RowSink for Jobs<'_> {
         if self.hosts.see(row.host.as_ref()) {
             self.skip("machine-beyond-limit");
         }
-        self.far(far::mend_attempt(&mut row));
+        self.count(far::CAUSE, far::mend_attempt(&mut row));
+        self.count(backwards::CAUSE, backwards::mend_attempt(&mut row));
         self.attempts.push(row);
         Ok(())
     }
 
     fn task(&mut self, mut task: TaskRow) -> Result<(), Error> {
-        self.far(far::mend_task(&mut task));
+        self.count(far::CAUSE, far::mend_task(&mut task));
+        self.count(backwards::CAUSE, backwards::mend_task(&mut task));
         let attempts = std::mem::take(&mut self.attempts);
         self.tasks.push(TaskRecord { task, splits: Vec::new(), attempts });
         Ok(())
     }
 
     fn job(&mut self, mut job: JobRow) -> Result<(), Error> {
-        self.far(far::mend_job(&mut job));
+        self.count(far::CAUSE, far::mend_job(&mut job));
+        self.count(backwards::CAUSE, backwards::mend_job(&mut job));
         self.jobs += 1;
         self.sink.job(JobRecord { job, tasks: std::mem::take(&mut self.tasks), counters: Vec::new() })
     }

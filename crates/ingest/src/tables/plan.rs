@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::fault::{Fault, no_history};
 use super::super::files::{InputFile, Inputs};
-use super::super::session::MOST_NAMED;
+use super::super::session::{LINK_OUTSIDE, MOST_NAMED};
 use super::super::source::SourceFile;
 use crate::formats::tables::{TableFormat, Use};
 use crate::formats::{FORMATS, TABLE_FORMATS};
@@ -147,6 +147,9 @@ impl Classifier {
         let mut skipped = BTreeMap::new();
         if inputs.unreadable > 0 {
             skipped.insert("unreadable-entry".to_owned(), inputs.unreadable);
+        }
+        if inputs.outside > 0 {
+            skipped.insert(LINK_OUTSIDE.to_owned(), inputs.outside);
         }
         let (shards, faults) = (Vec::new(), Vec::new());
         let (real, unrecognised) = (BTreeSet::new(), Vec::new());

@@ -11,7 +11,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::plan::Plan;
 use resched_tables::Error;
-use resched_tables::store::{Claim, MANIFEST, marker, parent_of, write_file};
+use resched_tables::store::{Claim, MANIFEST, marker, parent_of, place, write_file};
+use resched_tables::whole;
 
 /// The working folders that this process has started and not finished.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -99,7 +100,7 @@ fn folder(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
     let json = marker::encode(plan)
         .map_err(|error| Error::Request(format!("the plan of the ingest cannot be written: {error}")))?;
     let file = path.join(PLAN);
-    if fs::read(&file).ok().as_ref() != Some(&json) {
+    if whole::marker(&file).ok().as_ref() != Some(&json) {
         write_file(&file, &json)?;
     }
     Ok(path)
@@ -108,7 +109,7 @@ fn folder(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
 /// The file of the plan for the trace `out`, in its working folder, which is made if need be.
 pub(super) fn plan_file(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
     Claim::check(out, MANIFEST)?;
-    Ok(folder(plan, out)?.join(PLAN))
+    Ok(folder(plan, &place(out)?)?.join(PLAN))
 }
 
 /// The plan in the file `path`, and the trace that it is for. The name of the working folder holds the name of the
@@ -121,7 +122,7 @@ pub(super) fn read_plan(path: &Path) -> Result<(Plan, PathBuf), Error> {
     let name = work.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let target = name.strip_prefix('.').and_then(|name| name.rsplit_once(".ingest-")).map(|(target, _)| target);
     let target = target.ok_or_else(|| refuse("expected a plan in the working folder of an ingest"))?;
-    let bytes = fs::read(path).map_err(|error| refuse(&format!("cannot read the plan ({error})")))?;
+    let bytes = whole::marker(path).map_err(|error| refuse(&format!("cannot read the plan ({error})")))?;
     if !marker::is_sealed(&bytes) {
         return Err(refuse("the plan is damaged, or was changed"));
     }

@@ -104,6 +104,8 @@ struct BatchDress {
     starts: ByRun<Option<Start>>,
     /// Room for the pending demands of both categories.
     categories: [Category; 2],
+    /// Whether the last tick moved nothing, no phase of a job will change by itself, and nothing has happened since.
+    still: bool,
 }
 
 /// What is known of a job.
@@ -146,12 +148,14 @@ impl BatchDress {
             counted: ByTask::default(),
             starts: ByRun::default(),
             categories: Default::default(),
+            still: false,
         })
     }
 
     /// Counts what waits of a task anew.
     fn count(&mut self, task: TaskId, view: View<'_>) {
         let before = std::mem::replace(&mut self.counted[task], view.waiting(task));
+        self.still &= before == view.waiting(task);
         let (spec, own) = (view.task(task), &mut self.jobs[view.task(task).job]);
         let of = |units: u32| spec.unit().times(u64::from(units));
         own.asked = own.asked.plus(of(view.waiting(task))).minus(of(before));
@@ -203,6 +207,7 @@ impl BatchDress {
                     self.jobs[job].held.iter().take(1).for_each(|&task| view.pass_over(task, reason, None));
                     break;
                 }
+                self.still = false;
                 for task in std::mem::take(&mut self.jobs[job].held) {
                     self.queues[category].add(task, view);
                 }
@@ -211,8 +216,9 @@ impl BatchDress {
     }
 
     /// Takes down what each category asks for and is expected to release. Jobs of which the next ticks would take down nothing are
-    /// left out until something happens to them.
-    fn survey(&mut self, view: View<'_>) {
+    /// left out until something happens to them. Returns whether no phase of the others will change by itself.
+    fn survey(&mut self, view: View<'_>) -> bool {
+        let mut quiet = true;
         for category in &mut self.categories {
             category.pending.clear();
             category.releases = 0.0;
@@ -229,8 +235,11 @@ impl BatchDress {
             }
             let share = asked.dominant_share(view.total());
             category.pending.extend(Some(share).filter(|&share| share > 0.0));
-            asked != Resources::NONE || !own.phases.are_quiet(&self.phase_rules)
+            let is_quiet = own.phases.are_quiet(&self.phase_rules);
+            quiet &= is_quiet;
+            asked != Resources::NONE || !is_quiet
         });
+        quiet
     }
 
     /// The shares that the categories may hold.
@@ -275,6 +284,7 @@ impl BatchDress {
 
 impl Policy for BatchDress {
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.still = false;
         self.watched.remove(&job);
         self.jobs[job].phases = Phases::default();
         if let Some(whole) = &mut self.whole {
@@ -288,6 +298,7 @@ impl Policy for BatchDress {
     }
 
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
+        self.still = false;
         let task = view.task(ended.task);
         let own = &mut self.jobs[task.job];
         own.used = own.used.minus(task.unit());
@@ -301,13 +312,21 @@ impl Policy for BatchDress {
         }
     }
 
+    fn nodes_changed(&mut self, _view: View<'_>) {
+        self.still = false;
+    }
+
     fn period(&self) -> Option<Ms> {
         Some(self.tick)
     }
 
+    fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
+        self.still
+    }
+
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
         self.settle(view);
-        self.survey(view);
+        let quiet = self.survey(view);
         let total = view.total();
         // What is due to jobs that were admitted is free no more.
         let due = |of: &dyn Fn(&WholeRequests) -> Resources| self.whole.as_ref().map_or(Resources::NONE, of);
@@ -318,8 +337,9 @@ impl Policy for BatchDress {
         let [small, large] = &mut self.categories;
         (small.free, large.free) = (small_free, large_free);
         let moved = self.rules.next(self.delta, small, large);
-        self.delta = moved.delta;
-        self.next = self.order.next(moved.both_are_short);
+        let next = self.order.next(moved.both_are_short);
+        self.still = quiet && moved.delta == self.delta && next == self.next;
+        (self.delta, self.next) = (moved.delta, next);
         for job in self.unreported.drain(..) {
             let category = self.jobs[job].category.unwrap_or(SMALL);
             orders.report("category", Some(job), (category + 1) as f64);

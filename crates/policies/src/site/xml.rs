@@ -1,14 +1,14 @@
 //! The XML of configuration files: bounded in size, without document types, each element with the line where it begins.
 
 use std::fmt::Display;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::error::Error;
+use resched_tables::whole;
 use roxmltree::{Document, Node, ParsingOptions};
 
+use crate::error::Error;
 use crate::queues::tree;
 
 /// The longest time, s.
@@ -148,7 +148,7 @@ impl<'a> Element<'a> {
 /// The bytes of a file.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let file = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
+    let file = whole::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
     file.map_err(|error| Error::Site(format!("{}: cannot read the file ({error}); check it", path.display())))?;
     if bytes.len() as u64 > LONGEST {
         let problem = format!("expected at most {LONGEST} bytes, found more");

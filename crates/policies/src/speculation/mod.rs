@@ -119,6 +119,12 @@ impl Wrapper for WithSpeculation {
         }
     }
 
+    /// The period is the greatest common divisor of two, which may be small: most of its multiples are due for neither.
+    fn tick_from(&self, due: Ms) -> Ms {
+        let periods = [self.base.period(), self.speculator.period()].into_iter().flatten();
+        periods.map(|period| due + (-due).rem_euclid(period)).min().unwrap_or(due)
+    }
+
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
         let now = view.now() - view.clock_start();
         let before = std::mem::replace(&mut self.ticked, now);
@@ -168,5 +174,26 @@ impl Wrapper for WithSpeculation {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use resched_sim::hadoop::Policy as _;
+
+    use crate::spec::PolicySpec;
+
+    /// Periods of 500 and 1,721,335 ms have the divisor 5. Before, there was a tick every 5 ms.
+    #[test]
+    fn only_ticks_that_are_due_are_called() {
+        #![allow(clippy::unwrap_used)]
+        let policy = |spec: &str| PolicySpec::parse(spec).unwrap().build().unwrap();
+        let both = policy("fair-deficit+yarn-default:retry=1721335");
+        assert_eq!(both.period(), Some(5));
+        for (due, next) in [(5, 500), (500, 500), (505, 1_000), (1_721_005, 1_721_335), (1_721_340, 1_721_500)] {
+            assert_eq!(both.tick_from(due), next, "{due}");
+        }
+        assert_eq!(policy("fifo+yarn-default:retry=700").tick_from(700), 700);
+        assert_eq!(policy("fair-deficit").tick_from(505), 505, "a policy alone has a tick each period");
     }
 }

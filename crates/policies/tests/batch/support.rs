@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use resched_policies::PolicySpec;
 use resched_sim::Reports;
 use resched_sim::batch::{
-    Checked, Ended, Job, JobSpec, Launched, Machines, Observer, StageSpec, Tally, TaskSpec, Try, Workload, replay,
+    Checked, Ended, Job, JobSpec, Launched, Machines, Observer, Offer, Orders, Policy, StageSpec, Tally, TaskSpec, Try,
+    View, Workload, replay,
 };
 use resched_sim::cluster_file::Placement;
-use resched_sim::{Error, JobEnded, Ms, NodeId, Resources, TaskId};
+use resched_sim::{Error, JobEnded, JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_tables::model::Outcome;
 
 /// A start of an instance or a gang, and its end.
@@ -70,11 +71,65 @@ impl Observer for Seen {
 
 /// Replays under a policy, as the command line names it, and checks the rules that always hold.
 pub(crate) fn seen(policy: &str, workload: &Workload, machines: &Machines) -> Seen {
-    let mut made =
-        PolicySpec::parse(policy).and_then(|spec| spec.build_batch()).unwrap_or_else(|error| panic!("{error}"));
+    seen_under(policy, &mut *made(policy), workload, machines)
+}
+
+fn made(policy: &str) -> Box<dyn Policy> {
+    PolicySpec::parse(policy).and_then(|spec| spec.build_batch()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A policy that gets every tick.
+struct EveryTick {
+    inner: Box<dyn Policy>,
+    ticks: u64,
+}
+
+impl Policy for EveryTick {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.inner.job_submitted(job, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.inner.job_finished(job, view);
+    }
+
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        self.inner.task_waits(task, view);
+    }
+
+    fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
+        self.inner.task_finished(ended, view);
+    }
+
+    fn nodes_changed(&mut self, view: View<'_>) {
+        self.inner.nodes_changed(view);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        self.inner.period()
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.ticks += 1;
+        self.inner.tick(view, orders);
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.inner.schedule(offer)
+    }
+}
+
+/// As [`seen`], but no tick is left out. Returns how many there were, too.
+pub(crate) fn seen_with_every_tick(policy: &str, workload: &Workload, machines: &Machines) -> (Seen, u64) {
+    let mut every = EveryTick { inner: made(policy), ticks: 0 };
+    let seen = seen_under(policy, &mut every, workload, machines);
+    (seen, every.ticks)
+}
+
+fn seen_under(policy: &str, made: &mut dyn Policy, workload: &Workload, machines: &Machines) -> Seen {
     let mut seen = Seen::default();
     let mut checked = Checked::new(workload, machines, policy, &mut seen);
-    let tally = replay(workload, machines, (policy, &mut *made), &mut checked, &mut |_| {});
+    let tally = replay(workload, machines, (policy, made), &mut checked, &mut |_| {});
     let tally = tally.and_then(|tally| checked.close().map(|()| tally));
     seen.tally = tally.unwrap_or_else(|error| panic!("{error}"));
     seen

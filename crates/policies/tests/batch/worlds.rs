@@ -8,7 +8,7 @@ use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
 use resched_tables::model::Outcome;
 
-use crate::support::{Ran, Seen, seen};
+use crate::support::{self, Ran, Seen, cores, machine, seen, seen_with_every_tick};
 
 /// Every policy, some with parameters that matter here.
 const POLICIES: [&str; 15] = [
@@ -231,7 +231,32 @@ fn check_conserving(world: &World, workload: &Workload, seen: &Seen) {
     }
 }
 
+/// A tick that would do what the last one did is left out, and nothing else changes.
+#[test]
+fn ticks_of_dress_that_do_nothing_are_left_out() {
+    const DAY: Ms = 86_400_000;
+    let jobs = [(0, 1), (5, 3), (DAY, 2)]
+        .map(|(at, count)| support::job(at as usize, "u", at, None, support::task(cores(1), count, false, DAY)));
+    let (workload, skipped) = Workload::new(jobs.to_vec(), 0).unwrap();
+    assert!(skipped.is_empty());
+    let policy = "batch-dress:tick=1000";
+    let (every, ticks) = seen_with_every_tick(policy, &workload, &machine(2));
+    assert_eq!(seen(policy, &workload, &machine(2)), every);
+    assert!(ticks > 100_000, "{ticks}");
+    // Before, these were 170 million ticks, and the test did not end.
+    assert_eq!(seen("batch-dress:tick=1", &workload, &machine(2)).jobs.len(), 3);
+}
+
 proptest! {
+    #[test]
+    fn ticks_that_are_left_out_make_no_difference(world in world()) {
+        let (workload, machines) = (world.workload(), world.machines());
+        for policy in POLICIES.into_iter().filter(|policy| policy.starts_with("batch-dress")) {
+            let (every, _) = seen_with_every_tick(policy, &workload, &machines);
+            prop_assert_eq!(&seen(policy, &workload, &machines), &every, "{}", policy);
+        }
+    }
+
     #[test]
     fn every_schedule_holds_to_the_world(world in world()) {
         let (workload, machines) = (world.workload(), world.machines());

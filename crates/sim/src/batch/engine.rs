@@ -162,21 +162,25 @@ impl<O: Observer> Engine<'_, '_, O> {
         let jobs_left = submit.is_some() || self.world.active > 0;
         let change = self.world.machines.changes().get(self.next_change).map(|change| change.at).filter(|_| jobs_left);
         let to_come = [end, submit, change].into_iter().flatten().min();
-        self.plan_tick(to_come.is_some());
+        self.plan_tick(to_come);
         to_come.into_iter().chain(self.next_tick).min()
     }
 
-    /// Ticks come at multiples of the period while there are jobs.
-    fn plan_tick(&mut self, more_to_come: bool) {
+    /// Ticks come at multiples of the period while there are jobs. Of those before the event that is `to_come`, the idle ones are left out.
+    fn plan_tick(&mut self, to_come: Option<Ms>) {
         let Some(period) = self.policy.period() else { return };
-        let nothing_waits = self.world.waiting == 0 && self.policy.skips_idle_ticks();
-        if self.world.active == 0 || nothing_waits || (!more_to_come && self.idle_ticks >= MOST_IDLE_TICKS) {
+        if self.world.active == 0 || (to_come.is_none() && self.idle_ticks >= MOST_IDLE_TICKS) {
             self.next_tick = None;
         } else if self.next_tick.is_none() {
             let period = period.max(1);
             let phase = self.policy.phase().rem_euclid(period);
             let since = self.world.now.saturating_sub(phase).div_euclid(period);
-            self.next_tick = Some((since + 1).saturating_mul(period).saturating_add(phase));
+            let next = (since + 1).saturating_mul(period).saturating_add(phase);
+            let idle = self.policy.skips_idle_ticks(View { world: &self.world });
+            let event = to_come.filter(|event| *event > next && idle).unwrap_or(next);
+            let left_out = (event - next).saturating_add(period - 1) / period;
+            self.idle_ticks = self.idle_ticks.saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX));
+            self.next_tick = Some(next.saturating_add(left_out.saturating_mul(period)));
         }
     }
 

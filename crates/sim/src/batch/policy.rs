@@ -45,13 +45,14 @@ pub trait Policy {
         0
     }
 
-    /// Whether ticks may be left out while nothing waits.
-    fn skips_idle_ticks(&self) -> bool {
-        false
-    }
-
     /// Called at every multiple of [`Policy::period`] of the simulated clock, or after it ([`Policy::phase`]).
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
+
+    /// Whether ticks may be left out until something happens. Return `true` only if the last tick changed nothing, nothing has happened and
+    /// nothing was decided since, and the next ticks, and the decisions after them, would do the same whenever they come.
+    fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
+        false
+    }
 
     // The decision.
 

@@ -64,6 +64,12 @@ impl<'a> View<'a> {
         self.world.tasks[task.index()].waiting
     }
 
+    /// How many units of all tasks wait.
+    #[inline]
+    pub fn all_waiting(self) -> u64 {
+        self.world.waiting
+    }
+
     /// How many units of a task run.
     #[inline]
     pub fn running(self, task: TaskId) -> u32 {

@@ -219,7 +219,10 @@ impl<'a, O: Observer> Checked<'a, O> {
         let launched = own.launch.is_some_and(|launch| (job.submit..=own.finish).contains(&launch));
         self.expect(launched, "a job starts between its submission and its end", || format!("{own:?}"))?;
         // What the master does at the end takes no slot, and others go on meanwhile.
-        let cleanup = if self.cluster.system() == System::Containers { job.edges.cleanup.unwrap_or(0) } else { 0 };
+        let cleanup = match self.cluster.system() {
+            System::Containers => job.edges.cleanup.unwrap_or(self.cluster.config.jobs.cleanup_time),
+            System::Slots => 0,
+        };
         let known = own.finish - self.cluster.commit(&job.edges) - cleanup;
         self.expect(known >= self.clock, "time does not go back", || {
             format!("{} ended at {known} ms", self.job(own.job))

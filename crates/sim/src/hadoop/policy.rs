@@ -74,6 +74,12 @@ pub trait Policy {
         None
     }
 
+    /// The first multiple of [`Policy::period`], at `due` or later, at which a tick does anything, ms after the clock starts. The ticks
+    /// before it are left out.
+    fn tick_from(&self, due: Ms) -> Ms {
+        due
+    }
+
     /// Called every [`Policy::period`] of the simulated clock, but less often in a lull. The first call comes one period after
     /// the clock starts.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}

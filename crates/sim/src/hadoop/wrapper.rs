@@ -73,6 +73,7 @@ wrapper! {
         fn calculator(of_cluster: Calculator) -> Calculator;
         fn may_use(node: NodeId, view: View<'_>) -> bool;
         fn period() -> Option<Ms>;
+        fn tick_from(due: Ms) -> Ms;
         fn skips_idle_ticks(view: View<'_>) -> bool;
         fn restless(view: View<'_>) -> bool;
         fn counts_heartbeats(view: View<'_>) -> bool;

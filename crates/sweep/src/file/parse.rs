@@ -1,6 +1,5 @@
 //! Reads a sweep file and checks it. [`SweepFile`] describes its keys.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -8,6 +7,7 @@ use resched_analysis::metrics::named::{Metric, known};
 use resched_analysis::statistics::practical::Matters;
 use resched_policies::nearest;
 use resched_replay::Engine;
+use resched_tables::whole;
 use toml::{Spanned, Value as Toml};
 
 use super::places::{Places, explained};
@@ -27,7 +27,7 @@ impl SweepFile {
     /// # Errors
     /// [`Error::Request`], with the line and column of the problem, and the nearest known key.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(|error| {
+        let text = whole::text(path).map_err(|error| {
             let shown = path.display();
             Error::Request(format!(
                 "{shown}: expected a sweep file (TOML), but it cannot be read ({error}); check the path"

@@ -1,7 +1,6 @@
 //! The replays of a search, kept in a folder, so that an interrupted search goes on where it was.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -9,6 +8,7 @@ use resched_tables::run::RunBound;
 use resched_tables::store::marker::{self, Layout};
 use resched_tables::store::{sha256, write_file};
 use resched_tables::validity::Validity;
+use resched_tables::whole;
 use serde::{Deserialize, Serialize};
 
 use super::{Sizing, Vary};
@@ -127,7 +127,7 @@ impl Kept {
     /// [`Error::Request`] if they are of another trace, cluster, policy or metric; [`Error::Damaged`]; [`Error::Store`].
     pub fn inside(dir: &Path, asked: &Sizing) -> Result<Self, Error> {
         let (path, question) = (dir.join(MARKER), Question::of(asked)?);
-        let bytes = match fs::read(&path) {
+        let bytes = match whole::marker(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let kept = Self { file: Some((path, question)), replays: Mutex::default() };

@@ -103,7 +103,7 @@ impl ClusterConfig {
     /// As [`ClusterConfig::read`].
     pub fn settings_over(settings: &Table, path: &Path) -> Result<Table, Error> {
         let named = |problem: String| Error::Request(format!("{}: {problem}", path.display()));
-        let text = std::fs::read_to_string(path)
+        let text = crate::whole::text(path)
             .map_err(|error| named(format!("cannot read the cluster file ({error}); name another --cluster")))?;
         let remedy = "correct it (traces/clusters holds examples)";
         let explained = |error| explain_toml(&error, &text, &path.display().to_string(), remedy);

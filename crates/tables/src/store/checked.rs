@@ -27,7 +27,7 @@ struct Open {
 
 impl CheckedFile {
     pub(crate) fn open(path: &Path, expected: Option<&FileEntry>) -> Result<Self> {
-        let file = File::open(path)?;
+        let file = crate::whole::open(path)?;
         let length = file.metadata()?.len();
         if let Some(FileEntry { bytes, .. }) = expected.filter(|expected| expected.bytes != length) {
             return Err(damaged(format!("expected {bytes} bytes, found {length}")));

@@ -1,7 +1,6 @@
 //! What a result consists of: its files, with their lengths and hashes.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{Read, Write};
 use std::path::{Component, Path};
@@ -59,7 +58,7 @@ impl FileEntry {
     /// # Errors
     /// The error of the system.
     pub fn of_file(path: &Path) -> std::io::Result<Self> {
-        let mut file = File::open(path)?;
+        let mut file = crate::whole::open(path)?;
         let mut hasher = Hasher::default();
         let mut block = vec![0; BLOCK];
         loop {

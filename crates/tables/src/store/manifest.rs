@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::hash::sha256;
 use super::inventory::{Inventory, inside};
 use super::marker::{self, Layout};
-use crate::Error;
 use crate::engine::{Amounts, RunEngine, System, TimeZero};
+use crate::{Error, whole};
 
 /// The version of the layout.
 pub const FORMAT_VERSION: u32 = 1;
@@ -118,7 +118,12 @@ impl Manifest {
             action: "written",
             message: error.to_string(),
         };
-        marker::encode(self).map_err(failed)
+        let bytes = marker::encode(self).map_err(failed)?;
+        whole::check_marker(&bytes).map_err(|error| {
+            let remedy = "ingest fewer files into one trace, for example a month of them";
+            Error::Request(format!("{}: {error}; {remedy}", path.display()))
+        })?;
+        Ok(bytes)
     }
 
     /// Whether the trace was generated from a workload file, and nothing in it took place.

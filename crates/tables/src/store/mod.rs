@@ -27,8 +27,8 @@ pub use inventory::{FileEntry, Inventory, inside};
 pub use manifest::{FORMAT_VERSION, MANIFEST, Manifest, SCALE_PARAMETER, Scaled, Source, WORKLOAD_FORMAT};
 pub use reader::{Rows, Trace};
 pub use staging::{
-    Claim, FolderLock, Out, OwnFiles, Scratch, StagedDir, StagedFile, changed_files, is_hidden, remove_unfinished,
-    write_file,
+    Claim, FolderLock, Out, OwnFiles, Scratch, StagedDir, StagedFile, changed_files, is_hidden, is_same_place, place,
+    refuse_link, remove_unfinished, write_file,
 };
 pub use staging::{parent_of, sync_dir};
 pub use table::{TableReader, TableWriter, WrittenTable, contents, is_decoding, read_columns, read_table};

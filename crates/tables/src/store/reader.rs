@@ -1,6 +1,5 @@
 //! Reading a trace back.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use arrow::record_batch::RecordBatch;
@@ -9,7 +8,7 @@ use super::columns::Row;
 use super::manifest::{LAYOUT, MANIFEST, Manifest};
 use super::marker;
 use super::table::{TableReader, read_columns, read_table};
-use crate::Error;
+use crate::{Error, whole};
 
 /// A trace on disk.
 #[derive(Debug, Clone)]
@@ -31,7 +30,7 @@ impl Trace {
             let remedy = "make one with `resched ingest <PATH>… --out <TRACE>`";
             return Err(Error::Request(format!("{}: {problem}; {remedy}", dir.display())));
         }
-        let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
+        let bytes = whole::marker(&path).map_err(Error::io(&path, "read"))?;
         let manifest: Manifest = marker::decode(&bytes, &LAYOUT)
             .map_err(|unusable| trace_error(&path, &unusable.problem, &unusable.remedy))?;
         Ok(Self { dir: dir.to_path_buf(), manifest })

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::inventory::{BLOCK, FileEntry, Inventory};
 use super::marker::{Sealed, listed, sealed};
-use crate::Error;
+use crate::{Error, whole};
 
 /// What was found in the folder of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,7 +26,7 @@ pub struct Verified {
 /// [`Error::Io`] if the marker cannot be read.
 pub fn verify(dir: &Path, marker: &str) -> Result<Verified, Error> {
     let path = dir.join(marker);
-    let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
+    let bytes = whole::marker(&path).map_err(Error::io(&path, "read"))?;
     let mut verified = Verified { files: 1, bytes: bytes.len() as u64, ..Verified::default() };
     match sealed(&bytes) {
         Sealed::Whole => match listed(&bytes) {

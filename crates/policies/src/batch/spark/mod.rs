@@ -373,8 +373,9 @@ impl Policy for Spark {
         self.phase
     }
 
-    fn skips_idle_ticks(&self) -> bool {
-        true
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        // Offers matter to waiting tasks alone.
+        view.all_waiting() == 0
     }
 
     fn tick(&mut self, _: View<'_>, _: &mut Orders) {

@@ -6,13 +6,13 @@ use crate::Error;
 use crate::error::Violation;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
-use crate::ids::{AttemptId, NodeId};
+use crate::ids::{AttemptId, Ms, NodeId};
 use crate::observer::Decided;
 
 impl<O: Observer> Engine<'_, '_, O> {
     /// Calls the policy, reports its decisions and carries out its orders.
     pub(super) fn tick(&mut self, at: Position) -> Result<(), Error> {
-        self.next_tick = self.policy.period().map(|period| at.0 + period);
+        self.next_tick = self.policy.period().map(|period| self.tick_from(at.0 + period));
         let reported = if self.classes.heartbeat < self.classes.tick { at.0 } else { at.0 - 1 };
         self.world.settle_reports(reported, NodeId(u32::MAX));
         let unchanged = self.ticked.0 == self.world.version;
@@ -27,6 +27,17 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.orders.kills = orders;
         self.ticked = (self.world.version, unchanged && self.ticked.0 == self.world.version);
         Ok(())
+    }
+
+    /// The first tick at `due` or later that does anything. In a lull, each may count, because the first of a window does what those before
+    /// it would have done.
+    fn tick_from(&self, due: Ms) -> Ms {
+        if !self.parking {
+            return due;
+        }
+        let start = self.world.cluster.config.heartbeat.first;
+        let next = self.policy.tick_from(due - start) + start;
+        if next - self.progressed.1 < self.lulls.after { next } else { due }
     }
 
     fn order_kill(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {

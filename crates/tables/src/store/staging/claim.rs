@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::inventory::Inventory;
 use super::super::marker::listed;
-use super::FolderLock;
-use crate::Error;
+use super::{FolderLock, is_same_place, place};
+use crate::{Error, whole};
 
 /// Where a result goes, and what may be replaced there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,20 @@ pub struct Out {
     pub path: PathBuf,
     /// Whether files that resched wrote may be replaced even if they were changed since (`--force`).
     pub force: bool,
+}
+
+impl Out {
+    /// Checks that the result does not replace `source`, from which it is made, however either of them is written.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if they are the same.
+    pub fn check_apart_from(&self, source: &Path) -> Result<(), Error> {
+        if !is_same_place(&self.path, source) {
+            return Ok(());
+        }
+        let problem = "expected another folder than the one that is read, which would be lost; name another --out";
+        Err(Error::Request(format!("{}: {problem}", self.path.display())))
+    }
 }
 
 impl From<&Path> for Out {
@@ -56,12 +70,14 @@ impl Claim {
     pub fn new(out: impl Into<Out>, marker: &str) -> Result<Self, Error> {
         let out = out.into();
         check_name(&out.path)?;
-        let lock = FolderLock::beside(&out.path)?;
+        let target = place(&out.path)?;
+        check_name(&target)?;
+        let lock = FolderLock::beside(&target)?;
         Self::check(&out, marker)?;
-        Ok(Self { target: out.path, lock })
+        Ok(Self { target, lock })
     }
 
-    /// The folder that was claimed.
+    /// The folder that was claimed, in its real place.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -75,16 +91,17 @@ impl Claim {
         let Out { path, force } = out.into();
         let refuse = |problem: &str| Err(Error::Request(format!("{}: {problem}", path.display())));
         check_name(&path)?;
-        if fs::symlink_metadata(&path).is_err() {
+        let real = place(&path)?;
+        if fs::symlink_metadata(&real).is_err() {
             return Ok(());
         }
-        let Ok(mut entries) = fs::read_dir(&path) else {
+        let Ok(mut entries) = fs::read_dir(&real) else {
             return refuse("exists and is not a readable folder; name another --out, or remove it");
         };
         if entries.next().is_none() {
             return Ok(());
         }
-        let Ok(bytes) = fs::read(path.join(marker)) else {
+        let Ok(bytes) = whole::marker(&real.join(marker)) else {
             return refuse(&format!(
                 "exists and is not an earlier result (no {marker} in it); name another --out, or remove it"
             ));
@@ -95,12 +112,12 @@ impl Claim {
                  changed); name another --out, or remove it"
             ));
         };
-        if let Some(other) = foreign(&path, marker, &files) {
+        if let Some(other) = foreign(&real, marker, &files) {
             return refuse(&format!(
                 "is an earlier result, but `{other}` in it does not belong to it; move that away, or name another --out"
             ));
         }
-        match changed(&path, &files).first().filter(|_| !force) {
+        match changed(&real, &files).first().filter(|_| !force) {
             None => Ok(()),
             Some(name) => refuse(&format!(
                 "is an earlier result, but `{name}` in it was changed since; move that away, name another --out, or replace it \
@@ -120,7 +137,7 @@ fn check_name(target: &Path) -> Result<(), Error> {
 
 /// The files of the earlier result in `target` that were changed since resched wrote them: what `--force` replaces.
 pub fn changed_files(target: &Path, marker: &str) -> Vec<String> {
-    let files = fs::read(target.join(marker)).ok().and_then(|bytes| listed(&bytes));
+    let files = whole::marker(&target.join(marker)).ok().and_then(|bytes| listed(&bytes));
     files.map_or_else(Vec::new, |files| changed(target, &files))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::lock_file::LockFile;
 use super::unfinished::Unfinished;
-use super::{check_parents, parent_of, remove_any};
+use super::{check_parents, parent_of, place, remove_any};
 use crate::Error;
 
 /// The lock file in a folder of results.
@@ -95,6 +95,7 @@ impl FolderLock {
     }
 
     fn take(what: &Path, folder: &Path, name: &str) -> Result<Self, Error> {
+        let folder = &place(folder)?;
         check_parents(folder)?;
         let missing = folder.ancestors().take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists());
         let lock = LockFile { path: folder.join(name), folders: missing.map(Path::to_path_buf).collect() };

@@ -8,6 +8,8 @@
 //! | [`write_file`] | a small file inside a folder that is ours |
 //! | [`Scratch`] | a folder for the time of the command |
 //!
+//! Each of them resolves its target once, by [`place`], before it moves anything.
+//!
 //! A [`FolderLock`] keeps other commands away. As long as it is held, hidden names that a killed command left are nobody's, and
 //! are removed.
 
@@ -15,6 +17,7 @@ mod claim;
 mod lock;
 mod lock_file;
 mod own_files;
+mod place;
 mod scratch;
 mod staged_dir;
 mod staged_file;
@@ -23,6 +26,7 @@ mod unfinished;
 pub use claim::{Claim, Out, changed_files};
 pub use lock::{FolderLock, is_hidden};
 pub use own_files::OwnFiles;
+pub use place::{is_same_place, place, refuse_link};
 pub use scratch::Scratch;
 pub use staged_dir::StagedDir;
 pub use staged_file::{StagedFile, write_file};

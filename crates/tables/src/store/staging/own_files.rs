@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::inventory::{FileEntry, Inventory, inside};
 use super::super::marker::{self, Layout};
 use super::lock::partial_of;
-use super::{Out, write_file};
+use super::{Out, refuse_link, write_file};
 use crate::Error;
 
 /// The files of a sweep or a search that are replaced together. `files.json` in the folder lists them, so that nothing else is
@@ -81,7 +81,7 @@ impl OwnFiles {
     /// If the command is killed meanwhile, the next one knows both.
     ///
     /// # Errors
-    /// [`Error::Request`] if one of the names is somebody else's, [`Error::Io`] if one cannot be written.
+    /// [`Error::Request`] if one of the names is somebody else's or a folder in it is a link, [`Error::Io`] if one cannot be written.
     pub fn replace(mut self, files: &[(String, Vec<u8>)]) -> Result<(), Error> {
         let names = files.iter().map(|(name, _)| name.as_str());
         if let Some(name) = self.in_the_way(names).first().filter(|_| !self.force) {
@@ -95,6 +95,9 @@ impl OwnFiles {
         for (name, bytes) in files {
             let path = self.dir.join(name);
             let folder = super::parent_of(&path);
+            if folder != self.dir {
+                refuse_link(folder)?;
+            }
             fs::create_dir_all(folder).map_err(Error::io(folder, "make the folder"))?;
             write_file(&path, bytes)?;
         }
@@ -130,7 +133,7 @@ impl OwnFiles {
 
 fn read(dir: &Path) -> Result<Listed, Error> {
     let path = dir.join(OwnFiles::LIST);
-    match fs::read(&path) {
+    match crate::whole::marker(&path) {
         Ok(bytes) => marker::decode(&bytes, &OwnFiles::LAYOUT)
             .map_err(|unusable| Error::Request(format!("{}: {unusable}", path.display()))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Listed::default()),

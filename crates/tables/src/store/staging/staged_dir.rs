@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::{FileEntry, Inventory};
 use super::lock::{partial, replaced};
 use super::unfinished::{Temporary, Unfinished};
-use super::{Claim, FolderLock, Out, parent_of, remove_any, sync_dir, write_file};
+use super::{Claim, FolderLock, Out, parent_of, sync_dir, write_file};
 use crate::Error;
 
 /// A folder under construction beside its final place, which no other command can write meanwhile. If you drop it without
@@ -79,27 +79,33 @@ impl StagedDir {
     /// [`Error::Io`]; the earlier result then stays.
     pub fn commit(self) -> Result<(), Error> {
         sync_dir(self.path())?;
-        let old = replaced(&self.target);
-        let replaces = self.target.exists();
-        {
-            // So that a signal cannot come between the two renames. After a SIGKILL there, the next command brings it back.
-            let _unfinished = Unfinished::lock();
-            if replaces {
-                fs::rename(&self.target, &old).map_err(Error::io(&self.target, "set the earlier result aside"))?;
-            }
-            if let Err(source) = fs::rename(self.path(), &self.target) {
-                if replaces {
-                    // Best effort: the error that is reported is the one that matters.
-                    let _ = fs::rename(&old, &self.target);
-                }
-                return Err(Error::io(&self.target, "give the result its name")(source));
-            }
-        }
+        let old = self.swap()?;
         sync_dir(parent_of(&self.target))?;
-        if replaces {
-            remove_any(&old).map_err(Error::io(&old, "remove the earlier result"))?;
+        if let Some(old) = old {
+            let path = old.path().to_path_buf();
+            old.remove().map_err(Error::io(&path, "remove the earlier result"))?;
         }
         Ok(())
+    }
+
+    /// Gives the folder its final name, and returns the earlier result, which was set aside. It is unfinished from the moment at which the
+    /// new one has its name, so a signal removes it.
+    fn swap(&self) -> Result<Option<Temporary>, Error> {
+        let old = replaced(&self.target);
+        // So that a signal cannot come between the two renames. After a SIGKILL there, the next command brings it back.
+        let mut unfinished = Unfinished::lock();
+        let replaces = self.target.exists();
+        if replaces {
+            fs::rename(&self.target, &old).map_err(Error::io(&self.target, "set the earlier result aside"))?;
+        }
+        if let Err(source) = fs::rename(self.path(), &self.target) {
+            if replaces {
+                // Best effort: the error that is reported is the one that matters.
+                let _ = fs::rename(&old, &self.target);
+            }
+            return Err(Error::io(&self.target, "give the result its name")(source));
+        }
+        Ok(replaces.then(|| Temporary::adopt(&mut unfinished, old)))
     }
 }
 
@@ -131,6 +137,45 @@ mod tests {
         let marker = marker::encode(&BTreeMap::from([("files", files)])).unwrap();
         fs::write(staged.path().join("marker"), marker).unwrap();
         staged.commit()
+    }
+
+    /// What a signal finds in the window between the second rename and the removal of the earlier result.
+    #[test]
+    fn an_earlier_result_that_was_set_aside_goes_with_a_signal() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("t");
+        write(&target, "one").unwrap();
+        let old = replaced(&target);
+        let staged = StagedDir::create(&target, "marker").unwrap();
+        assert!(!Unfinished::lock().things.contains(&old));
+        let aside = staged.swap().unwrap().unwrap();
+        assert!(old.is_dir() && target.is_dir(), "both are there");
+        assert!(Unfinished::lock().things.contains(&old), "a signal removes the earlier one");
+        drop((aside, staged));
+        assert!(!Unfinished::lock().things.contains(&old));
+        assert_eq!(names(dir.path()), ["t"]);
+    }
+
+    #[test]
+    fn a_target_that_leads_through_itself_is_resolved_before_it_is_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("t");
+        write(&target, "one").unwrap();
+        fs::create_dir(dir.path().join("u")).unwrap();
+        std::os::unix::fs::symlink("t", dir.path().join("link")).unwrap();
+        for (text, path) in
+            [("two", "t/../t"), ("three", "t/."), ("four", "t/parts/../../t"), ("five", "link"), ("six", "u/../link/")]
+        {
+            write(dir.path().join(path), text).unwrap();
+            assert_eq!(fs::read_to_string(target.join("page.md")).unwrap(), text, "{path}");
+            assert_eq!(names(dir.path()), ["link", "t", "u"], "{path}");
+            assert!(fs::symlink_metadata(dir.path().join("link")).unwrap().is_symlink());
+        }
+        for path in ["t/..", "t/parts/..", "new/../t"] {
+            let problem = write(dir.path().join(path), "no").unwrap_err();
+            assert!(problem.is_request(), "{path}: {problem}");
+            assert_eq!(fs::read_to_string(target.join("page.md")).unwrap(), "six", "{path}");
+        }
     }
 
     #[test]

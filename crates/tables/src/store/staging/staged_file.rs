@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::lock::partial;
 use super::unfinished::Temporary;
-use super::{FolderLock, Out, parent_of, sync_dir};
-use crate::Error;
+use super::{FolderLock, Out, parent_of, place, sync_dir};
+use crate::{Error, whole};
 
 /// A file under construction, which no other command can write meanwhile. If you drop it without [`StagedFile::commit`], it leaves
 /// nothing behind. Use it for a file that you asked for by name, and [`write_file`] inside a folder that is ours.
@@ -43,7 +43,7 @@ impl StagedFile {
     fn with(out: impl Into<Out>, mut options: OpenOptions) -> Result<Self, Error> {
         let out = out.into();
         Self::check(&out)?;
-        let target = out.path;
+        let target = place(&out.path)?;
         let folder = parent_of(&target);
         let lock = FolderLock::beside(&target)?;
         let made = Temporary::make(partial(&target), |path| options.write(true).create_new(true).open(path));
@@ -64,14 +64,15 @@ impl StagedFile {
         if path.is_dir() || path.file_name().is_none() {
             return refuse("expected the name of a file to write, found a folder; name another --out");
         }
-        if fs::symlink_metadata(&path).is_err() {
+        let real = place(&path)?;
+        if fs::symlink_metadata(&real).is_err() {
             return Ok(());
         }
-        if !path.is_file() {
+        if !real.is_file() {
             // A file that is renamed over a device, a pipe or a link to nothing would take its place.
             return refuse("expected a new file or an earlier one, found something else; name another --out");
         }
-        if let Some(marker) = marker_beside(&path) {
+        if let Some(marker) = marker_beside(&real) {
             return refuse(&format!("belongs to the result that {marker} describes; name another --out"));
         }
         if force { Ok(()) } else { refuse("exists; name another --out, or replace it with --force") }
@@ -106,7 +107,7 @@ fn marker_beside(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     fs::read_dir(parent_of(path)).ok()?.flatten().find_map(|entry| {
         let marker = entry.file_name().to_string_lossy().into_owned();
-        let files = marker.ends_with(".json").then(|| fs::read(entry.path()).ok()).flatten();
+        let files = marker.ends_with(".json").then(|| whole::marker(&entry.path()).ok()).flatten();
         let files = super::super::marker::listed(&files?)?;
         (marker == name || files.contains_key(&*name)).then_some(marker)
     })

@@ -54,6 +54,19 @@ impl Temporary {
         Ok((Self { path }, made))
     }
 
+    /// Takes on something that exists.
+    pub(super) fn adopt(unfinished: &mut Unfinished, path: PathBuf) -> Self {
+        unfinished.things.insert(path.clone());
+        Self { path }
+    }
+
+    /// Removes it, and says whether that worked. A signal waits for the end, so that not both remove it at once.
+    pub(super) fn remove(self) -> std::io::Result<()> {
+        let mut unfinished = Unfinished::lock();
+        unfinished.things.remove(&self.path);
+        remove_any(&self.path)
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
