@@ -163,7 +163,10 @@ fn a_replay_is_compared_with_another_run_of_the_same_jobs() {
     let same = dir.json(&with(&["R/fifo", "--json"]));
     assert_eq!(same["against"]["by"], "id");
     assert_eq!((&same["against"]["jobs"], &same["against"]["only_other"]), (&Value::from(15), &Value::from(0)));
-    assert_eq!((&same["errors"]["completion_mean"], &same["errors"]["starts_within_1_s"]), (&Value::from(0.0), &Value::from(1.0)));
+    assert_eq!(
+        (&same["errors"]["completion_mean"], &same["errors"]["starts_within_1_s"]),
+        (&Value::from(0.0), &Value::from(1.0))
+    );
     let other = dir.json(&with(&["R/naive-fair", "--against", "R/fifo", "--json"]));
     let error = |own: &Value| own["completion"]["mean"].as_f64().unwrap();
     assert!(error(&other["replays"][0]) > 0.1, "{other}");

@@ -98,12 +98,7 @@ mod tests {
     use super::*;
 
     fn job(id: &str, name: &str, submit: i64) -> JobMetrics {
-        JobMetrics {
-            job_id: id.to_owned(),
-            name: Some(name.into()),
-            submit: Some(submit),
-            ..JobMetrics::default()
-        }
+        JobMetrics { job_id: id.to_owned(), name: Some(name.into()), submit: Some(submit), ..JobMetrics::default() }
     }
 
     fn ids(jobs: &[JobMetrics]) -> Vec<&str> {

@@ -178,8 +178,9 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
         std::iter::once((*name).to_owned()).chain(cells).collect()
     };
-    let heading: Vec<&str> =
-        std::iter::once("error of the replay").chain(reported.iter().chain(&noise).map(|own| own.label.as_str())).collect();
+    let heading: Vec<&str> = std::iter::once("error of the replay")
+        .chain(reported.iter().chain(&noise).map(|own| own.label.as_str()))
+        .collect();
     let mut text = table(&heading, rows.iter().enumerate().map(row).collect(), 1..heading.len());
     if let Some(own) = reported.first() {
         text += &against::in_words(own.against.as_ref());
