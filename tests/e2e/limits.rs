@@ -114,8 +114,7 @@ fn files_without_an_end_are_refused() {
     file.set_len(5_000_000_000).unwrap();
     assert!(Command::new("mkfifo").arg(dir.path("pipe")).status().unwrap().success());
     let replay = ["replay", "T", "--assume", "--out", "X", "--policy"];
-    let commands: [&[&str]; 12] = [
-        &["replay", "FILE", "--assume", "--policy", "fifo", "--out", "X"],
+    let commands: [&[&str]; 11] = [
         &["generate", "FILE", "--out", "X"],
         &[&replay[..], &["fifo", "--cluster", "FILE"]].concat(),
         &[&replay[..], &["fifo", "--validation", "FILE"]].concat(),
@@ -139,6 +138,9 @@ fn files_without_an_end_are_refused() {
             limited(&dir, &args).fails(2, &[path, problem]);
         }
     }
+    fs::hard_link(dir.path("huge"), dir.path("huge.toml")).unwrap();
+    let replayed = ["replay", "huge.toml", "--assume", "--policy", "fifo", "--out", "X"];
+    limited(&dir, &replayed).fails(2, &["huge.toml", "expected a file of at most 64 MiB, found a larger one"]);
     let production = crate::trust::without_sizes();
     let weighed = ["replay", "T", "--assume", "--policy", "fair:weights=/dev/zero", "--out", "X"];
     limited(&production, &weighed).fails(2, &["/dev/zero", "expected a file, found a pipe or a device"]);

@@ -135,11 +135,16 @@ impl<'de> Visitor<'de> for Below<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let mut values = Vec::new();
+        // One by one: there may be a group for each of many users, and a value takes many times the bytes of its text.
+        let mut text = String::from("[");
         while let Some(value) = list.next_element::<Value>()? {
-            values.push(value);
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text += &value.to_string();
         }
-        self.add(Value::from(values));
+        text.push(']');
+        self.found.push((self.name, text));
         Ok(())
     }
 
@@ -190,6 +195,15 @@ mod tests {
     struct Inner {
         wait: Option<i64>,
         share: f64,
+    }
+
+    #[test]
+    fn a_list_is_the_json_of_its_values() {
+        for list in ["[]", "[1]", "[[],{}]", r#"[{"b":1,"a":[null,2.5]},"x,\"y",false]"#] {
+            let object: Value = serde_json::from_str(&format!("{{\"list\":{list}}}")).unwrap();
+            let expected = object["list"].to_string();
+            assert_eq!(flat(&object).unwrap(), [("list".to_owned(), expected)]);
+        }
     }
 
     fn row(name: &'static str, wait: Option<i64>) -> Row {

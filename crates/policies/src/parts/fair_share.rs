@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use resched_tables::model::Priority;
 
+use super::ranking::{Key, total_order};
+
 /// What a job's priority weighs in Hadoop's Fair Scheduler.
 pub fn priority_weight(priority: Priority) -> f64 {
     match priority {
@@ -71,6 +73,15 @@ impl Standing {
         self.running < self.min_share
     }
 
+    /// A key whose order is that of [`fair_order`].
+    pub(crate) fn key(&self) -> (bool, Key) {
+        (!self.is_needy(), total_order(if self.is_needy() { self.min_ratio() } else { self.use_ratio() }))
+    }
+
+    fn min_ratio(&self) -> f64 {
+        self.running as f64 / self.min_share.max(1) as f64
+    }
+
     /// What it uses for its weight.
     pub fn use_ratio(&self) -> f64 {
         self.running as f64 / self.weight
@@ -80,11 +91,10 @@ impl Standing {
 /// The order of service: first those below their guarantee, by how far; then by running tasks per weight. The caller
 /// breaks ties.
 pub fn fair_order(a: &Standing, b: &Standing) -> Ordering {
-    let min_ratio = |s: &Standing| s.running as f64 / s.min_share.max(1) as f64;
     match (a.is_needy(), b.is_needy()) {
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
-        (true, true) => min_ratio(a).total_cmp(&min_ratio(b)),
+        (true, true) => a.min_ratio().total_cmp(&b.min_ratio()),
         (false, false) => a.use_ratio().total_cmp(&b.use_ratio()),
     }
 }
@@ -98,6 +108,21 @@ pub fn load_cap(node_slots: u32, max_diff: f64, demand: u64, cluster_slots: u32)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_has_the_order_of_service() {
+        let mut all = Vec::new();
+        for running in [0, 1, 2, 3, 1_000_000] {
+            for min_share in [0, 1, 2, 3, 1_000_000] {
+                all.extend([0.25, 0.5, 1.0, 3.0, 0.0].map(|weight| Standing { running, min_share, weight }));
+            }
+        }
+        for a in &all {
+            for b in &all {
+                assert_eq!(a.key().cmp(&b.key()), fair_order(a, b), "{a:?} {b:?}");
+            }
+        }
+    }
 
     fn claim(weight: f64, min_share: u32, demand: u32) -> Claim {
         Claim { weight, min_share, demand }

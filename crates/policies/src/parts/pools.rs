@@ -8,7 +8,8 @@ mod order;
 mod rank;
 mod update;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use resched_sim::hadoop::{Kind, View};
 use resched_sim::{JobId, Ms};
@@ -121,7 +122,12 @@ pub struct Pool {
     running: [u32; 2],
     /// Slots that they have left idle at this heartbeat.
     idle: [u32; 2],
+    /// Where it stands among the pools, for each kind; `None` without jobs.
+    rank: [Option<Rank>; 2],
 }
+
+/// What a pool's place in line goes by: its standing, then its name.
+type Rank = ((bool, Key), Arc<str>);
 
 impl Pool {
     /// What it could use of a kind at the last update, its limit included.
@@ -193,8 +199,16 @@ pub struct Pools {
     followed: Followed,
     /// Whose slots stay idle at this heartbeat, once a slot.
     idle: Vec<(JobId, Kind)>,
-    /// The pools in the order in which they are asked.
-    order: Vec<usize>,
+    /// The pools that have jobs. There may be many others, for users who come only once.
+    busy: BTreeSet<usize>,
+    /// Pools whose last job has ended since the last update.
+    emptied: Vec<usize>,
+    /// The pools that have jobs in the order in which they are asked, for each kind.
+    lines: [BTreeSet<(Rank, usize)>; 2],
+    /// Pools whose place in line may have changed. One may be named several times.
+    moved: Vec<usize>,
+    /// Whether a pool limits how many of its jobs may run.
+    limits_jobs: bool,
 }
 
 /// Up to where the orders of jobs have been kept up to date.
@@ -204,8 +218,10 @@ struct Followed {
     changes: u64,
     /// When a job begins to weigh less, ms.
     until: Ms,
-    /// Whether an update has changed which jobs may run, or what they weigh.
+    /// Whether an update has changed what jobs weigh.
     stale: bool,
+    /// Jobs of which an update has changed whether they may run.
+    restaged: Vec<JobId>,
 }
 
 /// The allocations of the file that is set, else the site's own.
@@ -234,7 +250,11 @@ impl Pools {
             all_run: true,
             followed: Followed::default(),
             idle: Vec::new(),
-            order: Vec::new(),
+            busy: BTreeSet::new(),
+            emptied: Vec::new(),
+            lines: Default::default(),
+            moved: Vec::new(),
+            limits_jobs: false,
         };
         for name in names {
             pools.pool(&name);
@@ -289,6 +309,8 @@ impl Pools {
         let name = if self.rules.by_queue { view.job(job).queue() } else { view.job(job).user() };
         let pool = self.pool(name);
         self.pools[pool].jobs.push(job);
+        self.busy.insert(pool);
+        self.moved.push(pool);
         self.jobs[job].pool = pool;
         self.all_run = false;
         self.update(view);
@@ -299,6 +321,12 @@ impl Pools {
         let pool = self.pool_of(job);
         self.pools[pool].jobs.retain(|&other| other != job);
         self.take_out(job);
+        self.jobs[job].stage = Stage::Arrived;
+        if self.pools[pool].jobs.is_empty() {
+            self.busy.remove(&pool);
+            self.emptied.push(pool);
+        }
+        self.moved.push(pool);
     }
 
     /// The pool of that name, made if it is new.
@@ -307,6 +335,7 @@ impl Pools {
             return pool;
         }
         let config = self.allocations.pool(name).clone();
+        self.limits_jobs |= config.max_jobs.is_some();
         self.pools.push(Pool {
             name: name.to_owned(),
             config,
@@ -315,6 +344,7 @@ impl Pools {
             rankings: Default::default(),
             running: [0; 2],
             idle: [0; 2],
+            rank: [None, None],
         });
         self.names.insert(name.to_owned(), self.pools.len() - 1);
         self.pools.len() - 1

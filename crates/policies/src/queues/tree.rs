@@ -31,6 +31,12 @@ pub struct Queue<S> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueueTree<S> {
     queues: Vec<Queue<S>>,
+    /// The place of each queue by its parent's place and its own name; of several, the first.
+    by_name: BTreeMap<usize, BTreeMap<String, usize>>,
+    /// The place of each queue by its path; of several, the first.
+    by_path: BTreeMap<String, usize>,
+    /// The places of all queues of a name, in order.
+    of_name: BTreeMap<String, Vec<usize>>,
 }
 
 impl<S> QueueTree<S> {
@@ -40,7 +46,10 @@ impl<S> QueueTree<S> {
     /// A tree of a root alone, named `root`.
     pub fn new(settings: S) -> Self {
         let root = Queue { name: "root".to_owned(), path: "root".to_owned(), parent: None, children: vec![], settings };
-        Self { queues: vec![root] }
+        let mut tree =
+            Self { queues: Vec::new(), by_name: BTreeMap::new(), by_path: BTreeMap::new(), of_name: BTreeMap::new() };
+        tree.push(root);
+        tree
     }
 
     /// A tree of queues named by their paths below the root, `etl` and `etl.daily`. A queue must be named for those below it.
@@ -72,8 +81,16 @@ impl<S> QueueTree<S> {
         let place = self.queues.len();
         let path = format!("{}.{name}", self.queues[parent].path);
         self.queues[parent].children.push(place);
-        self.queues.push(Queue { name: name.to_owned(), path, parent: Some(parent), children: Vec::new(), settings });
+        self.by_name.entry(parent).or_default().entry(name.to_owned()).or_insert(place);
+        self.push(Queue { name: name.to_owned(), path, parent: Some(parent), children: Vec::new(), settings });
         place
+    }
+
+    fn push(&mut self, queue: Queue<S>) {
+        let place = self.queues.len();
+        self.by_path.entry(queue.path.clone()).or_insert(place);
+        self.of_name.entry(queue.name.clone()).or_default().push(place);
+        self.queues.push(queue);
     }
 
     /// All queues, by place.
@@ -103,14 +120,14 @@ impl<S> QueueTree<S> {
 
     /// The queue of this name directly below another.
     pub fn child(&self, parent: usize, name: &str) -> Option<usize> {
-        self.queues[parent].children.iter().copied().find(|&child| self.queues[child].name == name)
+        self.by_name.get(&parent)?.get(name).copied()
     }
 
     /// The queue of this path (with or without `root.`), or else the first leaf of this name.
     pub fn find(&self, name: &str) -> Option<usize> {
-        let of_path = |queue: &Queue<S>| queue.path == name || queue.path.strip_prefix("root.") == Some(name);
-        let by_path = self.queues.iter().position(of_path);
-        by_path.or_else(|| self.leaves().find(|&leaf| self.queues[leaf].name == name))
+        let below_root = format!("root.{name}");
+        let by_path = [name, &below_root].into_iter().filter_map(|path| self.by_path.get(path).copied()).min();
+        by_path.or_else(|| self.of_name.get(name)?.iter().copied().find(|&place| self.is_leaf(place)))
     }
 
     /// How many queues lie between a queue and the root, itself included; 0 for the root.
@@ -140,6 +157,31 @@ mod tests {
         assert_eq!(tree.leaves().collect::<Vec<_>>(), [b]);
         assert_eq!(tree.with_ancestors(b).collect::<Vec<_>>(), [b, a, 0]);
         assert_eq!([0, a, b].map(|place| tree.depth(place)), [0, 1, 2]);
+    }
+
+    /// A queue is found as by a look at all of them in order, also where names repeat.
+    #[test]
+    fn the_first_queue_of_a_path_or_a_name_is_found() {
+        let mut tree = QueueTree::new(());
+        for (parent, name) in
+            [(0, "root"), (0, "a"), (1, "a"), (1, "b"), (2, "b"), (0, "a"), (6, "c"), (4, "a"), (3, "root.a")]
+        {
+            tree.add(parent, name, ());
+        }
+        let by_path = |name: &str| {
+            let of_path = |queue: &Queue<()>| queue.path == name || queue.path.strip_prefix("root.") == Some(name);
+            tree.queues().iter().position(of_path)
+        };
+        let by_scan = |name: &str| by_path(name).or_else(|| tree.leaves().find(|&leaf| tree.get(leaf).name == name));
+        for name in
+            ["", "root", "root.root", "a", "b", "c", "root.a", "a.b", "root.root.a", "root.a.c", "d", "root.b.a"]
+        {
+            assert_eq!(tree.find(name), by_scan(name), "{name}");
+            for parent in 0..tree.queues().len() {
+                let mut children = tree.get(parent).children.iter().copied();
+                assert_eq!(tree.child(parent, name), children.find(|&child| tree.get(child).name == name), "{name}");
+            }
+        }
     }
 
     #[test]

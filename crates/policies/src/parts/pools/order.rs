@@ -1,11 +1,14 @@
 //! The order in which pools and jobs are asked at a heartbeat, and how many tasks it gets.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
-use super::{Answer, Pools};
-use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
+use super::{Answer, Pools, Rank};
+use crate::parts::fair_share::{Standing, load_cap, priority_weight};
 
 /// A job counts three times for so long, if boosted, ms.
 pub(super) const BOOST_TIME: Ms = 300_000;
@@ -23,20 +26,37 @@ impl Pools {
         weight
     }
 
-    /// Puts the pools that have jobs into the order in which they are asked, by name among equals.
-    fn sort_pools(&mut self, kind: Kind) {
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        order.extend((0..self.pools.len()).filter(|&pool| !self.pools[pool].jobs.is_empty()));
-        let standing = |pool: usize| Standing {
-            running: self.used(pool, kind).into(),
-            min_share: self.pools[pool].min_share(kind).min(self.pools[pool].demand(kind)).into(),
-            weight: self.pools[pool].config.weight,
+    /// Puts the pools that have moved where they belong in the order in which pools are asked, by name among equals.
+    fn keep_in_line(&mut self) {
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.sort_unstable();
+        moved.dedup();
+        for &place in &moved {
+            for kind in Kind::BOTH {
+                let after = self.rank_of_pool(place, kind);
+                let before = std::mem::replace(&mut self.pools[place].rank[kind.index()], after.clone());
+                let line = &mut self.lines[kind.index()];
+                if before != after {
+                    if let Some(rank) = before {
+                        line.remove(&(rank, place));
+                    }
+                    line.extend(after.map(|rank| (rank, place)));
+                }
+            }
+        }
+        moved.clear();
+        self.moved = moved;
+    }
+
+    /// What the place in line of a pool that has jobs goes by.
+    fn rank_of_pool(&self, place: usize, kind: Kind) -> Option<Rank> {
+        let pool = &self.pools[place];
+        let standing = Standing {
+            running: self.used(place, kind).into(),
+            min_share: pool.min_share(kind).min(pool.demand(kind)).into(),
+            weight: pool.config.weight,
         };
-        order.sort_by(|&a, &b| {
-            fair_order(&standing(a), &standing(b)).then_with(|| self.pools[a].name.cmp(&self.pools[b].name))
-        });
-        self.order = order;
+        (!pool.jobs.is_empty()).then(|| (standing.key(), Arc::from(pool.name.as_str())))
     }
 
     /// Tasks of a kind that a pool runs, and slots that it has left idle.
@@ -47,9 +67,9 @@ impl Pools {
     /// The first job in the order that passes the test, to be launched by the caller.
     pub fn first(&mut self, kind: Kind, view: View<'_>, passes: impl Fn(JobId) -> bool) -> Option<JobId> {
         self.follow(view);
-        self.sort_pools(kind);
+        self.keep_in_line();
         let open = |&pool: &usize| self.used(pool, kind) < self.pools[pool].max_share(kind);
-        let pools = self.order.iter().copied().filter(open);
+        let pools = self.lines[kind.index()].iter().map(|&(_, pool)| pool).filter(open);
         pools.flat_map(|pool| self.pools[pool].rankings[kind.index()].iter()).find(|&job| passes(job))
     }
 
@@ -72,9 +92,22 @@ impl Pools {
             return Ok(false);
         }
         self.follow(offer.view());
-        self.sort_pools(kind);
-        for place in 0..self.order.len() {
-            let pool = self.order[place];
+        self.keep_in_line();
+        let line = std::mem::take(&mut self.lines[kind.index()]);
+        let asked = self.ask_in_line(offer, kind, &line, launch);
+        self.lines[kind.index()] = line;
+        asked
+    }
+
+    /// Asks these pools, and the jobs of each, in order.
+    fn ask_in_line(
+        &mut self,
+        offer: &mut Offer<'_, '_>,
+        kind: Kind,
+        line: &BTreeSet<(Rank, usize)>,
+        launch: &mut impl FnMut(&Self, &mut Offer<'_, '_>, JobId, Kind) -> Result<Answer, Violation>,
+    ) -> Result<bool, Violation> {
+        for &(_, pool) in line {
             if self.used(pool, kind) >= self.pools[pool].max_share(kind) {
                 self.report_limit(pool, kind, offer.view());
                 continue;

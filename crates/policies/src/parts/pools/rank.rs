@@ -13,8 +13,12 @@ impl Pools {
     /// Follows what has happened since the last heartbeat or launch.
     pub(super) fn follow(&mut self, view: View<'_>) {
         let is_valid = !self.followed.stale && view.now() < self.followed.until;
+        let restaged = std::mem::take(&mut self.followed.restaged);
         match view.jobs_changed_after(self.followed.changes).filter(|_| is_valid) {
-            Some(jobs) => jobs.for_each(|job| self.rank(job, view)),
+            Some(jobs) => {
+                restaged.into_iter().for_each(|job| self.restage(job, view));
+                jobs.for_each(|job| self.rank(job, view));
+            }
             None => self.rank_all(view),
         }
         self.followed.changes = view.job_changes();
@@ -25,6 +29,7 @@ impl Pools {
     pub(super) fn leave_idle(&mut self, job: JobId, kind: Kind, view: View<'_>) {
         let pool = self.pool_of(job);
         self.pools[pool].idle[kind.index()] += 1;
+        self.moved.push(pool);
         self.idle.push((job, kind));
         self.rank(job, view);
     }
@@ -34,6 +39,7 @@ impl Pools {
         for (job, kind) in std::mem::take(&mut self.idle) {
             let pool = self.pool_of(job);
             self.pools[pool].idle[kind.index()] -= 1;
+            self.moved.push(pool);
             self.rank(job, view);
         }
     }
@@ -41,7 +47,8 @@ impl Pools {
     /// Lists the jobs that may run, and only those.
     fn rank_all(&mut self, view: View<'_>) {
         self.running = [0; 2];
-        for place in 0..self.pools.len() {
+        self.moved.extend(&self.busy);
+        for place in self.busy.clone() {
             let jobs = std::mem::take(&mut self.pools[place].jobs);
             let mut running = [0; 2];
             for &job in &jobs {
@@ -63,8 +70,33 @@ impl Pools {
 
     /// When the next job is no longer boosted.
     fn next_change_of_weight(&self, view: View<'_>) -> Ms {
-        let boosted = view.jobs().iter().filter(|_| self.rules.boost).map(|&job| view.job(job).submit() + BOOST_TIME);
-        boosted.filter(|&end| end > view.now()).min().unwrap_or(Ms::MAX)
+        view.jobs().iter().map(|&job| self.end_of_boost(job, view)).min().unwrap_or(Ms::MAX)
+    }
+
+    /// When a job is no longer boosted; never if it is not.
+    fn end_of_boost(&self, job: JobId, view: View<'_>) -> Ms {
+        let end = view.job(job).submit() + BOOST_TIME;
+        if self.rules.boost && end > view.now() { end } else { Ms::MAX }
+    }
+
+    /// Lists a job if it may run, and only then.
+    fn restage(&mut self, job: JobId, view: View<'_>) {
+        if !self.may_run(job) {
+            return self.take_out(job);
+        }
+        if self.jobs[job].ranked.is_some() {
+            return self.rank(job, view);
+        }
+        let (ranked, place) = (self.ranked(job, view), self.pool_of(job));
+        self.jobs[job].ranked = Some(ranked);
+        let pool = &mut self.pools[place];
+        for kind in [0, 1] {
+            pool.rankings[kind].insert(job, ranked.keys[kind]);
+            pool.running[kind] += ranked.running[kind];
+            self.running[kind] += u64::from(ranked.running[kind]);
+        }
+        self.moved.push(place);
+        self.followed.until = self.followed.until.min(self.end_of_boost(job, view));
     }
 
     /// Moves a job, if it is listed, to where it stands now.
@@ -72,8 +104,9 @@ impl Pools {
         let Some(before) = self.jobs[job].ranked else { return };
         let after = self.ranked(job, view);
         self.jobs[job].ranked = Some(after);
-        let pool = self.pool_of(job);
-        let pool = &mut self.pools[pool];
+        let place = self.pool_of(job);
+        self.moved.push(place);
+        let pool = &mut self.pools[place];
         for kind in [0, 1] {
             pool.rankings[kind].change(job, [before.keys[kind], after.keys[kind]]);
             let (more, less) = (after.running[kind], before.running[kind]);
@@ -85,8 +118,9 @@ impl Pools {
     /// A job has ended.
     pub(super) fn take_out(&mut self, job: JobId) {
         let Some(ranked) = self.jobs[job].ranked.take() else { return };
-        let pool = self.pool_of(job);
-        let pool = &mut self.pools[pool];
+        let place = self.pool_of(job);
+        self.moved.push(place);
+        let pool = &mut self.pools[place];
         for kind in [0, 1] {
             pool.rankings[kind].remove(job, ranked.keys[kind]);
             pool.running[kind] -= ranked.running[kind];

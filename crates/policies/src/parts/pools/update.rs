@@ -19,7 +19,7 @@ impl Pools {
 
     /// In the order of priority and submission, jobs may run while the limits of their user and pool allow it.
     fn update_stages(&mut self, view: View<'_>) {
-        let limited = self.allocations.limits_users() || self.pools.iter().any(|pool| pool.config.max_jobs.is_some());
+        let limited = self.allocations.limits_users() || self.limits_jobs;
         if self.all_run && !limited {
             return;
         }
@@ -41,7 +41,7 @@ impl Pools {
                 if *user >= most_of_user || of_pool[state.pool] >= most_of_pool {
                     state.stage = state.stage.min(Stage::Initialised);
                     self.all_run = false;
-                    self.followed.stale |= state.stage != before;
+                    self.followed.restaged.extend((state.stage != before).then_some(job));
                     view.pass_over(job, Kind::Map, Reason::JobLimit);
                     continue;
                 }
@@ -56,13 +56,20 @@ impl Pools {
                 Stage::Initialised | Stage::Runnable => Stage::Runnable,
             };
             self.all_run &= state.stage == Stage::Runnable;
-            self.followed.stale |= state.stage != before;
+            self.followed.restaged.extend((state.stage != before).then_some(job));
         }
     }
 
     fn update_demands(&mut self, view: View<'_>) {
         self.demand = [0; 2];
-        for pool in &mut self.pools {
+        for pool in std::mem::take(&mut self.emptied) {
+            self.pools[pool].demand = [0; 2];
+        }
+        for &place in &self.busy {
+            let pool = &mut self.pools[place];
+            if pool.config.min_maps > 0 || pool.config.min_reduces > 0 {
+                self.moved.push(place);
+            }
             for kind in Kind::BOTH {
                 let mut sum = 0;
                 for &job in &pool.jobs {

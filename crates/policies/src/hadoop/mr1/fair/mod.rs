@@ -52,11 +52,11 @@ settings! {
         assign_multiple: bool = "assign_multiple" { default: true, hadoop: ["mapred.fairscheduler.assignmultiple"] },
         /// maps per heartbeat; auto: the free slots
         map_cap: Option<u32> = "map_cap" {
-            auto: Negative, range: 0..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.maps"],
+            auto: Negative, range: 1..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.maps"],
         },
         /// reduces per heartbeat; auto: the free slots
         reduce_cap: Option<u32> = "reduce_cap" {
-            auto: Negative, range: 0..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.reduces"],
+            auto: Negative, range: 1..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.reduces"],
         },
         /// how much fuller than the cluster a node may be, as a share of its slots
         max_diff: f64 = "max_diff" { default: 0, range: 0..=1, hadoop: ["mapred.fairscheduler.load.max.diff"] },

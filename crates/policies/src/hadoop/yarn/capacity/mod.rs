@@ -23,6 +23,8 @@ mod partitions;
 mod whole;
 
 use calculator::{Calculator, part};
+use std::collections::BTreeMap;
+
 use resched_sim::hadoop::{
     Ask, AttemptView, Container, ContainerState, Kind, Offer, Policy, Reach, Reservation, System, View,
 };
@@ -76,7 +78,7 @@ settings! {
         /// least share of a queue for each of its users
         user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
         /// multiple of a queue's guarantee that one user may have
-        user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0..=1e6 },
+        user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0.000001..=1e6 },
         /// a job starts with all of its first containers or not at all (no rule of Hadoop's)
         whole: bool = "whole" { default: false },
     }
@@ -106,6 +108,7 @@ struct Queue {
     used: Resources,
     /// Of a leaf: its users, its active applications by submission, and those that wait, in order.
     users: Vec<User>,
+    user_names: BTreeMap<String, usize>,
     active: Vec<JobId>,
     pending: Vec<JobId>,
     /// Of a parent: room for the order of its children.
@@ -114,7 +117,6 @@ struct Queue {
 
 #[derive(Debug)]
 struct User {
-    name: String,
     used: Resources,
     active: u32,
 }
@@ -210,6 +212,7 @@ impl YarnCapacity {
             shares,
             used: Resources::NONE,
             users: Vec::new(),
+            user_names: BTreeMap::new(),
             active: Vec::new(),
             pending: Vec::new(),
             order: Vec::new(),
@@ -224,11 +227,13 @@ impl YarnCapacity {
     }
 
     fn user_of(&mut self, leaf: usize, name: &str) -> usize {
-        let users = &mut self.queues[leaf].users;
-        users.iter().position(|user| user.name == name).unwrap_or_else(|| {
-            users.push(User { name: name.to_owned(), used: Resources::NONE, active: 0 });
-            users.len() - 1
-        })
+        let queue = &mut self.queues[leaf];
+        if let Some(&user) = queue.user_names.get(name) {
+            return user;
+        }
+        queue.users.push(User { used: Resources::NONE, active: 0 });
+        queue.user_names.insert(name.to_owned(), queue.users.len() - 1);
+        queue.users.len() - 1
     }
 
     fn minimum_user_limit(&self, leaf: usize) -> u32 {
@@ -387,9 +392,11 @@ impl YarnCapacity {
     fn asking_users(&self, leaf: usize, view: View<'_>) -> u64 {
         let queue = &self.queues[leaf];
         let asks = |job: JobId| Ask::ALL.into_iter().any(|ask| view.yarn().app(job).asked(ask) > 0);
-        let jobs = || queue.active.iter().chain(&queue.pending).copied();
-        let of_user = |user: usize| jobs().any(|job| self.jobs[job].user == user && asks(job));
-        (0..queue.users.len()).filter(|&user| of_user(user)).count() as u64
+        let jobs = queue.active.iter().chain(&queue.pending).copied();
+        let mut users: Vec<usize> = jobs.filter(|&job| asks(job)).map(|job| self.jobs[job].user).collect();
+        users.sort_unstable();
+        users.dedup();
+        users.len() as u64
     }
 
     // Serving.

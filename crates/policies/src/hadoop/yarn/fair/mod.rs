@@ -21,6 +21,8 @@ mod preemption;
 mod shares;
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{
@@ -104,7 +106,7 @@ settings! {
             auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.rack"],
         },
         /// share of a queue's fair share that masters may take, if the queue does not say; auto: all
-        max_am_share: Option<f64> = "max_am_share" { auto: Nothing, range: 0..=1 },
+        max_am_share: Option<f64> = "max_am_share" { auto: Nothing, range: 0.000001..=1 },
         /// how often a request for a map counts in a job's demand; places: once for every place that it names; maps: once
         demand: DemandCount = "demand" { choice: DemandCount::Places, },
         /// time between two computations of demands and shares
@@ -155,12 +157,25 @@ struct YarnFair {
     apps: ByJob<App>,
     /// Jobs that their queues do not let run yet, in the order of submission.
     held_back: Vec<JobId>,
+    /// Queues whose place in line may have changed. One may be named several times.
+    moved: Vec<usize>,
+    /// Queues below the root that have a fair share.
+    shared: Vec<usize>,
 }
+
+/// What a queue's place in line goes by, where its parent shares fairly: its standing, then its path.
+type Rank = ((bool, u64), Arc<str>);
 
 #[derive(Debug, Default)]
 struct Queue {
     /// The queues below it, in the order in which they were served last.
     children: Vec<usize>,
+    /// Of those, the ones that may have jobs or demand. There may be many others, for users who come only once.
+    busy: BTreeSet<usize>,
+    /// Of those, the ones in which jobs may run, by rank, if it serves by rank ([`YarnFair::serves_by_rank`]).
+    line: BTreeSet<(Rank, usize)>,
+    /// Its rank in the line of its parent; `None` if it is not in it.
+    rank: Option<Rank>,
     /// Its jobs that may run, in the order in which they were served last.
     jobs: Vec<JobId>,
     /// How many jobs may run in it and below it.
@@ -218,6 +233,8 @@ impl YarnFair {
             queues: Vec::new(),
             apps: ByJob::default(),
             held_back: Vec::new(),
+            moved: Vec::new(),
+            shared: Vec::new(),
         };
         policy.set_queues(tree)?;
         Ok(policy)
@@ -284,6 +301,7 @@ impl YarnFair {
         self.queues[queue].jobs.push(job);
         for place in self.tree.with_ancestors(queue) {
             self.queues[place].running_apps += 1;
+            self.moved.push(place);
         }
     }
 
@@ -292,6 +310,7 @@ impl YarnFair {
         for place in self.tree.with_ancestors(queue) {
             let used = &mut self.queues[place].used;
             *used = change(*used);
+            self.moved.push(place);
         }
     }
 
@@ -301,35 +320,65 @@ impl YarnFair {
         if self.preemption.is_some() {
             self.note_starvation(view.now());
         }
-        self.update_demand_of_queue(ROOT, view);
+        let held_back = self.held_back_by_queue();
+        let held_below = held_back.keys().flat_map(|&queue| self.tree.with_ancestors(queue)).collect();
+        self.update_demand_of_queue(ROOT, (&held_back, &held_below), view);
         self.update_shares(view.yarn().total());
+    }
+
+    /// The jobs that may not run yet, by the place of their queue, in the order of submission.
+    fn held_back_by_queue(&self) -> BTreeMap<usize, Vec<JobId>> {
+        let mut held_back: BTreeMap<usize, Vec<JobId>> = BTreeMap::new();
+        for &job in &self.held_back {
+            held_back.entry(self.apps[job].queue).or_default().push(job);
+        }
+        held_back
     }
 
     /// What a queue could use, no more than it may (`FSLeafQueue.updateDemand`, `FSParentQueue.updateDemand`). Once that is all that it
     /// may use, of both resources, those after it in line keep the demand that they had.
-    fn update_demand_of_queue(&mut self, place: usize, view: View<'_>) -> Resources {
+    fn update_demand_of_queue(
+        &mut self,
+        place: usize,
+        held: (&BTreeMap<usize, Vec<JobId>>, &BTreeSet<usize>),
+        view: View<'_>,
+    ) -> Resources {
+        let (held_back, held_below) = held;
         let settings = &self.tree.get(place).settings;
         let most = |most: Option<u32>| most.map_or(u64::MAX, u64::from);
         let most = Resources { cpu: most(settings.max_vcores), memory: most(settings.max_memory_mb) };
         let children = std::mem::take(&mut self.queues[place].children);
         let jobs = std::mem::take(&mut self.queues[place].jobs);
-        let held_back = self.held_back.iter().copied().filter(|&job| self.apps[job].queue == place);
-        let all_jobs: Vec<JobId> = jobs.iter().copied().chain(held_back).collect();
+        let by_rank = !children.is_empty() && self.serves_by_rank(place);
+        let busy = if by_rank { std::mem::take(&mut self.queues[place].busy) } else { BTreeSet::new() };
+        let all_jobs = || jobs.iter().chain(held_back.get(&place).into_iter().flatten()).copied();
         let mut demand = Resources::NONE;
-        for &child in &children {
+        for &child in children.iter().filter(|_| !by_rank).chain(&busy) {
             if demand == most {
                 break;
             }
-            demand = demand.plus(self.update_demand_of_queue(child, view)).min(most);
+            demand = demand.plus(self.update_demand_of_queue(child, held, view)).min(most);
         }
-        for job in all_jobs {
+        let is_busy = |child: &usize| {
+            let queue = &self.queues[*child];
+            queue.running_apps > 0 || queue.demand != Resources::NONE || held_below.contains(child)
+        };
+        let busy: BTreeSet<usize> = busy.into_iter().filter(is_busy).collect();
+        for job in all_jobs() {
             if demand == most {
                 break;
             }
             demand = demand.plus(self.update_demand(job, view)).min(most);
         }
         let queue = &mut self.queues[place];
+        let has_guarantee = self.tree.get(place).settings.min_memory_mb > 0;
+        if has_guarantee && demand != queue.demand {
+            self.moved.push(place);
+        }
         (queue.children, queue.jobs, queue.demand) = (children, jobs, demand);
+        if by_rank {
+            queue.busy = busy;
+        }
         demand
     }
 
@@ -345,11 +394,16 @@ impl YarnFair {
 
     /// Divides what each queue has among those below it in which jobs may run.
     fn update_shares(&mut self, total: Resources) {
-        self.queues.iter_mut().for_each(|queue| queue.fair_share = Resources::NONE);
+        for place in std::mem::take(&mut self.shared) {
+            self.queues[place].fair_share = Resources::NONE;
+        }
         self.queues[ROOT].fair_share = total;
-        for parent in 0..self.queues.len() {
+        // Parents come before their children.
+        let mut parents = BTreeSet::from([ROOT]);
+        while let Some(parent) = parents.pop_first() {
             let is_active = |&child: &usize| self.queues[child].running_apps > 0;
-            let active: Vec<usize> = self.tree.get(parent).children.iter().copied().filter(is_active).collect();
+            let active: Vec<usize> = self.queues[parent].busy.iter().copied().filter(is_active).collect();
+            parents.extend(active.iter().copied().filter(|&child| !self.tree.is_leaf(child)));
             let claims = |claim: fn(&FairQueue) -> (u32, Option<u32>)| -> Vec<Claim> {
                 let settings = active.iter().map(|&child| &self.tree.get(child).settings);
                 let claim = |settings: &FairQueue| {
@@ -366,6 +420,7 @@ impl YarnFair {
             };
             for (child, (memory, cpu)) in active.into_iter().zip(memory.into_iter().zip(cpu)) {
                 self.queues[child].fair_share = Resources { cpu, memory };
+                self.shared.push(child);
             }
         }
     }
@@ -396,12 +451,45 @@ impl YarnFair {
             };
             return drf_order(&usage(a), &usage(b), total);
         }
-        let standing = |place: usize| {
-            let (queue, settings) = (&self.queues[place], &self.tree.get(place).settings);
-            let min_share = u64::from(settings.min_memory_mb).min(queue.demand.memory);
-            Standing { used: queue.used.memory, min_share, weight: settings.weight as f32 }
-        };
-        fair_order(&standing(a), &standing(b)).then_with(|| self.tree.get(a).path.cmp(&self.tree.get(b).path))
+        fair_order(&self.standing(a), &self.standing(b)).then_with(|| self.tree.get(a).path.cmp(&self.tree.get(b).path))
+    }
+
+    fn standing(&self, place: usize) -> Standing {
+        let (queue, settings) = (&self.queues[place], &self.tree.get(place).settings);
+        let min_share = u64::from(settings.min_memory_mb).min(queue.demand.memory);
+        Standing { used: queue.used.memory, min_share, weight: settings.weight as f32 }
+    }
+
+    /// Whether the queues below one can be kept in line by rank: none of them are equal, and nothing else goes by their order. There may be
+    /// one for each of many users, so that to sort them at each heartbeat would take long. Under DRF, queues may be equal. Where a
+    /// limit ends the count of demands early, or is reported, that goes by the order of service.
+    fn serves_by_rank(&self, place: usize) -> bool {
+        let has_limit = |settings: &FairQueue| settings.max_memory_mb.is_some() || settings.max_vcores.is_some();
+        let limited = self.tree.with_ancestors(place).any(|above| has_limit(&self.tree.get(above).settings));
+        self.share_of(place) != SharePolicy::Drf && !limited
+    }
+
+    /// Puts the queues that have moved where they belong.
+    fn keep_in_line(&mut self) {
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.sort_unstable();
+        moved.dedup();
+        for &place in &moved {
+            let queue = self.tree.get(place);
+            let Some(parent) = queue.parent.filter(|&parent| self.serves_by_rank(parent)) else { continue };
+            let is_active = self.queues[place].running_apps > 0;
+            let rank: Option<Rank> = is_active.then(|| (self.standing(place).key(), Arc::from(queue.path.as_str())));
+            let before = std::mem::replace(&mut self.queues[place].rank, rank.clone());
+            let line = &mut self.queues[parent].line;
+            if let Some(before) = before {
+                line.remove(&(before, place));
+            }
+            if let Some(rank) = rank {
+                line.insert((rank, place));
+            }
+        }
+        moved.clear();
+        self.moved = moved;
     }
 
     /// Which of two jobs of one queue is served first; under DRF, those that came at the same instant may be equal.
@@ -452,6 +540,9 @@ impl YarnFair {
         if self.tree.is_leaf(place) {
             return self.serve_jobs(offer, place, share);
         }
+        if self.serves_by_rank(place) {
+            return self.serve_line(offer, place);
+        }
         let mut children = std::mem::take(&mut self.queues[place].children);
         children.sort_by(|&a, &b| self.order_queues(share, total, a, b));
         let mut served = Ok(false);
@@ -462,6 +553,20 @@ impl YarnFair {
             }
         }
         self.queues[place].children = children;
+        served
+    }
+
+    /// Serves the first of the queues below one that can be served, by rank. Queues without jobs have nothing to serve.
+    fn serve_line(&mut self, offer: &mut Offer<'_, '_>, place: usize) -> Result<bool, Violation> {
+        let line = std::mem::take(&mut self.queues[place].line);
+        let mut served = Ok(false);
+        for (_, child) in &line {
+            served = self.serve_queue(offer, *child);
+            if !matches!(served, Ok(false)) {
+                break;
+            }
+        }
+        self.queues[place].line = line;
         served
     }
 
@@ -587,6 +692,11 @@ impl Policy for YarnFair {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let queue = self.place(job, view);
         self.apps[job].queue = queue;
+        for place in self.tree.with_ancestors(queue) {
+            if let Some(parent) = self.tree.get(place).parent {
+                self.queues[parent].busy.insert(place);
+            }
+        }
         if self.lets_run(queue) {
             self.let_run(job);
         } else {
@@ -603,6 +713,7 @@ impl Policy for YarnFair {
         if self.queues[queue].jobs.len() < running {
             for place in self.tree.with_ancestors(queue) {
                 self.queues[place].running_apps -= 1;
+                self.moved.push(place);
             }
         }
         for job in std::mem::take(&mut self.held_back).into_iter().filter(|&other| other != job) {
@@ -670,6 +781,7 @@ impl Policy for YarnFair {
         }
         let most = if self.assign_multiple { self.max_assign.unwrap_or(u32::MAX) } else { 1 };
         for _ in 0..most {
+            self.keep_in_line();
             if !self.serve_queue(offer, ROOT)? || offer.yarn().reservation().is_some() {
                 break;
             }

@@ -23,17 +23,31 @@ impl Standing {
     fn is_needy(&self) -> bool {
         self.used < self.min_share
     }
+
+    /// A key whose order is that of [`fair_order`].
+    pub(super) fn key(&self) -> (bool, u64) {
+        let share = if self.is_needy() { self.of_guarantee() } else { f64::from(self.per_weight()) };
+        let bits = share.to_bits();
+        // As `f64::total_cmp` does it.
+        (!self.is_needy(), if bits >> 63 == 1 { !bits } else { bits | 1 << 63 })
+    }
+
+    fn of_guarantee(&self) -> f64 {
+        self.used as f64 / self.min_share.max(1) as f64
+    }
+
+    fn per_weight(&self) -> f32 {
+        bounded(self.used as f32 / self.weight)
+    }
 }
 
 /// First those below their guarantee, by how far; then by use per weight. The caller breaks ties.
 pub(super) fn fair_order(a: &Standing, b: &Standing) -> Ordering {
-    let of_guarantee = |s: &Standing| s.used as f64 / s.min_share.max(1) as f64;
-    let per_weight = |s: &Standing| bounded(s.used as f32 / s.weight);
     match (a.is_needy(), b.is_needy()) {
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
-        (true, true) => of_guarantee(a).total_cmp(&of_guarantee(b)),
-        (false, false) => per_weight(a).total_cmp(&per_weight(b)),
+        (true, true) => a.of_guarantee().total_cmp(&b.of_guarantee()),
+        (false, false) => a.per_weight().total_cmp(&b.per_weight()),
     }
 }
 
@@ -85,6 +99,21 @@ pub(super) fn drf_order(a: &Usage, b: &Usage, cluster: Resources) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_has_the_order_of_fair_sharing() {
+        let mut all = Vec::new();
+        for used in [0, 1, 2, 1_000, 16_777_216, 16_777_217, u64::MAX] {
+            for min_share in [0, 1, 2, 999, 1_000, 1_001, u64::MAX] {
+                all.extend([0.0, 0.5, 1.0, 3.0, 1e9].map(|weight| Standing { used, min_share, weight }));
+            }
+        }
+        for a in &all {
+            for b in &all {
+                assert_eq!(a.key().cmp(&b.key()), fair_order(a, b), "{a:?} {b:?}");
+            }
+        }
+    }
 
     #[test]
     fn b5a_w7_order_of_the_needy_and_the_others() {
