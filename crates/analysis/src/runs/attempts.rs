@@ -222,6 +222,15 @@ impl Sums {
         if succeeded && is_work {
             self.task_done(job, kind, task);
         }
+        // Of Hadoop's tasks, only maps have places of input; of Spark's and of production traces, any may have.
+        if let Some(level) = locality.filter(|_| start.is_some() && is_work) {
+            let level = match level {
+                Locality::Node => 0,
+                Locality::Rack => 1,
+                Locality::Off => 2,
+            };
+            self.map_launches.change(job, |launches| launches[level] += 1);
+        }
         match kind {
             TaskKind::Map => self.add_map(job, attempt),
             TaskKind::Reduce => self.add_reduce(job, attempt),
@@ -281,14 +290,6 @@ impl Sums {
             if let Some(run_time) = attempt.run_time() {
                 self.longest_map.change(job, |longest| longest.note(run_time));
             }
-        }
-        if let Some(locality) = attempt.locality.filter(|_| attempt.start.is_some()) {
-            let level = match locality {
-                Locality::Node => 0,
-                Locality::Rack => 1,
-                Locality::Off => 2,
-            };
-            self.map_launches.change(job, |launches| launches[level] += 1);
         }
     }
 

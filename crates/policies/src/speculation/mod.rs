@@ -179,8 +179,6 @@ impl Wrapper for WithSpeculation {
 
 #[cfg(test)]
 mod tests {
-    use resched_sim::hadoop::Policy as _;
-
     use crate::spec::PolicySpec;
 
     /// Periods of 500 and 1,721,335 ms have the divisor 5. Before, there was a tick every 5 ms.

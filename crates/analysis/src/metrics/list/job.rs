@@ -237,8 +237,8 @@ job_metrics! {
         /// How many of these were reduces.
         reduces_done: u64, unit "tasks", quantity reduces "Reduces done" Neither Absent,
             by |_, known| known.attempts.reduces_done;
-        /// Launches of maps on a node with the input, in the rack of such a node, and elsewhere. Attempts that later failed or
-        /// were killed count too.
+        /// Launches of maps on a node with the input, in the rack of such a node, and elsewhere; of Spark and production traces, of all tasks
+        /// with a preferred place. Attempts that later failed or were killed count too.
         map_launches: [u64; 3], unit "maps", source "Coupling, Fig. 15",
             by |_, known| known.attempts.map_launches;
     }
