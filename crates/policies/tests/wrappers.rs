@@ -48,6 +48,7 @@ recorder! {
         fn may_use(node: NodeId, view: View<'_>) -> bool;
         fn period() -> Option<Ms>;
         fn skips_idle_ticks(view: View<'_>) -> bool;
+        fn tick_from(due: Ms) -> Ms;
         fn restless(view: View<'_>) -> bool;
         fn counts_heartbeats(view: View<'_>) -> bool;
         fn declines(view: View<'_>) -> bool;

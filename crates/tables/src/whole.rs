@@ -173,7 +173,7 @@ mod tests {
         }
         assert_eq!(bytes(&dir.path().join("missing"), 5).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(text(dir.path()).unwrap_err().kind(), ErrorKind::IsADirectory);
-        fs::write(&link.with_file_name("bad"), [0xff]).unwrap();
+        fs::write(link.with_file_name("bad"), [0xff]).unwrap();
         assert_eq!(text(&dir.path().join("bad")).unwrap_err().kind(), ErrorKind::InvalidData);
     }
 }

@@ -89,7 +89,7 @@ pub struct Validation {
     pub completion_ks: Option<f64>,
     /// The distance of the distributions of waiting times.
     pub waiting_ks: Option<f64>,
-    /// The distance from which on distributions of so many jobs are told apart at a level of 5 % ([`critical_distance`]).
+    /// The distance from which on distributions of so many jobs differ at a level of 5 % ([`critical_distance`]).
     pub critical_ks: Option<f64>,
     /// The distance of the distributions of the run times of successful map attempts.
     pub map_time_ks: Option<f64>,

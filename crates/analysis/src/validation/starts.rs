@@ -1,4 +1,4 @@
-//! How near to the truth jobs start, and whether two distributions can be told apart.
+//! How near to the truth jobs start, and whether two distributions differ.
 
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub(super) fn start_error(compared: &[Compared]) -> Option<StartError> {
     })
 }
 
-/// The distance of two distributions (Kolmogorov, Smirnov) from which on they are told apart at a level of 5 %, for samples of these
+/// The distance of two distributions (Kolmogorov, Smirnov) from which on they differ at a level of 5 %, for samples of these
 /// sizes: `1.358 · √((n + m) / (n · m))`, the limit for large samples.
 pub fn critical_distance(n: usize, m: usize) -> Option<f64> {
     (n > 0 && m > 0).then(|| 1.358 * ((n + m) as f64 / (n as f64 * m as f64)).sqrt())

@@ -21,7 +21,7 @@ use resched_tables::store::Trace;
 use resched_tables::validity::{Grade, Validity};
 
 use self::against::{Against, AgainstArgs};
-use self::answer::{OfPolicy, Replay, rows};
+use self::answer::{OF_OTHERS, OfPolicy, Replay, rows};
 use self::guessed::Guessed;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
@@ -174,6 +174,8 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
     let noise = reported.first().and_then(OfPolicy::noise);
     let columns: Vec<Vec<String>> = reported.iter().chain(&noise).map(|own| own.cells(jobs)).collect();
     let rows = rows();
+    let compares = reported.iter().any(|own| own.against.is_some());
+    let is_shown = |(place, _): &(usize, &&'static str)| compares || !OF_OTHERS.contains(place);
     let row = |(place, name): (usize, &&'static str)| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
         std::iter::once((*name).to_owned()).chain(cells).collect()
@@ -181,7 +183,7 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
     let heading: Vec<&str> = std::iter::once("error of the replay")
         .chain(reported.iter().chain(&noise).map(|own| own.label.as_str()))
         .collect();
-    let mut text = table(&heading, rows.iter().enumerate().map(row).collect(), 1..heading.len());
+    let mut text = table(&heading, rows.iter().enumerate().filter(is_shown).map(row).collect(), 1..heading.len());
     if let Some(own) = reported.first() {
         text += &against::in_words(own.against.as_ref());
     }

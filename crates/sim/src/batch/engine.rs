@@ -179,7 +179,6 @@ impl<O: Observer> Engine<'_, '_, O> {
             let idle = self.policy.skips_idle_ticks(View { world: &self.world });
             let event = to_come.filter(|event| *event > next && idle).unwrap_or(next);
             let left_out = (event - next).saturating_add(period - 1) / period;
-            self.idle_ticks = self.idle_ticks.saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX));
             self.next_tick = Some(next.saturating_add(left_out.saturating_mul(period)));
         }
     }

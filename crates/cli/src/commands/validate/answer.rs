@@ -84,7 +84,7 @@ impl OfPolicy {
             engine: RunEngine::default(),
             written_by: String::new(),
             guess: None,
-            against: None,
+            against: self.against.clone(),
             noise: None,
             over_seeds: None,
             errors,
@@ -139,8 +139,8 @@ impl OfPolicy {
             number("starts_within_1_s", Unit::Share),
             number("starts_within_2_s", Unit::Share),
             number("starts_within_10_s", Unit::Share),
-            number("completion_ks", Unit::Plain) + &self.told_apart("completion_ks"),
-            number("waiting_ks", Unit::Plain) + &self.told_apart("waiting_ks"),
+            number("completion_ks", Unit::Plain) + &self.distinguished("completion_ks"),
+            number("waiting_ks", Unit::Plain) + &self.distinguished("waiting_ks"),
             number("map_time_ks", Unit::Plain),
             level(0, "locality_node_points"),
             level(1, "locality_rack_points"),
@@ -150,8 +150,11 @@ impl OfPolicy {
         ]
     }
 
-    /// In how many replays two distributions are told apart.
-    fn told_apart(&self, name: &str) -> String {
+    /// In how many replays two distributions are distinguished.
+    fn distinguished(&self, name: &str) -> String {
+        if self.against.is_none() {
+            return String::new();
+        }
         let distances = |own: &Validation| {
             let distance = own.errors().into_iter().find(|error| error.0 == name).and_then(|error| error.1);
             distance.zip(own.critical_ks)
@@ -160,9 +163,9 @@ impl OfPolicy {
         let Some(&(_, critical)) = known.first() else { return String::new() };
         let apart = known.iter().filter(|(distance, critical)| distance > critical).count();
         match (apart, known.len()) {
-            (0, _) => format!(", not told apart (5 %: {critical:.3})"),
-            (_, 1) => format!(", told apart (5 %: {critical:.3})"),
-            (apart, all) => format!(", told apart in {apart} of {all} (5 %: {critical:.3})"),
+            (0, _) => format!(", not distinguished (5 %: {critical:.3})"),
+            (_, 1) => format!(", distinguished (5 %: {critical:.3})"),
+            (apart, all) => format!(", distinguished in {apart} of {all} (5 %: {critical:.3})"),
         }
     }
 
@@ -200,6 +203,9 @@ impl Unit {
         }
     }
 }
+
+/// The rows that only a comparison with another run has, by their place among [`rows`].
+pub(super) const OF_OTHERS: [usize; 5] = [12, 13, 14, 15, 17];
 
 /// The rows of the table; [`OfPolicy::cells`] has a cell for each.
 pub(super) fn rows() -> Vec<&'static str> {

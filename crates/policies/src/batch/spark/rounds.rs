@@ -133,8 +133,8 @@ impl Spark {
         let Some(set) = self.sets.get_mut(&stage) else { return Ok(false) };
         let answer = set.offer(spot, level, conf, &fits);
         turn.has_rejected |= answer.rejected;
-        let Some((index, told)) = answer.taken else { return Ok(false) };
-        turn.best = Some(turn.best.map_or(told, |best| best.min(told)));
+        let Some((index, level)) = answer.taken else { return Ok(false) };
+        turn.best = Some(turn.best.map_or(level, |best| best.min(level)));
         self.launch(stage, index, (executors, place), offer)?;
         Ok(true)
     }

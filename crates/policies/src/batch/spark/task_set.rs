@@ -11,7 +11,7 @@ use super::conf::Conf;
 /// How near an executor is, the nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// On the executor that holds the data. Only tasks without preference are told to run so.
+    /// On the executor that holds the data. Only tasks without preference run so.
     Process,
     /// On a preferred machine.
     Node,
@@ -41,7 +41,7 @@ pub(super) struct Member {
 /// The answer to an offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The index of the task that was taken, and the level that it is told.
+    /// The index of the task that was taken, and the level that it is given.
     pub(super) taken: Option<(u32, Level)>,
     /// Whether nothing was taken because the set waits for a nearer executor.
     pub(super) rejected: bool,

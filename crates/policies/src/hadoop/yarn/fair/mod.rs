@@ -824,6 +824,9 @@ mod tests {
     fn b5c_active_queues_share_level_by_level() {
         let mut fair = with_queues(&["both", "both.a", "both.b", "other"]);
         let places = ["both", "both.a", "both.b", "other"].map(|path| fair.tree.find(path).unwrap());
+        let [both, a, b, other] = places;
+        fair.queues[ROOT].busy = BTreeSet::from([both, other]);
+        fair.queues[both].busy = BTreeSet::from([a, b]);
         let mut shares = |active: [u32; 4]| {
             for (place, jobs) in places.into_iter().zip(active) {
                 fair.queues[place].running_apps = jobs;
