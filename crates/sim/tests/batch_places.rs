@@ -260,5 +260,6 @@ fn ticks_come_in_their_phase_and_only_while_something_waits() {
     let mut policy = Ticks::default();
     replay(&loaded.workload, &loaded.machines, ("ticks", &mut policy), &mut (), &mut |_| {}).unwrap();
     let first = |after: Ms| (after - 300).div_euclid(1_000) * 1_000 + 1_300;
-    assert_eq!(policy.1, [first(zero), first(zero + 50_000_000)]);
+    // The second was due at the end of the first job.
+    assert_eq!(policy.1, [first(zero), first(zero + 10_000_000), first(zero + 50_000_000)]);
 }

@@ -41,7 +41,10 @@ fn golden_counts_of_2017() {
     assert_eq!(found.sink.nodes.len(), 1_313);
     assert!(found.sink.nodes.iter().all(|node| node.event == NodeChange::Add && node.cpu == Some(64_000)));
     assert!(found.sink.nodes.iter().all(|node| node.time.is_none() && node.memory.is_some_and(|memory| memory > 0)));
-    assert_eq!(found.skipped(), [("finish-before-start", 1), ("machine-softerror-left-out", 39), ("unrecognised-file", 3)]);
+    assert_eq!(
+        found.skipped(),
+        [("finish-before-start", 1), ("machine-softerror-left-out", 39), ("unrecognised-file", 3)]
+    );
     let absent: Vec<&str> = found.manifest.absent.keys().map(String::as_str).collect();
     assert_eq!(absent, ["attempts", "splits"]);
 }

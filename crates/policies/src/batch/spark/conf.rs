@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use resched_sim::{Ms, Resources};
 
 use super::Settings;
-use super::task_set::Level;
+use super::level::Level;
 use crate::parts::spark_time::in_ms;
 use crate::queues::spark_pools::Mode;
 

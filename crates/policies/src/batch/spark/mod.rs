@@ -19,6 +19,7 @@
 
 mod conf;
 mod executors;
+mod level;
 mod master;
 mod pools;
 mod rounds;

@@ -6,7 +6,8 @@ use resched_sim::{NodeId, Resources, Violation};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::Reason;
 
-use super::task_set::{Level, Member, Spot};
+use super::level::Level;
+use super::task_set::{Member, Spot};
 use super::{App, Run, Spark};
 
 /// The executors that are offered.
