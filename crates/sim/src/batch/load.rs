@@ -17,7 +17,7 @@
 //!   (`task-larger-than-any-machine`), because it could never start. So is a job without any other (`job-larger-than-any-machine`).
 //! * A task prefers the machines that its splits name (`place-outside-cluster` where the replay has no such machine). In a trace of
 //!   Spark, only those of a stage that reads no other count: the others prefer the machines that hold much of their input in the
-//!   replay. A logged attempt at a task with places tells how long it takes on other machines; [`super::LocalityCost`] says how.
+//!   replay. A logged attempt at a task with places says how long it takes on other machines; [`super::LocalityCost`] says how.
 //! * All tasks of a job exist when it is submitted; later times in `attempts.queued` are ignored. Tasks without a stage
 //!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
 //!   any of its tasks depends on.
