@@ -16,12 +16,11 @@ use resched_policies::PolicySpec;
 use resched_replay::{ReadBy, World, usual_schedulers};
 use resched_sim::Skipped;
 use resched_tables::model::JobRow;
-use resched_tables::run::{RunCluster, RunEngine, RunTrace};
 use resched_tables::store::Trace;
-use resched_tables::validity::{Grade, Validity};
+use resched_tables::validity::Validity;
 
 use self::against::{Against, AgainstArgs};
-use self::answer::{OF_OTHERS, OfPolicy, Replay, rows};
+use self::answer::{OfPolicy, ROWS, Replay};
 use self::guessed::Guessed;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
@@ -94,19 +93,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         policy: policy.name(),
         params: policy.parameters(),
         assumed,
-        trace: RunTrace::default(),
-        cluster: RunCluster::default(),
-        rules_sha256: String::new(),
-        engine: RunEngine::default(),
-        written_by: String::new(),
-        guess: None,
         against: against.found.clone(),
         noise: against.noise.clone(),
-        over_seeds: None,
-        errors: BTreeMap::new(),
         replays: replays.by_ref().take(seeds.len()).collect(),
-        grade: Grade::default(),
-        validity: Validity::default(),
+        ..OfPolicy::default()
     };
     let mut reported: Vec<OfPolicy> = policies.iter().map(&mut of_policy).collect();
     for own in &mut reported {
@@ -173,17 +163,16 @@ fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
 fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
     let noise = reported.first().and_then(OfPolicy::noise);
     let columns: Vec<Vec<String>> = reported.iter().chain(&noise).map(|own| own.cells(jobs)).collect();
-    let rows = rows();
     let compares = reported.iter().any(|own| own.against.is_some());
-    let is_shown = |(place, _): &(usize, &&'static str)| compares || !OF_OTHERS.contains(place);
-    let row = |(place, name): (usize, &&'static str)| {
+    let is_shown = |(_, (_, of_others)): &(usize, &(&str, bool))| compares || !of_others;
+    let row = |(place, (name, _)): (usize, &(&str, bool))| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
         std::iter::once((*name).to_owned()).chain(cells).collect()
     };
     let heading: Vec<&str> = std::iter::once("error of the replay")
         .chain(reported.iter().chain(&noise).map(|own| own.label.as_str()))
         .collect();
-    let mut text = table(&heading, rows.iter().enumerate().filter(is_shown).map(row).collect(), 1..heading.len());
+    let mut text = table(&heading, ROWS.iter().enumerate().filter(is_shown).map(row).collect(), 1..heading.len());
     if let Some(own) = reported.first() {
         text += &against::in_words(own.against.as_ref());
     }

@@ -13,7 +13,7 @@ use super::guessed::Guessed;
 use crate::output::{TimeUnit, UNKNOWN, count};
 
 /// The errors of the replays of one policy.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct OfPolicy {
     /// The policy with its parameters, as runs are labelled.
     pub(super) label: String,
@@ -75,22 +75,10 @@ impl OfPolicy {
         let errors = replay.validation.errors().into_iter().collect();
         let mut column = Self {
             label: "a second real run".to_owned(),
-            policy: String::new(),
-            params: BTreeMap::new(),
-            assumed: false,
-            trace: RunTrace::default(),
-            cluster: RunCluster::default(),
-            rules_sha256: String::new(),
-            engine: RunEngine::default(),
-            written_by: String::new(),
-            guess: None,
             against: self.against.clone(),
-            noise: None,
-            over_seeds: None,
             errors,
             replays: vec![replay],
-            grade: Grade::default(),
-            validity: Validity::default(),
+            ..Self::default()
         };
         column.compare_over_seeds();
         Some(column)
@@ -204,35 +192,30 @@ impl Unit {
     }
 }
 
-/// The rows that only a comparison with another run has, by their place among [`rows`].
-pub(super) const OF_OTHERS: [usize; 5] = [12, 13, 14, 15, 17];
-
-/// The rows of the table; [`OfPolicy::cells`] has a cell for each.
-pub(super) fn rows() -> Vec<&'static str> {
-    vec![
-        "jobs compared",
-        "completion time: mean (observed → replayed)",
-        "  median",
-        "  p95",
-        "waiting time: mean",
-        "  median",
-        "  p95",
-        "makespan",
-        "completion time of a job: median error",
-        "  90 % of the jobs within",
-        "  mean error",
-        "  mean error with its sign",
-        "  median error of the mean over seeds",
-        "jobs that start within 1 s of the truth",
-        "  within 2 s",
-        "  within 10 s",
-        "KS distance: completion times",
-        "  waiting times",
-        "  map run times",
-        "maps launched on a node with the input",
-        "  in its rack",
-        "  elsewhere",
-        "running maps: mean difference / slots",
-        "running reduces: mean difference / slots",
-    ]
-}
+/// The rows of the table, and whether only a comparison with another run shows them; [`OfPolicy::cells`] has a cell for each.
+pub(super) const ROWS: [(&str, bool); 24] = [
+    ("jobs compared", false),
+    ("completion time: mean (observed → replayed)", false),
+    ("  median", false),
+    ("  p95", false),
+    ("waiting time: mean", false),
+    ("  median", false),
+    ("  p95", false),
+    ("makespan", false),
+    ("completion time of a job: median error", false),
+    ("  90 % of the jobs within", false),
+    ("  mean error", false),
+    ("  mean error with its sign", false),
+    ("  median error of the mean over seeds", true),
+    ("jobs that start within 1 s of the truth", true),
+    ("  within 2 s", true),
+    ("  within 10 s", true),
+    ("KS distance: completion times", false),
+    ("  waiting times", true),
+    ("  map run times", false),
+    ("maps launched on a node with the input", false),
+    ("  in its rack", false),
+    ("  elsewhere", false),
+    ("running maps: mean difference / slots", false),
+    ("running reduces: mean difference / slots", false),
+];
