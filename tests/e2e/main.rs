@@ -31,6 +31,7 @@ mod roundtrip;
 mod sign;
 mod site;
 mod size;
+mod spark;
 mod support;
 mod sweep;
 mod sweep_engines;
