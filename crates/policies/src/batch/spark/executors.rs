@@ -26,6 +26,8 @@ pub(super) struct Executors {
     all: Vec<Executor>,
     /// The machines on which each application has some that the scheduler knows of.
     alive: BTreeSet<(usize, NodeId)>,
+    /// Of those that the scheduler knows of, the ones with anything free: application and number. A busy cluster has few.
+    open: BTreeSet<(usize, usize)>,
 }
 
 impl Executors {
@@ -44,9 +46,26 @@ impl Executors {
         self.all[number].is_alive
     }
 
-    /// The numbers of those of an application that the scheduler knows of.
-    pub(super) fn of(&self, app: usize) -> impl Iterator<Item = usize> {
-        (0..).zip(&self.all).filter(move |(_, own)| own.app == app && own.is_alive).map(|(number, _)| number)
+    /// The numbers of those of an application that the scheduler knows of and that have anything free.
+    pub(super) fn open(&self, app: usize) -> impl Iterator<Item = usize> {
+        self.open.range((app, 0)..=(app, usize::MAX)).map(|&(_, number)| number)
+    }
+
+    /// Takes note of whether one has anything free.
+    fn note(&mut self, number: usize) {
+        let own = &self.all[number];
+        let place = (own.app, number);
+        if own.is_alive && own.capacity.minus(own.used) != Resources::NONE {
+            self.open.insert(place);
+        } else {
+            self.open.remove(&place);
+        }
+    }
+
+    /// Takes note anew of all, after some have come or gone.
+    fn note_all(&mut self) {
+        self.alive = self.all.iter().filter(|own| own.is_alive).map(|own| (own.app, own.node)).collect();
+        (0..self.all.len()).for_each(|number| self.note(number));
     }
 
     /// Whether an application has one on a machine.
@@ -63,11 +82,13 @@ impl Executors {
     /// What some tasks take is in use.
     pub(super) fn take(&mut self, number: usize, cost: Resources) {
         self.all[number].used = self.all[number].used.plus(cost);
+        self.note(number);
     }
 
     /// What some tasks took is free again.
     pub(super) fn give_back(&mut self, number: usize, cost: Resources) {
         self.all[number].used = self.all[number].used.minus(cost);
+        self.note(number);
     }
 
     /// Ends all executors of an application.
@@ -75,7 +96,7 @@ impl Executors {
         for own in self.all.iter_mut().filter(|own| own.app == app) {
             (own.is_alive, own.since) = (false, Ms::MAX);
         }
-        self.alive.retain(|&(of, _)| of != app);
+        self.note_all();
     }
 
     /// What the executors of applications have of a machine.
@@ -92,10 +113,11 @@ impl Executors {
     /// Looks which have come and gone. `whole`: each is all of its machine. Returns those that came, and the applications that
     /// lost some.
     pub(super) fn look(&mut self, view: View<'_>, whole: bool) -> (Vec<usize>, Vec<usize>) {
-        let (mut came, mut lost) = (Vec::new(), Vec::new());
+        let (mut came, mut lost, mut resized) = (Vec::new(), Vec::new(), false);
         for (number, own) in self.all.iter_mut().enumerate() {
             let (offers, _) = view.offers(own.node);
             if whole {
+                resized |= own.capacity != offers;
                 own.capacity = offers;
             }
             let is_there = own.since <= view.now() && offers != Resources::NONE;
@@ -107,7 +129,9 @@ impl Executors {
             own.is_alive = is_there;
         }
         lost.dedup();
-        self.alive = self.all.iter().filter(|own| own.is_alive).map(|own| (own.app, own.node)).collect();
+        if resized || !came.is_empty() || !lost.is_empty() {
+            self.note_all();
+        }
         (came, lost)
     }
 
@@ -118,6 +142,9 @@ impl Executors {
             if view.offers(own.node).0 == Resources::NONE {
                 (own.is_alive, own.since, any) = (false, Ms::MAX, true);
             }
+        }
+        if any {
+            self.note_all();
         }
         any
     }

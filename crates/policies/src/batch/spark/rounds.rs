@@ -71,7 +71,7 @@ impl Spark {
             Which::One(_) => Vec::new(),
             Which::All => {
                 let has_room = |number: &usize| self.room(*number, offer) != Resources::NONE;
-                let mut all: Vec<usize> = self.executors.of(app).filter(has_room).collect();
+                let mut all: Vec<usize> = self.executors.open(app).filter(has_room).collect();
                 let seed = offer.view().seed();
                 all.shuffle(&mut stream(seed, Purpose::OfferOrder, &[app as u64, rounds]));
                 all
