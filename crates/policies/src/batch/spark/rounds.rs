@@ -93,7 +93,12 @@ impl Spark {
             loop {
                 let mut launched = false;
                 for place in 0..executors.len() {
-                    launched |= self.offer_one(stage, level, (executors, place), &mut turn, offer)?;
+                    if self.offer_one(stage, level, (executors, place), &mut turn, offer)? {
+                        launched = true;
+                        if self.sets.get(&stage).is_none_or(|set| set.waiting() == 0) {
+                            return Ok(turn);
+                        }
+                    }
                 }
                 if !launched {
                     break;
