@@ -73,7 +73,7 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// The text of a file that people write, of at most [`MOST_TEXT`].
 ///
 /// # Errors
-/// As [`bytes`]; [`ErrorKind::InvalidData`] if it is not UTF-8.
+/// As [`bytes()`]; [`ErrorKind::InvalidData`] if it is not UTF-8.
 pub fn text(path: &Path) -> Result<String> {
     text_up_to(path, MOST_TEXT)
 }
@@ -90,7 +90,7 @@ pub fn text_up_to(path: &Path, most: u64) -> Result<String> {
 /// The bytes of a JSON file of a result: at most [`MOST_MARKER`], and [`MOST_COMMAS`].
 ///
 /// # Errors
-/// As [`bytes`].
+/// As [`bytes()`].
 pub fn marker(path: &Path) -> Result<Vec<u8>> {
     let again = |error: Error| match error.kind() {
         ErrorKind::FileTooLarge => Error::new(error.kind(), format!("{error}; make its folder again")),
