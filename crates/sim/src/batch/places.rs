@@ -108,53 +108,110 @@ fn place(level: Locality) -> usize {
     }
 }
 
-/// The fewest tasks of a stage at a level from which its run time there is known.
-const ENOUGH_TASKS: usize = 3;
-/// The fewest stages from which a factor is known.
-const ENOUGH_STAGES: usize = 3;
+/// The fewest tasks at a level, beside such as ran on a preferred machine, from which a factor is known.
+const ENOUGH_TASKS: u64 = 8;
+/// The widest interval of a factor that is believed: with 95 % confidence, the truth is at most so many times off.
+const WIDEST: f64 = 2.0;
+/// The quantile of the normal distribution for that confidence.
+const CONFIDENCE: f64 = 1.96;
 
-/// Fits how much longer tasks take away from their places: the median over stages of the quotient of the median run times at
-/// both levels.
+/// The logarithms of run times at one level of a stage.
+#[derive(Debug, Default, Clone, Copy)]
+struct Logs {
+    count: u64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Logs {
+    fn add(&mut self, run: Ms) {
+        let log = (run as f64).ln();
+        self.count += 1;
+        self.sum += log;
+        self.squares += log * log;
+    }
+
+    fn mean(self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    /// The sum of the squares of the distances from the mean.
+    fn spread(self) -> f64 {
+        (self.squares - self.sum * self.mean()).max(0.0)
+    }
+}
+
+/// The difference of the logarithms of run times at two levels, over all stages with both.
+#[derive(Debug, Default, Clone, Copy)]
+struct Difference {
+    stages: u64,
+    /// The tasks that ran elsewhere.
+    tasks: u64,
+    /// The inverse of the variance, if a task had the variance 1; and the differences, weighted by it.
+    weight: f64,
+    sum: f64,
+    /// The sum of squares within stages and levels, and its degrees of freedom.
+    spread: f64,
+    freedom: u64,
+}
+
+impl Difference {
+    fn take(&mut self, node: Logs, other: Logs) {
+        if node.count == 0 || other.count == 0 {
+            return;
+        }
+        let weight = 1.0 / (1.0 / node.count as f64 + 1.0 / other.count as f64);
+        self.stages += 1;
+        self.tasks += other.count;
+        self.weight += weight;
+        self.sum += weight * (other.mean() - node.mean());
+        self.spread += node.spread() + other.spread();
+        self.freedom += node.count + other.count - 2;
+    }
+
+    /// The factor; `None` if too few tasks show it. No place is taken to be better than a preferred one.
+    fn factor(self) -> Option<f64> {
+        if self.tasks < ENOUGH_TASKS || self.freedom == 0 {
+            return None;
+        }
+        let error = (self.spread / self.freedom as f64 / self.weight).sqrt();
+        (error * CONFIDENCE <= WIDEST.ln()).then(|| (self.sum / self.weight).exp().max(1.0))
+    }
+}
+
+/// Fits how many times as long tasks take away from their places: the regression of the logarithm of the run time on the level, with
+/// an effect of each stage (least squares within stages). So a stage with few tasks of a level counts for what it shows.
 #[derive(Debug, Default)]
 pub(super) struct Fit {
-    /// The quotients, of runs in the rack and elsewhere.
-    quotients: [Vec<f64>; 2],
+    /// In the rack, and elsewhere.
+    differences: [Difference; 2],
     /// The run times of the current stage, by level.
-    runs: [Vec<Ms>; 3],
+    runs: [Logs; 3],
 }
 
 impl Fit {
     /// Takes a run of a task of the current stage, at a level.
     pub(super) fn run(&mut self, level: Locality, run: Ms) {
-        self.runs[place(level)].push(run);
+        if run > 0 {
+            self.runs[place(level)].add(run);
+        }
     }
 
     /// Ends the current stage.
     pub(super) fn end_stage(&mut self) {
-        let [node, rack, off] = self.runs.each_mut().map(|runs| {
-            runs.sort_unstable();
-            let middle =
-                (runs.len() >= ENOUGH_TASKS).then(|| (runs[(runs.len() - 1) / 2] + runs[runs.len() / 2]) as f64);
-            runs.clear();
-            middle.filter(|&middle| middle > 0.0)
-        });
-        for (quotients, other) in self.quotients.iter_mut().zip([rack, off]) {
-            quotients.extend(node.zip(other).map(|(node, other)| other / node));
+        let [node, rack, off] = std::mem::take(&mut self.runs);
+        for (difference, other) in self.differences.iter_mut().zip([rack, off]) {
+            difference.take(node, other);
         }
     }
 
-    /// What was found. No place is taken to be better than a preferred one, and no rack to be worse than any machine.
-    pub(super) fn cost(mut self) -> LocalityCost {
-        let [rack, off] = self.quotients.each_mut().map(|all| {
-            all.sort_unstable_by(f64::total_cmp);
-            let middle = (all.len() >= ENOUGH_STAGES).then(|| (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0);
-            middle.map(|middle| middle.max(1.0))
-        });
-        let stages = self.quotients.map(|all| all.len() as u64);
-        match (rack, off) {
-            (None, None) => LocalityCost::Assumed,
-            (None, Some(off)) => LocalityCost::Fitted([1.0, off, off], stages),
-            (Some(rack), off) => LocalityCost::Fitted([1.0, rack, off.map_or(rack, |off| off.max(rack))], stages),
+    /// What was found. No rack is taken to be worse than any machine.
+    pub(super) fn cost(self) -> LocalityCost {
+        let stages = self.differences.map(|difference| difference.stages);
+        match self.differences.map(Difference::factor) {
+            [None, None] => LocalityCost::Assumed,
+            [None, Some(off)] => LocalityCost::Fitted([1.0, off, off], stages),
+            [Some(rack), off] => LocalityCost::Fitted([1.0, rack, off.map_or(rack, |off| off.max(rack))], stages),
         }
     }
 }
@@ -178,21 +235,50 @@ mod tests {
         assert_eq!((part.of(0), part.of(1), part.level(5)), (&[][..], places.of(2), Some(Locality::Off)));
     }
 
-    #[test]
-    fn the_cost_of_a_place_is_the_median_over_stages_with_enough_at_both_levels() {
+    fn factors(fit: Fit) -> Option<[f64; 3]> {
+        match fit.cost() {
+            LocalityCost::Fitted(factors, stages) => {
+                assert_eq!(stages[0], 0);
+                Some(factors)
+            }
+            _ => None,
+        }
+    }
+
+    /// Stages of tasks that take 100 ms or ten times as long, twice that elsewhere, and some more or less by turns.
+    fn made(stages: u32, tasks: [u32; 2], noise: f64) -> Fit {
         let mut fit = Fit::default();
-        for off in [[30, 20, 10], [30, 30, 30], [100, 40, 40]] {
-            [10, 10, 20].iter().for_each(|&run| fit.run(Locality::Node, run));
-            off.iter().for_each(|&run| fit.run(Locality::Off, run));
-            fit.run(Locality::Rack, 99);
+        for stage in 0..stages {
+            let own = if stage % 2 == 0 { 100.0 } else { 1_000.0 };
+            for (level, factor, count) in [(Locality::Node, 1.0, tasks[0]), (Locality::Off, 2.0, tasks[1])] {
+                for task in 0..count {
+                    let more = if task % 2 == 0 { noise } else { 1.0 / noise };
+                    fit.run(level, (own * factor * more) as Ms);
+                }
+            }
             fit.end_stage();
         }
-        fit.run(Locality::Off, 1);
-        fit.end_stage();
-        let cost = fit.cost();
-        assert_eq!(cost, LocalityCost::Fitted([1.0, 3.0, 3.0], [0, 3]));
-        assert_eq!(scaled(100, [Locality::Off, Locality::Node], cost.factors()), 33);
-        assert_eq!(scaled(100, [Locality::Node, Locality::Off], cost.factors()), 300);
+        fit
+    }
+
+    #[test]
+    fn the_cost_of_a_place_is_fitted_within_stages() {
+        let exact =
+            |factors: Option<[f64; 3]>| factors.map(|[_, rack, off]| [rack, off].map(|own| (own * 1e3).round()));
+        assert_eq!(exact(factors(made(4, [6, 2], 1.0))), Some([2_000.0; 2]));
+        assert_eq!(exact(factors(made(4, [6, 2], 1.2))), Some([2_000.0; 2]));
+        // Run times that are as often nine times as long as not show little; four times as many tasks show enough.
+        assert_eq!(factors(made(2, [4, 4], 3.0)), None);
+        assert!(factors(made(8, [4, 4], 3.0)).is_some());
+        assert_eq!(factors(made(3, [6, 2], 1.0)), None, "six tasks elsewhere");
+        assert_eq!(factors(made(8, [0, 8], 1.0)), None, "nothing to compare with");
+    }
+
+    #[test]
+    fn a_run_is_scaled_by_the_quotient_of_the_factors() {
+        assert_eq!(scaled(100, [Locality::Off, Locality::Node], [1.0, 3.0, 3.0]), 33);
+        assert_eq!(scaled(100, [Locality::Node, Locality::Off], [1.0, 3.0, 3.0]), 300);
+        assert_eq!(scaled(100, [Locality::Rack, Locality::Off], [1.0, 3.0, 3.0]), 100);
         assert_eq!(Fit::default().cost(), LocalityCost::Assumed);
     }
 }
