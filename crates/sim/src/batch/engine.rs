@@ -77,6 +77,7 @@ pub fn replay_seeded<O: Observer>(
         next_job: 0,
         next_change: 0,
         next_tick: None,
+        alarm: None,
         idle_ticks: 0,
         jobs_ended: 0,
         changed: false,
@@ -111,6 +112,8 @@ struct Engine<'a, 'w, O> {
     next_job: usize,
     next_change: usize,
     next_tick: Option<Ms>,
+    /// When the policy wants to be asked next.
+    alarm: Option<Ms>,
     idle_ticks: u32,
     jobs_ended: u64,
     /// Whether anything has happened since the policy was asked last.
@@ -135,6 +138,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.change_machines()?;
             self.submit_jobs()?;
             self.tick()?;
+            self.changed |= self.alarm == Some(now);
             if self.changed && self.world.waiting > 0 {
                 self.pass()?;
             }
@@ -161,7 +165,9 @@ impl<O: Observer> Engine<'_, '_, O> {
         // Without jobs, changes of machines no longer matter.
         let jobs_left = submit.is_some() || self.world.active > 0;
         let change = self.world.machines.changes().get(self.next_change).map(|change| change.at).filter(|_| jobs_left);
-        let to_come = [end, submit, change].into_iter().flatten().min();
+        let alarm = self.policy.alarm().filter(|&at| at > self.world.now && self.world.active > 0);
+        self.alarm = alarm;
+        let to_come = [end, submit, change, alarm].into_iter().flatten().min();
         self.plan_tick(to_come);
         to_come.into_iter().chain(self.next_tick).min()
     }

@@ -158,7 +158,19 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
     workload.level_factors = locality.map(LocalityCost::factors);
     workload.shuffles_have_places = log.shuffles_have_places();
     workload.applications.clone_from(log.applications());
+    if !workload.applications.is_empty() {
+        machines.fit_executor_start(&first_jobs(&workload));
+    }
     Ok(Loaded { workload, machines, skipped, window, clock, work, locality })
+}
+
+/// When the first job of each application is submitted.
+fn first_jobs(workload: &Workload) -> BTreeMap<&str, Ms> {
+    let mut first = BTreeMap::new();
+    for job in (0..workload.jobs().len()).filter_map(|place| workload.jobs().get(place)) {
+        first.entry(job.group).or_insert(job.submit);
+    }
+    first
 }
 
 /// How long the tasks of a log run, by class. Attempts that began before the log are left out, as their start is not known.

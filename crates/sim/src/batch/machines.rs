@@ -42,6 +42,9 @@ pub struct Change {
     pub capacity: Resources,
 }
 
+/// The fewest executors from which it is known how long one needs to start.
+const ENOUGH_STARTS: usize = 3;
+
 /// What an application had of a machine in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Executor {
@@ -53,6 +56,8 @@ pub struct Executor {
     pub capacity: Resources,
     /// From when on it was there, ms; `None`: from the start.
     pub added: Option<Ms>,
+    /// When the application that had the machine before left it, ms.
+    pub freed: Option<Ms>,
 }
 
 /// The machines of a replay.
@@ -60,6 +65,8 @@ pub struct Executor {
 pub struct Machines {
     nodes: Vec<Machine>,
     executors: Vec<Executor>,
+    /// How long an executor needs to start on a machine that another application left, ms.
+    executor_start: Option<Ms>,
     changes: Vec<Change>,
     placement: Placement,
     /// How many of them have a size that the trace does not give, and where it is from.
@@ -93,6 +100,7 @@ impl Machines {
         Self {
             nodes: (0..count).map(machine).collect(),
             executors: Vec::new(),
+            executor_start: None,
             changes: Vec::new(),
             placement,
             unknown: 0,
@@ -185,6 +193,7 @@ impl Machines {
         });
         Self {
             executors: executors.collect(),
+            executor_start: self.executor_start,
             changes: self.changes.iter().flat_map(of).collect(),
             nodes: all.into_iter().map(node).collect(),
             placement: self.placement,
@@ -201,6 +210,7 @@ impl Machines {
         }
         for executor in &mut self.executors {
             executor.added = executor.added.map(|at| at.saturating_add(shift)).filter(|&at| at > start);
+            executor.freed = executor.freed.map(|at| at.saturating_add(shift));
         }
         let before = self.changes.partition_point(|change| change.at <= start);
         for change in self.changes.drain(..before) {
@@ -234,13 +244,32 @@ impl Machines {
         &self.executors
     }
 
+    /// How long an executor needs to start on a machine that another application left, ms: the median of the log. `None`: the log
+    /// has fewer than three.
+    pub fn executor_start(&self) -> Option<Ms> {
+        self.executor_start
+    }
+
+    /// Looks in the log how long executors need to start, given when the first job of each application was submitted: an application
+    /// without jobs did not wait for them.
+    pub(super) fn fit_executor_start(&mut self, first_jobs: &BTreeMap<&str, Ms>) {
+        let start = |executor: &Executor| {
+            let (freed, added) = (executor.freed?, executor.added?);
+            let waited = first_jobs.get(executor.group.as_str()).is_some_and(|&first| first <= freed);
+            Some(added - freed).filter(|&start| waited && start >= 0)
+        };
+        let mut starts: Vec<Ms> = self.executors.iter().filter_map(start).collect();
+        starts.sort_unstable();
+        self.executor_start = (starts.len() >= ENOUGH_STARTS).then(|| starts[starts.len() / 2]);
+    }
+
     /// Takes what applications had. What the log does not say is as usual.
     fn add_executors(&mut self, executors: BTreeMap<(String, String), Offered>, usual: Resources) {
         let number = |host: &String| self.nodes.binary_search_by(|node| node.name.cmp(host)).ok();
         let executor = |((host, group), own): ((String, String), Offered)| {
             let known = |amount: u64, usual: u64| if amount > 0 { amount } else { usual };
             let capacity = own.most.zip(usual, known);
-            Some(Executor { node: NodeId::at(number(&host)?), group, capacity, added: own.since })
+            Some(Executor { node: NodeId::at(number(&host)?), group, capacity, added: own.since, freed: own.freed })
         };
         self.executors = executors.into_iter().filter_map(executor).collect();
     }
@@ -327,6 +356,8 @@ struct Offered {
     now: Resources,
     most: Resources,
     since: Option<Ms>,
+    /// When another application left the machine last before that.
+    freed: Option<Ms>,
 }
 
 /// Joins the rows of each machine that offers executors of applications: the machine offers what they had together at most, from the
@@ -342,8 +373,12 @@ fn by_application(rows: Vec<NodeRow>) -> (Vec<NodeRow>, BTreeMap<(String, String
         let amounts = Resources { cpu: cpu(&row).unwrap_or(0), memory: memory(&row).unwrap_or(0) };
         let after = if row.event == NodeChange::Remove { Resources::NONE } else { amounts };
         let first = Offered { since: row.time, ..Offered::default() };
-        let executor = executors.entry((row.host.clone(), row.group.unwrap_or_default())).or_insert(first);
-        let (host, rack) = hosts.entry(row.host).or_insert((first, None));
+        let (host, rack) = hosts.entry(row.host.clone()).or_insert((first, None));
+        let freed = host.freed;
+        let executor = executors.entry((row.host, row.group.unwrap_or_default())).or_insert(Offered { freed, ..first });
+        if row.event == NodeChange::Remove {
+            host.freed = row.time;
+        }
         host.now = host.now.minus(executor.now).plus(after);
         executor.now = after;
         for offered in [executor, host] {

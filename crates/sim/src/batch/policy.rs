@@ -54,6 +54,12 @@ pub trait Policy {
         false
     }
 
+    /// When it wants to decide although nothing happens, ms: [`Policy::schedule`] is called then, if tasks wait. `None`: never. Times
+    /// that are over do not count.
+    fn alarm(&self) -> Option<Ms> {
+        None
+    }
+
     // The decision.
 
     /// Something has changed, and tasks wait: start the tasks that should run.

@@ -118,6 +118,11 @@ impl<'a> View<'a> {
         self.world.machines.executors()
     }
 
+    /// How long an executor needs to start on a machine that another application left, ms; `None`: the log does not show it.
+    pub fn executor_start(self) -> Option<Ms> {
+        self.world.machines.executor_start()
+    }
+
     /// The settings of scheduling of each application, by the group of its jobs; empty if the trace gives none.
     pub fn applications(self) -> &'a BTreeMap<String, BTreeMap<String, String>> {
         self.world.workload.applications()

@@ -28,12 +28,15 @@ pub(super) struct Executors {
     alive: BTreeSet<(usize, NodeId)>,
     /// Of those that the scheduler knows of, the ones with anything free: application and number. A busy cluster has few.
     open: BTreeSet<(usize, usize)>,
+    /// When the next one comes, ms.
+    next: Option<Ms>,
 }
 
 impl Executors {
     /// Adds an executor that is there from some time on. Returns its number.
     pub(super) fn add(&mut self, app: usize, node: NodeId, capacity: Resources, since: Ms) -> usize {
         self.all.push(Executor { node, app, capacity, used: Resources::NONE, since, is_alive: false });
+        self.next = self.next.into_iter().chain([since]).min();
         self.all.len() - 1
     }
 
@@ -44,6 +47,11 @@ impl Executors {
     /// Whether the scheduler knows of one.
     pub(super) fn is_known(&self, number: usize) -> bool {
         self.all[number].is_alive
+    }
+
+    /// When the next one comes, ms.
+    pub(super) fn next(&self) -> Option<Ms> {
+        self.next
     }
 
     /// The numbers of those of an application that the scheduler knows of and that have anything free.
@@ -129,6 +137,7 @@ impl Executors {
             own.is_alive = is_there;
         }
         lost.dedup();
+        self.next = self.all.iter().map(|own| own.since).filter(|&since| since > view.now() && since < Ms::MAX).min();
         if resized || !came.is_empty() || !lost.is_empty() {
             self.note_all();
         }

@@ -13,7 +13,8 @@
 //! part of a second a driver makes its offers of everything; that is drawn, too (`phase`). With several applications, they come at
 //! the shortest interval, for all at once. Nothing is cached, so no executor is preferred, only machines. The pools stand in
 //! `fairscheduler.xml` (`--site-conf`). One application has the executors of its log, from when they registered; without a log of
-//! them, each machine is one. Several applications get executors from the master, in the order of their first jobs, at once; the memory
+//! them, each machine is one. Several applications get executors from the master, in the order of their first jobs. How long an executor
+//! needs to start is read from the log, where one took the place of another. The memory
 //! of executors does not count. An application ends with its last job. On traces of other systems, tasks of a stage may ask for
 //! different amounts: the next one of each stack must fit. A gang starts when the executors of an offer have room for it.
 
@@ -29,7 +30,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rand::RngExt;
 use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
-use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
+use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
 
 use self::conf::Conf;
@@ -93,6 +94,8 @@ settings! {
         cores_max: Option<u32> = "cores_max" {
             auto: Nothing, range: 1..=1_073_741_824, unit: "cores", hadoop: ["spark.cores.max"]
         },
+        /// how long an executor needs to start on a machine that was there before; auto: as the log shows it, else 0
+        executor_start: Option<Ms> = "executor_start" { auto: Nothing, range: 0..=3_600_000, unit: "ms" },
         /// the master deals executors out over workers; false: it fills one after the other; auto: as the log says, else true
         spread_out: Option<bool> = "spread_out" { auto: Nothing, hadoop: ["spark.deploy.spreadOut"] },
     }
@@ -111,6 +114,8 @@ enum Event {
     Revive,
     /// Machines have changed, or an application has registered.
     Changed,
+    /// An executor has registered.
+    Come,
     /// An application has ended.
     Gone(usize),
     /// A job has ended, with these stages.
@@ -148,6 +153,8 @@ struct Spark {
     executors: Executors,
     /// Whether each executor is all of its machine.
     whole: bool,
+    /// Since when each machine has been there, ms.
+    there: Vec<Option<Ms>>,
     /// When in each interval everything is offered, ms.
     phase: Ms,
     sets: BTreeMap<u32, TaskSet>,
@@ -166,6 +173,7 @@ impl Spark {
             has_master: false,
             executors: Executors::default(),
             whole: false,
+            there: Vec::new(),
             phase: 0,
             sets: BTreeMap::new(),
             stages: ByJob::default(),
@@ -212,6 +220,24 @@ impl Spark {
         }
     }
 
+    /// Takes note of the machines that have come.
+    fn meet(&mut self, view: View<'_>) {
+        self.there.resize(view.nodes().len(), None);
+        for (since, (node, _)) in self.there.iter_mut().zip(view.nodes()) {
+            if since.is_none() && view.offers(node).0 != Resources::NONE {
+                *since = Some(view.now());
+            }
+        }
+    }
+
+    /// When an executor registers that is given out now. A machine that has just come is one whose first executor has
+    /// just registered in the log.
+    fn registers(&self, node: NodeId, view: View<'_>) -> Ms {
+        let start = self.settings.executor_start.or_else(|| view.executor_start()).unwrap_or(0);
+        let has_just_come = self.there.get(node.index()).copied().flatten() == Some(view.now());
+        if has_just_come { view.now() } else { view.now() + start }
+    }
+
     /// The master gives out what is free, in the order in which applications registered.
     fn give_out(&mut self, view: View<'_>) {
         for app in 0..self.apps.len() {
@@ -231,7 +257,8 @@ impl Spark {
                 let offered = view.offers(node).0;
                 let memory =
                     (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
-                self.executors.add(app, node, Resources { cpu: cores * 1_000, memory }, view.now());
+                let capacity = Resources { cpu: cores * 1_000, memory };
+                self.executors.add(app, node, capacity, self.registers(node, view));
             }
         }
     }
@@ -273,11 +300,13 @@ impl Spark {
             }
             Event::Changed => {
                 if self.has_master {
+                    self.meet(offer.view());
                     self.executors.end_lost(offer.view());
                     self.give_out(offer.view());
                 }
                 self.look(offer)
             }
+            Event::Come => self.look(offer),
             Event::Gone(app) => {
                 self.apps[app].has_ended = true;
                 self.executors.end(app);
@@ -383,7 +412,14 @@ impl Policy for Spark {
         self.events.push_back(Event::Revive);
     }
 
+    fn alarm(&self) -> Option<Ms> {
+        self.executors.next()
+    }
+
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if self.executors.next().is_some_and(|at| at <= offer.view().now()) {
+            self.events.push_back(Event::Come);
+        }
         while let Some(event) = self.events.pop_front() {
             self.handle(event, offer)?;
         }
