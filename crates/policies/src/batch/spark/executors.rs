@@ -9,6 +9,8 @@ use resched_sim::{Ms, NodeId, Resources};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Executor {
     pub(super) node: NodeId,
+    /// The rack of its machine.
+    rack: Option<u32>,
     pub(super) app: usize,
     /// What it offers.
     pub(super) capacity: Resources,
@@ -20,12 +22,33 @@ pub(super) struct Executor {
     is_alive: bool,
 }
 
+/// Where an application has executors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Alive<'a> {
+    pub(super) app: usize,
+    pub(super) executors: &'a Executors,
+}
+
+impl Alive<'_> {
+    /// Whether it has one on a machine.
+    pub(super) fn on(self, node: NodeId) -> bool {
+        self.executors.alive.contains(&(self.app, node))
+    }
+
+    /// Whether it has one in a rack.
+    pub(super) fn in_rack(self, rack: u32) -> bool {
+        self.executors.alive_racks.contains(&(self.app, rack))
+    }
+}
+
 /// All executors that there ever were.
 #[derive(Debug, Default)]
 pub(super) struct Executors {
     all: Vec<Executor>,
     /// The machines on which each application has some that the scheduler knows of.
     alive: BTreeSet<(usize, NodeId)>,
+    /// The racks of these.
+    alive_racks: BTreeSet<(usize, u32)>,
     /// Of those that the scheduler knows of, the ones with anything free: application and number. A busy cluster has few.
     open: BTreeSet<(usize, usize)>,
     /// When the next one comes, ms.
@@ -34,8 +57,14 @@ pub(super) struct Executors {
 
 impl Executors {
     /// Adds an executor that is there from some time on. Returns its number.
-    pub(super) fn add(&mut self, app: usize, node: NodeId, capacity: Resources, since: Ms) -> usize {
-        self.all.push(Executor { node, app, capacity, used: Resources::NONE, since, is_alive: false });
+    pub(super) fn add(
+        &mut self,
+        app: usize,
+        (node, rack): (NodeId, Option<u32>),
+        capacity: Resources,
+        since: Ms,
+    ) -> usize {
+        self.all.push(Executor { node, rack, app, capacity, used: Resources::NONE, since, is_alive: false });
         self.next = self.next.into_iter().chain([since]).min();
         self.all.len() - 1
     }
@@ -73,12 +102,9 @@ impl Executors {
     /// Takes note anew of all, after some have come or gone.
     fn note_all(&mut self) {
         self.alive = self.all.iter().filter(|own| own.is_alive).map(|own| (own.app, own.node)).collect();
+        let alive = self.all.iter().filter(|own| own.is_alive);
+        self.alive_racks = alive.filter_map(|own| Some((own.app, own.rack?))).collect();
         (0..self.all.len()).for_each(|number| self.note(number));
-    }
-
-    /// Whether an application has one on a machine.
-    pub(super) fn is_alive(&self, app: usize, node: NodeId) -> bool {
-        self.alive.contains(&(app, node))
     }
 
     /// What is free on one.
@@ -118,9 +144,9 @@ impl Executors {
         self.all.iter().filter(|own| own.app == app && own.since < Ms::MAX).map(|own| own.capacity.cpu).sum()
     }
 
-    /// Looks which have come and gone. `whole`: each is all of its machine. Returns those that came, and the applications that
+    /// Looks which have come until an instant, and which have gone. `whole`: each is all of its machine. Returns those that came, and the applications that
     /// lost some.
-    pub(super) fn look(&mut self, view: View<'_>, whole: bool) -> (Vec<usize>, Vec<usize>) {
+    pub(super) fn look(&mut self, at: Ms, view: View<'_>, whole: bool) -> (Vec<usize>, Vec<usize>) {
         let (mut came, mut lost, mut resized) = (Vec::new(), Vec::new(), false);
         for (number, own) in self.all.iter_mut().enumerate() {
             let (offers, _) = view.offers(own.node);
@@ -128,7 +154,7 @@ impl Executors {
                 resized |= own.capacity != offers;
                 own.capacity = offers;
             }
-            let is_there = own.since <= view.now() && offers != Resources::NONE;
+            let is_there = own.since <= at && offers != Resources::NONE;
             match (own.is_alive, is_there) {
                 (false, true) => came.push(number),
                 (true, false) => lost.push(own.app),
@@ -137,7 +163,7 @@ impl Executors {
             own.is_alive = is_there;
         }
         lost.dedup();
-        self.next = self.all.iter().map(|own| own.since).filter(|&since| since > view.now() && since < Ms::MAX).min();
+        self.next = self.all.iter().map(|own| own.since).filter(|&since| since > at && since < Ms::MAX).min();
         if resized || !came.is_empty() || !lost.is_empty() {
             self.note_all();
         }

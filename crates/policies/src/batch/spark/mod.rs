@@ -34,7 +34,7 @@ use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
 
 use self::conf::Conf;
-use self::executors::Executors;
+use self::executors::{Alive, Executors};
 use self::master::{Asked, Worker};
 use self::pools::Pools;
 use self::rounds::Which;
@@ -112,10 +112,10 @@ enum Event {
     Again(u32, TaskId),
     /// The time for an offer of everything has come.
     Revive,
-    /// Machines have changed, or an application has registered.
-    Changed,
+    /// Machines have changed, or an application has registered, at an instant.
+    Changed(Ms),
     /// An executor has registered.
-    Come,
+    Come(Ms),
     /// An application has ended.
     Gone(usize),
     /// A job has ended, with these stages.
@@ -135,8 +135,8 @@ struct Run {
 struct App {
     conf: Conf,
     pools: Pools,
-    /// How often executors were offered.
-    rounds: u64,
+    /// When all its executors were offered last, ms, and how often at this instant. It names the draws of an offer.
+    offered: (Ms, u64),
     has_ended: bool,
 }
 
@@ -200,12 +200,12 @@ impl Spark {
             self.phase = self.settings.phase.unwrap_or_else(drawn);
         }
         let pools = Pools::new(self.site.clone(), conf.mode);
-        self.apps.push(App { conf, pools, rounds: 0, has_ended: false });
+        self.apps.push(App { conf, pools, offered: (Ms::MIN, 0), has_ended: false });
         self.by_group.insert(group.to_owned(), number);
         if !self.has_master {
             self.take_all(number, view);
         }
-        self.events.push_back(Event::Changed);
+        self.events.push_back(Event::Changed(view.now()));
         number
     }
 
@@ -213,10 +213,11 @@ impl Spark {
     fn take_all(&mut self, app: usize, view: View<'_>) {
         self.whole = view.executors().is_empty();
         for (node, _) in view.nodes().filter(|_| self.whole) {
-            self.executors.add(app, node, Resources::NONE, Ms::MIN);
+            self.executors.add(app, (node, view.rack(node)), Resources::NONE, Ms::MIN);
         }
         for own in view.executors() {
-            self.executors.add(app, own.node, own.capacity, own.added.unwrap_or(Ms::MIN));
+            let place = (own.node, view.rack(own.node));
+            self.executors.add(app, place, own.capacity, own.added.unwrap_or(Ms::MIN));
         }
     }
 
@@ -258,14 +259,14 @@ impl Spark {
                 let memory =
                     (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
                 let capacity = Resources { cpu: cores * 1_000, memory };
-                self.executors.add(app, node, capacity, self.registers(node, view));
+                self.executors.add(app, (node, view.rack(node)), capacity, self.registers(node, view));
             }
         }
     }
 
     /// Executors have come or gone: task sets look anew, and those that came are offered.
-    fn look(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let (came, lost) = self.executors.look(offer.view(), self.whole);
+    fn look(&mut self, at: Ms, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let (came, lost) = self.executors.look(at, offer.view(), self.whole);
         let mut changed: Vec<usize> = came.iter().map(|&number| self.executors.get(number).app).chain(lost).collect();
         changed.sort_unstable();
         changed.dedup();
@@ -275,7 +276,7 @@ impl Spark {
         let executors = &self.executors;
         for set in self.sets.values_mut().filter(|set| set.is_submitted && changed.contains(&set.app)) {
             let app = set.app;
-            set.recompute(&|node| executors.is_alive(app, node));
+            set.recompute(Alive { app, executors });
         }
         for number in came {
             self.round(self.executors.get(number).app, Which::One(number), offer)?;
@@ -294,24 +295,21 @@ impl Spark {
                 self.apps[app].pools.wait(set.pool, stage);
                 self.round(app, Which::All, offer)
             }
-            Event::Revive => {
-                self.look(offer)?;
-                (0..self.apps.len()).try_for_each(|app| self.round(app, Which::All, offer))
-            }
-            Event::Changed => {
+            Event::Revive => (0..self.apps.len()).try_for_each(|app| self.round(app, Which::All, offer)),
+            Event::Changed(at) => {
                 if self.has_master {
                     self.meet(offer.view());
                     self.executors.end_lost(offer.view());
                     self.give_out(offer.view());
                 }
-                self.look(offer)
+                self.look(at, offer)
             }
-            Event::Come => self.look(offer),
+            Event::Come(at) => self.look(at, offer),
             Event::Gone(app) => {
                 self.apps[app].has_ended = true;
                 self.executors.end(app);
                 self.give_out(offer.view());
-                self.look(offer)
+                self.look(offer.view().now(), offer)
             }
             Event::Over(stages) => {
                 stages.iter().for_each(|stage| drop(self.sets.remove(stage)));
@@ -325,7 +323,7 @@ impl Spark {
         let Some(set) = self.sets.get_mut(&stage) else { return Ok(()) };
         let app = set.app;
         let executors = &self.executors;
-        set.submit(view.now(), &|node| executors.is_alive(app, node));
+        set.submit(view.now(), Alive { app, executors });
         let pools = &mut self.apps[app].pools;
         set.pool = pools.of(view.job(set.job).queue);
         pools.wait(set.pool, stage);
@@ -390,8 +388,8 @@ impl Policy for Spark {
         }
     }
 
-    fn nodes_changed(&mut self, _: View<'_>) {
-        self.events.push_back(Event::Changed);
+    fn nodes_changed(&mut self, view: View<'_>) {
+        self.events.push_back(Event::Changed(view.now()));
     }
 
     fn period(&self) -> Option<Ms> {
@@ -408,8 +406,10 @@ impl Policy for Spark {
         view.all_waiting() == 0
     }
 
-    fn tick(&mut self, _: View<'_>, _: &mut Orders) {
-        self.events.push_back(Event::Revive);
+    fn tick(&mut self, view: View<'_>, _: &mut Orders) {
+        if view.all_waiting() > 0 {
+            self.events.push_back(Event::Revive);
+        }
     }
 
     fn alarm(&self) -> Option<Ms> {
@@ -417,9 +417,12 @@ impl Policy for Spark {
     }
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        if self.executors.next().is_some_and(|at| at <= offer.view().now()) {
-            self.events.push_back(Event::Come);
+        let now = offer.view().now();
+        // While nothing waited, nobody asked.
+        while let Some(at) = self.executors.next().filter(|&at| at < now) {
+            self.handle(Event::Come(at), offer)?;
         }
+        self.events.extend(self.executors.next().filter(|&at| at == now).map(Event::Come));
         while let Some(event) = self.events.pop_front() {
             self.handle(event, offer)?;
         }

@@ -7,7 +7,7 @@ use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::Reason;
 
 use super::level::Level;
-use super::task_set::{Member, Spot};
+use super::task_set::{Member, Spot, TaskSet};
 use super::{App, Run, Spark};
 
 /// The executors that are offered.
@@ -63,17 +63,16 @@ impl Spark {
 
     /// The executors of a round that have anything free, in random order.
     fn offered(&mut self, app: usize, which: Which, offer: &Offer<'_, '_>) -> Vec<usize> {
-        let App { rounds, .. } = &mut self.apps[app];
-        *rounds += 1;
-        let rounds = *rounds;
         match which {
             Which::One(number) if self.executors.is_known(number) => vec![number],
             Which::One(_) => Vec::new(),
             Which::All => {
                 let has_room = |number: &usize| self.room(*number, offer) != Resources::NONE;
                 let mut all: Vec<usize> = self.executors.open(app).filter(has_room).collect();
-                let seed = offer.view().seed();
-                all.shuffle(&mut stream(seed, Purpose::OfferOrder, &[app as u64, rounds]));
+                let (now, seed) = (offer.view().now(), offer.view().seed());
+                let App { offered, .. } = &mut self.apps[app];
+                *offered = (now, if offered.0 == now { offered.1 + 1 } else { 0 });
+                all.shuffle(&mut stream(seed, Purpose::OfferOrder, &[app as u64, now as u64, offered.1]));
                 all
             }
         }
@@ -96,6 +95,7 @@ impl Spark {
                     if self.offer_one(stage, level, (executors, place), &mut turn, offer)? {
                         launched = true;
                         if self.sets.get(&stage).is_none_or(|set| set.waiting() == 0) {
+                            self.ask_in_vain(stage, executors, offer);
                             return Ok(turn);
                         }
                     }
@@ -106,6 +106,16 @@ impl Spark {
             }
         }
         Ok(turn)
+    }
+
+    /// A set that has all that it wants is still offered what is left, and finds that nothing waits at any level.
+    fn ask_in_vain(&mut self, stage: u32, executors: &[usize], offer: &Offer<'_, '_>) {
+        let Some(least) = self.sets.get(&stage).map(TaskSet::least) else { return };
+        if executors.iter().any(|&number| self.room(number, offer).holds(least))
+            && let Some(set) = self.sets.get_mut(&stage)
+        {
+            set.pass_all_levels(offer.view().now());
+        }
     }
 
     /// Offers one of the executors to a task set. Returns whether it took it.

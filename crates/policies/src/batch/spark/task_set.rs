@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use resched_sim::{JobId, Ms, NodeId, Resources, TaskId};
 
 use super::conf::Conf;
+use super::executors::Alive;
 use super::level::Level;
 
 /// A task of a set.
@@ -118,7 +119,7 @@ impl TaskSet {
     }
 
     /// All tasks are known: they wait, the lowest index first.
-    pub(super) fn submit(&mut self, now: Ms, alive: &dyn Fn(NodeId) -> bool) {
+    pub(super) fn submit(&mut self, now: Ms, alive: Alive<'_>) {
         self.is_submitted = true;
         for index in (0..self.members.len() as u32).rev() {
             let units = std::mem::take(&mut self.members[index as usize].pending);
@@ -187,18 +188,19 @@ impl TaskSet {
     }
 
     /// The levels that can be had: `computeValidLocalityLevels`.
-    fn valid_levels(&self, alive: &dyn Fn(NodeId) -> bool) -> Vec<Level> {
+    fn valid_levels(&self, alive: Alive<'_>) -> Vec<Level> {
         let mut levels = Vec::new();
-        let any_alive = self.hosts.keys().any(|&host| alive(host));
+        let any_alive = self.hosts.keys().any(|&host| alive.on(host));
+        let any_near = || self.racks.keys().any(|&rack| alive.in_rack(rack));
         levels.extend((self.with_hosts > 0 && any_alive).then_some(Level::Node));
         levels.extend((self.waiting > self.with_hosts).then_some(Level::NoPref));
-        levels.extend((self.with_racks > 0).then_some(Level::Rack));
+        levels.extend((self.with_racks > 0 && any_near()).then_some(Level::Rack));
         levels.push(Level::Any);
         levels
     }
 
     /// Executors have come or gone: `recomputeLocality`.
-    pub(super) fn recompute(&mut self, alive: &dyn Fn(NodeId) -> bool) {
+    pub(super) fn recompute(&mut self, alive: Alive<'_>) {
         let (before, level) = (self.current, self.levels[self.current]);
         let new = self.valid_levels(alive);
         let old = std::mem::replace(&mut self.levels, new);
@@ -230,6 +232,13 @@ impl TaskSet {
             self.current += 1;
         }
         self.levels[self.current]
+    }
+
+    /// As [`TaskSet::level_now`] if nothing waits.
+    pub(super) fn pass_all_levels(&mut self, now: Ms) {
+        if self.current + 1 < self.levels.len() {
+            (self.timer, self.current) = (now, self.levels.len() - 1);
+        }
     }
 
     fn waits_at(&self, level: Level) -> bool {
