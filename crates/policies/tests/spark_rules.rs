@@ -339,3 +339,47 @@ fn s7_the_first_application_gets_all_that_it_asks_for() {
         [&0, &500, &10, &10, &60]
     );
 }
+
+const ON_DEMAND: &[(&str, &str)] = &[("spark.dynamicAllocation.enabled", "true"), ("spark.executor.cores", "1")];
+
+/// One executor after a second, two more after the next, and four more then, with which all can run.
+#[test]
+fn s7_an_application_asks_for_twice_as_many_executors_each_second() {
+    let world = World::hosts(&[("a", 4), ("b", 4)]).application("app", ON_DEMAND).job(
+        "1",
+        APP,
+        0,
+        &[("0", &[], vec![(20_000, NONE); 6])],
+    );
+    let starts = |policy: &str| world.run(policy).iter().map(|ran| ran.at).collect::<Vec<Ms>>();
+    assert_eq!(starts("spark"), [1_000, 2_000, 2_000, 3_000, 3_000, 3_000]);
+    assert_eq!(starts("spark:backlog=500,sustained_backlog=200"), [500, 700, 700, 900, 900, 900]);
+    assert_eq!(starts("spark:initial_executors=2,max_executors=3"), [0, 0, 1_000, 20_000, 20_000, 21_000]);
+    assert_eq!(starts("spark:executor_start=250"), [1_250, 2_250, 2_250, 3_250, 3_250, 3_250]);
+    assert_eq!(starts("spark:dynamic=false"), [0; 6]);
+}
+
+/// The first application has both cores. Its executors go after they were idle for long enough, but one that wrote what its job may
+/// still read does not.
+#[test]
+fn s7_idle_executors_go_to_others() {
+    let settings = |service| {
+        [ON_DEMAND, &[("spark.dynamicAllocation.initialExecutors", "2"), ("spark.shuffle.service.enabled", service)]]
+            .concat()
+    };
+    let world = |service| {
+        World::hosts(&[("a", 1), ("b", 1)])
+            .application("app", &settings(service))
+            .application("next", ON_DEMAND)
+            .job("1", APP, 0, &[("0", &[], vec![(1_000, NONE), (100_000, NONE)])])
+            .job("2", APP, 90_000, &[("0", &[], vec![(100, NONE)])])
+            .job("3", ("next", ""), 10, &[("0", &[], vec![(50, NONE)])])
+    };
+    let starts = |service, policy: &str| {
+        world(service).run(policy).into_iter().map(|ran| (ran.task, ran.at)).collect::<BTreeMap<String, Ms>>()
+    };
+    assert_eq!(starts("true", "spark")["3.0.0"], 61_000);
+    assert_eq!(starts("true", "spark:idle=5000")["3.0.0"], 6_000);
+    let held = starts("false", "spark:idle=5000");
+    assert_eq!(held["3.0.0"], 100_000, "when the application ends");
+}

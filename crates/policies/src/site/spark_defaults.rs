@@ -6,14 +6,15 @@
 use super::SPARK_DEFAULTS;
 use super::properties::{Properties, Property};
 use super::xml::{Notes, Place};
-use crate::parts::spark_time::in_ms;
+use crate::parts::spark_time::{in_ms, of_seconds};
 
 /// Properties that decide nothing here, or that something else decides.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("spark.scheduler.allocation.file", "put that file into this folder, as fairscheduler.xml"),
     ("spark.locality.wait.process", "no trace says what executors have cached"),
     ("spark.speculation", "a replay starts no second attempts"),
-    ("spark.dynamicAllocation.enabled", "applications keep their executors"),
+    ("spark.dynamicAllocation.cachedExecutorIdleTimeout", "no trace says what executors have cached"),
+    ("spark.dynamicAllocation.shuffleTracking.timeout", "what a job wrote is kept until it ends"),
 ];
 
 /// Reads the properties of a file.
@@ -48,7 +49,9 @@ fn parts(line: &str) -> Option<(&str, &str)> {
 fn in_our_words(name: &str, value: &str) -> String {
     let is_time =
         name.starts_with("spark.locality.wait") && !name.ends_with("OnTaskLaunch") || name.ends_with(".interval");
-    match in_ms(value).filter(|_| is_time) {
+    let is_in_seconds = name.starts_with("spark.dynamicAllocation.") && name.ends_with("Timeout");
+    let time = if is_in_seconds { of_seconds(value) } else { in_ms(value).filter(|_| is_time) };
+    match time {
         Some(time) => time.to_string(),
         None if name == "spark.scheduler.mode" => value.to_lowercase(),
         None => value.to_owned(),

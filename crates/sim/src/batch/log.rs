@@ -14,6 +14,9 @@ use crate::Error;
 use crate::ids::Ms;
 use crate::loading::{IN_MEMORY, LONGEST};
 
+/// The setting by which an application of Spark asks for executors while it runs.
+const DYNAMIC: &str = "spark.dynamicAllocation.enabled";
+
 const WANTED: Wanted<'_> = Wanted {
     jobs: &[
         "job_id",
@@ -139,6 +142,12 @@ impl<'a> Log<'a> {
             Self::Trace(trace) => trace.manifest().rows.get("splits").is_none_or(|&rows| rows > 0),
             Self::Memory(tables) => tables.jobs.iter().flat_map(|job| &job.tasks).any(|task| !task.splits.is_empty()),
         }
+    }
+
+    /// Whether applications of the log ask for executors while they run.
+    pub(super) fn executors_come_on_demand(&self) -> bool {
+        let mut all = self.applications().values();
+        all.any(|settings| settings.get(DYNAMIC).is_some_and(|said| said.eq_ignore_ascii_case("true")))
     }
 
     /// The settings of scheduling of its applications.

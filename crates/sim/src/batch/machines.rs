@@ -143,7 +143,7 @@ impl Machines {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
             return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, own.placement) });
         }
-        let (rows, executors) = by_application(log.nodes()?);
+        let (rows, executors) = by_application(log.nodes()?, log.executors_come_on_demand());
         let reported = Reported { rows };
         if reported.rows.is_empty() {
             return Err(Error::Config(format!(
@@ -362,8 +362,9 @@ struct Offered {
 
 /// Joins the rows of each machine that offers executors of applications: the machine offers what they had together at most, from the
 /// first on. That an executor goes does not make the machine smaller, as it mostly goes because its application ends. Also
-/// returns what each application had of each machine.
-fn by_application(rows: Vec<NodeRow>) -> (Vec<NodeRow>, BTreeMap<(String, String), Offered>) {
+/// returns what each application had of each machine. If executors came `on_demand`, when the first came does not say since when there
+/// was a machine: it was there before.
+fn by_application(rows: Vec<NodeRow>, on_demand: bool) -> (Vec<NodeRow>, BTreeMap<(String, String), Offered>) {
     let (mut own, mut rest): (Vec<NodeRow>, Vec<NodeRow>) = rows.into_iter().partition(|row| row.group.is_some());
     // Of what happens at one instant, what goes makes room for what comes.
     own.sort_by_key(|row| (row.time, row.event != NodeChange::Remove));
@@ -390,7 +391,7 @@ fn by_application(rows: Vec<NodeRow>) -> (Vec<NodeRow>, BTreeMap<(String, String
     rest.extend(hosts.into_iter().map(|(host, (Offered { most, since, .. }, rack))| NodeRow {
         host,
         rack,
-        time: since,
+        time: since.filter(|_| !on_demand),
         event: NodeChange::Add,
         cpu: i64::try_from(most.cpu).ok().filter(|&cpu| cpu > 0),
         memory: i64::try_from(most.memory).ok().filter(|&memory| memory > 0),
@@ -532,7 +533,7 @@ mod tests {
             of("b", row("h", Some(90), Remove, None, None)),
             row("j", None, Add, Some(1_000), Some(2)),
         ];
-        let (rows, executors) = by_application(rows);
+        let (rows, executors) = by_application(rows, false);
         let machines: Vec<_> = rows.iter().map(|row| (row.host.as_str(), row.time, row.cpu, row.memory)).collect();
         let expected = [
             ("j", None, Some(1_000), Some(2)),

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 /// The names that are kept.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "spark.task.cpus",
     "spark.executor.cores",
     "spark.executor.memory",
@@ -15,6 +15,7 @@ const NAMES: [&str; 8] = [
     "spark.cores.max",
     "spark.deploy.spreadOut",
     "spark.shuffle.reduceLocality.enabled",
+    "spark.shuffle.service.enabled",
     QUEUE,
 ];
 /// The beginnings of further names that are kept.

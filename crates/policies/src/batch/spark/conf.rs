@@ -5,14 +5,20 @@ use std::collections::BTreeMap;
 use resched_sim::{Ms, Resources};
 
 use super::Settings;
+use super::allocation::Limits;
 use super::level::Level;
-use crate::parts::spark_time::in_ms;
+use crate::parts::spark_time::{in_ms, of_seconds};
 use crate::queues::spark_pools::Mode;
 
 /// Spark's `spark.locality.wait`.
 const WAIT: Ms = 3_000;
 /// Spark's `spark.scheduler.revive.interval`.
 const REVIVE: Ms = 1_000;
+/// Spark's `spark.dynamicAllocation.schedulerBacklogTimeout` and `executorIdleTimeout`.
+const BACKLOG: Ms = 1_000;
+const IDLE: Ms = 60_000;
+/// The setting by which an application asks for executors while it runs.
+const DYNAMIC: &str = "spark.dynamicAllocation.enabled";
 /// No wait and no interval is longer.
 pub(super) const LONGEST: Ms = 3_600_000;
 
@@ -38,6 +44,8 @@ pub(super) struct Conf {
     pub(super) cores_max: Option<u64>,
     /// Whether the master deals its executors out over workers.
     pub(super) spread_out: bool,
+    /// How it asks for executors while it runs; `None`: it asks for all at its start.
+    pub(super) dynamic: Option<Limits>,
 }
 
 impl Conf {
@@ -54,16 +62,46 @@ impl Conf {
             None => text("spark.version").is_some_and(is_before_3_1),
         };
         let dealt = || text("spark.deploy.spreadOut").is_none_or(|said| !said.eq_ignore_ascii_case("false"));
+        let executor_cores = set.executor_cores.map(u64::from).or_else(|| number("spark.executor.cores"));
+        let task_cpus = set.task_cpus.map(u64::from).or_else(|| number("spark.task.cpus")).unwrap_or(0);
+        let seconds = |key: &str| text(&dynamic_key(key)).and_then(of_seconds).map(|time| time.clamp(0, LONGEST));
+        let count = |own: Option<u32>, key: &str| {
+            own.map(u64::from).or_else(|| text(&dynamic_key(key)).and_then(|text| text.parse::<u64>().ok()))
+        };
+        let is_on = |key: &str| text(key).is_some_and(|said| said.eq_ignore_ascii_case("true"));
+        let limits = || {
+            let least = count(set.min_executors, "minExecutors").unwrap_or(0);
+            let backlog = set.backlog.or_else(|| seconds("schedulerBacklogTimeout")).unwrap_or(BACKLOG);
+            let ratio = text(&dynamic_key("executorAllocationRatio")).and_then(|text| text.parse::<f64>().ok());
+            Limits {
+                least,
+                most: count(set.max_executors, "maxExecutors").unwrap_or(u64::from(u32::MAX)).max(least),
+                first: count(set.initial_executors, "initialExecutors")
+                    .unwrap_or(0)
+                    .max(number("spark.executor.instances").unwrap_or(0)),
+                ratio: ratio.filter(|ratio| (0.0..=1.0).contains(ratio) && *ratio > 0.0).unwrap_or(1.0),
+                backlog,
+                sustained: set
+                    .sustained_backlog
+                    .or_else(|| seconds("sustainedSchedulerBacklogTimeout"))
+                    .unwrap_or(backlog),
+                idle: set.idle.or_else(|| seconds("executorIdleTimeout")).unwrap_or(IDLE),
+                holds_shuffles: !is_on("spark.shuffle.service.enabled"),
+                tasks_each: (executor_cores.unwrap_or(1) / task_cpus.max(1)).max(1),
+            }
+        };
+        let is_dynamic = set.dynamic.unwrap_or_else(|| is_on(DYNAMIC));
         Self {
             mode: set.mode.unwrap_or_else(|| if is_fair() { Mode::Fair } else { Mode::Fifo }),
             wait_node: wait(set.wait_node, "spark.locality.wait.node"),
             wait_rack: wait(set.wait_rack, "spark.locality.wait.rack"),
             legacy_reset: set.legacy_reset.unwrap_or_else(legacy),
             revive: set.revive.or_else(|| time("spark.scheduler.revive.interval")).unwrap_or(REVIVE).max(1),
-            task_cpus: set.task_cpus.map(u64::from).or_else(|| number("spark.task.cpus")).unwrap_or(0),
-            executor_cores: set.executor_cores.map(u64::from).or_else(|| number("spark.executor.cores")),
+            task_cpus,
+            executor_cores,
             cores_max: set.cores_max.map(u64::from).or_else(|| number("spark.cores.max")),
             spread_out: set.spread_out.unwrap_or_else(dealt),
+            dynamic: is_dynamic.then(limits),
         }
     }
 
@@ -80,6 +118,11 @@ impl Conf {
     pub(super) fn cost(&self, demand: Resources) -> Resources {
         Resources { cpu: demand.cpu.max(self.task_cpus * 1_000), ..demand }
     }
+}
+
+/// The name of a setting of dynamic allocation.
+fn dynamic_key(key: &str) -> String {
+    format!("spark.dynamicAllocation.{key}")
 }
 
 /// Whether a version of Spark sets the waits back at each launch: all before 3.1 do.

@@ -20,6 +20,10 @@ pub(super) struct Executor {
     since: Ms,
     /// Whether the scheduler knows of it.
     is_alive: bool,
+    /// How many jobs may still read what it wrote.
+    holds: u32,
+    /// Since when nothing has run on it that anybody needs, ms.
+    idle: Option<Ms>,
 }
 
 /// Where an application has executors.
@@ -53,6 +57,20 @@ pub(super) struct Executors {
     open: BTreeSet<(usize, usize)>,
     /// When the next one comes, ms.
     next: Option<Ms>,
+    /// Those that are idle, for each application the longest first.
+    idle: BTreeSet<(usize, Ms, usize)>,
+    /// What each application has, those that start included.
+    held: Vec<Held>,
+    /// What applications have of each machine.
+    given: Vec<Resources>,
+}
+
+/// The executors of an application.
+#[derive(Debug, Default, Clone, Copy)]
+struct Held {
+    count: u64,
+    /// Their cores, in thousandths.
+    cores: u64,
 }
 
 impl Executors {
@@ -64,8 +82,27 @@ impl Executors {
         capacity: Resources,
         since: Ms,
     ) -> usize {
-        self.all.push(Executor { node, rack, app, capacity, used: Resources::NONE, since, is_alive: false });
+        self.all.push(Executor {
+            node,
+            rack,
+            app,
+            capacity,
+            used: Resources::NONE,
+            since,
+            is_alive: false,
+            holds: 0,
+            idle: None,
+        });
         self.next = self.next.into_iter().chain([since]).min();
+        if self.held.len() <= app {
+            self.held.resize(app + 1, Held::default());
+        }
+        if self.given.len() <= node.index() {
+            self.given.resize(node.index() + 1, Resources::NONE);
+        }
+        self.held[app].count += 1;
+        self.held[app].cores += capacity.cpu;
+        self.given[node.index()] = self.given[node.index()].plus(capacity);
         self.all.len() - 1
     }
 
@@ -127,21 +164,82 @@ impl Executors {
 
     /// Ends all executors of an application.
     pub(super) fn end(&mut self, app: usize) {
-        for own in self.all.iter_mut().filter(|own| own.app == app) {
-            (own.is_alive, own.since) = (false, Ms::MAX);
+        for number in 0..self.all.len() {
+            if self.all[number].app == app {
+                self.end_one(number);
+            }
         }
         self.note_all();
     }
 
-    /// What the executors of applications have of a machine.
-    pub(super) fn on(&self, node: NodeId) -> Resources {
-        let there = self.all.iter().filter(|own| own.node == node && own.since < Ms::MAX);
-        there.fold(Resources::NONE, |sum, own| sum.plus(own.capacity))
+    /// Ends an executor.
+    pub(super) fn let_go(&mut self, number: usize) {
+        self.end_one(number);
+        self.note_all();
     }
 
-    /// The cores of an application, in thousandths.
+    /// Ends an executor, whose place may be given out anew.
+    fn end_one(&mut self, number: usize) {
+        self.set_idle(number, None);
+        let own = &mut self.all[number];
+        if own.since == Ms::MAX {
+            return;
+        }
+        (own.is_alive, own.since) = (false, Ms::MAX);
+        let (held, given) = (&mut self.held[own.app], &mut self.given[own.node.index()]);
+        held.count -= 1;
+        held.cores -= own.capacity.cpu;
+        *given = given.minus(own.capacity);
+    }
+
+    /// How many executors an application has, those that start included.
+    pub(super) fn count(&self, app: usize) -> u64 {
+        self.held.get(app).map_or(0, |held| held.count)
+    }
+
+    /// One more job may read what it wrote.
+    pub(super) fn hold(&mut self, number: usize) {
+        self.all[number].holds += 1;
+    }
+
+    /// A job has ended that could read what it wrote.
+    pub(super) fn release(&mut self, number: usize, now: Ms) {
+        self.all[number].holds -= 1;
+        self.look_idle(number, now);
+    }
+
+    /// Takes note of whether one is idle from now on.
+    pub(super) fn look_idle(&mut self, number: usize, now: Ms) {
+        let own = &self.all[number];
+        let is_idle = own.is_alive && own.holds == 0 && own.used == Resources::NONE;
+        self.set_idle(number, is_idle.then(|| own.idle.unwrap_or(now)));
+    }
+
+    fn set_idle(&mut self, number: usize, since: Option<Ms>) {
+        let own = &mut self.all[number];
+        if let Some(before) = std::mem::replace(&mut own.idle, since) {
+            self.idle.remove(&(own.app, before, number));
+        }
+        self.idle.extend(since.map(|since| (own.app, since, number)));
+    }
+
+    /// The executor of an application that has been idle longest, and since when.
+    pub(super) fn longest_idle(&self, app: usize) -> Option<(usize, Ms)> {
+        self.idle
+            .range((app, Ms::MIN, 0)..)
+            .next()
+            .filter(|idle| idle.0 == app)
+            .map(|&(_, since, number)| (number, since))
+    }
+
+    /// What the executors of applications have of a machine, if the master gave them out.
+    pub(super) fn on(&self, node: NodeId) -> Resources {
+        self.given.get(node.index()).copied().unwrap_or(Resources::NONE)
+    }
+
+    /// The cores of an application, in thousandths, if the master gave them out.
     pub(super) fn cores(&self, app: usize) -> u64 {
-        self.all.iter().filter(|own| own.app == app && own.since < Ms::MAX).map(|own| own.capacity.cpu).sum()
+        self.held.get(app).map_or(0, |held| held.cores)
     }
 
     /// Looks which have come until an instant, and which have gone. `whole`: each is all of its machine. Returns those that came, and the applications that
@@ -172,12 +270,10 @@ impl Executors {
 
     /// In the standalone mode, an executor ends with its worker: its place is given out anew. Returns whether one ended.
     pub(super) fn end_lost(&mut self, view: View<'_>) -> bool {
-        let mut any = false;
-        for own in self.all.iter_mut().filter(|own| own.since < Ms::MAX) {
-            if view.offers(own.node).0 == Resources::NONE {
-                (own.is_alive, own.since, any) = (false, Ms::MAX, true);
-            }
-        }
+        let is_lost = |own: &Executor| own.since < Ms::MAX && view.offers(own.node).0 == Resources::NONE;
+        let lost: Vec<usize> = (0..self.all.len()).filter(|&number| is_lost(&self.all[number])).collect();
+        lost.iter().for_each(|&number| self.end_one(number));
+        let any = !lost.is_empty();
         if any {
             self.note_all();
         }

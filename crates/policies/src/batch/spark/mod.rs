@@ -18,6 +18,7 @@
 //! of executors does not count. An application ends with its last job. On traces of other systems, tasks of a stage may ask for
 //! different amounts: the next one of each stack must fit. A gang starts when the executors of an offer have room for it.
 
+mod allocation;
 mod conf;
 mod executors;
 mod level;
@@ -26,13 +27,14 @@ mod pools;
 mod rounds;
 mod task_set;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rand::RngExt;
 use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
 
+use self::allocation::Allocation;
 use self::conf::Conf;
 use self::executors::{Alive, Executors};
 use self::master::{Asked, Worker};
@@ -96,6 +98,33 @@ settings! {
         },
         /// how long an executor needs to start on a machine that was there before; auto: as the log shows it, else 0
         executor_start: Option<Ms> = "executor_start" { auto: Nothing, range: 0..=3_600_000, unit: "ms" },
+        /// applications ask for executors while they run, and let idle ones go; auto: as the log says, else false
+        dynamic: Option<bool> = "dynamic" { auto: Nothing, hadoop: ["spark.dynamicAllocation.enabled"] },
+        /// fewest executors of an application, if `dynamic`; auto: as the log says, else 0
+        min_executors: Option<u32> = "min_executors" {
+            auto: Nothing, range: 0..=1_048_576, hadoop: ["spark.dynamicAllocation.minExecutors"]
+        },
+        /// most executors of an application, if `dynamic`; auto: as the log says, else any number
+        max_executors: Option<u32> = "max_executors" {
+            auto: Nothing, range: 1..=1_048_576, hadoop: ["spark.dynamicAllocation.maxExecutors"]
+        },
+        /// executors of an application at its start, if `dynamic`; auto: as the log says, else the fewest
+        initial_executors: Option<u32> = "initial_executors" {
+            auto: Nothing, range: 0..=1_048_576, hadoop: ["spark.dynamicAllocation.initialExecutors"]
+        },
+        /// how long tasks wait before their application asks for executors, if `dynamic`; auto: as the log says, else 1000
+        backlog: Option<Ms> = "backlog" {
+            auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.dynamicAllocation.schedulerBacklogTimeout"]
+        },
+        /// how long tasks wait before it asks for more, if `dynamic`; auto: as the log says, else as `backlog`
+        sustained_backlog: Option<Ms> = "sustained_backlog" {
+            auto: Nothing, range: 1..=3_600_000, unit: "ms",
+            hadoop: ["spark.dynamicAllocation.sustainedSchedulerBacklogTimeout"]
+        },
+        /// how long an executor may be idle, if `dynamic`; auto: as the log says, else 60000
+        idle: Option<Ms> = "idle" {
+            auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.dynamicAllocation.executorIdleTimeout"]
+        },
         /// the master deals executors out over workers; false: it fills one after the other; auto: as the log says, else true
         spread_out: Option<bool> = "spread_out" { auto: Nothing, hadoop: ["spark.deploy.spreadOut"] },
     }
@@ -114,12 +143,12 @@ enum Event {
     Revive,
     /// Machines have changed, or an application has registered, at an instant.
     Changed(Ms),
-    /// An executor has registered.
-    Come(Ms),
+    /// An executor registers, or an application asks for executors or lets some go, at an instant.
+    Due(Ms),
     /// An application has ended.
     Gone(usize),
     /// A job has ended, with these stages.
-    Over(Vec<u32>),
+    Over(JobId, Vec<u32>),
 }
 
 /// A unit that runs.
@@ -138,6 +167,15 @@ struct App {
     /// When all its executors were offered last, ms, and how often at this instant. It names the draws of an offer.
     offered: (Ms, u64),
     has_ended: bool,
+    /// How it asks for executors while it runs.
+    allocation: Option<Allocation>,
+}
+
+impl App {
+    /// So many tasks wait more.
+    fn wait(&mut self, tasks: u64, now: Ms) {
+        self.allocation.iter_mut().for_each(|allocation| allocation.wait(tasks, now));
+    }
 }
 
 /// The policy.
@@ -151,6 +189,8 @@ struct Spark {
     /// Whether the master gives out executors; else the one application has all.
     has_master: bool,
     executors: Executors,
+    /// Whether applications ask for executors while they run.
+    is_dynamic: bool,
     /// Whether each executor is all of its machine.
     whole: bool,
     /// Since when each machine has been there, ms.
@@ -160,6 +200,8 @@ struct Spark {
     sets: BTreeMap<u32, TaskSet>,
     stages: ByJob<Vec<u32>>,
     runs: ByRun<Option<Run>>,
+    /// The executors that hold what each job wrote, where applications let executors go.
+    holders: BTreeMap<JobId, BTreeSet<usize>>,
     events: VecDeque<Event>,
 }
 
@@ -172,12 +214,14 @@ impl Spark {
             by_group: BTreeMap::new(),
             has_master: false,
             executors: Executors::default(),
+            is_dynamic: false,
             whole: false,
             there: Vec::new(),
             phase: 0,
             sets: BTreeMap::new(),
             stages: ByJob::default(),
             runs: ByRun::default(),
+            holders: BTreeMap::new(),
             events: VecDeque::new(),
         }
     }
@@ -186,7 +230,11 @@ impl Spark {
     fn app(&mut self, group: &str, view: View<'_>) -> usize {
         let logged = view.applications();
         if self.apps.is_empty() {
-            self.has_master = logged.len() > 1 || self.settings.cores_max.is_some();
+            let is_dynamic = |logged| Conf::of(&self.settings, Some(logged)).dynamic.is_some();
+            self.has_master = logged.len() > 1
+                || self.settings.cores_max.is_some()
+                || self.settings.dynamic == Some(true)
+                || logged.values().any(is_dynamic);
         }
         let group = if self.has_master { group } else { "" };
         if let Some(&known) = self.by_group.get(group) {
@@ -194,13 +242,15 @@ impl Spark {
         }
         let own = if self.has_master { logged.get(group) } else { logged.values().next() };
         let conf = Conf::of(&self.settings, own);
+        self.is_dynamic |= conf.dynamic.is_some();
         let number = self.apps.len();
         if number == 0 {
             let drawn = || stream(view.seed(), Purpose::OfferPhase, &[]).random_range(0..conf.revive);
             self.phase = self.settings.phase.unwrap_or_else(drawn);
         }
         let pools = Pools::new(self.site.clone(), conf.mode);
-        self.apps.push(App { conf, pools, offered: (Ms::MIN, 0), has_ended: false });
+        let allocation = conf.dynamic.map(Allocation::new);
+        self.apps.push(App { conf, pools, allocation, offered: (Ms::MIN, 0), has_ended: false });
         self.by_group.insert(group.to_owned(), number);
         if !self.has_master {
             self.take_all(number, view);
@@ -233,22 +283,34 @@ impl Spark {
 
     /// When an executor registers that is given out now. A machine that has just come is one whose first executor has
     /// just registered in the log.
-    fn registers(&self, node: NodeId, view: View<'_>) -> Ms {
+    fn registers(&self, at: Ms, node: NodeId, view: View<'_>) -> Ms {
         let start = self.settings.executor_start.or_else(|| view.executor_start()).unwrap_or(0);
-        let has_just_come = self.there.get(node.index()).copied().flatten() == Some(view.now());
-        if has_just_come { view.now() } else { view.now() + start }
+        let has_just_come = self.there.get(node.index()).copied().flatten() == Some(at);
+        if has_just_come { at } else { at + start }
+    }
+
+    /// What an application asks the master for.
+    fn asked(&self, app: usize) -> Asked {
+        let App { conf, allocation, .. } = &self.apps[app];
+        let most = conf.cores_max.unwrap_or(u64::MAX);
+        let (most, each) = match allocation {
+            None => (most, conf.executor_cores),
+            Some(allocation) => {
+                let each = conf.executor_cores.unwrap_or(1);
+                (most.min(allocation.target().saturating_mul(each)), Some(each))
+            }
+        };
+        Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each }
     }
 
     /// The master gives out what is free, in the order in which applications registered.
-    fn give_out(&mut self, view: View<'_>) {
+    fn give_out(&mut self, at: Ms, view: View<'_>) {
         for app in 0..self.apps.len() {
-            let App { conf, has_ended, .. } = &self.apps[app];
-            if *has_ended {
+            let asked = self.asked(app);
+            if self.apps[app].has_ended || asked.cores < asked.each.unwrap_or(1) {
                 continue;
             }
-            let (most, spread_out) = (conf.cores_max.unwrap_or(u64::MAX), conf.spread_out);
-            let asked =
-                Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each: conf.executor_cores };
+            let spread_out = self.apps[app].conf.spread_out;
             let worker = |node| {
                 let free = view.offers(node).0.minus(self.executors.on(node));
                 Worker { node, free: free.cpu / 1_000 }
@@ -259,7 +321,7 @@ impl Spark {
                 let memory =
                     (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
                 let capacity = Resources { cpu: cores * 1_000, memory };
-                self.executors.add(app, (node, view.rack(node)), capacity, self.registers(node, view));
+                self.executors.add(app, (node, view.rack(node)), capacity, self.registers(at, node, view));
             }
         }
     }
@@ -273,15 +335,70 @@ impl Spark {
         if changed.is_empty() {
             return Ok(());
         }
-        let executors = &self.executors;
-        for set in self.sets.values_mut().filter(|set| set.is_submitted && changed.contains(&set.app)) {
-            let app = set.app;
-            set.recompute(Alive { app, executors });
+        self.recompute(&changed);
+        for &number in &came {
+            self.executors.look_idle(number, at);
         }
         for number in came {
             self.round(self.executors.get(number).app, Which::One(number), offer)?;
         }
         Ok(())
+    }
+
+    /// The executors of applications have changed: their task sets look anew.
+    fn recompute(&mut self, changed: &[usize]) {
+        let executors = &self.executors;
+        for set in self.sets.values_mut().filter(|set| set.is_submitted && changed.contains(&set.app)) {
+            let app = set.app;
+            set.recompute(Alive { app, executors });
+        }
+    }
+
+    /// When something is due next, ms.
+    fn next_due(&self) -> Option<Ms> {
+        let asks = |(app, own): (usize, &App)| {
+            let allocation = own.allocation.as_ref().filter(|_| !own.has_ended)?;
+            let idle = self.executors.longest_idle(app).filter(|_| allocation.lets_go(self.executors.count(app)));
+            let goes = idle.map(|(_, since)| since.saturating_add(allocation.limits().idle));
+            allocation.asks_at().into_iter().chain(goes).min()
+        };
+        let asked = self.apps.iter().enumerate().filter_map(asks).min().filter(|_| self.is_dynamic);
+        asked.into_iter().chain(self.executors.next()).min()
+    }
+
+    /// Applications ask for executors, and let go those that were idle for long.
+    fn allocate(&mut self, at: Ms, view: View<'_>) {
+        let mut changed = false;
+        for app in 0..self.apps.len() {
+            let have = self.executors.count(app);
+            let own = &mut self.apps[app];
+            if let Some(allocation) = own.allocation.as_mut().filter(|_| !own.has_ended) {
+                let before = allocation.target();
+                allocation.ask(at, have);
+                changed |= allocation.target() != before;
+            }
+            changed |= self.let_idle_go(app, at);
+        }
+        if changed {
+            self.give_out(at, view);
+        }
+    }
+
+    /// An application lets go those of its executors that were idle for long. Returns whether it did.
+    fn let_idle_go(&mut self, app: usize, at: Ms) -> bool {
+        let mut any = false;
+        while let Some(allocation) = &self.apps[app].allocation
+            && let Some((number, since)) = self.executors.longest_idle(app)
+            && since.saturating_add(allocation.limits().idle) <= at
+            && allocation.lets_go(self.executors.count(app))
+        {
+            self.executors.let_go(number);
+            any = true;
+        }
+        if any {
+            self.recompute(&[app]);
+        }
+        any
     }
 
     fn handle(&mut self, event: Event, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
@@ -293,6 +410,7 @@ impl Spark {
                 set.retry(task);
                 let app = set.app;
                 self.apps[app].pools.wait(set.pool, stage);
+                self.apps[app].wait(1, offer.view().now());
                 self.round(app, Which::All, offer)
             }
             Event::Revive => (0..self.apps.len()).try_for_each(|app| self.round(app, Which::All, offer)),
@@ -300,18 +418,25 @@ impl Spark {
                 if self.has_master {
                     self.meet(offer.view());
                     self.executors.end_lost(offer.view());
-                    self.give_out(offer.view());
+                    self.give_out(at, offer.view());
                 }
                 self.look(at, offer)
             }
-            Event::Come(at) => self.look(at, offer),
+            Event::Due(at) => {
+                if self.is_dynamic {
+                    self.allocate(at, offer.view());
+                }
+                self.look(at, offer)
+            }
             Event::Gone(app) => {
                 self.apps[app].has_ended = true;
                 self.executors.end(app);
-                self.give_out(offer.view());
+                self.give_out(offer.view().now(), offer.view());
                 self.look(offer.view().now(), offer)
             }
-            Event::Over(stages) => {
+            Event::Over(job, stages) => {
+                let now = offer.view().now();
+                self.holders.remove(&job).into_iter().flatten().for_each(|number| self.executors.release(number, now));
                 stages.iter().for_each(|stage| drop(self.sets.remove(stage)));
                 Ok(())
             }
@@ -327,6 +452,8 @@ impl Spark {
         let pools = &mut self.apps[app].pools;
         set.pool = pools.of(view.job(set.job).queue);
         pools.wait(set.pool, stage);
+        let waiting = u64::from(set.waiting());
+        self.apps[app].wait(waiting, view.now());
         self.round(app, Which::All, offer)
     }
 
@@ -334,9 +461,13 @@ impl Spark {
         for &(executor, cost) in &run.on {
             self.executors.give_back(executor, cost);
         }
+        let now = offer.view().now();
+        run.on.iter().for_each(|&(executor, _)| self.executors.look_idle(executor, now));
         if let Some(set) = self.sets.get_mut(&run.stage) {
             set.running = set.running.saturating_sub(1);
-            self.apps[set.app].pools.ended(set.pool);
+            let own = &mut self.apps[set.app];
+            own.pools.ended(set.pool);
+            own.allocation.iter_mut().for_each(Allocation::end);
         }
         for &(executor, _) in &run.on {
             self.round(self.executors.get(executor).app, Which::One(executor), offer)?;
@@ -352,7 +483,7 @@ impl Policy for Spark {
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         let stages = self.stages.take(job);
-        self.events.push_back(Event::Over(stages));
+        self.events.push_back(Event::Over(job, stages));
         let group = view.job(job).group;
         if self.has_master
             && !view.has_jobs(group)
@@ -413,16 +544,16 @@ impl Policy for Spark {
     }
 
     fn alarm(&self) -> Option<Ms> {
-        self.executors.next()
+        self.next_due()
     }
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let now = offer.view().now();
         // While nothing waited, nobody asked.
-        while let Some(at) = self.executors.next().filter(|&at| at < now) {
-            self.handle(Event::Come(at), offer)?;
+        while let Some(at) = self.next_due().filter(|&at| at < now) {
+            self.handle(Event::Due(at), offer)?;
         }
-        self.events.extend(self.executors.next().filter(|&at| at == now).map(Event::Come));
+        self.events.extend(self.next_due().filter(|&at| at == now).map(Event::Due));
         while let Some(event) = self.events.pop_front() {
             self.handle(event, offer)?;
         }

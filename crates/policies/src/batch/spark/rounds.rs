@@ -187,8 +187,19 @@ impl Spark {
         }
         on.iter().for_each(|&(number, cost)| self.executors.take(number, cost));
         let run = offer.start_on(task, &places)?;
-        self.runs[run] = Some(Run { stage, on });
         self.apps[app].pools.started(pool);
+        if let Some(allocation) = &mut self.apps[app].allocation {
+            allocation.start();
+            let holds = allocation.limits().holds_shuffles;
+            let job = offer.view().task(task).job;
+            for &(number, _) in &on {
+                if holds && self.holders.entry(job).or_default().insert(number) {
+                    self.executors.hold(number);
+                }
+                self.executors.look_idle(number, offer.view().now());
+            }
+        }
+        self.runs[run] = Some(Run { stage, on });
         Ok(())
     }
 }
