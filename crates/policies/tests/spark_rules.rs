@@ -383,3 +383,24 @@ fn s7_idle_executors_go_to_others() {
     let held = starts("false", "spark:idle=5000");
     assert_eq!(held["3.0.0"], 100_000, "when the application ends");
 }
+
+/// Both ask for all four executors. By the Fair Scheduler each gets two, where the first comes first; in one queue of the Capacity
+/// Scheduler the first gets all.
+#[test]
+fn s7_yarn_gives_out_executors_by_its_queues() {
+    let four = [("spark.executor.instances", "4"), ("spark.executor.cores", "1"), ("spark.yarn.queue", "q")];
+    let world = World::hosts(&[("a", 2), ("b", 2)])
+        .application("app", &four)
+        .application("next", &four)
+        .job("1", APP, 0, &[("0", &[], vec![(100, NONE); 8])])
+        .job("2", ("next", ""), 0, &[("0", &[], vec![(100, NONE); 4])]);
+    let starts = |policy: &str| {
+        let ran = world.run(policy);
+        let of = |job: char, at: Ms| ran.iter().filter(|ran| ran.task.starts_with(job) && ran.at == at).count();
+        [of('1', 0), of('2', 0), of('1', 200), of('2', 200)]
+    };
+    assert_eq!(starts("spark:manager=yarn-fair"), [2, 2, 4, 0], "when the second ends, the first gets its executors");
+    assert_eq!(starts("spark:manager=yarn-fair,executors=2"), [2, 2, 2, 0]);
+    assert_eq!(starts("spark:manager=yarn-capacity"), [4, 0, 0, 4]);
+    assert_eq!(starts("spark:manager=yarn-capacity,executors=3"), [3, 1, 2, 1]);
+}

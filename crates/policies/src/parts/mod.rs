@@ -20,3 +20,4 @@ pub(crate) mod spark_time;
 pub mod statistics;
 pub mod task_progress;
 pub(crate) mod whole_requests;
+pub(crate) mod yarn_order;

@@ -7,6 +7,7 @@ use resched_sim::{Ms, Resources};
 use super::Settings;
 use super::allocation::Limits;
 use super::level::Level;
+use super::manager::Kind;
 use crate::parts::spark_time::{in_ms, of_seconds};
 use crate::queues::spark_pools::Mode;
 
@@ -40,6 +41,8 @@ pub(super) struct Conf {
     task_cpus: u64,
     /// The cores of an executor; `None`: all that are free of a machine.
     pub(super) executor_cores: Option<u64>,
+    /// How many executors it asks for; `None`: as many as it can get.
+    pub(super) executors: Option<u64>,
     /// The most cores that the application gets.
     pub(super) cores_max: Option<u64>,
     /// Whether the master deals its executors out over workers.
@@ -90,6 +93,8 @@ impl Conf {
                 tasks_each: (executor_cores.unwrap_or(1) / task_cpus.max(1)).max(1),
             }
         };
+        // The standalone master looks at this setting only if executors come on demand.
+        let under_yarn = set.manager != Kind::Standalone;
         let is_dynamic = set.dynamic.unwrap_or_else(|| is_on(DYNAMIC));
         Self {
             mode: set.mode.unwrap_or_else(|| if is_fair() { Mode::Fair } else { Mode::Fifo }),
@@ -99,6 +104,10 @@ impl Conf {
             revive: set.revive.or_else(|| time("spark.scheduler.revive.interval")).unwrap_or(REVIVE).max(1),
             task_cpus,
             executor_cores,
+            executors: set
+                .executors
+                .map(u64::from)
+                .or_else(|| under_yarn.then(|| number("spark.executor.instances")).flatten()),
             cores_max: set.cores_max.map(u64::from).or_else(|| number("spark.cores.max")),
             spread_out: set.spread_out.unwrap_or_else(dealt),
             dynamic: is_dynamic.then(limits),

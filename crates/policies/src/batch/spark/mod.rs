@@ -22,6 +22,7 @@ mod allocation;
 mod conf;
 mod executors;
 mod level;
+mod manager;
 mod master;
 mod pools;
 mod rounds;
@@ -37,12 +38,14 @@ use resched_tables::draws::{Purpose, stream};
 use self::allocation::Allocation;
 use self::conf::Conf;
 use self::executors::{Alive, Executors};
+use self::manager::{Kind, Manager, Member};
 use self::master::{Asked, Worker};
 use self::pools::Pools;
 use self::rounds::Which;
 use self::task_set::TaskSet;
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByRun};
+use crate::queues::file::DEFAULT_QUEUE;
 use crate::queues::spark_pools::{Mode, SparkPools};
 use crate::settings::settings;
 
@@ -55,7 +58,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     oracle: false,
     parameters: Settings::PARAMETERS,
     build: Build::Batch(|values, site| {
-        Ok(Box::new(Spark::new(Settings::read(values)?, site.spark_pools.clone().unwrap_or_default())))
+        let settings = Settings::read(values)?;
+        let manager = Manager::new(settings.manager, site)?;
+        Ok(Box::new(Spark::new(settings, manager, site.spark_pools.clone().unwrap_or_default())))
     }),
 };
 
@@ -87,6 +92,13 @@ settings! {
         /// cores that a task takes, at least what it requests; auto: as the log says, else its request
         task_cpus: Option<u32> = "task_cpus" {
             auto: Nothing, range: 1..=1_024, unit: "cores", hadoop: ["spark.task.cpus"]
+        },
+        /// who gives executors to applications, where there are several: the standalone master, or YARN with the queues of one of its schedulers
+        manager: Kind = "manager" { choice: Kind::Standalone, of: [Kind::Standalone, Kind::Capacity, Kind::Fair] },
+        /// executors of an application, if it does not ask for them while it runs; auto: as many as there are, or under YARN as the log says,
+        /// else 2
+        executors: Option<u32> = "executors" {
+            auto: Nothing, range: 1..=1_048_576, hadoop: ["spark.executor.instances"]
         },
         /// cores of an executor that the master gives out; auto: as the log says, else all that are free of a worker
         executor_cores: Option<u32> = "executor_cores" {
@@ -130,6 +142,11 @@ settings! {
     }
 }
 
+/// The executors of an application under YARN, if nothing says how many: Spark's `spark.executor.instances`.
+const UNDER_YARN: u64 = 2;
+/// The setting that names the queue of an application.
+const QUEUE: &str = "spark.yarn.queue";
+
 /// What has happened, in order. Each is handled by itself.
 #[derive(Debug)]
 enum Event {
@@ -167,6 +184,8 @@ struct App {
     /// When all its executors were offered last, ms, and how often at this instant. It names the draws of an offer.
     offered: (Ms, u64),
     has_ended: bool,
+    /// The place of its queue.
+    queue: usize,
     /// How it asks for executors while it runs.
     allocation: Option<Allocation>,
 }
@@ -182,6 +201,7 @@ impl App {
 #[derive(Debug)]
 struct Spark {
     settings: Settings,
+    manager: Manager,
     site: SparkPools,
     apps: Vec<App>,
     /// The numbers of the applications, by the group of their jobs.
@@ -206,9 +226,10 @@ struct Spark {
 }
 
 impl Spark {
-    fn new(settings: Settings, site: SparkPools) -> Self {
+    fn new(settings: Settings, manager: Manager, site: SparkPools) -> Self {
         Self {
             settings,
+            manager,
             site,
             apps: Vec::new(),
             by_group: BTreeMap::new(),
@@ -233,6 +254,8 @@ impl Spark {
             let is_dynamic = |logged| Conf::of(&self.settings, Some(logged)).dynamic.is_some();
             self.has_master = logged.len() > 1
                 || self.settings.cores_max.is_some()
+                || self.settings.executors.is_some()
+                || self.manager != Manager::Standalone
                 || self.settings.dynamic == Some(true)
                 || logged.values().any(is_dynamic);
         }
@@ -249,8 +272,9 @@ impl Spark {
             self.phase = self.settings.phase.unwrap_or_else(drawn);
         }
         let pools = Pools::new(self.site.clone(), conf.mode);
+        let queue = self.manager.queue(own.and_then(|own| own.get(QUEUE)).map_or(DEFAULT_QUEUE, |name| name.trim()));
         let allocation = conf.dynamic.map(Allocation::new);
-        self.apps.push(App { conf, pools, allocation, offered: (Ms::MIN, 0), has_ended: false });
+        self.apps.push(App { conf, pools, queue, allocation, offered: (Ms::MIN, 0), has_ended: false });
         self.by_group.insert(group.to_owned(), number);
         if !self.has_master {
             self.take_all(number, view);
@@ -289,40 +313,69 @@ impl Spark {
         if has_just_come { at } else { at + start }
     }
 
-    /// What an application asks the master for.
+    /// What an application asks for. Under YARN, and while it runs, it asks for executors of one core if nothing says their size.
     fn asked(&self, app: usize) -> Asked {
-        let App { conf, allocation, .. } = &self.apps[app];
-        let most = conf.cores_max.unwrap_or(u64::MAX);
-        let (most, each) = match allocation {
-            None => (most, conf.executor_cores),
-            Some(allocation) => {
-                let each = conf.executor_cores.unwrap_or(1);
-                (most.min(allocation.target().saturating_mul(each)), Some(each))
-            }
+        let App { conf, allocation, has_ended, .. } = &self.apps[app];
+        let is_sized = allocation.is_some() || conf.executors.is_some() || self.manager != Manager::Standalone;
+        let each = conf.executor_cores.or(is_sized.then_some(1));
+        let count = match allocation {
+            Some(allocation) => Some(allocation.target()),
+            None => conf.executors.or((self.manager != Manager::Standalone).then_some(UNDER_YARN)),
         };
+        let most = count.map_or(u64::MAX, |count| count.saturating_mul(each.unwrap_or(1)));
+        let most = if *has_ended { 0 } else { most.min(conf.cores_max.unwrap_or(u64::MAX)) };
         Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each }
     }
 
-    /// The master gives out what is free, in the order in which applications registered.
+    /// What is free of the machines for executors.
+    fn workers(&self, view: View<'_>) -> Vec<Worker> {
+        let worker = |node| {
+            let free = view.offers(node).0.minus(self.executors.on(node));
+            Worker { node, free: free.cpu / 1_000 }
+        };
+        view.nodes().map(|(node, _)| worker(node)).filter(|worker| worker.free > 0).collect()
+    }
+
+    /// Executors are given out as far as there is room.
     fn give_out(&mut self, at: Ms, view: View<'_>) {
+        if self.manager != Manager::Standalone {
+            return self.give_out_by_queues(at, view);
+        }
         for app in 0..self.apps.len() {
             let asked = self.asked(app);
-            if self.apps[app].has_ended || asked.cores < asked.each.unwrap_or(1) {
-                continue;
+            if asked.cores >= asked.each.unwrap_or(1) {
+                self.give(app, asked, at, view);
             }
-            let spread_out = self.apps[app].conf.spread_out;
-            let worker = |node| {
-                let free = view.offers(node).0.minus(self.executors.on(node));
-                Worker { node, free: free.cpu / 1_000 }
+        }
+    }
+
+    /// YARN gives out executors one by one.
+    fn give_out_by_queues(&mut self, at: Ms, view: View<'_>) {
+        let cluster = view.total().cpu / 1_000;
+        loop {
+            let largest = self.workers(view).iter().map(|worker| worker.free).max().unwrap_or(0);
+            let member = |app: usize| {
+                let asked = self.asked(app);
+                let each = asked.each.unwrap_or(1);
+                let asks = (asked.cores >= each && each <= largest).then_some(each);
+                Member { app, queue: self.apps[app].queue, used: self.executors.cores(app) / 1_000, asks }
             };
-            let workers: Vec<Worker> = view.nodes().map(|(node, _)| worker(node)).collect();
-            for (node, cores) in master::executors(asked, &workers, spread_out) {
-                let offered = view.offers(node).0;
-                let memory =
-                    (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
-                let capacity = Resources { cpu: cores * 1_000, memory };
-                self.executors.add(app, (node, view.rack(node)), capacity, self.registers(at, node, view));
-            }
+            let members: Vec<Member> =
+                (0..self.apps.len()).filter(|&app| !self.apps[app].has_ended).map(member).collect();
+            let Some(app) = self.manager.next(&members, cluster) else { return };
+            let each = self.asked(app).each;
+            self.give(app, Asked { cores: each.unwrap_or(1), each }, at, view);
+        }
+    }
+
+    /// An application gets what it asks for, as far as there is room.
+    fn give(&mut self, app: usize, asked: Asked, at: Ms, view: View<'_>) {
+        for (node, cores) in master::executors(asked, &self.workers(view), self.apps[app].conf.spread_out) {
+            let offered = view.offers(node).0;
+            let memory =
+                (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
+            let capacity = Resources { cpu: cores * 1_000, memory };
+            self.executors.add(app, (node, view.rack(node)), capacity, self.registers(at, node, view));
         }
     }
 

@@ -16,7 +16,7 @@
 //! **Not modelled.** Continuous scheduling, node labels, blacklists.
 
 mod opportunities;
-mod order;
+
 mod preemption;
 mod shares;
 
@@ -35,13 +35,13 @@ use super::report_kept;
 use crate::error::Error;
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
+use crate::parts::yarn_order::{Standing, Usage, drf_order, fair_order};
 use crate::queues::file as queues;
 use crate::queues::tree::{QueueTree, names_on};
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
 use crate::settings::{File, choices, settings};
 use crate::site::Site;
 use opportunities::{Opportunities, Thresholds};
-use order::{Standing, Usage, drf_order, fair_order};
 use preemption::{Preemption, Starvation, Warned};
 use shares::{Claim, fair_shares};
 

@@ -10,13 +10,13 @@ use resched_sim::Resources;
 
 /// Where a queue or job stands under fair sharing of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     /// Memory that it uses, MB.
-    pub(super) used: u64,
+    pub(crate) used: u64,
     /// What it is guaranteed of it, no more than its demand, MB.
-    pub(super) min_share: u64,
+    pub(crate) min_share: u64,
     /// Its weight.
-    pub(super) weight: f32,
+    pub(crate) weight: f32,
 }
 
 impl Standing {
@@ -25,7 +25,7 @@ impl Standing {
     }
 
     /// A key whose order is that of [`fair_order`].
-    pub(super) fn key(&self) -> (bool, u64) {
+    pub(crate) fn key(&self) -> (bool, u64) {
         let share = if self.is_needy() { self.of_guarantee() } else { f64::from(self.per_weight()) };
         let bits = share.to_bits();
         // As `f64::total_cmp` does it.
@@ -42,7 +42,7 @@ impl Standing {
 }
 
 /// First those below their guarantee, by how far; then by use per weight. The caller breaks ties.
-pub(super) fn fair_order(a: &Standing, b: &Standing) -> Ordering {
+pub(crate) fn fair_order(a: &Standing, b: &Standing) -> Ordering {
     match (a.is_needy(), b.is_needy()) {
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
@@ -58,11 +58,11 @@ fn bounded(share: f32) -> f32 {
 
 /// Where a queue or job stands for dominant resource fairness.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Usage {
-    pub(super) used: Resources,
+pub(crate) struct Usage {
+    pub(crate) used: Resources,
     /// What it is guaranteed.
-    pub(super) min: Resources,
-    pub(super) weight: f32,
+    pub(crate) min: Resources,
+    pub(crate) weight: f32,
 }
 
 impl Usage {
@@ -86,7 +86,7 @@ impl Usage {
 /// The order of service under dominant resource fairness in a cluster of this size: first those below their guarantee,
 /// by how far; then by the dominant share of the cluster per weight, then by the other one. Those that are equal keep the order
 /// that they had.
-pub(super) fn drf_order(a: &Usage, b: &Usage, cluster: Resources) -> Ordering {
+pub(crate) fn drf_order(a: &Usage, b: &Usage, cluster: Resources) -> Ordering {
     let compare = |a: [f32; 2], b: [f32; 2]| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]));
     match (a.is_needy(cluster), b.is_needy(cluster)) {
         (true, false) => Ordering::Less,
