@@ -34,6 +34,7 @@ use rand::RngExt;
 use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
+use smallvec::SmallVec;
 
 use self::allocation::Allocation;
 use self::conf::Conf;
@@ -42,7 +43,7 @@ use self::manager::{Kind, Manager, Member};
 use self::master::{Asked, Worker};
 use self::pools::Pools;
 use self::rounds::Which;
-use self::task_set::TaskSet;
+use self::task_set::{Sets, TaskSet};
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByRun};
 use crate::queues::file::DEFAULT_QUEUE;
@@ -173,7 +174,7 @@ enum Event {
 struct Run {
     stage: u32,
     /// The executors, with what it takes of each.
-    on: Vec<(usize, Resources)>,
+    on: SmallVec<[(usize, Resources); 1]>,
 }
 
 /// An application.
@@ -217,12 +218,14 @@ struct Spark {
     there: Vec<Option<Ms>>,
     /// When in each interval everything is offered, ms.
     phase: Ms,
-    sets: BTreeMap<u32, TaskSet>,
+    sets: Sets,
     stages: ByJob<Vec<u32>>,
     runs: ByRun<Option<Run>>,
     /// The executors that hold what each job wrote, where applications let executors go.
     holders: BTreeMap<JobId, BTreeSet<usize>>,
     events: VecDeque<Event>,
+    /// Room for the executors of a round.
+    offered: Vec<usize>,
 }
 
 impl Spark {
@@ -239,11 +242,12 @@ impl Spark {
             whole: false,
             there: Vec::new(),
             phase: 0,
-            sets: BTreeMap::new(),
+            sets: Sets::default(),
             stages: ByJob::default(),
             runs: ByRun::default(),
             holders: BTreeMap::new(),
             events: VecDeque::new(),
+            offered: Vec::new(),
         }
     }
 
@@ -401,10 +405,11 @@ impl Spark {
     /// The executors of applications have changed: their task sets look anew.
     fn recompute(&mut self, changed: &[usize]) {
         let executors = &self.executors;
-        for set in self.sets.values_mut().filter(|set| set.is_submitted && changed.contains(&set.app)) {
-            let app = set.app;
-            set.recompute(Alive { app, executors });
-        }
+        self.sets.each(|set| {
+            if set.is_submitted && changed.binary_search(&set.app).is_ok() {
+                set.recompute(Alive { app: set.app, executors });
+            }
+        });
     }
 
     /// When something is due next, ms.
@@ -415,7 +420,7 @@ impl Spark {
             let goes = idle.map(|(_, since)| since.saturating_add(allocation.limits().idle));
             allocation.asks_at().into_iter().chain(goes).min()
         };
-        let asked = self.apps.iter().enumerate().filter_map(asks).min().filter(|_| self.is_dynamic);
+        let asked = if self.is_dynamic { self.apps.iter().enumerate().filter_map(asks).min() } else { None };
         asked.into_iter().chain(self.executors.next()).min()
     }
 
@@ -459,7 +464,7 @@ impl Spark {
             Event::Submitted(stage) => self.submit(stage, offer),
             Event::Ended(run) => self.end(&run, offer),
             Event::Again(stage, task) => {
-                let Some(set) = self.sets.get_mut(&stage) else { return Ok(()) };
+                let Some(set) = self.sets.get_mut(stage) else { return Ok(()) };
                 set.retry(task);
                 let app = set.app;
                 self.apps[app].pools.wait(set.pool, stage);
@@ -490,7 +495,7 @@ impl Spark {
             Event::Over(job, stages) => {
                 let now = offer.view().now();
                 self.holders.remove(&job).into_iter().flatten().for_each(|number| self.executors.release(number, now));
-                stages.iter().for_each(|stage| drop(self.sets.remove(stage)));
+                stages.into_iter().for_each(|stage| self.sets.end(stage));
                 Ok(())
             }
         }
@@ -498,7 +503,7 @@ impl Spark {
 
     fn submit(&mut self, stage: u32, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let view = offer.view();
-        let Some(set) = self.sets.get_mut(&stage) else { return Ok(()) };
+        let Some(set) = self.sets.get_mut(stage) else { return Ok(()) };
         let app = set.app;
         let executors = &self.executors;
         set.submit(view.now(), Alive { app, executors });
@@ -516,7 +521,7 @@ impl Spark {
         }
         let now = offer.view().now();
         run.on.iter().for_each(|&(executor, _)| self.executors.look_idle(executor, now));
-        if let Some(set) = self.sets.get_mut(&run.stage) {
+        if let Some(set) = self.sets.get_mut(run.stage) {
             set.running = set.running.saturating_sub(1);
             let own = &mut self.apps[set.app];
             own.pools.ended(set.pool);
@@ -549,18 +554,19 @@ impl Policy for Spark {
     fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         let stage = view.stage(task);
         let spec = *view.task(task);
-        if let Some(set) = self.sets.get(&stage).filter(|set| set.is_submitted) {
+        if self.sets.get(stage).is_none() {
+            let app = self.app(view.job(spec.job).group, view);
+            self.stages[spec.job].push(stage);
+            self.events.push_back(Event::Submitted(stage));
+            self.sets.add(stage, TaskSet::new(spec.job, app));
+        }
+        let Some(set) = self.sets.get_mut(stage) else { return };
+        if set.is_submitted {
             debug_assert_eq!(set.job, spec.job);
             self.events.push_back(Event::Again(stage, task));
             return;
         }
-        let app = self.app(view.job(spec.job).group, view);
-        let (stages, events) = (&mut self.stages, &mut self.events);
-        let set = self.sets.entry(stage).or_insert_with(|| {
-            stages[spec.job].push(stage);
-            events.push_back(Event::Submitted(stage));
-            TaskSet::new(spec.job, app)
-        });
+        let app = set.app;
         let cost = self.apps[app].conf.cost(spec.demand);
         let gang = spec.gang.then_some(spec.instances);
         set.add(task, (cost, gang), view.waiting(task), view.preferred(task), |node| view.rack(node));

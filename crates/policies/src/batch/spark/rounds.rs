@@ -5,6 +5,7 @@ use resched_sim::batch::Offer;
 use resched_sim::{NodeId, Resources, Violation};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::Reason;
+use smallvec::SmallVec;
 
 use super::level::Level;
 use super::task_set::{Member, Spot, TaskSet};
@@ -30,15 +31,27 @@ struct Turn {
 impl Spark {
     /// Offers executors of an application to its task sets.
     pub(super) fn round(&mut self, app: usize, which: Which, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let executors = self.offered(app, which, offer);
-        if executors.is_empty() {
-            return Ok(());
-        }
+        let mut executors = std::mem::take(&mut self.offered);
+        self.find_offered(app, which, &mut executors, offer);
+        let result = if executors.is_empty() { Ok(()) } else { self.offer_to_all(app, which, &executors, offer) };
+        executors.clear();
+        self.offered = executors;
+        result
+    }
+
+    /// Offers these executors to the task sets of an application, in their order.
+    fn offer_to_all(
+        &mut self,
+        app: usize,
+        which: Which,
+        executors: &[usize],
+        offer: &mut Offer<'_, '_>,
+    ) -> Result<(), Violation> {
         let sets = &self.sets;
-        let mut line = self.apps[app].pools.line(|stage| sets.get(&stage).map_or(0, |set| set.running));
+        let mut line = self.apps[app].pools.line(|stage| sets.get(stage).map_or(0, |set| set.running));
         while let Some(stage) = self.apps[app].pools.next(&mut line) {
-            let turn = self.serve(stage, &executors, offer)?;
-            let Some(set) = self.sets.get_mut(&stage) else { continue };
+            let turn = self.serve(stage, executors, offer)?;
+            let Some(set) = self.sets.get_mut(stage) else { continue };
             if turn.has_rejected {
                 set.quiet = false;
                 if let Some(task) = set.first_waiting() {
@@ -62,18 +75,16 @@ impl Spark {
     }
 
     /// The executors of a round that have anything free, in random order.
-    fn offered(&mut self, app: usize, which: Which, offer: &Offer<'_, '_>) -> Vec<usize> {
+    fn find_offered(&mut self, app: usize, which: Which, all: &mut Vec<usize>, offer: &Offer<'_, '_>) {
         match which {
-            Which::One(number) if self.executors.is_known(number) => vec![number],
-            Which::One(_) => Vec::new(),
+            Which::One(number) => all.extend(self.executors.is_known(number).then_some(number)),
             Which::All => {
                 let has_room = |number: &usize| self.room(*number, offer) != Resources::NONE;
-                let mut all: Vec<usize> = self.executors.open(app).filter(has_room).collect();
+                all.extend(self.executors.open(app).filter(has_room));
                 let (now, seed) = (offer.view().now(), offer.view().seed());
                 let App { offered, .. } = &mut self.apps[app];
                 *offered = (now, if offered.0 == now { offered.1 + 1 } else { 0 });
                 all.shuffle(&mut stream(seed, Purpose::OfferOrder, &[app as u64, now as u64, offered.1]));
-                all
             }
         }
     }
@@ -87,14 +98,15 @@ impl Spark {
     /// Offers executors to a task set, level by level, at most one task for each executor at a time.
     fn serve(&mut self, stage: u32, executors: &[usize], offer: &mut Offer<'_, '_>) -> Result<Turn, Violation> {
         let mut turn = Turn::default();
-        let levels: Vec<Level> = self.sets.get(&stage).map(|set| set.levels().to_vec()).unwrap_or_default();
-        for level in levels {
+        let count = self.sets.get(stage).map_or(0, |set| set.levels().len());
+        for place in 0..count {
+            let Some(level) = self.sets.get(stage).map(|set| set.levels()[place]) else { break };
             loop {
                 let mut launched = false;
                 for place in 0..executors.len() {
                     if self.offer_one(stage, level, (executors, place), &mut turn, offer)? {
                         launched = true;
-                        if self.sets.get(&stage).is_none_or(|set| set.waiting() == 0) {
+                        if self.sets.get(stage).is_none_or(|set| set.waiting() == 0) {
                             self.ask_in_vain(stage, executors, offer);
                             return Ok(turn);
                         }
@@ -110,9 +122,9 @@ impl Spark {
 
     /// A set that has all that it wants is still offered what is left, and finds that nothing waits at any level.
     fn ask_in_vain(&mut self, stage: u32, executors: &[usize], offer: &Offer<'_, '_>) {
-        let Some(least) = self.sets.get(&stage).map(TaskSet::least) else { return };
+        let Some(least) = self.sets.get(stage).map(TaskSet::least) else { return };
         if executors.iter().any(|&number| self.room(number, offer).holds(least))
-            && let Some(set) = self.sets.get_mut(&stage)
+            && let Some(set) = self.sets.get_mut(stage)
         {
             set.pass_all_levels(offer.view().now());
         }
@@ -129,7 +141,7 @@ impl Spark {
     ) -> Result<bool, Violation> {
         let number = executors[place];
         let free = self.room(number, offer);
-        let Some(set) = self.sets.get(&stage).filter(|set| set.waiting() > 0 && free.holds(set.least())) else {
+        let Some(set) = self.sets.get(stage).filter(|set| set.waiting() > 0 && free.holds(set.least())) else {
             return Ok(false);
         };
         let node = self.executors.get(number).node;
@@ -146,7 +158,7 @@ impl Spark {
             }
         };
         let conf = &self.apps[set.app].conf;
-        let Some(set) = self.sets.get_mut(&stage) else { return Ok(false) };
+        let Some(set) = self.sets.get_mut(stage) else { return Ok(false) };
         let answer = set.offer(spot, level, conf, &fits);
         turn.has_rejected |= answer.rejected;
         let Some((index, level)) = answer.taken else { return Ok(false) };
@@ -163,12 +175,12 @@ impl Spark {
         (executors, place): (&[usize], usize),
         offer: &mut Offer<'_, '_>,
     ) -> Result<(), Violation> {
-        let Some(set) = self.sets.get(&stage) else { return Ok(()) };
+        let Some(set) = self.sets.get(stage) else { return Ok(()) };
         let member = set.member(index);
         let (task, cost, app, pool) = (member.task, member.cost, set.app, set.pool);
         let mut left = member.gang.unwrap_or(1);
-        let mut on = Vec::new();
-        let mut places: Vec<(NodeId, u32)> = Vec::new();
+        let mut on = SmallVec::new();
+        let mut places: SmallVec<[(NodeId, u32); 1]> = SmallVec::new();
         for &number in executors[place..].iter().chain(&executors[..place]) {
             let count = self.room(number, offer).fits(cost).min(u64::from(left)) as u32;
             if count == 0 {

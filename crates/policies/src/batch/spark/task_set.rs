@@ -2,7 +2,7 @@
 //!
 //! Names of rules are those of `TaskSetManager` and `RULES.md` §2 to §5.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resched_sim::{JobId, Ms, NodeId, Resources, TaskId};
 
@@ -40,6 +40,47 @@ pub(super) struct Spot {
     pub(super) node: NodeId,
     pub(super) rack: Option<u32>,
     pub(super) now: Ms,
+}
+
+/// The task sets that there are, by the number of their stage.
+#[derive(Debug, Default)]
+pub(super) struct Sets {
+    by_stage: Vec<Option<Box<TaskSet>>>,
+    /// The stages that have one.
+    there: BTreeSet<u32>,
+}
+
+impl Sets {
+    pub(super) fn add(&mut self, stage: u32, set: TaskSet) {
+        let place = stage as usize;
+        if self.by_stage.len() <= place {
+            self.by_stage.resize_with(place + 1, || None);
+        }
+        self.by_stage[place] = Some(Box::new(set));
+        self.there.insert(stage);
+    }
+
+    pub(super) fn get(&self, stage: u32) -> Option<&TaskSet> {
+        self.by_stage.get(stage as usize)?.as_deref()
+    }
+
+    pub(super) fn get_mut(&mut self, stage: u32) -> Option<&mut TaskSet> {
+        self.by_stage.get_mut(stage as usize)?.as_deref_mut()
+    }
+
+    /// Does something with each.
+    pub(super) fn each(&mut self, mut act: impl FnMut(&mut TaskSet)) {
+        for &stage in &self.there {
+            self.by_stage[stage as usize].as_deref_mut().into_iter().for_each(&mut act);
+        }
+    }
+
+    /// The job of a set has ended.
+    pub(super) fn end(&mut self, stage: u32) {
+        if self.there.remove(&stage) {
+            self.by_stage[stage as usize] = None;
+        }
+    }
 }
 
 /// The tasks of a stage.
