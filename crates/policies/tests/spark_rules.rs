@@ -404,3 +404,42 @@ fn s7_yarn_gives_out_executors_by_its_queues() {
     assert_eq!(starts("spark:manager=yarn-capacity"), [4, 0, 0, 4]);
     assert_eq!(starts("spark:manager=yarn-capacity,executors=3"), [3, 1, 2, 1]);
 }
+
+/// At first no executor is on `b`, so that there is nothing to wait for, but no core either. When `b` comes, its level does, too.
+#[test]
+fn s2_4_levels_are_looked_at_anew_when_an_executor_comes() {
+    let mut world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(1_500, NONE)])]).job(
+        "2",
+        APP,
+        0,
+        &[("0", &[], vec![(2_000, B), (100, B)])],
+    );
+    world.0.nodes[1].time = Some(1_000);
+    let ran = world.run("spark");
+    assert_eq!(short(&ran), [("1.0.0", 0, "a"), ("2.0.0", 1_000, "b"), ("2.0.1", 3_000, "b")]);
+    // The wait began when the stage was submitted, at 0; without one, the core on `a` is taken when it is free.
+    assert_eq!(short(&world.run("spark:wait=0"))[2], ("2.0.1", 1_500, "a"));
+}
+
+#[test]
+fn s3_an_executor_is_offered_when_it_has_registered() {
+    let mut world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(9_000, NONE); 2])]);
+    world.0.nodes[1].time = Some(500);
+    assert_eq!(short(&world.run("spark:revive=10000")), [("1.0.0", 0, "a"), ("1.0.1", 500, "b")]);
+}
+
+/// At 1200, the wait is over. The executor on which a task has failed is offered first, and another task takes it. Then everything is offered,
+/// and the task tries again on the idle core of `b`, long before the next offer of everything.
+#[test]
+fn s3_everything_is_offered_when_a_task_has_failed() {
+    let stages: [Stage<'_>; 1] = [("0", &[], vec![(9_000, A), (9_000, A), (1_200, &["c"])])];
+    let mut world = World::hosts(&[("a", 1), ("b", 1), ("c", 1)]).job("1", APP, 0, &stages);
+    let own = &mut world.0.jobs[0].tasks[2].attempts;
+    own.push(AttemptRow { start: Some(5_000), finish: Some(6_200), ..own[0].clone() });
+    own[0].outcome = Outcome::Failed;
+    let ran = world.run("spark:revive=5000,wait=1000");
+    let expected = [("1.0.0", 0, "a"), ("1.0.2", 0, "c"), ("1.0.1", 1_200, "c"), ("1.0.2", 1_200, "b")];
+    let mut ran = short(&ran);
+    ran[..2].sort_unstable();
+    assert_eq!(ran, expected);
+}

@@ -231,7 +231,12 @@ struct Stage<'a> {
     /// The first attempts on each host that it was preferred by: the place of the task in the stage, in order, and the earliest launch of
     /// this task and those after it.
     served: BTreeMap<&'a str, Vec<(i64, i64)>>,
+    /// After the last task: each host, with the sum of `tasks` up to it.
+    sums: Vec<(&'a str, u64)>,
 }
+
+/// How often a host is drawn that a task cannot prefer, before those that it can are looked up.
+const MOST_DRAWS: u32 = 16;
 
 impl<'a> Stage<'a> {
     /// Notes a task that was seen on hosts that it prefers. Tasks come in the order of their places.
@@ -246,6 +251,12 @@ impl<'a> Stage<'a> {
 
     /// After the last task: makes each launch the earliest of those that follow.
     fn close(&mut self) {
+        let mut sum = 0;
+        let up_to = |(host, tasks): (&&'a str, &u64)| {
+            sum += tasks;
+            (*host, sum)
+        };
+        self.sums = self.tasks.iter().map(up_to).collect();
         for served in self.served.values_mut() {
             let mut earliest = i64::MAX;
             for (_, launch) in served.iter_mut().rev() {
@@ -267,14 +278,23 @@ impl<'a> Stage<'a> {
     fn draw(&self, task: Task, shown: &Shown<'_>) -> Option<&'a str> {
         let launch = shown.first.map(|(_, launch)| launch);
         let may = |host: &str| !shown.others.contains(host) && !self.passed_over(task.1, launch, host);
+        let entity = [task.0, task.1].map(i64::unsigned_abs);
+        let mut draws = stream(SEED, Purpose::PreferredHost, &entity);
+        let all = self.sums.last().map_or(0, |&(_, sum)| sum);
+        for _ in 0..MOST_DRAWS.min(u32::try_from(all).unwrap_or(u32::MAX)) {
+            let drawn = draws.random_range(0..all);
+            let place = self.sums.partition_point(|&(_, sum)| sum <= drawn);
+            if let Some(&(host, _)) = self.sums.get(place).filter(|(host, _)| may(host)) {
+                return Some(host);
+            }
+        }
         let left: Vec<(&'a str, u64)> =
             self.tasks.iter().map(|(host, tasks)| (*host, *tasks)).filter(|(host, _)| may(host)).collect();
         let total: u64 = left.iter().map(|(_, tasks)| tasks).sum();
         if total == 0 {
             return None;
         }
-        let entity = [task.0, task.1].map(i64::unsigned_abs);
-        let mut drawn = stream(SEED, Purpose::PreferredHost, &entity).random_range(0..total);
+        let mut drawn = draws.random_range(0..total);
         for (host, tasks) in left {
             match drawn.checked_sub(tasks) {
                 Some(rest) => drawn = rest,
