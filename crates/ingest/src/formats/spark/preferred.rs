@@ -36,7 +36,7 @@ const MAX_LINE: usize = 64 << 10;
 /// The rule that draws hosts, for the manifest.
 pub(super) const RULE: &str = "hosts-of-stage";
 /// The seed of those draws. They are a part of the trace, as everything that an ingest writes.
-const SEED: u64 = 1;
+pub(super) const SEED: u64 = 1;
 
 /// A task of an application: its stage, and its place in the stage.
 type Task = (i64, i64);
@@ -215,6 +215,31 @@ impl<'a> Shown<'a> {
             }
         }
         shown
+    }
+
+    /// Whether nothing says that the task prefers hosts.
+    pub(super) fn shows_nothing(&self) -> bool {
+        self.preferred.is_empty() && self.others.is_empty()
+    }
+
+    /// The hosts that the task was seen to prefer.
+    pub(super) fn preferred(&self) -> impl Iterator<Item = &'a str> {
+        self.preferred.iter().copied()
+    }
+
+    /// Whether the task was seen to prefer a host.
+    pub(super) fn prefers(&self, host: &str) -> bool {
+        self.preferred.contains(&host)
+    }
+
+    /// The hosts that it was seen not to prefer.
+    pub(super) fn others(&self) -> impl Iterator<Item = &'a str> {
+        self.others.iter().copied()
+    }
+
+    /// The host of its first attempt, and when that was launched.
+    pub(super) fn first(&self) -> Option<(&'a str, i64)> {
+        self.first
     }
 
     /// Whether the task prefers hosts of which none was seen.
