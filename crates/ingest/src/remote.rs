@@ -151,6 +151,6 @@ mod tests {
         };
         let expected = find(&[dir.path().to_path_buf()]).unwrap();
         assert_eq!(shown(&arrange(dir.path(), &sizes, Some(0))), shown(&expected.files));
-        assert_eq!(expected.files.len(), 10);
+        assert_eq!(expected.files.len(), 9);
     }
 }

@@ -29,6 +29,21 @@ const NO_CREDENTIALS: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, o
                               read";
 const CHANGED: &str = "run the command again when nobody writes it";
 
+const PERMISSIONS: &str = "use credentials that may list the bucket (s3:ListBucket), and read or write its objects (s3:GetObject, \
+                           s3:PutObject)";
+
+/// The words of a store that does not know or accept the credentials.
+const REFUSALS: [&str; 6] = [
+    "403 Forbidden",
+    "401 Unauthorized",
+    "AccessDenied",
+    "InvalidAccessKeyId",
+    "SignatureDoesNotMatch",
+    "ExpiredToken",
+];
+/// Without credentials in the environment, the client asks a service that exists on the machines of a cloud.
+const METADATA: &str = "169.254.169.254";
+
 /// The variables of the environment that give credentials, or say that none are needed.
 const CREDENTIALS: [&str; 5] = [
     "AWS_ACCESS_KEY_ID",
@@ -64,24 +79,23 @@ impl Error {
     }
 }
 
-/// What was expected, what was found, and what to do.
+/// What was expected, what was found, and what to do. The client reports the refusal of a list only in its text.
 fn explain(deed: &str, error: &object_store::Error, text: &str) -> (String, String, &'static str) {
-    let of = |expected: &str, found: String, remedy| (expected.to_owned(), found, remedy);
+    use object_store::Error::{NotFound, PermissionDenied, Unauthenticated};
+    let of = |expected: &str, found: &str, remedy| (expected.to_owned(), found.to_owned(), remedy);
+    let is_refused = || REFUSALS.iter().any(|word| text.contains(word));
+    if text.contains("NoSuchBucket") {
+        return of("a bucket of that name", "none", CHECK);
+    }
     match error {
-        object_store::Error::NotFound { .. } if text.contains("NoSuchBucket") => {
-            of("a bucket of that name", "none".to_owned(), CHECK)
+        NotFound { .. } => of("an object of that name", "none", CHANGED),
+        _ if matches!(error, PermissionDenied { .. } | Unauthenticated { .. }) || is_refused() => {
+            of(&format!("permission to {deed} it"), &format!("that the store refuses it ({})", code(text)), PERMISSIONS)
         }
-        object_store::Error::NotFound { .. } => of("an object of that name", "none".to_owned(), CHANGED),
-        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
-            let remedy = "use credentials that may list the bucket (s3:ListBucket), and read or write its objects \
-                          (s3:GetObject, s3:PutObject)";
-            (format!("permission to {deed} it"), format!("that the store refuses it ({})", code(text)), remedy)
+        _ if text.contains(METADATA) && CREDENTIALS.iter().all(|name| std::env::var_os(name).is_none()) => {
+            of("credentials in the environment", "none", NO_CREDENTIALS)
         }
-        // Without credentials in the environment, the client asks the service of a cloud's machine, which exists only there.
-        _ if CREDENTIALS.iter().all(|name| std::env::var_os(name).is_none()) => {
-            of("credentials in the environment", format!("none ({})", first_line(text)), NO_CREDENTIALS)
-        }
-        _ => of("an answer of the store", first_line(text).to_owned(), CHECK),
+        _ => of("an answer of the store", first_line(text), CHECK),
     }
 }
 

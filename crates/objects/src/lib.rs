@@ -14,6 +14,8 @@ mod address;
 mod error;
 mod objects;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use self::address::Address;
 pub use self::error::Error;

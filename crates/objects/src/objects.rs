@@ -41,6 +41,11 @@ impl Objects {
     /// # Errors
     /// [`Error::Request`] if the address or the environment is wrong.
     pub fn open(url: &Url) -> Result<Self, Error> {
+        Self::with(url, AmazonS3Builder::from_env())
+    }
+
+    /// Opens an address with the settings of a client.
+    pub(crate) fn with(url: &Url, settings: AmazonS3Builder) -> Result<Self, Error> {
         let wrong = |problem: &dyn fmt::Display| Error::address(url.as_str(), problem);
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(|e| wrong(&e))?;
         // An error means that it is installed already.
@@ -50,8 +55,7 @@ impl Objects {
             max_retries: TRIES,
             retry_timeout: LONGEST_TRY,
         };
-        let builder = AmazonS3Builder::from_env().with_url(url.as_str()).with_retry(retry);
-        let store = builder.build().map_err(|error| wrong(&error))?;
+        let store = settings.with_url(url.as_str()).with_retry(retry).build().map_err(|error| wrong(&error))?;
         let prefix = Path::from_url_path(url.path()).map_err(|error| wrong(&error))?;
         Ok(Self { url: url.clone(), store: Arc::new(store), prefix, runtime })
     }
