@@ -18,6 +18,7 @@ mod interrupts;
 mod kills;
 mod limits;
 mod metrics;
+mod object_store;
 mod one_request;
 mod oracle_cli;
 mod ownership;

@@ -13,10 +13,11 @@ use crate::support::{Dir, assert_same};
 use crate::sweep::{CELLS, cells, dir, result, wait_until};
 
 /// Processes that are killed when the test ends, also if it fails.
+#[derive(Default)]
 pub(crate) struct Killed(Vec<Child>);
 
 impl Killed {
-    fn add(&mut self, command: &mut Command) {
+    pub(crate) fn add(&mut self, command: &mut Command) {
         let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.0.push(quiet.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}")));
     }
@@ -45,7 +46,7 @@ pub(crate) fn python() -> Option<PathBuf> {
     python
 }
 
-fn free_port() -> String {
+pub(crate) fn free_port() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
 }
 

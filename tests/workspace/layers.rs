@@ -15,7 +15,8 @@ use toml::Table;
 const LAYERS: &[(&str, &[&str])] = &[
     ("resched-tables", &[]),
     ("resched-workload", &["resched-tables"]),
-    ("resched-ingest", &["resched-workload", "resched-tables"]),
+    ("resched-objects", &[]),
+    ("resched-ingest", &["resched-objects", "resched-workload", "resched-tables"]),
     ("resched-sim", &["resched-tables"]),
     ("resched-policies", &["resched-sim", "resched-tables"]),
     ("resched-replay", &["resched-policies", "resched-sim", "resched-workload", "resched-tables"]),
@@ -32,6 +33,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "resched-policies",
             "resched-sim",
             "resched-workload",
+            "resched-objects",
             "resched-tables",
         ],
     ),
@@ -60,6 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "resched-sim",
             "resched-ingest",
             "resched-workload",
+            "resched-objects",
             "resched-tables",
         ],
     ),
@@ -74,16 +77,31 @@ const LEAN: &[(&str, &[&str])] = &[
     ("resched-tables", READERS),
     ("resched-sim", READERS),
     ("resched-analysis", READERS),
-    ("resched-report", &["apache-avro", "quick-xml", "lz4_flex", "snap", "hmac"]),
+    ("resched-report", &["apache-avro", "quick-xml", "lz4_flex", "snap", "hmac", "object_store"]),
 ];
 
 /// The libraries of the readers of sources.
-const READERS: &[&str] =
-    &["apache-avro", "quick-xml", "roxmltree", "lz4_flex", "snap", "csv", "csv-core", "hmac", "resched-ingest"];
+const READERS: &[&str] = &[
+    "apache-avro",
+    "quick-xml",
+    "roxmltree",
+    "lz4_flex",
+    "snap",
+    "csv",
+    "csv-core",
+    "hmac",
+    "object_store",
+    "resched-ingest",
+];
 
 /// Libraries that one crate alone may use.
-const OWNED: &[(&str, &str)] =
-    &[("polars", "resched-analysis"), ("plotters", "resched-report"), ("clap", "resched"), ("indicatif", "resched")];
+const OWNED: &[(&str, &str)] = &[
+    ("polars", "resched-analysis"),
+    ("plotters", "resched-report"),
+    ("clap", "resched"),
+    ("indicatif", "resched"),
+    ("object_store", "resched-objects"),
+];
 
 /// What a crate depends on, by the names of the packages.
 #[derive(Debug, Default)]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{leads_out, name_of};
+use super::files::{Inputs, leads_out, name_of};
+use super::origins::Origins;
 use super::source::SourceFile;
 use crate::formats::conf_xml::{self, JobConf};
 use crate::formats::{job_id_in_name, text_history};
@@ -18,6 +19,7 @@ const CONF_FORMAT: &str = "hadoop-conf";
 /// The confs that the file being read may need.
 pub(super) struct Confs<'a> {
     named: &'a BTreeMap<String, PathBuf>,
+    origins: &'a Origins,
     /// The folder of the file, and the confs in it.
     folder: Option<(PathBuf, BTreeMap<String, PathBuf>)>,
     /// The confs within the file.
@@ -42,8 +44,8 @@ pub(super) struct Entered {
 }
 
 impl<'a> Confs<'a> {
-    pub(super) fn new(named: &'a BTreeMap<String, PathBuf>) -> Self {
-        Self { named, folder: None, within: BTreeMap::new() }
+    pub(super) fn new(inputs: &'a Inputs) -> Self {
+        Self { named: &inputs.confs, origins: &inputs.origins, folder: None, within: BTreeMap::new() }
     }
 
     /// Prepares for the jobs of a file. A concatenated file is read once more for its confs, which may stand after
@@ -56,7 +58,10 @@ impl<'a> Confs<'a> {
         };
         let mut outside = 0;
         if self.folder.as_ref().is_none_or(|(folder, _)| folder != parent) {
-            let (confs, left_out) = confs_in(parent, root.unwrap_or(parent));
+            let (confs, left_out) = match self.origins.object(path) {
+                Some(_) => (by_job(self.origins.confs_beside(path)), 0),
+                None => confs_in(parent, root.unwrap_or(parent)),
+            };
             self.folder = Some((parent.to_path_buf(), confs));
             outside = left_out;
         }
@@ -65,7 +70,7 @@ impl<'a> Confs<'a> {
             return Ok(Entered { damaged: 0, outside });
         }
         let mut silent = ();
-        let mut source = SourceFile::open(path, &[], &mut silent)?;
+        let mut source = SourceFile::open(path, &[], self.origins, &mut silent)?;
         let (confs, damaged) = text_history::read_confs(&mut source.content()).map_err(Error::io(path, "read"))?;
         self.within = confs;
         Ok(Entered { damaged, outside })
@@ -79,7 +84,7 @@ impl<'a> Confs<'a> {
         let beside = self.folder.as_ref().and_then(|(_, confs)| confs.get(job_id));
         let Some(path) = beside.or_else(|| self.named.get(job_id)) else { return Ok(None) };
         let mut silent = ();
-        let mut file = SourceFile::open(path, &[], &mut silent)?;
+        let mut file = SourceFile::open(path, &[], self.origins, &mut silent)?;
         let (conf, whole) = conf_xml::parse(&mut file.content());
         let (mut source, cut) = file.close(path, CONF_FORMAT)?;
         Ok(Some(Found { conf, source: source.pop(), whole: whole && !cut }))
@@ -89,25 +94,31 @@ impl<'a> Confs<'a> {
 /// The confs in a folder by job id, and how many of them are links that lead out of `root`. A folder that cannot be listed has none.
 /// That is no error, because the file in it could be opened.
 fn confs_in(folder: &Path, root: &Path) -> (BTreeMap<String, PathBuf>, u64) {
-    let mut confs = BTreeMap::new();
-    let mut outside = 0;
     let root = fs::canonicalize(root).unwrap_or_default();
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = entries.filter(|path| job_of_conf(path).is_some() && path.is_file()).collect();
     paths.sort_unstable();
+    let all = paths.len();
+    paths.retain(|path| !leads_out(path, &root));
+    let outside = (all - paths.len()) as u64;
+    (by_job(paths), outside)
+}
+
+/// The confs among these paths by job id.
+fn by_job(paths: impl IntoIterator<Item = PathBuf>) -> BTreeMap<String, PathBuf> {
+    let mut confs = BTreeMap::new();
     for path in paths {
-        let name = name_of(&path);
-        if name.starts_with('.') || !conf_xml::is_conf_name(&name) {
-            continue;
-        }
-        let Some(job) = job_id_in_name(&name).filter(|_| path.is_file()) else { continue };
-        if leads_out(&path, &root) {
-            outside += 1;
-        } else {
+        if let Some(job) = job_of_conf(&path) {
             confs.entry(job).or_insert(path);
         }
     }
-    (confs, outside)
+    confs
+}
+
+/// The job whose conf a file of this name is.
+fn job_of_conf(path: &Path) -> Option<String> {
+    let name = name_of(path);
+    job_id_in_name(&name).filter(|_| !name.starts_with('.') && conf_xml::is_conf_name(&name))
 }
 
 /// Fills in values that the history lacks. A job's own request is that of its maps.

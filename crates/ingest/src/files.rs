@@ -4,6 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use resched_objects::Address;
+
+use super::origins::Origins;
+use super::remote;
 
 use crate::formats::{conf_xml, job_id_in_name, spark};
 use resched_tables::Error;
@@ -17,6 +23,8 @@ pub(super) struct Inputs {
     pub(super) confs: BTreeMap<String, PathBuf>,
     /// The folders that were named.
     pub(super) folders: Vec<PathBuf>,
+    /// Where their bytes come from.
+    pub(super) origins: Arc<Origins>,
     /// The number of entries of folders that are neither file nor folder, or links that lead nowhere.
     pub(super) unreadable: u64,
     /// The number of links in folders that lead out of them. They are not followed.
@@ -35,13 +43,21 @@ pub(super) struct InputFile {
     pub(super) folder: Option<usize>,
 }
 
-/// Finds the files in `paths`: each is a file or a folder of any depth.
+/// Finds the files in `paths`: each is a file, a folder of any depth, or an address of an object store.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
     if paths.is_empty() {
         return Err(Error::Request("expected a history file or folder, found none; name at least one".to_owned()));
     }
     let mut inputs = Inputs::default();
+    let mut origins = Origins::default();
     for path in paths {
+        let path = &match Address::new(path.clone()).map_err(|problem| not_an_address(path, &problem))? {
+            Address::Path(path) => path,
+            Address::Objects(url) => {
+                remote::find(&url, &mut inputs, &mut origins)?;
+                continue;
+            }
+        };
         if is_standard_input(path) {
             inputs.files.push(InputFile { path: path.clone(), rest: Vec::new(), bytes: 0, folder: None });
             continue;
@@ -69,7 +85,12 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
             inputs.files.push(InputFile { path: path.clone(), rest: Vec::new(), bytes: metadata.len(), folder: None });
         }
     }
+    inputs.origins = Arc::new(origins);
     Ok(inputs)
+}
+
+fn not_an_address(path: &Path, problem: &str) -> Error {
+    Error::Request(format!("{}: {problem}; correct it", path.display()))
 }
 
 /// Whether a path stands for standard input, which can be read only once: `-`. A file of that name is `./-`.
@@ -161,25 +182,13 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-/// The log in a folder `eventlog_v2_<application>` of Spark 3: files `events_<n>_<application>` in the order of their numbers. A
-/// compacted one (`….compact`) stands for those up to its number. Nothing else in the folder is a log.
+/// The log in a folder `eventlog_v2_<application>` of Spark 3. Nothing else in the folder is a log.
 fn rolling_log(folder: &Path, entries: &[PathBuf], root: Option<usize>) -> Result<Option<InputFile>, Error> {
-    if !name_of(folder).starts_with("eventlog_v2_") {
+    if !is_rolling_log(folder) {
         return Ok(None);
     }
-    let mut parts: Vec<(u64, bool, &PathBuf)> = Vec::new();
-    for path in entries {
-        let name = name_of(path);
-        let number =
-            name.strip_prefix("events_").and_then(|rest| rest.split_once('_')).and_then(|(n, _)| n.parse().ok());
-        if let Some(number) = number.filter(|_| path.is_file()) {
-            parts.push((number, name.ends_with(".compact"), path));
-        }
-    }
-    let compacted = parts.iter().filter(|(_, compact, _)| *compact).map(|(number, ..)| *number).max();
-    parts.retain(|(number, compact, _)| Some(*number) > compacted || (*compact && Some(*number) == compacted));
-    parts.sort_unstable();
-    let mut paths = parts.into_iter().map(|(.., path)| path.clone());
+    let files = entries.iter().filter(|path| path.is_file()).cloned().collect();
+    let mut paths = parts_of_log(files).into_iter();
     let Some(path) = paths.next() else { return Ok(None) };
     let rest: Vec<PathBuf> = paths.collect();
     let mut bytes = 0u64;
@@ -189,8 +198,31 @@ fn rolling_log(folder: &Path, entries: &[PathBuf], root: Option<usize>) -> Resul
     Ok(Some(InputFile { path, rest, bytes, folder: root }))
 }
 
+/// Whether a folder of this name may hold a log that rolls over.
+pub(super) fn is_rolling_log(folder: &Path) -> bool {
+    name_of(folder).starts_with("eventlog_v2_")
+}
+
+/// The files of a log that rolls over, `events_<n>_<application>` in the order of their numbers. A compacted one (`….compact`) stands
+/// for those up to its number.
+pub(super) fn parts_of_log(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut parts: Vec<(u64, bool, PathBuf)> = Vec::new();
+    for path in files {
+        let name = name_of(&path);
+        let number =
+            name.strip_prefix("events_").and_then(|rest| rest.split_once('_')).and_then(|(n, _)| n.parse().ok());
+        if let Some(number) = number {
+            parts.push((number, name.ends_with(".compact"), path));
+        }
+    }
+    let compacted = parts.iter().filter(|(_, compact, _)| *compact).map(|(number, ..)| *number).max();
+    parts.retain(|(number, compact, _)| Some(*number) > compacted || (*compact && Some(*number) == compacted));
+    parts.sort_unstable();
+    parts.into_iter().map(|(.., path)| path).collect()
+}
+
 /// Whether a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs, preferred hosts.
-fn is_companion(name: &str) -> bool {
+pub(super) fn is_companion(name: &str) -> bool {
     name == spark::PREFERRED
         || name.starts_with('.')
         || name.ends_with(".summary")

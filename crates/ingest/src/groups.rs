@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::files::{InputFile, Inputs, name_of};
+use super::origins::Origins;
 use super::source::SourceFile;
 use crate::formats::{FORMATS, TABLE_FORMATS};
 use resched_tables::Error;
@@ -27,10 +28,10 @@ pub(super) struct Group {
 }
 
 /// The groups of these files, by name. Files in no known format belong to none.
-pub(super) fn groups<'a>(files: impl IntoIterator<Item = (usize, &'a InputFile)>) -> Vec<Group> {
+pub(super) fn groups<'a>(files: impl IntoIterator<Item = (usize, &'a InputFile)>, origins: &Origins) -> Vec<Group> {
     let mut found: BTreeMap<Family, Vec<(usize, &Path)>> = BTreeMap::new();
     for (place, file) in files {
-        if let Some(family) = family(file) {
+        if let Some(family) = family(file, origins) {
             found.entry(family).or_default().push((place, &file.path));
         }
     }
@@ -68,10 +69,10 @@ struct Family {
 }
 
 /// The formats that go together with a file's; `None` if it is in none that is known, or cannot be read.
-fn family(file: &InputFile) -> Option<Family> {
+fn family(file: &InputFile, origins: &Origins) -> Option<Family> {
     let mut silent = ();
     // The ingest itself reports what cannot be read.
-    let source = SourceFile::open(&file.path, &[], &mut silent).ok()?;
+    let source = SourceFile::open(&file.path, &[], origins, &mut silent).ok()?;
     let head = source.head();
     if head.is_empty() {
         return None;
@@ -103,8 +104,8 @@ pub(super) fn check(inputs: &Inputs) -> Result<(), Error> {
             *times += 1;
             *times <= 2
         });
-        if groups(sample).len() > 1 {
-            return Err(Error::Request(refused(folder, inputs, &groups(own()))));
+        if groups(sample, &inputs.origins).len() > 1 {
+            return Err(Error::Request(refused(folder, inputs, &groups(own(), &inputs.origins))));
         }
     }
     Ok(())

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! paths ──▶ files ──▶ groups ──▶ source ──▶ formats::* ──▶ session ──▶ complete ──▶ TraceWriter (or any Sink)
-//!           (walk)    (of one    (unpack,   (one per file) (same job    (racks, locality,
-//!                      cluster?)  hash)                     once, conf)  totals, queue)
+//!           (walk,    (of one    (unpack,   (one per file) (same job    (racks, locality,
+//!           or list)  cluster?)  hash)                     once, conf)  totals, queue)
 //! ```
 //!
 //! [`split`] makes several traces of a tree with the files of several clusters.
@@ -28,7 +28,9 @@ mod groups;
 pub mod limits;
 mod machines;
 mod options;
+mod origins;
 mod progress;
+mod remote;
 pub mod scale;
 mod session;
 mod source;
@@ -40,6 +42,7 @@ mod trackers;
 use std::path::PathBuf;
 
 use self::fault::format_names;
+use self::origins::in_words_of_the_store;
 use self::session::Session;
 use crate::formats::tables::TableFormat;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
@@ -56,7 +59,7 @@ pub use self::progress::Progress;
 pub use self::split::{Part, split};
 
 /// Turns the files and folders `paths` into the trace `out`, and returns its manifest. The path `-` is standard input; it stands alone
-/// and needs [`Options::format`].
+/// and needs [`Options::format`]. An address `s3://bucket/prefix` is an object or, as a folder, the objects below it.
 ///
 /// # Errors
 /// [`Error::Request`] if a path, the format or `out` is wrong, [`Error::Source`] if a file that was named is in no known
@@ -71,7 +74,7 @@ pub fn ingest(
         Work::Tables(plan) => return tables::ingest(&plan, &out.into(), options.threads(), progress),
         Work::Files(plan) => plan,
     };
-    write(&plan, &out.into(), options, progress)
+    write(&plan, &out.into(), options, progress).map_err(in_words_of_the_store)
 }
 
 /// Writes the trace of files that are read one by one.
@@ -99,7 +102,7 @@ pub fn ingest_into(
 ) -> Result<Manifest, Error> {
     match plan(paths, options)? {
         Work::Tables(plan) => tables::ingest_into(&plan, sink, options.threads(), progress),
-        Work::Files(plan) => carry_out(&plan, sink, options, progress),
+        Work::Files(plan) => carry_out(&plan, sink, options, progress).map_err(in_words_of_the_store),
     }
 }
 
@@ -133,6 +136,10 @@ struct Plan {
 }
 
 fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
+    find_work(paths, options).map_err(in_words_of_the_store)
+}
+
+fn find_work(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
     let forced = options.format.as_deref().map(Forced::of).transpose()?;
     if paths.iter().any(|path| files::is_standard_input(path))
         && (paths.len() > 1 || !matches!(forced, Some(Forced::File(_))))

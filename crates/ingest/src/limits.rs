@@ -1,5 +1,6 @@
 //! The limits of what is read from sources.
 
+use resched_objects::{LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS};
 use resched_tables::limits::Limit;
 
 use crate::formats::{
@@ -37,6 +38,18 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
     Limit::bytes("preferred hosts beside a Spark log, in memory", spark::MOST_PREFERRED as u64, SKIPPED),
+    Limit::number("objects below an address of an object store", MOST_OBJECTS as u64, "The address is refused."),
+    Limit::bytes("key of such an object", LONGEST_KEY as u64, "The address is refused."),
+    Limit::bytes(
+        "range of an object that is fetched at once",
+        LARGEST_RANGE,
+        "The rest is fetched later; two ranges are in memory.",
+    ),
+    Limit::number(
+        "times that a range is fetched again",
+        MOST_BREAKS as u64,
+        "The ingest ends: the store cannot be reached.",
+    ),
     Limit::number("applications with settings in a trace", MOST_APPLICATIONS as u64, SETTING),
     Limit::number("settings of an application", MOST_SETTINGS as u64, SETTING),
     Limit::bytes("name or value of such a setting", LONGEST_SETTING as u64, SETTING),

@@ -1,6 +1,7 @@
 //! One ingest: the state that is kept from file to file, and the steps for each job.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
@@ -15,6 +16,7 @@ use super::files::{InputFile, Inputs, is_standard_input};
 use super::groups::MOST_LISTED;
 use super::machines::Machines;
 use super::options::Options;
+use super::origins::Origins;
 use super::progress::Progress;
 use super::source::SourceFile;
 use super::timed;
@@ -30,6 +32,7 @@ pub(super) struct Session<'a> {
     sink: &'a mut dyn Sink,
     options: &'a Options,
     confs: Confs<'a>,
+    origins: &'a Origins,
     folders: Vec<Folder<'a>>,
     machines: Machines,
     /// The ids of the jobs so far: the file in which each came first, and how often it came there.
@@ -85,7 +88,8 @@ impl<'a> Session<'a> {
         let mut session = Self {
             sink,
             options,
-            confs: Confs::new(&inputs.confs),
+            confs: Confs::new(inputs),
+            origins: &inputs.origins,
             folders,
             machines: Machines::default(),
             ids: HashMap::new(),
@@ -154,7 +158,7 @@ impl<'a> Session<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Option<Fault>, Error> {
         let path = &file.path;
-        let mut source = SourceFile::open(path, &file.rest, progress)?;
+        let mut source = SourceFile::open(path, &file.rest, self.origins, progress)?;
         if source.head().is_empty() {
             let (_, cut) = source.close(path, "")?;
             return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
@@ -490,6 +494,12 @@ impl Sink for FileSink<'_, '_> {
     fn companion(&mut self, path: &str, format: &str, bytes: u64, sha256: &str) {
         let [path, format, sha256] = [path, format, sha256].map(str::to_owned);
         self.confs.push(Source { path, bytes, sha256, format });
+    }
+
+    fn beside(&mut self, path: &str, name: &str) -> Option<(String, Box<dyn Read>)> {
+        let origins = self.session.origins;
+        let path = Path::new(path).parent()?.join(name);
+        origins.object(&path).map(|object| (path.display().to_string(), Box::new(object.stream()) as Box<dyn Read>))
     }
 
     fn system(&mut self, system: System) {

@@ -1,7 +1,6 @@
 //! A source as bytes: a file, or the files of a log that rolls over. It is unpacked, hashed and counted while it is
 //! read, once.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::blocks::{Blocks, Packing};
-use super::files::is_standard_input;
+use super::origins::Origins;
 use super::progress::Progress;
 use resched_tables::Error;
 use resched_tables::store::{Source, hex};
@@ -26,14 +25,19 @@ pub(super) struct SourceFile<'a> {
 impl<'a> SourceFile<'a> {
     /// Opens a file and the files `rest` that continue it, and reads the head. The first bytes decide the packing, not
     /// the name.
-    pub(super) fn open(path: &Path, rest: &[PathBuf], progress: &'a mut dyn Progress) -> Result<Self, Error> {
-        Self::begin(path, rest, progress).map_err(Error::io(path, "read"))
+    pub(super) fn open(
+        path: &Path,
+        rest: &[PathBuf],
+        origins: &'a Origins,
+        progress: &'a mut dyn Progress,
+    ) -> Result<Self, Error> {
+        Self::begin(path, rest, origins, progress).map_err(Error::io(path, "read"))
     }
 
-    fn begin(path: &Path, rest: &[PathBuf], progress: &'a mut dyn Progress) -> io::Result<Self> {
-        let current = Some(Decoder::open(path, progress)?);
+    fn begin(path: &Path, rest: &[PathBuf], origins: &'a Origins, progress: &'a mut dyn Progress) -> io::Result<Self> {
+        let current = Some(Decoder::open(path, origins, progress)?);
         let rest = rest.iter().rev().cloned().collect();
-        let mut unpacked = Unpacked { current, rest, read: Vec::new(), cut: false };
+        let mut unpacked = Unpacked { current, rest, origins, read: Vec::new(), cut: false };
         let mut head = Vec::new();
         (&mut unpacked).take(HEAD).read_to_end(&mut head)?;
         Ok(Self { unpacked: BufReader::with_capacity(64 << 10, unpacked), head })
@@ -100,9 +104,8 @@ enum Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    fn open(path: &Path, progress: &'a mut dyn Progress) -> io::Result<Self> {
-        let file: Box<dyn Read> =
-            if is_standard_input(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+    fn open(path: &Path, origins: &Origins, progress: &'a mut dyn Progress) -> io::Result<Self> {
+        let file = origins.open(path)?;
         let stored = Stored { path: path.to_path_buf(), file, hash: Sha256::new(), bytes: 0, failed: false, progress };
         Self::new(BufReader::with_capacity(64 << 10, stored))
     }
@@ -158,6 +161,7 @@ struct Unpacked<'a> {
     current: Option<Decoder<'a>>,
     /// The files that follow, the next one last.
     rest: Vec<PathBuf>,
+    origins: &'a Origins,
     /// Those that were read.
     read: Vec<Source>,
     cut: bool,
@@ -173,7 +177,7 @@ impl Unpacked<'_> {
         let sha256 = hex(hash.finalize());
         self.read.push(Source { path: path.display().to_string(), bytes, sha256, format: String::new() });
         if let Some(path) = self.rest.pop() {
-            self.current = Some(Decoder::open(&path, progress)?);
+            self.current = Some(Decoder::open(&path, self.origins, progress)?);
         }
         Ok(())
     }
@@ -220,7 +224,8 @@ mod tests {
         paths.iter().zip(stored).for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
         let mut progress = ();
         let (first, rest) = paths.split_first().unwrap();
-        let mut source = SourceFile::open(first, rest, &mut progress).unwrap();
+        let origins = Origins::default();
+        let mut source = SourceFile::open(first, rest, &origins, &mut progress).unwrap();
         let mut content = Vec::new();
         source.content().read_to_end(&mut content).unwrap();
         let (sources, cut) = source.close(first, "test").unwrap();

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::files::{InputFile, Inputs, find, is_standard_input};
 use super::groups::{Group, groups};
+use super::origins::{Origins, in_words_of_the_store};
 use super::source::SourceFile;
 use super::trackers::{is_name_of_machine, master};
 use super::{Options, Plan, Progress, Work, tables, work};
@@ -34,6 +36,10 @@ pub struct Part {
 /// [`Error::Request`] if a path, the format or `out` is wrong, or if no file is in a known format. Errors in the content of files are
 /// returned with their part.
 pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn Progress) -> Result<Vec<Part>, Error> {
+    split_all(paths, out, options, progress).map_err(in_words_of_the_store)
+}
+
+fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn Progress) -> Result<Vec<Part>, Error> {
     let Out { path, force } = out;
     let path = &place(path)?;
     if Trace::open(path).is_ok() {
@@ -50,7 +56,7 @@ pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
     }
     let inputs = find(paths)?;
     let mut all = Vec::new();
-    for group in groups(inputs.files.iter().enumerate()) {
+    for group in groups(inputs.files.iter().enumerate(), &inputs.origins) {
         if [HADOOP, spark::FORMAT.name].contains(&group.name.as_str()) {
             all.extend(clusters(&inputs, group, progress));
         } else {
@@ -70,6 +76,7 @@ pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
             files: files.iter().filter_map(|&place| inputs.files.get(place).cloned()).collect(),
             confs: inputs.confs.clone(),
             folders: inputs.folders.clone(),
+            origins: Arc::clone(&inputs.origins),
             unreadable: 0,
             outside: 0,
         };
@@ -95,7 +102,7 @@ fn clusters(inputs: &Inputs, group: Group, progress: &mut dyn Progress) -> Vec<G
     for &place in &group.files {
         if let Some(file) = inputs.files.get(place) {
             progress.file(&file.path);
-            clusters.add(place, look(file, progress));
+            clusters.add(place, look(file, &inputs.origins, progress));
         }
     }
     clusters.into_groups(&group.name)
@@ -133,9 +140,9 @@ impl Sink for Seen {
 }
 
 /// Reads a file for its masters and machines. Damage ends the look; the ingest reports it.
-fn look(file: &InputFile, progress: &mut dyn Progress) -> Seen {
+fn look(file: &InputFile, origins: &Origins, progress: &mut dyn Progress) -> Seen {
     let mut seen = Seen::default();
-    let Ok(mut source) = SourceFile::open(&file.path, &file.rest, progress) else { return seen };
+    let Ok(mut source) = SourceFile::open(&file.path, &file.rest, origins, progress) else { return seen };
     if let Some(format) = FORMATS.iter().find(|format| (format.sniff)(source.head())) {
         let _ = (format.read)(&mut source.content(), &file.path.display().to_string(), &mut seen);
     }

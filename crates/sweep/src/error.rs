@@ -52,6 +52,12 @@ impl Error {
     }
 }
 
+impl From<resched_objects::Error> for Error {
+    fn from(error: resched_objects::Error) -> Self {
+        if error.is_request() { Self::Request(error.to_string()) } else { Self::Work(error.to_string()) }
+    }
+}
+
 impl From<resched_replay::Error> for Error {
     fn from(error: resched_replay::Error) -> Self {
         Self::Replay(Box::new(error))

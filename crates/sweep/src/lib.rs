@@ -10,7 +10,7 @@
 //!
 //! | what | modules |
 //! |---|---|
-//! | values, what is replayed, the site, metrics, places for files | `values`, `source`, `site`, `metrics`, `location`, `objects` |
+//! | values, what is replayed, the site, metrics, places for files | `values`, `source`, `site`, `metrics`, `location` |
 //! | [`SweepFile`]: the sweep file, read and checked | `world_keys`, `tune_section`, `file`, `design` |
 //! | the worlds that cells are replayed in | `world` |
 //! | [`Cell`], its result, and [`CellStore`] with the results, in a folder or an object store | `cell`, `results`, `cell_store` |
@@ -38,7 +38,6 @@ mod local;
 mod location;
 mod merge;
 mod metrics;
-mod objects;
 mod output;
 mod page;
 mod plan;

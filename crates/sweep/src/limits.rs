@@ -4,7 +4,7 @@ use resched_tables::limits::Limit;
 
 use crate::design::MOST_SETTINGS;
 use crate::file::MOST_SEEDS;
-use crate::objects::MOST_BYTES;
+use crate::location::MOST_BYTES;
 use crate::plan::MOST_CELLS;
 use crate::values::MOST_STEPS;
 

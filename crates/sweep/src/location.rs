@@ -5,13 +5,16 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use resched_objects::{Address, Objects};
 use resched_tables::store::{is_hidden, refuse_link, write_file};
 use resched_tables::whole;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::Error;
-use crate::objects::{MOST_BYTES, Objects};
+
+/// The most bytes of a plan, which lists each cell, or of a file with results of cells.
+pub(crate) const MOST_BYTES: u64 = 2 << 30;
 
 /// A place that several machines can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,17 +32,10 @@ impl Location {
     /// # Errors
     /// A text about the problem of the address.
     pub fn new(path: PathBuf) -> Result<Self, String> {
-        let Some(text) = path.to_str().filter(|text| text.contains("://")) else {
-            return Ok(Self::Folder(std::path::absolute(&path).unwrap_or(path)));
-        };
-        let expected = "expected a folder or an address, for example s3://bucket/prefix";
-        let url = Url::parse(text).map_err(|error| format!("{expected}, found `{text}` ({error})"))?;
-        match url.scheme() {
-            "file" => url.to_file_path().map(Self::Folder).map_err(|()| format!("{expected}, found `{text}`")),
-            _ if url.host_str().is_none_or(str::is_empty) => Err(format!("{expected}, found `{text}`")),
-            "s3" | "s3a" => Ok(Self::Objects(url)),
-            scheme => Err(format!("{expected}, found the scheme `{scheme}`")),
-        }
+        Ok(match Address::new(path)? {
+            Address::Path(path) => Self::Folder(std::path::absolute(&path).unwrap_or(path)),
+            Address::Objects(url) => Self::Objects(url),
+        })
     }
 
     /// Opens it. A folder need not exist yet.
@@ -86,7 +82,7 @@ impl Place {
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         match self {
             Self::Folder(folder) => read_file(&folder.join(name)),
-            Self::Objects(objects) => objects.read(name),
+            Self::Objects(objects) => Ok(objects.read(name, MOST_BYTES)?),
         }
     }
 
@@ -94,7 +90,7 @@ impl Place {
     pub(crate) fn read_all(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         match self {
             Self::Folder(folder) => names.iter().map(|name| read_file(&folder.join(name))).collect(),
-            Self::Objects(objects) => objects.read_all(names),
+            Self::Objects(objects) => Ok(objects.read_all(names, MOST_BYTES)?),
         }
     }
 
@@ -109,7 +105,7 @@ impl Place {
                 }
                 Ok(write_file(&path, &bytes)?)
             }
-            Self::Objects(objects) => objects.write(name, bytes),
+            Self::Objects(objects) => Ok(objects.write(name, bytes)?),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Where jobs and machines go on their way to the tables: a trait, and a sink that keeps them in memory.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
 use crate::Error;
 use crate::engine::{RunEngine, System};
@@ -42,6 +43,12 @@ pub trait Sink {
     /// Takes a file beside the source that was read for it: its path, its format for the manifest, its size (bytes), and the SHA-256 of
     /// its bytes, hexadecimal.
     fn companion(&mut self, _path: &str, _format: &str, _bytes: u64, _sha256: &str) {}
+
+    /// Opens the file `name` beside the source at `path`, if the source is not a file of this machine, and returns its address, too. `None` if
+    /// there is no such file, or if the reader finds it by itself.
+    fn beside(&mut self, _path: &str, _name: &str) -> Option<(String, Box<dyn Read>)> {
+        None
+    }
 
     /// Takes what ran the jobs of the source, if its content shows that.
     fn system(&mut self, _system: System) {}

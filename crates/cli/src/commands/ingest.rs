@@ -28,10 +28,10 @@ use crate::written::{Written, print_written};
 /// beside the trace. Run the same command again to resume.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched ingest /var/log/hadoop/history/done --out T\n  resched ingest sacct.csv events.json.gz --out T --force\n  resched ingest clusterdata-2011-2 --out G"
+    after_help = "Examples:\n  resched ingest /var/log/hadoop/history/done --out T\n  resched ingest sacct.csv events.json.gz --out T --force\n  resched ingest clusterdata-2011-2 --out G\n  resched ingest s3://logs/spark-history --out S"
 )]
 pub(crate) struct Args {
-    /// Files or folders to read, or `-` for standard input with --format. Folders are searched recursively; gzip and zstd are unpacked.
+    /// Files or folders to read, `s3://bucket/prefix` in an object store, or `-` for standard input with --format. Folders are searched recursively; gzip and zstd are unpacked.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The folder to write the trace to. An earlier trace there is replaced.

@@ -30,6 +30,7 @@ use self::part::{Done, Jobs};
 use self::spill::{Index, SpillWriter};
 use self::work::WorkFolder;
 use super::fault::Fault;
+use super::origins::Origins;
 use super::progress::Progress;
 use super::source::SourceFile;
 use resched_tables::Error;
@@ -144,8 +145,10 @@ fn read_shard(plan: &Plan, work: &WorkFolder, number: usize, progress: &mut dyn 
         std::fs::remove_file(&target).map_err(Error::io(&target, "remove the damaged facts"))?;
     }
     let format = plan.format()?;
+    // Tables lie on disks.
+    let origins = Origins::default();
     let mut spill = SpillWriter::create(&target, plan.partitions())?;
-    let mut source = SourceFile::open(&shard.path, &[], progress)?;
+    let mut source = SourceFile::open(&shard.path, &[], &origins, progress)?;
     (format.read)(&shard.table, &mut source.content(), &shard.path.display().to_string(), &mut spill)?;
     let (sources, cut) = source.close(&shard.path, format.name)?;
     // A shard is one file.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::fault::{Fault, no_history};
 use super::super::files::{InputFile, Inputs};
+use super::super::origins::Origins;
 use super::super::session::{LINK_OUTSIDE, MOST_NAMED};
 use super::super::source::SourceFile;
 use crate::formats::tables::{TableFormat, Use};
@@ -65,7 +66,7 @@ impl Plan {
     ) -> Result<Option<Self>, Error> {
         let mut classifier = Classifier::new(inputs, forced);
         for file in &inputs.files {
-            if !classifier.take(file)? {
+            if !classifier.take(file, &inputs.origins)? {
                 return Ok(None);
             }
         }
@@ -161,9 +162,9 @@ impl Classifier {
     }
 
     /// Takes a file; `false` if it shows that the input is to be read file by file.
-    fn take(&mut self, file: &InputFile) -> Result<bool, Error> {
+    fn take(&mut self, file: &InputFile, origins: &Origins) -> Result<bool, Error> {
         let mut silent = ();
-        let source = SourceFile::open(&file.path, &[], &mut silent)?;
+        let source = SourceFile::open(&file.path, &[], origins, &mut silent)?;
         let (head, path) = (source.head(), file.path.display().to_string());
         if head.is_empty() {
             let fault = if source.is_cut() { Fault::cut(&file.path) } else { Fault::empty(&file.path) };
@@ -179,6 +180,8 @@ impl Classifier {
                 self.format = Some(format);
                 if table.used == Use::LeftOut {
                     self.skip("usage-table-left-out");
+                } else if origins.object(&file.path).is_some() {
+                    return Err(in_a_store(&file.path, format));
                 } else {
                     self.add(file, table.name)?;
                 }
@@ -254,6 +257,15 @@ impl Classifier {
             unrecognised: self.unrecognised,
         }))
     }
+}
+
+/// Tables are read twice, and by other processes, so they must lie on a disk.
+fn in_a_store(path: &Path, format: &TableFormat) -> Error {
+    Error::Request(format!(
+        "{}: expected histories, found a {}; copy its tables to a folder, and name that",
+        path.display(),
+        format.title
+    ))
 }
 
 /// Whether a file is packed with gzip or zstd.

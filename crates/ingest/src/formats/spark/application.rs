@@ -16,6 +16,8 @@ use resched_tables::sink::Sink;
 const MOST_JOBS: usize = 10_000;
 /// About how many bytes of stages and attempts are held, enough for a million attempts; more are left out and counted.
 const MOST_HELD: usize = 512 << 20;
+/// About how many bytes the entries of a task in maps take.
+const SIZE_OF_ENTRY: usize = 300;
 /// The longest text of an attempt that is kept (bytes), as everywhere.
 const LONGEST_TEXT: usize = 16 << 10;
 
@@ -58,7 +60,7 @@ struct Job {
     end: Option<(Option<i64>, Outcome)>,
     stages: BTreeMap<i64, Stage>,
     /// The attempts at each task, by Spark's own attempt number, which grows in the order of launches.
-    tasks: BTreeMap<Key, BTreeMap<i64, Try>>,
+    tasks: BTreeMap<Key, Tries>,
     running: usize,
     /// About how many bytes it takes.
     held: usize,
@@ -75,13 +77,45 @@ struct Stage {
     kind: TaskKind,
 }
 
+/// The attempts at a task. Most tasks have one, and a node of a map has room for eleven, so that they stand in boxes.
+type Tries = BTreeMap<i64, Box<Try>>;
+
 /// An attempt at a task.
 struct Try {
     info: TaskInfo,
     stage_attempt: i64,
     /// How it ended; `None` while it runs.
     end: Option<(Outcome, Option<String>)>,
-    metrics: Metrics,
+    metrics: Kept,
+}
+
+/// The metrics that the tables keep, each `None` if it is unknown.
+#[derive(Default)]
+struct Kept {
+    read: Option<i64>,
+    records_read: Option<i64>,
+    written: Option<i64>,
+    shuffle_written: Option<i64>,
+    /// From other executors and from its own.
+    fetched: Option<i64>,
+    cpu_ns: Option<i64>,
+}
+
+impl Kept {
+    fn of(metrics: &Metrics) -> Self {
+        let fetched = amount(&metrics.shuffle_read, |read| match (read.remote_read, read.local_read) {
+            (None, None) => None,
+            (remote, local) => Some(remote.unwrap_or(0).saturating_add(local.unwrap_or(0))),
+        });
+        Self {
+            read: amount(&metrics.input, |input| input.read),
+            records_read: amount(&metrics.input, |input| input.records_read),
+            written: amount(&metrics.output, |output| output.written),
+            shuffle_written: amount(&metrics.shuffle_write, |output| output.shuffle_written),
+            fetched,
+            cpu_ns: known(metrics.cpu_ns),
+        }
+    }
 }
 
 impl<'p> Application<'p> {
@@ -245,7 +279,7 @@ impl<'p> Application<'p> {
             return sink.skip("repeated-task-start", 1);
         }
         job.running += usize::from(attempt.end.is_none());
-        tries.insert(attempt.info.id, attempt);
+        tries.insert(attempt.info.id, Box::new(attempt));
         job.held += size;
         self.held += size;
     }
@@ -272,7 +306,7 @@ impl<'p> Application<'p> {
                 // Its executor may be gone by now.
                 ended.info.host = given.info.host.take().or(ended.info.host);
                 more = ended.size().saturating_sub(given.size());
-                *given = ended;
+                **given = ended;
                 job.held += more;
                 job.running = job.running.saturating_sub(1);
             }
@@ -319,7 +353,9 @@ impl<'p> Application<'p> {
         let is_of = |stage: i64, wanted: fn(&Stage) -> bool| job.stages.get(&stage).is_some_and(wanted);
         let Some(given) = self.preferred else {
             let sources = job.tasks.iter().filter(|((stage, ..), _)| is_of(*stage, Stage::is_source));
-            return Places::inferred(sources.map(|(&key, tries)| (key, Shown::by(tries.values().map(Try::seen)))));
+            return Places::inferred(
+                sources.map(|(&key, tries)| (key, Shown::by(tries.values().map(|attempt| attempt.seen())))),
+            );
         };
         let firsts =
             job.tasks.keys().filter(|(stage, attempt, _)| *attempt == 0 && is_of(*stage, Stage::may_be_source));
@@ -416,15 +452,12 @@ impl Stage {
     }
 
     /// A task of this stage with its attempts. `prefers`: whether it prefers any place, as far as its level depends on that.
-    fn task(&self, mut task: TaskRow, tries: BTreeMap<i64, Try>, prefers: bool) -> TaskRecord {
+    fn task(&self, mut task: TaskRow, tries: Tries, prefers: bool) -> TaskRecord {
         if let Some(success) = tries.values().find(|attempt| attempt.outcome() == Outcome::Success) {
             let metrics = &success.metrics;
-            task.input_bytes = amount(&metrics.input, |input| input.read);
-            task.input_records = amount(&metrics.input, |input| input.records_read);
-            task.output_bytes = match task.kind {
-                TaskKind::Map => amount(&metrics.shuffle_write, |output| output.shuffle_written),
-                _ => amount(&metrics.output, |output| output.written),
-            };
+            task.input_bytes = metrics.read;
+            task.input_records = metrics.records_read;
+            task.output_bytes = if task.kind == TaskKind::Map { metrics.shuffle_written } else { metrics.written };
             task.finish = known_time(success.info.finish);
             task.outcome = Outcome::Success;
         } else if let Some(last) = tries.values().next_back() {
@@ -435,7 +468,7 @@ impl Stage {
         task.start = tries.values().filter_map(|attempt| known_time(attempt.info.launch)).min();
         let attempts = (0..)
             .zip(tries.into_values())
-            .map(|(number, attempt)| self.attempt(&task, number, attempt, prefers))
+            .map(|(number, attempt)| self.attempt(&task, number, *attempt, prefers))
             .collect();
         TaskRecord { task, splits: Vec::new(), attempts }
     }
@@ -443,10 +476,6 @@ impl Stage {
     fn attempt(&self, task: &TaskRow, number: i64, attempt: Try, prefers: bool) -> AttemptRow {
         let outcome = attempt.outcome();
         let Try { info, stage_attempt, end, metrics } = attempt;
-        let fetched = amount(&metrics.shuffle_read, |read| match (read.remote_read, read.local_read) {
-            (None, None) => None,
-            (remote, local) => Some(remote.unwrap_or(0).saturating_add(local.unwrap_or(0))),
-        });
         AttemptRow {
             job_id: task.job_id.clone(),
             task_id: task.task_id.clone(),
@@ -464,11 +493,11 @@ impl Stage {
             locality: info.locality.as_deref().and_then(locality).filter(|_| prefers),
             speculative: info.speculative,
             error: end.and_then(|(_, error)| error),
-            hdfs_bytes_read: amount(&metrics.input, |input| input.read),
-            hdfs_bytes_written: amount(&metrics.output, |output| output.written),
-            map_output_bytes: amount(&metrics.shuffle_write, |output| output.shuffle_written),
-            reduce_shuffle_bytes: fetched,
-            cpu_ms: known(metrics.cpu_ns).map(|ns| ns / 1_000_000),
+            hdfs_bytes_read: metrics.read,
+            hdfs_bytes_written: metrics.written,
+            map_output_bytes: metrics.shuffle_written,
+            reduce_shuffle_bytes: metrics.fetched,
+            cpu_ms: metrics.cpu_ns.map(|ns| ns / 1_000_000),
             ..AttemptRow::default()
         }
     }
@@ -476,21 +505,21 @@ impl Stage {
 
 impl Try {
     fn running(info: TaskInfo, stage_attempt: i64) -> Self {
-        Self { info, stage_attempt, end: None, metrics: Metrics::default() }
+        Self { info, stage_attempt, end: None, metrics: Kept::default() }
     }
 
-    /// About how many bytes it takes.
+    /// About how many bytes it takes, with its entries in maps.
     fn size(&self) -> usize {
         let texts = [&self.info.executor, &self.info.host, &self.info.locality];
         let error = self.end.as_ref().and_then(|(_, error)| error.as_ref());
         let texts: usize = texts.into_iter().flatten().chain(error).map(String::len).sum();
-        size_of::<Self>() + texts
+        size_of::<Self>() + SIZE_OF_ENTRY + texts
     }
 
     fn ended(end: TaskEnd) -> Self {
         let outcome = outcome_of_task(&end.reason.reason);
         let error = error(end.reason);
-        let metrics = end.metrics.unwrap_or_default();
+        let metrics = end.metrics.as_ref().map(Kept::of).unwrap_or_default();
         Self { info: end.info, stage_attempt: end.stage_attempt, end: Some((outcome, error)), metrics }
     }
 

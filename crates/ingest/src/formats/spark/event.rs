@@ -1,5 +1,7 @@
 //! The events of a log that the tables need, each as the JSON object of its line.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use super::settings::Settings;
@@ -28,8 +30,10 @@ impl Event {
     /// The event of a line: `Ok(None)` if the tables keep nothing of it, `Err` if it is damaged.
     pub(super) fn parse(line: &str) -> Result<Option<Self>, serde_json::Error> {
         let tag = name(line)?;
-        // Events of SQL and of vendors carry the name of their package.
-        let Some(name) = tag.strip_prefix("SparkListener") else { return Ok(None) };
+        // Spark writes some events of its scheduler with the name of their package, such as exclusions. Others that have one are of SQL
+        // and of vendors.
+        let own = tag.strip_prefix(PACKAGE).unwrap_or(tag.as_ref());
+        let Some(name) = own.strip_prefix("SparkListener") else { return Ok(None) };
         Ok(Some(match name {
             "LogStart" => Self::LogStart(serde_json::from_str(line)?),
             "ApplicationEnd" => Self::ApplicationEnd(serde_json::from_str(line)?),
@@ -50,6 +54,9 @@ impl Event {
     }
 }
 
+/// The package of the events of Spark's scheduler.
+const PACKAGE: &str = "org.apache.spark.scheduler.";
+
 /// The events that exclude an executor or a host, under their names since 3.1 and before.
 const EXCLUSIONS: [&str; 8] = [
     "ExecutorExcluded",
@@ -63,7 +70,7 @@ const EXCLUSIONS: [&str; 8] = [
 ];
 
 /// The name of a line's event. It is the first entry in every log, so long lines of other events need not be parsed.
-pub(super) fn name(line: &str) -> Result<String, serde_json::Error> {
+pub(super) fn name(line: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     #[derive(Deserialize)]
     struct Tag {
         #[serde(rename = "Event")]
@@ -71,8 +78,8 @@ pub(super) fn name(line: &str) -> Result<String, serde_json::Error> {
     }
     let first = line.strip_prefix(r#"{"Event":""#).and_then(|rest| rest.split_once('"'));
     match first {
-        Some((name, _)) => Ok(name.to_owned()),
-        None => Ok(serde_json::from_str::<Tag>(line)?.event),
+        Some((name, _)) => Ok(Cow::Borrowed(name)),
+        None => Ok(Cow::Owned(serde_json::from_str::<Tag>(line)?.event)),
     }
 }
 

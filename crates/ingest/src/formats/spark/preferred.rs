@@ -56,12 +56,18 @@ pub(super) struct Preferred {
 impl Preferred {
     /// The file beside the log at `path`; `None` if there is none.
     pub(super) fn beside(path: &str, sink: &mut dyn Sink) -> Result<Option<Self>, Error> {
-        let Some(path) = companion(Path::new(path)) else { return Ok(None) };
-        let failed = |error| Error::io(&path, "read")(error);
-        let mut stored = Hashed { file: File::open(&path).map_err(failed)?, hash: Sha256::new(), bytes: 0 };
-        let found = Self::read(&mut BufReader::new(&mut stored), sink).map_err(failed)?;
+        let (path, file): (String, Box<dyn Read>) = match sink.beside(path, FILE) {
+            Some(found) => found,
+            None => {
+                let Some(path) = companion(Path::new(path)) else { return Ok(None) };
+                let file = File::open(&path).map_err(Error::io(&path, "read"))?;
+                (path.display().to_string(), Box::new(file))
+            }
+        };
+        let mut stored = Hashed { file, hash: Sha256::new(), bytes: 0 };
+        let found = Self::read(&mut BufReader::new(&mut stored), sink).map_err(Error::io(Path::new(&path), "read"))?;
         let Hashed { hash, bytes, .. } = stored;
-        sink.companion(&path.display().to_string(), FORMAT, bytes, &hex(hash.finalize()));
+        sink.companion(&path, FORMAT, bytes, &hex(hash.finalize()));
         Ok(found)
     }
 
@@ -131,15 +137,18 @@ fn row(line: &str, names_application: bool) -> Option<(&str, Task, Vec<String>)>
     Some((application.trim(), task, hosts))
 }
 
-/// The file beside a log, if there is one. Nothing is beside standard input.
+/// The file beside a log on this machine, if there is one. Nothing is beside standard input or an address of an object store.
 fn companion(log: &Path) -> Option<PathBuf> {
+    if log.to_str().is_some_and(|log| log.contains("://")) {
+        return None;
+    }
     let path = log.parent()?.join(FILE);
     (path != log && log != Path::new("-") && path.is_file()).then_some(path)
 }
 
 /// The bytes of a file, hashed while they are read.
 struct Hashed {
-    file: File,
+    file: Box<dyn Read>,
     hash: Sha256,
     bytes: u64,
 }
