@@ -71,13 +71,14 @@ fn read(paths: &[PathBuf]) -> (Collected, Manifest) {
     (found, manifest)
 }
 
-/// How many tasks had preferred hosts, how many of them have a place, how many places are right, and the same of the drawn ones.
+/// How many tasks had preferred hosts, and how many hosts they preferred; of the places that they were seen on and of those that were drawn,
+/// how many are right, and how many there are.
 #[derive(Debug, Default, Clone, Copy)]
 struct Places {
     tasks: usize,
+    preferred: usize,
     seen: [usize; 2],
     drawn: [usize; 2],
-    of_all: [usize; 2],
 }
 
 #[allow(clippy::print_stderr, reason = "a test says what it compared")]
@@ -96,15 +97,20 @@ fn the_tables_hold_what_a_real_scheduler_did() {
         assert_eq!(made as usize, places.drawn[1], "{}", run.display());
         eprintln!("{}: {places:?}", run.file_name().unwrap().display());
         all.tasks += places.tasks;
+        all.preferred += places.preferred;
+        let times = (places.seen[1] + places.drawn[1]) as f64 / places.preferred as f64;
+        eprintln!("{times:.2} times as many hosts as they prefer");
+        // The applications of `multi` had executors on half of the hosts or fewer.
+        let is_multi = run.file_name().unwrap().to_string_lossy().starts_with("multi");
+        assert!(is_multi || (0.7..2.0).contains(&times), "{}: {times}", run.display());
         for n in [0, 1] {
             all.seen[n] += places.seen[n];
             all.drawn[n] += places.drawn[n];
-            all.of_all[n] += places.of_all[n];
         }
     }
     eprintln!("all: {all:?}");
     assert_eq!(all.seen[0], all.seen[1], "a host under NODE_LOCAL is always preferred");
-    assert!(all.drawn[0] * 100 >= all.drawn[1] * 40, "{all:?}");
+    assert!(all.drawn[0] * 100 >= all.drawn[1] * 25, "{all:?}");
 }
 
 /// Compares the tables of a log with what happened.
@@ -132,30 +138,26 @@ fn compare(rows: &[Row], found: &Collected) -> Places {
             _ => None,
         };
         assert_eq!(attempt.locality, level, "{id}");
-        places.count(record, of("preferred"), level);
+        places.count(record, of("preferred"), of("host"), level);
     }
     places
 }
 
 impl Places {
     /// Counts the places of a task, which truly prefers these hosts.
-    fn count(&mut self, record: &TaskRecord, preferred: &str, level: Option<Locality>) {
+    fn count(&mut self, record: &TaskRecord, preferred: &str, host: &str, level: Option<Locality>) {
         let preferred: BTreeSet<&str> = preferred.split_whitespace().collect();
         if !record.task.depends_on.is_empty() {
             assert!(record.splits.is_empty(), "{record:?}");
             return;
         }
         self.tasks += usize::from(!preferred.is_empty());
-        let of = match level {
-            Some(Locality::Node) => &mut self.seen,
-            _ => &mut self.drawn,
-        };
-        for split in &record.splits {
-            let is_right = preferred.contains(split.host.as_deref().unwrap());
-            for counts in [&mut *of, &mut self.of_all] {
-                counts[0] += usize::from(is_right);
-                counts[1] += 1;
-            }
+        self.preferred += preferred.len();
+        for place in record.splits.iter().map(|split| split.host.as_deref().unwrap()) {
+            let was_seen = level == Some(Locality::Node) && place == host;
+            let counts = if was_seen { &mut self.seen } else { &mut self.drawn };
+            counts[0] += usize::from(preferred.contains(place));
+            counts[1] += 1;
         }
     }
 }

@@ -6,6 +6,7 @@ use super::event::{
     Amounts, ApplicationStart, EndReason, Event, JobEnd, JobStart, Metrics, StageInfo, TaskEnd, TaskInfo,
 };
 use super::executors::Executors;
+use super::likely::{Likely, Task as Source};
 use super::preferred::{self, Key, Places, Preferred, Seen, Shown};
 use super::settings::Settings;
 use resched_tables::Error;
@@ -42,6 +43,8 @@ pub(super) struct Application<'p> {
     executors: Executors,
     /// The hosts that tasks prefer, if a file gives them.
     preferred: Option<&'p Preferred>,
+    /// What else they may prefer.
+    likely: Likely,
     /// Jobs that run, or that have running tasks.
     jobs: BTreeMap<i64, Job>,
     /// The jobs that each stage belongs to.
@@ -130,6 +133,7 @@ impl<'p> Application<'p> {
             version: None,
             executors: Executors::default(),
             preferred,
+            likely: Likely::default(),
             jobs: BTreeMap::new(),
             stages: BTreeMap::new(),
             held: 0,
@@ -158,6 +162,10 @@ impl<'p> Application<'p> {
             }
             Event::Environment(environment) => self.settings = environment.properties,
             Event::ExecutorAdded(added) => {
+                if let Some(cores) = known(added.info.cores) {
+                    let tasks = cores / self.settings.task_cpus();
+                    self.likely.executor_came(&added.id, &added.info.host, tasks, added.time);
+                }
                 self.executors.add(added.id, added.info.host, known(Some(added.time)), known(added.info.cores));
             }
             Event::BlockManagerAdded(added) if DRIVERS.contains(&added.manager.executor.as_str()) => {}
@@ -165,6 +173,7 @@ impl<'p> Application<'p> {
                 self.executors.add(added.manager.executor, added.manager.host, known(added.time), None);
             }
             Event::ExecutorRemoved(removed) => {
+                self.likely.executor_went(&removed.id, removed.time);
                 self.executors.remove(&removed.id, removed.time);
             }
             Event::JobStart(start) => return self.start(start, sink),
@@ -270,10 +279,16 @@ impl<'p> Application<'p> {
 
     fn task(&mut self, stage: i64, attempt: Try, sink: &mut dyn Sink) {
         if self.held > MOST_HELD {
+            self.likely.miss_start();
             return sink.skip("too-many-attempts", 1);
         }
         let size = attempt.size();
-        let Some(job) = self.job_of(stage) else { return sink.skip("task-without-job", 1) };
+        let host = self.likely.number(attempt.info.host.as_deref());
+        let (launch, has_ended) = (known_time(attempt.info.launch), attempt.end.is_some());
+        let Some(job) = self.job_of(stage) else {
+            self.likely.miss_start();
+            return sink.skip("task-without-job", 1);
+        };
         let tries = job.tasks.entry(attempt.key(stage)).or_default();
         if tries.contains_key(&attempt.info.id) {
             return sink.skip("repeated-task-start", 1);
@@ -282,6 +297,11 @@ impl<'p> Application<'p> {
         tries.insert(attempt.info.id, Box::new(attempt));
         job.held += size;
         self.held += size;
+        if has_ended {
+            self.likely.miss_start();
+        } else {
+            self.likely.started(host, launch);
+        }
     }
 
     /// The end of a task, which may come twice: if the output of a task that had ended is lost, the log reports it as
@@ -300,12 +320,14 @@ impl<'p> Application<'p> {
             of.kind = kind;
         }
         let mut more = 0;
+        let mut over = None;
         match job.tasks.get_mut(&key).and_then(|tries| tries.get_mut(&number)) {
             Some(given) if given.end.is_some() => sink.skip("repeated-task-end", 1),
             Some(given) => {
                 // Its executor may be gone by now.
                 ended.info.host = given.info.host.take().or(ended.info.host);
                 more = ended.size().saturating_sub(given.size());
+                over = Some((ended.info.host.clone(), known_time(ended.info.finish)));
                 **given = ended;
                 job.held += more;
                 job.running = job.running.saturating_sub(1);
@@ -313,6 +335,9 @@ impl<'p> Application<'p> {
             None => self.task(stage, ended, sink),
         }
         self.held += more;
+        if let Some((host, finish)) = over {
+            self.likely.ended(self.likely.number(host.as_deref()), finish);
+        }
         match self.stages.get(&stage).and_then(|jobs| jobs.first()).copied() {
             Some(job) => self.hand_over_if_done(job, sink),
             None => Ok(()),
@@ -341,6 +366,9 @@ impl<'p> Application<'p> {
         let barriers = job.stages.iter().filter(|(stage, of)| of.is_barrier && ran.contains(stage)).count();
         sink.skip("barrier-stage", barriers as u64);
         let places = self.places(&job);
+        if let Some(oldest) = self.jobs.values().filter_map(|job| job.submit).min() {
+            self.likely.forget(oldest);
+        }
         sink.skip("preferred-hosts-unknown", places.unknown);
         if places.drawn > 0 {
             sink.made("splits.host", preferred::RULE, places.drawn);
@@ -349,13 +377,12 @@ impl<'p> Application<'p> {
     }
 
     /// The hosts that the tasks of a job prefer, in stages that wait for no other.
-    fn places(&self, job: &Job) -> Places {
+    fn places(&mut self, job: &Job) -> Places {
         let is_of = |stage: i64, wanted: fn(&Stage) -> bool| job.stages.get(&stage).is_some_and(wanted);
         let Some(given) = self.preferred else {
             let sources = job.tasks.iter().filter(|((stage, ..), _)| is_of(*stage, Stage::is_source));
-            return Places::inferred(
-                sources.map(|(&key, tries)| (key, Shown::by(tries.values().map(|attempt| attempt.seen())))),
-            );
+            let tasks = sources.map(|(&key, tries)| job.source(key, tries)).collect();
+            return self.likely.places(tasks);
         };
         let firsts =
             job.tasks.keys().filter(|(stage, attempt, _)| *attempt == 0 && is_of(*stage, Stage::may_be_source));
@@ -499,6 +526,17 @@ impl Stage {
             reduce_shuffle_bytes: metrics.fetched,
             cpu_ms: metrics.cpu_ns.map(|ns| ns / 1_000_000),
             ..AttemptRow::default()
+        }
+    }
+}
+
+impl Job {
+    /// What the attempts at a task show about the hosts that it prefers.
+    fn source<'a>(&self, key: Key, tries: &'a Tries) -> Source<'a> {
+        Source {
+            key,
+            submit: self.stages.get(&key.0).and_then(|stage| stage.submits.get(&0).copied()),
+            shown: Shown::by(tries.values().map(|attempt| attempt.seen())),
         }
     }
 }

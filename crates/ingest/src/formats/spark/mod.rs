@@ -32,6 +32,7 @@
 mod application;
 mod event;
 mod executors;
+mod likely;
 mod preferred;
 mod settings;
 #[cfg(test)]
