@@ -43,14 +43,20 @@ pub(crate) fn of_hadoop(
     validity
 }
 
-/// The facts about a replay of batch tasks.
-pub(crate) fn of_batch(loaded: &Loaded, manifest: Option<&Manifest>, unfinished: Unfinished) -> Validity {
+/// The facts about a replay of batch tasks. `fitted_off`: the standard error of the cost of distance, if the cluster file says that it was
+/// fitted.
+pub(crate) fn of_batch(
+    loaded: &Loaded,
+    manifest: Option<&Manifest>,
+    unfinished: Unfinished,
+    fitted_off: Option<f64>,
+) -> Validity {
     let Loaded { machines, skipped, work, .. } = loaded;
     let mut validity = Validity::default();
     validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
     requests(skipped, work.tasks, &mut validity);
     too_large(loaded).into_iter().for_each(|fact| validity.add(fact));
-    loaded.locality.map(locality).into_iter().for_each(|fact| validity.add(fact));
+    loaded.locality.map(|cost| locality(cost, fitted_off)).into_iter().for_each(|fact| validity.add(fact));
     if let Some(manifest) = manifest {
         made(manifest, true, &mut validity);
         without_run_time(work, &mut validity);
@@ -206,14 +212,18 @@ fn too_large(loaded: &Loaded) -> Option<Fact> {
 }
 
 /// How much longer batch tasks take away from the machines that they prefer.
-fn locality(cost: LocalityCost) -> Fact {
+fn locality(cost: LocalityCost, fitted_off: Option<f64>) -> Fact {
     let of = |[_, rack, off]: [f64; 3]| {
         format!("{rack:.2} times as long in the rack of its input and {off:.2} times elsewhere")
     };
     let remedy = "Give it with `locality` in `[cost]` of a cluster file.";
     match cost {
         LocalityCost::Given(factors) => {
-            Fact::new("placement", Grade::Measured, format!("A task takes {}, as the cluster file says.", of(factors)))
+            let from = fitted_off.map_or_else(
+                || "as the cluster file says".to_owned(),
+                |error| format!("as `resched calibrate` fitted it (standard error {error:.2})"),
+            );
+            Fact::new("placement", Grade::Measured, format!("A task takes {}, {from}.", of(factors)))
         }
         LocalityCost::Fitted(factors, [racks, offs]) => {
             let says = format!(

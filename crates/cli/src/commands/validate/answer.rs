@@ -35,7 +35,7 @@ pub(super) struct OfPolicy {
     /// What it is compared with, if that is not the trace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) against: Option<Found>,
-    /// How far two real runs differ: what no replay can be better than.
+    /// How far a second run is from the first: of two real runs, what no replay can be better than.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) noise: Option<Noise>,
     /// The error of the completion times of jobs, with the mean over the seeds as the time of a job in the replay.
@@ -68,13 +68,13 @@ impl OfPolicy {
         self.over_seeds = completion_over(&all);
     }
 
-    /// The column of the second real run.
+    /// The column of the second run beside the first.
     pub(super) fn noise(&self) -> Option<Self> {
-        let Noise(validation) = self.noise.clone()?;
+        let Noise { validation, is_real } = self.noise.clone()?;
         let replay = Replay { seed: 0, validation, validity: Validity::default(), info: RunInfo::default() };
         let errors = replay.validation.errors().into_iter().collect();
         let mut column = Self {
-            label: "a second real run".to_owned(),
+            label: if is_real { "a second real run" } else { "a second run" }.to_owned(),
             against: self.against.clone(),
             errors,
             replays: vec![replay],
