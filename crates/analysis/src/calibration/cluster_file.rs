@@ -42,7 +42,6 @@ pub fn cluster_file(found: &Calibration, maker: &Maker) -> String {
 fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Result {
     if let Some(factors) = found.spark {
         head(text, maker)?;
-        machines(text, found)?;
         return spark_file::cost(text, factors);
     }
     head(text, maker)?;

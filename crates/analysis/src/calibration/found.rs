@@ -44,7 +44,7 @@ pub struct Calibration {
     /// ([`super::locality_factors`]).
     pub locality: [Fitted; 2],
     /// The same of the tasks of Spark, by stage ([`super::stage_factors`]); absent for other systems. Of such a trace, a cluster file has
-    /// these and the machines alone.
+    /// these alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spark: Option<StageFactors>,
     /// Bytes per second that a map reads ([`super::map_rate`]).

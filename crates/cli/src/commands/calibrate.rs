@@ -146,8 +146,7 @@ fn known_in_words(known: &[Known<'_>]) -> Text {
 
 fn in_words(found: &Calibration) -> Text {
     if let Some(factors) = found.spark {
-        let rows = spark_rows(factors).into_iter().chain(machine_rows(found.machines)).collect();
-        return table(&["what", "estimate", "95 % interval", "from"], rows, 1..3);
+        return table(&["what", "estimate", "95 % interval", "from"], spark_rows(factors), 1..3);
     }
     let slots = |what: &str, slots: Slots| {
         let most = slots.most.map_or_else(|| NOT.to_owned(), |most| most.to_string());

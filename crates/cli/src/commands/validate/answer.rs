@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::validation::{LocalityError, QuantityError, RelativeError, Validation, completion_over};
 use resched_tables::run::{RunCluster, RunEngine, RunInfo, RunTrace};
+use resched_tables::store::System;
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
@@ -28,6 +29,9 @@ pub(super) struct OfPolicy {
     /// The SHA-256 of the rules of its cluster, hexadecimal.
     pub(super) rules_sha256: String,
     pub(super) engine: RunEngine,
+    /// What ran the jobs; the table is in its words.
+    #[serde(skip)]
+    pub(super) system: System,
     pub(super) written_by: String,
     /// Why this policy, if it is assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
