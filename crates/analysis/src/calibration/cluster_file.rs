@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::edges::Edges;
-use super::fitted::Fitted;
+use super::fitted::{Fitted, MOST_ERROR};
 use super::found::Calibration;
 use super::locality::DEFAULT_FACTORS;
 use super::machines::{Machines, Offer};
@@ -165,9 +165,6 @@ fn head(text: &mut String, maker: &Maker) -> std::fmt::Result {
     writeln!(text, "# little data and keep their default.")?;
     writeln!(text, "\ndescription = {}", quoted(&format!("fitted by resched calibrate from {}", maker.path)))
 }
-
-/// The largest standard error that a cluster file allows.
-pub(super) const MOST_ERROR: f64 = 1e15;
 
 /// The standard errors of the values of the file, by key.
 fn standard_errors(found: &Calibration) -> BTreeMap<String, f64> {

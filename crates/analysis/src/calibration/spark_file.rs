@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use resched_tables::words::counted;
 
-use super::cluster_file::MOST_ERROR;
-use super::fitted::Fitted;
+use super::fitted::{Fitted, MOST_ERROR};
 use super::locality::{LEAST_STAGES, StageFactors};
 
 /// The sections `[cost]` and `[fitted]`. A factor that is not determined is a comment.
