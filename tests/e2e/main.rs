@@ -33,6 +33,7 @@ mod sign;
 mod site;
 mod size;
 mod spark;
+mod spark_log;
 mod support;
 mod sweep;
 mod sweep_engines;

@@ -1,6 +1,7 @@
-//! The answers of `docs/questions.md`, as a reader would get them: its commands run, and print what the page shows.
+//! The answers of `docs/questions.md` and the commands of `docs/spark.md`, as a reader would get them: their commands run, and print what
+//! the page shows.
 //!
-//! `UPDATE_DOCS=1` writes what the commands print into the page.
+//! `UPDATE_DOCS=1` writes what the commands print into the pages.
 
 use std::fs;
 
@@ -64,9 +65,20 @@ fn shown(output: &str) -> String {
 
 #[test]
 fn the_page_shows_what_its_commands_print() {
+    let (commands, questions) = check("questions");
+    assert!(commands >= 12 && questions >= 8, "{commands} commands, {questions} questions");
+}
+
+#[test]
+fn the_page_of_spark_shows_what_its_commands_print() {
+    assert_eq!(check("spark").0, 3);
+}
+
+/// Runs the commands of a page. Returns how many there are, and how many sections.
+fn check(name: &str) -> (usize, usize) {
     let dir = Dir::new();
     std::os::unix::fs::symlink(repository("traces"), dir.path("traces")).unwrap();
-    let path = repository("docs/questions.md");
+    let path = repository(&format!("docs/{name}.md"));
     let page = fs::read_to_string(&path).unwrap();
     let (mut commands, mut questions) = (0, 0);
     let (mut output, mut again) = (String::new(), String::new());
@@ -94,12 +106,12 @@ fn the_page_shows_what_its_commands_print() {
         };
         again += &format!("```{language}\n{text}```");
     }
-    assert!(commands >= 12 && questions >= 8, "{commands} commands, {questions} questions");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &again).unwrap();
     }
-    let hint = "to update docs/questions.md, run: UPDATE_DOCS=1 cargo test --workspace --test e2e questions";
+    let hint = format!("to update docs/{name}.md, run: UPDATE_DOCS=1 cargo test --workspace --test e2e questions");
     assert!(again == page || std::env::var_os("UPDATE_DOCS").is_some(), "{hint}\n{}", difference(&page, &again));
+    (commands, questions)
 }
 
 /// The first lines in which two texts differ.

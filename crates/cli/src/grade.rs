@@ -71,6 +71,9 @@ const TIMES: [&str; 8] = [
 
 /// The facts about a fitted cluster file: what the attempts do not determine keeps a default, and replays rest on it.
 pub(crate) fn of_calibration(found: &Calibration) -> Validity {
+    if let Some(own) = found.spark {
+        return of_spark(own.factors[1].value.is_some());
+    }
     let [rack, off] = found.locality;
     let fitted = [
         ("the heartbeat interval", found.heartbeat.interval),
@@ -95,4 +98,17 @@ pub(crate) fn of_calibration(found: &Calibration) -> Validity {
         }
     }
     validity
+}
+
+/// The fact about a fitted cluster file of Spark: a factor that is not fitted is assumed to be 1 in replays.
+fn of_spark(is_fitted: bool) -> Validity {
+    let fact = if is_fitted {
+        Fact::new("calibration", Grade::Measured, "How long tasks take away from their hosts is fitted to the log.")
+    } else {
+        let says = "The log does not determine how long tasks take away from their hosts; replays assume that it costs nothing.";
+        let remedy =
+            "Give it with `locality` in `[cost]` of the cluster file: it decides whether a locality wait pays.";
+        Fact::new("calibration", Grade::Assumed, says).with_remedy(remedy)
+    };
+    Validity { facts: vec![fact] }
 }

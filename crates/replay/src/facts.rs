@@ -9,6 +9,7 @@ use resched_sim::batch::{Loaded, LocalityCost, SizeRule, unit_of};
 use resched_sim::cluster_file::{Containers, Nodes};
 use resched_sim::hadoop::{self, Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
+use resched_tables::engine::System as TraceSystem;
 use resched_tables::run::Unfinished;
 use resched_tables::store::Manifest;
 use resched_tables::store::Scaled;
@@ -43,14 +44,21 @@ pub(crate) fn of_hadoop(
     validity
 }
 
-/// The facts about a replay of batch tasks.
-pub(crate) fn of_batch(loaded: &Loaded, manifest: Option<&Manifest>, unfinished: Unfinished) -> Validity {
+/// The facts about a replay of batch tasks. `fitted_off`: the standard error of the cost of distance, if the cluster file says that it was
+/// fitted.
+pub(crate) fn of_batch(
+    loaded: &Loaded,
+    manifest: Option<&Manifest>,
+    unfinished: Unfinished,
+    fitted_off: Option<f64>,
+) -> Validity {
     let Loaded { machines, skipped, work, .. } = loaded;
+    let system = manifest.and_then(|manifest| manifest.system).unwrap_or_default();
     let mut validity = Validity::default();
     validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
     requests(skipped, work.tasks, &mut validity);
     too_large(loaded).into_iter().for_each(|fact| validity.add(fact));
-    loaded.locality.map(locality).into_iter().for_each(|fact| validity.add(fact));
+    loaded.locality.map(|cost| locality(cost, fitted_off, system)).into_iter().for_each(|fact| validity.add(fact));
     if let Some(manifest) = manifest {
         made(manifest, true, &mut validity);
         without_run_time(work, &mut validity);
@@ -206,14 +214,19 @@ fn too_large(loaded: &Loaded) -> Option<Fact> {
 }
 
 /// How much longer batch tasks take away from the machines that they prefer.
-fn locality(cost: LocalityCost) -> Fact {
+fn locality(cost: LocalityCost, fitted_off: Option<f64>, system: TraceSystem) -> Fact {
     let of = |[_, rack, off]: [f64; 3]| {
-        format!("{rack:.2} times as long in the rack of its input and {off:.2} times elsewhere")
+        let [in_rack, elsewhere] = ["in the rack of its input", "elsewhere"].map(|text| system.says(text));
+        format!("{rack:.2} times as long {in_rack} and {off:.2} times {elsewhere}")
     };
     let remedy = "Give it with `locality` in `[cost]` of a cluster file.";
     match cost {
         LocalityCost::Given(factors) => {
-            Fact::new("placement", Grade::Measured, format!("A task takes {}, as the cluster file says.", of(factors)))
+            let from = fitted_off.map_or_else(
+                || "as the cluster file says".to_owned(),
+                |error| format!("as `resched calibrate` fitted it (standard error {error:.2})"),
+            );
+            Fact::new("placement", Grade::Measured, format!("A task takes {}, {from}.", of(factors)))
         }
         LocalityCost::Fitted(factors, [racks, offs]) => {
             let says = format!(
@@ -225,8 +238,10 @@ fn locality(cost: LocalityCost) -> Fact {
             Fact::new("placement", Grade::Measured, says).with_remedy(remedy)
         }
         LocalityCost::Assumed => {
-            let says = "Tasks are assumed to take as long away from their input as beside it: too few of the trace ran away from it to \
-                        tell.";
+            let beside = system.says("from their input as beside it");
+            let says = format!(
+                "Tasks are assumed to take as long away {beside}: too few of the trace ran away from there to tell."
+            );
             Fact::new("placement", Grade::Assumed, says).with_remedy(remedy)
         }
     }
@@ -336,6 +351,7 @@ const DECIDES: [Decides; 6] = [
 
 /// What rules made of all that decides an answer. `own_machines`: whether the machines are the trace's.
 fn made(manifest: &Manifest, own_machines: bool, validity: &mut Validity) {
+    let system = manifest.system.unwrap_or_default();
     let has_made_tasks = manifest.made.contains_key("tasks.task_id");
     for Decides { column, about, says, remedy } in DECIDES {
         let Some(rule) = manifest.made.get(column) else { continue };
@@ -349,7 +365,9 @@ fn made(manifest: &Manifest, own_machines: bool, validity: &mut Validity) {
         let part = rows.map_or_else(String::new, |_| format!(" for {} of the rows", percent(share)));
         // Only what is made in part can leave too little.
         let grade = if rows.is_some() { grade_of(share) } else { Grade::Assumed };
-        validity.add(Fact::new(about, grade, format!("{says} by the rule `{rule}`{part}.")).with_remedy(remedy));
+        validity.add(
+            Fact::new(about, grade, format!("{} by the rule `{rule}`{part}.", system.says(says))).with_remedy(remedy),
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use resched_tables::clock::Covered;
 use resched_tables::model::JobRow;
 use resched_tables::run::RunTrace;
 use resched_tables::sink::Collected;
-use resched_tables::store::{TimeZero, Trace, sha256};
+use resched_tables::store::{System, TimeZero, Trace, sha256};
 use resched_workload::{Workload, make_trace, read_text};
 use toml::{Table, Value as Toml};
 
@@ -136,6 +136,14 @@ impl Source {
     /// other way around.
     pub fn engine(&self) -> Engine {
         self.0.engine
+    }
+
+    /// What ran its jobs; the usual one if that is not known.
+    pub fn system(&self) -> System {
+        match self.origin() {
+            Origin::Trace(trace) => trace.manifest().system.unwrap_or_default(),
+            Origin::Tables { .. } | Origin::Workload { .. } => System::default(),
+        }
     }
 
     /// Whether its times count from a date.

@@ -428,7 +428,7 @@ impl World {
             skipped: loaded.skipped.clone(),
             window: loaded.window,
             clock: self.dated(loaded.clock),
-            validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished)
+            validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished, self.fitted_distance())
                 .and(&self.setup.known)
                 .and(&info.validity),
             trace: self.named()?,
@@ -556,6 +556,11 @@ impl World {
         let is_given = |key: &String| key == "cost.locality" || key.starts_with("cost.locality.");
         let given = self.setup.given.iter().any(is_given) || locality != ClusterConfig::default().cost.locality;
         Scope { unfinished, window, seed, unknown_request, locality: given.then_some(locality) }
+    }
+
+    /// The standard error of the cost of distance elsewhere, if the cluster file has one that was fitted.
+    fn fitted_distance(&self) -> Option<f64> {
+        self.setup.cluster.fitted.get("cost.locality.off").copied()
     }
 
     /// The tables of a workload file. They are dropped once machines and jobs are made from them. Only the data that

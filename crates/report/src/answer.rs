@@ -14,6 +14,7 @@ use resched_analysis::statistics::practical::Matters;
 use resched_analysis::statistics::sign::{Variants, untested};
 use resched_analysis::{Details, JobMetrics, Origin, Population, Run, Summary};
 use resched_tables::standing::Standing;
+use resched_tables::store::System;
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
@@ -69,6 +70,11 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// What ran the jobs: texts are in the words of this system.
+    pub(crate) fn system(&self) -> System {
+        System::of_all(self.runs.iter().filter_map(Run::replay).map(|info| info.system))
+    }
+
     /// Compares `runs`, which lie in `folders`, with the baseline of the options, or else with the first policy. Traces come last.
     ///
     /// # Errors

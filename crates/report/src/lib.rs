@@ -270,7 +270,8 @@ fn draw_charts(scene: &Scene<'_>, options: &Options, progress: &mut dyn FnMut(&s
     for chart in options.only.charts() {
         progress(chart.name);
         if let Some(svg) = (chart.draw)(scene)? {
-            let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
+            let [name, title] = [chart.name, scene.system().says(chart.title)].map(str::to_owned);
+            let caption = scene.system().caption(chart.caption);
             figures.push((chart, Figure { name, title, caption, svg }));
         } else {
             empty.push((chart.name, charts::why_empty(chart.name)));

@@ -7,6 +7,7 @@ use resched_analysis::statistics::sign::Variants;
 use resched_analysis::time::timeline::span;
 use resched_analysis::{JobMetrics, Population, Run};
 use resched_tables::clock::Zone;
+use resched_tables::store::System;
 use resched_tables::words::count;
 
 use crate::plot::clock::Clock;
@@ -56,6 +57,11 @@ pub struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
+    /// What ran the jobs: charts are in the words of this system.
+    pub(crate) fn system(&self) -> System {
+        System::of_all(self.runs.iter().filter_map(|shown| shown.run.replay()).map(|info| info.system))
+    }
+
     /// The policies `chosen` of `runs`. `population` is that of all runs.
     pub(crate) fn new(runs: &'a [Run], population: &Population, chosen: &[Chosen<'a>]) -> Self {
         let first = |policy: &Chosen<'a>| policy.runs.first().copied();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::tables::{JobBlameRow, JobPhaseRow};
 use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{Holder, InShort, Phase, Shares as InShortShares, Why};
-use resched_tables::store::{FileEntry, TableWriter};
+use resched_tables::store::{FileEntry, System, TableWriter};
 
 use crate::Error;
 use crate::answer::Answer;
@@ -52,6 +52,8 @@ pub(crate) struct Reasons {
     pub(crate) runs: Vec<Vec<Option<OfJob>>>,
     /// Whether all runs keep why their policy passed over jobs.
     pub(crate) are_kept: bool,
+    /// What ran the jobs.
+    pub(crate) system: System,
     /// What to change, where a run shows it: the advice, and the labels of the policies whose runs show it.
     pub(crate) advice: Vec<(Advice, Vec<String>)>,
 }
@@ -64,7 +66,7 @@ impl Reasons {
     pub(crate) fn new(answer: &Answer, scene: &Scene<'_>, every: usize, folders: &[PathBuf]) -> Result<Self, Error> {
         let ids = scene.ids();
         let numbers: HashMap<&str, usize> = ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
-        let mut found = Self { are_kept: true, ..Self::default() };
+        let mut found = Self { are_kept: true, system: answer.system(), ..Self::default() };
         for run in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
             let Some(folder) = folders.get(*run) else { continue };
             let why = Why::open(folder)?;

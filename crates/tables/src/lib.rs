@@ -38,6 +38,7 @@ pub mod run;
 pub mod sink;
 pub mod standing;
 pub mod store;
+mod system_words;
 pub mod texts;
 pub mod toml_file;
 pub mod validity;

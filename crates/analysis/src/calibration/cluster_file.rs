@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::edges::Edges;
-use super::fitted::Fitted;
+use super::fitted::{Fitted, MOST_ERROR};
 use super::found::Calibration;
 use super::locality::DEFAULT_FACTORS;
 use super::machines::{Machines, Offer};
 use super::slots::Slots;
+use super::spark_file;
 use super::speculation::Speculation;
 
 /// The largest interval and overhead that a cluster file allows, ms.
@@ -39,15 +40,11 @@ pub fn cluster_file(found: &Calibration, maker: &Maker) -> String {
 }
 
 fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Result {
-    let path = quoted(&maker.path);
-    writeln!(text, "# Fitted by `resched calibrate` of {} from {path}, SHA-256 {}.", maker.version, maker.sha256)?;
-    writeln!(
-        text,
-        "# Each line gives its standard error and the number n of observations. Values marked \"not determined\" have too"
-    )?;
-    writeln!(text, "# little data and keep their default.")?;
-    writeln!(text, "\ndescription = {}", quoted(&format!("fitted by resched calibrate from {}", maker.path)))?;
-
+    if let Some(factors) = found.spark {
+        head(text, maker)?;
+        return spark_file::cost(text, factors);
+    }
+    head(text, maker)?;
     writeln!(text, "\n[nodes]")?;
     if found.names_machines {
         writeln!(
@@ -157,8 +154,17 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     Ok(())
 }
 
-/// The largest standard error that a cluster file allows.
-const MOST_ERROR: f64 = 1e15;
+/// What made the file, and how to read it.
+fn head(text: &mut String, maker: &Maker) -> std::fmt::Result {
+    let path = quoted(&maker.path);
+    writeln!(text, "# Fitted by `resched calibrate` of {} from {path}, SHA-256 {}.", maker.version, maker.sha256)?;
+    writeln!(
+        text,
+        "# Each line gives its standard error and the number n of observations. Values marked \"not determined\" have too"
+    )?;
+    writeln!(text, "# little data and keep their default.")?;
+    writeln!(text, "\ndescription = {}", quoted(&format!("fitted by resched calibrate from {}", maker.path)))
+}
 
 /// The standard errors of the values of the file, by key.
 fn standard_errors(found: &Calibration) -> BTreeMap<String, f64> {

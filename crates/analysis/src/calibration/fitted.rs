@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use crate::statistics::distribution::mean;
 
+/// The largest standard error that a cluster file allows.
+pub(super) const MOST_ERROR: f64 = 1e15;
 /// The fewest observations that determine a mean, ratio or rate.
 pub const LEAST: u64 = 10;
 /// Resamples of a bootstrap: a standard error needs some 200 (Efron and Tibshirani 1993, ch. 6).

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::edges::Edges;
 use super::fitted::Fitted;
 use super::heartbeat::Heartbeat;
+use super::locality::StageFactors;
 use super::machines::Machines;
 use super::rates::ShuffleRate;
 use super::slots::Slots;
@@ -42,6 +43,10 @@ pub struct Calibration {
     /// The run time of a map in the rack of its input and elsewhere, divided by that on a node with the input
     /// ([`super::locality_factors`]).
     pub locality: [Fitted; 2],
+    /// The same of the tasks of Spark, by stage ([`super::stage_factors`]); absent for other systems. Of such a trace, a cluster file has
+    /// these alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spark: Option<StageFactors>,
     /// Bytes per second that a map reads ([`super::map_rate`]).
     pub map_rate: Fitted,
     /// Bytes per second that a reduce processes once it has sorted them ([`super::reduce_rate`]).

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use resched_tables::model::Locality;
+use serde::Serialize;
 
 use super::fitted::{Fitted, LEAST};
-use super::observed::Observed;
+use super::observed::{Attempt, Observed};
 use crate::statistics::distribution::mean;
 
 /// The default factors: Rumen's (policies A.5), as in a cluster file without them.
@@ -21,23 +22,61 @@ const WORST_ERROR: f64 = 0.25;
 /// the larger of that from the scatter of maps within jobs and that from the scatter of the `d_j` (jobs may differ in how much
 /// locality matters to them), times the factor. `n` counts the maps at the level in such jobs.
 pub fn locality_factors(observed: &Observed) -> [Fitted; 2] {
+    factors(&logs(observed, |attempt| Some(attempt.job)))
+}
+
+/// The fewest stages with tasks at both levels from which a factor is known. A replay that fits by itself asks for as many.
+pub const LEAST_STAGES: u64 = 3;
+
+/// How much longer a task of Spark takes away from the machines that it prefers, and what that is fitted to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StageFactors {
+    /// The factors in the rack of such a machine and elsewhere. `n` counts tasks.
+    pub factors: [Fitted; 2],
+    /// How many stages have tasks on such a machine and at each of these levels.
+    pub stages: [u64; 2],
+}
+
+/// As [`locality_factors`], with each stage as its own control: the stages of a job of Spark do different work. Too few stages determine
+/// nothing, and no place is better than a preferred one.
+pub fn stage_factors(observed: &Observed) -> StageFactors {
+    let logs = logs(observed, |attempt| attempt.stage);
+    let [mut rack, mut off] = factors(&logs);
+    let with_both = |level: usize| {
+        let both = |own: &&[Vec<f64>; 3]| !own[0].is_empty() && own.get(level).is_some_and(|own| !own.is_empty());
+        logs.values().filter(both).count() as u64
+    };
+    let stages = [with_both(1), with_both(2)];
+    for (own, stages) in [&mut rack, &mut off].into_iter().zip(stages) {
+        own.value = own.value.filter(|_| stages >= LEAST_STAGES).map(|factor| factor.max(1.0));
+        own.standard_error = own.standard_error.filter(|_| own.value.is_some());
+    }
+    StageFactors { factors: [rack, off], stages }
+}
+
+/// The logarithms of the run times of maps, by group and level.
+fn logs(observed: &Observed, group: impl Fn(&Attempt) -> Option<usize>) -> BTreeMap<usize, [Vec<f64>; 3]> {
     let mut logs: BTreeMap<usize, [Vec<f64>; 3]> = BTreeMap::new();
     for map in observed.attempts.iter().filter(|attempt| attempt.is_good_map()) {
-        let (Some(level), Some(time)) = (map.locality, map.run_time()) else { continue };
-        let [node, rack, off] = logs.entry(map.job).or_default();
+        let (Some(level), Some(time), Some(group)) = (map.locality, map.run_time(), group(map)) else { continue };
+        let [node, rack, off] = logs.entry(group).or_default();
         match level {
             Locality::Node => node.push(time.ln()),
             Locality::Rack => rack.push(time.ln()),
             Locality::Off => off.push(time.ln()),
         }
     }
+    logs
+}
+
+fn factors(logs: &BTreeMap<usize, [Vec<f64>; 3]>) -> [Fitted; 2] {
     let pairs = |pick: fn(&[Vec<f64>; 3]) -> &Vec<f64>| -> Vec<(&[f64], &[f64])> {
         logs.values().map(|levels| (levels[0].as_slice(), pick(levels).as_slice())).collect()
     };
     [factor(&pairs(|levels| &levels[1])), factor(&pairs(|levels| &levels[2]))]
 }
 
-/// The factor between the two groups of logarithms of each job.
+/// The factor between the two groups of logarithms of each job or stage.
 fn factor(jobs: &[(&[f64], &[f64])]) -> Fitted {
     let (mut n, mut total, mut weighted, mut squares, mut freedom) = (0, 0.0, 0.0, 0.0, 0.0);
     let mut differences = Vec::new();
@@ -76,7 +115,6 @@ mod tests {
     use resched_tables::model::TaskKind;
 
     use super::*;
-    use crate::calibration::Attempt;
 
     fn map(job: usize, locality: Locality, run: f64) -> Attempt {
         Attempt {
@@ -111,6 +149,30 @@ mod tests {
             assert!((0.005..0.1).contains(&found.standard_error.unwrap()), "{found:?}");
             assert_eq!(found.n, n);
         }
+    }
+
+    /// The two stages of each job differ by ten times, and the short one runs away from its hosts more often.
+    #[test]
+    fn factors_of_stages_are_not_confounded_by_the_stages_of_a_job() {
+        let noise = [0.9, 0.95, 1.0, 1.05, 1.1];
+        let planted = |stages: usize| {
+            let mut attempts = Vec::new();
+            for stage in 0..stages {
+                let (base, counts) = if stage % 2 == 0 { (10_000.0, [15, 5]) } else { (1_000.0, [5, 15]) };
+                for ((level, factor), count) in [(Locality::Node, 1.0), (Locality::Off, 2.0)].into_iter().zip(counts) {
+                    let of = |n: usize| map(stage / 2, level, base * factor * noise[n % 5]);
+                    attempts.extend((0..count).map(|n| Attempt { stage: Some(stage), ..of(n) }));
+                }
+            }
+            Observed { jobs: vec![Default::default(); stages], attempts, ..Observed::default() }
+        };
+        let StageFactors { factors: [rack, off], stages } = stage_factors(&planted(6));
+        assert!((off.value.unwrap() - 2.0).abs() < 0.001 && off.standard_error.unwrap() < 0.1, "{off:?}");
+        assert_eq!((rack.value, off.n, stages), (None, 60, [0, 6]));
+        assert!(locality_factors(&planted(6))[1].value.is_none_or(|by_job| by_job < 1.5));
+        // Two stages are too few, however many tasks they have.
+        let few = stage_factors(&planted(2));
+        assert_eq!((few.factors[1], few.stages), (Fitted::unknown(20), [0, 2]));
     }
 
     #[test]

@@ -21,11 +21,13 @@ mod observed;
 mod rates;
 mod slots;
 mod slowstart;
+mod spark_file;
 mod speculation;
 
 use std::path::Path;
 
 use resched_tables::model::TaskKind;
+use resched_tables::store::System;
 
 use crate::Error;
 use crate::runs::origin::{Origin, nothing_observed};
@@ -37,7 +39,7 @@ pub use fitted::{Fitted, LEAST};
 pub use found::Calibration;
 pub use heartbeat::{Heartbeat, heartbeat};
 pub use hosts::host_factors;
-pub use locality::{DEFAULT_FACTORS, locality_factors};
+pub use locality::{DEFAULT_FACTORS, LEAST_STAGES, StageFactors, locality_factors, stage_factors};
 pub use machines::{Machines, Offer, machines};
 pub use observed::{Attempt, Job, Observed};
 pub use rates::{ShuffleRate, map_rate, reduce_rate, shuffle_rate};
@@ -60,7 +62,12 @@ pub fn calibrate(dir: &Path) -> Result<Calibration, Error> {
         Origin::Observed(manifest) => manifest.rows.get("nodes").is_some_and(|&rows| rows > 0),
         Origin::Replay(_) => true,
     };
-    Ok(Calibration { names_machines, machines: machines(dir, &origin)?, ..of_attempts(&observed) })
+    let found = Calibration { names_machines, ..of_attempts(&observed) };
+    // Spark's log says what executors offer, and its tasks overlap: a core is free again before the end of its task is logged.
+    if origin.system() == Some(System::Spark) {
+        return Ok(Calibration { spark: Some(stage_factors(&observed)), ..found });
+    }
+    Ok(Calibration { machines: machines(dir, &origin)?, ..found })
 }
 
 /// Fits these attempts.
@@ -80,6 +87,7 @@ pub fn of_attempts(observed: &Observed) -> Calibration {
         locality_wait: locality_wait(observed),
         speculation: speculation(observed),
         locality: locality_factors(observed),
+        spark: None,
         map_rate: map_rate(observed),
         reduce_rate: reduce_rate(observed),
         shuffle_rate: shuffle_rate(observed),

@@ -35,6 +35,8 @@ pub struct Attempt {
     pub host: Option<usize>,
     /// Its task, as a number. Attempts at one task stand together.
     pub task: usize,
+    /// Its stage, as a number over all jobs; `None` if its task names none.
+    pub stage: Option<usize>,
     /// The kind of its task. Set-up and clean-up tasks count as such also if the source lists them among others.
     pub kind: TaskKind,
     /// When its task was assigned to a node for the first time, by the master's clock; known for the first try only.
@@ -118,6 +120,7 @@ impl Observed {
         }
         let mut tasks = Tasks::open(dir, origin)?;
         let mut hosts: HashMap<String, usize> = HashMap::new();
+        let mut stages: HashMap<(usize, String), usize> = HashMap::new();
         let mut racks = BTreeSet::new();
         for row in Rows::<AttemptRow, _>::new(checked::<AttemptRow>(dir, origin)?) {
             let row = row?;
@@ -130,11 +133,16 @@ impl Observed {
                 })
             });
             let (task, own) = tasks.of(&row.task_id)?;
+            let stage = own.and_then(|task| task.stage.clone()).map(|stage| {
+                let next = stages.len();
+                *stages.entry((job, stage)).or_insert(next)
+            });
             let succeeded = row.outcome == Outcome::Success;
             observed.attempts.push(Attempt {
                 job,
                 host,
                 task,
+                stage,
                 kind: own.map_or(row.kind, role),
                 assigned: own.filter(|_| row.attempt == 0).and_then(|task| time(task.start)),
                 learned: own.filter(|_| succeeded).and_then(|task| time(task.finish)),

@@ -63,7 +63,10 @@ fn idle<R: Compared>(runs: &[R]) -> Option<Fact> {
     let policies: BTreeSet<&str> = replays.iter().map(|(_, info)| info.label.as_str()).collect();
     // Under Hadoop, another policy could still place tasks nearer to their input.
     let has_places = replays.iter().any(|(_, info)| info.engine == RunEngine::Hadoop);
+    // Spark's stages may hold out for their hosts though each job has started at once.
+    let holds_out = replays.iter().any(|(_, info)| info.system == System::Spark);
     let says = match policies.len() {
+        1 if holds_out => return Some(Fact::new(WAITING, Grade::Measured, "No job waited for its first task.")),
         1 if has_places => return Some(Fact::new(WAITING, Grade::Measured, "No task waited for a slot.")),
         1 => "No task waited: another policy could not do better here.",
         _ if ended_alike(&replays) => "No task waited: these policies cannot differ here.",

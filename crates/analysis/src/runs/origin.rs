@@ -63,6 +63,14 @@ impl Origin {
         }
     }
 
+    /// What ran the jobs of a trace, or is simulated in a run, if that is known.
+    pub fn system(&self) -> Option<System> {
+        match self {
+            Self::Replay(info) => Some(info.system),
+            Self::Observed(manifest) => manifest.system,
+        }
+    }
+
     /// What ran the jobs of a trace, if that is known.
     pub(crate) fn observed_system(&self) -> Option<System> {
         match self {

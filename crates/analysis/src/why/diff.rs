@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use resched_tables::store::System;
 use resched_tables::words::{count, duration, name};
 use serde::Serialize;
 
@@ -70,6 +71,9 @@ pub struct Diff {
     pub baseline: String,
     /// The label of the run.
     pub run: String,
+    /// As [`Why::system`].
+    #[serde(skip)]
+    pub system: System,
     /// The number of pairs of runs, one for each seed. Times are means over them.
     pub seeds: u64,
     /// The relative change from which on a job counts as slower or faster.
@@ -181,6 +185,8 @@ pub struct Side<'a> {
     /// Whether it is what really ran. The difference of its replay from it is then the error of the model: nobody gains or loses, and
     /// phases that a log does not know are not compared.
     pub is_observed: bool,
+    /// As [`Why::system`].
+    pub system: System,
 }
 
 /// What is wrong with comparing the phases of these runs, if anything.
@@ -223,6 +229,7 @@ impl Diff {
             jobs.iter_mut().for_each(|own| own.moved = [0; Phase::ALL.len()]);
         }
         let jobs = jobs;
+        let system = System::of_all([baseline.system, run.system]);
         let sizes = Sizes::of_counts(jobs.iter().map(|own| own.job.tasks).collect());
         let all: Vec<&Pair<'_>> = jobs.iter().collect();
         let text = |text: &Option<Arc<str>>| text.as_deref().unwrap_or("–").to_owned();
@@ -247,6 +254,7 @@ impl Diff {
         Self {
             baseline: baseline.label.to_owned(),
             run: run.label.to_owned(),
+            system,
             seeds: pairs.len() as u64,
             matters,
             jobs: jobs.len() as u64,
@@ -256,7 +264,7 @@ impl Diff {
             changed,
             sentences: match baseline.is_observed {
                 true => vec![beside(&jobs, matters)],
-                false => sentences(&jobs, matters).into_iter().chain(caveat(baseline, run)).collect(),
+                false => sentences(&jobs, matters, system).into_iter().chain(caveat(baseline, run)).collect(),
             },
         }
     }
@@ -388,7 +396,7 @@ fn phases(pairs: &[(Vec<JobTime>, Vec<JobTime>)], jobs: &[Pair<'_>]) -> Vec<Move
 }
 
 /// Sentences such as "3 of 22 jobs get slower, all of user cho, by holding out for locality".
-fn sentences(jobs: &[Pair<'_>], matters: Matters) -> Vec<String> {
+fn sentences(jobs: &[Pair<'_>], matters: Matters, system: System) -> Vec<String> {
     let mut sentences = Vec::new();
     for (verdict, word) in [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")] {
         let mut by_phase: BTreeMap<Option<Phase>, Vec<&Pair<'_>>> = BTreeMap::new();
@@ -400,11 +408,11 @@ fn sentences(jobs: &[Pair<'_>], matters: Matters) -> Vec<String> {
         for (phase, own) in causes {
             let noun = if jobs.len() == 1 { "job" } else { "jobs" };
             let verb = if own.len() == 1 { "gets" } else { "get" };
-            let by = phase.map_or_else(String::new, |phase| format!(", {}", by(phase, verdict)));
+            let by = phase.map_or_else(String::new, |phase| format!(", {}", by(phase, verdict, system)));
             let change = mean(&own.iter().map(|own| own.change().value.abs()).collect::<Vec<f64>>());
             let change = change.map_or_else(String::new, |ms| format!(" ({} on average)", duration(ms)));
             let (few, all) = (count(own.len() as u64), count(jobs.len() as u64));
-            sentences.push(format!("{few} of {all} {noun} {verb} {word}{}{by}{change}.", whose(&own, jobs)));
+            sentences.push(format!("{few} of {all} {noun} {verb} {word}{}{by}{change}.", whose(&own, jobs, system)));
         }
     }
     if sentences.is_empty() {
@@ -421,10 +429,10 @@ fn beside(jobs: &[Pair<'_>], matters: Matters) -> String {
 }
 
 /// How a phase makes a job slower or faster.
-fn by(phase: Phase, verdict: Verdict) -> String {
+fn by(phase: Phase, verdict: Verdict, system: System) -> String {
     let words = match phase {
         Phase::Running => "running longer",
-        other => other.in_words(),
+        other => other.in_words(system),
     };
     match (verdict, phase) {
         (Verdict::Faster, Phase::Running) => "by running shorter".to_owned(),
@@ -434,7 +442,7 @@ fn by(phase: Phase, verdict: Verdict) -> String {
 }
 
 /// The user, or else the queue, that all or most of these jobs have in common, unless all that are compared have it.
-fn whose(jobs: &[&Pair<'_>], all: &[Pair<'_>]) -> String {
+fn whose(jobs: &[&Pair<'_>], all: &[Pair<'_>], system: System) -> String {
     let common = |what: &str, text: fn(&JobTime) -> Option<&str>| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for own in jobs {
@@ -453,5 +461,5 @@ fn whose(jobs: &[&Pair<'_>], all: &[Pair<'_>]) -> String {
         }
     };
     let by_user = common("user", |job| job.user.as_deref());
-    by_user.or_else(|| common("queue", |job| job.queue.as_deref())).unwrap_or_default()
+    by_user.or_else(|| common(system.says("queue"), |job| job.queue.as_deref())).unwrap_or_default()
 }

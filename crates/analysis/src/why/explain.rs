@@ -83,6 +83,7 @@ impl Why {
         };
         let mut explanation = Explanation {
             run: self.label.clone(),
+            system: self.system,
             about,
             has_reasons: self.has_reasons,
             jobs,
@@ -208,7 +209,7 @@ impl Explanation {
             About::Job { job_id, name: None, .. } => format!("job {}", name(job_id)),
             About::Job { job_id, name: Some(given), .. } => format!("job {} ({})", name(job_id), name(given)),
             About::User(user) => format!("the jobs of user {}", name(user)),
-            About::Queue(queue) => format!("the jobs of queue {}", name(queue)),
+            About::Queue(queue) => format!("the jobs of {} {}", self.system.says("queue"), name(queue)),
             About::All => "all jobs".to_owned(),
         }
     }

@@ -1,6 +1,7 @@
 //! What an explanation says.
 
 use resched_tables::model::{Outcome, Reason};
+use resched_tables::store::System;
 use serde::Serialize;
 
 use super::held::Resource;
@@ -42,6 +43,9 @@ pub enum About {
 pub struct Explanation {
     /// The label of the run.
     pub run: String,
+    /// As [`super::Why::system`].
+    #[serde(skip)]
+    pub system: System,
     /// What is explained.
     pub about: About,
     /// Whether the run has the reasons for which the policy passed over jobs. Without its reasons, all that waits is said to wait for a slot.

@@ -82,6 +82,8 @@ pub struct Why {
     pub has_reasons: bool,
     /// Values that could not be used, by cause.
     pub skipped: BTreeMap<String, u64>,
+    /// What ran its jobs: texts are in the words of this system.
+    pub system: System,
     /// The part of its time that is looked at, if not all of it: jobs that were submitted in it are explained.
     window: Option<RunWindow>,
     origin: Origin,
@@ -139,6 +141,7 @@ impl Why {
             jobs,
             has_reasons,
             skipped,
+            system: origin.system().unwrap_or_default(),
             window: None,
             origin: origin.clone(),
             attempts,

@@ -1,6 +1,7 @@
 //! The phases of a job.
 
 use resched_tables::model::{Reason, TaskKind};
+use resched_tables::store::System;
 use serde::Serialize;
 
 /// What a job did, or waited for. At each instant it is in one phase.
@@ -88,8 +89,12 @@ impl Phase {
         }
     }
 
-    /// As people say it: "it … for 3 s" or "jobs got slower by …".
-    pub fn in_words(self) -> &'static str {
+    /// As people of a system say it: "it … for 3 s" or "jobs got slower by …".
+    pub fn in_words(self, system: System) -> &'static str {
+        system.says(self.usual())
+    }
+
+    fn usual(self) -> &'static str {
         match self {
             Self::Dependency => "waiting for a dependency",
             Self::Starting => "being initialised and set up",

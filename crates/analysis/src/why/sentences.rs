@@ -1,6 +1,7 @@
 //! An explanation in words.
 
 use resched_tables::model::Reason;
+use resched_tables::store::System;
 use resched_tables::words::{count, duration, name};
 
 use super::explanation::{About, BlameRow, Explanation, PhaseTime};
@@ -75,10 +76,12 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let time = duration(own.ms as f64);
     let who = if explanation.jobs == 1 { ONE } else { SEVERAL };
     let Who { it, its, .. } = who;
-    let why = because(own).replace("{its}", its);
+    let system = explanation.system;
+    let why = system.says(because(own)).replace("{its}", its);
     let text = match (own.phase, own.while_running) {
         (Phase::Lost, _) => {
-            return format!("For {time}, {it} only ran on machines that were lost, and that work was done again.");
+            let on = system.says("machines");
+            return format!("For {time}, {it} only ran on {on} that were lost, and that work was done again.");
         }
         (Phase::Ending, _) => return format!("At {its} end, it took {time} to be cleaned up and reported."),
         (_, false) => format!("{} waited {time} {why}", who.capital),
@@ -99,12 +102,12 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let (idle, rows): (Vec<&BlameRow>, Vec<&BlameRow>) = rows.into_iter().partition(|row| row.holder == "idle");
     let idle = match idle.iter().map(|row| row.ms).sum::<i64>() {
         0 => String::new(),
-        ms => format!(" For {}, a slot was free or its node was down.", duration(ms as f64)),
+        ms => format!(" For {}, {}.", duration(ms as f64), system.says("a slot was free or its node was down")),
     };
     if rows.is_empty() {
         return format!("{text}.{idle}");
     }
-    let named: Vec<String> = rows.iter().take(MOST_NAMED).map(|row| holder(row, own_id)).collect();
+    let named: Vec<String> = rows.iter().take(MOST_NAMED).map(|row| holder(row, own_id, system)).collect();
     let rest: i64 = rows.iter().skip(MOST_NAMED).map(|row| row.ms).sum();
     let rest = match rows.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
@@ -150,13 +153,15 @@ fn place(phase: Phase) -> &'static str {
 }
 
 /// A holder with its part.
-fn holder(row: &BlameRow, own_id: Option<&str>) -> String {
+fn holder(row: &BlameRow, own_id: Option<&str>, system: System) -> String {
     let time = duration(row.ms as f64);
     let by = |text: &Option<String>| text.as_deref().map(|user| format!(" of {}", name(user))).unwrap_or_default();
     match (row.holder, &row.job_id) {
         ("job", Some(job_id)) if own_id == Some(job_id) => format!("the job itself, {time}"),
         ("job", Some(job_id)) => format!("{}{}, {time}", name(job_id), by(&row.user)),
-        ("idle", _) => format!("{} was free or its node was down, {time}", place(row.phase)),
+        ("idle", _) => {
+            format!("{} was free or {}, {time}", system.says(place(row.phase)), system.says("its node was down"))
+        }
         _ => format!("the limit itself, {time}"),
     }
 }

@@ -305,8 +305,8 @@ mod of_two_runs {
     use crate::why::{Diff, Side};
 
     const SIDES: [Side<'_>; 2] = [
-        Side { label: "a", has_reasons: true, is_observed: false },
-        Side { label: "b", has_reasons: true, is_observed: false },
+        Side { label: "a", has_reasons: true, is_observed: false, system: System::MapReduce1 },
+        Side { label: "b", has_reasons: true, is_observed: false, system: System::MapReduce1 },
     ];
 
     /// Three jobs of cho and two of ann; those of cho start so many s later.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::store::System;
 use serde::Serialize;
 
 use super::blame::{Divided, Holder, Kind, Ledger};
@@ -14,6 +15,9 @@ use super::timeline::{Scope, stretches};
 pub struct Top {
     /// The label of the run.
     pub run: String,
+    /// As [`Why::system`].
+    #[serde(skip)]
+    pub system: System,
     /// How many jobs there are whose completion time is known.
     pub jobs: u64,
     /// As [`Why::has_reasons`].
@@ -131,7 +135,7 @@ impl Why {
         waits.retain(|(_, waited)| *waited != [0; 2]);
         let waited = waits.into_iter().filter_map(|(row, waited)| self.waited(row, waited)).collect();
         let made_wait = self.culprits(&all, &held_alone, most);
-        Top { run: self.label.clone(), jobs, has_reasons: self.has_reasons, waited, made_wait }
+        Top { run: self.label.clone(), system: self.system, jobs, has_reasons: self.has_reasons, waited, made_wait }
     }
 
     fn waited(&self, row: usize, [waited_ms, while_running_ms]: [i64; 2]) -> Option<Waited> {

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use resched_analysis::calibration::{Calibration, Fitted, Machines, Maker, Slots, calibrate, cluster_file};
+use resched_analysis::calibration::{
+    Calibration, Fitted, LEAST_STAGES, Machines, Maker, Offer, Slots, StageFactors, calibrate, cluster_file,
+};
 use resched_policies::SiteConf;
 use resched_sim::ClusterConfig;
 use resched_tables::run;
 use resched_tables::store::{StagedFile, Trace, sha256};
 use resched_tables::whole;
+use resched_tables::words::counted;
 use serde::Serialize;
 
 use super::known::{Known, known, with_known};
@@ -90,9 +93,21 @@ fn nothing_fitted(args: &Args, found: &Calibration) -> Failure {
         true => String::new(),
         false => format!(" Its machines offer {}, but were not full.", bounds.join(" and ")),
     };
+    let few = found.spark.filter(|own| own.factors[1].value.is_none()).map_or_else(String::new, |own| {
+        let stages = own.stages[1];
+        format!(
+            " Too few tasks ran away from their hosts to fit what that costs: {} in {}, and {LEAST_STAGES} stages with tasks at both \
+             levels are needed.",
+            counted(own.factors[1].n, "task"),
+            counted(stages, "stage")
+        )
+    });
     let why = "the trace determines no value of a cluster file, so none is written";
-    let remedy = "fit a trace of job histories, or write the sizes of your machines into a cluster file";
-    Failure::request(format!("{}: {why}.{bounds} Instead, {remedy}", args.trace.display()))
+    let remedy = match found.spark {
+        Some(_) => "write the factors as `locality` in `[cost]` of a cluster file, or fit a longer log",
+        None => "fit a trace of job histories, or write the sizes of your machines into a cluster file",
+    };
+    Failure::request(format!("{}: {why}.{bounds}{few} Instead, {remedy}", args.trace.display()))
 }
 
 /// What the last line of a file that `calibrate` wrote begins with. The hash of the lines above follows.
@@ -130,6 +145,9 @@ fn known_in_words(known: &[Known<'_>]) -> Text {
 }
 
 fn in_words(found: &Calibration) -> Text {
+    if let Some(factors) = found.spark {
+        return table(&["what", "estimate", "95 % interval", "from"], spark_rows(factors), 1..3);
+    }
     let slots = |what: &str, slots: Slots| {
         let most = slots.most.map_or_else(|| NOT.to_owned(), |most| most.to_string());
         let reached = format!("{} of {} nodes", count(slots.reached), count(slots.nodes));
@@ -163,22 +181,42 @@ fn in_words(found: &Calibration) -> Text {
         let from = "gaps or reports".to_owned();
         rows.push(vec!["nodes call at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), from]);
     }
-    let Machines { cpu, memory } = found.machines;
-    let cores = |size: f64| format!("{:.3} cores", size / 1_000.0);
-    let gib = |size: f64| format!("{:.3} GiB", size / f64::from(1 << 30));
-    for (what, offer, learn) in
-        [("processor of a machine", cpu, &cores as &dyn Fn(f64) -> String), ("memory of a machine", memory, &gib)]
-    {
-        if offer.machines > 0 {
-            let size = offer.size.map_or_else(|| NOT.to_owned(), learn);
-            let from = format!("{} of {} machines full", count(offer.full), count(offer.machines));
-            rows.push(vec![what.to_owned(), size, "-".to_owned(), from]);
-        }
-    }
+    rows.extend(machine_rows(found.machines));
     let hosts = found.host_factors.iter();
     rows.extend(hosts.map(|(host, fitted)| row(&format!("host {host:?}, times as long"), *fitted, &factor, "maps")));
     table(&["what", "estimate", "standard error", "from"], rows, 1..4)
 }
+
+/// The sizes of machines, as far as the trace has requests.
+fn machine_rows(Machines { cpu, memory }: Machines) -> Vec<Vec<String>> {
+    let cores = |size: f64| format!("{:.3} cores", size / 1_000.0);
+    let gib = |size: f64| format!("{:.3} GiB", size / f64::from(1 << 30));
+    let both =
+        [("processor of a machine", cpu, &cores as &dyn Fn(f64) -> String), ("memory of a machine", memory, &gib)];
+    let row = |(what, offer, learn): (&str, Offer, &dyn Fn(f64) -> String)| {
+        let size = offer.size.map_or_else(|| NOT.to_owned(), learn);
+        let from = format!("{} of {} machines full", count(offer.full), count(offer.machines));
+        vec![what.to_owned(), size, "-".to_owned(), from]
+    };
+    both.into_iter().filter(|own| own.1.machines > 0).map(row).collect()
+}
+
+/// How much longer tasks of Spark take away from the machines that they prefer.
+fn spark_rows(found: StageFactors) -> Vec<Vec<String>> {
+    let names = ["tasks at RACK_LOCAL, times as long as at NODE_LOCAL", "tasks at ANY, times as long as at NODE_LOCAL"];
+    let row = |((name, own), stages): ((&str, Fitted), u64)| {
+        let interval =
+            own.value.zip(own.standard_error).map(|(factor, error)| [-1.0, 1.0].map(|sign| factor + sign * Z * error));
+        let interval = interval.map_or_else(|| "-".to_owned(), |[low, high]| format!("{low:.3} to {high:.3}"));
+        let value = own.value.map_or_else(|| NOT.to_owned(), |factor| format!("{factor:.3}"));
+        let few = if stages < LEAST_STAGES { ", too few" } else { "" };
+        vec![name.to_owned(), value, interval, format!("{} tasks in {}{few}", count(own.n), counted(stages, "stage"))]
+    };
+    names.into_iter().zip(found.factors).zip(found.stages).map(row).collect()
+}
+
+/// How many standard errors a 95 % interval goes to each side.
+const Z: f64 = 1.96;
 
 /// Printed instead of an estimate if there is too little data.
 const NOT: &str = "not determined";

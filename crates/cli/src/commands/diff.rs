@@ -14,6 +14,7 @@ use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, doubts, model
 use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
 use resched_analysis::{JobMetrics, Origin, Population, Run};
 use resched_replay::runs_in;
+use resched_tables::store::System;
 use resched_tables::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
@@ -66,12 +67,12 @@ struct Answer<'a> {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("diff");
     let pairs = pairs(&by_seed(&args.baseline)?, &by_seed(&args.run)?, args)?;
-    let mut sides = [const { (String::new(), true) }; 2];
+    let mut sides = [const { (String::new(), true, System::MapReduce1) }; 2];
     let mut times = Vec::with_capacity(pairs.len());
     let mut graded = Compared::default();
     let mut looked: Option<Looked> = None;
     for (before, after) in pairs {
-        let mut read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
+        let mut read = |dir: &Path, (label, has_reasons, system): &mut (String, bool, System)| {
             let mut why = Why::open(dir)?;
             // The window of the first run is that of all: it is on the clock of the trace.
             if looked.is_none() {
@@ -82,6 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 why.narrow(span, zone)?;
             }
             label.clone_from(&why.label);
+            *system = why.system;
             *has_reasons &= why.has_reasons;
             Ok::<_, Failure>(why.times())
         };
@@ -95,12 +97,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let names = [&args.baseline, &args.run].map(|path| path.display().to_string());
     let is_observed = graded.is_model_error();
     if same {
-        for ((label, _), name) in sides.iter_mut().zip(&names) {
+        for ((label, ..), name) in sides.iter_mut().zip(&names) {
             *label = format!("{label} ({name})");
         }
     }
-    let sides =
-        sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons, is_observed: false });
+    let sides = sides.each_ref().map(|(label, has_reasons, system)| Side {
+        label,
+        has_reasons: *has_reasons,
+        is_observed: false,
+        system: *system,
+    });
     let [baseline, run] = sides;
     let diff = Diff::of([Side { is_observed, ..baseline }, run], &times, args.matters);
     if diff.jobs == 0 {
@@ -290,13 +296,14 @@ fn in_words(reported: &Answer<'_>, looked: Option<Looked>) -> Text {
         .map(|own| format!("  They also differ in {}.\n", own.in_words()))
         .collect::<String>();
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
-    text += phases(&diff.phases);
+    let system = diff.system;
+    text += phases(&diff.phases, system);
     for (what, rows) in &diff.groups {
-        text += groups(what, rows, &diff.all);
+        text += groups(system.says(what), rows, &diff.all, system);
     }
     let (slower, faster): (Vec<&Changed>, Vec<&Changed>) =
         diff.changed.iter().partition(|own| own.after_ms > own.before_ms);
-    text + changed("slower most", &slower) + changed("faster most", &faster)
+    text + changed("slower most", &slower, system) + changed("faster most", &faster, system)
 }
 
 /// The quantities that are compared, as they were and as they are in the replay.
@@ -344,10 +351,10 @@ fn change(unit: TimeUnit, change: Change) -> String {
     signed(unit, change.value) + &interval.unwrap_or_default()
 }
 
-fn phases(phases: &[Moved]) -> Text {
+fn phases(phases: &[Moved], system: System) -> Text {
     let unit = unit_of(phases.iter().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &Moved| {
-        let phase = own.phase.in_words().to_owned();
+        let phase = own.phase.in_words(system).to_owned();
         vec![phase, unit.number(own.before_ms), unit.number(own.after_ms), change(unit, own.change_ms)]
     };
     let [before, after, change] = ["before", "after", "change"].map(|heading| of_unit(heading, unit));
@@ -355,12 +362,12 @@ fn phases(phases: &[Moved]) -> Text {
     shortened(&heading, phases.iter().map(row).collect(), 1..4)
 }
 
-fn phase(phase: Option<Phase>) -> String {
-    phase.map_or(UNKNOWN, Phase::in_words).to_owned()
+fn phase(phase: Option<Phase>, system: System) -> String {
+    phase.map_or(UNKNOWN, |phase| phase.in_words(system)).to_owned()
 }
 
 /// The groups that lose most and those that gain most, then small ones together, then all jobs.
-fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup) -> Text {
+fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup, system: System) -> Text {
     let ranked = ranked(&groups.iter().map(|own| (own.jobs, Some(own.change_ms.value))).collect::<Vec<_>>());
     let at = |places: &[usize]| places.iter().filter_map(|&place| groups.get(place)).collect::<Vec<_>>();
     let (shown, small) = (at(&ranked.shown), together(&at(&ranked.small), ranked.floor));
@@ -376,7 +383,7 @@ fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup) -> Text {
             unit.number(own.after_ms),
             change(unit, own.change_ms),
             signed(unit, own.through_ms),
-            phase(own.through),
+            phase(own.through, system),
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
@@ -416,7 +423,7 @@ fn together(groups: &[&DiffGroup], floor: u64) -> Option<DiffGroup> {
 /// The most jobs that get slower, and the most that get faster, in a table.
 const MOST_CHANGED: usize = 10;
 
-fn changed(heading: &str, changed: &[&Changed]) -> Text {
+fn changed(heading: &str, changed: &[&Changed], system: System) -> Text {
     if changed.is_empty() {
         return Text::default();
     }
@@ -432,11 +439,11 @@ fn changed(heading: &str, changed: &[&Changed]) -> Text {
             unit.number(own.after_ms),
             signed(unit, own.after_ms - own.before_ms),
             signed(unit, own.through_ms),
-            phase(own.through),
+            phase(own.through, system),
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
-    let heading = [heading, "user", "queue", "size", &before, &after, &change, &through, "in phase"];
+    let heading = [heading, "user", system.says("queue"), "size", &before, &after, &change, &through, "in phase"];
     let more = match changed.len().saturating_sub(MOST_CHANGED) {
         0 => String::new(),
         more => format!("{} more; `--json` and `--csv` print all\n", of_jobs(more as u64)),

@@ -9,6 +9,7 @@ use resched_analysis::why::{
 };
 use resched_analysis::{Origin, Run};
 use resched_tables::reference::nearest;
+use resched_tables::store::System;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -160,11 +161,12 @@ fn in_words(explanation: &Explanation, within: &str) -> Text {
     if matches!(explanation.about, About::Job { .. }) {
         text += time_line(explanation);
     }
-    text += phases(&explanation.phases);
+    let system = explanation.system;
+    text += phases(&explanation.phases, system);
     if !explanation.blame.is_empty() {
-        text += blame(&explanation.blame);
+        text += blame(&explanation.blame, system);
         text += blamed("by user", &explanation.users);
-        text += blamed("by queue", &explanation.queues);
+        text += blamed(system.says("by queue"), &explanation.queues);
     }
     if explanation.left_out > 0 {
         text += &format!("\nleft out: {} whose completion time is not known\n", of_jobs(explanation.left_out));
@@ -186,16 +188,16 @@ fn text(text: Option<&str>) -> String {
 }
 
 /// A phase in words, with whether other tasks ran meanwhile.
-fn phase_in_words(phase: Phase, while_running: bool) -> String {
+fn phase_in_words(phase: Phase, while_running: bool, system: System) -> String {
     let meanwhile = if while_running { ", while other tasks ran" } else { "" };
-    format!("{}{meanwhile}", phase.in_words())
+    format!("{}{meanwhile}", phase.in_words(system))
 }
 
 fn time_line(explanation: &Explanation) -> Text {
     let begin = explanation.timeline.first().map_or(0, |row| row.from);
     let unit = unit_of(explanation.timeline.iter().map(|row| row.to - begin));
     let row = |own: &TimelineRow| {
-        let phase = phase_in_words(own.phase, own.while_running);
+        let phase = phase_in_words(own.phase, own.while_running, explanation.system);
         vec![time(unit, own.from - begin), time(unit, own.to - begin), phase]
     };
     shortened(
@@ -205,16 +207,16 @@ fn time_line(explanation: &Explanation) -> Text {
     )
 }
 
-fn phases(phases: &[PhaseTime]) -> Text {
+fn phases(phases: &[PhaseTime], system: System) -> Text {
     let unit = unit_of(phases.iter().map(|row| row.ms));
     let row = |own: &PhaseTime| {
         let share = format!("{:.1} %", 100.0 * own.share);
-        vec![phase_in_words(own.phase, own.while_running), own.reason.to_string(), time(unit, own.ms), share]
+        vec![phase_in_words(own.phase, own.while_running, system), own.reason.to_string(), time(unit, own.ms), share]
     };
     shortened(&["phase", "reason", &of_unit("time", unit), "share"], phases.iter().map(row).collect(), 2..4)
 }
 
-fn blame(blame: &[BlameRow]) -> Text {
+fn blame(blame: &[BlameRow], system: System) -> Text {
     let unit = unit_of(blame.iter().map(|row| row.ms));
     let row = |own: &BlameRow| {
         let holder = own.job_id.as_deref().unwrap_or(own.holder);
@@ -222,12 +224,12 @@ fn blame(blame: &[BlameRow]) -> Text {
             holder.to_owned(),
             text(own.user.as_deref()),
             text(own.queue.as_deref()),
-            phase_in_words(own.phase, own.while_running),
+            phase_in_words(own.phase, own.while_running, system),
             time(unit, own.ms),
             format!("{:.1}", own.held),
         ]
     };
-    let heading = ["to blame", "user", "queue", "phase", &of_unit("time", unit), "held × s"];
+    let heading = ["to blame", "user", system.says("queue"), "phase", &of_unit("time", unit), "held × s"];
     shortened(&heading, blame.iter().map(row).collect(), 4..6)
 }
 
@@ -243,25 +245,25 @@ fn blamed(what: &str, blamed: &[Blamed]) -> Text {
 }
 
 fn in_tables(top: &Top, within: &str) -> Text {
-    let (first, second) = (waited(&top.waited), made_wait(&top.made_wait));
+    let (first, second) = (waited(&top.waited, top.system), made_wait(&top.made_wait, top.system));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
     Text::from(format!("{} under {}{within}\n\n", of_jobs(top.jobs), top.run)) + first + "\n" + second + known
 }
 
-fn waited(rows: &[Waited]) -> Text {
+fn waited(rows: &[Waited], system: System) -> Text {
     let times: [fn(&Waited) -> i64; 3] = [|row| row.completion_ms, |row| row.waited_ms, |row| row.while_running_ms];
     let units = times.map(|of| unit_of(rows.iter().map(of)));
     let row = |own: &Waited| {
         let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
         cells.extend(times.iter().zip(units).map(|(of, unit)| time(unit, of(own))));
-        cells.push(own.phase.map_or(UNKNOWN, |phase| phase.in_words()).to_owned());
+        cells.push(own.phase.map_or(UNKNOWN, |phase| phase.in_words(system)).to_owned());
         cells
     };
     let [completion, waited, running] = units;
     let heading = [
         "waited longest",
         "user",
-        "queue",
+        system.says("queue"),
         &of_unit("completion", completion),
         &of_unit("waited", waited),
         &of_unit("while running", running),
@@ -270,7 +272,7 @@ fn waited(rows: &[Waited]) -> Text {
     table(&heading, rows.iter().map(row).collect(), 3..6)
 }
 
-fn made_wait(rows: &[Culprit]) -> Text {
+fn made_wait(rows: &[Culprit], system: System) -> Text {
     let times: [fn(&Culprit) -> i64; 2] = [|row| row.waited_ms, |row| row.while_running_ms];
     let units = times.map(|of| unit_of(rows.iter().map(of)));
     let row = |own: &Culprit| {
@@ -279,6 +281,12 @@ fn made_wait(rows: &[Culprit]) -> Text {
         cells
     };
     let [waited, running] = units;
-    let heading = ["made others wait", "user", "queue", &of_unit("waited", waited), &of_unit("while running", running)];
+    let heading = [
+        "made others wait",
+        "user",
+        system.says("queue"),
+        &of_unit("waited", waited),
+        &of_unit("while running", running),
+    ];
     table(&heading, rows.iter().map(row).collect(), 3..5)
 }

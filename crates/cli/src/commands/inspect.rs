@@ -32,10 +32,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 fn as_text(found: &Inspection, all_sources: bool) -> Text {
+    let system = found.system.unwrap_or_default();
+    let [node, rack, off] = system.levels();
     let mut rows = vec![
         row("jobs", &count(found.jobs)),
         row("time span", &duration(found.span_ms.map(|ms| ms as f64))),
-        row("machines", &count(found.nodes)),
+        row(system.says("machines"), &count(found.nodes)),
         row("splits", &count(found.splits)),
         row("map input", &format!("{} bytes", count(found.map_input_bytes))),
     ];
@@ -50,10 +52,9 @@ fn as_text(found: &Inspection, all_sources: bool) -> Text {
         rows.push(row(&format!("tasks, {kind}"), &count(n)));
     }
     let locality = &found.locality;
-    for (level, n) in
-        [("node", locality.node), ("rack", locality.rack), ("off", locality.off), ("unknown", locality.unknown)]
+    for (level, n) in [(node, locality.node), (rack, locality.rack), (off, locality.off), ("unknown", locality.unknown)]
     {
-        rows.push(row(&format!("successful maps, {level}"), &count(n)));
+        rows.push(row(&format!("{}, {level}", system.says("successful maps")), &count(n)));
     }
     let by_name = [
         ("job", &found.job_outcome),

@@ -17,7 +17,7 @@ use resched_replay::{Engine, Files, ReadyPolicy, RunFolders, Setup, Threads, Wor
 use resched_robust::{Asked, Plan};
 use resched_tables::clock::Zone;
 use resched_tables::run::{self, RowSink, RunBound, RunClock, RunInfo, RunWindow, Unfinished};
-use resched_tables::store::{Out, changed_files};
+use resched_tables::store::{Out, System, changed_files};
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
@@ -93,6 +93,9 @@ pub(super) struct Done {
     pub(super) dir: PathBuf,
     #[serde(skip)]
     pub(super) label: String,
+    /// What ran the jobs; the table is in its words.
+    #[serde(skip)]
+    system: System,
     /// The number of jobs that were replayed, whether they succeeded or not.
     #[serde(skip)]
     jobs: u64,
@@ -328,6 +331,7 @@ fn replay_and_keep<R: Kept>(
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label().to_owned(),
+            system: info.map(|info| info.system).unwrap_or_default(),
             dir,
             jobs,
             wall_ms,
@@ -439,9 +443,10 @@ pub(super) fn summary(done: &[Done], metrics: &[Metric], baseline: usize) -> Tex
         column("mean starvation", times(|done| done.summary.mean_starvation_ms));
     }
     if done.iter().any(|done| done.summary.locality.is_some()) {
-        column("node", Box::new(|done| share(done, |counts| counts.node)));
-        column("rack", Box::new(|done| share(done, |counts| counts.rack)));
-        column("off", Box::new(|done| share(done, |counts| counts.off)));
+        let [node, rack, off] = System::of_all(done.iter().map(|done| done.system)).levels();
+        column(node, Box::new(|done| share(done, |counts| counts.node)));
+        column(rack, Box::new(|done| share(done, |counts| counts.rack)));
+        column(off, Box::new(|done| share(done, |counts| counts.off)));
     }
     for metric in metrics {
         let own = |done: &Done| value(metric, done.metrics.get(&metric.name).copied().flatten());

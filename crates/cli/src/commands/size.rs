@@ -137,7 +137,7 @@ fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
     let name = &asked.metric.name;
     let is_first = AtomicBool::new(true);
     let answer = size::size(asked, kept, args.threads.get(), &|step| match step {
-        Step::Size { size, jobs } => progress.begin(sized(size, asked.vary), jobs),
+        Step::Size { size, jobs } => progress.begin(sized(size, asked), jobs),
         Step::Jobs(more) => progress.jobs(more),
         Step::Replayed { size, value } => {
             progress.replayed();
@@ -145,7 +145,7 @@ fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
                 let value = asked.metric.in_words(value);
                 progress.print_line(&format!(
                     "{}: {name} {value} with the first of {} seeds",
-                    sized(size, asked.vary),
+                    sized(size, asked),
                     asked.seeds
                 ));
             }
@@ -157,7 +157,7 @@ fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
 
 /// A probe in a line.
 fn probed(asked: &Sizing, probe: &Probe) -> String {
-    let (at, name) = (sized(probe.size, asked.vary), &asked.metric.name);
+    let (at, name) = (sized(probe.size, asked), &asked.metric.name);
     let words = |value: f64| asked.metric.in_words(value);
     match probe.mean {
         None => format!("{at}: {}", note(probe)),
@@ -176,7 +176,7 @@ fn in_words(asked: &Sizing, answer: &Answer, sentences: &[String], out: Option<&
         let MeanInterval { mean, low, high } =
             probe.mean.unwrap_or(MeanInterval { mean: f64::NAN, low: None, high: None });
         let mean = Some(mean).filter(|mean| !mean.is_nan());
-        vec![sized(probe.size, asked.vary), end(mean), end(low), end(high), note(probe)]
+        vec![sized(probe.size, asked), end(mean), end(low), end(high), note(probe)]
     };
     let heading = ["size", &asked.metric.name, "95 % from", "to", "within the bound"];
     let sentences: String = sentences.iter().map(|sentence| format!("{sentence}\n")).collect();

@@ -16,7 +16,7 @@ use resched_policies::PolicySpec;
 use resched_replay::{ReadBy, World, usual_schedulers};
 use resched_sim::Skipped;
 use resched_tables::model::JobRow;
-use resched_tables::store::Trace;
+use resched_tables::store::{System, Trace};
 use resched_tables::validity::Validity;
 
 use self::against::{Against, AgainstArgs};
@@ -102,6 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for own in &mut reported {
         own.errors = mean_errors(&own.replays);
         own.compare_over_seeds();
+        own.system = own.replays.first().map(|replay| replay.info.system).unwrap_or_default();
         own.validity = own.replays.first().map(|replay| replay.validity.clone()).unwrap_or_default();
         own.grade = own.validity.grade();
         if let Some(Replay { info, .. }) = own.replays.first() {
@@ -115,6 +116,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     args.format.print_lines(&reported, || in_words(&reported, observed.jobs.len(), &world.skipped()))
 }
+
+/// What a job that is not compared counts for.
+const OF_ALL: &str = "map run times, places of maps and running tasks are those of all jobs in both runs, because a job that failed held \
+                      slots, too";
 
 /// Keeps the most probable candidate, and says how probable all are.
 fn most_probable(mut reported: Vec<OfPolicy>, queues: usize) -> Vec<OfPolicy> {
@@ -164,15 +169,21 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
     let noise = reported.first().and_then(OfPolicy::noise);
     let columns: Vec<Vec<String>> = reported.iter().chain(&noise).map(|own| own.cells(jobs)).collect();
     let compares = reported.iter().any(|own| own.against.is_some());
+    let system = System::of_all(reported.iter().map(|own| own.system));
     let is_shown = |(_, (_, of_others)): &(usize, &(&str, bool))| compares || !of_others;
+    // A row about maps, which Spark has not, says nothing.
+    let is_known = |(place, _): &(usize, &(&str, bool))| {
+        system != System::Spark || columns.iter().any(|column| column.get(*place).is_some_and(|cell| cell != "-"))
+    };
     let row = |(place, (name, _)): (usize, &(&str, bool))| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
-        std::iter::once((*name).to_owned()).chain(cells).collect()
+        std::iter::once(system.says(name).to_owned()).chain(cells).collect()
     };
     let heading: Vec<&str> = std::iter::once("error of the replay")
         .chain(reported.iter().chain(&noise).map(|own| own.label.as_str()))
         .collect();
-    let mut text = table(&heading, ROWS.iter().enumerate().filter(is_shown).map(row).collect(), 1..heading.len());
+    let mut text =
+        table(&heading, ROWS.iter().enumerate().filter(is_shown).filter(is_known).map(row).collect(), 1..heading.len());
     if let Some(own) = reported.first() {
         text += &against::in_words(own.against.as_ref());
     }
@@ -189,8 +200,7 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
         }
     }
     if reported.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
-        text += "Completion times and makespans are those of the jobs compared; map run times, places of maps and running tasks are \
-                 those of all jobs in both runs, because a job that failed held slots, too.\n";
+        text += &format!("Completion times and makespans are those of the jobs compared; {}.\n", system.says(OF_ALL));
     }
     for own in reported {
         if let Some(guess) = &own.guess {

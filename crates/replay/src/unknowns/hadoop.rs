@@ -16,7 +16,10 @@ pub(super) const LOCALITY: Unknown = Unknown {
     title: "cost of distance",
     from: "from none, as on fast networks, to Rumen's factors; if fitted, two standard errors to each side",
     variants: |open| {
-        if open.engine != Engine::Hadoop || !open.hadoop()?.loaded.workload.has_places() {
+        if open.engine == Engine::Batch {
+            return super::production::distance(open);
+        }
+        if !open.hadoop()?.loaded.workload.has_places() {
             return Ok(Vec::new());
         }
         let [node, rack, off] = open.config().cost.locality;

@@ -1,8 +1,8 @@
 //! What a production trace leaves open.
 
-use resched_sim::batch::SizeRule;
+use resched_sim::batch::{LocalityCost, SizeRule};
 
-use super::{Change, Open, Unknown, other_ways};
+use super::{Change, Changes, Open, Unknown, other_ways};
 use crate::facts::SMALL;
 use crate::world::Setup;
 use resched_policies::Engine;
@@ -104,6 +104,24 @@ pub(super) const LIMITS: Unknown = Unknown {
         Ok(vec![(format!("with limits of {LIMIT:.0} times the run time"), Change::Limits(LIMIT))])
     },
 };
+
+/// How many times as long a task takes away from the machines that it prefers, if neither the log nor a cluster file says it. A factor
+/// that a replay fits to its log, or that `calibrate` fitted, is not open.
+pub(super) fn distance(open: &Open<'_>) -> Changes {
+    if open.world.batch()?.locality != Some(LocalityCost::Assumed) {
+        return Ok(Vec::new());
+    }
+    let [node, rack, off] = open.config().cost.locality;
+    let of = |share: f64| [node, rack, off].map(|factor| node + (factor - node) * share);
+    let set = |share: f64, says: &str| {
+        let change = setup_with(open, |setup| {
+            setup.cluster.cost.locality = of(share);
+            setup.given.insert("cost.locality".to_owned());
+        });
+        (says.to_owned(), change)
+    };
+    Ok(vec![set(0.5, "with half of Rumen's cost of distance"), set(1.0, "with Rumen's cost of distance")])
+}
 
 fn setup_with(open: &Open<'_>, change: impl FnOnce(&mut Setup)) -> Change {
     let mut setup = open.setup().clone();

@@ -32,7 +32,7 @@ class JobTable {
     ];
     if (jobs.names.any) columns.push(text("Name", jobs.names));
     if (jobs.users.any) columns.push(text("User", jobs.users));
-    if (jobs.queues.any) columns.push(text("Queue", jobs.queues));
+    if (jobs.queues.any) columns.push(text(jobs.Queue, jobs.queues));
     columns.push({ title: "Tasks", key: (job) => jobs.tasks[job], cell: (job) => count(jobs.tasks[job]) });
     const since = timesUpTo(data.span);
     const submitted = data.clock ? dateAndTime : since;
@@ -67,19 +67,19 @@ class JobTable {
     });
     this.searched = search;
     this.chosen = new Map();
-    const filter = (label, values, of) => {
+    const filter = (label, values, of, name = label.toLowerCase()) => {
       const options = [["", "all"], ...values.map((value, place) => [String(place), value])];
       const act = (chosen) => {
         this.filters.set(label, chosen === "" ? null : (job) => of(job) === Number(chosen));
         this.find();
       };
       const made = choice(label, options, act);
-      this.chosen.set(label.toLowerCase(), { select: made.querySelector("select"), values, act });
+      this.chosen.set(name, { select: made.querySelector("select"), values, act });
       return made;
     };
-    const byWords = (label, words) => (words.words.length > 1 ? [filter(label, words.words, (job) => words.of[job])] : []);
+    const byWords = (label, words, name) => (words.words.length > 1 ? [filter(label, words.words, (job) => words.of[job], name)] : []);
     const form = element("form", { class: "filter", role: "search" }, element("label", {}, "Search ", search),
-      ...byWords("User", jobs.users), ...byWords("Queue", jobs.queues), filter("Size", SIZES, (job) => jobs.sizes[job]),
+      ...byWords("User", jobs.users), ...byWords(jobs.Queue, jobs.queues, "queue"), filter("Size", SIZES, (job) => jobs.sizes[job]),
       this.found, button("Save as CSV", () => this.save()));
     form.addEventListener("submit", (event) => event.preventDefault());
     return form;

@@ -30,7 +30,8 @@ function decoded(packed) {
   packed.submits.reduce((sum, since, job) => (submits[job] = sum + since), 0);
   const words = ({ words, of }) => ({ words, of, text: (job) => words[of[job]] ?? "", any: words.length > 0 });
   const own = { names: words(packed.names), users: words(packed.users), queues: words(packed.queues) };
-  return { ...packed, ...own, submits, count: submits.length, number: (job) => job * packed.every + 1 };
+  const capital = packed.queue[0].toUpperCase() + packed.queue.slice(1);
+  return { ...packed, ...own, Queue: capital, submits, count: submits.length, number: (job) => job * packed.every + 1 };
 }
 
 const state = {

@@ -45,7 +45,7 @@ function holder(number, job, by, explain) {
 // Who made a job wait: a row for each policy.
 function blameTable(job, explain) {
   const { blame, waits } = data.why;
-  const lists = [["job", blame.jobs], ["user", blame.users], ["queue", blame.queues]].filter(([, list]) => list !== null);
+  const lists = [["job", blame.jobs], ["user", blame.users], [jobs.queue, blame.queues]].filter(([, list]) => list !== null);
   const rows = policies.map((look, policy) => {
     const waited = waits.reduce((sum, name) => sum + (measures.get(name).runs[policy][job] ?? 0), 0);
     const cells = lists.map(([by, list]) => {
@@ -99,7 +99,7 @@ function whySentences(job) {
 // What explains a job. `explain` opens another one.
 function why(job, explain) {
   const facts = [jobs.names.text(job), jobs.users.any ? `user ${jobs.users.text(job) || UNKNOWN}` : "",
-    jobs.queues.any ? `queue ${jobs.queues.text(job) || UNKNOWN}` : "", jobs.tasks[job] === 1 ? "1 task" : `${count(jobs.tasks[job])} tasks`,
+    jobs.queues.any ? `${jobs.queue} ${jobs.queues.text(job) || UNKNOWN}` : "", jobs.tasks[job] === 1 ? "1 task" : `${count(jobs.tasks[job])} tasks`,
     data.clock ? `submitted ${clockTime(jobs.submits[job])}` : `submitted ${time(jobs.submits[job])} after the first`].filter((text) => text !== "");
   return element("div", { class: "why" },
     element("h4", {}, `Job ${jobs.number(job)}: ${jobs.ids[job]}`),

@@ -36,9 +36,9 @@ const MOST: usize = 5;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let runs: Vec<&Run> = scene.runs.iter().map(|shown| shown.run).collect();
-    let found = WAYS
-        .into_iter()
-        .map(|(by, title)| (title, largest(groups(&runs, scene.baseline, by, Zone::default()), runs.len())));
+    let found = WAYS.into_iter().map(|(by, title)| {
+        (scene.system().says(title), largest(groups(&runs, scene.baseline, by, Zone::default()), runs.len()))
+    });
     let found: Vec<(&str, Vec<Vec<GroupRow>>)> = found.filter(|(_, categories)| categories.len() > 1).collect();
     let times = || found.iter().flat_map(|(_, rows)| rows.iter().flatten()).flat_map(ends).flatten();
     let (least, most) = (times().fold(f64::MAX, f64::min), times().fold(0.0, f64::max));

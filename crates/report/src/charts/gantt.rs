@@ -111,7 +111,7 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
         own.iter().enumerate().map(|(number, job)| (job.1, area_colour(number))).collect();
     // Each run has as much room as its lines need.
     let plot = |lines: &Lines<'_>| {
-        let mut y = Axis::exact("Nodes", 0.0, lines.count as f64, 1, 0.0);
+        let mut y = Axis::exact(scene.system().says("Nodes"), 0.0, lines.count as f64, 1, 0.0);
         y.ticks.clear();
         (y, (LINE * lines.count as u32).max(LEAST_HEIGHT))
     };
@@ -147,7 +147,7 @@ fn fill(area: &Area<'_>, corners: [(i32, i32); 2], colour: RGBColor) -> Drawn {
 fn draw_shares(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock) -> Result<String, Error> {
     let bands: Vec<Bands> = scene.runs.iter().map(|shown| Bands::of(shown.run, clock)).collect();
     let most = scene.runs.iter().map(|shown| shown.run.nodes.len()).max().unwrap_or(0);
-    let y = Axis::exact("Nodes", 0.0, most as f64, 3, 1.0);
+    let y = Axis::exact(scene.system().says("Nodes"), 0.0, most as f64, 3, 1.0);
     let plots = vec![(y, AGGREGATED); bands.len()];
     let of = if bands.iter().all(|bands| bands.slots.is_some()) { "slots of a node" } else { "most tasks of a node" };
     let sheet = Sheet { note: format!("{}; share of the {of} in use", sheet.note), ..sheet.clone() };

@@ -34,7 +34,12 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             false => Some(maps as f64),
         }
     };
-    let part = |(level, (label, fill))| Part { label, fill, values: scene.values(|job| value(job, level)) };
+    let part = |(level, (label, fill))| Part {
+        label: scene.system().says(label),
+        fill,
+        values: scene.values(|job| value(job, level)),
+    };
     let parts: Vec<Part> = LEVELS.into_iter().enumerate().map(part).collect();
-    draw_bars(scene, CHART.name, What::Number(if shares { "Maps (%)" } else { "Maps" }), &parts)
+    let number = scene.system().says(if shares { "Maps (%)" } else { "Maps" });
+    draw_bars(scene, CHART.name, What::Number(number), &parts)
 }

@@ -30,5 +30,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         }
     };
     let measures = [Measure::share("On the node (%)", near(1)), Measure::share("In the rack (%)", near(2))];
-    draw_against_size(scene, CHART.name, "Maps of the job", &measures)
+    draw_against_size(scene, CHART.name, scene.system().says("Maps of the job"), &measures)
 }

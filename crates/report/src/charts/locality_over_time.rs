@@ -27,7 +27,8 @@ const FEWEST_CELLS: usize = 8;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let near = |levels: usize| {
-        Measure::new(if levels > 1 { "In the rack (%)" } else { "On the node (%)" }, move |run, cells| {
+        let title = if levels > 1 { "In the rack (%)" } else { "On the node (%)" };
+        Measure::new(scene.system().says(title), move |run, cells| {
             let share = |maps: [u64; 3]| {
                 let (near, all) = (maps.iter().take(levels).sum::<u64>(), maps.iter().sum::<u64>());
                 (all > 0).then(|| 100.0 * near as f64 / all as f64)
@@ -39,5 +40,11 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let maps: Vec<usize> = scene.jobs.iter().map(maps).collect();
     let fewest = maps.iter().copied().min().unwrap_or(0);
     let cells = (fewest / MAPS_OF_CELL).clamp(FEWEST_CELLS, FEW_CELLS);
-    draw_over_time(scene, CHART.name, &scene.sheet_of("launched maps", maps), cells, &[near(1), near(2)])
+    draw_over_time(
+        scene,
+        CHART.name,
+        &scene.sheet_of(scene.system().says("launched maps"), maps),
+        cells,
+        &[near(1), near(2)],
+    )
 }

@@ -102,6 +102,8 @@ struct Jobs<'a> {
     names: Words<'a>,
     users: Words<'a>,
     queues: Words<'a>,
+    /// What the system calls a queue.
+    queue: &'static str,
     /// When they were submitted: ms since the one before.
     submits: Vec<i64>,
     tasks: Vec<u64>,
@@ -269,6 +271,7 @@ fn jobs<'a>(scene: &Scene<'a>, all: usize, every: usize) -> Jobs<'a> {
         names: named(|job| job.name.as_deref()),
         users: named(|job| job.user.as_deref()),
         queues: named(|job| job.queue.as_deref()),
+        queue: scene.system().says("queue"),
         submits: own.iter().map(since).collect(),
         tasks: own.iter().map(|job| job.tasks_done).collect(),
         sizes: own.iter().map(|job| size(job)).collect(),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use resched_analysis::Run;
 use resched_analysis::metrics::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown};
 use resched_tables::clock::Zone;
+use resched_tables::store::System;
 use resched_tables::words::count;
 use serde::Serialize;
 
@@ -45,6 +46,8 @@ pub(crate) fn slowed(runs: &[&Run], baseline: usize) -> Vec<SlowedJob> {
 
 /// A table of the page.
 pub(crate) struct Table {
+    /// How jobs are grouped, for the script of the page.
+    pub(crate) by: &'static str,
     pub(crate) heading: &'static str,
     /// Group, policy, and the cells of both.
     pub(crate) rows: Vec<(String, String, Vec<String>)>,
@@ -58,7 +61,7 @@ impl Grouped {
     }
 
     /// The table of the groups that lose and gain most.
-    pub(crate) fn table(&self) -> Table {
+    pub(crate) fn table(&self, system: System) -> Table {
         let (names, left_out) = shown(self.by, &self.rows);
         let of_group = |name: &&str| self.rows.iter().filter(|row| row.group == *name).collect::<Vec<_>>();
         let rows: Vec<&GroupRow> = names.iter().flat_map(of_group).collect();
@@ -69,7 +72,12 @@ impl Grouped {
             let times = columns.iter().chain([&changes]).filter_map(|column| column.get(place).cloned()).collect();
             (row.group.clone(), row.run.clone(), cells(row, times))
         };
-        Table { heading: self.heading, rows: rows.iter().enumerate().map(cells).collect(), left_out }
+        Table {
+            by: self.heading,
+            heading: system.says(self.heading),
+            rows: rows.iter().enumerate().map(cells).collect(),
+            left_out,
+        }
     }
 }
 

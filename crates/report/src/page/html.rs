@@ -14,7 +14,7 @@ use crate::charts::Chart;
 use crate::compared::Compared;
 use crate::page::data::page_data;
 use crate::page::frame::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
-use crate::page::groups::{Grouped, Table, slowed_cells};
+use crate::page::groups::{Table, slowed_cells};
 use crate::page::model_error;
 use crate::page::overview::{self, overview};
 use crate::page::provenance::{self, Again, again, pairs};
@@ -64,6 +64,8 @@ struct Body<'a> {
     weak_tests: String,
     has_seeds: bool,
     groups: Vec<Table>,
+    /// What the system calls a queue, as a heading.
+    queue: &'static str,
     slowed: Vec<Vec<String>>,
     gallery: String,
     /// The titles of the charts that are folded away, and the charts.
@@ -159,10 +161,11 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         matters: answer.matters.to_string(),
         weak_tests: weak_tests(answer),
         has_seeds: answer.has_seeds(),
-        groups: answer.groups.iter().map(Grouped::table).collect(),
+        groups: answer.groups.iter().map(|own| own.table(answer.system())).collect(),
+        queue: answer.system().says("Queue"),
         slowed: slowed_cells(&answer.slowed),
         gallery: gallery(false)?,
-        folded: of(true).map(|(chart, _)| chart.title).collect::<Vec<_>>().join("; "),
+        folded: of(true).map(|(chart, _)| answer.system().says(chart.title)).collect::<Vec<_>>().join("; "),
         folded_gallery: gallery(true)?,
         shown: scene.labels(),
         jobs: (0..jobs.min(MOST_JOBS)).filter_map(|number| job_row(scene, number)).collect(),

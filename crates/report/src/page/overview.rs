@@ -72,7 +72,15 @@ fn own_rows(answer: &Answer) -> impl Iterator<Item = TableRow> {
         let values = of_number(answer, number, own.form);
         let known = values.iter().any(Option::is_some);
         let texts = in_words(own.form, &values);
-        known.then(|| row(answer, [number.field, own.title], &values, texts, (metric.better(), metric.tested())))
+        known.then(|| {
+            row(
+                answer,
+                [number.field, answer.system().says(own.title)],
+                &values,
+                texts,
+                (metric.better(), metric.tested()),
+            )
+        })
     })
 }
 

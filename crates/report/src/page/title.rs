@@ -13,8 +13,8 @@ use crate::answer::Answer;
 pub(crate) fn about(answer: &Answer, folders: &[PathBuf], zero: Option<i64>, zone: Zone) -> String {
     let traces = distinct(answer.runs.iter().zip(folders).map(|(run, folder)| trace(run, folder)));
     let clusters = distinct(answer.runs.iter().filter_map(Run::replay).map(|info| {
-        let [nodes, racks] =
-            [(info.cluster.nodes, "node"), (info.cluster.racks, "rack")].map(|(n, what)| several(n, what));
+        let [nodes, racks] = [(info.cluster.nodes, info.system.says("node")), (info.cluster.racks, "rack")]
+            .map(|(n, what)| several(n, what));
         if info.cluster.racks == 0 { nodes } else { format!("{nodes} in {racks}") }
     }));
     let longest = answer.runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max();

@@ -128,7 +128,7 @@ impl Names {
 /// The time of the jobs in each phase.
 pub(crate) fn measures(reasons: &Reasons) -> impl Iterator<Item = Measure> + '_ {
     reasons.phases.iter().map(|&phase| {
-        let words = phase.in_words();
+        let words = phase.in_words(reasons.system);
         let title = words.get(..1).unwrap_or_default().to_uppercase() + words.get(1..).unwrap_or_default();
         let of_run = |jobs: &Vec<Option<OfJob>>| jobs.iter().map(|job| Some(job.as_ref()?.in_phase(phase))).collect();
         Measure { name: phase.name(), title, unit: "ms", runs: reasons.runs.iter().map(of_run).collect() }

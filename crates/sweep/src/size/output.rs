@@ -15,11 +15,12 @@ const CURVE: &str = "curve";
 /// The names of the files that every search has when it is done.
 pub const FILES: [&str; 3] = ["size.json", "probes.csv", "index.html"];
 
-/// A size with its unit.
-pub fn sized(size: u32, vary: Vary) -> String {
-    match vary {
-        Vary::Nodes if size == 1 => "1 node".to_owned(),
-        Vary::Nodes => format!("{size} nodes"),
+/// A size with its unit, in the words of the system that ran the jobs.
+pub fn sized(size: u32, asked: &Sizing) -> String {
+    let system = asked.source.system();
+    match asked.vary {
+        Vary::Nodes if size == 1 => format!("1 {}", system.says("node")),
+        Vary::Nodes => format!("{size} {}", system.says("nodes")),
         Vary::Slots if size == 1 => "1 map slot a node".to_owned(),
         Vary::Slots => format!("{size} map slots a node"),
     }
@@ -89,13 +90,13 @@ fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
     };
     let mark = |size: Option<u32>, what: &str| {
         let size = size?;
-        Some(line(format!("{what}: {}", sized(size, asked.vary)), vec![at(size)?], true))
+        Some(line(format!("{what}: {}", sized(size, asked)), vec![at(size)?], true))
     };
     let marks = [mark(Some(found.own), "own size"), mark(found.knee, "knee"), mark(found.size, "answer")];
     let own = [line(metric.title.clone(), points.clone(), true), line(words, level, false)];
     let series: Vec<Line> = own.into_iter().chain(marks.into_iter().flatten()).collect();
     let x = match asked.vary {
-        Vary::Nodes => "nodes",
+        Vary::Nodes => asked.source.system().says("nodes"),
         Vary::Slots => "map slots of a node",
     };
     let chart = Lines { name: CURVE, x, logarithmic: true, y: &metric.axis(), band: false, series: &series };
@@ -134,8 +135,7 @@ struct Row {
 fn page(asked: &Sizing, answer: &Answer, sentences: &[String], figures: &[Figure]) -> Result<String, Error> {
     let title = format!("{} under {}", asked.source.name(), answer.policy);
     let words = |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), |value| asked.metric.in_words(value));
-    let row =
-        |probe: &Probe| Row { size: sized(probe.size, asked.vary), cells: ends(probe).map(words), note: note(probe) };
+    let row = |probe: &Probe| Row { size: sized(probe.size, asked), cells: ends(probe).map(words), note: note(probe) };
     let caveat = |fact: &resched_tables::validity::Fact| {
         (fact.grade.in_words(), emphasised(format!("{} {}", fact.says, fact.remedy).trim()))
     };
@@ -172,36 +172,36 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
     let mut all = vec![match (found.verdict, found.size) {
         (Verdict::Smallest, Some(size)) => {
             let is = if *vary == Vary::Nodes && size == 1 { "is" } else { "are" };
-            format!("{} {is} the smallest size that keeps {name} {bound}.", sized(size, *vary))
+            format!("{} {is} the smallest size that keeps {name} {bound}.", sized(size, asked))
         }
         (Verdict::Always, _) => {
             format!(
                 "{name} is {bound} with {} already, the smallest size to try; lower --from.",
-                sized(answer.from, *vary)
+                sized(answer.from, asked)
             )
         }
         _ if !falls(asked, found) => format!(
             "{name} is not {bound} with {}, the largest size to try, and larger sizes are not better; raise the bound.",
-            sized(answer.to, *vary)
+            sized(answer.to, asked)
         ),
         _ => format!(
             "{name} is not {bound} with {}, the largest size to try; raise --to or the bound.",
-            sized(answer.to, *vary)
+            sized(answer.to, asked)
         ),
     }];
     let own = found.probes.iter().find(|probe| probe.size == found.own).and_then(|probe| probe.mean);
     if let Some(own) = own {
-        all.push(format!("With its own {}, {name} is {}.", sized(found.own, *vary), metric.in_words(own.mean)));
+        all.push(format!("With its own {}, {name} is {}.", sized(found.own, asked), metric.in_words(own.mean)));
     }
     if let Some(knee) = found.knee {
-        all.push(format!("The knee of the curve is at {}: beyond it, more gain little.", sized(knee, *vary)));
+        all.push(format!("The knee of the curve is at {}: beyond it, more gain little.", sized(knee, asked)));
     }
     if let Some((smaller, larger)) = found.not_monotone {
         all.push(format!(
             "{} {} worse than {}: the metric does not improve with each machine, so a smaller size may do, too.",
-            sized(larger, *vary),
+            sized(larger, asked),
             if larger == 1 { "is" } else { "are" },
-            sized(smaller, *vary)
+            sized(smaller, asked)
         ));
     }
     if *seeds == 1 {
@@ -220,7 +220,7 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
         );
     }
     if let Some(probe) = found.decisive() {
-        let at = sized(probe.size, *vary);
+        let at = sized(probe.size, asked);
         all.extend(never_bound(&probe.bound).iter().map(|sentence| format!("With {at}: {}", lower_first(sentence))));
     }
     all

@@ -108,7 +108,10 @@ impl<'a> Search<'a> {
         let info = world.with_seed(seed).replay_with(policy, ReadBy(&mut gathered), &mut progress)?;
         let run = Run::of_gathered(info, gathered);
         let value = asked.metric.of(&Measured::new(&run)).ok_or_else(|| {
-            let (name, things) = (&asked.metric.name, if asked.vary == Vary::Nodes { "nodes" } else { "slots" });
+            let (name, things) = (
+                &asked.metric.name,
+                if asked.vary == Vary::Nodes { asked.source.system().says("nodes") } else { "slots" },
+            );
             Error::Request(format!("with {size} {things}, {name} is unknown; choose another metric"))
         })?;
         kept.add(size, seed, KeptReplay { value, validity: graded(&run), bound: bound(&run) })?;

@@ -55,7 +55,7 @@ fn value(asked: &Sizing, (world, policy): (&World, &ReadyPolicy), variant: &Vari
 
 /// What the variants say about the answer; `None` if there is none.
 pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
-    let size = sized(found.size?, asked.vary);
+    let size = sized(found.size?, asked);
     if asked.robust == Level::Off {
         let says = format!("Whether {size} suffice under what the data leave open was not tested.");
         return Some(Fact::new(SIGN, Grade::Assumed, says).with_remedy("Leave out --robust off."));

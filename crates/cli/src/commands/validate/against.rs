@@ -13,7 +13,7 @@ use crate::output::count;
 #[derive(Debug, clap::Args)]
 pub(super) struct AgainstArgs {
     /// Compare with another run of the same jobs: a trace of what really ran, for example under other settings, or a run of `replay`. Jobs
-    /// are recognised by id, or else by name. Given twice, the second shows how far two real runs differ.
+    /// are recognised by id, or else by name. Given twice, the second shows how far it is from the first: of two real runs, their noise.
     #[arg(long, value_name = "RUN|TRACE")]
     against: Vec<PathBuf>,
     /// Leave out the jobs of this id or name. A star at the end stands for any ending. Repeat the option for more.
@@ -30,10 +30,14 @@ pub(super) struct Found {
     twins: Twins,
 }
 
-/// How far a second real run is from the first.
+/// How far a second run is from the first.
 #[derive(Debug, Clone, Serialize)]
-#[serde(transparent)]
-pub(super) struct Noise(pub(super) Validation);
+pub(super) struct Noise {
+    #[serde(flatten)]
+    pub(super) validation: Validation,
+    /// Whether both really ran: only then is it noise.
+    pub(super) is_real: bool,
+}
 
 /// The truth, ready to be compared with.
 pub(super) struct Against {
@@ -52,14 +56,17 @@ impl Against {
             return Ok(Self { truth: observed, skip, found: None, noise: None });
         };
         let (truth, found) = other(path, &observed)?;
-        let second = others.next().map(|path| Ok::<_, Failure>(other(path, &observed)?.0)).transpose()?;
+        let second = others.next().map(|path| other(path, &observed)).transpose()?;
         if let Some(more) = others.next() {
             return Err(Failure::request(format!(
                 "{}: expected at most two runs after --against, the truth and a second run of the same; found a third",
                 more.display()
             )));
         }
-        let noise = second.map(|second| Noise(validate(&truth, &second, &skip)));
+        let noise = second.map(|(second, _)| Noise {
+            validation: validate(&truth, &second, &skip),
+            is_real: truth.replay().is_none() && second.replay().is_none(),
+        });
         Ok(Self { truth, skip, found: Some(found), noise })
     }
 }

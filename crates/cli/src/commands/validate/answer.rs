@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::validation::{LocalityError, QuantityError, RelativeError, Validation, completion_over};
 use resched_tables::run::{RunCluster, RunEngine, RunInfo, RunTrace};
+use resched_tables::store::System;
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
 
@@ -28,6 +29,9 @@ pub(super) struct OfPolicy {
     /// The SHA-256 of the rules of its cluster, hexadecimal.
     pub(super) rules_sha256: String,
     pub(super) engine: RunEngine,
+    /// What ran the jobs; the table is in its words.
+    #[serde(skip)]
+    pub(super) system: System,
     pub(super) written_by: String,
     /// Why this policy, if it is assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +39,7 @@ pub(super) struct OfPolicy {
     /// What it is compared with, if that is not the trace itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) against: Option<Found>,
-    /// How far two real runs differ: what no replay can be better than.
+    /// How far a second run is from the first: of two real runs, what no replay can be better than.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) noise: Option<Noise>,
     /// The error of the completion times of jobs, with the mean over the seeds as the time of a job in the replay.
@@ -68,13 +72,13 @@ impl OfPolicy {
         self.over_seeds = completion_over(&all);
     }
 
-    /// The column of the second real run.
+    /// The column of the second run beside the first.
     pub(super) fn noise(&self) -> Option<Self> {
-        let Noise(validation) = self.noise.clone()?;
+        let Noise { validation, is_real } = self.noise.clone()?;
         let replay = Replay { seed: 0, validation, validity: Validity::default(), info: RunInfo::default() };
         let errors = replay.validation.errors().into_iter().collect();
         let mut column = Self {
-            label: "a second real run".to_owned(),
+            label: if is_real { "a second real run" } else { "a second run" }.to_owned(),
             against: self.against.clone(),
             errors,
             replays: vec![replay],

@@ -1,0 +1,150 @@
+//! How people of a system call what it has: the one place for the words in texts about a trace or a run.
+//!
+//! Texts are written for Hadoop and batch systems, and asked for by [`System::says`] wherever a reader of Spark expects other words. A
+//! text that is not in the list stays as it is.
+
+use crate::engine::System;
+
+/// The usual texts, and those for Spark. `{its}` stands for whose, as in the usual ones.
+const SPARK: &[(&str, &str)] = &[
+    // Columns and titles.
+    ("queue", "pool"),
+    ("Queue", "Pool"),
+    ("by queue", "by pool"),
+    ("node", "worker"),
+    ("nodes", "workers"),
+    ("machines", "workers"),
+    ("Maps", "Tasks"),
+    ("Maps (%)", "Tasks (%)"),
+    ("launched maps", "launched tasks"),
+    ("Maps by locality", "Tasks by locality"),
+    ("By queue", "By pool"),
+    ("Maps of the job", "Tasks of the job with known hosts"),
+    ("Nodes", "Workers"),
+    ("Nodes over time", "Workers over time"),
+    ("Running maps and reduces", "Running tasks"),
+    ("successful maps", "successful tasks"),
+    // Levels of locality. PROCESS_LOCAL is no level of its own here: no trace says what executors hold in memory.
+    ("node-local", "NODE_LOCAL"),
+    ("rack-local", "RACK_LOCAL"),
+    ("off-rack", "ANY"),
+    ("On the node (%)", "NODE_LOCAL (%)"),
+    ("In the rack (%)", "RACK_LOCAL or NODE_LOCAL (%)"),
+    ("Maps node-local", "Tasks at NODE_LOCAL"),
+    ("Maps rack-local", "Tasks at RACK_LOCAL"),
+    ("Maps off-rack", "Tasks at ANY"),
+    ("maps launched on a node with the input", "tasks launched at NODE_LOCAL"),
+    ("  in its rack", "  at RACK_LOCAL"),
+    ("  elsewhere", "  at ANY"),
+    ("in the rack of its input", "at RACK_LOCAL"),
+    ("elsewhere", "at ANY"),
+    ("from their input as beside it", "from their hosts as on them"),
+    (
+        "The places of input are drawn, so which maps run near their input, and every number of locality, comes from the draw; they are made",
+        "Hosts that tasks prefer are drawn where the log does not show them, so which tasks run at NODE_LOCAL there comes from the draw; \
+         they are made",
+    ),
+    (
+        "map run times, places of maps and running tasks are those of all jobs in both runs, because a job that failed held slots, too",
+        "levels of locality are those of all jobs in both runs, because a job that failed held cores, too",
+    ),
+    // What a job waits for.
+    ("waiting for a dependency", "waiting for an earlier stage"),
+    ("waiting for processors or memory", "waiting for a core of an executor"),
+    ("waiting for a machine that fits", "waiting for an executor that fits"),
+    ("holding out for locality", "holding out for locality (spark.locality.wait)"),
+    ("kept by a limit of its user or queue", "kept by a limit of its user or pool"),
+    ("running on a machine that was lost", "running on an executor that was lost"),
+    ("for jobs or stages that come first", "for {its} earlier stages"),
+    ("for processors or memory", "for a core of an executor"),
+    (
+        "for a machine nearer to {its} input, though others were free",
+        "for an executor at a nearer level, such as NODE_LOCAL: its stage did not yet take the free cores of others \
+         (spark.locality.wait)",
+    ),
+    (
+        "for a machine with enough room; what was free was spread over several",
+        "for an executor with enough room; what was free was spread over several",
+    ),
+    (
+        "for a place again, after a machine was lost with its tasks",
+        "for a core again, after an executor was lost with its tasks",
+    ),
+    ("a slot was free or its node was down", "a core was free or its executor was lost"),
+    ("what it needs", "a core"),
+    ("its node was down", "its executor was lost"),
+    ("it only ran on machines that were lost", "it only ran on executors that were lost"),
+    ("they only ran on machines that were lost", "they only ran on executors that were lost"),
+];
+
+/// Phrases of captions, and those for Spark, in the order in which they are replaced.
+const PHRASES: &[(&str, &str)] = &[
+    ("on a node that holds their input, in the rack of one, and elsewhere", "at NODE_LOCAL, RACK_LOCAL and ANY"),
+    (
+        "on a node that holds their input, and the share in the rack of one or nearer",
+        "at NODE_LOCAL, and the share at RACK_LOCAL or nearer",
+    ),
+    (
+        "on a node that holds their input, and in the rack of one or nearer",
+        "at NODE_LOCAL, and at RACK_LOCAL or nearer",
+    ),
+    ("whose input has no known place", "whose hosts are not known"),
+    ("of the map slots, of the reduce slots, or of the processor", "of the cores"),
+    ("a line of its node", "a line of its worker"),
+    ("neighbouring nodes", "neighbouring workers"),
+    ("Launched maps", "Launched tasks"),
+    ("Maps whose", "Tasks whose"),
+    ("the maps", "the tasks"),
+    ("of maps", "of tasks"),
+    ("slots", "cores"),
+    ("slot time", "core time"),
+    ("queue", "pool"),
+];
+
+/// The shares of tasks at the three levels of locality, as columns: the usual ones, and those for Spark.
+const LEVELS: [[&str; 3]; 2] = [["node", "rack", "off"], ["NODE_LOCAL", "RACK_LOCAL", "ANY"]];
+
+impl System {
+    /// A text in the words of this system.
+    pub fn says<'a>(self, usual: &'a str) -> &'a str {
+        let own = |(known, _): &&(&str, &str)| *known == usual;
+        match self {
+            Self::Spark => SPARK.iter().find(own).map_or(usual, |(_, own)| *own),
+            Self::MapReduce1 | Self::Yarn | Self::Batch => usual,
+        }
+    }
+
+    /// A caption in the words of this system.
+    pub fn caption(self, usual: &str) -> String {
+        let phrases = if self == Self::Spark { PHRASES } else { &[] };
+        phrases.iter().fold(usual.to_owned(), |text, (usual, own)| text.replace(usual, own))
+    }
+
+    /// The headings of the shares of tasks at the three levels of locality, the nearest first.
+    pub fn levels(self) -> [&'static str; 3] {
+        LEVELS[usize::from(self == Self::Spark)]
+    }
+
+    /// The system whose words a text about several runs takes: theirs, if it is the same for all.
+    pub fn of_all(systems: impl IntoIterator<Item = Self>) -> Self {
+        let mut systems = systems.into_iter();
+        let first = systems.next().unwrap_or_default();
+        if systems.all(|own| own == first) { first } else { Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_spark_has_words_of_its_own_and_each_text_one() {
+        assert_eq!((System::Spark.says("queue"), System::Yarn.says("queue")), ("pool", "queue"));
+        assert_eq!((System::Spark.says("user"), System::Spark.says("Maps off-rack")), ("user", "Tasks at ANY"));
+        let mut known: Vec<&str> = SPARK.iter().map(|own| own.0).collect();
+        known.sort_unstable();
+        assert!(known.windows(2).all(|pair| pair[0] != pair[1]));
+        assert_eq!(System::of_all([System::Spark, System::Spark]), System::Spark);
+        assert_eq!(System::of_all([System::Spark, System::Batch]), System::MapReduce1);
+    }
+}
