@@ -21,7 +21,7 @@ pub const LARGEST_RANGE: u64 = 8 << 20;
 /// The bytes of the first range, which often suffices to see what an object is. Each one after it is twice as large.
 const FIRST_RANGE: u64 = 256 << 10;
 /// How often the connection of a range may break.
-pub const MOST_BREAKS: u32 = 6;
+pub const MOST_BREAKS: u32 = 4;
 /// The wait after the first break. Each one after it is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
