@@ -263,7 +263,7 @@ impl Task {
             })
             .collect();
         let info = self.info(finish, has_failed, &accumulables.join(","));
-        let kind = if stage % 2 == 0 { "ShuffleMapTask" } else { "ResultTask" };
+        let kind = if stage.is_multiple_of(2) { "ShuffleMapTask" } else { "ResultTask" };
         let reason = if has_failed {
             r#"{"Reason":"ExceptionFailure","Class Name":"java.io.IOException","Description":"No space left on device","Stack Trace":[],"Full Stack Trace":"java.io.IOException: No space left on device","Accumulator Updates":[]}"#
         } else {

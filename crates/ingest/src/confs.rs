@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{Inputs, leads_out, name_of};
+use super::files::leads_out;
+use super::inputs::Inputs;
 use super::origins::Origins;
+use super::paths::name_of;
 use super::source::SourceFile;
 use crate::formats::conf_xml::{self, JobConf};
 use crate::formats::{job_id_in_name, text_history};

@@ -1,6 +1,6 @@
 //! Finds the files that a request names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,40 +8,13 @@ use std::sync::Arc;
 
 use resched_objects::Address;
 
+use super::inputs::{InputFile, Inputs};
 use super::origins::Origins;
+use super::paths::{is_companion, is_rolling_log, is_standard_input, name_of, parts_of_log};
 use super::remote;
 
-use crate::formats::{conf_xml, job_id_in_name, spark};
+use crate::formats::{conf_xml, job_id_in_name};
 use resched_tables::Error;
-
-/// The files to read, in order.
-#[derive(Debug, Default)]
-pub(super) struct Inputs {
-    /// Files that may be histories.
-    pub(super) files: Vec<InputFile>,
-    /// Confs that were named directly, by job id.
-    pub(super) confs: BTreeMap<String, PathBuf>,
-    /// The folders that were named.
-    pub(super) folders: Vec<PathBuf>,
-    /// Where their bytes come from.
-    pub(super) origins: Arc<Origins>,
-    /// The number of entries of folders that are neither file nor folder, or links that lead nowhere.
-    pub(super) unreadable: u64,
-    /// The number of links in folders that lead out of them. They are not followed.
-    pub(super) outside: u64,
-}
-
-/// A file to read.
-#[derive(Debug, Clone)]
-pub(super) struct InputFile {
-    pub(super) path: PathBuf,
-    /// The files that continue it, in order, if it is a log that rolls over.
-    pub(super) rest: Vec<PathBuf>,
-    /// Its size as stored, with that of `rest`.
-    pub(super) bytes: u64,
-    /// The folder of [`Inputs::folders`] that it was found in; `None` if it was named directly.
-    pub(super) folder: Option<usize>,
-}
 
 /// Finds the files in `paths`: each is a file, a folder of any depth, or an address of an object store.
 pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
@@ -91,16 +64,6 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
 
 fn not_an_address(path: &Path, problem: &str) -> Error {
     Error::Request(format!("{}: {problem}; correct it", path.display()))
-}
-
-/// Whether a path stands for standard input, which can be read only once: `-`. A file of that name is `./-`.
-pub(super) fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// The last part of a path as text.
-pub(super) fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A folder from which nothing is read because all in it are links that lead elsewhere.
@@ -196,38 +159,6 @@ fn rolling_log(folder: &Path, entries: &[PathBuf], root: Option<usize>) -> Resul
         bytes = bytes.saturating_add(fs::metadata(path).map_err(Error::io(path, "look at"))?.len());
     }
     Ok(Some(InputFile { path, rest, bytes, folder: root }))
-}
-
-/// Whether a folder of this name may hold a log that rolls over.
-pub(super) fn is_rolling_log(folder: &Path) -> bool {
-    name_of(folder).starts_with("eventlog_v2_")
-}
-
-/// The files of a log that rolls over, `events_<n>_<application>` in the order of their numbers. A compacted one (`….compact`) stands
-/// for those up to its number.
-pub(super) fn parts_of_log(files: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut parts: Vec<(u64, bool, PathBuf)> = Vec::new();
-    for path in files {
-        let name = name_of(&path);
-        let number =
-            name.strip_prefix("events_").and_then(|rest| rest.split_once('_')).and_then(|(n, _)| n.parse().ok());
-        if let Some(number) = number {
-            parts.push((number, name.ends_with(".compact"), path));
-        }
-    }
-    let compacted = parts.iter().filter(|(_, compact, _)| *compact).map(|(number, ..)| *number).max();
-    parts.retain(|(number, compact, _)| Some(*number) > compacted || (*compact && Some(*number) == compacted));
-    parts.sort_unstable();
-    parts.into_iter().map(|(.., path)| path).collect()
-}
-
-/// Whether a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs, preferred hosts.
-pub(super) fn is_companion(name: &str) -> bool {
-    name == spark::PREFERRED
-        || name.starts_with('.')
-        || name.ends_with(".summary")
-        || name.ends_with(".crc")
-        || conf_xml::is_conf_name(name)
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use super::files::{InputFile, Inputs, name_of};
+use super::inputs::{InputFile, Inputs};
 use super::origins::Origins;
+use super::paths::name_of;
 use super::source::SourceFile;
 use crate::formats::{FORMATS, TABLE_FORMATS};
 use resched_tables::Error;

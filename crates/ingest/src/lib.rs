@@ -25,10 +25,12 @@ mod fault;
 mod files;
 pub mod formats;
 mod groups;
+mod inputs;
 pub mod limits;
 mod machines;
 mod options;
 mod origins;
+mod paths;
 mod progress;
 mod remote;
 pub mod scale;
@@ -128,7 +130,7 @@ enum Work {
 
 /// Files to be read one by one.
 struct Plan {
-    inputs: files::Inputs,
+    inputs: inputs::Inputs,
     /// The format that was asked for.
     format: Option<&'static Format>,
     /// Whether its files are known to be of one cluster.
@@ -141,7 +143,7 @@ fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
 
 fn find_work(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
     let forced = options.format.as_deref().map(Forced::of).transpose()?;
-    if paths.iter().any(|path| files::is_standard_input(path))
+    if paths.iter().any(|path| paths::is_standard_input(path))
         && (paths.len() > 1 || !matches!(forced, Some(Forced::File(_))))
     {
         return Err(Error::Request(
@@ -161,7 +163,7 @@ fn find_work(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
 
 /// The work on these files, of which a table or a format of files may be forced.
 fn work(
-    inputs: files::Inputs,
+    inputs: inputs::Inputs,
     table: Option<&'static TableFormat>,
     format: Option<&'static Format>,
     options: &Options,

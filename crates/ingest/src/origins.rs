@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use resched_objects::{self as objects, Object};
 
-use super::files::{is_standard_input, name_of};
+use super::paths::{is_standard_input, name_of};
 use crate::formats::conf_xml::is_conf_name;
 use resched_tables::Error;
 

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use resched_objects::{Object, Objects};
 use url::Url;
 
-use super::files::{InputFile, Inputs, is_companion, is_rolling_log, name_of, parts_of_log};
+use super::inputs::{InputFile, Inputs};
 use super::origins::{Origins, of_store};
+use super::paths::{is_companion, is_rolling_log, name_of, parts_of_log};
 use crate::formats::{conf_xml, job_id_in_name};
 use resched_tables::Error;
 

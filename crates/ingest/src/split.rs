@@ -5,9 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::files::{InputFile, Inputs, find, is_standard_input};
+use super::files::find;
 use super::groups::{Group, groups};
+use super::inputs::{InputFile, Inputs};
 use super::origins::{Origins, in_words_of_the_store};
+use super::paths::is_standard_input;
 use super::source::SourceFile;
 use super::trackers::{is_name_of_machine, master};
 use super::{Options, Plan, Progress, Work, tables, work};

@@ -30,9 +30,9 @@ const LONGEST_TRY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct Objects {
     url: Url,
-    pub(crate) store: Arc<AmazonS3>,
+    store: Arc<AmazonS3>,
     prefix: Path,
-    pub(crate) runtime: Runtime,
+    runtime: Arc<Runtime>,
 }
 
 impl Objects {
@@ -57,7 +57,7 @@ impl Objects {
         };
         let store = settings.with_url(url.as_str()).with_retry(retry).build().map_err(|error| wrong(&error))?;
         let prefix = Path::from_url_path(url.path()).map_err(|error| wrong(&error))?;
-        Ok(Self { url: url.clone(), store: Arc::new(store), prefix, runtime })
+        Ok(Self { url: url.clone(), store: Arc::new(store), prefix, runtime: Arc::new(runtime) })
     }
 
     fn path(&self, name: &str) -> Path {
@@ -181,8 +181,8 @@ impl Objects {
 /// An object as it was when it was listed.
 #[derive(Clone)]
 pub struct Object {
-    pub(crate) objects: Arc<Objects>,
-    pub(crate) meta: ObjectMeta,
+    objects: Arc<Objects>,
+    meta: ObjectMeta,
     name: String,
 }
 
@@ -204,7 +204,8 @@ impl Object {
 
     /// Reads it from its first byte.
     pub fn stream(&self) -> Stream {
-        Stream::new(self.clone())
+        let Objects { store, runtime, .. } = &*self.objects;
+        Stream::new(Arc::clone(store), Arc::clone(runtime), self.meta.clone(), self.shown())
     }
 }
 

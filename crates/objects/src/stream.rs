@@ -5,29 +5,33 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::TryStreamExt;
 use object_store::aws::AmazonS3;
 use object_store::{GetOptions, ObjectMeta, ObjectStore};
+use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 use crate::Error;
-use crate::objects::Object;
 
 /// The most bytes of a range. Two of them are in memory.
 pub const LARGEST_RANGE: u64 = 8 << 20;
 /// The bytes of the first range, which often suffices to see what an object is. Each one after it is twice as large.
 const FIRST_RANGE: u64 = 256 << 10;
 /// How often the connection of a range may break.
-pub const MOST_BREAKS: u32 = 6;
+pub const MOST_BREAKS: u32 = 4;
 /// The wait after the first break. Each one after it is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 /// The bytes of an object, in order.
 pub struct Stream {
-    object: Object,
+    store: Arc<AmazonS3>,
+    runtime: Arc<Runtime>,
+    meta: ObjectMeta,
+    address: String,
     /// The bytes that were fetched and not read.
     ready: Bytes,
     /// The range that is being fetched.
@@ -38,18 +42,19 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(object: Object) -> Self {
-        Self { object, ready: Bytes::new(), ahead: None, next: 0, size: FIRST_RANGE }
+    /// The object that the list gave as `meta`, from its first byte.
+    pub(crate) fn new(store: Arc<AmazonS3>, runtime: Arc<Runtime>, meta: ObjectMeta, address: String) -> Self {
+        Self { store, runtime, meta, address, ready: Bytes::new(), ahead: None, next: 0, size: FIRST_RANGE }
     }
 
     /// Begins to fetch the next range, if there is one.
     fn begin(&mut self) {
-        let end = self.object.meta.size.min(self.next.saturating_add(self.size));
+        let end = self.meta.size.min(self.next.saturating_add(self.size));
         if self.next >= end {
             return;
         }
-        let fetch = fetch(self.object.objects.store.clone(), self.object.meta.clone(), self.next..end);
-        self.ahead = Some(self.object.objects.runtime.spawn(fetch));
+        let fetch = fetch(Arc::clone(&self.store), self.meta.clone(), self.next..end);
+        self.ahead = Some(self.runtime.spawn(fetch));
         self.next = end;
         self.size = self.size.saturating_mul(2).min(LARGEST_RANGE);
     }
@@ -61,18 +66,18 @@ impl Stream {
             self.begin();
         }
         let Some(range) = self.ahead.take() else { return Ok(Bytes::new()) };
-        let fetched = self.object.objects.runtime.block_on(range);
+        let fetched = self.runtime.block_on(range);
         // Most objects that are looked at are not read any further.
         if !is_first {
             self.begin();
         }
-        let address = self.object.shown();
+        let address = self.address.clone();
         match fetched {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(Broken::Changed)) => Err(Error::changed(address)),
             Ok(Err(Broken::Store(error))) => Err(Error::of(address, "read", &error)),
-            Ok(Err(Broken::Cut { at, breaks })) => Err(cut(address, self.object.meta.size, at, breaks)),
-            Err(_) => Err(cut(address, self.object.meta.size, self.next, 0)),
+            Ok(Err(Broken::Cut { at, breaks })) => Err(cut(address, self.meta.size, at, breaks)),
+            Err(_) => Err(cut(address, self.meta.size, self.next, 0)),
         }
     }
 }
@@ -128,7 +133,7 @@ fn cut(address: String, size: u64, at: u64, breaks: u32) -> Error {
 }
 
 /// Fetches a range. If its connection breaks, the rest of it is asked for again.
-async fn fetch(store: std::sync::Arc<AmazonS3>, meta: ObjectMeta, range: Range<u64>) -> Result<Bytes, Broken> {
+async fn fetch(store: Arc<AmazonS3>, meta: ObjectMeta, range: Range<u64>) -> Result<Bytes, Broken> {
     let mut got = BytesMut::with_capacity(usize::try_from(range.end - range.start).unwrap_or_default());
     let mut wait = FIRST_WAIT;
     for _ in 0..=MOST_BREAKS {

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::super::fault::{Fault, no_history};
-use super::super::files::{InputFile, Inputs};
+use super::super::inputs::{InputFile, Inputs};
 use super::super::origins::Origins;
 use super::super::session::{LINK_OUTSIDE, MOST_NAMED};
 use super::super::source::SourceFile;
