@@ -25,6 +25,7 @@
 
 pub mod clock;
 pub mod cluster_file;
+pub mod contrast;
 pub mod draws;
 pub mod engine;
 mod error;

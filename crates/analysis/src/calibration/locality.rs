@@ -2,27 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::contrast::{Contrast, Factor, Logs};
 use resched_tables::model::Locality;
 use serde::Serialize;
 
-use super::fitted::{Fitted, LEAST};
+use super::fitted::Fitted;
 use super::observed::{Attempt, Observed};
-use crate::statistics::distribution::mean;
 
 /// The default factors: Rumen's (policies A.5), as in a cluster file without them.
 pub const DEFAULT_FACTORS: [f64; 3] = [1.0, 1.5, 3.0];
-/// A factor is not determined if the standard error of its logarithm is larger: its interval then spans more than two to one.
-const WORST_ERROR: f64 = 0.25;
 
 /// The run time of a map in the rack of its input, and elsewhere, divided by that on a node with the input.
 ///
-/// Jobs differ far more than levels do, so each job is its own control: with `d_j` the mean logarithm of the run times of
-/// job `j`'s maps at the level minus that of its maps beside their input, the estimate is `exp(Σ w_j d_j / Σ w_j)` over jobs
-/// with both, `w_j = n·m / (n + m)`: the least-squares fit of a log-linear model with an effect per job. The standard error is
-/// the larger of that from the scatter of maps within jobs and that from the scatter of the `d_j` (jobs may differ in how much
-/// locality matters to them), times the factor. `n` counts the maps at the level in such jobs.
+/// Each job is its own control ([`Contrast`]). `n` counts the maps at the level in such jobs.
 pub fn locality_factors(observed: &Observed) -> [Fitted; 2] {
-    factors(&logs(observed, |attempt| Some(attempt.job)))
+    contrasts(observed, |attempt| Some(attempt.job)).map(fitted)
 }
 
 /// The fewest stages with tasks at both levels from which a factor is known. A replay that fits by itself asks for as many.
@@ -40,13 +34,9 @@ pub struct StageFactors {
 /// As [`locality_factors`], with each stage as its own control: the stages of a job of Spark do different work. Too few stages determine
 /// nothing, and no place is better than a preferred one.
 pub fn stage_factors(observed: &Observed) -> StageFactors {
-    let logs = logs(observed, |attempt| attempt.stage);
-    let [mut rack, mut off] = factors(&logs);
-    let with_both = |level: usize| {
-        let both = |own: &&[Vec<f64>; 3]| !own[0].is_empty() && own.get(level).is_some_and(|own| !own.is_empty());
-        logs.values().filter(both).count() as u64
-    };
-    let stages = [with_both(1), with_both(2)];
+    let contrasts = contrasts(observed, |attempt| attempt.stage);
+    let [mut rack, mut off] = contrasts.map(fitted);
+    let stages = contrasts.map(|contrast| contrast.groups());
     for (own, stages) in [&mut rack, &mut off].into_iter().zip(stages) {
         own.value = own.value.filter(|_| stages >= LEAST_STAGES).map(|factor| factor.max(1.0));
         own.standard_error = own.standard_error.filter(|_| own.value.is_some());
@@ -54,59 +44,36 @@ pub fn stage_factors(observed: &Observed) -> StageFactors {
     StageFactors { factors: [rack, off], stages }
 }
 
-/// The logarithms of the run times of maps, by group and level.
-fn logs(observed: &Observed, group: impl Fn(&Attempt) -> Option<usize>) -> BTreeMap<usize, [Vec<f64>; 3]> {
-    let mut logs: BTreeMap<usize, [Vec<f64>; 3]> = BTreeMap::new();
+/// The run times of maps in the rack of their input and elsewhere, beside those on a node with it.
+fn contrasts(observed: &Observed, group: impl Fn(&Attempt) -> Option<usize>) -> [Contrast; 2] {
+    let mut groups: BTreeMap<usize, [Logs; 3]> = BTreeMap::new();
     for map in observed.attempts.iter().filter(|attempt| attempt.is_good_map()) {
         let (Some(level), Some(time), Some(group)) = (map.locality, map.run_time(), group(map)) else { continue };
-        let [node, rack, off] = logs.entry(group).or_default();
-        match level {
-            Locality::Node => node.push(time.ln()),
-            Locality::Rack => rack.push(time.ln()),
-            Locality::Off => off.push(time.ln()),
+        let [node, rack, off] = groups.entry(group).or_default();
+        let logs = match level {
+            Locality::Node => node,
+            Locality::Rack => rack,
+            Locality::Off => off,
+        };
+        logs.add(time);
+    }
+    let mut contrasts = [Contrast::default(); 2];
+    for [node, rack, off] in groups.into_values() {
+        contrasts[0].take(node, rack);
+        contrasts[1].take(node, off);
+    }
+    contrasts
+}
+
+/// The factor that a contrast shows, in the range that a cluster file allows.
+fn fitted(contrast: Contrast) -> Fitted {
+    match contrast.factor() {
+        None => Fitted::unknown(contrast.tasks()),
+        Some(Factor { value, error }) => {
+            let value = value.clamp(1e-3, 1e3);
+            Fitted::of(value, Some(value * error), contrast.tasks())
         }
     }
-    logs
-}
-
-fn factors(logs: &BTreeMap<usize, [Vec<f64>; 3]>) -> [Fitted; 2] {
-    let pairs = |pick: fn(&[Vec<f64>; 3]) -> &Vec<f64>| -> Vec<(&[f64], &[f64])> {
-        logs.values().map(|levels| (levels[0].as_slice(), pick(levels).as_slice())).collect()
-    };
-    [factor(&pairs(|levels| &levels[1])), factor(&pairs(|levels| &levels[2]))]
-}
-
-/// The factor between the two groups of logarithms of each job or stage.
-fn factor(jobs: &[(&[f64], &[f64])]) -> Fitted {
-    let (mut n, mut total, mut weighted, mut squares, mut freedom) = (0, 0.0, 0.0, 0.0, 0.0);
-    let mut differences = Vec::new();
-    for &(near, far) in jobs {
-        let (Some(near_mean), Some(far_mean)) = (mean(near), mean(far)) else { continue };
-        let (near_count, far_count) = (near.len() as f64, far.len() as f64);
-        let weight = near_count * far_count / (near_count + far_count);
-        n += far.len() as u64;
-        total += weight;
-        weighted += weight * (far_mean - near_mean);
-        differences.push((weight, far_mean - near_mean));
-        squares += near.iter().map(|log| (log - near_mean).powi(2)).sum::<f64>();
-        squares += far.iter().map(|log| (log - far_mean).powi(2)).sum::<f64>();
-        freedom += near_count + far_count - 2.0;
-    }
-    if n < LEAST || freedom < 1.0 {
-        return Fitted::unknown(n);
-    }
-    let estimate = weighted / total;
-    let within = squares / freedom / total;
-    let count = differences.len() as f64;
-    let scatter: f64 = differences.iter().map(|(weight, own)| (weight * (own - estimate)).powi(2)).sum();
-    let between = if count > 1.0 { scatter / (total * total) * count / (count - 1.0) } else { 0.0 };
-    let error = within.max(between).sqrt();
-    if error > WORST_ERROR {
-        return Fitted::unknown(n);
-    }
-    // The range that a cluster file allows.
-    let factor = estimate.exp().clamp(1e-3, 1e3);
-    Fitted::of(factor, Some(factor * error), n)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use resched_tables::contrast::{Contrast, Logs};
 use resched_tables::model::Locality;
 
 use crate::ids::{Ms, NodeId};
@@ -108,83 +109,14 @@ fn place(level: Locality) -> usize {
     }
 }
 
-/// The fewest tasks at a level, beside such as ran on a preferred machine, from which a factor is known.
-const ENOUGH_TASKS: u64 = 8;
-/// The widest interval of a factor that is believed: with 95 % confidence, the truth is at most so many times off.
-const WIDEST: f64 = 2.0;
-/// The quantile of the normal distribution for that confidence.
-const CONFIDENCE: f64 = 1.96;
+/// The fewest stages from which a factor is known.
+const LEAST_STAGES: u64 = 3;
 
-/// The logarithms of run times at one level of a stage.
-#[derive(Debug, Default, Clone, Copy)]
-struct Logs {
-    count: u64,
-    sum: f64,
-    squares: f64,
-}
-
-impl Logs {
-    fn add(&mut self, run: Ms) {
-        let log = (run as f64).ln();
-        self.count += 1;
-        self.sum += log;
-        self.squares += log * log;
-    }
-
-    fn mean(self) -> f64 {
-        self.sum / self.count as f64
-    }
-
-    /// The sum of the squares of the distances from the mean.
-    fn spread(self) -> f64 {
-        (self.squares - self.sum * self.mean()).max(0.0)
-    }
-}
-
-/// The difference of the logarithms of run times at two levels, over all stages with both.
-#[derive(Debug, Default, Clone, Copy)]
-struct Difference {
-    stages: u64,
-    /// The tasks that ran elsewhere.
-    tasks: u64,
-    /// The inverse of the variance, if a task had the variance 1; and the differences, weighted by it.
-    weight: f64,
-    sum: f64,
-    /// The sum of squares within stages and levels, and its degrees of freedom.
-    spread: f64,
-    freedom: u64,
-}
-
-impl Difference {
-    fn take(&mut self, node: Logs, other: Logs) {
-        if node.count == 0 || other.count == 0 {
-            return;
-        }
-        let weight = 1.0 / (1.0 / node.count as f64 + 1.0 / other.count as f64);
-        self.stages += 1;
-        self.tasks += other.count;
-        self.weight += weight;
-        self.sum += weight * (other.mean() - node.mean());
-        self.spread += node.spread() + other.spread();
-        self.freedom += node.count + other.count - 2;
-    }
-
-    /// The factor; `None` if too few tasks show it. No place is taken to be better than a preferred one.
-    fn factor(self) -> Option<f64> {
-        if self.tasks < ENOUGH_TASKS || self.freedom == 0 {
-            return None;
-        }
-        let error = (self.spread / self.freedom as f64 / self.weight).sqrt();
-        (error * CONFIDENCE <= WIDEST.ln()).then(|| (self.sum / self.weight).exp().max(1.0))
-    }
-}
-
-/// Fits how many times as long tasks take away from their places: the regression of the logarithm of the run time on the level, with
-/// an effect of each stage (least squares within stages). So a stage with few tasks of a level counts for what it shows.
+/// Fits how many times as long tasks take away from their places, with each stage as its own control ([`Contrast`]).
 #[derive(Debug, Default)]
 pub(super) struct Fit {
     /// In the rack, and elsewhere.
-    differences: [Difference; 2],
+    contrasts: [Contrast; 2],
     /// The run times of the current stage, by level.
     runs: [Logs; 3],
 }
@@ -192,23 +124,25 @@ pub(super) struct Fit {
 impl Fit {
     /// Takes a run of a task of the current stage, at a level.
     pub(super) fn run(&mut self, level: Locality, run: Ms) {
-        if run > 0 {
-            self.runs[place(level)].add(run);
-        }
+        self.runs[place(level)].add(run as f64);
     }
 
     /// Ends the current stage.
     pub(super) fn end_stage(&mut self) {
         let [node, rack, off] = std::mem::take(&mut self.runs);
-        for (difference, other) in self.differences.iter_mut().zip([rack, off]) {
-            difference.take(node, other);
+        for (contrast, other) in self.contrasts.iter_mut().zip([rack, off]) {
+            contrast.take(node, other);
         }
     }
 
-    /// What was found. No rack is taken to be worse than any machine.
+    /// What was found. No place is taken to be better than a preferred one, and no rack to be worse than any machine.
     pub(super) fn cost(self) -> LocalityCost {
-        let stages = self.differences.map(|difference| difference.stages);
-        match self.differences.map(Difference::factor) {
+        let stages = self.contrasts.map(|contrast| contrast.groups());
+        let factor = |contrast: Contrast| {
+            let found = contrast.factor().filter(|_| contrast.groups() >= LEAST_STAGES)?;
+            Some(found.value.max(1.0))
+        };
+        match self.contrasts.map(factor) {
             [None, None] => LocalityCost::Assumed,
             [None, Some(off)] => LocalityCost::Fitted([1.0, off, off], stages),
             [Some(rack), off] => LocalityCost::Fitted([1.0, rack, off.map_or(rack, |off| off.max(rack))], stages),
@@ -235,43 +169,23 @@ mod tests {
         assert_eq!((part.of(0), part.of(1), part.level(5)), (&[][..], places.of(2), Some(Locality::Off)));
     }
 
-    fn factors(fit: Fit) -> Option<[f64; 3]> {
-        match fit.cost() {
-            LocalityCost::Fitted(factors, stages) => {
-                assert_eq!(stages[0], 0);
-                Some(factors)
-            }
-            _ => None,
-        }
-    }
-
-    /// Stages of tasks that take 100 ms or ten times as long, twice that elsewhere, and some more or less by turns.
-    fn made(stages: u32, tasks: [u32; 2], noise: f64) -> Fit {
-        let mut fit = Fit::default();
-        for stage in 0..stages {
-            let own = if stage % 2 == 0 { 100.0 } else { 1_000.0 };
-            for (level, factor, count) in [(Locality::Node, 1.0, tasks[0]), (Locality::Off, 2.0, tasks[1])] {
-                for task in 0..count {
-                    let more = if task % 2 == 0 { noise } else { 1.0 / noise };
-                    fit.run(level, (own * factor * more) as Ms);
-                }
-            }
-            fit.end_stage();
-        }
-        fit
-    }
-
     #[test]
-    fn the_cost_of_a_place_is_fitted_within_stages() {
-        let exact =
-            |factors: Option<[f64; 3]>| factors.map(|[_, rack, off]| [rack, off].map(|own| (own * 1e3).round()));
-        assert_eq!(exact(factors(made(4, [6, 2], 1.0))), Some([2_000.0; 2]));
-        assert_eq!(exact(factors(made(4, [6, 2], 1.2))), Some([2_000.0; 2]));
-        // Run times that are as often nine times as long as not show little; four times as many tasks show enough.
-        assert_eq!(factors(made(2, [4, 4], 3.0)), None);
-        assert!(factors(made(8, [4, 4], 3.0)).is_some());
-        assert_eq!(factors(made(3, [6, 2], 1.0)), None, "six tasks elsewhere");
-        assert_eq!(factors(made(8, [0, 8], 1.0)), None, "nothing to compare with");
+    fn the_cost_of_a_place_needs_three_stages_with_both() {
+        let fit = |stages: u32, off: Ms| {
+            let mut fit = Fit::default();
+            for _ in 0..stages {
+                (0..4).for_each(|_| fit.run(Locality::Node, 100));
+                (0..4).for_each(|_| fit.run(Locality::Off, off));
+                fit.run(Locality::Rack, 99);
+                fit.end_stage();
+            }
+            fit.cost()
+        };
+        let rounded = |cost: LocalityCost| cost.factors().map(|factor| (factor * 1e3).round());
+        assert_eq!(rounded(fit(3, 250)), [1_000.0, 2_500.0, 2_500.0]);
+        assert!(matches!(fit(3, 250), LocalityCost::Fitted(_, [3, 3])));
+        assert_eq!(fit(2, 250), LocalityCost::Assumed);
+        assert_eq!(rounded(fit(3, 50)), [1_000.0; 3], "no place is better than a preferred one");
     }
 
     #[test]
