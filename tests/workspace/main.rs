@@ -10,5 +10,6 @@ mod fresh;
 mod layers;
 mod policies_page;
 mod sweep_pages;
+mod system_words;
 mod tables_pages;
 mod words;

@@ -73,8 +73,6 @@ const SPARK: &[(&str, &str)] = &[
     ("a slot was free or its node was down", "a core was free or its executor was lost"),
     ("what it needs", "a core"),
     ("its node was down", "its executor was lost"),
-    ("it only ran on machines that were lost", "it only ran on executors that were lost"),
-    ("they only ran on machines that were lost", "they only ran on executors that were lost"),
 ];
 
 /// Phrases of captions, and those for Spark, in the order in which they are replaced.
@@ -106,7 +104,7 @@ const LEVELS: [[&str; 3]; 2] = [["node", "rack", "off"], ["NODE_LOCAL", "RACK_LO
 
 impl System {
     /// A text in the words of this system.
-    pub fn says<'a>(self, usual: &'a str) -> &'a str {
+    pub fn says(self, usual: &str) -> &str {
         let own = |(known, _): &&(&str, &str)| *known == usual;
         match self {
             Self::Spark => SPARK.iter().find(own).map_or(usual, |(_, own)| *own),

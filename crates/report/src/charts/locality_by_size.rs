@@ -29,6 +29,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             sizes.into_iter().map(|class| (class.size, share(&class.jobs))).collect()
         }
     };
-    let measures = [Measure::share("On the node (%)", near(1)), Measure::share("In the rack (%)", near(2))];
-    draw_against_size(scene, CHART.name, scene.system().says("Maps of the job"), &measures)
+    let system = scene.system();
+    let share = |title, levels| Measure::share(system.says(title), near(levels));
+    let measures = [share("On the node (%)", 1), share("In the rack (%)", 2)];
+    draw_against_size(scene, CHART.name, system.says("Maps of the job"), &measures)
 }
