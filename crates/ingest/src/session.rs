@@ -27,7 +27,7 @@ use resched_tables::Error;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow};
 use resched_tables::sink::{Sink, Tasks};
-use resched_tables::store::{Manifest, Source, System, TimeZero};
+use resched_tables::store::{LIKELY_HOSTS, Manifest, Source, System, TimeZero};
 
 pub(super) struct Session<'a> {
     sink: &'a mut dyn Sink,
@@ -305,7 +305,11 @@ impl<'a> Session<'a> {
 
     /// Notes that a rule filled `rows` rows of a column.
     fn note_made(&mut self, column: &'static str, rule: &'static str, rows: u64) {
-        let noted = &mut self.made_rows.entry(column).or_insert((rule, 0)).1;
+        let (known, noted) = self.made_rows.entry(column).or_insert((rule, 0));
+        // A guess that follows the log must not speak for one that does not.
+        if *known == LIKELY_HOSTS {
+            *known = rule;
+        }
         *noted = noted.saturating_add(rows);
     }
 

@@ -11,8 +11,7 @@ use resched_sim::hadoop::{self, Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
 use resched_tables::engine::System as TraceSystem;
 use resched_tables::run::Unfinished;
-use resched_tables::store::Manifest;
-use resched_tables::store::Scaled;
+use resched_tables::store::{LIKELY_HOSTS, Manifest, Scaled};
 use resched_tables::validity::{Fact, Grade, Validity};
 use resched_tables::words::{count, counted};
 
@@ -364,7 +363,9 @@ fn made(manifest: &Manifest, own_machines: bool, validity: &mut Validity) {
         }
         let part = rows.map_or_else(String::new, |_| format!(" for {} of the rows", percent(share)));
         // Only what is made in part can leave too little.
-        let grade = if rows.is_some() { grade_of(share) } else { Grade::Assumed };
+        // What follows what the log shows is a fair guess, however much it is.
+        let is_blind = rule != LIKELY_HOSTS;
+        let grade = if rows.is_some() && is_blind { grade_of(share) } else { Grade::Assumed };
         validity.add(
             Fact::new(about, grade, format!("{} by the rule `{rule}`{part}.", system.says(says))).with_remedy(remedy),
         );

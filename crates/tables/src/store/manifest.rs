@@ -56,6 +56,10 @@ pub struct Source {
     pub format: String,
 }
 
+/// The rule that draws hosts that tasks prefer as often as the log lets expect (`made`, for `splits.host`): a guess that follows what the log
+/// shows.
+pub const LIKELY_HOSTS: &str = "likely-hosts";
+
 /// The manifest of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Manifest {

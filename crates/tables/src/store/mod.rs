@@ -24,7 +24,9 @@ pub use crate::engine::{Amounts, System, TimeZero};
 pub use batch::{BATCH_ROWS, Batch, Batches, Numbers, repeated};
 pub use hash::{hex, sha256};
 pub use inventory::{FileEntry, Inventory, inside};
-pub use manifest::{FORMAT_VERSION, MANIFEST, Manifest, SCALE_PARAMETER, Scaled, Source, WORKLOAD_FORMAT};
+pub use manifest::{
+    FORMAT_VERSION, LIKELY_HOSTS, MANIFEST, Manifest, SCALE_PARAMETER, Scaled, Source, WORKLOAD_FORMAT,
+};
 pub use reader::{Rows, Trace};
 pub use staging::{
     Claim, FolderLock, Out, OwnFiles, Scratch, StagedDir, StagedFile, changed_files, is_hidden, is_same_place, place,

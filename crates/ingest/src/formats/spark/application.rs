@@ -371,7 +371,7 @@ impl<'p> Application<'p> {
         }
         sink.skip("preferred-hosts-unknown", places.unknown);
         if places.drawn > 0 {
-            sink.made("splits.host", preferred::RULE, places.drawn);
+            sink.made("splits.host", places.rule, places.drawn);
         }
         sink.job(self.record(id, job, &ran, places))
     }

@@ -35,7 +35,7 @@ pub(crate) const MOST_BYTES: usize = 256 << 20;
 /// The longest line of it (bytes).
 const MAX_LINE: usize = 64 << 10;
 /// The rule that draws hosts, for the manifest.
-pub(super) const RULE: &str = "hosts-of-stage";
+const RULE: &str = "hosts-of-stage";
 /// The seed of those draws. They are a part of the trace, as everything that an ingest writes.
 pub(super) const SEED: u64 = 1;
 
@@ -345,8 +345,9 @@ impl<'a> Stage<'a> {
 pub(super) struct Places {
     /// The hosts of each task of which something is known. None: it prefers no place.
     pub(super) hosts: BTreeMap<Key, Vec<String>>,
-    /// How many hosts were drawn.
+    /// How many hosts were drawn, and the rule by which.
     pub(super) drawn: u64,
+    pub(super) rule: &'static str,
     /// How many tasks prefer hosts that nobody knows.
     pub(super) unknown: u64,
 }
@@ -363,7 +364,7 @@ impl Places {
     pub(super) fn inferred<'a>(tasks: impl Iterator<Item = (Key, Shown<'a>)>) -> Self {
         let mut stages: BTreeMap<i64, Stage<'a>> = BTreeMap::new();
         let mut elsewhere = Vec::new();
-        let mut places = Self::default();
+        let mut places = Self { rule: RULE, ..Self::default() };
         for (key, shown) in tasks {
             if shown.is_elsewhere() {
                 elsewhere.push((key, shown));
