@@ -315,6 +315,10 @@ fn s6_pools_come_from_the_site() {
     assert_ne!(of(&world.run_as(&policy))[3], 400);
     // First come, first served, else.
     assert!(of(&world.run("spark"))[0] > 1_000);
+    let file = dir.path().join("pools.toml");
+    write(&file, "[pools.owed]\nmode = 'fair'\nmin_share = 3\n").unwrap();
+    let from_file = world.run(&format!("spark:mode=fair,wait=2000,pools={}", file.display()));
+    assert_eq!(of(&from_file)[..3], [100, 200, 300], "a file of the policy may hold them, too");
 }
 
 /// Both ask for all four cores: the second waits for the end of the first.

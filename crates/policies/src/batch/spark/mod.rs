@@ -44,11 +44,13 @@ use self::master::{Asked, Worker};
 use self::pools::Pools;
 use self::rounds::Which;
 use self::task_set::{Sets, TaskSet};
+use crate::error::Error;
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByRun};
 use crate::queues::file::DEFAULT_QUEUE;
 use crate::queues::spark_pools::{Mode, SparkPools};
-use crate::settings::settings;
+
+use crate::settings::{File, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -61,7 +63,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     build: Build::Batch(|values, site| {
         let settings = Settings::read(values)?;
         let manager = Manager::new(settings.manager, site)?;
-        Ok(Box::new(Spark::new(settings, manager, site.spark_pools.clone().unwrap_or_default())))
+        let pools = match settings.pools.path() {
+            Some(path) => SparkPools::read(path).map_err(Error::File)?,
+            None => site.spark_pools.clone().unwrap_or_default(),
+        };
+        Ok(Box::new(Spark::new(settings, manager, pools)))
     }),
 };
 
@@ -70,6 +76,8 @@ settings! {
     pub(super) struct Settings {
         /// what comes first: the earlier job, or the pool with the least for its weight; auto: as the log says, else fifo
         mode: Option<Mode> = "mode" { auto: Nothing, hadoop: ["spark.scheduler.mode"] },
+        /// file of pools (TOML), `[pools.NAME]` with `mode`, `weight` and `min_share`; default: those of the site, else none
+        pools: File = "pools" {},
         /// how long a stage waits for a nearer executor; auto: as the log says, else 3000
         wait: Option<Ms> = "wait" { auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.locality.wait"] },
         /// how long a stage waits for a preferred machine; auto: as `wait`, or as the log says
