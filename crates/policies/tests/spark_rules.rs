@@ -403,10 +403,10 @@ fn s7_yarn_gives_out_executors_by_its_queues() {
         let of = |job: char, at: Ms| ran.iter().filter(|ran| ran.task.starts_with(job) && ran.at == at).count();
         [of('1', 0), of('2', 0), of('1', 200), of('2', 200)]
     };
-    assert_eq!(starts("spark:manager=yarn-fair"), [2, 2, 4, 0], "when the second ends, the first gets its executors");
-    assert_eq!(starts("spark:manager=yarn-fair,executors=2"), [2, 2, 2, 0]);
-    assert_eq!(starts("spark:manager=yarn-capacity"), [4, 0, 0, 4]);
-    assert_eq!(starts("spark:manager=yarn-capacity,executors=3"), [3, 1, 2, 1]);
+    assert_eq!(starts("spark:manager=fair"), [2, 2, 4, 0], "when the second ends, the first gets its executors");
+    assert_eq!(starts("spark:manager=fair,executors=2"), [2, 2, 2, 0]);
+    assert_eq!(starts("spark:manager=capacity"), [4, 0, 0, 4]);
+    assert_eq!(starts("spark:manager=capacity,executors=3"), [3, 1, 2, 1]);
 }
 
 /// At first no executor is on `b`, so that there is nothing to wait for, but no core either. When `b` comes, its level does, too.

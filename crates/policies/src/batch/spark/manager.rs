@@ -21,9 +21,9 @@ choices! {
         /// The standalone master.
         Standalone = "standalone",
         /// YARN's Capacity Scheduler.
-        Capacity = "yarn-capacity",
+        Capacity = "capacity",
         /// YARN's Fair Scheduler.
-        Fair = "yarn-fair",
+        Fair = "fair",
     }
 }
 

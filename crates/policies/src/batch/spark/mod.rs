@@ -76,7 +76,7 @@ settings! {
     pub(super) struct Settings {
         /// what comes first: the earlier job, or the pool with the least for its weight; auto: as the log says, else fifo
         mode: Option<Mode> = "mode" { auto: Nothing, hadoop: ["spark.scheduler.mode"] },
-        /// file of pools (TOML), `[pools.NAME]` with `mode`, `weight` and `min_share`; default: those of the site, else none
+        /// file of pools (TOML): `[pools.NAME]` with `mode`, `weight`, `min_share`; default: those of the site
         pools: File = "pools" {},
         /// how long a stage waits for a nearer executor; auto: as the log says, else 3000
         wait: Option<Ms> = "wait" { auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.locality.wait"] },
@@ -102,10 +102,9 @@ settings! {
         task_cpus: Option<u32> = "task_cpus" {
             auto: Nothing, range: 1..=1_024, unit: "cores", hadoop: ["spark.task.cpus"]
         },
-        /// who gives executors to applications, where there are several: the standalone master, or YARN with the queues of one of its schedulers
+        /// who gives executors to several applications: Spark's master, or YARN by the queues of one of its schedulers
         manager: Kind = "manager" { choice: Kind::Standalone, of: [Kind::Standalone, Kind::Capacity, Kind::Fair] },
-        /// executors of an application, if it does not ask for them while it runs; auto: as many as there are, or under YARN as the log says,
-        /// else 2
+        /// executors of an application; auto: as many as there are, or under YARN as the log says, else 2
         executors: Option<u32> = "executors" {
             auto: Nothing, range: 1..=1_048_576, hadoop: ["spark.executor.instances"]
         },
@@ -113,7 +112,7 @@ settings! {
         executor_cores: Option<u32> = "executor_cores" {
             auto: Nothing, range: 1..=1_048_576, unit: "cores", hadoop: ["spark.executor.cores"]
         },
-        /// most cores of an application, given out by the master; auto: as the log says, which counts with several applications only
+        /// most cores of an application, if they are given out; auto: as the log says
         cores_max: Option<u32> = "cores_max" {
             auto: Nothing, range: 1..=1_073_741_824, unit: "cores", hadoop: ["spark.cores.max"]
         },
@@ -146,7 +145,7 @@ settings! {
         idle: Option<Ms> = "idle" {
             auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.dynamicAllocation.executorIdleTimeout"]
         },
-        /// the master deals executors out over workers; false: it fills one after the other; auto: as the log says, else true
+        /// the master deals executors out over workers; false: it fills one after another; auto: by the log, else true
         spread_out: Option<bool> = "spread_out" { auto: Nothing, hadoop: ["spark.deploy.spreadOut"] },
     }
 }
