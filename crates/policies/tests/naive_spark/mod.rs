@@ -2,7 +2,7 @@
 //!
 //! It is plain on purpose. Nothing is kept that can be counted: who runs, what is free, what waits and which levels there are is looked up
 //! whenever a rule asks. The comments name the sections of the rules (`truth/spark/RULES.md`). It shares the draws of the offers with the
-//! policy: executors by name, shuffled for each offer of everything by (application, instant, how many there were at it).
+//! policy: executors by name, shuffled for each offer of everything while something waits by (application, how many there were).
 
 use std::cmp::Ordering;
 
@@ -132,7 +132,7 @@ pub(crate) fn simulate(world: &World) -> Vec<Start> {
     };
     let mut next_job = 0;
     while let Some((now, ticks)) = naive.next_instant(next_job) {
-        (naive.now, naive.offers) = (now, 0);
+        naive.now = now;
         let ended: Vec<Run> = naive.runs.extract_if(.., |run| run.end == now).collect();
         // All ends at an instant are there before anybody is offered what they free: a core is offered with its own end.
         for (place, run) in ended.iter().enumerate() {
@@ -327,13 +327,16 @@ impl Naive<'_> {
 
     /// One round of offers (4), of one executor or of everything.
     fn round(&mut self, only: Option<usize>, later: &[Run]) {
+        if self.sets.iter().all(|set| set.pending.is_empty()) {
+            return;
+        }
         let offers: Vec<usize> = match only {
             Some(host) => vec![host],
             None => {
                 let mut all: Vec<usize> =
                     (0..self.alive.len()).filter(|&host| self.alive[host] && self.free(host, later) > 0).collect();
-                all.shuffle(&mut stream(self.world.seed, Purpose::OfferOrder, &[0, self.now as u64, self.offers]));
                 self.offers += 1;
+                all.shuffle(&mut stream(self.world.seed, Purpose::OfferOrder, &[0, self.offers]));
                 all
             }
         };

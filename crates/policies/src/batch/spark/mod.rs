@@ -189,8 +189,8 @@ struct Run {
 struct App {
     conf: Conf,
     pools: Pools,
-    /// When all its executors were offered last, ms, and how often at this instant. It names the draws of an offer.
-    offered: (Ms, u64),
+    /// How often all its executors were offered while a task set waited. It names the draws of an offer.
+    offers: u64,
     has_ended: bool,
     /// The place of its queue.
     queue: usize,
@@ -285,7 +285,7 @@ impl Spark {
         let pools = Pools::new(self.site.clone(), conf.mode);
         let queue = self.manager.queue(own.and_then(|own| own.get(QUEUE)).map_or(DEFAULT_QUEUE, |name| name.trim()));
         let allocation = conf.dynamic.map(Allocation::new);
-        self.apps.push(App { conf, pools, queue, allocation, offered: (Ms::MIN, 0), has_ended: false });
+        self.apps.push(App { conf, pools, queue, allocation, offers: 0, has_ended: false });
         self.by_group.insert(group.to_owned(), number);
         if !self.has_master {
             self.take_all(number, view);

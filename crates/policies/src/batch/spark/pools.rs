@@ -75,6 +75,11 @@ impl Pools {
         self.pools.len() - 1
     }
 
+    /// Whether anything waits.
+    pub(super) fn have_waiting(&self) -> bool {
+        self.pools.iter().any(|pool| !pool.waiting.is_empty())
+    }
+
     /// Something of a stage waits.
     pub(super) fn wait(&mut self, pool: usize, stage: u32) {
         self.pools[pool].waiting.insert(stage);

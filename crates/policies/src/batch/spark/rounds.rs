@@ -31,6 +31,9 @@ struct Turn {
 impl Spark {
     /// Offers executors of an application to its task sets.
     pub(super) fn round(&mut self, app: usize, which: Which, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if !self.apps[app].pools.have_waiting() {
+            return Ok(());
+        }
         let mut executors = std::mem::take(&mut self.offered);
         self.find_offered(app, which, &mut executors, offer);
         let result = if executors.is_empty() { Ok(()) } else { self.offer_to_all(app, which, &executors, offer) };
@@ -81,10 +84,9 @@ impl Spark {
             Which::All => {
                 let has_room = |number: &usize| self.room(*number, offer) != Resources::NONE;
                 all.extend(self.executors.open(app).filter(has_room));
-                let (now, seed) = (offer.view().now(), offer.view().seed());
-                let App { offered, .. } = &mut self.apps[app];
-                *offered = (now, if offered.0 == now { offered.1 + 1 } else { 0 });
-                all.shuffle(&mut stream(seed, Purpose::OfferOrder, &[app as u64, now as u64, offered.1]));
+                let App { offers, .. } = &mut self.apps[app];
+                *offers += 1;
+                all.shuffle(&mut stream(offer.view().seed(), Purpose::OfferOrder, &[app as u64, *offers]));
             }
         }
     }
