@@ -93,7 +93,8 @@ impl Store {
     }
 }
 
-fn environment(port: &str) -> [(&'static str, String); 6] {
+/// What points the command to a store on this machine.
+pub(crate) fn environment(port: &str) -> [(&'static str, String); 6] {
     [
         ("AWS_ENDPOINT", format!("http://127.0.0.1:{port}")),
         ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")),

@@ -284,14 +284,7 @@ fn results_in_an_object_store_are_the_same() {
     dir.ok(&["sweep", "sweep.toml", "--out", "local"]);
     let (port, mut server) = (free_port(), Killed(Vec::new()));
     server.add(Command::new(python.with_file_name("moto_server")).args(["-H", "127.0.0.1", "-p", &port]));
-    let environment = [
-        ("AWS_ENDPOINT", format!("http://127.0.0.1:{port}")),
-        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")),
-        ("AWS_ALLOW_HTTP", "true".to_owned()),
-        ("AWS_ACCESS_KEY_ID", "name".to_owned()),
-        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
-        ("AWS_REGION", "us-east-1".to_owned()),
-    ];
+    let environment = crate::object_store::environment(&port);
     let bucket = "import boto3; boto3.client('s3', region_name='us-east-1').create_bucket(Bucket='sweeps')";
     wait_until("a bucket", || {
         let made = Command::new(&python).args(["-c", bucket]).envs(environment.clone()).output();

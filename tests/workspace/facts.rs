@@ -22,7 +22,8 @@ const GUESSES: &[(&str, &str)] = &[
 const FORMATS: &[&str] =
     &["\"jhist\"", "\"rumen\"", "\"google2011\"", "\"google2019\"", "\"alibaba2018\"", "\"swf\"", "\"swim\""];
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The files of code in a folder and below.
+pub(crate) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

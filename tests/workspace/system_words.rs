@@ -1,20 +1,11 @@
 //! Texts about Spark are asked for by the usual text. One that nobody asks for any more would silently have no effect.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::facts::sources;
 
 const FILE: &str = "crates/tables/src/system_words.rs";
-
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-}
 
 /// A source with texts of several lines on one.
 fn on_one_line(text: &str) -> String {

@@ -256,7 +256,7 @@ impl Machines {
         let start = |executor: &Executor| {
             let (freed, added) = (executor.freed?, executor.added?);
             let waited = first_jobs.get(executor.group.as_str()).is_some_and(|&first| first <= freed);
-            Some(added - freed).filter(|&start| waited && start >= 0)
+            Some(added.saturating_sub(freed)).filter(|&start| waited && start >= 0)
         };
         let mut starts: Vec<Ms> = self.executors.iter().filter_map(start).collect();
         starts.sort_unstable();

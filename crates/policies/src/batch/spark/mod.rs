@@ -321,7 +321,7 @@ impl Spark {
     fn registers(&self, at: Ms, node: NodeId, view: View<'_>) -> Ms {
         let start = self.settings.executor_start.or_else(|| view.executor_start()).unwrap_or(0);
         let has_just_come = self.there.get(node.index()).copied().flatten() == Some(at);
-        if has_just_come { at } else { at + start }
+        if has_just_come { at } else { at.saturating_add(start).min(Ms::MAX - 1) }
     }
 
     /// What an application asks for. Under YARN, and while it runs, it asks for executors of one core if nothing says their size.
