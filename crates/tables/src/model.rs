@@ -200,6 +200,14 @@ table! {
         requested_time: Option<i64> ["ms"],
         /// Ids of the jobs that must end before it starts.
         depends_on: Vec<String>,
+        /// From when on it could start, where that is later than its submission (it was held, or had a time to begin at), ms.
+        eligible: Option<i64> ["ms"],
+        /// The quality of service that it was submitted under (Slurm).
+        qos: Option<String>,
+        /// The features that its machines must have, as the source writes them (Slurm: `--constraint`).
+        features: Option<String>,
+        /// What it takes of the whole cluster while it runs: `name=count`, joined by commas (`license/matlab=1`).
+        licenses: Option<String>,
     }
 }
 
@@ -238,6 +246,12 @@ table! {
         instances: Option<i64>,
         /// Whether its instances start together or not at all (the processors of a parallel job).
         gang: Option<bool>,
+        /// Other resources that each instance asks for: `name=count`, joined by commas (`gres/gpu=2`).
+        resources: Option<String>,
+        /// On how many machines its instances must lie; null: it does not matter.
+        machines: Option<i64>,
+        /// Whether its machines run nothing else meanwhile.
+        exclusive: Option<bool>,
     }
 }
 
@@ -340,6 +354,10 @@ table! {
         memory: Option<i64> ["bytes"],
         /// The application that owns it: an executor's; null: it serves all.
         group: Option<String>,
+        /// Other resources that it offers: `name=count`, joined by commas (`gres/gpu=4`).
+        resources: Option<String>,
+        /// Its features, joined by commas (Slurm).
+        features: Option<String>,
     }
 }
 
