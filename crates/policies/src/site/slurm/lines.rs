@@ -28,7 +28,7 @@ pub(super) fn read(
 ) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
     let mut included = 0;
-    let mut rest: Vec<(Place, String)> = texts(bytes, &Cow::Borrowed(file));
+    let mut rest: Vec<(Place, String)> = texts(bytes, Cow::Borrowed(file));
     rest.reverse();
     while let Some((place, text)) = rest.pop() {
         let text = text.trim();
@@ -54,7 +54,7 @@ pub(super) fn read(
 }
 
 /// The lines with content, comments taken away and lines that go on put together.
-fn texts(bytes: &[u8], file: &Cow<'static, str>) -> Vec<(Place, String)> {
+fn texts(bytes: &[u8], file: Cow<'static, str>) -> Vec<(Place, String)> {
     let mut all: Vec<(Place, String)> = Vec::new();
     let mut goes_on = false;
     for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
@@ -96,7 +96,7 @@ fn include(place: &Place, name: &str, open: Open<'_>, notes: &Notes<'_>) -> Resu
         return Err(wrong(&format!("a file of this folder (copy it here and write `Include {own}`)")));
     }
     let bytes = open(name)?.ok_or_else(|| wrong("a file of this folder (copy it here)"))?;
-    Ok(texts(&bytes, &file))
+    Ok(texts(&bytes, file))
 }
 
 /// The pairs of a line.
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn comments_go_and_lines_go_on() {
         let text = b"# all\nA=1 # rest\nB=1,\\\n  2 \\\n# c\nC=\\#x\n\nD=\\";
-        let found: Vec<_> = texts(text, &"f".into()).into_iter().map(|(place, text)| (place.line, text)).collect();
+        let found: Vec<_> = texts(text, "f".into()).into_iter().map(|(place, text)| (place.line, text)).collect();
         let expected = [(2, "A=1 "), (3, "B=1,  2 "), (6, "C=#x"), (8, "D=")];
         assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
     }
