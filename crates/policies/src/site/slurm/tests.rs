@@ -267,6 +267,26 @@ fn wrong_values_are_errors_with_their_line() {
         let error = read(&[(file, text)]).map(|conf| conf.warnings).expect_err(text);
         assert!(error.starts_with(&format!("{file}: ")) && error.contains(expected), "{error}");
     }
+    let long = "x".repeat(5_000);
+    let names: String = (0..10_001).map(|number| format!("p{number},")).collect();
+    for (file, text, expected) in [
+        (
+            "slurm.conf",
+            format!("NodeName=DEFAULT Feature={long}\nNodeName=n1\n"),
+            "line 1: Feature: expected at most 4096 bytes",
+        ),
+        (
+            "slurm.conf",
+            format!("PartitionName=DEFAULT QOS={long}\nPartitionName=p\n"),
+            "line 1: QOS: expected at most 4096 bytes",
+        ),
+        ("slurm.conf", format!("PartitionName={names}\n"), "line 1: PartitionName: expected at most 10000 partitions"),
+        ("sacctmgr.cfg", format!("Cluster - '{long}'\n"), "line 1: the name: expected at most 256 bytes"),
+        ("associations.txt", format!("Account|User\n{long}|\n"), "line 2: the name: expected at most 256 bytes"),
+    ] {
+        let error = read(&[(file, &text)]).map(|conf| conf.warnings).expect_err(expected);
+        assert!(error.starts_with(&format!("{file}: ")) && error.contains(expected), "{error}");
+    }
     let found_none = read(&[("readme.txt", "x")]).unwrap_err();
     assert!(FILES.iter().all(|file| found_none.contains(file)), "{found_none}");
     let huge = "#".repeat((1 << 20) + 1);
