@@ -140,7 +140,6 @@ impl Slurm {
             "partitionname" => partitions.line(place, pairs, notes)?,
             "nodeset" => partitions.node_set(place, pairs),
             "downnodes" => notes.unsupported(place, first, "the machines are there from the start to the end"),
-            "frontendname" | "switchname" | "blockname" | "name" => {}
             _ => {
                 for (name, value) in pairs {
                     self.scalar(place, name, value, notes)?;
@@ -252,7 +251,7 @@ fn check_name(name: &str, place: &Place, notes: &Notes<'_>) -> Result<(), Error>
 }
 
 /// The records of what `scontrol show` prints, each from the key on that begins it.
-fn records(bytes: &[u8], file: &'static str, first: &str, notes: &Notes<'_>) -> Result<Vec<Line>, Error> {
+fn records(bytes: &[u8], file: &'static str, first: &str, notes: &mut Notes<'_>) -> Result<Vec<Line>, Error> {
     let mut all: Vec<Line> = Vec::new();
     for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
         let mut pairs = lines::pairs(text);
@@ -264,6 +263,9 @@ fn records(bytes: &[u8], file: &'static str, first: &str, notes: &Notes<'_>) -> 
         } else {
             return Err(notes.wrong(Place::of(file, line), "the file", format!("`{first}=` at first"), key));
         }
+    }
+    if all.is_empty() {
+        notes.unsupported(Place::of(file, 1), "the file", &format!("nothing in it begins with `{first}=`"));
     }
     Ok(all)
 }

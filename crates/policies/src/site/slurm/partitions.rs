@@ -142,7 +142,7 @@ fn partition(name: &str, fields: &Fields, notes: &Notes<'_>) -> Result<Partition
         job_factor: fields.number(&["priorityjobfactor", "priority"], notes)?.unwrap_or(usual.job_factor),
         max_time: time("maxtime", MINUTE)?,
         default_time: time("defaulttime", MINUTE)?,
-        over_time_limit: time("overtimelimit", MINUTE)?,
+        over_time_limit: fields.get(&["overtimelimit"]).map(|field| over_time(field, notes)).transpose()?,
         grace_time: time("gracetime", 1_000)?.unwrap_or(usual.grace_time),
         qos: text("qos")?,
         preempt_mode: word("preemptmode")?,
@@ -155,6 +155,11 @@ fn partition(name: &str, fields: &Fields, notes: &Notes<'_>) -> Result<Partition
         ..usual
     };
     Ok(partition)
+}
+
+/// How long a job may run beyond its limit, ms.
+fn over_time(field: &Field, notes: &Notes<'_>) -> Result<Ms, Error> {
+    Ok(field.time(notes, MINUTE)?.unwrap_or(Ms::MAX))
 }
 
 /// The most partitions. A real site has some ten.

@@ -102,7 +102,7 @@ fn partitions_have_defaults_and_sets_of_nodes() {
          PartitionName=main Nodes=ALL Default=YES PriorityTier=10 OverSubscribe=EXCLUSIVE\n\
          PartitionName=low Nodes=quick,m1 MaxTime=INFINITE MaxNodes=4 MinNodes=2 GraceTime=60 PreemptMode=REQUEUE LLN=yes\n\
          PartitionName=down Nodes=rest State=DOWN OverTimeLimit=5 MaxNodes=UNLIMITED Priority=7\n\
-         PartitionName=empty\n",
+         PartitionName=empty OverTimeLimit=UNLIMITED\n",
     );
     let usual = Partition {
         max_time: Some(1_800_000),
@@ -133,7 +133,7 @@ fn partitions_have_defaults_and_sets_of_nodes() {
             job_factor: 7,
             ..usual.clone()
         },
-        Partition { name: "empty".to_owned(), is_up: false, ..usual },
+        Partition { name: "empty".to_owned(), is_up: false, over_time_limit: Some(i64::MAX), ..usual },
     ];
     assert_eq!(found.partitions, expected);
 }
@@ -173,6 +173,11 @@ fn what_scontrol_prints_completes_the_files() {
     assert_eq!(
         conf.warnings,
         ["partitions.txt: line 7: `AllowAccounts` is not supported: a replay does not check who may submit"]
+    );
+    let empty = read(&[("nodes.txt", "n1\nn2\n")]).unwrap();
+    assert_eq!(
+        empty.warnings,
+        ["nodes.txt: line 1: `the file` is not supported: nothing in it begins with `NodeName=`"]
     );
     // Without a slurm.conf, what scontrol prints is all there is.
     let conf = read(&files[1..]).unwrap();

@@ -159,7 +159,7 @@ fn what_is_not_about_scheduling_is_passed_in_silence() {
         "Configuration data as of 2026-11-24T00:00:00\nSlurmctldPort=6817\nStateSaveLocation=/var/spool\nAuthType=auth/munge\n\
          AccountingStorageType = accounting_storage/slurmdbd\nPriorityFlags           = \nPreemptMode = OFF\n\
          PreemptType = preempt/none\nSchedulerTimeSlice = 30 sec\nPriorityUsageResetPeriod = NONE\nSuspendTime = NONE\n\
-         MaxMemPerNode = UNLIMITED\nTopologyPlugin = topology/default\nSlurmctldParameters = enable_configless\n\
+         MaxMemPerNode = UNLIMITED\nTopologyPlugin = topology/none\nResumeRate = 300 nodes/min\nSlurmctldParameters = enable_configless\n\
          Cgroup Support Configuration:\nSlurmctld(primary) at host is UP\n",
     );
     assert_eq!(conf.unwrap().warnings, [""; 0]);
