@@ -193,6 +193,7 @@ impl WorldArgs {
         if let Some(cores) = self.cores {
             cluster.machines.cores = Some(cores);
             cluster.machines.count = self.nodes.or(cluster.machines.count);
+            cluster.machines.named.clear();
         }
         cluster.machines.memory = self.memory.map(|memory| memory.as_u64()).or(cluster.machines.memory);
         Ok(cluster.check()?)

@@ -39,7 +39,7 @@ fn machines(placement: Placement) -> Machines {
     let machine = |number: u32| {
         let cores = if number.is_multiple_of(3) { 16 } else { 8 };
         let capacity = Resources { cpu: cores * 1_000, memory: cores << 32 };
-        Machine { name: format!("machine{number:05}"), rack: None, capacity }
+        Machine { name: format!("machine{number:05}"), capacity, ..Machine::default() }
     };
     Machines::new((0..MACHINES).map(machine).collect(), &[], placement).unwrap()
 }

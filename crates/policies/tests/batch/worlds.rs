@@ -43,8 +43,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn machines(&self) -> Machines {
-        let machine =
-            |(number, &capacity): (usize, &Resources)| Machine { name: format!("n{number}"), rack: None, capacity };
+        let machine = |(number, &capacity): (usize, &Resources)| Machine {
+            name: format!("n{number}"),
+            capacity,
+            ..Machine::default()
+        };
         let nodes = self.capacities.iter().enumerate().map(machine).collect();
         Machines::new(nodes, &self.changes, self.placement).unwrap()
     }

@@ -1,27 +1,31 @@
 //! The machines of a production cluster, and how they come, go and change.
 
+mod reported;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use resched_tables::engine::RunEngine;
-use resched_tables::model::{NodeChange, NodeRow};
+use resched_tables::named::amounts;
 use resched_tables::names::host_name;
 use resched_tables::run::RunCluster;
 use resched_tables::store::Amounts;
 
 use super::log::Log;
 use crate::clones::{Clone, clones};
-use crate::cluster_file::{MOST_MEMORY, Placement};
+use crate::cluster_file::{self, MOST_MEMORY, NamedMachines, Placement};
 use crate::ids::{Ms, NodeId};
-use crate::loading::{LONGEST, Skipped};
+use crate::loading::Skipped;
 use crate::resources::Resources;
 use crate::{ClusterConfig, Error};
+use reported::{Offered, Reported, by_application};
 
 /// The size of a machine that the trace does not give, if its amounts are shares of the largest machine: the whole of
 /// the largest one. Processor is then in millionths, memory in millionths of a millionth (formats §7).
 const NORMALISED: Resources = Resources { cpu: Amounts::CORES * 1_000, memory: Amounts::MEMORY };
 
 /// A machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machine {
     /// Its host name.
     pub name: String,
@@ -29,6 +33,10 @@ pub struct Machine {
     pub rack: Option<String>,
     /// The resources it offers at the start; nothing if it comes later.
     pub capacity: Resources,
+    /// Other resources that it has, by name (`gres/gpu`), in the order of the source. No engine counts them; a policy may.
+    pub resources: Vec<(Arc<str>, u64)>,
+    /// Its features (Slurm), in the order of the source.
+    pub features: Vec<Arc<str>>,
 }
 
 /// A change of the resources that a machine offers. They are nothing if it leaves.
@@ -74,6 +82,9 @@ pub struct Machines {
     rule: SizeRule,
     /// What amounts of processor and memory are.
     amounts: Amounts,
+    licenses: Vec<(Arc<str>, u64)>,
+    /// Whether their order is somebody's, not that of their names.
+    ordered: bool,
 }
 
 /// Where the size of a machine is from that the trace does not give.
@@ -96,7 +107,7 @@ impl Machines {
 
     /// `count` machines that all offer the same and never change.
     pub fn alike(count: u32, capacity: Resources, placement: Placement) -> Self {
-        let machine = |number| Machine { name: host_name(number), rack: None, capacity };
+        let machine = |number| Machine { name: host_name(number), capacity, ..Machine::default() };
         Self {
             nodes: (0..count).map(machine).collect(),
             executors: Vec::new(),
@@ -106,6 +117,8 @@ impl Machines {
             unknown: 0,
             rule: SizeRule::Given,
             amounts: Amounts::Absolute,
+            licenses: Vec::new(),
+            ordered: false,
         }
     }
 
@@ -125,6 +138,22 @@ impl Machines {
         Ok(Self { nodes, changes, ..rest })
     }
 
+    /// The machines that a cluster file names, in its order.
+    fn named(config: &cluster_file::Machines) -> Self {
+        let alike = |one: &NamedMachines| {
+            let memory = one.memory.or(config.memory).unwrap_or(0);
+            let machine = Machine {
+                capacity: Resources { cpu: (one.cores * 1000.0).round() as u64, memory },
+                resources: one.resources.as_deref().map_or_else(Vec::new, named_amounts),
+                features: one.features.as_deref().map_or_else(Vec::new, words),
+                ..Machine::default()
+            };
+            one.names().into_iter().map(move |name| Machine { name, ..machine.clone() })
+        };
+        let nodes = config.named.iter().flat_map(alike).collect();
+        Self { nodes, ordered: true, ..Self::alike(0, Resources::NONE, config.placement) }
+    }
+
     /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
     /// change.
     ///
@@ -137,7 +166,16 @@ impl Machines {
     /// # Errors
     /// [`Error::Config`] if there is no machine or no size is known; [`Error::Trace`] if the trace cannot be read.
     pub(super) fn of_log(config: &ClusterConfig, log: &Log<'_>, skipped: &mut Skipped) -> Result<Self, Error> {
+        let licenses = config.machines.licenses.as_deref().map_or_else(Vec::new, named_amounts);
+        Ok(Self { licenses, ..Self::without_licenses(config, log, skipped)? })
+    }
+
+    fn without_licenses(config: &ClusterConfig, log: &Log<'_>, skipped: &mut Skipped) -> Result<Self, Error> {
         let own = &config.machines;
+        if !own.named.is_empty() {
+            let machines = Self { amounts: log.amounts(), ..Self::named(own) };
+            return Ok(own.clones.map_or_else(|| machines.clone(), |count| machines.resized(count)));
+        }
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
         if let (Some(count), Some(cpu)) = (own.count, cpu) {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
@@ -178,7 +216,15 @@ impl Machines {
     fn resized(&self, count: u32) -> Self {
         let named = self.nodes.iter().map(|node| (node.name.as_str(), node.rack.as_deref().unwrap_or_default()));
         let mut all = clones(named, count);
-        all.sort_by(|a, b| a.name.cmp(&b.name));
+        if self.ordered {
+            // The clones of a round follow those of the round before; within a round they lie as their originals do.
+            let before = self.nodes.len().max(1);
+            let mut rounds: Vec<(usize, Clone)> = all.into_iter().enumerate().collect();
+            rounds.sort_by_key(|(number, clone)| (number / before, clone.of));
+            all = rounds.into_iter().map(|(_, clone)| clone).collect();
+        } else {
+            all.sort_by(|a, b| a.name.cmp(&b.name));
+        }
         let mut homes: Vec<Vec<NodeId>> = vec![Vec::new(); self.nodes.len()];
         for (place, clone) in all.iter().enumerate() {
             homes[clone.of].push(NodeId::at(place));
@@ -200,6 +246,8 @@ impl Machines {
             unknown: self.unknown,
             rule: self.rule,
             amounts: self.amounts,
+            licenses: self.licenses.clone(),
+            ordered: self.ordered,
         }
     }
 
@@ -221,6 +269,12 @@ impl Machines {
     /// What their amounts of processor and memory are, and the requests of the tasks.
     pub fn amounts(&self) -> Amounts {
         self.amounts
+    }
+
+    /// What the whole cluster has besides its machines, by name (`license/matlab`), in the order of the cluster file. No engine counts
+    /// it; a policy may.
+    pub fn licenses(&self) -> &[(Arc<str>, u64)] {
+        &self.licenses
     }
 
     /// How many machines have a size that the trace does not give, and where it is from.
@@ -332,246 +386,42 @@ pub fn unit_of(amounts: Amounts) -> String {
     amounts.in_words().map_or_else(String::new, |words| format!(". Mind the unit of this trace: {words}"))
 }
 
-/// The rows of a log about machines.
-struct Reported {
-    rows: Vec<NodeRow>,
+fn named_amounts(text: &str) -> Vec<(Arc<str>, u64)> {
+    amounts(text).map(|(name, count)| (Arc::from(name), count)).collect()
 }
 
-/// A possible number that is not 0: Alibaba writes 0 for an unknown number.
-fn amount(number: Option<i64>, most: u64) -> Option<u64> {
-    number.and_then(|number| u64::try_from(number).ok()).filter(|number| (1..=most).contains(number))
-}
-
-fn cpu(row: &NodeRow) -> Option<u64> {
-    amount(row.cpu, Machines::MOST.cpu)
-}
-
-fn memory(row: &NodeRow) -> Option<u64> {
-    amount(row.memory, Machines::MOST.memory)
-}
-
-/// What was offered by some rows.
-#[derive(Debug, Clone, Copy, Default)]
-struct Offered {
-    now: Resources,
-    most: Resources,
-    since: Option<Ms>,
-    /// When another application left the machine last before that.
-    freed: Option<Ms>,
-}
-
-/// Joins the rows of each machine that offers executors of applications: the machine offers what they had together at most, from the
-/// first on. That an executor goes does not make the machine smaller, as it mostly goes because its application ends. Also
-/// returns what each application had of each machine. If executors came `on_demand`, when the first came does not say since when there
-/// was a machine: it was there before.
-fn by_application(rows: Vec<NodeRow>, on_demand: bool) -> (Vec<NodeRow>, BTreeMap<(String, String), Offered>) {
-    let (mut own, mut rest): (Vec<NodeRow>, Vec<NodeRow>) = rows.into_iter().partition(|row| row.group.is_some());
-    // Of what happens at one instant, what goes makes room for what comes.
-    own.sort_by_key(|row| (row.time, row.event != NodeChange::Remove));
-    let mut executors: BTreeMap<(String, String), Offered> = BTreeMap::new();
-    let mut hosts: BTreeMap<String, (Offered, Option<String>)> = BTreeMap::new();
-    for row in own {
-        let amounts = Resources { cpu: cpu(&row).unwrap_or(0), memory: memory(&row).unwrap_or(0) };
-        let after = if row.event == NodeChange::Remove { Resources::NONE } else { amounts };
-        let first = Offered { since: row.time, ..Offered::default() };
-        let (host, rack) = hosts.entry(row.host.clone()).or_insert((first, None));
-        let freed = host.freed;
-        let executor = executors.entry((row.host, row.group.unwrap_or_default())).or_insert(Offered { freed, ..first });
-        if row.event == NodeChange::Remove {
-            host.freed = row.time;
-        }
-        host.now = host.now.minus(executor.now).plus(after);
-        executor.now = after;
-        for offered in [executor, host] {
-            offered.most = offered.most.max(offered.now);
-        }
-        *rack = rack.take().or(row.rack);
-    }
-    hosts.retain(|host, _| rest.iter().all(|row| row.host != *host));
-    rest.extend(hosts.into_iter().map(|(host, (Offered { most, since, .. }, rack))| NodeRow {
-        host,
-        rack,
-        time: since.filter(|_| !on_demand),
-        event: NodeChange::Add,
-        cpu: i64::try_from(most.cpu).ok().filter(|&cpu| cpu > 0),
-        memory: i64::try_from(most.memory).ok().filter(|&memory| memory > 0),
-        ..NodeRow::default()
-    }));
-    (rest, executors)
-}
-
-impl Reported {
-    /// The median of a number over the rows that give it.
-    fn median(&self, number: impl Fn(&NodeRow) -> Option<u64>) -> Option<u64> {
-        let mut all: Vec<u64> = self.rows.iter().filter_map(number).collect();
-        all.sort_unstable();
-        all.get(all.len() / 2).copied()
-    }
-
-    /// The resources of a machine whose size the trace does not give, and where they are from. `hadoop` is the processor of a machine
-    /// of Hadoop, and whether it is known.
-    fn usual(
-        &self,
-        cpu_set: Option<u64>,
-        memory_set: Option<u64>,
-        normalised: bool,
-        hadoop: Option<(u64, bool)>,
-    ) -> Option<(Resources, SizeRule)> {
-        let slots = |row: &NodeRow| amount(Some(row.map_slots?.saturating_add(row.reduce_slots.unwrap_or(0))), 1 << 20);
-        let own = self.median(cpu);
-        let by_slots = || self.median(slots).map(|slots| slots * 1000);
-        let whole = (normalised && own.is_none()).then_some(NORMALISED);
-        let memory = memory_set.or_else(|| self.median(memory)).or(whole.map(|whole| whole.memory)).unwrap_or(0);
-        let (cpu, rule) = None
-            .or(cpu_set.map(|cpu| (cpu, SizeRule::Given)))
-            .or(own.map(|cpu| (cpu, SizeRule::Median)))
-            .or_else(|| by_slots().map(|cpu| (cpu, SizeRule::Slots)))
-            .or(whole.map(|whole| (whole.cpu, SizeRule::Assumed)))
-            .or(hadoop.map(|(cpu, known)| (cpu, if known { SizeRule::Slots } else { SizeRule::Assumed })))?;
-        Some((Resources { cpu, memory }, rule))
-    }
-
-    /// The machines by name, and their changes.
-    fn followed(mut self, usual: Resources, placement: Placement, skipped: &mut Skipped) -> Result<Machines, Error> {
-        // A null time is the start. At one instant, the order of the trace counts.
-        self.rows.sort_by_key(|row| row.time);
-        let mut names: BTreeMap<String, usize> = BTreeMap::new();
-        for row in &self.rows {
-            names.entry(row.host.clone()).or_default();
-        }
-        let mut nodes = Vec::with_capacity(names.len());
-        for (name, place) in &mut names {
-            *place = nodes.len();
-            nodes.push(Machine { name: name.clone(), rack: None, capacity: Resources::NONE });
-        }
-        // The resources that each machine offers while it is there.
-        let mut offers: Vec<Resources> = vec![Resources::NONE; nodes.len()];
-        let mut changes = Vec::new();
-        let mut unknown = 0;
-        let mut note = |cause: &str| *skipped.entry(cause.to_owned()).or_insert(0) += 1;
-        for row in &self.rows {
-            let place = names[&row.host];
-            if offers[place] == Resources::NONE && (cpu(row).is_none() || (usual.memory > 0 && memory(row).is_none())) {
-                unknown += 1;
-                note("machine-of-unknown-size");
-            }
-            let known = |before: u64, usual: u64| if before > 0 { before } else { usual };
-            let offer = &mut offers[place];
-            offer.cpu = cpu(row).unwrap_or_else(|| known(offer.cpu, usual.cpu));
-            offer.memory = memory(row).unwrap_or_else(|| known(offer.memory, usual.memory));
-            let capacity = if row.event == NodeChange::Remove { Resources::NONE } else { *offer };
-            if nodes[place].rack.is_none() {
-                nodes[place].rack.clone_from(&row.rack);
-            }
-            match row.time {
-                None => nodes[place].capacity = capacity,
-                Some(at) if (-LONGEST..=LONGEST).contains(&at) => changes.push((at, place, capacity)),
-                Some(_) => note("machine-event-at-impossible-time"),
-            }
-        }
-        Ok(Machines { unknown, ..Machines::new(nodes, &changes, placement)? })
-    }
+fn words(text: &str) -> Vec<Arc<str>> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Arc::from).collect()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use resched_tables::model::NodeRow;
+    use resched_tables::sink::Collected;
+
     use super::*;
 
-    fn row(host: &str, time: Option<i64>, event: NodeChange, cpu: Option<i64>, memory: Option<i64>) -> NodeRow {
-        NodeRow { host: host.to_owned(), time, event, cpu, memory, ..NodeRow::default() }
-    }
-
-    fn amount(cpu: u64, memory: u64) -> Resources {
-        Resources { cpu, memory }
-    }
-
-    fn followed(rows: Vec<NodeRow>, usual: Resources) -> (Machines, Skipped) {
-        let mut skipped = Skipped::new();
-        let reported = Reported { rows };
-        (reported.followed(usual, Placement::FirstFit, &mut skipped).unwrap(), skipped)
-    }
-
     #[test]
-    fn machines_come_go_and_change_as_reported() {
-        use NodeChange::{Add, Remove, Update};
-        let rows = vec![
-            row("b", Some(50), Update, Some(2_000), None),
-            row("b", None, Add, Some(4_000), Some(8)),
-            row("a", Some(20), Add, Some(1_000), Some(4)),
-            row("b", Some(60), Remove, Some(0), Some(0)),
-            row("b", Some(70), Add, None, None),
-        ];
-        let (mut machines, skipped) = followed(rows, amount(1, 1));
-        assert!(skipped.is_empty());
-        let capacity =
-            |machines: &Machines| -> Vec<Resources> { machines.nodes().iter().map(|node| node.capacity).collect() };
-        assert_eq!(capacity(&machines), [Resources::NONE, amount(4_000, 8)]);
-        let reported: Vec<_> =
-            machines.changes().iter().map(|change| (change.at, change.node.index(), change.capacity)).collect();
-        let expected =
-            [(20, 0, amount(1_000, 4)), (50, 1, amount(2_000, 8)), (60, 1, Resources::NONE), (70, 1, amount(2_000, 8))];
-        assert_eq!(reported, expected);
-        machines.start_at(-15, 5);
-        assert_eq!(capacity(&machines), [amount(1_000, 4), amount(4_000, 8)]);
-        assert_eq!(machines.changes().first().map(|change| change.at), Some(35));
-        assert_eq!(machines.largest(), amount(4_000, 8));
-    }
-
-    /// Executors of `b` take the place of those of `a`: the machine never offered more than both had at once.
-    #[test]
-    fn a_machine_offers_what_its_executors_had_together_at_most() {
-        use NodeChange::{Add, Remove, Update};
-        let of = |group: &str, row: NodeRow| NodeRow { group: Some(group.to_owned()), ..row };
-        let rows = vec![
-            of("a", row("h", Some(10), Add, Some(2_000), Some(4))),
-            of("a", row("i", Some(10), Add, Some(1_000), Some(2))),
-            of("b", row("h", Some(20), Add, Some(1_000), Some(1))),
-            of("b", row("h", Some(30), Update, Some(2_000), Some(2))),
-            of("a", row("h", Some(30), Remove, None, None)),
-            of("a", row("i", Some(30), Remove, None, None)),
-            of("b", row("h", Some(90), Remove, None, None)),
-            row("j", None, Add, Some(1_000), Some(2)),
-        ];
-        let (rows, executors) = by_application(rows, false);
-        let machines: Vec<_> = rows.iter().map(|row| (row.host.as_str(), row.time, row.cpu, row.memory)).collect();
-        let expected = [
-            ("j", None, Some(1_000), Some(2)),
-            ("h", Some(10), Some(3_000), Some(5)),
-            ("i", Some(10), Some(1_000), Some(2)),
-        ];
-        assert_eq!(machines, expected);
-        let most: Vec<_> =
-            executors.iter().map(|((host, group), own)| (host.as_str(), group.as_str(), own.most.cpu)).collect();
-        assert_eq!(most, [("h", "a", 2_000), ("h", "b", 2_000), ("i", "a", 1_000)]);
-    }
-
-    #[test]
-    fn what_is_not_known_of_a_machine_is_usual() {
-        let some = |cpu, memory| row("x", None, NodeChange::Add, cpu, memory);
-        let reported = |rows| Reported { rows };
-        let medians =
-            reported(vec![some(Some(5), None), some(Some(1), Some(7)), some(Some(3), None), some(None, None)]);
-        assert_eq!(medians.usual(None, None, true, None), Some((amount(3, 7), SizeRule::Median)));
-        assert_eq!(medians.usual(Some(9), Some(8), true, None), Some((amount(9, 8), SizeRule::Given)));
-        let unknown = reported(vec![some(None, None), some(Some(0), Some(-1))]);
-        assert_eq!(unknown.usual(None, None, true, None), Some((NORMALISED, SizeRule::Assumed)));
-        assert_eq!(unknown.usual(None, None, false, None), None);
-        assert_eq!(
-            unknown.usual(Some(9), None, false, None),
-            Some((amount(9, 0), SizeRule::Given)),
-            "memory is not limited"
-        );
-        let slots = NodeRow { map_slots: Some(2), reduce_slots: Some(1), ..some(None, None) };
-        let four = |known| Some((4_000, known));
-        assert_eq!(
-            reported(vec![slots]).usual(None, None, false, four(false)),
-            Some((amount(3_000, 0), SizeRule::Slots))
-        );
-        assert_eq!(unknown.usual(None, None, false, four(true)), Some((amount(4_000, 0), SizeRule::Slots)));
-        assert_eq!(unknown.usual(None, None, false, four(false)), Some((amount(4_000, 0), SizeRule::Assumed)));
-        let (machines, skipped) = followed(vec![some(None, None)], amount(3, 7));
-        assert_eq!(machines.total(), amount(3, 7));
-        assert_eq!(skipped.get("machine-of-unknown-size"), Some(&1));
+    fn machines_with_names_keep_their_order_and_what_they_have() {
+        let file = "[machines]\nlicenses = \"license/lic=2\"\n[[machines.named]]\nhosts = \"n[1-2]\"\ncores = 4.0\nmemory = 8\n\
+                    resources = \"gres/gpu=2,gres/gpu:a100=2\"\nfeatures = \"fast, big\"\n\
+                    [[machines.named]]\nhosts = \"a\"\ncores = 0.5\nmemory = 1\n";
+        let config = ClusterConfig::parse(file).unwrap();
+        let tables =
+            Collected { nodes: vec![NodeRow { host: "z".to_owned(), ..NodeRow::default() }], ..Default::default() };
+        let of = |config: &ClusterConfig| Machines::of_log(config, &Log::Memory(&tables), &mut Skipped::new()).unwrap();
+        let machines = of(&config);
+        let names = |machines: &Machines| machines.nodes().iter().map(|node| node.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&machines), ["n1", "n2", "a"]);
+        assert_eq!((machines.total(), machines.changes().len()), (Resources { cpu: 8_500, memory: 17 }, 0));
+        let [first, .., last] = machines.nodes() else { panic!("three machines") };
+        assert_eq!(first.resources, [(Arc::from("gres/gpu"), 2), (Arc::from("gres/gpu:a100"), 2)]);
+        assert_eq!(first.features, [Arc::from("fast"), Arc::from("big")]);
+        assert!(last.resources.is_empty() && last.features.is_empty());
+        assert_eq!(machines.licenses(), [(Arc::from("license/lic"), 2)]);
+        let mut more = config;
+        more.machines.clones = Some(5);
+        assert_eq!(names(&of(&more)), ["n1", "n2", "a", "n1~2", "a~2"]);
     }
 }

@@ -15,7 +15,7 @@ pub use containers::{Calculator, Containers, Size};
 pub use cost::{Backup, Contention, Cost, ReduceModel, Slow};
 pub use heartbeat::{Era, Heartbeat, Interval, Phase};
 pub use jobs::{Jobs, SetUp, Splits};
-pub use machines::{MOST_MEMORY, Machines, Placement};
+pub use machines::{MOST_MEMORY, Machines, NamedMachines, Placement};
 pub use nodes::Nodes;
 pub use outages::Outage;
 
@@ -111,6 +111,10 @@ impl ClusterConfig {
         alone.check_values().map_err(|problem| named(format!("{problem}; {remedy}")))?;
         let own: Table = toml::from_str(&text).map_err(explained)?;
         let mut all = settings.clone();
+        let gives = |key: &str| own.get("machines").is_some_and(|machines| machines.get(key).is_some());
+        if gives("count") || gives("cores") {
+            forget_names(&mut all);
+        }
         lay_over(&mut all, own);
         Ok(all)
     }
@@ -211,6 +215,13 @@ pub fn keys_of(settings: &Table) -> BTreeSet<String> {
     keys
 }
 
+/// Drops the machines that settings name: somebody says how many there are instead, or how large.
+fn forget_names(settings: &mut Table) {
+    if let Some(machines) = settings.get_mut("machines").and_then(Value::as_table_mut) {
+        machines.remove("named");
+    }
+}
+
 /// Puts the settings of one table over those of another, key by key.
 fn lay_over(beneath: &mut Table, above: Table) {
     for (key, value) in above {
@@ -237,6 +248,19 @@ mod tests {
         assert_eq!((config.nodes.map_slots, config.nodes.reduce_slots, config.jobs.slowstart), (Some(7), Some(1), 0.5));
         let wrong: Table = "[nodes]\nmap_slots = -1\n".parse().unwrap();
         assert!(ClusterConfig::of_settings(wrong).is_err());
+    }
+
+    #[test]
+    fn a_cluster_file_that_counts_machines_takes_the_place_of_names() {
+        let settings: Table = "[[machines.named]]\nhosts = \"n[0-7]\"\ncores = 2.0\n".parse().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let machines = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            ClusterConfig::read_over(&settings, file.path()).unwrap().machines
+        };
+        assert_eq!(machines("[machines]\nplacement = \"best-fit\"\n").named.len(), 1);
+        let counted = machines("[machines]\ncount = 3\ncores = 4.0\n");
+        assert_eq!((counted.named.len(), counted.count), (0, Some(3)));
     }
 
     #[test]
