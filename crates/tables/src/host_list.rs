@@ -48,6 +48,49 @@ fn expand_part(part: &str, before: &str, most: usize, hosts: &mut Vec<String>) -
     Some(())
 }
 
+/// Hosts as a list, in their order: hosts that count on from each other become a range.
+pub fn fold<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut ranges: Vec<Run<'a>> = Vec::new();
+    for host in hosts {
+        let own = Run::of(host);
+        match ranges.last_mut().filter(|last| last.goes_on_with(&own)) {
+            Some(last) => last.last = own.last,
+            None => ranges.push(own),
+        }
+    }
+    let texts: Vec<String> = ranges.iter().map(Run::text).collect();
+    texts.join(",")
+}
+
+/// Hosts whose names differ in the number at their end alone.
+struct Run<'a> {
+    prefix: &'a str,
+    first: &'a str,
+    last: &'a str,
+}
+
+impl<'a> Run<'a> {
+    fn of(host: &'a str) -> Self {
+        let prefix = host.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = host.strip_prefix(prefix).unwrap_or_default();
+        Self { prefix, first: digits, last: digits }
+    }
+
+    /// Whether the next number has as many digits: `9` and `10` are two runs, and so read as they were.
+    fn goes_on_with(&self, next: &Self) -> bool {
+        let numbers = number(self.last).zip(number(next.first));
+        self.prefix == next.prefix
+            && self.last.len() == next.first.len()
+            && !self.last.is_empty()
+            && numbers.is_some_and(|(last, next)| last + 1 == next)
+    }
+
+    fn text(&self) -> String {
+        let Self { prefix, first, last } = self;
+        if first == last { format!("{prefix}{first}") } else { format!("{prefix}[{first}-{last}]") }
+    }
+}
+
 fn number(digits: &str) -> Option<u64> {
     (digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() <= 18).then(|| digits.parse().ok())?
 }
@@ -66,5 +109,25 @@ mod tests {
         for wrong in ["", "n[", "n]", "n[]", "n[a]", "n[3-1]", "n[[1]]", "a,,b", "n[0-99]", "n[0-99999999999999999]"] {
             assert_eq!(of(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_folded_list_reads_as_the_hosts() {
+        for (hosts, list) in [
+            ("n0 n1 n2 n5", "n[0-2],n5"),
+            ("n8 n9 n10 n11", "n[8-9],n[10-11]"),
+            ("n08 n09 n10", "n[08-10]"),
+            ("a b b1 c2 c3", "a,b,b1,c[2-3]"),
+            ("n2 n1 7 8 x", "n2,n1,[7-8],x"),
+        ] {
+            let hosts: Vec<&str> = hosts.split(' ').collect();
+            assert_eq!(fold(hosts.iter().copied()), list);
+            assert_eq!(
+                expand(list, 10).as_deref(),
+                Some(&hosts.iter().map(|&host| host.to_owned()).collect::<Vec<_>>()[..])
+            );
+        }
+        assert_eq!(fold([]), "");
+        assert_eq!(fold(["n999999999999999999", "n1000000000000000000"]), "n999999999999999999,n1000000000000000000");
     }
 }

@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_is_known_takes_the_place_of_what_is_fitted() {
-        let origin = SettingOrigin { property: "p".to_owned(), file: "f.xml", line: 3 };
+        let origin = SettingOrigin { property: "p".to_owned(), file: "f.xml".into(), line: 3 };
         let (four, half) = (Value::Integer(4), Value::Float(0.5));
         let known = [
             Known { key: "nodes.map_slots", value: &four, origin: &origin },

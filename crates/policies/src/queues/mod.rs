@@ -3,6 +3,7 @@
 pub mod allocations;
 pub mod capacity;
 pub(crate) mod file;
+pub mod slurm;
 pub mod spark_pools;
 pub(crate) mod toml;
 pub mod tree;
@@ -11,6 +12,7 @@ pub mod yarn_fair;
 
 pub use allocations::{Allocations, PoolConfig, PoolMode};
 pub use capacity::CapacityQueue;
+pub use slurm::SlurmConf;
 pub use spark_pools::SparkPools;
 pub use tree::QueueTree;
 pub use yarn_capacity::YarnQueue;

@@ -36,7 +36,7 @@ pub(super) fn mapred(
         let of_queue = property.name.strip_prefix(QUEUE).and_then(|rest| rest.rsplit_once('.'));
         match of_queue.and_then(|(queue, setting)| Some((queues.get_mut(queue)?, setting))) {
             Some((queue, setting)) => set(queue, setting, &property, notes)?,
-            None => notes.unsupported(property.place, &property.name, &format!("`{QUEUE_NAMES}` lists no such queue")),
+            None => notes.unsupported(&property.place, &property.name, &format!("`{QUEUE_NAMES}` lists no such queue")),
         }
     }
     let mut tree = QueueTree::new(CapacityQueue::default());
@@ -50,7 +50,7 @@ pub(super) fn mapred(
 pub(super) fn name_overruled(properties: &mut Properties, notes: &mut Notes<'_>) {
     let names = properties.first(&[QUEUE_NAMES], notes);
     for property in properties.beginning_with(QUEUE).into_iter().chain(names) {
-        notes.unsupported(property.place, &property.name, "mapred-queues.xml says what the queues are");
+        notes.unsupported(&property.place, &property.name, "mapred-queues.xml says what the queues are");
     }
 }
 
@@ -64,21 +64,21 @@ pub(super) fn set(
     let Property { name, value, place } = property;
     // Hadoop takes a negative percentage for one that is not set.
     let percent = |notes: &Notes<'_>| {
-        let percent = notes.number(*place, name, value, -100.0, 100.0)?;
+        let percent = notes.number(place, name, value, -100.0, 100.0)?;
         Ok::<_, Error>(Some(percent).filter(|&percent: &f32| percent >= 0.0))
     };
     match setting {
         "capacity" => queue.capacity = percent(notes)?,
         "maximum-capacity" => queue.maximum_capacity = percent(notes)?,
-        "minimum-user-limit-percent" => queue.minimum_user_limit = Some(notes.number(*place, name, value, 1, 100)?),
+        "minimum-user-limit-percent" => queue.minimum_user_limit = Some(notes.number(place, name, value, 1, 100)?),
         "maximum-initialized-jobs-per-user" => {
-            queue.jobs_per_user = Some(notes.number(*place, name, value, 1, i32::MAX as u32)?);
+            queue.jobs_per_user = Some(notes.number(place, name, value, 1, i32::MAX as u32)?);
         }
         "supports-priority" => match value.to_lowercase().parse() {
             Ok(priorities) => queue.priorities = Some(priorities),
-            Err(_) => return Err(notes.wrong(*place, name, "true or false", value)),
+            Err(_) => return Err(notes.wrong(place, name, "true or false", value)),
         },
-        _ => notes.unsupported(*place, name, "queues of MapReduce 1 have no such setting here"),
+        _ => notes.unsupported(place, name, "queues of MapReduce 1 have no such setting here"),
     }
     Ok(())
 }
@@ -110,7 +110,7 @@ fn add_children(
     for name in list.value.split(',').map(str::trim) {
         if name.is_empty() || name.contains('.') || !names.insert(name) {
             return Err(notes.wrong(
-                list.place,
+                &list.place,
                 &list.name,
                 "names without dots, each once, between commas",
                 &list.value,
@@ -127,10 +127,10 @@ fn yarn_queue(path: &str, properties: &mut Properties, notes: &mut Notes<'_>) ->
         let Some(property) = properties.first(&[&format!("{YARN}{path}.{setting}")], notes) else { return Ok(None) };
         let Property { name, value, place } = &property;
         if value.starts_with('[') || value.ends_with('w') {
-            notes.unsupported(*place, name, "only a percentage is read, not resources or a weight");
+            notes.unsupported(place, name, "only a percentage is read, not resources or a weight");
             return Ok(None);
         }
-        notes.number(*place, name, value, low, high).map(Some)
+        notes.number(place, name, value, low, high).map(Some)
     };
     Ok(YarnQueue {
         capacity: set("capacity", 0.0, 100.0)?,
@@ -151,14 +151,14 @@ fn name_other_settings(properties: &mut Properties, notes: &mut Notes<'_>) {
         let setting = name.rsplit('.').next().unwrap_or_default();
         match setting {
             "state" if value.eq_ignore_ascii_case("running") => {}
-            "state" => notes.unsupported(*place, name, "a replay submits jobs to a stopped queue, too"),
+            "state" => notes.unsupported(place, name, "a replay submits jobs to a stopped queue, too"),
             _ if setting.starts_with("acl_") => {
-                notes.unsupported(*place, name, "a replay does not check who may submit");
+                notes.unsupported(place, name, "a replay does not check who may submit");
             }
             "capacity" | "maximum-capacity" | "queues" | "user-limit-factor" | "minimum-user-limit-percent" => {
-                notes.unsupported(*place, name, "this queue is in no list of queues");
+                notes.unsupported(place, name, "this queue is in no list of queues");
             }
-            _ => notes.unsupported(*place, name, "queues of YARN have no such setting here"),
+            _ => notes.unsupported(place, name, "queues of YARN have no such setting here"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::{CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, SPARK_POOLS, SettingOrigin, SiteConf};
+use super::{CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, SPARK_POOLS, SettingOrigin, SiteConf, slurm};
 use crate::error::Error;
 use crate::queues::tree::QueueTree;
 
@@ -39,6 +39,11 @@ impl SiteConf {
         }
         if let Some(pools) = &site.spark_pools {
             section(&mut text, SPARK_POOLS, "spark", "pools of Spark", pools)?;
+        }
+        if let Some(conf) = &site.slurm {
+            let files: Vec<&str> = slurm::FILES.into_iter().filter(|&file| self.files.contains_key(file)).collect();
+            let about = "partitions, nodes, qualities of service and associations of Slurm";
+            section(&mut text, &files.join(", "), "slurm", about, conf)?;
         }
         Ok(text)
     }

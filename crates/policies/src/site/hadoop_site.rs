@@ -239,7 +239,7 @@ pub(super) fn of_policies(
         let Some(text) = translated(&property, notes) else { continue };
         let text = parameter.of_hadoop(&text);
         if parameter.parse(text).is_err() {
-            return Err(notes.wrong(property.place, &property.name, parameter.expected(), &property.value));
+            return Err(notes.wrong(&property.place, &property.name, parameter.expected(), &property.value));
         }
         found.insert((policy, parameter.key), text.to_owned());
         origins.insert((Some(policy), parameter.key), SettingOrigin::of(&property));
@@ -252,7 +252,7 @@ fn translated(property: &Property, notes: &mut Notes<'_>) -> Option<String> {
     let text = in_our_words(property);
     if text.is_none() {
         let why = format!("there is nothing like `{}` here", property.value);
-        notes.unsupported(property.place, &property.name, &why);
+        notes.unsupported(&property.place, &property.name, &why);
     }
     text
 }
@@ -302,15 +302,15 @@ pub(super) fn cluster(
                 insert(&mut cluster, setting.key, in_toml(value));
                 origins.insert((None, setting.key), SettingOrigin::of(&property));
             }
-            None => return Err(notes.wrong(property.place, &property.name, setting.range, &property.value)),
+            None => return Err(notes.wrong(&property.place, &property.name, setting.range, &property.value)),
         }
     }
     if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
-        let found = notes.number(property.place, &property.name, &property.value, 1, 1_000)?;
+        let found = notes.number(&property.place, &property.name, &property.value, 1, 1_000)?;
         let of_maps = cluster.get("jobs").and_then(|jobs| jobs.get("max_attempts")).and_then(Value::as_integer);
         if of_maps.unwrap_or(DEFAULT_ATTEMPTS) != found {
             let why = "the cluster has one number for both kinds of task, and takes that of maps";
-            notes.unsupported(property.place, &property.name, why);
+            notes.unsupported(&property.place, &property.name, why);
         }
     }
     Ok(cluster)
@@ -350,19 +350,19 @@ pub(super) fn name_the_rest(parameters: &[PolicyParameter], properties: &mut Pro
     let elsewhere = |property: &Property| property.value.rsplit('/').next() != Some(super::FAIR_SCHEDULER);
     if let Some(property) = properties.first(ALLOCATION_FILE, notes).filter(elsewhere) {
         let why = format!("copy `{}` to this folder as {}", property.value, super::FAIR_SCHEDULER);
-        notes.unsupported(property.place, &property.name, &why);
+        notes.unsupported(&property.place, &property.name, &why);
     }
     for (names, why) in UNSUPPORTED {
         for &name in *names {
             if let Some(property) = properties.first(&[name], notes) {
-                notes.unsupported(property.place, name, why);
+                notes.unsupported(&property.place, name, why);
             }
         }
     }
     let rest: Vec<Property> = properties.unknown().cloned().collect();
     for property in rest.iter().filter(|property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin))) {
         let why = format!("resched does not know it{}", nearest(&property.name, names(parameters)));
-        notes.unsupported(property.place, &property.name, &why);
+        notes.unsupported(&property.place, &property.name, &why);
     }
 }
 

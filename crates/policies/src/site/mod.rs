@@ -1,4 +1,4 @@
-//! The configuration of a site of Hadoop or Spark. It sets parameters of policies in place of their defaults, and settings of the
+//! The configuration of a site of Hadoop, Spark or Slurm. It sets parameters of policies in place of their defaults, and settings of the
 //! cluster.
 //!
 //! ```text
@@ -9,6 +9,7 @@
 //! fair-scheduler.xml ─────────────────────▶ pools of MapReduce 1, or queues of YARN's Fair Scheduler
 //! spark-defaults.conf ────────────────────▶ properties of Spark ──▶ parameters of `spark`
 //! fairscheduler.xml ──────────────────────▶ pools of Spark
+//! slurm.conf and others (see `slurm`) ────▶ properties of Slurm ──▶ parameters of `slurm`; machines, partitions, users
 //! ```
 //!
 //! A setting becomes a warning with its place if it is known but not modelled, or unknown but about scheduling.
@@ -21,10 +22,12 @@ mod hadoop_site;
 mod mapred_queues;
 mod properties;
 mod read;
+mod slurm;
 mod spark_defaults;
 mod spark_pools;
 mod xml;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -33,6 +36,7 @@ use toml::Table;
 use crate::parameter::Parameter;
 use crate::queues::allocations::Allocations;
 use crate::queues::capacity::CapacityQueue;
+use crate::queues::slurm::SlurmConf;
 use crate::queues::spark_pools::SparkPools;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
@@ -59,6 +63,8 @@ pub struct Site {
     pub spark_pools: Option<SparkPools>,
     /// The queues of MapReduce 1's Capacity Scheduler.
     pub mapred_queues: Option<QueueTree<CapacityQueue>>,
+    /// What a Slurm site says besides single settings.
+    pub slurm: Option<SlurmConf>,
     /// Values of parameters, by policy and key, in place of their defaults.
     pub parameters: BTreeMap<(&'static str, &'static str), String>,
 }
@@ -84,7 +90,7 @@ pub struct SettingOrigin {
     /// Its name.
     pub property: String,
     /// The file that sets it.
-    pub file: &'static str,
+    pub file: Cow<'static, str>,
     /// The line of the file, from 1.
     pub line: usize,
 }
@@ -92,7 +98,7 @@ pub struct SettingOrigin {
 impl SettingOrigin {
     fn of(property: &Property) -> Self {
         let Property { name, place, .. } = property;
-        Self { property: name.clone(), file: place.file, line: place.line }
+        Self { property: name.clone(), file: place.file.clone(), line: place.line }
     }
 }
 

@@ -49,7 +49,7 @@ impl Properties {
         };
         let place = element.place();
         let name = part("name").filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| notes.wrong(place, "<property>", "a <name> in it", "none"))?;
+        let name = name.ok_or_else(|| notes.wrong(&place, "<property>", "a <name> in it", "none"))?;
         // Hadoop takes a property without a value for one that is not set.
         if let Some(value) = part("value").filter(|value| !value.is_empty()) {
             self.set.insert(name.clone(), Property { name, value, place });
@@ -63,7 +63,7 @@ impl Properties {
         let found = names.iter().find_map(|&name| self.set.get(name))?;
         if found.value.contains("${") {
             let why = format!("`{}` refers to another property; put the value itself", found.value);
-            notes.unsupported(found.place, &found.name, &why);
+            notes.unsupported(&found.place, &found.name, &why);
             return None;
         }
         Some(found.clone())

@@ -6,6 +6,7 @@ use std::path::Path;
 use resched_tables::store::sha256;
 
 use super::properties::Properties;
+use super::slurm::{self, Slurm};
 use super::xml::{self, Notes};
 use super::{
     CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, PolicyParameter, SPARK_DEFAULTS, SPARK_POOLS, Site, SiteConf,
@@ -64,9 +65,11 @@ impl SiteConf {
             site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
         }
         site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
+        let mut slurm = Slurm::read(&mut open, &mut notes)?;
+        let names = slurm.as_mut().map(|slurm| slurm.put(&mut properties)).unwrap_or_default();
         if files.is_empty() {
-            let known =
-                [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER, SPARK_DEFAULTS, SPARK_POOLS]].concat().join(", ");
+            let others = [MAPRED_QUEUES, FAIR_SCHEDULER, SPARK_DEFAULTS, SPARK_POOLS];
+            let known = [&PROPERTIES[..], &others, &slurm::FILES].concat().join(", ");
             return Err(Error::Site(format!(
                 "{}: expected at least one of {known}, found none; name another folder",
                 dir.display()
@@ -84,8 +87,13 @@ impl SiteConf {
         let mut origins = BTreeMap::new();
         let mut set = hadoop_site::of_policies(&parameters, &mut properties, &mut notes, &mut origins)?;
         site.parameters.append(&mut set);
-        let cluster = hadoop_site::cluster(&mut properties, &mut notes, &mut origins)?;
+        let mut cluster = hadoop_site::cluster(&mut properties, &mut notes, &mut origins)?;
         hadoop_site::name_the_rest(&parameters, &mut properties, &mut notes);
+        if let Some(mut slurm) = slurm {
+            slurm::name_the_rest(&names, &properties, &mut notes);
+            slurm.set_cluster(&mut cluster, &mut origins);
+            site.slurm = Some(slurm.into_conf());
+        }
         Ok(Self { site, cluster, origins, files, warnings: notes.into_lines() })
     }
 }

@@ -21,7 +21,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 pub(super) fn read(bytes: &[u8], properties: &mut Properties, notes: &mut Notes<'_>) {
     for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
         let text = text.trim();
-        let place = Place { file: SPARK_DEFAULTS, line };
+        let place = Place::of(SPARK_DEFAULTS, line);
         if text.is_empty() || text.starts_with('#') || text.starts_with('!') {
             continue;
         }

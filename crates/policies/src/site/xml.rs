@@ -1,5 +1,6 @@
 //! The XML of configuration files: bounded in size, without document types, each element with the line where it begins.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::Read;
 use std::path::Path;
@@ -22,11 +23,23 @@ const MOST_NODES: u32 = 100_000;
 const DEEPEST: usize = tree::DEEPEST + 3;
 
 /// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    pub(super) file: &'static str,
+    pub(super) file: Cow<'static, str>,
     /// From 1.
     pub(super) line: usize,
+}
+
+impl Place {
+    pub(super) const fn of(file: &'static str, line: usize) -> Self {
+        Self { file: Cow::Borrowed(file), line }
+    }
+}
+
+impl From<&Place> for Place {
+    fn from(place: &Place) -> Self {
+        place.clone()
+    }
 }
 
 /// The notes about the files of a folder.
@@ -42,20 +55,20 @@ impl<'a> Notes<'a> {
     }
 
     /// Notes that something of a file has no effect, and why.
-    pub(super) fn unsupported(&mut self, place: Place, what: &str, why: &str) {
-        self.warnings.push((place, format!("`{what}` is not supported: {why}")));
+    pub(super) fn unsupported(&mut self, place: impl Into<Place>, what: &str, why: &str) {
+        self.warnings.push((place.into(), format!("`{what}` is not supported: {why}")));
     }
 
     /// The error that something of a file is not what it should be.
-    pub(super) fn wrong(&self, place: Place, what: &str, expected: impl Display, found: &str) -> Error {
-        let Place { file, line } = place;
-        let path = self.dir.join(file);
+    pub(super) fn wrong(&self, place: impl Into<Place>, what: &str, expected: impl Display, found: &str) -> Error {
+        let Place { file, line } = place.into();
+        let path = self.dir.join(file.as_ref());
         let path = path.display();
         Error::Site(format!("{path}: line {line}: {what}: expected {expected}, found `{found}`; correct it"))
     }
 
     /// A number between two others, both included.
-    pub(super) fn number<T>(&self, place: Place, what: &str, text: &str, low: T, high: T) -> Result<T, Error>
+    pub(super) fn number<T>(&self, place: impl Into<Place>, what: &str, text: &str, low: T, high: T) -> Result<T, Error>
     where
         T: FromStr + PartialOrd + Display,
     {
@@ -84,7 +97,7 @@ pub(super) struct Element<'a> {
 impl<'a> Element<'a> {
     pub(super) fn place(&self) -> Place {
         let at = self.node.range().start;
-        Place { file: self.file, line: 1 + self.ends.partition_point(|&end| end < at) }
+        Place::of(self.file, 1 + self.ends.partition_point(|&end| end < at))
     }
 
     pub(super) fn name(&self) -> &'a str {

@@ -1,0 +1,253 @@
+//! What a Slurm site says about scheduling besides single settings: partitions, quality of service, associations, nodes.
+//!
+//! **Source.** slurm.conf(5), scontrol(1) and sacctmgr(1) of 22.05 and 23.11. Limits that are missing do not exist.
+
+use std::collections::BTreeMap;
+
+use resched_sim::Ms;
+use resched_tables::host_list::fold;
+use serde::{Serialize, Serializer};
+
+/// What Slurm's controller knows about the cluster and its users.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SlurmConf {
+    /// The partitions, in the order of the files.
+    pub partitions: Vec<Partition>,
+    /// The qualities of service, by name.
+    pub qos: BTreeMap<String, Qos>,
+    /// The associations of accounts and users, each account before those below it.
+    pub associations: Vec<Association>,
+    /// The nodes in the order of the files, which is the order in which Slurm numbers them.
+    pub nodes: Vec<NodeGroup>,
+}
+
+/// Nodes that one line of the configuration describes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct NodeGroup {
+    /// Their names, in order.
+    #[serde(serialize_with = "as_list")]
+    pub hosts: Vec<String>,
+    /// Jobs get nodes of less weight first (`Weight`).
+    pub weight: u32,
+}
+
+/// A partition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// Its nodes, in order; empty: all of the cluster.
+    #[serde(serialize_with = "as_list", skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+    /// Whether it takes the jobs that name no partition (`Default`).
+    pub is_default: bool,
+    /// Jobs of a higher tier come first, and may take what lower tiers hold (`PriorityTier`).
+    pub tier: u32,
+    /// Its share of the partition factor of priorities (`PriorityJobFactor`).
+    pub job_factor: u32,
+    /// The longest limit of a job, ms; `None`: there is none (`MaxTime`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<Ms>,
+    /// The limit of jobs that give none, ms; `None`: `max_time` (`DefaultTime`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_time: Option<Ms>,
+    /// How long a job may run beyond its limit, ms; `None`: as the whole cluster says (`OverTimeLimit`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_time_limit: Option<Ms>,
+    /// How long a job that loses its place may run on, ms (`GraceTime`).
+    pub grace_time: Ms,
+    /// The quality of service whose limits hold for its jobs together (`QOS`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// What happens to a job that loses its place, in small letters; `None`: as the whole cluster says (`PreemptMode`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preempt_mode: Option<String>,
+    /// The fewest nodes of a job (`MinNodes`).
+    pub min_nodes: u32,
+    /// The most nodes of a job; `None`: any number (`MaxNodes`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_nodes: Option<u32>,
+    /// The most processors that jobs of this partition have of a node; `None`: all (`MaxCPUsPerNode`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cpus_per_node: Option<u32>,
+    /// Whether a job has its nodes to itself (`OverSubscribe=EXCLUSIVE`).
+    pub exclusive: bool,
+    /// Whether jobs get the least loaded nodes first (`LLN`).
+    pub least_loaded: bool,
+    /// Whether its jobs may start (`State` is UP or DRAIN, and it has nodes).
+    pub is_up: bool,
+}
+
+impl Default for Partition {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            nodes: Vec::new(),
+            is_default: false,
+            tier: 1,
+            job_factor: 1,
+            max_time: None,
+            default_time: None,
+            over_time_limit: None,
+            grace_time: 0,
+            qos: None,
+            preempt_mode: None,
+            min_nodes: 0,
+            max_nodes: None,
+            max_cpus_per_node: None,
+            exclusive: false,
+            least_loaded: false,
+            is_up: true,
+        }
+    }
+}
+
+/// A quality of service.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Qos {
+    /// Its part of the QOS factor of priorities (`Priority`).
+    pub priority: u32,
+    /// By how much use counts for fair share (`UsageFactor`).
+    pub usage_factor: f64,
+    /// The qualities whose jobs it may take the place of (`Preempt`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preempt: Vec<String>,
+    /// What happens to its jobs if they lose their place, in small letters; `None`: as the whole cluster says (`PreemptMode`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preempt_mode: Option<String>,
+    /// Its flags, as Slurm writes them (`Flags`): `DenyOnLimit`, `OverPartQOS`, ….
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+    /// The limits of its jobs.
+    #[serde(skip_serializing_if = "JobLimits::is_empty")]
+    pub limits: JobLimits,
+}
+
+impl Default for Qos {
+    fn default() -> Self {
+        Self {
+            priority: 0,
+            usage_factor: 1.0,
+            preempt: Vec::new(),
+            preempt_mode: None,
+            flags: Vec::new(),
+            limits: JobLimits::default(),
+        }
+    }
+}
+
+/// An association: an account, or a user of an account.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Association {
+    /// The cluster, if the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// The account.
+    pub account: String,
+    /// The account above it; of a user, the account itself. `None`: it is the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The user; `None`: it is the account itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The only partition that it counts for, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
+    /// Its shares among those beside it (`Fairshare`).
+    pub shares: Shares,
+    /// Its part of the association factor of priorities (`Priority`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u32>,
+    /// The qualities of service that its jobs may have, as the file writes them; `+` and `-` in front change those of its parent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub qos: Vec<String>,
+    /// The quality of service of jobs that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_qos: Option<String>,
+    /// The limits of its jobs. Those below an account count towards its `group`.
+    #[serde(skip_serializing_if = "JobLimits::is_empty")]
+    pub limits: JobLimits,
+}
+
+/// The shares of an association.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shares {
+    /// So many of those beside it.
+    Own(u32),
+    /// It shares as its parent does (`Fairshare=parent`).
+    Parent,
+}
+
+impl Default for Shares {
+    fn default() -> Self {
+        Self::Own(1)
+    }
+}
+
+impl Serialize for Shares {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(shares) => to.serialize_u32(*shares),
+            Self::Parent => to.serialize_str("parent"),
+        }
+    }
+}
+
+/// The limits of a quality of service or of an association.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct JobLimits {
+    /// What all its running jobs have together (`GrpTRES`, `GrpJobs`, `GrpSubmit`).
+    #[serde(skip_serializing_if = "Limits::is_empty")]
+    pub group: Limits,
+    /// What the running jobs of a user have together (`MaxTRESPU`, `MaxJobsPU`; `MaxJobs` of an association).
+    #[serde(skip_serializing_if = "Limits::is_empty")]
+    pub per_user: Limits,
+    /// What the running jobs of an account have together (`MaxTRESPA`, `MaxJobsPA`).
+    #[serde(skip_serializing_if = "Limits::is_empty")]
+    pub per_account: Limits,
+    /// What one job has (`MaxTRES`).
+    #[serde(skip_serializing_if = "Limits::is_empty")]
+    pub per_job: Limits,
+    /// The longest limit of a job, ms (`MaxWall`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_wall: Option<Ms>,
+}
+
+impl JobLimits {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The most of each thing; `None`: there is no limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// Processors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<u64>,
+    /// Nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+    /// Running jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u64>,
+    /// Jobs that run or wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submitted: Option<u64>,
+    /// Other resources by name: `gres/gpu`, `license/matlab`; `mem` in bytes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, u64>,
+}
+
+impl Limits {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Host names as one list, which is how Slurm writes them.
+fn as_list<S: Serializer>(hosts: &[String], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&fold(hosts.iter().map(String::as_str)))
+}

@@ -1,0 +1,152 @@
+//! `sacctmgr.cfg`: the associations as `sacctmgr dump CLUSTER file=sacctmgr.cfg` writes them, and what both files of them share.
+//!
+//! **Source.** `file_functions.c` of 22.05.
+
+use super::super::xml::{Notes, Place};
+use super::Slurm;
+use super::fields::Field;
+use super::limits::{plain, take};
+use super::units::words;
+use crate::error::Error;
+use crate::queues::slurm::{Association, Shares};
+
+/// The account above all others.
+pub(super) const ROOT: &str = "root";
+/// Slurm's number for `parent`.
+const AS_PARENT: u32 = i32::MAX as u32;
+
+/// Takes a setting of an association. Returns whether it is known at all.
+pub(super) fn set(own: &mut Association, field: &Field, notes: &mut Notes<'_>) -> Result<bool, Error> {
+    let value = field.value.trim();
+    let some = || Some(value.to_owned());
+    match plain(&field.name).as_str() {
+        "cluster" => own.cluster = some(),
+        "account" | "acct" => own.account = value.to_owned(),
+        "user" => own.user = some(),
+        "partition" => own.partition = some(),
+        "parname" | "parentname" | "parent" => own.parent = some(),
+        "share" | "shares" | "fairshare" | "rawshares" => {
+            own.shares = match value.parse() {
+                _ if value.eq_ignore_ascii_case("parent") => Shares::Parent,
+                Ok(AS_PARENT) => Shares::Parent,
+                Ok(shares) => Shares::Own(shares),
+                Err(_) => return Err(field.wrong(notes, "a number of shares or `parent`")),
+            };
+        }
+        "priority" => own.priority = Some(field.number(notes, 0, u32::MAX)?),
+        "qos" | "qoslevel" | "qosraw" => own.qos = words(value),
+        "defqos" | "defaultqos" => own.default_qos = some(),
+        "id" | "parid" | "lft" | "rgt" | "lineage" | "description" | "organization" | "adminlevel"
+        | "defaultaccount" | "defaultwckey" | "wckeys" | "coordinator" | "flags" | "comment" | "classification"
+        | "defaultcluster" => {}
+        _ => return take(&mut own.limits, field, notes),
+    }
+    Ok(true)
+}
+
+/// Reads a dump.
+pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &mut Notes<'_>) -> Result<(), Error> {
+    let mut parent = ROOT.to_owned();
+    let mut cluster = None;
+    for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        let place = Place::of(file, line);
+        let expected = "`Cluster`, `Parent`, `Account` or `User`, then ` - 'NAME'` and settings";
+        let Some((kind, rest)) = text.split_once(" - ") else {
+            return Err(notes.wrong(place, "the line", expected, text));
+        };
+        let mut parts = settings(rest).into_iter();
+        let name = parts.next().map(|name| unquoted(&name)).unwrap_or_default();
+        if name.is_empty() {
+            return Err(notes.wrong(place, "the line", expected, text));
+        }
+        let mut own = Association { cluster: cluster.clone(), ..Association::default() };
+        match kind.trim().to_lowercase().as_str() {
+            "cluster" => {
+                cluster = Some(name.clone());
+                own.cluster = Some(name);
+                own.account = ROOT.to_owned();
+            }
+            "parent" => {
+                if name != ROOT && !slurm.has_account(&name) {
+                    return Err(notes.wrong(place, "Parent", "an account of a line before", &name));
+                }
+                parent = name;
+                continue;
+            }
+            "account" | "project" => {
+                own.account = name;
+                own.parent = Some(parent.clone());
+            }
+            "user" => {
+                own.account = parent.clone();
+                own.parent = Some(parent.clone());
+                own.user = Some(name);
+            }
+            _ => return Err(notes.wrong(place, "the line", expected, text)),
+        }
+        for part in parts {
+            let Some((name, value)) = part.split_once('=') else {
+                return Err(notes.wrong(place, "the line", "settings such as `Fairshare=5`", &part));
+            };
+            let field = Field { name: name.trim().to_owned(), value: unquoted(value), place: place.clone() };
+            // The line itself says where its association stands.
+            let is_place = ["account", "parent", "user", "cluster"].contains(&plain(name).as_str());
+            if !is_place && !field.value.is_empty() && !set(&mut own, &field, notes)? {
+                notes.unsupported(&place, &field.name, "resched does not know it");
+            }
+        }
+        slurm.add(own, &place);
+    }
+    Ok(())
+}
+
+/// The settings of a line: the parts between the colons outside of quotes. The colon of `gres/gpu:a100` is none of those.
+fn settings(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = vec![String::new()];
+    let mut quote = None;
+    for c in text.chars() {
+        let last = parts.last_mut();
+        match (quote, c) {
+            (None, ':') if !last.as_ref().is_some_and(|part| is_within_gres(part)) => parts.push(String::new()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                last.into_iter().for_each(|part| part.push(c));
+            }
+            _ => {
+                quote = quote.filter(|&open| open != c);
+                last.into_iter().for_each(|part| part.push(c));
+            }
+        }
+    }
+    parts
+}
+
+/// Whether a part ends in the name of a generic resource that has no amount yet.
+fn is_within_gres(part: &str) -> bool {
+    let last = part.rsplit_once([',', '=']).map_or("", |(_, last)| last);
+    last.trim().starts_with("gres/")
+}
+
+/// A text without quotes around it.
+fn unquoted(text: &str) -> String {
+    let text = text.trim();
+    let inner = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    inner('\'').or_else(|| inner('"')).unwrap_or(text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_split_at_its_colons() {
+        let parts = settings("'a':Description='x:y':GrpTRES=cpu=10,gres/gpu:a100=2:MaxJobs=3");
+        assert_eq!(parts, ["'a'", "Description='x:y'", "GrpTRES=cpu=10,gres/gpu:a100=2", "MaxJobs=3"]);
+        assert_eq!(unquoted(" 'a b' "), "a b");
+        assert_eq!(unquoted("'"), "'");
+    }
+}

@@ -1,0 +1,271 @@
+//! The settings of `slurm.conf` that bear on scheduling: how to read each, which value is as if it were not set, and why it has no
+//! effect if no policy has a parameter for it.
+//!
+//! **Source.** slurm.conf(5) of 22.05, and what 23.11 and 24.05 added.
+
+mod scheduler;
+
+use super::units::{MINUTE, SECOND, Span, time};
+
+/// A setting.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    /// The values that change nothing, with `|` between them, as [`Kind::value`] makes them: Slurm's default.
+    neutral: &'static str,
+    why: &'static str,
+}
+
+impl Key {
+    /// Why a value has no effect, in case no policy looks at it; `None`: it would change nothing.
+    pub(super) fn why(&self, value: &str) -> Option<&'static str> {
+        let is_neutral = self.neutral.split('|').any(|neutral| neutral == value);
+        (!is_neutral).then_some(self.why)
+    }
+}
+
+/// How a value is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    /// A time; a number alone is seconds.
+    Seconds,
+    /// A time; a number alone is minutes.
+    Minutes,
+    /// A whole number. Times in microseconds are numbers too: there are no parts of a millisecond here.
+    Number,
+    /// Yes or no; as an option, it is on without a value.
+    Flag,
+    /// A word, in small letters.
+    Word,
+    /// The name of a plugin, without its type: `sched/backfill` is `backfill`.
+    Plugin,
+    /// A text as it stands.
+    Text,
+    /// Options, joined by commas. Each becomes a property of its own, `KEY.OPTION`.
+    Options(&'static [Key]),
+    /// As options, but those that are not listed have nothing to do with scheduling.
+    Few(&'static [Key]),
+    /// Numbers by name: `CPU=1000,Mem=2000`. Each becomes a property of its own, `KEY.name`.
+    Numbers,
+}
+
+impl Kind {
+    /// What a value must be, for messages.
+    pub(super) fn expected(self) -> &'static str {
+        match self {
+            Self::Seconds => "a time in seconds",
+            Self::Minutes => "a time such as `30` (minutes), `7-0` (days and hours) or `D-HH:MM:SS`",
+            Self::Number => "a number",
+            Self::Flag => "yes or no",
+            Self::Numbers => "numbers by name, such as `CPU=1000,Mem=2000`",
+            Self::Word | Self::Plugin | Self::Text | Self::Options(_) | Self::Few(_) => "a word",
+        }
+    }
+
+    /// A value in our words: times in ms, -1 without an end; `true` or `false`; small letters. `None`: it is not one.
+    pub(super) fn value(self, text: &str) -> Option<String> {
+        let span = |unit| {
+            time(text, unit).map(|span| match span {
+                Span::Of(ms) => ms.to_string(),
+                Span::Unlimited => "-1".to_owned(),
+            })
+        };
+        match self {
+            Self::Seconds => span(SECOND),
+            Self::Minutes => span(MINUTE),
+            Self::Number | Self::Numbers => {
+                let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+                is_number.then(|| text.to_owned())
+            }
+            Self::Flag => match text.to_lowercase().as_str() {
+                "yes" | "true" | "on" | "1" => Some("true".to_owned()),
+                "no" | "false" | "off" | "0" => Some("false".to_owned()),
+                _ => None,
+            },
+            Self::Word | Self::Options(_) | Self::Few(_) => Some(text.to_lowercase()),
+            Self::Plugin => text.rsplit('/').next().map(str::to_lowercase),
+            Self::Text => Some(text.to_owned()),
+        }
+    }
+}
+
+/// The setting of this name, in any case.
+pub(super) fn known(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name.eq_ignore_ascii_case(name))
+}
+
+/// Whether a setting that is not known concerns scheduling, judged by its name.
+pub(super) fn is_about_scheduling(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SCHEDULING.iter().any(|begin| name.starts_with(begin))
+}
+
+const SCHEDULING: [&str; 6] = ["fairshare", "preempt", "priority", "sched", "select", "topology"];
+
+const UNREAD: &str = "no policy has a parameter for it";
+const ASKED: &str = "the log says what each job asked for";
+const AGAIN: &str = "the log says which jobs were run again";
+const SUBMITTED: &str = "the log holds the jobs that were accepted";
+const POWER: &str = "machines are always on";
+const PREEMPTION: &str = "no policy of resched does this part of preemption";
+const LOCKS: &str = "a replay has no locks and no remote calls that wait for each other";
+const STEPS: &str = "steps are not replayed, only jobs";
+const RESERVATIONS: &str = "reservations are not replayed";
+const TOPOLOGY: &str = "all machines are equally far from each other";
+const PLUGINS: &str = "plugins of the site are not replayed";
+const HETEROGENEOUS: &str = "the components of a heterogeneous job are replayed as jobs of their own";
+const CORES: &str = "which cores of a machine a job has is not replayed";
+
+const fn key(name: &'static str, kind: Kind, neutral: &'static str, why: &'static str) -> Key {
+    Key { name, kind, neutral, why }
+}
+
+const fn flag(name: &'static str, why: &'static str) -> Key {
+    key(name, Kind::Flag, "false", why)
+}
+
+/// The settings, by name.
+pub(super) const KEYS: &[Key] = &[
+    key("AccountingStorageEnforce", Kind::Options(ENFORCED), "", UNREAD),
+    key("BurstBufferType", Kind::Plugin, "none", "burst buffers are not replayed"),
+    key("CompleteWait", Kind::Seconds, "0", UNREAD),
+    key("DefCpuPerGPU", Kind::Number, "0", ASKED),
+    key("DefMemPerCPU", Kind::Word, "unlimited", ASKED),
+    key("DefMemPerGPU", Kind::Word, "unlimited", ASKED),
+    key("DefMemPerNode", Kind::Word, "unlimited", ASKED),
+    key("DependencyParameters", Kind::Options(DEPENDENCIES), "", UNREAD),
+    key("EnforcePartLimits", Kind::Word, "no", SUBMITTED),
+    key("FairShareDampeningFactor", Kind::Number, "1", UNREAD),
+    key("InactiveLimit", Kind::Seconds, "0", "the log says when a job without steps was ended"),
+    key("JobRequeue", Kind::Flag, "true", AGAIN),
+    key("JobSubmitPlugins", Kind::Word, "", "the log holds the jobs as these plugins left them"),
+    key("KillWait", Kind::Seconds, "30000", UNREAD),
+    key("MaxBatchRequeue", Kind::Number, "5", AGAIN),
+    key("MaxJobCount", Kind::Number, "10000", SUBMITTED),
+    key("MaxMemPerCPU", Kind::Word, "unlimited", ASKED),
+    key("MaxMemPerNode", Kind::Word, "unlimited", ASKED),
+    key("MaxTasksPerNode", Kind::Number, "512", "the tasks of a machine are limited by its processors alone"),
+    key("MCSParameters", Kind::Word, "", "machines are not kept to one label"),
+    key("MCSPlugin", Kind::Plugin, "none", "machines are not kept to one label"),
+    key("NodeFeaturesPlugins", Kind::Word, "", "machines are not started again with other features"),
+    key("OverTimeLimit", Kind::Minutes, "0", UNREAD),
+    key("PowerParameters", Kind::Word, "", "power is not limited"),
+    key("PowerPlugin", Kind::Plugin, "none", "power is not limited"),
+    key("PreemptExemptTime", Kind::Minutes, "0", PREEMPTION),
+    key("PreemptMode", Kind::Word, "off", PREEMPTION),
+    key("PreemptParameters", Kind::Options(PREEMPTIONS), "", PREEMPTION),
+    key("PreemptType", Kind::Plugin, "none", PREEMPTION),
+    key("PriorityCalcPeriod", Kind::Minutes, "300000", UNREAD),
+    key("PriorityDecayHalfLife", Kind::Minutes, "604800000", UNREAD),
+    key("PriorityFavorSmall", Kind::Flag, "false", UNREAD),
+    key("PriorityFlags", Kind::Options(FLAGS), "", UNREAD),
+    key("PriorityMaxAge", Kind::Minutes, "604800000", UNREAD),
+    key("PriorityParameters", Kind::Text, "", PLUGINS),
+    key("PrioritySiteFactorParameters", Kind::Text, "", PLUGINS),
+    key("PrioritySiteFactorPlugin", Kind::Plugin, "none", PLUGINS),
+    key("PriorityType", Kind::Plugin, "basic", UNREAD),
+    key("PriorityUsageResetPeriod", Kind::Word, "none", UNREAD),
+    key("PriorityWeightAge", Kind::Number, "0", UNREAD),
+    key("PriorityWeightAssoc", Kind::Number, "0", UNREAD),
+    key("PriorityWeightFairshare", Kind::Number, "0", UNREAD),
+    key("PriorityWeightJobSize", Kind::Number, "0", UNREAD),
+    key("PriorityWeightPartition", Kind::Number, "0", UNREAD),
+    key("PriorityWeightQOS", Kind::Number, "0", UNREAD),
+    key("PriorityWeightTRES", Kind::Numbers, "0", UNREAD),
+    key("RequeueExit", Kind::Text, "", AGAIN),
+    key("RequeueExitHold", Kind::Text, "", AGAIN),
+    key("ResumeProgram", Kind::Text, "", POWER),
+    key("ResumeRate", Kind::Text, "300", POWER),
+    key("ResumeTimeout", Kind::Seconds, "60000", POWER),
+    key("ResvOverRun", Kind::Minutes, "0", RESERVATIONS),
+    key("SchedulerParameters", Kind::Options(scheduler::OPTIONS), "", UNREAD),
+    key("SchedulerTimeSlice", Kind::Seconds, "30000", "jobs do not take turns on a machine (gang scheduling)"),
+    key("SchedulerType", Kind::Plugin, "backfill", UNREAD),
+    key("SelectType", Kind::Plugin, "cons_tres|cons_res", UNREAD),
+    key("SelectTypeParameters", Kind::Options(SELECT), TAKEN_UP, "jobs get processors, not whole sockets"),
+    key("SlurmctldParameters", Kind::Few(CONTROLLER), "", UNREAD),
+    key("SuspendExcNodes", Kind::Text, "", POWER),
+    key("SuspendExcParts", Kind::Text, "", POWER),
+    key("SuspendExcStates", Kind::Text, "", POWER),
+    key("SuspendProgram", Kind::Text, "", POWER),
+    key("SuspendRate", Kind::Text, "60", POWER),
+    key("SuspendTime", Kind::Seconds, "-1", POWER),
+    key("SuspendTimeout", Kind::Seconds, "30000", POWER),
+    key("TopologyParam", Kind::Options(NEAR), "", TOPOLOGY),
+    key("TopologyPlugin", Kind::Plugin, "default", TOPOLOGY),
+];
+
+const ENFORCED: &[Key] = &[
+    key("associations", Kind::Flag, "true", ""),
+    flag("limits", UNREAD),
+    key("nojobs", Kind::Flag, "true", ""),
+    key("nosteps", Kind::Flag, "true", ""),
+    flag("qos", UNREAD),
+    flag("safe", "limits on what a group uses over time are not replayed"),
+    key("wckeys", Kind::Flag, "true", ""),
+];
+
+const DEPENDENCIES: &[Key] = &[
+    key("disable_remote_singleton", Kind::Flag, "true", ""),
+    flag("kill_invalid_depend", UNREAD),
+    key("max_depend_depth", Kind::Number, "10", SUBMITTED),
+];
+
+const PREEMPTIONS: &[Key] = &[
+    key("min_exempt_priority", Kind::Number, "", PREEMPTION),
+    flag("reclaim_licenses", PREEMPTION),
+    key("reorder_count", Kind::Number, "1", PREEMPTION),
+    flag("send_user_signal", PREEMPTION),
+    flag("strict_order", PREEMPTION),
+    key("suspend_grace_time", Kind::Seconds, "2000", PREEMPTION),
+    flag("youngest_first", PREEMPTION),
+];
+
+const FLAGS: &[Key] = &[
+    flag("accrue_always", UNREAD),
+    flag("calculate_running", UNREAD),
+    flag("depth_oblivious", UNREAD),
+    key("fair_tree", Kind::Flag, "true", ""),
+    flag("incr_only", UNREAD),
+    flag("max_tres", UNREAD),
+    flag("max_tres_gres", UNREAD),
+    flag("no_fair_tree", UNREAD),
+    flag("no_normal_all", UNREAD),
+    flag("no_normal_assoc", UNREAD),
+    flag("no_normal_part", UNREAD),
+    flag("no_normal_qos", UNREAD),
+    flag("no_normal_tres", UNREAD),
+    flag("small_relative_to_time", UNREAD),
+];
+
+/// What jobs take up: the log says how many processors that comes to.
+const TAKEN_UP: &str = "cr_cpu|cr_cpu_memory|cr_core|cr_core_memory|cr_memory";
+
+/// What jobs take up is no option but the value of the setting itself; [`super::scalars`] takes it out.
+const SELECT: &[Key] = &[
+    flag("cr_core_default_dist_block", CORES),
+    flag("cr_lln", UNREAD),
+    flag("cr_one_task_per_core", ASKED),
+    flag("cr_pack_nodes", UNREAD),
+    flag("ll_shared_gres", CORES),
+    flag("multiple_sharing_gres_pj", CORES),
+    flag("enforce_binding_gres", CORES),
+    flag("one_task_per_sharing_gres", CORES),
+    flag("other_cons_res", UNREAD),
+    flag("other_cons_tres", UNREAD),
+];
+
+const CONTROLLER: &[Key] = &[flag("preempt_send_user_signal", PREEMPTION)];
+
+const NEAR: &[Key] = &[
+    flag("blockaslurm", TOPOLOGY),
+    flag("dragonfly", TOPOLOGY),
+    key("noctldinaddrany", Kind::Flag, "true", ""),
+    key("noinaddrany", Kind::Flag, "true", ""),
+    key("routepart", Kind::Flag, "true", ""),
+    key("routetree", Kind::Flag, "true", ""),
+    flag("switchasnoderank", TOPOLOGY),
+    flag("topomaxsizeunroll", TOPOLOGY),
+    flag("topooptional", TOPOLOGY),
+];

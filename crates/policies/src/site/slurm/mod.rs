@@ -1,0 +1,257 @@
+//! The configuration of a Slurm site.
+//!
+//! ```text
+//! slurm.conf (or slurm.conf.scheduling, scontrol-config.txt) ──┬─▶ properties ──▶ parameters of `slurm`
+//!                                                              ├─▶ machines of the cluster, licences
+//! partitions.txt, nodes.txt (scontrol show) ───────────────────┼─▶ partitions, nodes
+//! qos.txt, associations.txt, sacctmgr.cfg (sacctmgr) ──────────┴─▶ qualities of service, associations
+//! ```
+//!
+//! **Source.** slurm.conf(5), scontrol(1) and sacctmgr(1) of 22.05 and 23.11.
+
+mod associations;
+mod fields;
+mod keys;
+mod limits;
+mod lines;
+mod nodes;
+mod partitions;
+mod scalars;
+mod tables;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+mod units;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::{Table, Value};
+
+use super::properties::{Properties, Property};
+use super::xml::{Notes, Place};
+use super::{Origins, SettingOrigin};
+use crate::error::Error;
+use crate::queues::slurm::{Association, SlurmConf};
+use fields::Budget;
+use lines::Line;
+use nodes::Nodes;
+use partitions::Partitions;
+use scalars::Scalars;
+
+/// Opens a file of the folder; `None`: there is none.
+pub(super) type Open<'o> = &'o mut dyn FnMut(&str) -> Result<Option<Vec<u8>>, Error>;
+
+/// The files that hold single settings. The first one that is there counts.
+const CONFIGURATION: [&str; 3] = ["slurm.conf", "slurm.conf.scheduling", "scontrol-config.txt"];
+const PARTITIONS: &str = "partitions.txt";
+const NODES: &str = "nodes.txt";
+const QOS: &str = "qos.txt";
+const ASSOCIATIONS: &str = "associations.txt";
+const DUMP: &str = "sacctmgr.cfg";
+
+/// The files of a Slurm site.
+pub(super) const FILES: [&str; 8] =
+    [CONFIGURATION[0], CONFIGURATION[1], CONFIGURATION[2], PARTITIONS, NODES, QOS, ASSOCIATIONS, DUMP];
+
+/// The settings of the cluster that these files set, as a cluster file has them.
+const NAMED: &str = "machines.named";
+const LICENSES: &str = "machines.licenses";
+
+/// What the files say.
+#[derive(Debug, Default)]
+pub(super) struct Slurm {
+    conf: SlurmConf,
+    scalars: Scalars,
+    cluster_name: Option<String>,
+    licenses: Option<(Place, String)>,
+    /// Where each association stands.
+    places: Vec<Place>,
+    accounts: BTreeSet<String>,
+    machines: Vec<Value>,
+    node_place: Option<Place>,
+}
+
+impl Slurm {
+    /// Reads the files of the folder; `None`: there is none.
+    pub(super) fn read(open: Open<'_>, notes: &mut Notes<'_>) -> Result<Option<Self>, Error> {
+        let mut slurm = Self::default();
+        let (mut nodes, mut partitions, mut budget) = (Nodes::default(), Partitions::default(), Budget::default());
+        let mut is_there = false;
+        for file in CONFIGURATION {
+            if let Some(bytes) = open(file)? {
+                is_there = true;
+                for line in lines::read(&bytes, file, open, notes)? {
+                    slurm.line(&line, &mut nodes, &mut partitions, &mut budget, notes)?;
+                }
+                break;
+            }
+        }
+        if let Some(bytes) = open(NODES)? {
+            is_there = true;
+            for record in records(&bytes, NODES, "NodeName", notes)? {
+                nodes.live(&record.place, &record.pairs, &mut budget, notes)?;
+            }
+        }
+        if let Some(bytes) = open(PARTITIONS)? {
+            is_there = true;
+            for record in records(&bytes, PARTITIONS, "PartitionName", notes)? {
+                partitions.live(&record.place, &record.pairs);
+            }
+        }
+        if let Some(bytes) = open(QOS)? {
+            is_there = true;
+            tables::qos(&bytes, QOS, &mut slurm, notes)?;
+        }
+        let table = open(ASSOCIATIONS)?;
+        if let Some(bytes) = open(DUMP)? {
+            is_there = true;
+            associations::read(&bytes, DUMP, &mut slurm, notes)?;
+            if table.is_some() {
+                let why = format!("{DUMP} says what the associations are");
+                notes.unsupported(Place::of(ASSOCIATIONS, 1), "the file", &why);
+            }
+        } else if let Some(bytes) = table {
+            is_there = true;
+            tables::associations(&bytes, ASSOCIATIONS, &mut slurm, notes)?;
+        }
+        if !is_there {
+            return Ok(None);
+        }
+        slurm.conf.partitions = partitions.finish(&nodes, &mut budget, notes)?;
+        (slurm.conf.nodes, slurm.machines) = nodes.finish(slurm.scalars.count_memory(), notes)?;
+        slurm.node_place = nodes.place;
+        slurm.finish_associations(notes)?;
+        Ok(Some(slurm))
+    }
+
+    /// Takes a line of `slurm.conf`.
+    fn line(
+        &mut self,
+        line: &Line,
+        nodes: &mut Nodes,
+        partitions: &mut Partitions,
+        budget: &mut Budget,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), Error> {
+        let Line { place, pairs } = line;
+        let Some((first, _)) = pairs.first() else { return Ok(()) };
+        match first.to_lowercase().as_str() {
+            "nodename" => nodes.line(place, pairs, budget, notes)?,
+            "partitionname" => partitions.line(place, pairs),
+            "nodeset" => partitions.node_set(place, pairs),
+            "downnodes" => notes.unsupported(place, first, "the machines are there from the start to the end"),
+            "frontendname" | "switchname" | "blockname" | "name" => {}
+            _ => {
+                for (name, value) in pairs {
+                    self.scalar(place, name, value, notes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn scalar(&mut self, place: &Place, name: &str, value: &str, notes: &Notes<'_>) -> Result<(), Error> {
+        match name.to_lowercase().as_str() {
+            "licenses" if units::is_nothing(value) => self.licenses = None,
+            "licenses" => {
+                let read = units::licenses(value);
+                let expected = "licences such as `matlab:4,foo`";
+                self.licenses = Some((place.clone(), read.ok_or_else(|| notes.wrong(place, name, expected, value))?));
+            }
+            "clustername" => self.cluster_name = Some(value.to_owned()),
+            _ => self.scalars.set(place, name, value, notes)?,
+        }
+        Ok(())
+    }
+
+    /// Adds an association.
+    fn add(&mut self, own: Association, place: &Place) {
+        if own.user.is_none() {
+            self.accounts.insert(own.account.clone());
+        }
+        self.conf.associations.push(own);
+        self.places.push(place.clone());
+    }
+
+    fn has_account(&self, name: &str) -> bool {
+        self.accounts.contains(name)
+    }
+
+    /// Drops the associations of other clusters, and checks that each account lies below the root.
+    fn finish_associations(&mut self, notes: &Notes<'_>) -> Result<(), Error> {
+        let cluster = self.cluster_name.as_deref();
+        let is_ours = |own: &Association| match (&own.cluster, cluster) {
+            (Some(own), Some(cluster)) => own.eq_ignore_ascii_case(cluster),
+            _ => true,
+        };
+        let all = std::mem::take(&mut self.conf.associations).into_iter().zip(std::mem::take(&mut self.places));
+        let kept: Vec<(Association, Place)> = all.filter(|(own, _)| is_ours(own)).collect();
+        let parents: BTreeMap<&str, Option<&str>> = kept
+            .iter()
+            .filter(|(own, _)| own.user.is_none())
+            .map(|(own, _)| (own.account.as_str(), own.parent.as_deref()))
+            .collect();
+        let mut reaches_root: BTreeSet<&str> = BTreeSet::from([associations::ROOT]);
+        for (own, place) in &kept {
+            let mut path = BTreeSet::new();
+            let mut at = own.account.as_str();
+            while !reaches_root.contains(at) {
+                let above = parents.get(at).copied().flatten();
+                let Some(above) = above.filter(|_| path.insert(at)) else {
+                    return Err(notes.wrong(place, "the account", "one that lies below root", &own.account));
+                };
+                at = above;
+            }
+            reaches_root.append(&mut path);
+        }
+        self.conf.associations = kept.into_iter().map(|(own, _)| own).collect();
+        Ok(())
+    }
+
+    /// Hands over the settings for parameters of policies, and returns their names.
+    pub(super) fn put(&mut self, properties: &mut Properties) -> BTreeSet<String> {
+        std::mem::take(&mut self.scalars).put(properties)
+    }
+
+    /// Sets the machines and the licences of the cluster.
+    pub(super) fn set_cluster(&mut self, cluster: &mut Table, origins: &mut Origins) {
+        let mut set = |key: &'static str, property: &str, place: &Place, value: Value| {
+            let machines = cluster.entry("machines").or_insert_with(|| Value::Table(Table::new()));
+            if let (Value::Table(machines), Some((_, name))) = (machines, key.split_once('.')) {
+                machines.insert(name.to_owned(), value);
+                let property = Property { name: property.to_owned(), value: String::new(), place: place.clone() };
+                origins.insert((None, key), SettingOrigin::of(&property));
+            }
+        };
+        if let (Some(place), false) = (&self.node_place, self.machines.is_empty()) {
+            set(NAMED, "NodeName", place, Value::Array(std::mem::take(&mut self.machines)));
+        }
+        if let Some((place, licenses)) = &self.licenses {
+            set(LICENSES, "Licenses", place, Value::String(licenses.clone()));
+        }
+    }
+
+    /// What is left for the policy.
+    pub(super) fn into_conf(self) -> SlurmConf {
+        self.conf
+    }
+}
+
+pub(super) use scalars::name_the_rest;
+
+/// The records of what `scontrol show` prints, each from the key on that begins it.
+fn records(bytes: &[u8], file: &'static str, first: &str, notes: &Notes<'_>) -> Result<Vec<Line>, Error> {
+    let mut all: Vec<Line> = Vec::new();
+    for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
+        let mut pairs = lines::pairs(text);
+        let Some((key, _)) = pairs.first() else { continue };
+        if key.eq_ignore_ascii_case(first) {
+            all.push(Line { place: Place::of(file, line), pairs });
+        } else if let Some(last) = all.last_mut() {
+            last.pairs.append(&mut pairs);
+        } else {
+            return Err(notes.wrong(Place::of(file, line), "the file", format!("`{first}=` at first"), key));
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,230 @@
+//! The nodes: lines `NodeName=` of `slurm.conf`, and `nodes.txt`, the output of `scontrol show node`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use resched_tables::cluster_file::MOST_MEMORY;
+use resched_tables::host_list::fold;
+use toml::{Table, Value};
+
+use super::super::xml::{Notes, Place};
+use super::fields::{Budget, Field, Fields};
+use super::units::gres;
+use crate::error::Error;
+use crate::queues::slurm::NodeGroup;
+
+/// More processors than any node has.
+const MOST_CPUS: u32 = 1_000_000;
+/// The memory of a node of which nobody says it, MB.
+const DEFAULT_MEMORY: u64 = 1;
+
+/// The nodes that the files describe.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    defaults: Fields,
+    lines: Vec<(Vec<String>, Fields)>,
+    /// What `scontrol` printed, in its order.
+    live: Vec<(String, Fields)>,
+    met: BTreeSet<String>,
+    met_live: BTreeSet<String>,
+    /// The first line about nodes.
+    pub(super) place: Option<Place>,
+}
+
+/// What a node has.
+#[derive(Debug, Clone, PartialEq)]
+struct Size {
+    cpus: u32,
+    memory: Option<u64>,
+    resources: Option<String>,
+    features: Option<String>,
+    weight: u32,
+}
+
+impl Nodes {
+    /// Adds a line of `slurm.conf`. Its first pair is the name.
+    pub(super) fn line(
+        &mut self,
+        place: &Place,
+        pairs: &[(String, String)],
+        budget: &mut Budget,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), Error> {
+        let Some(((name, hosts), rest)) = pairs.split_first() else { return Ok(()) };
+        let fields = Fields::of(place, rest, &self.defaults);
+        if hosts.eq_ignore_ascii_case("default") {
+            self.defaults = fields;
+            return Ok(());
+        }
+        let list = Field { name: name.clone(), value: hosts.clone(), place: place.clone() };
+        if fields.get(&["state"]).is_some_and(|state| state.value.to_lowercase().contains("future")) {
+            notes.unsupported(place, &format!("{name}={hosts}"), "a node in state FUTURE does not exist yet");
+            return Ok(());
+        }
+        let hosts = budget.expand(&list, notes)?;
+        if let Some(again) = hosts.iter().find(|host| !self.met.insert((*host).clone())) {
+            return Err(notes.wrong(place, name, "each node once", again));
+        }
+        name_unread(&fields, notes);
+        self.place.get_or_insert_with(|| place.clone());
+        self.lines.push((hosts, fields));
+        Ok(())
+    }
+
+    /// Adds a node that `scontrol` printed. Its first pair is the name.
+    pub(super) fn live(
+        &mut self,
+        place: &Place,
+        pairs: &[(String, String)],
+        budget: &mut Budget,
+        notes: &Notes<'_>,
+    ) -> Result<(), Error> {
+        let Some(((name, host), rest)) = pairs.split_first() else { return Ok(()) };
+        let list = Field { name: name.clone(), value: host.clone(), place: place.clone() };
+        let hosts = budget.expand(&list, notes)?;
+        if hosts != [host.as_str()] || !self.met_live.insert(host.clone()) {
+            return Err(list.wrong(notes, "the name of a node, each once"));
+        }
+        self.place.get_or_insert_with(|| place.clone());
+        self.live.push((host.clone(), Fields::of(place, rest, &Fields::default())));
+        Ok(())
+    }
+
+    /// All nodes in order, those that are alike and follow each other together.
+    fn sizes(&self, memory: bool, notes: &Notes<'_>) -> Result<Vec<(Vec<String>, Size)>, Error> {
+        let mut all: Vec<(Vec<String>, Size)> = Vec::new();
+        let mut add = |host: String, size: Size| match all.last_mut().filter(|(_, last)| *last == size) {
+            Some((hosts, _)) => hosts.push(host),
+            None => all.push((vec![host], size)),
+        };
+        let mut live: BTreeMap<&str, &Fields> =
+            self.live.iter().map(|(name, fields)| (name.as_str(), fields)).collect();
+        for (hosts, fields) in &self.lines {
+            let own = size(fields, memory, notes)?;
+            for host in hosts {
+                let size = match live.remove(host.as_str()) {
+                    Some(live) => {
+                        let mut both = fields.clone();
+                        both.lay_over(live.clone());
+                        size(&both, memory, notes)?
+                    }
+                    None => own.clone(),
+                };
+                add(host.clone(), size);
+            }
+        }
+        for (name, _) in &self.live {
+            if let Some(fields) = live.remove(name.as_str()) {
+                add(name.clone(), size(fields, memory, notes)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The nodes for the policy, and as `machines.named` of a cluster file. Without `memory`, jobs do not use it up.
+    pub(super) fn finish(&self, memory: bool, notes: &Notes<'_>) -> Result<(Vec<NodeGroup>, Vec<Value>), Error> {
+        let memory_is_known =
+            self.lines.iter().map(|(_, fields)| fields).chain(self.live.iter().map(|(_, fields)| fields));
+        let memory = memory && memory_is_known.into_iter().any(|fields| fields.get(&["realmemory"]).is_some());
+        let sizes = self.sizes(memory, notes)?;
+        let machines = sizes.iter().map(|(hosts, size)| machines(hosts, size)).collect();
+        let groups = sizes.into_iter().map(|(hosts, size)| NodeGroup { hosts, weight: size.weight }).collect();
+        Ok((groups, machines))
+    }
+
+    /// The nodes of `slurm.conf` that have a feature, in order.
+    pub(super) fn with_feature(&self, feature: &str) -> Vec<String> {
+        let has = |fields: &Fields| {
+            let features = fields.get(&["features", "feature"]);
+            features.is_some_and(|features| features.value.split(',').any(|own| own.trim() == feature))
+        };
+        self.lines.iter().filter(|(_, fields)| has(fields)).flat_map(|(hosts, _)| hosts.iter().cloned()).collect()
+    }
+}
+
+/// Settings of a node that matter to scheduling elsewhere.
+const UNREAD: &[(&str, &str, &str)] = &[
+    ("restrictedcorespergpu", "", "which cores of a machine a job has is not replayed"),
+    ("tmpdisk", "0", "no trace says how much local disk a job asks for"),
+];
+
+/// States in which a node takes no jobs.
+const AWAY: [&str; 4] = ["down", "drain", "fail", "cloud"];
+
+/// Names what is set on a line without effect.
+fn name_unread(fields: &Fields, notes: &mut Notes<'_>) {
+    for (name, neutral, why) in UNREAD {
+        if let Some(field) = fields.get(&[name]).filter(|field| field.value != *neutral) {
+            notes.unsupported(&field.place, &field.name, why);
+        }
+    }
+    if let Some(state) = fields.get(&["state"]) {
+        let word = state.value.to_lowercase();
+        if AWAY.iter().any(|away| word.starts_with(away)) {
+            notes.unsupported(&state.place, &state.name, "the machine is there from the start to the end");
+        }
+    }
+}
+
+/// What a node has, by its settings.
+fn size(fields: &Fields, memory: bool, notes: &Notes<'_>) -> Result<Size, Error> {
+    let count = |names: &[&str]| {
+        let number = |field: &Field| field.number(notes, 1, MOST_CPUS);
+        fields.get(names).map(number).transpose()
+    };
+    let threads = count(&["threadspercore"])?.unwrap_or(1);
+    let reserved = fields.number(&["corespeccount"], notes)?.unwrap_or(0).saturating_mul(threads);
+    let reserved = fields.get(&["cpuspeclist"]).map_or(reserved, |list| listed(&list.value));
+    // What is effective leaves out what is reserved already.
+    let cpus = match count(&["cpuefctv"])? {
+        Some(cpus) => cpus,
+        None => all_cpus(&count, threads)?.saturating_sub(reserved).max(1),
+    };
+    let real = fields.get(&["realmemory"]).map(|field| field.number(notes, 1, MOST_MEMORY >> 20)).transpose()?;
+    let for_system =
+        fields.get(&["memspeclimit"]).map(|field| field.number(notes, 0, MOST_MEMORY >> 20)).transpose()?;
+    let megabytes = real.unwrap_or(DEFAULT_MEMORY).saturating_sub(for_system.unwrap_or(0)).max(1);
+    let features = fields.get(&["availablefeatures", "features", "feature"]);
+    Ok(Size {
+        cpus,
+        memory: memory.then_some(megabytes << 20),
+        resources: fields.get(&["gres"]).and_then(|field| gres(&field.value)),
+        features: features.map(|field| field.value.clone()),
+        weight: fields.number(&["weight"], notes)?.unwrap_or(1),
+    })
+}
+
+/// The processors of a node, from their number or from its sockets.
+fn all_cpus(count: &impl Fn(&[&str]) -> Result<Option<u32>, Error>, threads: u32) -> Result<u32, Error> {
+    if let Some(cpus) = count(&["cputot", "cpus", "procs"])? {
+        return Ok(cpus);
+    }
+    let boards = count(&["boards"])?.unwrap_or(1);
+    let sockets = match count(&["socketsperboard"])? {
+        Some(sockets) => sockets.saturating_mul(boards),
+        None => count(&["sockets"])?.unwrap_or(boards),
+    };
+    let cores = count(&["corespersocket"])?.unwrap_or(1);
+    Ok(sockets.saturating_mul(cores).saturating_mul(threads).min(MOST_CPUS))
+}
+
+/// How many processors a list such as `0,2-3` names.
+fn listed(list: &str) -> u32 {
+    let of = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?);
+        Some(last.checked_sub(first)?.saturating_add(1))
+    };
+    list.split(',').filter_map(of).fold(0, u32::saturating_add)
+}
+
+/// An entry of `machines.named`.
+fn machines(hosts: &[String], size: &Size) -> Value {
+    let mut table = Table::new();
+    table.insert("hosts".to_owned(), Value::String(fold(hosts.iter().map(String::as_str))));
+    table.insert("cores".to_owned(), Value::Float(f64::from(size.cpus)));
+    let memory = size.memory.and_then(|memory| i64::try_from(memory).ok()).map(Value::Integer);
+    let text = |text: &Option<String>| text.clone().map(Value::String);
+    let rest = [("memory", memory), ("resources", text(&size.resources)), ("features", text(&size.features))];
+    table.extend(rest.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    Value::Table(table)
+}

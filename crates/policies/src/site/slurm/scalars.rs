@@ -1,0 +1,156 @@
+//! The single settings of `slurm.conf`, which become properties for the parameters of policies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use resched_tables::reference::nearest;
+
+use super::super::properties::{Properties, Property};
+use super::super::xml::{Notes, Place};
+use super::keys::{KEYS, Key, Kind, is_about_scheduling, known};
+use super::units::is_nothing;
+use crate::error::Error;
+
+/// The setting whose words about what jobs take up are its value.
+const SELECT: &str = "SelectTypeParameters";
+const ENFORCE: &str = "AccountingStorageEnforce";
+
+/// The settings that were read. One that is set again has its last value.
+#[derive(Debug, Default)]
+pub(super) struct Scalars {
+    set: BTreeMap<String, Vec<Property>>,
+}
+
+impl Scalars {
+    /// Sets one if it concerns scheduling.
+    pub(super) fn set(&mut self, place: &Place, name: &str, value: &str, notes: &Notes<'_>) -> Result<(), Error> {
+        let value = value.trim();
+        let Some(key) = known(name) else {
+            if is_about_scheduling(name) && !is_nothing(value) {
+                self.set.insert(name.to_owned(), vec![property(place, name.to_owned(), value.to_owned())]);
+            }
+            return Ok(());
+        };
+        let properties = if is_nothing(value) { Vec::new() } else { properties(key, place, value, notes)? };
+        self.set.insert(key.name.to_owned(), properties);
+        Ok(())
+    }
+
+    /// Whether memory is something that jobs use up.
+    pub(super) fn count_memory(&self) -> bool {
+        let words = self.set.get(SELECT).map_or(&[][..], Vec::as_slice);
+        words.iter().any(|property| property.value.ends_with("memory"))
+    }
+
+    /// Hands them over; returns their names.
+    pub(super) fn put(self, properties: &mut Properties) -> BTreeSet<String> {
+        let all: Vec<Property> = self.set.into_values().flatten().collect();
+        let names = all.iter().map(|property| property.name.clone()).collect();
+        all.into_iter().for_each(|property| properties.put(property));
+        names
+    }
+}
+
+fn property(place: &Place, name: String, value: String) -> Property {
+    Property { name, value, place: place.clone() }
+}
+
+/// The properties that a setting stands for.
+fn properties(key: &Key, place: &Place, value: &str, notes: &Notes<'_>) -> Result<Vec<Property>, Error> {
+    let one = |name: String, kind: Kind, value: &str| {
+        let read = kind.value(value).ok_or_else(|| notes.wrong(place, &name, kind.expected(), value))?;
+        Ok(property(place, name, read))
+    };
+    let parts = || value.split(',').map(str::trim).filter(|part| !part.is_empty());
+    match key.kind {
+        Kind::Options(options) | Kind::Few(options) => {
+            let mut all = Vec::new();
+            for part in parts() {
+                let (name, value) = part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
+                let name = name.trim().to_lowercase();
+                if key.name == SELECT && takes_up(&name) {
+                    all.push(property(place, SELECT.to_owned(), name));
+                    continue;
+                }
+                if key.name == ENFORCE {
+                    all.extend(implied(&name).iter().map(|option| of_option(place, ENFORCE, option, "true")));
+                }
+                let option = options.iter().find(|option| option.name == name);
+                match (option, key.kind) {
+                    (None, Kind::Few(_)) => {}
+                    (None, _) if key.name == ENFORCE && name == "all" => {}
+                    (None, _) => all.push(of_option(place, key.name, &name, value.unwrap_or("true"))),
+                    (Some(option), _) => {
+                        let value = value.map(str::trim).or(matches!(option.kind, Kind::Flag).then_some("true"));
+                        all.push(one(format!("{}.{name}", key.name), option.kind, value.unwrap_or_default())?);
+                    }
+                }
+            }
+            Ok(all)
+        }
+        Kind::Numbers => {
+            let number = |part: &str| {
+                let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                one(format!("{}.{}", key.name, name.trim().to_lowercase()), key.kind, value.trim())
+            };
+            parts().map(number).collect()
+        }
+        kind => Ok(vec![one(key.name.to_owned(), kind, value)?]),
+    }
+}
+
+fn of_option(place: &Place, key: &str, option: &str, value: &str) -> Property {
+    property(place, format!("{key}.{option}"), value.to_owned())
+}
+
+/// Whether a word of `SelectTypeParameters` says what jobs take up.
+fn takes_up(word: &str) -> bool {
+    ["cr_cpu", "cr_core", "cr_socket", "cr_board", "cr_memory"].contains(&word.trim_end_matches("_memory"))
+        || word == "cr_memory"
+}
+
+/// What else is enforced.
+fn implied(word: &str) -> &'static [&'static str] {
+    match word {
+        "all" => &["limits", "qos", "safe"],
+        "safe" => &["limits"],
+        _ => &[],
+    }
+}
+
+/// Names those that no policy has a parameter for. `names` are those that were put.
+pub(in crate::site) fn name_the_rest(names: &BTreeSet<String>, properties: &Properties, notes: &mut Notes<'_>) {
+    for Property { name, value, place } in properties.unknown().filter(|property| names.contains(&property.name)) {
+        match key_of(name) {
+            Some(key) => {
+                if let Some(why) = key.why(value) {
+                    notes.unsupported(place, name, why);
+                }
+            }
+            None => {
+                let why = format!("resched does not know it{}", nearest(name, all_names().iter().map(String::as_str)));
+                notes.unsupported(place, name, &why);
+            }
+        }
+    }
+}
+
+/// The setting or the option of this name.
+fn key_of(name: &str) -> Option<&'static Key> {
+    let (key, option) = name.split_once('.').map_or((name, None), |(key, option)| (key, Some(option)));
+    let key = known(key)?;
+    match (key.kind, option) {
+        (Kind::Options(options) | Kind::Few(options), Some(name)) => options.iter().find(|option| option.name == name),
+        _ => Some(key),
+    }
+}
+
+/// The names of all settings and options.
+pub(super) fn all_names() -> Vec<String> {
+    let options = |key: &Key| match key.kind {
+        Kind::Options(options) | Kind::Few(options) => {
+            options.iter().map(|option| format!("{}.{}", key.name, option.name)).collect()
+        }
+        _ => vec![key.name.to_owned()],
+    };
+    KEYS.iter().flat_map(options).collect()
+}

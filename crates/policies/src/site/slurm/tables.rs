@@ -1,0 +1,119 @@
+//! `qos.txt` and `associations.txt`: what `sacctmgr -P show qos` and `sacctmgr -P show assoc` print, by their header.
+
+use super::super::xml::{Notes, Place};
+use super::Slurm;
+use super::associations::{ROOT, set};
+use super::fields::Field;
+use super::limits::{plain, take};
+use super::units::{is_nothing, words};
+use crate::error::Error;
+use crate::queues::slurm::{Association, Qos};
+
+/// The rows of a file; each cell that holds something is a field under the name of its column.
+fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Result<Vec<(Place, Vec<Field>)>, Error> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    let Some((line, header)) = lines.next() else {
+        return Err(notes.wrong(Place::of(file, 1), "the file", "a header and rows (`sacctmgr -P`)", "nothing"));
+    };
+    if !header.contains('|') {
+        return Err(notes.wrong(
+            Place::of(file, line),
+            "the header",
+            "columns with `|` between them (`sacctmgr -P`)",
+            header,
+        ));
+    }
+    // `-p` in place of `-P` ends each line with another `|`.
+    let columns: Vec<&str> = header.strip_suffix('|').unwrap_or(header).split('|').collect();
+    let row = |(line, text): (usize, &str)| {
+        let place = Place::of(file, line);
+        let mut cells: Vec<&str> = text.split('|').collect();
+        if cells.len() == columns.len() + 1 && cells.last().is_some_and(|last| last.is_empty()) {
+            cells.pop();
+        }
+        if cells.len() != columns.len() {
+            let expected = format!("{} cells, as the header has", columns.len());
+            return Err(notes.wrong(place, "the row", expected, &format!("{} cells", cells.len())));
+        }
+        let field = |(name, value): (&&str, &&str)| {
+            (!is_nothing(value.trim())).then(|| Field {
+                name: (*name).to_owned(),
+                value: (*value).to_owned(),
+                place: place.clone(),
+            })
+        };
+        let fields = columns.iter().zip(&cells).filter_map(field).collect();
+        Ok((place, fields))
+    };
+    lines.map(row).collect()
+}
+
+/// Reads the qualities of service.
+pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &mut Notes<'_>) -> Result<(), Error> {
+    for (place, fields) in rows(bytes, file, notes)? {
+        let mut name = None;
+        let mut qos = Qos::default();
+        for field in &fields {
+            let value = field.value.trim();
+            match plain(&field.name).as_str() {
+                "name" => name = Some(value.to_owned()),
+                "priority" => qos.priority = field.number(notes, 0, u32::MAX)?,
+                "usagefactor" => qos.usage_factor = field.number(notes, 0.0, 1e9)?,
+                "preempt" => qos.preempt = words(value),
+                // `cluster` is Slurm's word for what the whole cluster does.
+                "preemptmode" => qos.preempt_mode = Some(value.to_lowercase()).filter(|mode| mode != "cluster"),
+                "flags" => qos.flags = words(value),
+                "id" | "description" | "descr" => {}
+                _ if take(&mut qos.limits, field, notes)? => {}
+                _ => notes.unsupported(&field.place, &field.name, "resched does not know it"),
+            }
+        }
+        let name = name.ok_or_else(|| notes.wrong(&place, "the row", "a column `Name`", "none"))?;
+        slurm.conf.qos.insert(name, qos);
+    }
+    Ok(())
+}
+
+/// Reads the associations.
+pub(super) fn associations(
+    bytes: &[u8],
+    file: &'static str,
+    slurm: &mut Slurm,
+    notes: &mut Notes<'_>,
+) -> Result<(), Error> {
+    let rows = rows(bytes, file, notes)?;
+    let mut knows_parents = false;
+    // The accounts above the next row, of which `sacctmgr show assoc tree` shows the depth by blanks.
+    let mut above: Vec<(usize, String)> = Vec::new();
+    for (place, fields) in &rows {
+        let mut own = Association::default();
+        for field in fields {
+            if !set(&mut own, field, notes)? {
+                notes.unsupported(&field.place, &field.name, "resched does not know it");
+            }
+        }
+        if own.account.is_empty() {
+            return Err(notes.wrong(place, "the row", "a column `Account`", "none"));
+        }
+        let account = fields.iter().find(|field| plain(&field.name) == "account");
+        let depth = account.map_or(0, |field| field.value.len() - field.value.trim_start().len());
+        knows_parents |= own.parent.is_some() || depth > 0;
+        if own.user.is_some() {
+            own.parent = Some(own.account.clone());
+        } else if own.account != ROOT {
+            above.retain(|(other, _)| *other < depth);
+            let by_depth = above.last().map(|(_, account)| account.clone());
+            own.parent = own.parent.or(by_depth).or(Some(ROOT.to_owned()));
+            above.push((depth, own.account.clone()));
+        }
+        slurm.add(own, place);
+    }
+    let accounts = slurm.conf.associations.iter().filter(|own| own.user.is_none() && own.account != ROOT).count();
+    if !knows_parents && accounts > 1 {
+        let why = "without parents, each account lies below root; add the column `ParentName`, or give sacctmgr.cfg \
+                   (`sacctmgr dump CLUSTER file=sacctmgr.cfg`)";
+        notes.unsupported(Place::of(file, 1), "the tree of accounts", why);
+    }
+    Ok(())
+}
