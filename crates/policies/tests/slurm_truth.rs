@@ -207,7 +207,13 @@ fn found(run: &Path, policy: &str) -> Found {
     if std::env::var_os("RESCHED_SHOW").is_some() {
         for (place, row) in rows.iter().enumerate() {
             let ours = mean(runs.iter().map(|run| run[place]));
-            eprintln!("SHOW {} {} wait {} ours {ours:.1} diff {:+.1}", row["job"], row["req_cpus"], real[place], ours - real[place]);
+            eprintln!(
+                "SHOW {} {} wait {} ours {ours:.1} diff {:+.1}",
+                row["job"],
+                row["req_cpus"],
+                real[place],
+                ours - real[place]
+            );
         }
     }
     let range = |of: fn(f64, f64) -> f64, from| means.iter().copied().fold(from, of);

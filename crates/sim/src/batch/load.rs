@@ -27,9 +27,9 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 use resched_tables::model::{JobRow, Locality, Outcome, Priority, TaskKind, TaskRow};
+use resched_tables::named;
 use resched_tables::reader::{JobReader, Lazy};
 use resched_tables::run::{RunClock, RunWindow, Unfinished};
-use resched_tables::named;
 use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
 use resched_tables::texts::Texts;
@@ -579,7 +579,10 @@ impl Rules {
             resources,
             licenses,
             features: self.texts.share(job.features().unwrap_or_default()),
-            machines: entry.machines().and_then(|machines| u32::try_from(machines).ok()).filter(|&machines| machines > 0),
+            machines: entry
+                .machines()
+                .and_then(|machines| u32::try_from(machines).ok())
+                .filter(|&machines| machines > 0),
             exclusive: entry.exclusive().unwrap_or(false),
         }
     }

@@ -24,6 +24,13 @@ pub(super) struct Request {
     exclusive: bool,
 }
 
+impl Request {
+    /// The processor of all its instances.
+    pub(super) fn cpu(&self) -> f64 {
+        self.demand.cpu as f64 * f64::from(self.asked.instances)
+    }
+}
+
 /// What is free on a machine.
 #[derive(Debug, Clone, Copy, Default)]
 struct Free {
@@ -110,7 +117,7 @@ impl Cluster {
     }
 
     /// What a task asks for. What no machine lists is not counted.
-    pub(super) fn request(&self, instances: u32, demand: Resources, needs: &Needs) -> Request {
+    pub(super) fn request(&self, instances: u32, demand: Resources, needs: &Needs, exclusive: bool) -> Request {
         let places = |own: &[(Arc<str>, u64)], names: &[Arc<str>]| {
             let place = |name: &Arc<str>| names.iter().position(|known| known == name);
             own.iter().filter_map(|(name, amount)| Some((place(name)? as u32, *amount))).collect()
@@ -120,7 +127,7 @@ impl Cluster {
             demand,
             others: places(&needs.resources, &self.other_names),
             licenses: places(&needs.licenses, &self.license_names),
-            exclusive: needs.exclusive,
+            exclusive: needs.exclusive || exclusive,
         }
     }
 

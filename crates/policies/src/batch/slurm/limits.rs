@@ -78,7 +78,8 @@ impl Counters {
             }
         }
         let mut account = Some(job.group);
-        let own = conf.associations.iter().find(|own| own.account == job.group && own.user.as_deref() == Some(job.user));
+        let own =
+            conf.associations.iter().find(|own| own.account == job.group && own.user.as_deref() == Some(job.user));
         if let Some(own) = own {
             let name = format!("user {} of {}", job.user, job.group);
             self.claim(&own.limits, &name, job, (amounts, limit), &mut claims);

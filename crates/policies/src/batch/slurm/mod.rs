@@ -18,29 +18,36 @@
 mod clock;
 mod cluster;
 mod conf;
+mod fair_share;
+mod limits;
 mod partitions;
 mod place;
 mod plan;
+mod priority;
 mod running;
 mod waiting;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 use rand::RngExt;
-use resched_sim::batch::{Ended, Offer, Policy, View};
-use resched_sim::{Ms, TaskId, Violation};
+use resched_sim::batch::{Ended, Needs, Offer, Policy, View};
+use resched_sim::{Ms, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::Reason;
 
-use self::clock::{Clock, Periods};
+use self::clock::{Clock, Due, Periods};
 use self::cluster::Cluster;
 use self::conf::{Scheduler, Settings};
-use self::partitions::Partitions;
+use self::limits::{Amounts, Counters};
+use self::partitions::{Partition, Partitions};
 use self::place::Places;
 use self::plan::Plan;
+use self::priority::Priorities;
 use self::running::{Running, Unit};
-use self::waiting::{Queue, Waiting};
+use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
 use crate::queues::slurm::SlurmConf;
 
@@ -81,18 +88,15 @@ struct Begun {
     clock: Clock,
     cluster: Cluster,
     partitions: Partitions,
+    priorities: Priorities,
+    counters: Counters,
+    /// The numbers of users.
+    users: BTreeMap<String, u32>,
 }
 
 impl Slurm {
     fn new(set: Settings, conf: SlurmConf) -> Self {
-        Self {
-            set,
-            conf,
-            begun: None,
-            queue: Queue::default(),
-            running: Running::default(),
-            plan: Plan::default(),
-        }
+        Self { set, conf, begun: None, queue: Queue::default(), running: Running::default(), plan: Plan::default() }
     }
 
     fn begin(&mut self, view: View<'_>) -> &mut Begun {
@@ -102,21 +106,16 @@ impl Slurm {
             let drawn = [draw.random_range(0..1_000), draw.random_range(0..1_000)];
             let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
             let periods = Periods { spacing: set.batch_sched_delay, full: set.sched_interval, backfill };
+            let cluster = Cluster::new(view);
             Begun {
                 clock: Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]),
-                cluster: Cluster::new(view),
+                priorities: Priorities::new(set, conf, cluster.total_cpu(), view),
+                cluster,
                 partitions: Partitions::new(conf, view),
+                counters: Counters::default(),
+                users: BTreeMap::new(),
             }
         })
-    }
-
-    /// The longest that a job may run, ms.
-    fn limit(&self, task: TaskId, partition: &partitions::Partition, view: View<'_>) -> Ms {
-        let job = view.job(view.task(task).job);
-        let own = job.requested_time.or(partition.default_time).or(partition.max_time);
-        let limit = own.unwrap_or_else(|| if job.framework == Some(FRAMEWORK) { NO_LIMIT } else { view.estimate(task) });
-        let limit = partition.max_time.map_or(limit, |most| limit.min(most)).max(1);
-        limit.saturating_add(self.set.limit_grain - 1) / self.set.limit_grain * self.set.limit_grain
     }
 
     /// A run of the main loop.
@@ -138,7 +137,11 @@ impl Slurm {
                 continue;
             }
             while offer.view().waiting(own.task) > 0 {
-                if !begun.cluster.has_licenses(&own.request) {
+                if let Some(reason) = begun.stop(own) {
+                    offer.view().pass_over(own.task, reason, None);
+                    if self.set.assoc_limit_stop && reason != Reason::Fit {
+                        stopped.insert(own.partition);
+                    }
                     break;
                 }
                 let open = closed.as_ref().map(|closed| without(&own.machines, closed));
@@ -147,6 +150,7 @@ impl Slurm {
                     start(own, &places, begun, &mut self.running, offer)?;
                     continue;
                 }
+                offer.view().pass_over(own.task, Reason::Fit, None);
                 if begun.cluster.could_hold(&own.request, &own.machines) {
                     stopped.insert(own.partition);
                     let closed = closed.get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()));
@@ -170,16 +174,22 @@ impl Slurm {
             zero: offer.view().trace_time().saturating_sub(offer.view().now()),
             plan: &mut self.plan,
             reserved: vec![0; begun.partitions.len()],
+            tested: [vec![0; begun.partitions.len()], vec![0; begun.users.len()]],
+            started: 0,
         };
         let instant = offer.view().now();
         let known = self.queue.jobs().iter().filter(|own| own.since <= instant);
         for own in known.take(self.set.bf_max_job_test as usize) {
-            while offer.view().waiting(own.task) > 0 {
-                if !begun.cluster.has_licenses(&own.request) {
+            if !cycle.looks_at(own) {
+                continue;
+            }
+            while offer.view().waiting(own.task) > 0 && cycle.may_start_more() {
+                if begun.stop(own).is_some() {
                     break;
                 }
                 let Some(places) = cycle.plan(own, &self.running, &mut begun.cluster) else { break };
                 start(own, &places, begun, &mut self.running, offer)?;
+                cycle.started += 1;
             }
         }
         self.queue.keep(|task| offer.view().waiting(task) > 0);
@@ -200,9 +210,31 @@ struct Cycle<'a> {
     plan: &'a mut Plan,
     /// How many jobs of each partition have a reservation.
     reserved: Vec<u32>,
+    /// How many jobs of each partition and of each user it has looked at.
+    tested: [Vec<u32>; 2],
+    /// How many jobs it has started.
+    started: u32,
 }
 
 impl Cycle<'_> {
+    /// Whether it looks at a job, given how many of its partition and its user it has looked at.
+    fn looks_at(&mut self, own: &Waiting) -> bool {
+        let most = [self.set.bf_max_job_part, self.set.bf_max_job_user];
+        let places = [own.partition, own.user as usize];
+        let counts = self.tested.iter_mut().zip(places).filter_map(|(counts, place)| counts.get_mut(place));
+        let mut looks = true;
+        for (count, most) in counts.zip(most) {
+            *count += 1;
+            looks &= most == 0 || *count <= most;
+        }
+        looks
+    }
+
+    /// Whether it may start one more job.
+    fn may_start_more(&self) -> bool {
+        self.set.bf_max_job_start == 0 || self.started < self.set.bf_max_job_start
+    }
+
     /// The place where a job starts now; `None` if it does not, and has a reservation if it gets any.
     fn plan(&mut self, own: &Waiting, running: &Running, cluster: &mut Cluster) -> Option<Places> {
         let only_now = !self.may_reserve(own);
@@ -258,6 +290,61 @@ impl Cycle<'_> {
     }
 }
 
+impl Begun {
+    /// A task as the schedulers see it.
+    fn as_waiting(&mut self, (set, conf): (&Settings, &SlurmConf), task: TaskId, since: Ms, view: View<'_>) -> Waiting {
+        let (own, needs, job) = (view.task(task), view.needs(task), view.job(view.task(task).job));
+        let partition = self.partitions.of(job.queue);
+        let machines = self.partitions.with_features(partition, &needs.features);
+        let about = self.partitions.get(partition);
+        let limit = limit(set, task, about, view);
+        let instances = if own.gang { own.instances } else { 1 };
+        let all = own.demand.times(instances.into());
+        let request = Rc::new(self.cluster.request(instances, own.demand, needs, about.exclusive));
+        let amounts = amounts(all, instances, needs);
+        let claims = self.counters.claims(conf, job, job.queue, (&amounts, limit));
+        let standing = self.priorities.standing(job, about, conf, (needs.machines.unwrap_or(1), all.cpu));
+        let next = self.users.len() as u32;
+        let user = *self.users.entry(job.user.to_owned()).or_insert(next);
+        Waiting {
+            task,
+            job: own.job,
+            request,
+            partition,
+            machines,
+            limit,
+            since,
+            tier: about.tier,
+            priority: self.priorities.of(&standing, since, view.now()),
+            standing,
+            user,
+            taken: Rc::new(Taken { claims, amounts }),
+        }
+    }
+
+    /// What stops a job whatever machines are free.
+    fn stop(&self, own: &Waiting) -> Option<Reason> {
+        let licenses = (!self.cluster.has_licenses(&own.request)).then_some(Reason::Fit);
+        self.counters.reason(&own.taken.claims, &own.taken.amounts).or(licenses)
+    }
+
+    /// A unit has ended, as the controller notices.
+    fn end(&mut self, unit: &Unit, now: Ms) {
+        self.cluster.end(&unit.request, &unit.places);
+        self.counters.end(&unit.taken.claims, &unit.taken.amounts);
+        self.priorities.change(unit.user, -unit.request.cpu(), now);
+    }
+}
+
+/// The longest that a job may run, ms.
+fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) -> Ms {
+    let job = view.job(view.task(task).job);
+    let own = job.requested_time.or(partition.default_time).or(partition.max_time);
+    let limit = own.unwrap_or_else(|| if job.framework == Some(FRAMEWORK) { NO_LIMIT } else { view.estimate(task) });
+    let limit = partition.max_time.map_or(limit, |most| limit.min(most)).max(1);
+    limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
+}
+
 /// Starts a unit of a job.
 fn start(
     own: &Waiting,
@@ -270,8 +357,20 @@ fn start(
     let run = offer.start_on(own.task, &places)?;
     begun.cluster.start(&own.request, &places);
     let end = whole_second(offer.view()).saturating_add(own.limit);
-    running.add(run, Unit { request: Rc::clone(&own.request), places, end });
+    begun.counters.start(&own.taken.claims, &own.taken.amounts);
+    begun.priorities.change(own.standing.user, own.request.cpu(), offer.view().now());
+    let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
+    running.add(run, Unit { request, places, end, taken, user: own.standing.user });
     Ok(())
+}
+
+/// What a unit takes of limits.
+fn amounts(all: Resources, instances: u32, needs: &Needs) -> Amounts {
+    let of_all = |(name, amount): &(Arc<str>, u64)| (Arc::clone(name), amount.saturating_mul(instances.into()));
+    let mut resources: Vec<(Arc<str>, u64)> = needs.resources.iter().map(of_all).collect();
+    resources.extend(needs.licenses.iter().cloned());
+    resources.extend((all.memory > 0).then(|| (Arc::from("mem"), all.memory)));
+    Amounts { cpus: all.cpu.div_ceil(1_000), nodes: needs.machines.unwrap_or(1).into(), resources }
 }
 
 /// What changes the queue or the machines.
@@ -317,24 +416,8 @@ impl Policy for Slurm {
         }
         let since = noticed(Change::Submission, task, view);
         begun.clock.mark(since);
-        let (own, needs) = (view.task(task), view.needs(task));
-        let partition = begun.partitions.of(view.job(own.job).queue);
-        let machines = begun.partitions.with_features(partition, &needs.features);
-        let instances = if own.gang { own.instances } else { 1 };
-        let request = Rc::new(begun.cluster.request(instances, own.demand, needs));
-        let about = begun.partitions.get(partition).clone();
-        let limit = self.limit(task, &about, view);
-        self.queue.add(Waiting {
-            task,
-            job: own.job,
-            request,
-            partition,
-            machines,
-            limit,
-            since,
-            tier: about.tier,
-            priority: view.job(own.job).priority,
-        });
+        let Self { set, conf, begun: Some(begun), queue, .. } = self else { return };
+        queue.add(begun.as_waiting((set, conf), task, since, view));
     }
 
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
@@ -363,8 +446,14 @@ impl Policy for Slurm {
         let now = offer.view().now();
         let Some(begun) = self.begun.as_mut().filter(|_| !self.queue.is_empty()) else { return Ok(()) };
         let due = begun.clock.take(now);
+        if due == Due::default() {
+            return Ok(());
+        }
         while let Some(unit) = self.running.next_ended(now) {
-            begun.cluster.end(&unit.request, &unit.places);
+            begun.end(&unit, now);
+        }
+        if begun.priorities.is_time(now) {
+            self.queue.set_priorities(|job| begun.priorities.now(job, now));
         }
         if let Some(full) = due.main {
             self.main_loop(full, offer)?;

@@ -17,6 +17,8 @@ pub(super) struct Partition {
     pub(super) job_factor: u32,
     pub(super) max_time: Option<Ms>,
     pub(super) default_time: Option<Ms>,
+    /// Whether its jobs have their machines for themselves.
+    pub(super) exclusive: bool,
     /// Its machines.
     machines: Rc<FixedBitSet>,
 }
@@ -26,6 +28,8 @@ pub(super) struct Partition {
 pub(super) struct Partitions {
     all: Vec<Partition>,
     names: BTreeMap<String, usize>,
+    /// The place of one that has all machines, for those that the site does not know.
+    everything: usize,
     /// The features of each machine; empty if no machine has any.
     features: Vec<Vec<Arc<str>>>,
     /// The machines of a partition that have features.
@@ -39,6 +43,7 @@ impl Partitions {
         let mut made = Self {
             all: Vec::new(),
             names: BTreeMap::new(),
+            everything: 0,
             features: if known { features } else { Vec::new() },
             with_features: BTreeMap::new(),
         };
@@ -60,12 +65,15 @@ impl Partitions {
                 job_factor: own.job_factor,
                 max_time: own.max_time,
                 default_time: own.default_time,
+                exclusive: own.exclusive,
                 machines: Rc::new(machines),
             });
         }
         let mut everything = FixedBitSet::with_capacity(view.nodes().len());
         everything.insert_range(..);
-        made.names.insert(String::new(), made.all.len());
+        let default = conf.partitions.iter().position(|own| own.is_default);
+        made.names.insert(String::new(), default.unwrap_or(made.all.len()));
+        made.everything = made.all.len();
         made.all.push(Partition { tier: 1, job_factor: 1, machines: Rc::new(everything), ..Partition::default() });
         made
     }
@@ -80,7 +88,7 @@ impl Partitions {
         if let Some(&place) = self.names.get(name) {
             return place;
         }
-        let unknown = self.all[self.names[""]].clone();
+        let unknown = self.all[self.everything].clone();
         self.names.insert(name.to_owned(), self.all.len());
         self.all.push(unknown);
         self.all.len() - 1

@@ -160,17 +160,29 @@ mod tests {
     #[test]
     fn the_smallest_run_that_holds_the_job_is_taken_and_in_it_the_tightest_machine() {
         let rooms = [(0, 16), (1, 3), (3, 5), (4, 4), (6, 9)];
-        assert_eq!(on(4, None, &rooms), Some(vec![(4, 4)]), "of the runs with 19, 9 and 9, and in it the machine with 4");
+        assert_eq!(
+            on(4, None, &rooms),
+            Some(vec![(4, 4)]),
+            "of the runs with 19, 9 and 9, and in it the machine with 4"
+        );
         assert_eq!(on(8, None, &rooms), Some(vec![(3, 5), (4, 3)]), "no machine of it holds 8: in order");
         assert_eq!(on(17, None, &rooms), Some(vec![(0, 16), (1, 1)]));
-        assert_eq!(on(20, None, &rooms), Some(vec![(0, 16), (1, 3), (4, 1)]), "the rest goes where one instance fits best");
+        assert_eq!(
+            on(20, None, &rooms),
+            Some(vec![(0, 16), (1, 3), (4, 1)]),
+            "the rest goes where one instance fits best"
+        );
         assert_eq!(on(38, None, &rooms), None);
     }
 
     #[test]
     fn if_no_run_holds_the_job_the_largest_is_filled_first() {
         let rooms = [(0, 2), (2, 6), (4, 3)];
-        assert_eq!(on(8, None, &rooms), Some(vec![(0, 2), (2, 6)]), "six of the largest, two of the smallest that holds the rest");
+        assert_eq!(
+            on(8, None, &rooms),
+            Some(vec![(0, 2), (2, 6)]),
+            "six of the largest, two of the smallest that holds the rest"
+        );
         assert_eq!(on(9, None, &rooms), Some(vec![(2, 6), (4, 3)]));
         assert_eq!(on(11, None, &rooms), Some(vec![(0, 2), (2, 6), (4, 3)]));
     }

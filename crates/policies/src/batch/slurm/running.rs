@@ -13,6 +13,7 @@ use resched_sim::{Ms, NodeId};
 
 use super::cluster::{Cluster, Request};
 use super::place::Places;
+use super::waiting::Taken;
 use crate::parts::by_id::ByRun;
 
 /// The width of the first bundle of ends, ms.
@@ -25,6 +26,9 @@ pub(super) struct Unit {
     pub(super) places: Vec<(NodeId, u32)>,
     /// When it ends by its limit, ms.
     pub(super) end: Ms,
+    pub(super) taken: Rc<Taken>,
+    /// The place of its user among the fair shares.
+    pub(super) user: usize,
 }
 
 /// The units that run.

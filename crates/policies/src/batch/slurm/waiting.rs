@@ -8,6 +8,8 @@ use fixedbitset::FixedBitSet;
 use resched_sim::{JobId, Ms, TaskId};
 
 use super::cluster::Request;
+use super::limits::{Amounts, Claims};
+use super::priority::Standing;
 
 /// A job that waits. A task of a trace of another system is such a job.
 #[derive(Debug, Clone)]
@@ -26,6 +28,18 @@ pub(super) struct Waiting {
     /// The tier of its partition; the higher is served first.
     pub(super) tier: u32,
     pub(super) priority: i64,
+    pub(super) standing: Standing,
+    /// The number of its user.
+    pub(super) user: u32,
+    /// What it takes of limits, and which.
+    pub(super) taken: Rc<Taken>,
+}
+
+/// What a job takes of limits, and of which.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Taken {
+    pub(super) claims: Claims,
+    pub(super) amounts: Amounts,
 }
 
 impl Waiting {
