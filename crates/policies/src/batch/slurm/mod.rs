@@ -123,6 +123,8 @@ impl Slurm {
         let Some(begun) = &mut self.begun else { return Ok(()) };
         let depth = if full { usize::MAX } else { self.set.default_queue_depth as usize };
         let mut stopped = FixedBitSet::with_capacity(begun.partitions.len());
+        // The job that stopped each partition, for those who want to know.
+        let mut stopped_by = vec![None; begun.partitions.len()];
         // The machines of partitions that are stopped take nothing more; none are yet.
         let mut closed: Option<FixedBitSet> = None;
         let wants_reasons = offer.view().wants_reasons();
@@ -130,7 +132,7 @@ impl Slurm {
         for own in self.queue.jobs().iter().filter(|own| own.since <= now).take(depth) {
             if stopped.contains(own.partition) {
                 if wants_reasons {
-                    offer.view().pass_over(own.task, Reason::Priority, None);
+                    offer.view().pass_over(own.task, Reason::Priority, stopped_by[own.partition]);
                 } else if stopped.count_ones(..) == begun.partitions.len() {
                     break;
                 }
@@ -153,6 +155,7 @@ impl Slurm {
                 offer.view().pass_over(own.task, Reason::Fit, None);
                 if begun.cluster.could_hold(&own.request, &own.machines) {
                     stopped.insert(own.partition);
+                    stopped_by[own.partition] = Some(own.job);
                     let closed = closed.get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()));
                     closed.union_with(begun.partitions.machines(own.partition));
                 }
