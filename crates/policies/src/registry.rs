@@ -34,6 +34,7 @@ pub const POLICIES: &[PolicyInfo] = &[
     batch::easy::INFO,
     batch::conservative::INFO,
     batch::spark::INFO,
+    batch::slurm::INFO,
 ];
 
 /// All speculators, in the order in which they are listed.

@@ -10,6 +10,8 @@ use crate::ids::{JobId, Ms};
 pub struct JobEnded {
     /// The job.
     pub job: JobId,
+    /// From when on it could start, ms, if that is later than its submission: it was held, or waited for other jobs.
+    pub eligible: Option<Ms>,
     /// When its first task was assigned, ms.
     pub launch: Option<Ms>,
     /// The heartbeat that reported its last task, ms.

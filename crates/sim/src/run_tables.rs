@@ -61,6 +61,8 @@ pub struct Recorder<R, S> {
 
 /// How jobs ended, by their places.
 struct Ends {
+    /// From when on they could start, ms, or [`NEVER`] if that is their submission; empty as long as it is so for all.
+    eligible: Vec<Ms>,
     /// When their first tasks were assigned, ms, or [`NEVER`].
     launch: Vec<Ms>,
     /// When they ended, ms, or [`NEVER`].
@@ -73,12 +75,19 @@ const NEVER: Ms = Ms::MIN;
 
 impl Ends {
     fn new(jobs: usize) -> Self {
-        Self { launch: vec![NEVER; jobs], finish: vec![NEVER; jobs], outcome: vec![Outcome::Incomplete; jobs] }
+        let never = || vec![NEVER; jobs];
+        Self { eligible: Vec::new(), launch: never(), finish: never(), outcome: vec![Outcome::Incomplete; jobs] }
     }
 
     fn note(&mut self, ended: &JobEnded) {
-        let JobEnded { job, launch, finish, outcome } = *ended;
+        let JobEnded { job, eligible, launch, finish, outcome } = *ended;
         let place = job.index();
+        if let Some(eligible) = eligible {
+            self.eligible.resize(self.finish.len(), NEVER);
+            if let Some(own) = self.eligible.get_mut(place) {
+                *own = eligible;
+            }
+        }
         if let (Some(own_launch), Some(own_finish), Some(own)) =
             (self.launch.get_mut(place), self.finish.get_mut(place), self.outcome.get_mut(place))
         {
@@ -131,6 +140,9 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
     fn pass_jobs(&mut self, jobs: Range<usize>, batches: &Batches<JobRow>) -> Result<(), Error> {
         let mut batch = batches.batch(jobs.len());
         self.source.add_jobs(jobs.clone(), &mut batch);
+        if !self.ends.eligible.is_empty() {
+            batch.set_numbers("eligible", &times(&self.ends.eligible, jobs.clone()).collect());
+        }
         batch.set_numbers("launch", &times(&self.ends.launch, jobs.clone()).collect());
         batch.set_numbers("finish", &times(&self.ends.finish, jobs.clone()).collect());
         let outcomes = jobs.clone().zip(self.ends.outcome.get(jobs).unwrap_or_default());

@@ -59,6 +59,8 @@ pub enum Purpose {
     OfferOrder = 24,
     /// At which part of each second Spark offers all executors.
     OfferPhase = 25,
+    /// At which part of each second Slurm's schedulers look for work.
+    SchedulerPhase = 26,
 }
 
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.

@@ -46,6 +46,8 @@ pub enum System {
     Yarn,
     /// Spark: cores of executors.
     Spark,
+    /// Slurm: partitions of nodes, on which jobs have processors and memory.
+    Slurm,
     /// A batch system or a cluster manager: tasks request processor and memory.
     Batch,
 }
@@ -62,6 +64,7 @@ impl System {
             Self::MapReduce1 => "MapReduce 1",
             Self::Yarn => "YARN",
             Self::Spark => "Spark",
+            Self::Slurm => "Slurm",
             Self::Batch => "a batch system",
         }
     }

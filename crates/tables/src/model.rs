@@ -141,6 +141,8 @@ enumeration! {
         Fit = "fit",
         /// A machine was lost, and the master has given up the tasks on it.
         NodeLost = "node-lost",
+        /// A job before it finds no room, and stops those behind it.
+        Priority = "priority",
     }
 }
 

@@ -75,6 +75,27 @@ const SPARK: &[(&str, &str)] = &[
     ("its node was down", "its executor was lost"),
 ];
 
+/// The usual texts, and those for Slurm, with the reasons that `squeue` shows.
+const SLURM: &[(&str, &str)] = &[
+    ("queue", "partition"),
+    ("Queue", "Partition"),
+    ("by queue", "by partition"),
+    ("By queue", "By partition"),
+    ("machines", "nodes"),
+    ("waiting for a dependency", "waiting for other jobs (Dependency)"),
+    ("waiting for processors or memory", "waiting for processors or memory (Resources)"),
+    ("waiting for a machine that fits", "waiting for nodes that fit (Resources)"),
+    ("waiting behind a job that found no room", "waiting behind a job that found no room (Priority)"),
+    ("kept by a limit of its user or queue", "kept by a limit of its QOS or account (QOSMax…, AssocGrp…)"),
+    ("running on a machine that was lost", "running on a node that was lost (NodeDown)"),
+    (
+        "for a machine with enough room; what was free was spread over several",
+        "for nodes with enough room (Resources); what was free was spread over several",
+    ),
+    ("because {its} user had as much as one user may have", "because of a limit on {its} user (QOSMax…PerUserLimit)"),
+    ("because {its} queue had as much as it may have", "because of a limit of {its} QOS or account (QOSGrp…, AssocGrp…)"),
+];
+
 /// Phrases of captions, and those for Spark, in the order in which they are replaced.
 const PHRASES: &[(&str, &str)] = &[
     ("on a node that holds their input, in the rack of one, and elsewhere", "at NODE_LOCAL, RACK_LOCAL and ANY"),
@@ -108,6 +129,7 @@ impl System {
         let own = |(known, _): &&(&str, &str)| *known == usual;
         match self {
             Self::Spark => SPARK.iter().find(own).map_or(usual, |(_, own)| *own),
+            Self::Slurm => SLURM.iter().find(own).map_or(usual, |(_, own)| *own),
             Self::MapReduce1 | Self::Yarn | Self::Batch => usual,
         }
     }
@@ -136,12 +158,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_spark_has_words_of_its_own_and_each_text_one() {
+    fn spark_and_slurm_have_words_of_their_own_and_each_text_one() {
         assert_eq!((System::Spark.says("queue"), System::Yarn.says("queue")), ("pool", "queue"));
         assert_eq!((System::Spark.says("user"), System::Spark.says("Maps off-rack")), ("user", "Tasks at ANY"));
-        let mut known: Vec<&str> = SPARK.iter().map(|own| own.0).collect();
-        known.sort_unstable();
-        assert!(known.windows(2).all(|pair| pair[0] != pair[1]));
+        for words in [SPARK, SLURM] {
+            let mut known: Vec<&str> = words.iter().map(|own| own.0).collect();
+            known.sort_unstable();
+            assert!(known.windows(2).all(|pair| pair[0] != pair[1]));
+        }
         assert_eq!(System::of_all([System::Spark, System::Spark]), System::Spark);
         assert_eq!(System::of_all([System::Spark, System::Batch]), System::MapReduce1);
     }

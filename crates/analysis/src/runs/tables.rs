@@ -131,7 +131,7 @@ fn whole<R: Row>(
 }
 
 /// The columns of the table of jobs that metrics need.
-const JOB_COLUMNS: [&str; 14] = [
+const JOB_COLUMNS: [&str; 15] = [
     "job_id",
     "name",
     "user",
@@ -143,6 +143,7 @@ const JOB_COLUMNS: [&str; 14] = [
     "scheduling_class",
     "input_bytes",
     "submit",
+    "eligible",
     "launch",
     "finish",
     "outcome",
@@ -204,6 +205,7 @@ impl Jobs {
             scheduling_class: row.scheduling_class,
             input_bytes: row.input_bytes,
             submit: plausible(row.submit, implausible),
+            eligible: plausible(row.eligible, implausible),
             finish: plausible(row.finish, implausible),
             outcome: row.outcome,
             ..JobMetrics::default()

@@ -129,15 +129,15 @@ pub fn running_tasks<'a>(intervals: impl IntoIterator<Item = &'a Interval>, kind
     Steps::of_spans(&starts, &finishes)
 }
 
-/// Queue length over time: the jobs that count, were submitted and have started no task.
+/// Queue length over time: the jobs that count, could start and have started no task.
 pub fn queue_length(jobs: &[JobMetrics]) -> Steps {
     Steps::from_changes(counting(jobs).filter_map(waiting_span).flat_map(|(from, to)| [(from, 1), (to, -1)]))
 }
 
 fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
-    let submit = job.submit?;
-    let end = job.waiting.map(|waiting| submit.saturating_add(waiting)).or(job.finish)?;
-    (submit < end).then_some((submit, end))
+    let begin = job.begin()?;
+    let end = job.waiting.map(|waiting| begin.saturating_add(waiting)).or(job.finish)?;
+    (begin < end).then_some((begin, end))
 }
 
 /// Jain's fairness index over time, `(Σx)² / (n·Σx²)` (Jain, Chiu, Hawe 1984), where `x` is the number of running tasks

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Compared;
+use crate::runs::jobs::JobMetrics;
 
 /// The distances within which starts are counted, ms.
 pub const WITHIN_MS: [i64; 3] = [1_000, 2_000, 10_000];
@@ -22,12 +23,12 @@ pub struct StartError {
 pub(super) fn start_error(compared: &[Compared]) -> Option<StartError> {
     let submits = |pick: fn(&Compared) -> Option<i64>| compared.iter().filter_map(pick).min();
     let (zero, other_zero) = (submits(|pair| pair.0.submit)?, submits(|pair| pair.1.submit)?);
-    let start = |submit: Option<i64>, waiting: Option<i64>| Some(submit? + waiting?);
+    let start = |job: &JobMetrics| Some(job.begin()? + job.waiting?);
     let distances: Vec<i64> = compared
         .iter()
         .filter_map(|(one, other)| {
-            let observed = start(one.submit, one.waiting)? - zero;
-            Some((start(other.submit, other.waiting)? - other_zero - observed).abs())
+            let observed = start(one)? - zero;
+            Some((start(other)? - other_zero - observed).abs())
         })
         .collect();
     let jobs = distances.len();
@@ -49,7 +50,6 @@ pub fn critical_distance(n: usize, m: usize) -> Option<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::runs::jobs::JobMetrics;
 
     fn job(submit: i64, waiting: Option<i64>) -> JobMetrics {
         JobMetrics { submit: Some(submit), waiting, ..JobMetrics::default() }

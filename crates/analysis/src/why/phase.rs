@@ -32,6 +32,8 @@ pub enum Phase {
     Limit,
     /// What was free was kept for others.
     Reserve,
+    /// A job before it found no room, and stopped those behind it.
+    Priority,
     /// What ran of it was on a machine that was lost, and is done again.
     Lost,
     /// It ran.
@@ -46,7 +48,7 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order in which they are shown.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Dependency,
         Self::Starting,
         Self::Master,
@@ -59,6 +61,7 @@ impl Phase {
         Self::Ramp,
         Self::Limit,
         Self::Reserve,
+        Self::Priority,
         Self::Lost,
         Self::Running,
         Self::Shuffling,
@@ -81,6 +84,7 @@ impl Phase {
             Self::Ramp => "ramp",
             Self::Limit => "limit",
             Self::Reserve => "reserve",
+            Self::Priority => "priority",
             Self::Lost => "lost",
             Self::Running => "running",
             Self::Shuffling => "shuffling",
@@ -108,6 +112,7 @@ impl Phase {
             Self::Ramp => "kept by slow-start or a ramp",
             Self::Limit => "kept by a limit of its user or queue",
             Self::Reserve => "kept by a reserve",
+            Self::Priority => "waiting behind a job that found no room",
             Self::Lost => "running on a machine that was lost",
             Self::Running => "running",
             Self::Shuffling => "shuffling",
@@ -135,6 +140,7 @@ impl Phase {
             (Reason::UserLimit | Reason::QueueLimit | Reason::JobLimit, _) => Self::Limit,
             (Reason::Reserve | Reason::Backfill, _) => Self::Reserve,
             (Reason::Fit, _) => Self::Fit,
+            (Reason::Priority, _) => Self::Priority,
         }
     }
 }

@@ -139,6 +139,7 @@ fn because(own: &PhaseTime) -> &'static str {
         (Phase::Ramp, _) => "because too few of {its} maps were done for {its} reduces",
         (Phase::Limit, _) => "because of a limit",
         (Phase::Reserve, _) => "because what was free was reserved for other jobs",
+        (Phase::Priority, _) => "behind a job that found no room, and that comes before it",
         (Phase::Lost | Phase::Running | Phase::Shuffling | Phase::Ending | Phase::Unknown, _) => "",
     }
 }

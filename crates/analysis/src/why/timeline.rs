@@ -210,7 +210,7 @@ impl Walk<'_> {
             }
             Reason::UserLimit => Scope::User(user),
             Reason::QueueLimit | Reason::JobLimit => Scope::Queue(queue),
-            Reason::Backfill | Reason::Reserve => other.map_or(Scope::Rule, Scope::Job),
+            Reason::Backfill | Reason::Reserve | Reason::Priority => other.map_or(Scope::Rule, Scope::Job),
             Reason::Starting | Reason::Locality | Reason::Mismatch | Reason::NotNearest | Reason::Ramp => Scope::Rule,
         };
         Stretch { from: 0, to: 0, phase, partly, reason, scope }

@@ -12,4 +12,5 @@ pub(crate) mod fifo;
 mod profile;
 mod queue;
 mod shares;
+pub(crate) mod slurm;
 pub(crate) mod spark;

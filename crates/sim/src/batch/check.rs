@@ -115,7 +115,9 @@ impl<'a, O: Observer> Checked<'a, O> {
         self.advance(own.at)?;
         let task = *self.workload.task(own.task);
         let job = self.workload.job(task.job);
-        self.expect(own.at >= job.submit, "no task starts before its job is submitted", || self.task(own.task))?;
+        self.expect(own.at >= job.eligible.unwrap_or(job.submit), "no task starts before its job may start", || {
+            self.task(own.task)
+        })?;
         let over = self.outcomes[task.job.index()].is_some();
         self.expect(!over, "no task starts after its job has ended", || self.task(own.task))?;
         let early = self.jobs_before[task.job.index()].iter().find(|&&job| self.outcomes[job as usize].is_none());

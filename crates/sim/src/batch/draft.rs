@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use resched_tables::model::Locality;
 
 use super::jobs::{JobView, Jobs, NewJobs};
+use super::needs::Needs;
 use super::order::Order;
 use super::workload::{JobSpec, Task, TaskSpec, Try, Workload};
 use crate::Error;
@@ -74,6 +75,12 @@ impl Draft {
         Ok(())
     }
 
+    /// The task that was added last needs this beside processor and memory.
+    pub(super) fn last_needs(&mut self, needs: Needs) {
+        let Workload { tasks, needs: all, .. } = &mut self.workload;
+        all.set(tasks.len().saturating_sub(1), needs);
+    }
+
     /// The task that was added last prefers these machines. Its tries ran at these levels.
     pub(super) fn last_prefers(&mut self, nodes: &[NodeId], levels: &[Option<Locality>]) {
         let Workload { tasks, places, .. } = &mut self.workload;
@@ -134,7 +141,11 @@ impl Draft {
         let (job_order, jobs_in_cycles) = Order::new(workload.jobs.len(), pairs);
         let (stage_order, stages_in_cycles) = Order::new(workload.stage_tasks.len(), stages);
         (workload.job_order, workload.stage_order) = (job_order, stage_order);
+        for job in (0..workload.jobs.len()).filter(|&job| workload.job_order.needs(job) > 0) {
+            workload.jobs.forget_eligible(job);
+        }
         let zero = workload.jobs.submit(0).unwrap_or(0);
+        workload.zero = zero.saturating_sub(first_submit);
         workload.jobs.set_submits(|submit| submit.saturating_sub(zero).min(LONGEST) + first_submit);
         let counts = [("unknown-dependency", unknown), ("dependency-in-a-cycle", jobs_in_cycles + stages_in_cycles)];
         let skipped = counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)).collect();
@@ -147,6 +158,7 @@ impl Draft {
         let jobs = std::mem::take(&mut from.jobs).in_order(order);
         let mut to = Workload { jobs, tries: std::mem::take(&mut from.tries), ..Workload::default() };
         to.places.take_levels(&mut from.places);
+        let mut old_tasks = Vec::with_capacity(from.tasks.len());
         let (mut job_numbers, mut stage_numbers) = (vec![0; order.len()], vec![0; from.stage_tasks.len()]);
         for &old in order {
             let number = id(to.job_stages.len())?;
@@ -158,6 +170,7 @@ impl Draft {
                 let tasks = from.stage_tasks[old_stage as usize].clone();
                 let first = id(to.tasks.len())?;
                 for task in tasks.start as usize..tasks.end as usize {
+                    old_tasks.push(task);
                     to.places.add(to.tasks.len(), from.places.of(task), (0, &[]));
                     to.tasks.push(Task { job: JobId(number), stage, ..from.tasks[task] });
                     to.names.push(from.names.get(task))?;
@@ -167,6 +180,7 @@ impl Draft {
             }
             to.job_stages.push(first_stage..id(to.stage_tasks.len())?);
         }
+        to.needs = from.needs.in_order(old_tasks.into_iter());
         let stages = self.stages.iter().map(|pair| (stage_numbers[pair.0 as usize], stage_numbers[pair.1 as usize]));
         Ok(Self {
             workload: to,

@@ -78,6 +78,7 @@ pub fn replay_seeded<O: Observer>(
         next_change: 0,
         next_tick: None,
         alarm: None,
+        later: BinaryHeap::new(),
         idle_ticks: 0,
         jobs_ended: 0,
         changed: false,
@@ -114,6 +115,8 @@ struct Engine<'a, 'w, O> {
     next_tick: Option<Ms>,
     /// When the policy wants to be asked next.
     alarm: Option<Ms>,
+    /// Jobs that were submitted and may start later only.
+    later: BinaryHeap<Reverse<(Ms, JobId)>>,
     idle_ticks: u32,
     jobs_ended: u64,
     /// Whether anything has happened since the policy was asked last.
@@ -137,6 +140,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.end_runs()?;
             self.change_machines()?;
             self.submit_jobs()?;
+            self.release_jobs()?;
             self.tick()?;
             self.changed |= self.alarm == Some(now);
             if self.changed && self.world.waiting > 0 {
@@ -167,7 +171,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         let change = self.world.machines.changes().get(self.next_change).map(|change| change.at).filter(|_| jobs_left);
         let alarm = self.policy.alarm().filter(|&at| at > self.world.now && self.world.active > 0);
         self.alarm = alarm;
-        let to_come = [end, submit, change, alarm].into_iter().flatten().min();
+        let released = self.later.peek().map(|&Reverse((at, _))| at);
+        let to_come = [end, submit, released, change, alarm].into_iter().flatten().min();
         self.plan_tick(to_come);
         to_come.into_iter().chain(self.next_tick).min()
     }
@@ -285,7 +290,8 @@ impl<O: Observer> Engine<'_, '_, O> {
             *left = left.saturating_sub(1);
         }
         self.jobs_ended += 1;
-        let ended = JobEnded { job, launch: state.launch, finish: self.world.now, outcome: state.outcome };
+        let eligible = Some(state.eligible).filter(|&at| at > self.world.workload.job(job).submit);
+        let ended = JobEnded { job, eligible, launch: state.launch, finish: self.world.now, outcome: state.outcome };
         self.observer.job_ended(&ended)?;
         if self.jobs_ended.is_multiple_of(PROGRESS_JOBS) {
             (self.progress)(self.jobs_ended);
@@ -316,7 +322,9 @@ impl<O: Observer> Engine<'_, '_, O> {
         if !self.world.may_start(job) {
             return Ok(());
         }
-        self.world.jobs[job.index()].started = true;
+        let now = self.world.now;
+        let state = &mut self.world.jobs[job.index()];
+        (state.started, state.eligible) = (true, now);
         let stages = self.world.workload.job_stages[job.index()].clone();
         if stages.is_empty() {
             return self.job_done(job);
@@ -395,6 +403,21 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.world.active += 1;
             self.world.jobs[id.index()].submitted = true;
             self.policy.job_submitted(id, View { world: &self.world });
+            match self.world.workload.job(id).eligible {
+                Some(at) if at > self.world.now => self.later.push(Reverse((at, id))),
+                _ => {
+                    self.ready_jobs.push(id);
+                    self.start_ready()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the jobs whose time has come.
+    fn release_jobs(&mut self) -> Result<(), Error> {
+        while let Some(&Reverse((_, id))) = self.later.peek().filter(|Reverse((at, _))| *at <= self.world.now) {
+            self.later.pop();
             self.ready_jobs.push(id);
             self.start_ready()?;
         }

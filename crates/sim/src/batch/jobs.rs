@@ -29,8 +29,12 @@ pub struct Job {
     pub priority: i64,
     /// How sensitive it is to waiting, if the trace says so.
     pub scheduling_class: Option<i64>,
+    /// The quality of service that it was submitted under (Slurm), `""` if unknown.
+    pub qos: Arc<str>,
     /// When it is submitted, ms of the simulated clock.
     pub submit: Ms,
+    /// From when on it may start, ms of the simulated clock, if that is later than its submission.
+    pub eligible: Option<Ms>,
     /// The longest run time that its user requested, ms.
     pub requested_time: Option<Ms>,
     /// Whether it was there before the trace began: when it was submitted is not known.
@@ -58,8 +62,12 @@ pub struct JobView<'a> {
     pub priority: i64,
     /// How sensitive it is to waiting, if the trace says so.
     pub scheduling_class: Option<i64>,
+    /// The quality of service that it was submitted under (Slurm), `""` if unknown.
+    pub qos: &'a str,
     /// When it is submitted, ms of the simulated clock.
     pub submit: Ms,
+    /// From when on it may start, ms of the simulated clock, if that is later than its submission.
+    pub eligible: Option<Ms>,
     /// The longest run time that its user requested, ms.
     pub requested_time: Option<Ms>,
     /// Whether it was there before the trace began: when it was submitted is not known.
@@ -80,7 +88,9 @@ impl Job {
             framework: self.framework.as_deref(),
             priority: self.priority,
             scheduling_class: self.scheduling_class,
+            qos: &self.qos,
             submit: self.submit,
+            eligible: self.eligible,
             requested_time: self.requested_time,
             before: self.before,
             incomplete: self.incomplete,
@@ -101,6 +111,7 @@ pub struct Jobs {
 #[derive(Debug, Clone, Copy)]
 struct Row {
     submit: Ms,
+    eligible: Option<Ms>,
     requested_time: Option<Ms>,
     /// Its name and what it has in common with others, by number.
     name: Option<Text>,
@@ -118,6 +129,7 @@ struct Common {
     framework: Option<Text>,
     priority: i64,
     scheduling_class: Option<i64>,
+    qos: Text,
 }
 
 /// The number of a text.
@@ -151,7 +163,9 @@ impl Jobs {
             framework: common.framework.map(text),
             priority: common.priority,
             scheduling_class: common.scheduling_class,
+            qos: text(common.qos),
             submit: row.submit,
+            eligible: row.eligible,
             requested_time: row.requested_time,
             before: row.before,
             incomplete: row.incomplete,
@@ -193,7 +207,19 @@ impl Jobs {
 
     /// Changes when each is submitted.
     pub(super) fn set_submits(&mut self, new: impl Fn(Ms) -> Ms) {
-        self.rows.iter_mut().for_each(|row| row.submit = new(row.submit));
+        for row in &mut self.rows {
+            let (before, after) = (row.submit, new(row.submit));
+            row.submit = after;
+            // A submission far outside of the trace is moved: how much later the job may start stays.
+            row.eligible = row.eligible.map(|at| after.saturating_add(at.saturating_sub(before)));
+        }
+    }
+
+    /// Jobs with dependencies start once these have ended: when they could start in the log is an outcome of its schedule.
+    pub(super) fn forget_eligible(&mut self, place: usize) {
+        if let Some(row) = self.rows.get_mut(place) {
+            row.eligible = None;
+        }
     }
 
     /// Sets the longest run time of each job for which none was requested, given its place.
@@ -214,7 +240,9 @@ const NOBODY: JobView<'static> = JobView {
     framework: None,
     priority: 0,
     scheduling_class: None,
+    qos: "",
     submit: 0,
+    eligible: None,
     requested_time: None,
     before: false,
     incomplete: false,
@@ -248,11 +276,12 @@ impl NewJobs {
             },
             priority: job.priority,
             scheduling_class: job.scheduling_class,
+            qos: self.text(job.qos, last.map(|last| last.qos))?,
         };
         let common = self.common(common)?;
         self.jobs.ids.push(job.id)?;
-        let JobView { submit, requested_time, before, incomplete, .. } = job;
-        self.jobs.rows.push(Row { submit, requested_time, name, common, before, incomplete });
+        let JobView { submit, eligible, requested_time, before, incomplete, .. } = job;
+        self.jobs.rows.push(Row { submit, eligible, requested_time, name, common, before, incomplete });
         Ok(())
     }
 
@@ -309,7 +338,9 @@ mod tests {
                 framework: (number % 5 > 0).then(|| text(number / 7)),
                 priority: number as i64 % 4,
                 scheduling_class: (number % 7 > 0).then_some(number as i64 % 2),
+                qos: text(number / 5),
                 submit: number as Ms,
+                eligible: (number % 6 > 0).then_some(2 * number as Ms),
                 requested_time: (number % 2 > 0).then_some(number as Ms),
                 before: number % 9 == 0,
                 incomplete: number % 8 == 0,

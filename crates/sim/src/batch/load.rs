@@ -25,17 +25,22 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use hashbrown::HashMap;
 use resched_tables::model::{JobRow, Locality, Outcome, Priority, TaskKind, TaskRow};
+use resched_tables::named;
 use resched_tables::reader::{JobReader, Lazy};
 use resched_tables::run::{RunClock, RunWindow, Unfinished};
 use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
+use resched_tables::texts::Texts;
 
 use super::draft::Draft;
 use super::index::Tree;
 use super::jobs::JobView;
 use super::log::{Log, of_attempt, of_task};
 use super::machines::Machines;
+use super::named::Named;
+use super::needs::Needs;
 use super::places::{Fit, LocalityCost};
 use super::shuffles;
 use super::survival::{Class, Observed, Survival};
@@ -118,9 +123,10 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         unknown_request: scope.unknown_request.unwrap_or(ONE_CORE).max(1),
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
-        room: Room::of(&machines),
+        room: Room::of(machines.clone()),
         homes: log.has_places().then(|| Homes::of(&machines)),
         logged: Vec::new(),
+        texts: Texts::default(),
         skipped,
     };
     let mut log_jobs = log.jobs()?;
@@ -211,21 +217,27 @@ fn class(job: Lazy<'_, JobRow>, task: Lazy<'_, TaskRow>) -> Class {
 
 /// Whether tasks could ever start.
 struct Room {
+    machines: Machines,
     tree: Tree,
     most: Vec<Resources>,
     /// How many instances of a demand fit on all machines together, for the demands looked up so far.
     gangs: BTreeMap<Resources, u64>,
+    /// The named resources of the machines for each kind of needs that was looked up so far, and as `gangs`.
+    named: HashMap<Needs, (Named, BTreeMap<Resources, u64>)>,
     /// The last demand of one instance, and whether it fits: mostly the next is the same.
     last: Option<(Resources, bool)>,
 }
 
 impl Room {
-    fn of(machines: &Machines) -> Self {
+    fn of(machines: Machines) -> Self {
         let most = machines.most();
-        Self { tree: Tree::new(&most), most, gangs: BTreeMap::new(), last: None }
+        Self { machines, tree: Tree::new(&most), most, gangs: BTreeMap::new(), named: HashMap::new(), last: None }
     }
 
-    fn has(&mut self, demand: Resources, gang: Option<u32>) -> bool {
+    fn has(&mut self, demand: Resources, gang: Option<u32>, needs: &Needs) -> bool {
+        if !needs.resources.is_empty() || !needs.licenses.is_empty() {
+            return self.has_named(demand, gang.unwrap_or(1), needs);
+        }
         let Some(instances) = gang else {
             if let Some((_, fits)) = self.last.filter(|&(last, _)| last == demand) {
                 return fits;
@@ -236,6 +248,17 @@ impl Room {
         };
         let fits = |demand: Resources| self.most.iter().fold(0, |sum: u64, node| sum.saturating_add(node.fits(demand)));
         *self.gangs.entry(demand).or_insert_with_key(|&demand| fits(demand)) >= u64::from(instances)
+    }
+
+    /// As [`Room::has`], of a task that asks for named resources.
+    fn has_named(&mut self, demand: Resources, instances: u32, needs: &Needs) -> bool {
+        let Self { machines, most, named, .. } = self;
+        let (named, known) = named
+            .entry(needs.clone())
+            .or_insert_with(|| (Named::of(std::slice::from_ref(needs), machines), BTreeMap::new()));
+        let fits = |(node, most): (usize, &Resources)| most.fits(demand).min(named.fits(0, node));
+        let all = || most.iter().enumerate().map(fits).fold(0, u64::saturating_add);
+        *known.entry(demand).or_insert_with(all) >= u64::from(instances) && named.has_licenses(0)
     }
 }
 
@@ -284,6 +307,8 @@ struct Listed {
     /// The request that the log gives.
     cpu: Option<u64>,
     memory: Option<u64>,
+    /// What it needs beside them.
+    needs: Needs,
 }
 
 /// A stage of the current job.
@@ -357,10 +382,11 @@ impl Tasks {
         if stages.len() > 1 {
             listed.sort_by_key(|task| task.stage);
         }
-        for of_stage in listed.chunk_by(|a, b| a.stage == b.stage) {
+        for of_stage in listed.chunk_by_mut(|a, b| a.stage == b.stage) {
             for task in of_stage {
                 let (name, tries) = (&names[task.name.clone()], &tries[task.tries.clone()]);
                 draft.task(name, task.demand, task.instances, task.gang, tries)?;
+                draft.last_needs(std::mem::take(&mut task.needs));
                 let is_source = stages.get(task.stage).is_none_or(|stage| stage.after.is_empty());
                 if task.prefers.is_empty() || (*only_sources && !is_source) {
                     continue;
@@ -409,6 +435,7 @@ struct Rules {
     homes: Option<Homes>,
     /// The attempts at the current task.
     logged: Vec<Logged>,
+    texts: Texts,
     skipped: Skipped,
 }
 
@@ -425,7 +452,7 @@ impl Rules {
         };
         self.fill_requests(entry, &mut tasks.listed);
         let before = tasks.listed.len();
-        tasks.listed.retain(|task| self.room.has(task.demand, task.gang.then_some(task.instances)));
+        tasks.listed.retain(|task| self.room.has(task.demand, task.gang.then_some(task.instances), &task.needs));
         let too_large = before - tasks.listed.len();
         self.skip("task-larger-than-any-machine", too_large as u64);
         if tasks.listed.is_empty() {
@@ -442,6 +469,8 @@ impl Rules {
             name: entry.name(),
             user: entry.user().unwrap_or_default(),
             queue: entry.queue().unwrap_or_default(),
+            qos: entry.qos().unwrap_or_default(),
+            eligible: entry.eligible().filter(|at| (submit..=LONGEST).contains(at) && *at > submit),
             group: entry.group().unwrap_or_default(),
             framework: entry.framework(),
             scheduling_class: entry.scheduling_class(),
@@ -535,7 +564,27 @@ impl Rules {
             prefers: prefers..tasks.nodes.len(),
             cpu: number(entry.cpu_request(), Machines::MOST.cpu),
             memory: number(entry.memory_request(), Machines::MOST.memory),
+            needs: self.needs(job, entry),
         });
+    }
+
+    /// What a task needs beside processor and memory.
+    fn needs(&mut self, job: Lazy<'_, JobRow>, entry: Lazy<'_, TaskRow>) -> Needs {
+        let mut named = |text: Option<&str>| {
+            let amounts = named::amounts(text.unwrap_or_default());
+            amounts.map(|(name, amount)| (self.texts.share(name), amount)).collect()
+        };
+        let (resources, licenses) = (named(entry.resources()), named(job.licenses()));
+        Needs {
+            resources,
+            licenses,
+            features: self.texts.share(job.features().unwrap_or_default()),
+            machines: entry
+                .machines()
+                .and_then(|machines| u32::try_from(machines).ok())
+                .filter(|&machines| machines > 0),
+            exclusive: entry.exclusive().unwrap_or(false),
+        }
     }
 
     /// Counts the work of a task as it was observed.

@@ -140,6 +140,9 @@ impl Offer<'_, '_> {
         if !distinct || !places.iter().all(has_room) {
             return wrong("for which a machine has no room");
         }
+        if !world.has_named(task, places) {
+            return wrong("for which a named resource is not free");
+        }
         self.before = self.started.len();
         let start = world.start_on(task, places);
         self.started.push(start);

@@ -92,6 +92,7 @@ impl RowSource for BatchRows<'_> {
         batch.set_known_texts("framework", jobs().map(|job| job.framework));
         batch.set_numbers("priority_number", &jobs().map(|job| Some(job.priority)).collect());
         batch.set_numbers("scheduling_class", &jobs().map(|job| job.scheduling_class).collect());
+        batch.set_known_texts("qos", jobs().map(|job| known(job.qos)));
         batch.set_numbers("submit", &jobs().map(|job| (!job.before).then_some(job.submit)).collect());
         batch.set_numbers("requested_time", &jobs().map(|job| job.requested_time).collect());
     }

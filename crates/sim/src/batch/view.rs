@@ -1,11 +1,13 @@
 //! The world as a policy sees it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use resched_tables::model::Reason;
 
 use super::jobs::JobView;
 use super::machines::{Executor, Machine};
+use super::needs::Needs;
 use super::workload::Task;
 use super::world::World;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
@@ -91,6 +93,22 @@ impl<'a> View<'a> {
     /// The machines that a task prefers, each once; none if it does not matter where it runs.
     pub fn preferred(self, task: TaskId) -> &'a [NodeId] {
         self.world.preferred(task)
+    }
+
+    /// What a task needs beside processor and memory.
+    pub fn needs(self, task: TaskId) -> &'a Needs {
+        self.world.workload.needs(task)
+    }
+
+    /// What the whole cluster has beside its machines, by name.
+    pub fn licenses(self) -> &'a [(Arc<str>, u64)] {
+        self.world.machines.licenses()
+    }
+
+    /// Now on the clock of the trace, ms: many systems do things at full minutes.
+    #[inline]
+    pub fn trace_time(self) -> Ms {
+        self.world.now.saturating_add(self.world.workload.zero)
     }
 
     /// The number of the stage of a task. Stages are numbered over all jobs, in their order.

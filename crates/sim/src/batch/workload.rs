@@ -8,6 +8,7 @@ use resched_tables::run::Unfinished;
 
 use super::jobs::{Job, JobView, Jobs};
 use super::names::Names;
+use super::needs::{AllNeeds, Needs};
 use super::order::Order;
 use super::places::Places;
 use crate::ids::{JobId, Ms, TaskId};
@@ -126,6 +127,10 @@ pub struct Workload {
     /// The job of each stage.
     pub(super) stage_jobs: Vec<u32>,
     pub(super) cut: Option<Cut>,
+    /// What tasks need beside processor and memory.
+    pub(super) needs: AllNeeds,
+    /// The time of the trace at 0 of the simulated clock, ms.
+    pub(super) zero: Ms,
     /// The machines that tasks prefer.
     pub(super) places: Places,
     /// How many times as long a task takes that prefers machines, by how near it runs to one; `None`: nobody prefers any.
@@ -148,6 +153,8 @@ impl Workload {
             level_factors: self.level_factors,
             shuffles_have_places: self.shuffles_have_places,
             applications: self.applications.clone(),
+            needs: self.needs.part(tasks.clone()),
+            zero: self.zero,
             ..Self::default()
         };
         for (old, task) in tasks.clone().zip(&self.tasks[tasks.clone()]) {
@@ -225,6 +232,11 @@ impl Workload {
     #[inline]
     pub fn task(&self, task: TaskId) -> &Task {
         &self.tasks[task.index()]
+    }
+
+    /// What a task needs beside processor and memory.
+    pub fn needs(&self, task: TaskId) -> &Needs {
+        self.needs.of(task.index())
     }
 
     /// The id of a task in the trace.

@@ -8,6 +8,7 @@ use resched_tables::model::{Locality, Outcome};
 use super::attempts::{Attempts, New};
 use super::index::Index;
 use super::machines::Machines;
+use super::named::Named;
 use super::places;
 use super::shuffles::{self, Shuffles};
 use super::workload::{Try, Workload};
@@ -27,6 +28,8 @@ pub(super) struct JobState {
     pub(super) submitted: bool,
     pub(super) started: bool,
     pub(super) stages_left: u32,
+    /// Since when it may start, ms.
+    pub(super) eligible: Ms,
     pub(super) launch: Option<Ms>,
     pub(super) outcome: Outcome,
 }
@@ -90,6 +93,7 @@ pub(super) struct World<'w> {
     pub(super) runs: Attempts,
     nodes: Vec<NodeState>,
     index: Index,
+    named: Named,
     /// Demands for which no machine has room, none of them larger than another. Until a machine has more free, an equal
     /// or larger demand needs no search.
     hopeless: Vec<Resources>,
@@ -123,6 +127,7 @@ impl<'w> World<'w> {
             submitted: false,
             started: false,
             stages_left: stages.len() as u32,
+            eligible: 0,
             launch: None,
             outcome: Outcome::Success,
         };
@@ -149,6 +154,7 @@ impl<'w> World<'w> {
             lost: BTreeMap::new(),
             runs: Attempts::default(),
             index: Index::new(machines.placement(), &capacities, machines.largest()),
+            named: Named::of(workload.needs.kinds(), machines),
             hopeless: Vec::new(),
             nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Resources::NONE }).collect(),
             total,
@@ -215,25 +221,42 @@ impl<'w> World<'w> {
         if self.waiting > 0 { self.short.any() } else { [false; 2] }
     }
 
-    /// Takes room for up to this many instances from one machine after the other. Returns for how many it found room.
-    fn take_room(&mut self, demand: Resources, most: u32) -> u32 {
+    /// Takes room for up to this many instances of a task from one machine after the other. Returns for how many it found room.
+    fn take_room(&mut self, id: TaskId, most: u32) -> u32 {
+        let (demand, kind) = (self.workload.task(id).demand, self.workload.needs.kind(id.index()));
         let mut left = most;
         self.places.clear();
         while left > 0 {
-            let Some(node) = self.find(demand) else { break };
-            let fits = self.index.free(node).fits(demand).min(u64::from(left)) as u32;
-            let node = NodeId::at(node);
-            self.change(node, |state| state.used = state.used.plus(demand.times(u64::from(fits))));
-            self.places.push((node, fits));
+            let found = if self.named.counts(kind) { self.find_named(demand, kind) } else { self.find(demand) };
+            let Some(node) = found else { break };
+            let fits = self.index.free(node).fits(demand).min(self.named.fits(kind, node)).min(u64::from(left)) as u32;
+            self.take(id, NodeId::at(node), fits);
+            self.places.push((NodeId::at(node), fits));
             left -= fits;
         }
         most - left
     }
 
-    fn give_back(&mut self, demand: Resources) {
+    /// The first machine for a demand that has what this kind of needs takes, too. Few tasks have any.
+    fn find_named(&self, demand: Resources, kind: u32) -> Option<usize> {
+        let has_room = |&node: &usize| self.index.free(node).holds(demand) && self.named.fits(kind, node) > 0;
+        (0..self.nodes.len()).find(has_room)
+    }
+
+    /// Takes what instances of a task need of a machine.
+    fn take(&mut self, id: TaskId, node: NodeId, instances: u32) {
+        let demand = self.workload.task(id).demand.times(instances.into());
+        self.change(node, |state| state.used = state.used.plus(demand));
+        self.named.take(self.workload.needs.kind(id.index()), node, instances.into());
+    }
+
+    /// Gives back what a task took of the machines that are noted.
+    fn give_back(&mut self, id: TaskId) {
+        let (demand, kind) = (self.workload.task(id).demand, self.workload.needs.kind(id.index()));
         let places = std::mem::take(&mut self.places);
         for &(node, count) in &places {
             self.change(node, |state| state.used = state.used.minus(demand.times(u64::from(count))));
+            self.named.give(kind, node, count.into());
         }
         self.places = places;
     }
@@ -243,16 +266,19 @@ impl<'w> World<'w> {
     pub(super) fn start(&mut self, id: TaskId, most: u32, started: &mut Vec<(AttemptId, u64, Ms)>) -> u32 {
         let task = *self.workload.task(id);
         let most = most.min(self.tasks[id.index()].waiting);
-        if most == 0 || !self.free.holds(task.unit()) {
+        // A licence is for all units that start at once: those that take any are started one by one.
+        let kind = self.workload.needs.kind(id.index());
+        let most = if self.named.counts(kind) { most.min(1) } else { most };
+        if most == 0 || !self.free.holds(task.unit()) || !self.named.has_licenses(kind) {
             // Whatever held it back before, it waits for others to end now.
             self.reasons.end(task.job, 0);
             return 0;
         }
         let instances = if task.gang { task.instances } else { most };
-        let found = self.take_room(task.demand, instances);
+        let found = self.take_room(id, instances);
         if task.gang {
             if found < instances {
-                self.give_back(task.demand);
+                self.give_back(id);
                 return 0;
             }
             let places = std::mem::take(&mut self.places);
@@ -272,11 +298,17 @@ impl<'w> World<'w> {
 
     /// Starts a unit of a waiting task on machines that have room for it.
     pub(super) fn start_on(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
-        let demand = self.workload.task(id).demand;
         for &(node, count) in places {
-            self.change(node, |state| state.used = state.used.plus(demand.times(u64::from(count))));
+            self.take(id, node, count);
         }
         self.begin(id, places)
+    }
+
+    /// Whether a unit of a task finds the named resources that it needs.
+    pub(super) fn has_named(&self, id: TaskId, places: &[(NodeId, u32)]) -> bool {
+        let kind = self.workload.needs.kind(id.index());
+        let fits = |&(node, count): &(NodeId, u32)| self.named.fits(kind, node.index()) >= u64::from(count);
+        self.named.has_licenses(kind) && places.iter().all(fits)
     }
 
     /// What is free on a machine.
@@ -329,6 +361,7 @@ impl<'w> World<'w> {
     }
 
     fn begin(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
+        self.named.take_licenses(self.workload.needs.kind(id.index()));
         let lost = self.lost.get_mut(&id).and_then(Vec::pop);
         let state = &mut self.tasks[id.index()];
         let (number, queued) = lost.unwrap_or((state.next, state.queued));
@@ -390,7 +423,8 @@ impl<'w> World<'w> {
         let mut places = std::mem::take(&mut self.places);
         self.runs.places(&ran, &mut places);
         self.places = places;
-        self.give_back(self.workload.task(ran.task).demand);
+        self.give_back(ran.task);
+        self.named.give_licenses(self.workload.needs.kind(ran.task.index()));
         self.runs.remove(run);
     }
 

@@ -140,6 +140,13 @@ macro_rules! job_metrics {
     };
 }
 
+impl JobMetrics {
+    /// When its waiting begins: when it was submitted, or when it could start, if that is later.
+    pub fn begin(&self) -> Option<i64> {
+        self.submit.map(|submit| self.eligible.map_or(submit, |eligible| eligible.max(submit)))
+    }
+}
+
 job_metrics! {
     /// The metrics of a job. [`crate::metrics::formulas`] has the longer formulas.
     pub struct JobMetrics {
@@ -165,6 +172,9 @@ job_metrics! {
         input_bytes: Option<i64>, unit "bytes", null "unknown";
         /// When the job was submitted.
         submit: Option<i64>, unit "ms", null "unknown", quantity submit "Submission of the job" Neither Absent;
+        /// From when on the job could start, if that is later than its submission: it was held, had a time to begin at, or waited for other
+        /// jobs. The scheduler is not to blame for the time before.
+        eligible: Option<i64>, unit "ms", null "it could start when it was submitted, or the source does not say";
         /// When the job ended.
         finish: Option<i64>, unit "ms", null "unknown", quantity finish "End of the job" Less Absent;
         /// How the job ended.
@@ -173,16 +183,16 @@ job_metrics! {
         /// run and ended well: its outcome is `SUCCESS`, or the source does not say but has its finish. If runs are compared, it
         /// must count in all of them.
         standing: Standing;
-        /// Completion time: `finish − submit`.
+        /// Completion time: `finish − submit`, or `finish − eligible` for a job that could start only later.
         completion: Option<i64>, unit "ms", null "submission or finish is unknown",
             source "Coupling (job processing time), DRESS",
             quantity completion "Completion time" Less Choice,
-            by |job, _| formulas::completion_time(job.finish, job.submit);
-        /// Waiting time: `first_start − submit`. `first_start` is the earliest start of an attempt, set-up and clean-up apart.
+            by |job, _| formulas::completion_time(job.finish, job.begin());
+        /// Waiting time: `first_start − submit`, or `first_start − eligible`. `first_start` is the earliest start of an attempt, set-up and clean-up apart.
         /// If no attempt is known, it is the launch in the table of jobs.
         waiting: Option<i64>, unit "ms", null "submission or first start is unknown", source "DRESS",
             quantity waiting "Waiting time" Less Choice,
-            by |job, known| formulas::waiting_time(known.attempts.first_start, known.launch, job.submit);
+            by |job, known| formulas::waiting_time(known.attempts.first_start, known.launch, job.begin());
         /// Execution time: `completion − waiting`.
         execution: Option<i64>, unit "ms", null "completion or waiting is unknown", source "DRESS",
             quantity execution "Execution time" Less Choice,

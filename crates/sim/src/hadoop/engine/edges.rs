@@ -91,7 +91,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         let by_master = self.world.yarn.as_ref().and_then(|_| self.world.chore_time(job, Stage::CleanUp)).unwrap_or(0);
         let finish = self.world.now + by_master + self.world.cluster.commit(&self.world.workload.job(job).edges);
         let state = &self.world.jobs[job.index()];
-        self.observer.job_ended(&JobEnded { job, launch: state.launch, finish, outcome: state.outcome })
+        self.observer.job_ended(&JobEnded { job, eligible: None, launch: state.launch, finish, outcome: state.outcome })
     }
 
     /// Applies what a node reports of set-up and clean-up tasks.

@@ -1,0 +1,194 @@
+//! When Slurm's two schedulers run.
+//!
+//! The main loop: a submission or an end sets a mark. The controller looks at the mark once a second, and runs the loop if the last run
+//! was `batch_sched_delay` ago. Every `sched_interval` it runs anyway, over the whole queue. The backfill scheduler runs `bf_interval` after
+//! its last run, if something has changed since; else it looks once a second whether something has.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use resched_sim::Ms;
+
+/// How often the controller looks whether there is something to do, ms.
+const LOOK: Ms = 1_000;
+
+/// Which schedulers are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Due {
+    /// The main loop; whether it looks at the whole queue.
+    pub(super) main: Option<bool>,
+    pub(super) backfill: bool,
+}
+
+/// The periods, ms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Periods {
+    /// Between two runs of the main loop, at least.
+    pub(super) spacing: Ms,
+    /// Between two runs of the main loop over the whole queue.
+    pub(super) full: Ms,
+    /// Between two runs of the backfill scheduler; `None`: there is none.
+    pub(super) backfill: Option<Ms>,
+}
+
+/// The clock of the controller.
+#[derive(Debug)]
+pub(super) struct Clock {
+    periods: Periods,
+    /// When in each second the main loop and the backfill scheduler look.
+    phases: [Ms; 2],
+    last_main: Option<Ms>,
+    last_full: Option<Ms>,
+    last_backfill: Option<Ms>,
+    /// When changes come that each of them has not looked at yet.
+    marks: [BinaryHeap<Reverse<Ms>>; 2],
+}
+
+impl Clock {
+    pub(super) fn new(periods: Periods, phases: [Ms; 2]) -> Self {
+        Self { periods, phases, last_main: None, last_full: None, last_backfill: None, marks: Default::default() }
+    }
+
+    /// Something changes at an instant: a job is submitted or ends.
+    pub(super) fn mark(&mut self, at: Ms) {
+        let backfill = usize::from(self.periods.backfill.is_some());
+        self.marks.iter_mut().take(1 + backfill).for_each(|marks| marks.push(Reverse(at)));
+        self.last_full.get_or_insert(at);
+    }
+
+    /// Something has changed for the backfill scheduler only: it runs again after its period.
+    pub(super) fn mark_backfill(&mut self, now: Ms) {
+        self.marks[1].push(Reverse(now));
+    }
+
+    /// When the main loop runs next because of a mark, and when over the whole queue.
+    fn main(&self) -> (Option<Ms>, Option<Ms>) {
+        let look = |at: Ms| at_or_after(at, self.phases[0]);
+        let after = |last: Option<Ms>, period: Ms| last.map_or(Ms::MIN, |last| last.saturating_add(period));
+        let marked = self.marked(0).map(|mark| look(mark.max(after(self.last_main, self.periods.spacing))));
+        (marked, self.last_full.map(|last| look(last.saturating_add(self.periods.full))))
+    }
+
+    /// The first change that a scheduler has not looked at.
+    fn marked(&self, scheduler: usize) -> Option<Ms> {
+        self.marks[scheduler].peek().map(|&Reverse(at)| at)
+    }
+
+    fn backfill(&self) -> Option<Ms> {
+        let (mark, period) = (self.marked(1)?, self.periods.backfill?);
+        Some(match self.last_backfill {
+            // It looks once a second after its period.
+            Some(last) => at_or_after(mark.max(last.saturating_add(period)), last.saturating_add(period)),
+            None => at_or_after(mark, self.phases[1]),
+        })
+    }
+
+    /// When one of them runs next.
+    pub(super) fn next(&self) -> Option<Ms> {
+        let (marked, full) = self.main();
+        [marked, full, self.backfill()].into_iter().flatten().min()
+    }
+
+    /// Lets them run until before `now` while nothing waits.
+    pub(super) fn catch_up(&mut self, now: Ms) {
+        while let Some(next) = self.next().filter(|&next| next < now) {
+            // Between two events, only the runs over the whole queue go on.
+            if self.marks.iter().all(BinaryHeap::is_empty) {
+                let rounds = (now - 1 - next) / self.periods.full.max(1);
+                let last = at_or_after(next.saturating_add(rounds.saturating_mul(self.periods.full)), self.phases[0]);
+                let last = if last < now { last } else { next };
+                (self.last_main, self.last_full) = (Some(last), Some(last));
+            } else {
+                self.take(next);
+            }
+        }
+    }
+
+    /// Which are due now. They count as run.
+    pub(super) fn take(&mut self, now: Ms) -> Due {
+        let (marked, full) = self.main();
+        let is_due = |at: Option<Ms>| at.is_some_and(|at| at <= now);
+        let main = (is_due(marked) || is_due(full)).then_some(is_due(full));
+        let backfill = is_due(self.backfill());
+        if let Some(full) = main {
+            self.last_main = Some(now);
+            self.look_at(0, now);
+            if full {
+                self.last_full = Some(now);
+            }
+        }
+        if backfill {
+            self.last_backfill = Some(now);
+            self.look_at(1, now);
+        }
+        Due { main, backfill }
+    }
+
+    /// A scheduler has seen all changes until now.
+    fn look_at(&mut self, scheduler: usize, now: Ms) {
+        while self.marked(scheduler).is_some_and(|at| at <= now) {
+            self.marks[scheduler].pop();
+        }
+    }
+}
+
+/// The first instant from `at` on that is this part of a second.
+fn at_or_after(at: Ms, phase: Ms) -> Ms {
+    at.saturating_add((phase.saturating_sub(at)).rem_euclid(LOOK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(backfill: Option<Ms>) -> Clock {
+        Clock::new(Periods { spacing: 3_000, full: 60_000, backfill }, [400, 700])
+    }
+
+    /// RULES, when something is scheduled: a lone event is handled at the next second, a busy queue every three.
+    #[test]
+    fn the_main_loop_runs_at_the_next_second_and_three_seconds_apart() {
+        let mut clock = clock(None);
+        assert_eq!(clock.next(), None);
+        clock.mark(1_000);
+        assert_eq!(clock.next(), Some(1_400));
+        assert_eq!(clock.take(1_400), Due { main: Some(false), backfill: false });
+        clock.mark(1_500);
+        assert_eq!(clock.next(), Some(4_400), "three seconds after the last run");
+        clock.take(4_400);
+        clock.mark(9_100);
+        assert_eq!(clock.next(), Some(9_400));
+        // Nothing waited then: it ran, and the next run comes three seconds later.
+        clock.catch_up(10_000);
+        clock.mark(10_000);
+        assert_eq!(clock.next(), Some(12_400));
+    }
+
+    #[test]
+    fn every_minute_it_looks_at_the_whole_queue() {
+        let mut clock = clock(None);
+        clock.mark(1_000);
+        clock.take(1_400);
+        assert_eq!(clock.next(), Some(61_400));
+        assert_eq!(clock.take(61_400), Due { main: Some(true), backfill: false });
+        clock.catch_up(400_000);
+        assert_eq!(clock.next(), Some(421_400), "every minute since 61.4 s");
+        clock.mark(400_000);
+        assert_eq!(clock.next(), Some(400_400));
+    }
+
+    #[test]
+    fn the_backfill_scheduler_runs_after_its_period_if_something_changed() {
+        let mut clock = clock(Some(5_000));
+        clock.mark(100);
+        clock.take(400);
+        assert_eq!(clock.next(), Some(700));
+        assert_eq!(clock.take(700), Due { main: None, backfill: true });
+        clock.mark_backfill(700);
+        assert_eq!(clock.next(), Some(5_700));
+        clock.take(5_700);
+        clock.mark(13_000);
+        clock.take(13_400);
+        assert_eq!(clock.next(), Some(13_700), "it looks once a second");
+    }
+}

@@ -1,0 +1,285 @@
+//! The machines as Slurm's scheduler sees them: what is free on each, now and after some jobs have ended.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+use resched_sim::batch::{Needs, View};
+use resched_sim::{NodeId, Resources};
+use smallvec::SmallVec;
+
+use super::place::{Asked, Places, Rooms, choose};
+
+/// What a job asks for. Many jobs ask for the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) asked: Asked,
+    /// What an instance takes of processor and memory.
+    pub(super) demand: Resources,
+    /// What it takes of other resources, by their places.
+    others: SmallVec<[(u32, u64); 1]>,
+    /// What the job takes of licences, by their places.
+    licenses: SmallVec<[(u32, u64); 1]>,
+    /// Whether its machines run nothing else.
+    exclusive: bool,
+}
+
+impl Request {
+    /// The processor of all its instances.
+    pub(super) fn cpu(&self) -> f64 {
+        self.demand.cpu as f64 * f64::from(self.asked.instances)
+    }
+}
+
+/// What is free on a machine.
+#[derive(Debug, Clone, Copy, Default)]
+struct Free {
+    /// What is taken of its processor and memory.
+    used: Resources,
+    /// How many units run there.
+    units: u32,
+    /// How many of them have it for themselves.
+    closed: u32,
+}
+
+/// The machines. Their state can be looked at ahead: [`Cluster::look_ahead`] begins with the present, [`Cluster::end_ahead`] lets a unit end.
+#[derive(Debug, Default)]
+pub(super) struct Cluster {
+    nodes: Vec<NodeId>,
+    capacity: Vec<Resources>,
+    now: Vec<Free>,
+    /// What is free of other resources, machine by machine.
+    others: Vec<u64>,
+    other_names: Vec<Arc<str>>,
+    licenses: Vec<u64>,
+    license_names: Vec<Arc<str>>,
+    /// The state of the machines that differ ahead, marked by the number of the look.
+    ahead: Vec<Free>,
+    others_ahead: Vec<u64>,
+    looks: Vec<u32>,
+    look: u32,
+    rooms: Rooms,
+}
+
+impl Cluster {
+    pub(super) fn new(view: View<'_>) -> Self {
+        let mut names: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+        for (name, _) in view.nodes().flat_map(|(_, machine)| &machine.resources) {
+            names.entry(Arc::clone(name)).or_default();
+        }
+        for (place, (_, own)) in names.iter_mut().enumerate() {
+            *own = place;
+        }
+        let count = view.nodes().len();
+        let mut others = vec![0; count * names.len()];
+        for (node, machine) in view.nodes() {
+            for (name, amount) in &machine.resources {
+                others[node.index() * names.len() + names[name]] += amount;
+            }
+        }
+        let mut made = Self {
+            nodes: view.nodes().map(|(node, _)| node).collect(),
+            capacity: vec![Resources::NONE; count],
+            now: vec![Free::default(); count],
+            others_ahead: others.clone(),
+            others,
+            other_names: names.into_keys().collect(),
+            licenses: view.licenses().iter().map(|(_, amount)| *amount).collect(),
+            license_names: view.licenses().iter().map(|(name, _)| Arc::clone(name)).collect(),
+            ahead: vec![Free::default(); count],
+            looks: vec![0; count],
+            ..Self::default()
+        };
+        made.refresh(view);
+        made
+    }
+
+    /// Machines by their numbers as the engine knows them.
+    pub(super) fn as_nodes(&self, places: &Places) -> Vec<(NodeId, u32)> {
+        places.iter().filter_map(|&(machine, count)| Some((*self.nodes.get(machine)?, count))).collect()
+    }
+
+    /// How many machines there are.
+    pub(super) fn len(&self) -> usize {
+        self.now.len()
+    }
+
+    /// The processor of all machines.
+    pub(super) fn total_cpu(&self) -> u64 {
+        self.capacity.iter().map(|own| own.cpu).sum()
+    }
+
+    /// Takes over what the machines offer now.
+    pub(super) fn refresh(&mut self, view: View<'_>) {
+        for (node, _) in view.nodes() {
+            self.capacity[node.index()] = view.offers(node).0;
+        }
+    }
+
+    /// What a task asks for. What no machine lists is not counted.
+    pub(super) fn request(&self, instances: u32, demand: Resources, needs: &Needs, exclusive: bool) -> Request {
+        let places = |own: &[(Arc<str>, u64)], names: &[Arc<str>]| {
+            let place = |name: &Arc<str>| names.iter().position(|known| known == name);
+            own.iter().filter_map(|(name, amount)| Some((place(name)? as u32, *amount))).collect()
+        };
+        Request {
+            asked: Asked { instances, machines: needs.machines.filter(|&machines| machines <= instances) },
+            demand,
+            others: places(&needs.resources, &self.other_names),
+            licenses: places(&needs.licenses, &self.license_names),
+            exclusive: needs.exclusive || exclusive,
+        }
+    }
+
+    /// Whether the licences are free that a job asks for.
+    pub(super) fn has_licenses(&self, request: &Request) -> bool {
+        request.licenses.iter().all(|&(place, amount)| self.licenses[place as usize] >= amount)
+    }
+
+    /// A unit of a job starts.
+    pub(super) fn start(&mut self, request: &Request, places: &[(NodeId, u32)]) {
+        for &(node, count) in places {
+            let free = &mut self.now[node.index()];
+            free.used = free.used.plus(request.demand.times(count.into()));
+            free.units += 1;
+            free.closed += u32::from(request.exclusive);
+            for &(place, amount) in &request.others {
+                let own = &mut self.others[node.index() * self.other_names.len() + place as usize];
+                *own = own.saturating_sub(amount * u64::from(count));
+            }
+        }
+        for &(place, amount) in &request.licenses {
+            self.licenses[place as usize] = self.licenses[place as usize].saturating_sub(amount);
+        }
+    }
+
+    /// A unit of a job ends.
+    pub(super) fn end(&mut self, request: &Request, places: &[(NodeId, u32)]) {
+        for &(node, count) in places {
+            let free = &mut self.now[node.index()];
+            free.used = free.used.minus(request.demand.times(count.into()));
+            free.units -= 1;
+            free.closed -= u32::from(request.exclusive);
+            for &(place, amount) in &request.others {
+                self.others[node.index() * self.other_names.len() + place as usize] += amount * u64::from(count);
+            }
+        }
+        for &(place, amount) in &request.licenses {
+            self.licenses[place as usize] += amount;
+        }
+    }
+
+    /// Looks at the machines as they are now.
+    pub(super) fn look_ahead(&mut self) {
+        self.look = self.look.wrapping_add(1);
+        if self.look == 0 {
+            self.looks.fill(0);
+            self.look = 1;
+        }
+    }
+
+    /// Lets a unit end ahead. Returns how much more room there is then for a job on these machines.
+    pub(super) fn end_ahead(
+        &mut self,
+        ended: &Request,
+        places: &[(NodeId, u32)],
+        (request, machines): (&Request, &FixedBitSet),
+    ) -> Gain {
+        let mut gain = Gain::default();
+        for &(node, count) in places {
+            let node = node.index();
+            let before = self.room(node, request);
+            self.open_ahead(node);
+            let free = &mut self.ahead[node];
+            free.used = free.used.minus(ended.demand.times(count.into()));
+            free.units -= 1;
+            free.closed -= u32::from(ended.exclusive);
+            for &(place, amount) in &ended.others {
+                self.others_ahead[node * self.other_names.len() + place as usize] += amount * u64::from(count);
+            }
+            if machines.contains(node) {
+                let after = self.room(node, request);
+                gain.room += after.saturating_sub(before);
+                gain.machines += usize::from(before == 0 && after > 0);
+            }
+        }
+        gain
+    }
+
+    /// Makes a machine differ from the present.
+    fn open_ahead(&mut self, node: usize) {
+        if self.looks[node] != self.look {
+            self.looks[node] = self.look;
+            self.ahead[node] = self.now[node];
+            let own = node * self.other_names.len()..(node + 1) * self.other_names.len();
+            self.others_ahead[own.clone()].copy_from_slice(&self.others[own]);
+        }
+    }
+
+    /// For how many instances of a job a machine has room at the instant that is looked at.
+    #[inline]
+    fn room(&self, node: usize, request: &Request) -> u64 {
+        let (free, others) = if self.looks[node] == self.look {
+            (self.ahead[node], &self.others_ahead)
+        } else {
+            (self.now[node], &self.others)
+        };
+        if free.closed > 0 || (request.exclusive && free.units > 0) || self.capacity[node] == Resources::NONE {
+            return 0;
+        }
+        let mut room = self.capacity[node].minus(free.used).fits(request.demand);
+        for &(place, amount) in &request.others {
+            room = room.min(others[node * self.other_names.len() + place as usize] / amount);
+        }
+        let least = request.asked.least();
+        if room < least { 0 } else { room }
+    }
+
+    /// Whether these machines could hold a job if nothing else ran.
+    pub(super) fn could_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
+        let least = request.asked.least();
+        let rooms = machines.ones().map(|node| self.capacity[node].fits(request.demand)).filter(|&room| room >= least);
+        let (room, count) = rooms.fold((0, 0), |(sum, count), room| (u64::saturating_add(sum, room), count + 1));
+        request.asked.may_fit(room, count)
+    }
+
+    /// How much room there is for a job on these machines.
+    pub(super) fn gain(&self, request: &Request, machines: &FixedBitSet) -> Gain {
+        let mut gain = Gain::default();
+        for node in machines.ones() {
+            let room = self.room(node, request);
+            gain.room += room;
+            gain.machines += usize::from(room > 0);
+        }
+        gain
+    }
+
+    /// The machines on which a job starts at the instant that is looked at, if it finds room on these.
+    pub(super) fn place(&mut self, request: &Request, machines: &FixedBitSet) -> Option<Places> {
+        let mut rooms = std::mem::take(&mut self.rooms);
+        rooms.clear();
+        let with_room = machines.ones().map(|node| (node, self.room(node, request))).filter(|&(_, room)| room > 0);
+        rooms.extend(with_room);
+        let places = choose(request.asked, &rooms);
+        self.rooms = rooms;
+        places
+    }
+}
+
+/// How much room there is for a job, and on how many machines.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Gain {
+    pub(super) room: u64,
+    pub(super) machines: usize,
+}
+
+impl Gain {
+    pub(super) fn plus(self, more: Gain) -> Gain {
+        Gain { room: self.room.saturating_add(more.room), machines: self.machines + more.machines }
+    }
+
+    /// Whether that may do for a job.
+    pub(super) fn may_do(self, request: &Request) -> bool {
+        request.asked.may_fit(self.room, self.machines)
+    }
+}

@@ -1,0 +1,137 @@
+//! The settings of the policy, from its parameters and the site.
+
+use resched_sim::Ms;
+
+use crate::settings::{choices, settings};
+
+choices! {
+    /// Which of Slurm's schedulers run.
+    pub(super) enum Scheduler {
+        /// The main loop and the backfill scheduler.
+        Backfill = "backfill",
+        /// The main loop alone: first come, first served within a partition.
+        Builtin = "builtin",
+    }
+}
+
+choices! {
+    /// Where the priority of a job is from.
+    pub(super) enum PriorityFrom {
+        /// The order of submission.
+        Basic = "basic",
+        /// A weighted sum of factors.
+        Multifactor = "multifactor",
+        /// The number in the log.
+        Logged = "logged",
+    }
+}
+
+settings! {
+    /// What you can set.
+    pub(super) struct Settings {
+        /// the schedulers that run: the main loop, or also backfill
+        scheduler: Scheduler = "scheduler" { choice: Scheduler::Backfill, hadoop: ["SchedulerType"] },
+        /// least time between two runs of the main loop
+        batch_sched_delay: Ms = "batch_sched_delay" {
+            default: 3_000, range: 0..=3_600_000, unit: "ms", hadoop: ["SchedulerParameters.batch_sched_delay"]
+        },
+        /// time between two runs of the main loop over the whole queue
+        sched_interval: Ms = "sched_interval" {
+            default: 60_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.sched_interval"]
+        },
+        /// most jobs that other runs of the main loop look at
+        default_queue_depth: u32 = "default_queue_depth" {
+            default: 100, range: 1..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.default_queue_depth"]
+        },
+        /// time between two runs of the backfill scheduler
+        bf_interval: Ms = "bf_interval" {
+            default: 30_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_interval"]
+        },
+        /// grain of planned starts and ends, which are rounded down to it
+        bf_resolution: Ms = "bf_resolution" {
+            default: 60_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_resolution"]
+        },
+        /// how far ahead jobs are planned
+        bf_window: Ms = "bf_window" {
+            default: 86_400_000, range: 60_000..=2_000_000_000, unit: "ms", hadoop: ["SchedulerParameters.bf_window"]
+        },
+        /// most jobs that a backfill run looks at
+        bf_max_job_test: u32 = "bf_max_job_test" {
+            default: 500, range: 1..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.bf_max_job_test"]
+        },
+        /// most jobs of a user that a backfill run looks at; 0: any number
+        bf_max_job_user: u32 = "bf_max_job_user" {
+            default: 0, range: 0..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.bf_max_job_user"]
+        },
+        /// most jobs of a partition that a backfill run looks at; 0: any number
+        bf_max_job_part: u32 = "bf_max_job_part" {
+            default: 0, range: 0..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.bf_max_job_part"]
+        },
+        /// most jobs that a backfill run starts; 0: any number
+        bf_max_job_start: u32 = "bf_max_job_start" {
+            default: 0, range: 0..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.bf_max_job_start"]
+        },
+        /// most jobs of a partition that get a reservation; 0: all (1: EASY)
+        reservations: u32 = "reservations" {
+            default: 0, range: 0..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.bf_job_part_count_reserve"]
+        },
+        /// how long a job waits before it gets a reservation
+        bf_min_age_reserve: Ms = "bf_min_age_reserve" {
+            default: 0, range: 0..=2_000_000_000, unit: "ms", hadoop: ["SchedulerParameters.bf_min_age_reserve"]
+        },
+        /// least priority of a job that gets a reservation
+        bf_min_prio_reserve: u32 = "bf_min_prio_reserve" {
+            default: 0, range: 0..=2_000_000_000, hadoop: ["SchedulerParameters.bf_min_prio_reserve"]
+        },
+        /// by how much each bundle of ends is wider than the one before; 0: twice as wide
+        bf_window_linear: Ms = "bf_window_linear" {
+            default: 0, range: 0..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_window_linear"]
+        },
+        /// whether a job stopped by a limit of its user or QOS also stops those behind it in its partition
+        assoc_limit_stop: bool = "assoc_limit_stop" {
+            default: false, hadoop: ["SchedulerParameters.assoc_limit_stop"]
+        },
+        /// grain of the limits of jobs, which are rounded up to it
+        limit_grain: Ms = "limit_grain" { default: 60_000, range: 1..=86_400_000, unit: "ms" },
+        /// where priorities are from; auto: the numbers in the log, where it has any, else the order of submission
+        priority: Option<PriorityFrom> = "priority" { auto: Nothing, hadoop: ["PriorityType"] },
+        /// weight of the time that a job has waited
+        weight_age: u32 = "weight_age" { default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightAge"] },
+        /// weight of the fair share of its user
+        weight_fair_share: u32 = "weight_fair_share" {
+            default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightFairShare"]
+        },
+        /// weight of its size
+        weight_job_size: u32 = "weight_job_size" {
+            default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightJobSize"]
+        },
+        /// weight of its partition
+        weight_partition: u32 = "weight_partition" {
+            default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightPartition"]
+        },
+        /// weight of its QOS
+        weight_qos: u32 = "weight_qos" { default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightQOS"] },
+        /// the wait that counts in full
+        max_age: Ms = "max_age" {
+            default: 604_800_000, range: 1_000..=2_000_000_000, unit: "ms", hadoop: ["PriorityMaxAge"]
+        },
+        /// whether small jobs come first rather than large ones
+        favor_small: bool = "favor_small" { default: false, hadoop: ["PriorityFavorSmall"] },
+        /// time after which usage counts half; 0: usage stays
+        half_life: Ms = "half_life" {
+            default: 604_800_000, range: 0..=2_000_000_000, unit: "ms", hadoop: ["PriorityDecayHalfLife"]
+        },
+        /// time between two computations of priorities
+        calc_period: Ms = "calc_period" {
+            default: 300_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["PriorityCalcPeriod"]
+        },
+        /// whether fair shares are ranked through the tree of accounts; false: the classic formula
+        fair_tree: bool = "fair_tree" { default: true },
+        /// how much the classic formula dampens usage
+        dampening: u32 = "dampening" { default: 1, range: 1..=65_535, hadoop: ["FairShareDampeningFactor"] },
+        /// when in each second the main loop looks for work; auto: drawn with the seed
+        phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=999, unit: "ms" },
+        /// when in each second the backfill scheduler does; auto: drawn with the seed
+        bf_phase: Option<Ms> = "bf_phase" { auto: Nothing, range: 0..=999, unit: "ms" },
+    }
+}

@@ -1,0 +1,469 @@
+//! Slurm's own scheduler: a main loop that starts jobs from the head of the queue, and a backfill scheduler that plans.
+//!
+//! **What it does.** Jobs wait in the order of their partition's tier, their priority and their submission. The *main loop* runs at most
+//! every `batch_sched_delay` after something has changed. It starts jobs from the head of the queue; the first of a partition that finds no
+//! room stops the rest of that partition, and the machines of that partition take no other job in this run. The *backfill scheduler* runs
+//! every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
+//! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
+//! run, so that no promise is kept.
+//!
+//! **Source.** `../shared/truth/slurm/RULES.md` has the rules with their evidence: runs of a real Slurm 22.05.8, slurm.conf(5) of that version,
+//! and `backfill.c`.
+//!
+//! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
+//! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
+//! another system, its logged run time. Nothing is preempted, and a job ends as logged, also if its limit is over before. A task of
+//! a trace of another system is a job; a reservation is for one unit of it.
+
+mod clock;
+mod cluster;
+mod conf;
+mod fair_share;
+mod limits;
+mod partitions;
+mod place;
+mod plan;
+mod priority;
+mod running;
+mod waiting;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+use rand::RngExt;
+use resched_sim::batch::{Ended, Needs, Offer, Policy, View};
+use resched_sim::{Ms, Resources, TaskId, Violation};
+use resched_tables::draws::{Purpose, stream};
+use resched_tables::model::Reason;
+
+use self::clock::{Clock, Due, Periods};
+use self::cluster::Cluster;
+use self::conf::{Scheduler, Settings};
+use self::limits::{Amounts, Counters};
+use self::partitions::{Partition, Partitions};
+use self::place::Places;
+use self::plan::Plan;
+use self::priority::Priorities;
+use self::running::{Running, Unit};
+use self::waiting::{Queue, Taken, Waiting};
+use crate::info::{Build, Family, PolicyInfo};
+use crate::queues::slurm::SlurmConf;
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "slurm",
+    title: "Slurm's own scheduler: a main loop and backfill with reservations of whole machines",
+    source: "Slurm 22.05 (sched/backfill, sched/builtin, select/cons_tres)",
+    family: Family::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, site| {
+        let conf = site.slurm.clone().unwrap_or_default();
+        Ok(Box::new(Slurm::new(Settings::read(values)?, conf)))
+    }),
+};
+
+/// The limit of a job of Slurm that has none, ms: Slurm counts a year.
+const NO_LIMIT: Ms = 365 * 86_400_000;
+/// The framework of jobs that Slurm ran.
+const FRAMEWORK: &str = "slurm";
+/// A plan is tried at no more instants than this for one job.
+const MOST_TRIES: usize = 10_000;
+
+/// The policy.
+struct Slurm {
+    set: Settings,
+    conf: SlurmConf,
+    /// What is known once the replay has begun.
+    begun: Option<Begun>,
+    queue: Queue,
+    running: Running,
+    plan: Plan,
+}
+
+/// What is known once the replay has begun.
+struct Begun {
+    clock: Clock,
+    cluster: Cluster,
+    partitions: Partitions,
+    priorities: Priorities,
+    counters: Counters,
+    /// The numbers of users.
+    users: BTreeMap<String, u32>,
+}
+
+impl Slurm {
+    fn new(set: Settings, conf: SlurmConf) -> Self {
+        Self { set, conf, begun: None, queue: Queue::default(), running: Running::default(), plan: Plan::default() }
+    }
+
+    fn begin(&mut self, view: View<'_>) -> &mut Begun {
+        let Self { set, conf, begun, .. } = self;
+        begun.get_or_insert_with(|| {
+            let mut draw = stream(view.seed(), Purpose::SchedulerPhase, &[]);
+            let drawn = [draw.random_range(0..1_000), draw.random_range(0..1_000)];
+            let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
+            let periods = Periods { spacing: set.batch_sched_delay, full: set.sched_interval, backfill };
+            let cluster = Cluster::new(view);
+            Begun {
+                clock: Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]),
+                priorities: Priorities::new(set, conf, cluster.total_cpu(), view),
+                cluster,
+                partitions: Partitions::new(conf, view),
+                counters: Counters::default(),
+                users: BTreeMap::new(),
+            }
+        })
+    }
+
+    /// A run of the main loop.
+    fn main_loop(&mut self, full: bool, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let Some(begun) = &mut self.begun else { return Ok(()) };
+        let depth = if full { usize::MAX } else { self.set.default_queue_depth as usize };
+        let mut stopped = FixedBitSet::with_capacity(begun.partitions.len());
+        // The job that stopped each partition, for those who want to know.
+        let mut stopped_by = vec![None; begun.partitions.len()];
+        // The machines of partitions that are stopped take nothing more; none are yet.
+        let mut closed: Option<FixedBitSet> = None;
+        let wants_reasons = offer.view().wants_reasons();
+        let now = offer.view().now();
+        for own in self.queue.jobs().iter().filter(|own| own.since <= now).take(depth) {
+            if stopped.contains(own.partition) {
+                if wants_reasons {
+                    offer.view().pass_over(own.task, Reason::Priority, stopped_by[own.partition]);
+                } else if stopped.count_ones(..) == begun.partitions.len() {
+                    break;
+                }
+                continue;
+            }
+            while offer.view().waiting(own.task) > 0 {
+                if let Some(reason) = begun.stop(own) {
+                    offer.view().pass_over(own.task, reason, None);
+                    if self.set.assoc_limit_stop && reason != Reason::Fit {
+                        stopped.insert(own.partition);
+                    }
+                    break;
+                }
+                let open = closed.as_ref().map(|closed| without(&own.machines, closed));
+                begun.cluster.look_ahead();
+                if let Some(places) = begun.cluster.place(&own.request, open.as_ref().unwrap_or(&own.machines)) {
+                    start(own, &places, begun, &mut self.running, offer)?;
+                    continue;
+                }
+                offer.view().pass_over(own.task, Reason::Fit, None);
+                if begun.cluster.could_hold(&own.request, &own.machines) {
+                    stopped.insert(own.partition);
+                    stopped_by[own.partition] = Some(own.job);
+                    let closed = closed.get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()));
+                    closed.union_with(begun.partitions.machines(own.partition));
+                }
+                break;
+            }
+        }
+        self.queue.keep(|task| offer.view().waiting(task) > 0);
+        Ok(())
+    }
+
+    /// A run of the backfill scheduler.
+    fn backfill(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let Some(begun) = &mut self.begun else { return Ok(()) };
+        let now = whole_second(offer.view());
+        self.plan.clear(now, now.saturating_add(self.set.bf_window), begun.cluster.len());
+        let mut cycle = Cycle {
+            set: &self.set,
+            now,
+            zero: offer.view().trace_time().saturating_sub(offer.view().now()),
+            plan: &mut self.plan,
+            reserved: vec![0; begun.partitions.len()],
+            tested: [vec![0; begun.partitions.len()], vec![0; begun.users.len()]],
+            started: 0,
+        };
+        let instant = offer.view().now();
+        let known = self.queue.jobs().iter().filter(|own| own.since <= instant);
+        for own in known.take(self.set.bf_max_job_test as usize) {
+            if !cycle.looks_at(own) {
+                continue;
+            }
+            while offer.view().waiting(own.task) > 0 && cycle.may_start_more() {
+                if begun.stop(own).is_some() {
+                    break;
+                }
+                let Some(places) = cycle.plan(own, &self.running, &mut begun.cluster) else { break };
+                start(own, &places, begun, &mut self.running, offer)?;
+                cycle.started += 1;
+            }
+        }
+        self.queue.keep(|task| offer.view().waiting(task) > 0);
+        if !self.queue.is_empty() {
+            begun.clock.mark_backfill(offer.view().now());
+        }
+        Ok(())
+    }
+}
+
+/// A run of the backfill scheduler.
+struct Cycle<'a> {
+    set: &'a Settings,
+    /// The second in which it runs, ms.
+    now: Ms,
+    /// The time of the trace at 0 of the simulated clock, ms.
+    zero: Ms,
+    plan: &'a mut Plan,
+    /// How many jobs of each partition have a reservation.
+    reserved: Vec<u32>,
+    /// How many jobs of each partition and of each user it has looked at.
+    tested: [Vec<u32>; 2],
+    /// How many jobs it has started.
+    started: u32,
+}
+
+impl Cycle<'_> {
+    /// Whether it looks at a job, given how many of its partition and its user it has looked at.
+    fn looks_at(&mut self, own: &Waiting) -> bool {
+        let most = [self.set.bf_max_job_part, self.set.bf_max_job_user];
+        let places = [own.partition, own.user as usize];
+        let counts = self.tested.iter_mut().zip(places).filter_map(|(counts, place)| counts.get_mut(place));
+        let mut looks = true;
+        for (count, most) in counts.zip(most) {
+            *count += 1;
+            looks &= most == 0 || *count <= most;
+        }
+        looks
+    }
+
+    /// Whether it may start one more job.
+    fn may_start_more(&self) -> bool {
+        self.set.bf_max_job_start == 0 || self.started < self.set.bf_max_job_start
+    }
+
+    /// The place where a job starts now; `None` if it does not, and has a reservation if it gets any.
+    fn plan(&mut self, own: &Waiting, running: &Running, cluster: &mut Cluster) -> Option<Places> {
+        let only_now = !self.may_reserve(own);
+        let bundles = (Some(self.set.bf_window_linear).filter(|&widen| widen > 0), only_now);
+        let mut from = self.now;
+        for _ in 0..MOST_TRIES {
+            let mut open = own.machines.as_ref().clone();
+            let later = self.plan.leave_open(from, from.saturating_add(own.limit), &mut open);
+            let Some(start) = running.start_of(&own.request, &open, self.now, bundles, cluster) else {
+                from = later?;
+                continue;
+            };
+            let at = start.at.max(from);
+            if at <= self.now {
+                return Some(start.places);
+            }
+            if only_now {
+                return None;
+            }
+            if let Some(later) = later.filter(|&later| at > later) {
+                from = later;
+                continue;
+            }
+            if at > self.now.saturating_add(self.set.bf_window) {
+                return None;
+            }
+            let (begin, end) = (self.rounded(at), self.rounded(at.saturating_add(own.limit)));
+            let mut machines = FixedBitSet::with_capacity(cluster.len());
+            start.places.iter().for_each(|&(machine, _)| machines.insert(machine));
+            if self.plan.overlaps(begin, end, &machines) {
+                // Its place overlaps with a reservation that begins before it ends.
+                from = if at > from { at } else { later? };
+                continue;
+            }
+            self.plan.reserve(begin, end, &machines);
+            self.reserved[own.partition] += 1;
+            return None;
+        }
+        None
+    }
+
+    /// Whether a job that does not start now gets a reservation.
+    fn may_reserve(&self, own: &Waiting) -> bool {
+        let most = self.set.reservations;
+        (most == 0 || self.reserved[own.partition] < most)
+            && self.now.saturating_sub(own.since) >= self.set.bf_min_age_reserve
+            && own.priority >= i64::from(self.set.bf_min_prio_reserve)
+    }
+
+    /// An instant on the grid of the clock of the trace, rounded down.
+    fn rounded(&self, at: Ms) -> Ms {
+        at.saturating_sub(at.saturating_add(self.zero).rem_euclid(self.set.bf_resolution))
+    }
+}
+
+impl Begun {
+    /// A task as the schedulers see it.
+    fn as_waiting(&mut self, (set, conf): (&Settings, &SlurmConf), task: TaskId, since: Ms, view: View<'_>) -> Waiting {
+        let (own, needs, job) = (view.task(task), view.needs(task), view.job(view.task(task).job));
+        let partition = self.partitions.of(job.queue);
+        let machines = self.partitions.with_features(partition, &needs.features);
+        let about = self.partitions.get(partition);
+        let limit = limit(set, task, about, view);
+        let instances = if own.gang { own.instances } else { 1 };
+        let all = own.demand.times(instances.into());
+        let request = Rc::new(self.cluster.request(instances, own.demand, needs, about.exclusive));
+        let amounts = amounts(all, instances, needs);
+        let claims = self.counters.claims(conf, job, job.queue, (&amounts, limit));
+        let standing = self.priorities.standing(job, about, conf, (needs.machines.unwrap_or(1), all.cpu));
+        let next = self.users.len() as u32;
+        let user = *self.users.entry(job.user.to_owned()).or_insert(next);
+        Waiting {
+            task,
+            job: own.job,
+            request,
+            partition,
+            machines,
+            limit,
+            since,
+            tier: about.tier,
+            priority: self.priorities.of(&standing, since, view.now()),
+            standing,
+            user,
+            taken: Rc::new(Taken { claims, amounts }),
+        }
+    }
+
+    /// What stops a job whatever machines are free.
+    fn stop(&self, own: &Waiting) -> Option<Reason> {
+        let licenses = (!self.cluster.has_licenses(&own.request)).then_some(Reason::Fit);
+        self.counters.reason(&own.taken.claims, &own.taken.amounts).or(licenses)
+    }
+
+    /// A unit has ended, as the controller notices.
+    fn end(&mut self, unit: &Unit, now: Ms) {
+        self.cluster.end(&unit.request, &unit.places);
+        self.counters.end(&unit.taken.claims, &unit.taken.amounts);
+        self.priorities.change(unit.user, -unit.request.cpu(), now);
+    }
+}
+
+/// The longest that a job may run, ms.
+fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) -> Ms {
+    let job = view.job(view.task(task).job);
+    let own = job.requested_time.or(partition.default_time).or(partition.max_time);
+    let limit = own.unwrap_or_else(|| if job.framework == Some(FRAMEWORK) { NO_LIMIT } else { view.estimate(task) });
+    let limit = partition.max_time.map_or(limit, |most| limit.min(most)).max(1);
+    limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
+}
+
+/// Starts a unit of a job.
+fn start(
+    own: &Waiting,
+    places: &Places,
+    begun: &mut Begun,
+    running: &mut Running,
+    offer: &mut Offer<'_, '_>,
+) -> Result<(), Violation> {
+    let places = begun.cluster.as_nodes(places);
+    let run = offer.start_on(own.task, &places)?;
+    begun.cluster.start(&own.request, &places);
+    let end = whole_second(offer.view()).saturating_add(own.limit);
+    begun.counters.start(&own.taken.claims, &own.taken.amounts);
+    begun.priorities.change(own.standing.user, own.request.cpu(), offer.view().now());
+    let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
+    running.add(run, Unit { request, places, end, taken, user: own.standing.user });
+    Ok(())
+}
+
+/// What a unit takes of limits.
+fn amounts(all: Resources, instances: u32, needs: &Needs) -> Amounts {
+    let of_all = |(name, amount): &(Arc<str>, u64)| (Arc::clone(name), amount.saturating_mul(instances.into()));
+    let mut resources: Vec<(Arc<str>, u64)> = needs.resources.iter().map(of_all).collect();
+    resources.extend(needs.licenses.iter().cloned());
+    resources.extend((all.memory > 0).then(|| (Arc::from("mem"), all.memory)));
+    Amounts { cpus: all.cpu.div_ceil(1_000), nodes: needs.machines.unwrap_or(1).into(), resources }
+}
+
+/// What changes the queue or the machines.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Submission,
+    End { start: Ms },
+}
+
+/// When the controller can notice a change that happens now. Logs have whole seconds: at which part of its second a job was submitted
+/// is drawn, and so is by which part of a second it ended earlier or later than the log says.
+fn noticed(change: Change, task: TaskId, view: View<'_>) -> Ms {
+    let now = view.now();
+    let (is_exact, of) = match change {
+        Change::Submission => (view.trace_time().rem_euclid(1_000) != 0, 0..1_000),
+        Change::End { start } => (now.saturating_sub(start).rem_euclid(1_000) != 0, -500..500),
+    };
+    if is_exact {
+        return now;
+    }
+    let kind = matches!(change, Change::End { .. });
+    let mut draw = stream(view.seed(), Purpose::SchedulerPhase, &[task.index() as u64, kind.into()]);
+    now.saturating_add(draw.random_range(of).max(0))
+}
+
+/// The second in which it is, on the clock of the trace: Slurm counts in seconds.
+fn whole_second(view: View<'_>) -> Ms {
+    view.now().saturating_sub(view.trace_time().rem_euclid(1_000))
+}
+
+fn without(machines: &FixedBitSet, closed: &FixedBitSet) -> FixedBitSet {
+    let mut open = machines.clone();
+    open.difference_with(closed);
+    open
+}
+
+impl Policy for Slurm {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        let has_queue = !self.queue.is_empty();
+        let begun = self.begin(view);
+        if !has_queue {
+            begun.clock.catch_up(view.now());
+        }
+        let since = noticed(Change::Submission, task, view);
+        begun.clock.mark(since);
+        let Self { set, conf, begun: Some(begun), queue, .. } = self else { return };
+        queue.add(begun.as_waiting((set, conf), task, since, view));
+    }
+
+    fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
+        let has_queue = !self.queue.is_empty();
+        let begun = self.begin(view);
+        if !has_queue {
+            begun.clock.catch_up(view.now());
+        }
+        let at = noticed(Change::End { start: ended.start }, ended.task, view);
+        begun.clock.mark(at);
+        self.running.end(ended.run, at);
+    }
+
+    fn nodes_changed(&mut self, view: View<'_>) {
+        let begun = self.begin(view);
+        begun.cluster.refresh(view);
+        begun.clock.mark(view.now());
+    }
+
+    fn alarm(&self) -> Option<Ms> {
+        let begun = self.begun.as_ref().filter(|_| !self.queue.is_empty())?;
+        begun.clock.next()
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let now = offer.view().now();
+        let Some(begun) = self.begun.as_mut().filter(|_| !self.queue.is_empty()) else { return Ok(()) };
+        let due = begun.clock.take(now);
+        if due == Due::default() {
+            return Ok(());
+        }
+        while let Some(unit) = self.running.next_ended(now) {
+            begun.end(&unit, now);
+        }
+        if begun.priorities.is_time(now) {
+            self.queue.set_priorities(|job| begun.priorities.now(job, now));
+        }
+        if let Some(full) = due.main {
+            self.main_loop(full, offer)?;
+        }
+        if due.backfill {
+            self.backfill(offer)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! The priorities of jobs.
+//!
+//! **Source.** Slurm's *Multifactor Priority Plugin*; RULES, order and blocking. Factors are from 0 to 1: age, up to `max_age`; size, the mean of the
+//! shares of all machines and of all processors; fair share; the partition's and the QOS's number beside the largest.
+//!
+//! **Decisions.** If the weight of the QOS counts and nobody says which priority each has (`qos.txt` of the site), the numbers of the log stand.
+
+use resched_sim::Ms;
+use resched_sim::batch::View;
+
+use super::conf::{PriorityFrom, Settings};
+use super::fair_share::FairShares;
+use super::partitions::Partition;
+use super::waiting::Waiting;
+use crate::queues::slurm::SlurmConf;
+
+/// What the priority of a job depends on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Standing {
+    /// The weighted factors that stay.
+    fixed: f64,
+    /// The place of its user among the fair shares.
+    pub(super) user: usize,
+    /// The number in the log.
+    logged: i64,
+}
+
+/// How priorities are computed.
+#[derive(Debug)]
+pub(super) struct Priorities {
+    from: PriorityFrom,
+    weights: Weights,
+    max_age: Ms,
+    /// The machines and the processor of the cluster.
+    total: [f64; 2],
+    /// The largest numbers of a partition and of a QOS.
+    largest: [f64; 2],
+    shares: FairShares,
+    /// The fair-share factors when priorities were computed last.
+    factors: Vec<f64>,
+    by_tree: bool,
+    dampening: u32,
+    period: Ms,
+    computed: Option<Ms>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Weights {
+    age: f64,
+    fair_share: f64,
+    size: f64,
+    favor_small: bool,
+    partition: f64,
+    qos: f64,
+}
+
+impl Priorities {
+    pub(super) fn new(set: &Settings, conf: &SlurmConf, cpu: u64, view: View<'_>) -> Self {
+        let asked = set.priority.unwrap_or(PriorityFrom::Logged);
+        let is_known = set.weight_qos == 0 || !conf.qos.is_empty();
+        Self {
+            from: if asked == PriorityFrom::Multifactor && !is_known { PriorityFrom::Logged } else { asked },
+            weights: Weights {
+                age: set.weight_age.into(),
+                fair_share: set.weight_fair_share.into(),
+                size: set.weight_job_size.into(),
+                favor_small: set.favor_small,
+                partition: set.weight_partition.into(),
+                qos: set.weight_qos.into(),
+            },
+            max_age: set.max_age,
+            total: [view.nodes().len() as f64, cpu as f64],
+            largest: [
+                conf.partitions.iter().map(|own| own.job_factor).max().unwrap_or(1).max(1).into(),
+                conf.qos.values().map(|own| own.priority).max().unwrap_or(1).max(1).into(),
+            ],
+            shares: FairShares::new(&conf.associations, set.half_life),
+            factors: Vec::new(),
+            by_tree: set.fair_tree,
+            dampening: set.dampening,
+            period: set.calc_period,
+            computed: None,
+        }
+    }
+
+    /// What the priority of a job depends on that asks for so many machines and so much processor.
+    pub(super) fn standing(
+        &mut self,
+        job: resched_sim::batch::JobView<'_>,
+        partition: &Partition,
+        conf: &SlurmConf,
+        (machines, cpu): (u32, u64),
+    ) -> Standing {
+        let Weights { size, favor_small, partition: of_partition, qos: of_qos, .. } = self.weights;
+        let part = (f64::from(machines) / self.total[0].max(1.0) + cpu as f64 / self.total[1].max(1.0)) / 2.0;
+        let part = if favor_small { 1.0 - part } else { part };
+        let qos = conf.qos.get(job.qos).map_or(0.0, |qos| qos.priority.into());
+        Standing {
+            fixed: size * part
+                + of_partition * f64::from(partition.job_factor) / self.largest[0]
+                + of_qos * qos / self.largest[1],
+            user: self.shares.of(job.group, job.user),
+            logged: job.priority,
+        }
+    }
+
+    /// The priority of a job that waits.
+    pub(super) fn of(&self, standing: &Standing, since: Ms, now: Ms) -> i64 {
+        match self.from {
+            PriorityFrom::Basic => 0,
+            PriorityFrom::Logged => standing.logged,
+            PriorityFrom::Multifactor => {
+                let age = (now.saturating_sub(since) as f64 / self.max_age as f64).clamp(0.0, 1.0);
+                let fair = self.factors.get(standing.user).copied().unwrap_or(1.0);
+                // A priority of 0 would mean that the job is held.
+                (self.weights.age * age + self.weights.fair_share * fair + standing.fixed).max(1.0) as i64
+            }
+        }
+    }
+
+    /// Whether priorities are to be computed anew now. If so, the fair shares are.
+    pub(super) fn is_time(&mut self, now: Ms) -> bool {
+        let is_due = self.computed.is_none_or(|last| now.saturating_sub(last) >= self.period);
+        if self.from != PriorityFrom::Multifactor || !is_due {
+            return false;
+        }
+        self.computed = Some(now);
+        if self.weights.fair_share > 0.0 {
+            self.shares.advance(now);
+            self.factors = if self.by_tree { self.shares.by_tree() } else { self.shares.classic(self.dampening) };
+        }
+        true
+    }
+
+    /// A user has so much processor more, or less, from now on.
+    pub(super) fn change(&mut self, user: usize, cpu: f64, now: Ms) {
+        if self.weights.fair_share > 0.0 && self.from == PriorityFrom::Multifactor {
+            self.shares.change(user, cpu / 1e3, now);
+        }
+    }
+
+    /// The priority of a job that waits, now.
+    pub(super) fn now(&self, job: &Waiting, now: Ms) -> i64 {
+        self.of(&job.standing, job.since, now)
+    }
+}

@@ -1,0 +1,134 @@
+//! The units that run, and when a job will find room by their limits.
+//!
+//! **Source.** `_will_run_test` of `select/cons_tres`; RULES, backfill's plan, 1: running jobs are taken away in the order of their ends, in
+//! bundles whose width begins at 30 s and doubles.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use fixedbitset::FixedBitSet;
+use resched_sim::batch::AttemptId;
+use resched_sim::{Ms, NodeId};
+
+use super::cluster::{Cluster, Request};
+use super::place::Places;
+use super::waiting::Taken;
+use crate::parts::by_id::ByRun;
+
+/// The width of the first bundle of ends, ms.
+const BUNDLE: Ms = 30_000;
+
+/// A unit that runs.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    pub(super) request: Rc<Request>,
+    pub(super) places: Vec<(NodeId, u32)>,
+    /// When it ends by its limit, ms.
+    pub(super) end: Ms,
+    pub(super) taken: Rc<Taken>,
+    /// The place of its user among the fair shares.
+    pub(super) user: usize,
+}
+
+/// The units that run.
+#[derive(Debug, Default)]
+pub(super) struct Running {
+    /// When each ends by its limit, in that order.
+    by_end: Vec<(Ms, UnitId)>,
+    units: Vec<Option<Unit>>,
+    /// Places among the units that are empty.
+    empty: Vec<UnitId>,
+    of_run: ByRun<UnitId>,
+    /// Units that have ended, and when the controller notices it.
+    ended: BinaryHeap<Reverse<(Ms, UnitId)>>,
+}
+
+/// The place of a unit.
+type UnitId = u32;
+
+/// When a job starts, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Start {
+    pub(super) at: Ms,
+    pub(super) places: Places,
+}
+
+impl Running {
+    pub(super) fn add(&mut self, run: AttemptId, unit: Unit) {
+        let id = self.empty.pop().unwrap_or_else(|| {
+            self.units.push(None);
+            self.units.len() as UnitId - 1
+        });
+        let key = (unit.end, id);
+        let place = self.by_end.partition_point(|&own| own < key);
+        self.by_end.insert(place, key);
+        self.units[id as usize] = Some(unit);
+        self.of_run[run] = id;
+    }
+
+    /// A run has ended, which the controller notices at that instant.
+    pub(super) fn end(&mut self, run: AttemptId, noticed: Ms) {
+        self.ended.push(Reverse((noticed, self.of_run[run])));
+    }
+
+    /// The next unit whose end is noticed until now.
+    pub(super) fn next_ended(&mut self, now: Ms) -> Option<Unit> {
+        let &Reverse((_, id)) = self.ended.peek().filter(|Reverse((at, _))| *at <= now)?;
+        self.ended.pop();
+        let unit = self.units.get_mut(id as usize)?.take()?;
+        self.empty.push(id);
+        if let Ok(place) = self.by_end.binary_search(&(unit.end, id)) {
+            self.by_end.remove(place);
+        }
+        Some(unit)
+    }
+
+    /// When a job starts on these machines if no other does before, and where; `None` if it never does. `widen` is added to the width of
+    /// each bundle; none: it doubles. `only_now`: it starts now or not at all.
+    pub(super) fn start_of(
+        &self,
+        request: &Request,
+        machines: &FixedBitSet,
+        now: Ms,
+        (widen, only_now): (Option<Ms>, bool),
+        cluster: &mut Cluster,
+    ) -> Option<Start> {
+        cluster.look_ahead();
+        let mut gain = cluster.gain(request, machines);
+        if gain.may_do(request)
+            && let Some(places) = cluster.place(request, machines)
+        {
+            return Some(Start { at: now, places });
+        }
+        if only_now {
+            return None;
+        }
+        let mut width = BUNDLE;
+        let mut rest = self.by_end.iter().peekable();
+        while rest.peek().is_some() {
+            let (mut first, mut last) = (None, None);
+            while let Some(&(end, id)) = rest.next() {
+                let Some(unit) = &self.units[id as usize] else { continue };
+                if !unit.places.iter().any(|(node, _)| machines.contains(node.index())) {
+                    continue;
+                }
+                let first = *first.get_or_insert(end);
+                last = Some(end);
+                gain = gain.plus(cluster.end_ahead(&unit.request, &unit.places, (request, machines)));
+                if rest.peek().is_some_and(|&&(next, _)| next > first.saturating_add(width)) {
+                    break;
+                }
+            }
+            let last = last?;
+            width = widen.map_or(width.saturating_mul(2), |more| width.saturating_add(more));
+            if gain.may_do(request)
+                && let Some(places) = cluster.place(request, machines)
+            {
+                // What runs beyond its limit is about to end.
+                return Some(Start { at: last.max(now.saturating_add(1_000)), places });
+            }
+        }
+        None
+    }
+}

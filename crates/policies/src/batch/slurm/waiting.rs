@@ -1,0 +1,88 @@
+//! The jobs that wait, in the order in which both schedulers look at them.
+//!
+//! **Source.** RULES, order and blocking: the tier of the partition, then priority, then submission, then the job's number.
+
+use std::rc::Rc;
+
+use fixedbitset::FixedBitSet;
+use resched_sim::{JobId, Ms, TaskId};
+
+use super::cluster::Request;
+use super::limits::{Amounts, Claims};
+use super::priority::Standing;
+
+/// A job that waits. A task of a trace of another system is such a job.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    pub(super) task: TaskId,
+    pub(super) job: JobId,
+    pub(super) request: Rc<Request>,
+    /// The place of its partition.
+    pub(super) partition: usize,
+    /// The machines of its partition that have the features that it asks for.
+    pub(super) machines: Rc<FixedBitSet>,
+    /// The longest that it may run, ms.
+    pub(super) limit: Ms,
+    /// Since when it is eligible, as far as the controller knows, ms.
+    pub(super) since: Ms,
+    /// The tier of its partition; the higher is served first.
+    pub(super) tier: u32,
+    pub(super) priority: i64,
+    pub(super) standing: Standing,
+    /// The number of its user.
+    pub(super) user: u32,
+    /// What it takes of limits, and which.
+    pub(super) taken: Rc<Taken>,
+}
+
+/// What a job takes of limits, and of which.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Taken {
+    pub(super) claims: Claims,
+    pub(super) amounts: Amounts,
+}
+
+impl Waiting {
+    fn key(&self) -> (u32, i64, JobId, TaskId) {
+        // Tier and priority turned round: the higher comes first.
+        (!self.tier, !self.priority, self.job, self.task)
+    }
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    jobs: Vec<Waiting>,
+}
+
+impl Queue {
+    pub(super) fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    pub(super) fn jobs(&self) -> &[Waiting] {
+        &self.jobs
+    }
+
+    /// Takes a job in, unless it is there.
+    pub(super) fn add(&mut self, job: Waiting) {
+        let key = job.key();
+        let place = self.jobs.partition_point(|other| other.key() < key);
+        if self.jobs.get(place).is_none_or(|other| other.key() != key) {
+            self.jobs.insert(place, job);
+        }
+    }
+
+    /// Keeps the jobs of which something still waits.
+    pub(super) fn keep(&mut self, waits: impl Fn(TaskId) -> bool) {
+        self.jobs.retain(|job| waits(job.task));
+    }
+
+    /// Gives each job its priority anew.
+    pub(super) fn set_priorities(&mut self, priority: impl Fn(&Waiting) -> i64) {
+        for job in &mut self.jobs {
+            job.priority = priority(job);
+        }
+        self.jobs.sort_by_key(Waiting::key);
+    }
+}
