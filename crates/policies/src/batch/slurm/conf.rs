@@ -53,7 +53,7 @@ settings! {
         },
         /// how far ahead jobs are planned
         bf_window: Ms = "bf_window" {
-            default: 86_400_000, range: 60_000..=2_000_000_000, unit: "ms", hadoop: ["SchedulerParameters.bf_window"]
+            default: 86_400_000, range: 60_000..=3e11, unit: "ms", hadoop: ["SchedulerParameters.bf_window"]
         },
         /// most jobs that a backfill run looks at
         bf_max_job_test: u32 = "bf_max_job_test" {
@@ -77,7 +77,7 @@ settings! {
         },
         /// how long a job waits before it gets a reservation
         bf_min_age_reserve: Ms = "bf_min_age_reserve" {
-            default: 0, range: 0..=2_000_000_000, unit: "ms", hadoop: ["SchedulerParameters.bf_min_age_reserve"]
+            default: 0, range: 0..=3e11, unit: "ms", hadoop: ["SchedulerParameters.bf_min_age_reserve"]
         },
         /// least priority of a job that gets a reservation
         bf_min_prio_reserve: u32 = "bf_min_prio_reserve" {
@@ -113,20 +113,20 @@ settings! {
         weight_qos: u32 = "weight_qos" { default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightQOS"] },
         /// the wait that counts in full
         max_age: Ms = "max_age" {
-            default: 604_800_000, range: 1_000..=2_000_000_000, unit: "ms", hadoop: ["PriorityMaxAge"]
+            default: 604_800_000, range: 1_000..=3e11, unit: "ms", hadoop: ["PriorityMaxAge"]
         },
         /// whether small jobs come first rather than large ones
         favor_small: bool = "favor_small" { default: false, hadoop: ["PriorityFavorSmall"] },
         /// time after which usage counts half; 0: usage stays
         half_life: Ms = "half_life" {
-            default: 604_800_000, range: 0..=2_000_000_000, unit: "ms", hadoop: ["PriorityDecayHalfLife"]
+            default: 604_800_000, range: 0..=3e11, unit: "ms", hadoop: ["PriorityDecayHalfLife"]
         },
         /// time between two computations of priorities
         calc_period: Ms = "calc_period" {
             default: 300_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["PriorityCalcPeriod"]
         },
         /// whether fair shares are ranked through the tree of accounts; false: the classic formula
-        fair_tree: bool = "fair_tree" { default: true },
+        fair_tree: bool = "fair_tree" { default: true, hadoop: ["PriorityFlags.fair_tree"] },
         /// how much the classic formula dampens usage
         dampening: u32 = "dampening" { default: 1, range: 1..=65_535, hadoop: ["FairShareDampeningFactor"] },
         /// when in each second the main loop looks for work; auto: drawn with the seed

@@ -104,17 +104,21 @@ pub(super) fn is_about_scheduling(name: &str) -> bool {
 const SCHEDULING: [&str; 6] = ["fairshare", "preempt", "priority", "sched", "select", "topology"];
 
 const UNREAD: &str = "no policy has a parameter for it";
+const AS_LOGGED: &str = "a job ends as the log says";
+const AT_ONCE: &str = "a machine is free as soon as its job has ended";
+const FACTORS: &str = "priorities are computed without it";
 const ASKED: &str = "the log says what each job asked for";
 const AGAIN: &str = "the log says which jobs were run again";
 const SUBMITTED: &str = "the log holds the jobs that were accepted";
 const POWER: &str = "machines are always on";
-const PREEMPTION: &str = "no policy of resched does this part of preemption";
+const PREEMPTION: &str = "no job loses its place to another";
 const LOCKS: &str = "a replay has no locks and no remote calls that wait for each other";
 const STEPS: &str = "steps are not replayed, only jobs";
 const RESERVATIONS: &str = "reservations are not replayed";
 const TOPOLOGY: &str = "all machines are equally far from each other";
 const PLUGINS: &str = "plugins of the site are not replayed";
 const HETEROGENEOUS: &str = "the components of a heterogeneous job are replayed as jobs of their own";
+const IN_ORDER: &str = "which machines a job gets does not depend on how busy they are";
 const CORES: &str = "which cores of a machine a job has is not replayed";
 
 const fn key(name: &'static str, kind: Kind, neutral: &'static str, why: &'static str) -> Key {
@@ -129,7 +133,7 @@ const fn flag(name: &'static str, why: &'static str) -> Key {
 pub(super) const KEYS: &[Key] = &[
     key("AccountingStorageEnforce", Kind::Options(ENFORCED), "", UNREAD),
     key("BurstBufferType", Kind::Plugin, "none", "burst buffers are not replayed"),
-    key("CompleteWait", Kind::Seconds, "0", UNREAD),
+    key("CompleteWait", Kind::Seconds, "0", AT_ONCE),
     key("DefCpuPerGPU", Kind::Number, "0", ASKED),
     key("DefMemPerCPU", Kind::Word, "unlimited", ASKED),
     key("DefMemPerGPU", Kind::Word, "unlimited", ASKED),
@@ -140,7 +144,7 @@ pub(super) const KEYS: &[Key] = &[
     key("InactiveLimit", Kind::Seconds, "0", "the log says when a job without steps was ended"),
     key("JobRequeue", Kind::Flag, "true", AGAIN),
     key("JobSubmitPlugins", Kind::Word, "", "the log holds the jobs as these plugins left them"),
-    key("KillWait", Kind::Seconds, "30000", UNREAD),
+    key("KillWait", Kind::Seconds, "30000", AS_LOGGED),
     key("MaxBatchRequeue", Kind::Number, "5", AGAIN),
     key("MaxJobCount", Kind::Number, "10000", SUBMITTED),
     key("MaxMemPerCPU", Kind::Word, "unlimited", ASKED),
@@ -149,7 +153,7 @@ pub(super) const KEYS: &[Key] = &[
     key("MCSParameters", Kind::Word, "", "machines are not kept to one label"),
     key("MCSPlugin", Kind::Plugin, "none", "machines are not kept to one label"),
     key("NodeFeaturesPlugins", Kind::Word, "", "machines are not started again with other features"),
-    key("OverTimeLimit", Kind::Minutes, "0", UNREAD),
+    key("OverTimeLimit", Kind::Minutes, "0", AS_LOGGED),
     key("PowerParameters", Kind::Word, "", "power is not limited"),
     key("PowerPlugin", Kind::Plugin, "none", "power is not limited"),
     key("PreemptExemptTime", Kind::Minutes, "0", PREEMPTION),
@@ -165,14 +169,14 @@ pub(super) const KEYS: &[Key] = &[
     key("PrioritySiteFactorParameters", Kind::Text, "", PLUGINS),
     key("PrioritySiteFactorPlugin", Kind::Plugin, "none", PLUGINS),
     key("PriorityType", Kind::Plugin, "basic", UNREAD),
-    key("PriorityUsageResetPeriod", Kind::Word, "none", UNREAD),
+    key("PriorityUsageResetPeriod", Kind::Word, "none", "usage decays, and is never set back to nothing"),
     key("PriorityWeightAge", Kind::Number, "0", UNREAD),
-    key("PriorityWeightAssoc", Kind::Number, "0", UNREAD),
-    key("PriorityWeightFairshare", Kind::Number, "0", UNREAD),
+    key("PriorityWeightAssoc", Kind::Number, "0", FACTORS),
+    key("PriorityWeightFairShare", Kind::Number, "0", UNREAD),
     key("PriorityWeightJobSize", Kind::Number, "0", UNREAD),
     key("PriorityWeightPartition", Kind::Number, "0", UNREAD),
     key("PriorityWeightQOS", Kind::Number, "0", UNREAD),
-    key("PriorityWeightTRES", Kind::Numbers, "0", UNREAD),
+    key("PriorityWeightTRES", Kind::Numbers, "0", FACTORS),
     key("RequeueExit", Kind::Text, "", AGAIN),
     key("RequeueExitHold", Kind::Text, "", AGAIN),
     key("ResumeProgram", Kind::Text, "", POWER),
@@ -182,7 +186,7 @@ pub(super) const KEYS: &[Key] = &[
     key("SchedulerParameters", Kind::Options(scheduler::OPTIONS), "", UNREAD),
     key("SchedulerTimeSlice", Kind::Seconds, "30000", "jobs do not take turns on a machine (gang scheduling)"),
     key("SchedulerType", Kind::Plugin, "backfill", UNREAD),
-    key("SelectType", Kind::Plugin, "cons_tres|cons_res", UNREAD),
+    key("SelectType", Kind::Plugin, "cons_tres|cons_res", "the log says how many processors each job had"),
     key("SelectTypeParameters", Kind::Options(SELECT), TAKEN_UP, "jobs get processors, not whole sockets"),
     key("SlurmctldParameters", Kind::Few(CONTROLLER), "", UNREAD),
     key("SuspendExcNodes", Kind::Text, "", POWER),
@@ -198,17 +202,18 @@ pub(super) const KEYS: &[Key] = &[
 
 const ENFORCED: &[Key] = &[
     key("associations", Kind::Flag, "true", ""),
-    flag("limits", UNREAD),
+    // Whether the limits of qualities of service and associations count.
+    key("limits", Kind::Flag, "true", ""),
     key("nojobs", Kind::Flag, "true", ""),
     key("nosteps", Kind::Flag, "true", ""),
-    flag("qos", UNREAD),
+    key("qos", Kind::Flag, "true", ""),
     flag("safe", "limits on what a group uses over time are not replayed"),
     key("wckeys", Kind::Flag, "true", ""),
 ];
 
 const DEPENDENCIES: &[Key] = &[
     key("disable_remote_singleton", Kind::Flag, "true", ""),
-    flag("kill_invalid_depend", UNREAD),
+    flag("kill_invalid_depend", "the log says which jobs ran"),
     key("max_depend_depth", Kind::Number, "10", SUBMITTED),
 ];
 
@@ -223,20 +228,20 @@ const PREEMPTIONS: &[Key] = &[
 ];
 
 const FLAGS: &[Key] = &[
-    flag("accrue_always", UNREAD),
-    flag("calculate_running", UNREAD),
-    flag("depth_oblivious", UNREAD),
-    key("fair_tree", Kind::Flag, "true", ""),
-    flag("incr_only", UNREAD),
-    flag("max_tres", UNREAD),
-    flag("max_tres_gres", UNREAD),
-    flag("no_fair_tree", UNREAD),
-    flag("no_normal_all", UNREAD),
-    flag("no_normal_assoc", UNREAD),
-    flag("no_normal_part", UNREAD),
-    flag("no_normal_qos", UNREAD),
-    flag("no_normal_tres", UNREAD),
-    flag("small_relative_to_time", UNREAD),
+    flag("accrue_always", FACTORS),
+    flag("calculate_running", FACTORS),
+    flag("depth_oblivious", FACTORS),
+    // `no_fair_tree` is read as the opposite of it: [`super::scalars`].
+    key("fair_tree", Kind::Flag, "true", FACTORS),
+    flag("incr_only", FACTORS),
+    flag("max_tres", FACTORS),
+    flag("max_tres_gres", FACTORS),
+    flag("no_normal_all", FACTORS),
+    flag("no_normal_assoc", FACTORS),
+    flag("no_normal_part", FACTORS),
+    flag("no_normal_qos", FACTORS),
+    flag("no_normal_tres", FACTORS),
+    flag("small_relative_to_time", FACTORS),
 ];
 
 /// What jobs take up: the log says how many processors that comes to.
@@ -245,15 +250,15 @@ const TAKEN_UP: &str = "cr_cpu|cr_cpu_memory|cr_core|cr_core_memory|cr_memory";
 /// What jobs take up is no option but the value of the setting itself; [`super::scalars`] takes it out.
 const SELECT: &[Key] = &[
     flag("cr_core_default_dist_block", CORES),
-    flag("cr_lln", UNREAD),
+    flag("cr_lln", IN_ORDER),
     flag("cr_one_task_per_core", ASKED),
-    flag("cr_pack_nodes", UNREAD),
+    flag("cr_pack_nodes", IN_ORDER),
     flag("ll_shared_gres", CORES),
     flag("multiple_sharing_gres_pj", CORES),
     flag("enforce_binding_gres", CORES),
     flag("one_task_per_sharing_gres", CORES),
-    flag("other_cons_res", UNREAD),
-    flag("other_cons_tres", UNREAD),
+    flag("other_cons_res", "the machines of a Cray are as others"),
+    flag("other_cons_tres", "the machines of a Cray are as others"),
 ];
 
 const CONTROLLER: &[Key] = &[flag("preempt_send_user_signal", PREEMPTION)];

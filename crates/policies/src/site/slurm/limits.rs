@@ -75,8 +75,8 @@ const AGE: &str = "the jobs whose age counts are not limited";
 
 /// Limits and settings without effect.
 const UNREAD: &[(&str, &str)] = &[
-    ("gracetime", "no policy of resched does this part of preemption"),
-    ("preemptexempttime", "no policy of resched does this part of preemption"),
+    ("gracetime", "no job loses its place to another"),
+    ("preemptexempttime", "no job loses its place to another"),
     ("usagethres", OVER_TIME),
     ("usagethreshold", OVER_TIME),
     ("grpwall", OVER_TIME),

@@ -31,7 +31,7 @@ use super::properties::{Properties, Property};
 use super::xml::{Notes, Place};
 use super::{Origins, SettingOrigin};
 use crate::error::Error;
-use crate::queues::slurm::{Association, SlurmConf};
+use crate::queues::slurm::{Association, JobLimits, SlurmConf};
 use fields::Budget;
 use lines::Line;
 use nodes::Nodes;
@@ -76,10 +76,10 @@ impl Slurm {
     pub(super) fn read(open: Open<'_>, notes: &mut Notes<'_>) -> Result<Option<Self>, Error> {
         let mut slurm = Self::default();
         let (mut nodes, mut partitions, mut budget) = (Nodes::default(), Partitions::default(), Budget::default());
-        let mut is_there = false;
+        let (mut is_there, mut is_configured) = (false, false);
         for file in CONFIGURATION {
             if let Some(bytes) = open(file)? {
-                is_there = true;
+                (is_there, is_configured) = (true, true);
                 for line in lines::read(&bytes, file, open, notes)? {
                     slurm.line(&line, &mut nodes, &mut partitions, &mut budget, notes)?;
                 }
@@ -121,6 +121,9 @@ impl Slurm {
         (slurm.conf.nodes, slurm.machines) = nodes.finish(slurm.scalars.count_memory(), notes)?;
         slurm.node_place = nodes.place;
         slurm.finish_associations(notes)?;
+        if is_configured && !slurm.scalars.enforce_limits() {
+            slurm.drop_limits(notes);
+        }
         Ok(Some(slurm))
     }
 
@@ -205,8 +208,22 @@ impl Slurm {
             }
             reaches_root.append(&mut path);
         }
-        self.conf.associations = kept.into_iter().map(|(own, _)| own).collect();
+        (self.conf.associations, self.places) = kept.into_iter().unzip();
         Ok(())
+    }
+
+    /// Drops the limits that Slurm does not enforce.
+    fn drop_limits(&mut self, notes: &mut Notes<'_>) {
+        let mut drop = |limits: &mut JobLimits, file: &'static str| {
+            if !std::mem::take(limits).is_empty() {
+                let why = "AccountingStorageEnforce does not have `limits`, so that Slurm does not enforce them";
+                notes.unsupported(Place::of(file, 1), "the limits", why);
+            }
+        };
+        self.conf.qos.values_mut().for_each(|qos| drop(&mut qos.limits, QOS));
+        for (own, place) in self.conf.associations.iter_mut().zip(&self.places) {
+            drop(&mut own.limits, if place.file == DUMP { DUMP } else { ASSOCIATIONS });
+        }
     }
 
     /// Hands over the settings for parameters of policies, and returns their names.

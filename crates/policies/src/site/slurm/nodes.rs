@@ -67,6 +67,7 @@ impl Nodes {
             return Err(notes.wrong(place, name, "each node once", again));
         }
         name_unread(&fields, notes);
+        name_away(&fields, notes);
         for feature in features(&fields, notes)?.into_iter().flat_map(|text| text.split(',')) {
             self.features.entry(feature.trim().to_owned()).or_default().push(self.lines.len());
         }
@@ -81,7 +82,7 @@ impl Nodes {
         place: &Place,
         pairs: &[(String, String)],
         budget: &mut Budget,
-        notes: &Notes<'_>,
+        notes: &mut Notes<'_>,
     ) -> Result<(), Error> {
         let Some(((name, host), rest)) = pairs.split_first() else { return Ok(()) };
         let list = Field { name: name.clone(), value: host.clone(), place: place.clone() };
@@ -90,7 +91,9 @@ impl Nodes {
             return Err(list.wrong(notes, "the name of a node, each once"));
         }
         self.place.get_or_insert_with(|| place.clone());
-        self.live.push((host.clone(), Fields::of(place, rest, &Fields::default(), known, |_| {})));
+        let fields = Fields::of(place, rest, &Fields::default(), known, |_| {});
+        name_unread(&fields, notes);
+        self.live.push((host.clone(), fields));
         Ok(())
     }
 
@@ -188,24 +191,30 @@ fn features<'f>(fields: &'f Fields, notes: &Notes<'_>) -> Result<Option<&'f str>
 /// Settings of a node that matter to scheduling elsewhere.
 const UNREAD: &[(&str, &str, &str)] = &[
     ("restrictedcorespergpu", "", "which cores of a machine a job has is not replayed"),
+    ("weight", "1", "machines are taken in their order, not by weight"),
     ("tmpdisk", "0", "no trace says how much local disk a job asks for"),
 ];
 
 /// States in which a node takes no jobs.
 const AWAY: [&str; 4] = ["down", "drain", "fail", "cloud"];
 
-/// Names what is set on a line without effect.
+/// Names what is set without effect.
 fn name_unread(fields: &Fields, notes: &mut Notes<'_>) {
     for (name, neutral, why) in UNREAD {
         if let Some(field) = fields.get(&[name]).filter(|field| field.value != *neutral) {
             notes.unsupported(&field.place, &field.name, why);
         }
     }
-    if let Some(state) = fields.get(&["state"]) {
-        let word = state.value.to_lowercase();
-        if AWAY.iter().any(|away| word.starts_with(away)) {
-            notes.unsupported(&state.place, &state.name, "the machine is there from the start to the end");
-        }
+}
+
+/// Names a state in which a node takes no jobs. What `scontrol` prints is the state of a moment, and is not looked at.
+fn name_away(fields: &Fields, notes: &mut Notes<'_>) {
+    let is_away = |field: &&Field| {
+        let state = field.value.to_lowercase();
+        AWAY.iter().any(|away| state.starts_with(away))
+    };
+    if let Some(state) = fields.get(&["state"]).filter(is_away) {
+        notes.unsupported(&state.place, &state.name, "the machine is there from the start to the end");
     }
 }
 

@@ -181,26 +181,18 @@ fn fields(place: &Place, pairs: &[(String, String)], defaults: &Fields, notes: &
     Fields::of(place, pairs, defaults, known, name)
 }
 
-/// What [`partition`] reads.
+/// What counts.
 const READ: &[&str] = &[
     "default",
     "defaulttime",
-    "gracetime",
-    "lln",
-    "maxcpuspernode",
-    "maxnodes",
     "maxtime",
-    "minnodes",
     "nodes",
     "oversubscribe",
-    "overtimelimit",
-    "preemptmode",
     "priority",
     "priorityjobfactor",
     "prioritytier",
     "qos",
     "shared",
-    "state",
 ];
 /// What has nothing to do with scheduling, or follows from the rest.
 const ELSEWHERE: [&str; 7] = ["cpubind", "disablerootjobs", "hidden", "nodesets", "totalcpus", "totalnodes", "tres"];
@@ -208,6 +200,8 @@ const ELSEWHERE: [&str; 7] = ["cpubind", "disablerootjobs", "hidden", "nodesets"
 const WHO: &str = "a replay does not check who may submit";
 const ASKED: &str = "the log says what each job asked for";
 const POWER: &str = "machines are always on";
+const PREEMPTION: &str = "no job loses its place to another";
+const ACCEPTED: &str = "the log holds the jobs that were accepted";
 
 /// Settings without effect, with the values that change nothing.
 const UNREAD: &[(&str, &[&str], &str)] = &[
@@ -224,15 +218,23 @@ const UNREAD: &[(&str, &[&str], &str)] = &[
     ("denyqos", &[], WHO),
     ("exclusivetopo", &["no"], "all machines are equally far from each other"),
     ("exclusiveuser", &["no"], "jobs of several users may share a machine"),
+    ("gracetime", &["0"], PREEMPTION),
     ("jobdefaults", &[], ASKED),
+    ("lln", &["no"], "which machines a job gets does not depend on how busy they are"),
+    ("maxcpuspernode", &["unlimited"], "what the jobs of a partition have of a machine is not limited"),
     ("maxcpuspersocket", &["unlimited"], "which cores of a machine a job has is not replayed"),
     ("maxmempercpu", &["0", "unlimited"], ASKED),
     ("maxmempernode", &["0", "unlimited"], ASKED),
+    ("maxnodes", &["unlimited"], ACCEPTED),
+    ("minnodes", &["0", "1"], ACCEPTED),
+    ("overtimelimit", &["0"], "a job ends as the log says"),
     ("powerdownonidle", &["no"], POWER),
+    ("preemptmode", &["off"], PREEMPTION),
     ("reqresv", &["no"], "reservations are not replayed"),
     ("resumetimeout", &["global"], POWER),
     ("rootonly", &["no"], WHO),
     ("selecttypeparameters", &[], "jobs get processors as the whole cluster says"),
+    ("state", &["up", "drain"], "jobs of this partition start as others do"),
     ("suspendtime", &["global", "infinite"], POWER),
     ("suspendtimeout", &["global"], POWER),
     ("topology", &[], "all machines are equally far from each other"),

@@ -13,6 +13,9 @@ use crate::error::Error;
 /// The setting whose words about what jobs take up are its value.
 const SELECT: &str = "SelectTypeParameters";
 const ENFORCE: &str = "AccountingStorageEnforce";
+const FLAGS: &str = "PriorityFlags";
+const INTERVAL: &str = "SchedulerParameters.bf_interval";
+const MAIN_LOOP: &str = "SchedulerParameters.sched_interval";
 
 /// The settings that were read. One that is set again has its last value.
 #[derive(Debug, Default)]
@@ -41,9 +44,23 @@ impl Scalars {
         words.iter().any(|property| property.value.ends_with("memory"))
     }
 
+    /// Whether limits count: `AccountingStorageEnforce` has `limits`.
+    pub(super) fn enforce_limits(&self) -> bool {
+        let words = self.set.get(ENFORCE).map_or(&[][..], Vec::as_slice);
+        words.iter().any(|property| property.name.ends_with(".limits"))
+    }
+
     /// Hands them over; returns their names.
     pub(super) fn put(self, properties: &mut Properties) -> BTreeSet<String> {
-        let all: Vec<Property> = self.set.into_values().flatten().collect();
+        let mut all: Vec<Property> = self.set.into_values().flatten().collect();
+        // Without an interval, there is no backfill, whatever the type says.
+        if let Some(at) = all.iter().position(|property| property.name == INTERVAL && property.value == "-1") {
+            let never = all.remove(at);
+            all.push(Property { name: "SchedulerType".to_owned(), value: "builtin".to_owned(), ..never });
+        }
+        if let Some(never) = all.iter_mut().find(|property| property.name == MAIN_LOOP && property.value == "-1") {
+            never.name = format!("{MAIN_LOOP}=-1");
+        }
         let names = all.iter().map(|property| property.name.clone()).collect();
         all.into_iter().for_each(|property| properties.put(property));
         names
@@ -69,6 +86,10 @@ fn properties(key: &Key, place: &Place, value: &str, notes: &Notes<'_>) -> Resul
                 let name = name.trim().to_lowercase();
                 if key.name == SELECT && takes_up(&name) {
                     all.push(property(place, SELECT.to_owned(), name));
+                    continue;
+                }
+                if key.name == FLAGS && name == "no_fair_tree" {
+                    all.push(of_option(place, FLAGS, "fair_tree", "false"));
                     continue;
                 }
                 if key.name == ENFORCE {

@@ -49,6 +49,17 @@ fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Result<Vec<(Plac
     lines.map(row).collect()
 }
 
+const PREEMPTION: &str = "no job loses its place to another";
+/// The flags of a quality of service that decide which jobs are accepted, and no more.
+const AT_SUBMISSION: [&str; 6] = [
+    "DenyOnLimit",
+    "EnforceUsageThreshold",
+    "PartitionMaxNodes",
+    "PartitionMinNodes",
+    "PartitionTimeLimit",
+    "Relative",
+];
+
 /// Reads the qualities of service.
 pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &mut Notes<'_>) -> Result<(), Error> {
     for (place, fields) in rows(bytes, file, notes)? {
@@ -60,10 +71,24 @@ pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &m
                 "name" => name = Some(value.to_owned()),
                 "priority" => qos.priority = field.number(notes, 0, u32::MAX)?,
                 "usagefactor" => qos.usage_factor = field.number(notes, 0.0, 1e9)?,
-                "preempt" => qos.preempt = words(value),
+                "preempt" => {
+                    qos.preempt = words(value);
+                    notes.unsupported(&field.place, &field.name, PREEMPTION);
+                }
                 // `cluster` is Slurm's word for what the whole cluster does.
                 "preemptmode" => qos.preempt_mode = Some(value.to_lowercase()).filter(|mode| mode != "cluster"),
-                "flags" => qos.flags = words(value),
+                "flags" => {
+                    qos.flags = words(value);
+                    for flag in
+                        qos.flags.iter().filter(|flag| !AT_SUBMISSION.iter().any(|own| own.eq_ignore_ascii_case(flag)))
+                    {
+                        notes.unsupported(
+                            &field.place,
+                            &format!("{}={flag}", field.name),
+                            "no policy looks at this flag",
+                        );
+                    }
+                }
                 "id" | "description" | "descr" => {}
                 _ if take(&mut qos.limits, field, notes)? => {}
                 _ => notes.unsupported(&field.place, &field.name, "resched does not know it"),

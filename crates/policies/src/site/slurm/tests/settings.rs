@@ -24,7 +24,7 @@ fn settings_are_in_our_units() {
     let found = settings(
         "SchedulerType=sched/builtin\nPriorityType=priority/multifactor\nprioritymaxage=7-0\nPriorityDecayHalfLife=30\n\
          KillWait = 30 sec\nOverTimeLimit=0 min\nPriorityWeightFairShare=1000\nPriorityFavorSmall=No\nPreemptMode=SUSPEND,GANG\n\
-         PriorityFlags=FAIR_TREE,MAX_TRES\nPriorityWeightTRES=CPU=1000,GRES/gpu=30\nSelectType=select/linear\n\
+         PriorityFlags=NO_FAIR_TREE,MAX_TRES\nPriorityWeightTRES=CPU=1000,GRES/gpu=30\nSelectType=select/linear\n\
          SelectTypeParameters=CR_Core_Memory,CR_LLN\nAccountingStorageEnforce=safe,qos\nSuspendTime=INFINITE\n\
          SchedulerParameters=bf_interval=5,bf_window=2880,defer,bf_continue,sched_min_interval=2000000,bf_hetjob_prio=min\n",
     );
@@ -39,11 +39,11 @@ fn settings_are_in_our_units() {
             "PreemptMode=suspend,gang",
             "PriorityDecayHalfLife=1800000",
             "PriorityFavorSmall=false",
-            "PriorityFlags.fair_tree=true",
+            "PriorityFlags.fair_tree=false",
             "PriorityFlags.max_tres=true",
             "PriorityMaxAge=604800000",
             "PriorityType=multifactor",
-            "PriorityWeightFairshare=1000",
+            "PriorityWeightFairShare=1000",
             "PriorityWeightTRES.cpu=1000",
             "PriorityWeightTRES.gres/gpu=30",
             "SchedulerParameters.bf_continue=true",
@@ -89,12 +89,16 @@ const SETTINGS: &str = "AccountingStorageEnforce=limits BurstBufferType=burst_bu
     PreemptExemptTime=7 PreemptMode=CANCEL PreemptType=preempt/qos PreemptParameters=youngest_first PriorityCalcPeriod=7 \
     PriorityDecayHalfLife=7 PriorityFavorSmall=YES PriorityFlags=MAX_TRES PriorityMaxAge=7 PriorityParameters=7 \
     PrioritySiteFactorParameters=7 PrioritySiteFactorPlugin=site_factor/x PriorityType=priority/multifactor \
-    PriorityUsageResetPeriod=DAILY PriorityWeightAge=7 PriorityWeightAssoc=7 PriorityWeightFairshare=7 PriorityWeightJobSize=7 \
+    PriorityUsageResetPeriod=DAILY PriorityWeightAge=7 PriorityWeightAssoc=7 PriorityWeightFairShare=7 PriorityWeightJobSize=7 \
     PriorityWeightPartition=7 PriorityWeightQOS=7 PriorityWeightTRES=CPU=7 RequeueExit=7 RequeueExitHold=7 ResumeProgram=/x \
     ResumeRate=7 ResumeTimeout=7 ResvOverRun=7 SchedulerTimeSlice=7 SchedulerType=sched/builtin SelectType=select/linear \
     SelectTypeParameters=CR_Socket SlurmctldParameters=preempt_send_user_signal,enable_configless SuspendExcNodes=n1 SuspendExcParts=p SuspendProgram=/x \
     SuspendRate=7 SuspendTime=7 SuspendTimeout=7 TopologyParam=SwitchAsNodeRank TopologyPlugin=topology/tree \
     PriorityMadeUp=7";
+
+/// Settings that are as the policy is, or that the reader itself looks at.
+const COUNTING: [&str; 3] =
+    ["AccountingStorageEnforce.limits", "SchedulerParameters.defer", "SchedulerParameters.defer_batch"];
 
 /// Flags of slurm.conf(5), each of which changes something.
 const FLAGS: [(&str, &str); 3] = [
@@ -136,12 +140,20 @@ fn every_setting_about_scheduling_counts_or_is_named_with_its_line() {
     }
     for (key, options) in FLAGS {
         for option in options.split_whitespace() {
-            names.push(format!("{key}.{}", option.split('=').next().unwrap().to_lowercase()));
+            let name = option.split('=').next().unwrap().to_lowercase();
+            names.push(format!(
+                "{key}.{}",
+                name.strip_prefix("no_").filter(|name| *name == "fair_tree").unwrap_or(&name)
+            ));
             lines.push(format!("{key}={option}"));
         }
     }
     for (line, name) in lines.iter().zip(&names) {
         let conf = conf(&format!("# first\n{line}\n")).unwrap_or_else(|error| panic!("{line}: {error}"));
+        if COUNTING.contains(&name.as_str()) {
+            assert_eq!(conf.warnings, [""; 0], "{line}");
+            continue;
+        }
         let counts = conf.origins.values().any(|origin| origin.property == *name && origin.line == 2);
         let is_named = conf.warnings.iter().any(|warning| {
             warning.starts_with(&format!("slurm.conf: line 2: `{name}` is not supported: ")) && !warning.ends_with(": ")
@@ -175,5 +187,21 @@ fn options_that_nobody_knows_are_named() {
          `SchedulerParameters.bf_interval`?",
             "slurm.conf: line 2: `Partit` is not supported: it has no value",
         ]
+    );
+}
+
+#[test]
+fn a_scheduler_may_be_switched_off() {
+    let found =
+        settings("SchedulerType=sched/backfill\nSchedulerParameters=bf_interval=-1,sched_interval=-1\n").unwrap();
+    assert_eq!(
+        found.iter().filter(|found| found.starts_with("SchedulerType")).collect::<Vec<_>>(),
+        ["SchedulerType=builtin"]
+    );
+    let conf = conf("SchedulerParameters=bf_interval=-1,sched_interval=-1\n").unwrap();
+    assert_eq!(conf.site.parameters[&("slurm", "scheduler")], "builtin");
+    assert_eq!(
+        conf.warnings,
+        ["slurm.conf: line 1: `SchedulerParameters.sched_interval=-1` is not supported: the main loop always runs"]
     );
 }

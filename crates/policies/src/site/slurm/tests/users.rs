@@ -41,8 +41,10 @@ fn qualities_of_service_are_read_by_their_header() {
     assert_eq!(
         conf.warnings,
         [
-            "qos.txt: line 3: `GraceTime` is not supported: no policy of resched does this part of preemption",
+            "qos.txt: line 3: `Flags=OverPartQOS` is not supported: no policy looks at this flag",
+            "qos.txt: line 3: `GraceTime` is not supported: no job loses its place to another",
             "qos.txt: line 3: `GrpTRESMins` is not supported: limits on what is used over time are not replayed",
+            "qos.txt: line 3: `Preempt` is not supported: no job loses its place to another",
         ]
     );
     conf.explain().unwrap().parse::<Table>().unwrap();
@@ -82,7 +84,9 @@ fn associations_are_read_by_their_header_or_from_a_dump() {
     assert_eq!((all[4].partition.as_deref(), all[4].default_qos.as_deref()), (Some("p"), Some("high")));
     let with_parents = "Cluster|Account|Par Name|User|Share|Def QOS|GrpCPUs|\nc|root||||||\nc|root||root|1|||\nc|a|root||5||10|\n\
                         c|b|a||parent|||\nc|b||ann|2|high||\nother|z|root||1|||\n";
-    let conf = read(&[("associations.txt", with_parents), ("slurm.conf", "ClusterName=C\n")]).unwrap();
+    let conf =
+        read(&[("associations.txt", with_parents), ("slurm.conf", "ClusterName=C\nAccountingStorageEnforce=limits\n")])
+            .unwrap();
     assert_eq!((tree(&conf), &conf.warnings[..]), (expected.map(str::to_owned).to_vec(), &[][..]));
     let by_depth = "Cluster|Account|User|Share\nc|root||1\nc| root|root|1\nc| a||5\nc|  b||2147483647\nc|   b|ann|2\n";
     assert_eq!(tree(&read(&[("associations.txt", by_depth)]).unwrap()), expected);
@@ -93,4 +97,21 @@ fn associations_are_read_by_their_header_or_from_a_dump() {
     let both = read(&[("associations.txt", flat), ("sacctmgr.cfg", dump)]).unwrap();
     assert_eq!(tree(&both), expected);
     assert!(both.warnings[0].ends_with("sacctmgr.cfg says what the associations are"));
+}
+
+#[test]
+fn limits_count_only_if_slurm_enforces_them() {
+    let qos = "Name|MaxTRESPU\nhigh|cpu=8\n";
+    let limit = |conf: &SiteConf| conf.site.slurm.as_ref().unwrap().qos["high"].limits.per_user.cpus;
+    for (text, expected) in
+        [("AccountingStorageEnforce=safe\n", Some(8)), ("AccountingStorageEnforce=all\n", Some(8)), ("", None)]
+    {
+        let conf = read(&[("qos.txt", qos), ("slurm.conf", text)]).unwrap();
+        assert_eq!(limit(&conf), expected, "{text}");
+        assert_eq!(
+            conf.warnings.iter().any(|warning| warning.contains("Slurm does not enforce them")),
+            expected.is_none()
+        );
+    }
+    assert_eq!(limit(&read(&[("qos.txt", qos)]).unwrap()), Some(8), "what is enforced is not known");
 }
