@@ -93,7 +93,10 @@ const SLURM: &[(&str, &str)] = &[
         "for nodes with enough room (Resources); what was free was spread over several",
     ),
     ("because {its} user had as much as one user may have", "because of a limit on {its} user (QOSMax…PerUserLimit)"),
-    ("because {its} queue had as much as it may have", "because of a limit of {its} QOS or account (QOSGrp…, AssocGrp…)"),
+    (
+        "because {its} queue had as much as it may have",
+        "because of a limit of {its} QOS or account (QOSGrp…, AssocGrp…)",
+    ),
 ];
 
 /// Phrases of captions, and those for Spark, in the order in which they are replaced.
