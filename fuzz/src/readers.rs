@@ -136,8 +136,19 @@ fn cluster(input: &[u8]) -> bool {
 
 /// A file of a site, of every kind that it may be.
 fn site(input: &[u8]) -> bool {
-    const NAMES: [&str; 5] =
-        ["mapred-site.xml", "yarn-site.xml", "capacity-scheduler.xml", "mapred-queues.xml", "fair-scheduler.xml"];
+    const NAMES: [&str; 11] = [
+        "mapred-site.xml",
+        "yarn-site.xml",
+        "capacity-scheduler.xml",
+        "mapred-queues.xml",
+        "fair-scheduler.xml",
+        "slurm.conf",
+        "partitions.txt",
+        "nodes.txt",
+        "qos.txt",
+        "associations.txt",
+        "sacctmgr.cfg",
+    ];
     NAMES.map(|name| as_file(name, input, |folder| SiteConf::read(folder).is_ok())).contains(&true)
 }
 

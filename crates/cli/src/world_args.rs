@@ -29,8 +29,8 @@ pub(crate) struct WorldArgs {
     /// The cluster file (TOML); `resched calibrate` writes one [default: the trace's own machines].
     #[arg(long, value_name = "CLUSTER.toml")]
     cluster: Option<PathBuf>,
-    /// A folder with the configuration of your Hadoop site (mapred-site.xml, fair-scheduler.xml, …). Its settings replace the
-    /// defaults. --policy, --cluster and the options below take precedence over them.
+    /// A folder with the configuration of your site: Hadoop's (mapred-site.xml, fair-scheduler.xml, …), Spark's
+    /// (spark-defaults.conf, fairscheduler.xml) or Slurm's (slurm.conf, qos.txt, …). Its settings replace the defaults. --policy, --cluster and the options below take precedence over them.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
     /// The number of machines: those of the trace or of the cluster file, cut or cloned.
@@ -87,7 +87,7 @@ impl FromStr for Slots {
 /// The option `--site-conf` of commands whose worlds a file describes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SiteArg {
-    /// A folder with the configuration of your Hadoop site, in place of the `site` that the file names.
+    /// A folder with the configuration of your site, in place of the `site` that the file names.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
 }

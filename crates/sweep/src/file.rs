@@ -5,7 +5,7 @@
 //! about = "How long should jobs wait for their data?"
 //! workload = "../delay-locality.toml"     # or a list; `trace = "…"` for an ingested one; paths count from this file
 //! cluster = "../clusters/delay.toml"      # or a list; left out: the trace's own machines, and default rules
-//! site = "/etc/hadoop/conf"               # the configuration of a Hadoop site; left out: the defaults of policies
+//! site = "/etc/hadoop/conf"               # the configuration of a site; left out: the defaults of policies
 //! seeds = 15                              # 1 to 15, or a list
 //! baseline = "naive-fair"                 # the variant that the others are compared with; left out: the first
 //! metric = "mean_completion"              # the metric of the figures and of the ranking
@@ -232,7 +232,7 @@ keys! {
         trace: Option<OneOrMore> = None;
         /// The cluster files. If you leave it out, the machines are those of the trace, under the default rules.
         cluster: Option<OneOrMore> = None;
-        /// A folder with the configuration of a Hadoop site ([site](../site.md)). Its settings replace the defaults of policies and
+        /// A folder with the configuration of a site ([site](../site.md)). Its settings replace the defaults of policies and
         /// of the cluster. The cluster files and the variants win over them.
         site: Option<PathBuf> = None, rule "path";
         /// Whether slots and sizes of machines may be assumed that neither a trace nor a cluster file gives. Otherwise the sweep asks for

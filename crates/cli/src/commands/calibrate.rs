@@ -35,7 +35,7 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     force: ForceArg,
-    /// A folder with the configuration of your Hadoop site. What it says about the cluster is known, and not fitted.
+    /// A folder with the configuration of your site. What it says about the cluster is known, and not fitted.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
     #[command(flatten)]

@@ -42,15 +42,23 @@ pub(super) fn with_known(text: &str, known: &[Known<'_>]) -> String {
         };
         let inside = lines.iter().skip(begin + 1).position(|line| line.starts_with('['));
         let end = inside.map_or(lines.len(), |inside| begin + 1 + inside);
-        let is_own = |line: &String| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='));
-        let fitted = lines.get_mut(begin + 1..end).and_then(|lines| lines.iter_mut().find(|line| is_own(line)));
-        if let Some(fitted) = fitted {
-            *fitted = format!("# fitted: {fitted}");
+        let is = |line: &str, key| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='));
+        let replaces = replaced_by(own.key).iter().chain([&key]);
+        for key in replaces {
+            let fitted = lines.get_mut(begin + 1..end).and_then(|lines| lines.iter_mut().find(|line| is(line, key)));
+            if let Some(fitted) = fitted {
+                *fitted = format!("# fitted: {fitted}");
+            }
         }
         lines.insert(begin + 1, line);
     }
     lines.retain(|line| !known.iter().any(|own| is_error_of(line, own.key)));
     lines.join("\n") + "\n"
+}
+
+/// The keys beside another one that say nothing if that one is set.
+fn replaced_by(key: &str) -> &'static [&'static str] {
+    if key == "machines.named" { &["cores", "memory"] } else { &[] }
 }
 
 /// Whether a line gives the standard error of the value of a key, or of a part of it.
@@ -75,5 +83,10 @@ mod tests {
         let expected = "# Fitted\n[nodes]\nmap_slots = 4 # known: p (f.xml, line 3)\n# fitted: map_slots = 2 # at most\n\
                         map_slots_more = 1\n\n[cost]\nmap_slots = 9\n\n[fitted]\n\"jobs.slowstarts\" = 0.2\n\n[jobs]\nslowstart = 0.5 # known: p (f.xml, line 3)\n";
         assert_eq!(with_known(text, &known), expected);
+        let named = Value::Array(Vec::new());
+        let known = [Known { key: "machines.named", value: &named, origin: &origin }];
+        let expected =
+            "[machines]\nnamed = [] # known: p (f.xml, line 3)\n# fitted: cores = 8.0\n# fitted: memory = 9\n";
+        assert_eq!(with_known("[machines]\ncores = 8.0\nmemory = 9\n", &known), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! `resched site show`: what the configuration of a Hadoop site means, and how it fits a trace.
+//! `resched site show`: what the configuration of a site means, and how it fits a trace.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::replay::policies;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 
-/// Show what the configuration of a Hadoop site means, and check it against a trace.
+/// Show what the configuration of a site means, and check it against a trace.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  resched site show /etc/hadoop/conf\n  resched site show /etc/hadoop/conf --trace T --policy capacity"
@@ -28,7 +28,7 @@ enum Verb {
     /// Print the settings of a site as TOML, each with its property and file. With --trace, also print the queues, pools and users of
     /// the trace without a rule, and the rules without a job.
     Show {
-        /// The folder with the configuration (mapred-site.xml, fair-scheduler.xml, …).
+        /// The folder with the configuration (mapred-site.xml, fair-scheduler.xml, slurm.conf, …).
         #[arg(value_name = "DIR")]
         dir: PathBuf,
         /// The trace, or the workload file, to check it against.

@@ -12,12 +12,16 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SlurmConf {
     /// The partitions, in the order of the files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partitions: Vec<Partition>,
     /// The qualities of service, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub qos: BTreeMap<String, Qos>,
-    /// The associations of accounts and users, each account before those below it.
+    /// The associations of accounts and users, in the order of the file. Each account lies below the account `root`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub associations: Vec<Association>,
     /// The nodes in the order of the files, which is the order in which Slurm numbers them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeGroup>,
 }
 
@@ -51,7 +55,8 @@ pub struct Partition {
     /// The limit of jobs that give none, ms; `None`: `max_time` (`DefaultTime`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_time: Option<Ms>,
-    /// How long a job may run beyond its limit, ms; `None`: as the whole cluster says (`OverTimeLimit`).
+    /// How long a job may run beyond its limit, ms; the largest number: without an end; `None`: as the whole cluster says
+    /// (`OverTimeLimit`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_time_limit: Option<Ms>,
     /// How long a job that loses its place may run on, ms (`GraceTime`).

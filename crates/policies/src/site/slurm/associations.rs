@@ -3,10 +3,10 @@
 //! **Source.** `file_functions.c` of 22.05.
 
 use super::super::xml::{Notes, Place};
-use super::Slurm;
 use super::fields::Field;
 use super::limits::{plain, take};
 use super::units::words;
+use super::{Slurm, check_name};
 use crate::error::Error;
 use crate::queues::slurm::{Association, Shares};
 
@@ -63,6 +63,7 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
         if name.is_empty() {
             return Err(notes.wrong(place, "the line", expected, text));
         }
+        check_name(&name, &place, notes)?;
         let mut own = Association { cluster: cluster.clone(), ..Association::default() };
         match kind.trim().to_lowercase().as_str() {
             "cluster" => {
@@ -99,7 +100,7 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
                 notes.unsupported(&place, &field.name, "resched does not know it");
             }
         }
-        slurm.add(own, &place);
+        slurm.add(own, &place, notes)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use resched_sim::Ms;
 use resched_tables::host_list;
@@ -33,6 +34,14 @@ impl Field {
         notes.number(&self.place, &self.name, &self.value, low, high)
     }
 
+    /// Its text, which is short.
+    pub(super) fn short(&self, notes: &Notes<'_>) -> Result<&str, Error> {
+        if self.value.len() > LONGEST_TEXT {
+            return Err(self.wrong(notes, format!("at most {LONGEST_TEXT} bytes")));
+        }
+        Ok(&self.value)
+    }
+
     /// A time; a number alone counts so many ms each.
     pub(super) fn time(&self, notes: &Notes<'_>, unit: Ms) -> Result<Option<Ms>, Error> {
         let span = time(&self.value, unit).ok_or_else(|| self.wrong(notes, "a time such as `30` or `D-HH:MM:SS`"))?;
@@ -40,17 +49,31 @@ impl Field {
     }
 }
 
+/// The longest text that is kept. A `DEFAULT` line gives its texts to all lines after it.
+const LONGEST_TEXT: usize = 4_096;
+
 /// Settings by name, in small letters.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fields(BTreeMap<String, Field>);
+pub(super) struct Fields(BTreeMap<&'static str, Arc<Field>>);
 
 impl Fields {
-    /// The settings of a line, over others.
-    pub(super) fn of(place: &Place, pairs: &[(String, String)], defaults: &Self) -> Self {
+    /// The settings of a line that are `known`, over others; the rest goes to `unknown`.
+    pub(super) fn of(
+        place: &Place,
+        pairs: &[(String, String)],
+        defaults: &Self,
+        known: impl Fn(&str) -> Option<&'static str>,
+        mut unknown: impl FnMut(&str),
+    ) -> Self {
         let mut all = defaults.clone();
         for (name, value) in pairs {
-            let field = Field { name: name.clone(), value: value.clone(), place: place.clone() };
-            all.0.insert(name.to_lowercase(), field);
+            let field = || Field { name: name.clone(), value: value.clone(), place: place.clone() };
+            match known(&name.to_lowercase()) {
+                Some(known) => {
+                    all.0.insert(known, Arc::new(field()));
+                }
+                None => unknown(name),
+            }
         }
         all
     }
@@ -62,7 +85,7 @@ impl Fields {
 
     /// The first of these that is set.
     pub(super) fn get(&self, names: &[&str]) -> Option<&Field> {
-        names.iter().find_map(|&name| self.0.get(name)).filter(|field| !is_nothing(&field.value))
+        names.iter().find_map(|&name| self.0.get(name)).map(Arc::as_ref).filter(|field| !is_nothing(&field.value))
     }
 
     /// A number from 0 on, if the setting is set and not without a limit.
@@ -78,8 +101,8 @@ impl Fields {
     }
 
     /// All of them, by name in small letters.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Field)> {
-        self.0.iter().map(|(name, field)| (name.as_str(), field))
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, &Field)> {
+        self.0.iter().map(|(&name, field)| (name, field.as_ref()))
     }
 }
 
@@ -88,7 +111,7 @@ impl Fields {
 pub(super) struct Budget(usize);
 
 /// The most hosts of all lists together. A cluster of 10,000 nodes in 100 partitions has a million.
-const MOST_HOSTS: usize = 4_000_000;
+const MOST_HOSTS: usize = 2_000_000;
 
 impl Default for Budget {
     fn default() -> Self {

@@ -176,7 +176,7 @@ pub(super) const KEYS: &[Key] = &[
     key("RequeueExit", Kind::Text, "", AGAIN),
     key("RequeueExitHold", Kind::Text, "", AGAIN),
     key("ResumeProgram", Kind::Text, "", POWER),
-    key("ResumeRate", Kind::Text, "300", POWER),
+    key("ResumeRate", Kind::Text, "300|300 nodes/min", POWER),
     key("ResumeTimeout", Kind::Seconds, "60000", POWER),
     key("ResvOverRun", Kind::Minutes, "0", RESERVATIONS),
     key("SchedulerParameters", Kind::Options(scheduler::OPTIONS), "", UNREAD),
@@ -189,11 +189,11 @@ pub(super) const KEYS: &[Key] = &[
     key("SuspendExcParts", Kind::Text, "", POWER),
     key("SuspendExcStates", Kind::Text, "", POWER),
     key("SuspendProgram", Kind::Text, "", POWER),
-    key("SuspendRate", Kind::Text, "60", POWER),
+    key("SuspendRate", Kind::Text, "60|60 nodes/min", POWER),
     key("SuspendTime", Kind::Seconds, "-1", POWER),
     key("SuspendTimeout", Kind::Seconds, "30000", POWER),
     key("TopologyParam", Kind::Options(NEAR), "", TOPOLOGY),
-    key("TopologyPlugin", Kind::Plugin, "default", TOPOLOGY),
+    key("TopologyPlugin", Kind::Plugin, "none|default|flat", TOPOLOGY),
 ];
 
 const ENFORCED: &[Key] = &[

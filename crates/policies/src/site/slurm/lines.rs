@@ -9,6 +9,8 @@ use super::super::xml::{Notes, Place};
 use super::Open;
 use crate::error::Error;
 
+/// The most bytes of all files together.
+const MOST_BYTES: usize = 4 << 20;
 /// The most files that are included, one by another or not.
 const MOST_INCLUDED: usize = 100;
 
@@ -27,8 +29,8 @@ pub(super) fn read(
     notes: &mut Notes<'_>,
 ) -> Result<Vec<Line>, Error> {
     let mut lines = Vec::new();
-    let mut included = 0;
-    let mut rest: Vec<(Place, String)> = texts(bytes, &Cow::Borrowed(file));
+    let (mut included, mut total) = (0, bytes.len());
+    let mut rest: Vec<(Place, String)> = texts(bytes, Cow::Borrowed(file));
     rest.reverse();
     while let Some((place, text)) = rest.pop() {
         let text = text.trim();
@@ -37,7 +39,12 @@ pub(super) fn read(
             if included > MOST_INCLUDED {
                 return Err(notes.wrong(place, "Include", format!("at most {MOST_INCLUDED} of them"), name));
             }
-            let mut inner = include(&place, name, open, notes)?;
+            let inner = include(&place, name, open, notes)?;
+            total += inner.len();
+            if total > MOST_BYTES {
+                return Err(notes.wrong(place, "Include", format!("at most {MOST_BYTES} bytes in all"), "more"));
+            }
+            let mut inner = texts(&inner, Cow::Owned(name.to_owned()));
             inner.reverse();
             rest.append(&mut inner);
             continue;
@@ -54,7 +61,7 @@ pub(super) fn read(
 }
 
 /// The lines with content, comments taken away and lines that go on put together.
-fn texts(bytes: &[u8], file: &Cow<'static, str>) -> Vec<(Place, String)> {
+fn texts(bytes: &[u8], file: Cow<'static, str>) -> Vec<(Place, String)> {
     let mut all: Vec<(Place, String)> = Vec::new();
     let mut goes_on = false;
     for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
@@ -86,17 +93,15 @@ fn included_file(text: &str) -> Option<&str> {
     word.eq_ignore_ascii_case("include").then(|| name.trim()).filter(|name| !name.starts_with('='))
 }
 
-/// The lines of a file of the same folder.
-fn include(place: &Place, name: &str, open: Open<'_>, notes: &Notes<'_>) -> Result<Vec<(Place, String)>, Error> {
+/// The bytes of a file of the same folder.
+fn include(place: &Place, name: &str, open: Open<'_>, notes: &Notes<'_>) -> Result<Vec<u8>, Error> {
     let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     let wrong = |expected: &str| notes.wrong(place, "Include", expected, name);
-    let file: Cow<'static, str> = Cow::Owned(name.to_owned());
     if !is_inside {
         let own = Path::new(name).file_name().map_or_else(String::new, |own| own.to_string_lossy().into_owned());
         return Err(wrong(&format!("a file of this folder (copy it here and write `Include {own}`)")));
     }
-    let bytes = open(name)?.ok_or_else(|| wrong("a file of this folder (copy it here)"))?;
-    Ok(texts(&bytes, &file))
+    open(name)?.ok_or_else(|| wrong("a file of this folder (copy it here)"))
 }
 
 /// The pairs of a line.
@@ -176,7 +181,7 @@ mod tests {
     #[test]
     fn comments_go_and_lines_go_on() {
         let text = b"# all\nA=1 # rest\nB=1,\\\n  2 \\\n# c\nC=\\#x\n\nD=\\";
-        let found: Vec<_> = texts(text, &"f".into()).into_iter().map(|(place, text)| (place.line, text)).collect();
+        let found: Vec<_> = texts(text, "f".into()).into_iter().map(|(place, text)| (place.line, text)).collect();
         let expected = [(2, "A=1 "), (3, "B=1,  2 "), (6, "C=#x"), (8, "D=")];
         assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
     }

@@ -95,7 +95,7 @@ impl Slurm {
         if let Some(bytes) = open(PARTITIONS)? {
             is_there = true;
             for record in records(&bytes, PARTITIONS, "PartitionName", notes)? {
-                partitions.live(&record.place, &record.pairs);
+                partitions.live(&record.place, &record.pairs, notes)?;
             }
         }
         if let Some(bytes) = open(QOS)? {
@@ -137,10 +137,9 @@ impl Slurm {
         let Some((first, _)) = pairs.first() else { return Ok(()) };
         match first.to_lowercase().as_str() {
             "nodename" => nodes.line(place, pairs, budget, notes)?,
-            "partitionname" => partitions.line(place, pairs),
+            "partitionname" => partitions.line(place, pairs, notes)?,
             "nodeset" => partitions.node_set(place, pairs),
             "downnodes" => notes.unsupported(place, first, "the machines are there from the start to the end"),
-            "frontendname" | "switchname" | "blockname" | "name" => {}
             _ => {
                 for (name, value) in pairs {
                     self.scalar(place, name, value, notes)?;
@@ -165,12 +164,14 @@ impl Slurm {
     }
 
     /// Adds an association.
-    fn add(&mut self, own: Association, place: &Place) {
+    fn add(&mut self, own: Association, place: &Place, notes: &Notes<'_>) -> Result<(), Error> {
+        check_name(&own.account, place, notes)?;
         if own.user.is_none() {
             self.accounts.insert(own.account.clone());
         }
         self.conf.associations.push(own);
         self.places.push(place.clone());
+        Ok(())
     }
 
     fn has_account(&self, name: &str) -> bool {
@@ -239,8 +240,18 @@ impl Slurm {
 
 pub(super) use scalars::name_the_rest;
 
+/// The longest name of a cluster or an account. Many lines may lie below one account.
+const LONGEST_NAME: usize = 256;
+
+fn check_name(name: &str, place: &Place, notes: &Notes<'_>) -> Result<(), Error> {
+    if name.len() > LONGEST_NAME {
+        return Err(notes.wrong(place, "the name", format!("at most {LONGEST_NAME} bytes"), name));
+    }
+    Ok(())
+}
+
 /// The records of what `scontrol show` prints, each from the key on that begins it.
-fn records(bytes: &[u8], file: &'static str, first: &str, notes: &Notes<'_>) -> Result<Vec<Line>, Error> {
+fn records(bytes: &[u8], file: &'static str, first: &str, notes: &mut Notes<'_>) -> Result<Vec<Line>, Error> {
     let mut all: Vec<Line> = Vec::new();
     for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {
         let mut pairs = lines::pairs(text);
@@ -252,6 +263,9 @@ fn records(bytes: &[u8], file: &'static str, first: &str, notes: &Notes<'_>) -> 
         } else {
             return Err(notes.wrong(Place::of(file, line), "the file", format!("`{first}=` at first"), key));
         }
+    }
+    if all.is_empty() {
+        notes.unsupported(Place::of(file, 1), "the file", &format!("nothing in it begins with `{first}=`"));
     }
     Ok(all)
 }

@@ -24,6 +24,8 @@ pub(super) struct Nodes {
     lines: Vec<(Vec<String>, Fields)>,
     /// What `scontrol` printed, in its order.
     live: Vec<(String, Fields)>,
+    /// The lines with each feature.
+    features: BTreeMap<String, Vec<usize>>,
     met: BTreeSet<String>,
     met_live: BTreeSet<String>,
     /// The first line about nodes.
@@ -50,7 +52,7 @@ impl Nodes {
         notes: &mut Notes<'_>,
     ) -> Result<(), Error> {
         let Some(((name, hosts), rest)) = pairs.split_first() else { return Ok(()) };
-        let fields = Fields::of(place, rest, &self.defaults);
+        let fields = Fields::of(place, rest, &self.defaults, known, |_| {});
         if hosts.eq_ignore_ascii_case("default") {
             self.defaults = fields;
             return Ok(());
@@ -65,6 +67,9 @@ impl Nodes {
             return Err(notes.wrong(place, name, "each node once", again));
         }
         name_unread(&fields, notes);
+        for feature in features(&fields, notes)?.into_iter().flat_map(|text| text.split(',')) {
+            self.features.entry(feature.trim().to_owned()).or_default().push(self.lines.len());
+        }
         self.place.get_or_insert_with(|| place.clone());
         self.lines.push((hosts, fields));
         Ok(())
@@ -85,7 +90,7 @@ impl Nodes {
             return Err(list.wrong(notes, "the name of a node, each once"));
         }
         self.place.get_or_insert_with(|| place.clone());
-        self.live.push((host.clone(), Fields::of(place, rest, &Fields::default())));
+        self.live.push((host.clone(), Fields::of(place, rest, &Fields::default(), known, |_| {})));
         Ok(())
     }
 
@@ -132,13 +137,52 @@ impl Nodes {
     }
 
     /// The nodes of `slurm.conf` that have a feature, in order.
-    pub(super) fn with_feature(&self, feature: &str) -> Vec<String> {
-        let has = |fields: &Fields| {
-            let features = fields.get(&["features", "feature"]);
-            features.is_some_and(|features| features.value.split(',').any(|own| own.trim() == feature))
-        };
-        self.lines.iter().filter(|(_, fields)| has(fields)).flat_map(|(hosts, _)| hosts.iter().cloned()).collect()
+    pub(super) fn with_feature(
+        &self,
+        feature: &Field,
+        budget: &mut Budget,
+        notes: &Notes<'_>,
+    ) -> Result<Vec<String>, Error> {
+        let lines = self.features.get(feature.value.trim()).map_or(&[][..], Vec::as_slice);
+        let hosts = || lines.iter().filter_map(|&line| self.lines.get(line)).map(|(hosts, _)| hosts);
+        budget.spend(hosts().map(Vec::len).sum(), feature, notes)?;
+        Ok(hosts().flatten().cloned().collect())
     }
+}
+
+/// The settings of a node that count here.
+const KNOWN: &[&str] = &[
+    "availablefeatures",
+    "boards",
+    "corespeccount",
+    "corespersocket",
+    "cpuefctv",
+    "cpus",
+    "cpuspeclist",
+    "cputot",
+    "feature",
+    "features",
+    "gres",
+    "memspeclimit",
+    "procs",
+    "realmemory",
+    "restrictedcorespergpu",
+    "sockets",
+    "socketsperboard",
+    "state",
+    "threadspercore",
+    "tmpdisk",
+    "weight",
+];
+
+fn known(name: &str) -> Option<&'static str> {
+    KNOWN.iter().find(|known| **known == name).copied()
+}
+
+/// The features of a node.
+fn features<'f>(fields: &'f Fields, notes: &Notes<'_>) -> Result<Option<&'f str>, Error> {
+    let field = fields.get(&["availablefeatures", "features", "feature"]);
+    field.map(|field| field.short(notes)).transpose()
 }
 
 /// Settings of a node that matter to scheduling elsewhere.
@@ -183,12 +227,12 @@ fn size(fields: &Fields, memory: bool, notes: &Notes<'_>) -> Result<Size, Error>
     let for_system =
         fields.get(&["memspeclimit"]).map(|field| field.number(notes, 0, MOST_MEMORY >> 20)).transpose()?;
     let megabytes = real.unwrap_or(DEFAULT_MEMORY).saturating_sub(for_system.unwrap_or(0)).max(1);
-    let features = fields.get(&["availablefeatures", "features", "feature"]);
+    let resources = fields.get(&["gres"]).map(|field| field.short(notes)).transpose()?;
     Ok(Size {
         cpus,
         memory: memory.then_some(megabytes << 20),
-        resources: fields.get(&["gres"]).and_then(|field| gres(&field.value)),
-        features: features.map(|field| field.value.clone()),
+        resources: resources.and_then(gres),
+        features: features(fields, notes)?.map(str::to_owned),
         weight: fields.number(&["weight"], notes)?.unwrap_or(1),
     })
 }

@@ -1,13 +1,14 @@
 //! The partitions: lines `PartitionName=` of `slurm.conf`, and `partitions.txt`, the output of `scontrol show partition`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use resched_sim::Ms;
 
 use super::super::xml::{Notes, Place};
 use super::fields::{Budget, Field, Fields};
 use super::nodes::Nodes;
-use super::units::MINUTE;
+use super::units::{MINUTE, is_nothing};
 use crate::error::Error;
 use crate::queues::slurm::Partition;
 
@@ -15,7 +16,7 @@ use crate::queues::slurm::Partition;
 #[derive(Debug, Default)]
 pub(super) struct Partitions {
     defaults: Fields,
-    all: Vec<(String, Fields)>,
+    all: Vec<(String, Arc<Fields>)>,
     places: BTreeMap<String, usize>,
     node_sets: BTreeMap<String, Fields>,
     /// The last one that was declared the default.
@@ -24,30 +25,49 @@ pub(super) struct Partitions {
 
 impl Partitions {
     /// Adds a line of `slurm.conf`. Its first pair is the name, or names.
-    pub(super) fn line(&mut self, place: &Place, pairs: &[(String, String)]) {
-        let Some(((_, names), rest)) = pairs.split_first() else { return };
+    pub(super) fn line(
+        &mut self,
+        place: &Place,
+        pairs: &[(String, String)],
+        notes: &mut Notes<'_>,
+    ) -> Result<(), Error> {
+        let Some(((key, names), rest)) = pairs.split_first() else { return Ok(()) };
+        let fields = fields(place, rest, &self.defaults, notes);
         if names.eq_ignore_ascii_case("default") {
-            self.defaults = Fields::of(place, rest, &self.defaults);
-            return;
+            self.defaults = fields;
+            return Ok(());
         }
+        let fields = Arc::new(fields);
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            self.add(name, Fields::of(place, rest, &self.defaults));
+            self.add(name, Arc::clone(&fields));
+            if self.all.len() > MOST {
+                return Err(notes.wrong(place, key, format!("at most {MOST} partitions"), name));
+            }
         }
+        Ok(())
     }
 
     /// Adds a partition that `scontrol` printed. Its first pair is the name.
-    pub(super) fn live(&mut self, place: &Place, pairs: &[(String, String)]) {
-        if let Some(((_, name), rest)) = pairs.split_first() {
-            self.add(name, Fields::of(place, rest, &Fields::default()));
+    pub(super) fn live(
+        &mut self,
+        place: &Place,
+        pairs: &[(String, String)],
+        notes: &mut Notes<'_>,
+    ) -> Result<(), Error> {
+        let Some(((key, name), rest)) = pairs.split_first() else { return Ok(()) };
+        self.add(name, Arc::new(fields(place, rest, &Fields::default(), notes)));
+        if self.all.len() > MOST {
+            return Err(notes.wrong(place, key, format!("at most {MOST} partitions"), name));
         }
+        Ok(())
     }
 
-    fn add(&mut self, name: &str, fields: Fields) {
+    fn add(&mut self, name: &str, fields: Arc<Fields>) {
         if fields.is_yes("default") {
             self.default = Some(name.to_owned());
         }
         match self.places.get(name).and_then(|&place| self.all.get_mut(place)) {
-            Some((_, known)) => known.lay_over(fields),
+            Some((_, known)) => Arc::make_mut(known).lay_over(Arc::unwrap_or_clone(fields)),
             None => {
                 self.places.insert(name.to_owned(), self.all.len());
                 self.all.push((name.to_owned(), fields));
@@ -58,7 +78,8 @@ impl Partitions {
     /// Adds a line `NodeSet=`.
     pub(super) fn node_set(&mut self, place: &Place, pairs: &[(String, String)]) {
         if let Some(((_, name), rest)) = pairs.split_first() {
-            self.node_sets.insert(name.clone(), Fields::of(place, rest, &Fields::default()));
+            let known = |name: &str| ["nodes", "feature"].into_iter().find(|known| *known == name);
+            self.node_sets.insert(name.clone(), Fields::of(place, rest, &Fields::default(), known, |_| {}));
         }
     }
 
@@ -96,9 +117,7 @@ impl Partitions {
                 all.append(&mut budget.expand(own, notes)?);
             }
             if let Some(feature) = set.get(&["feature"]) {
-                let mut own = nodes.with_feature(feature.value.trim());
-                budget.spend(own.len(), feature, notes)?;
-                all.append(&mut own);
+                all.append(&mut nodes.with_feature(feature, budget, notes)?);
             }
         }
         Ok(all)
@@ -106,12 +125,16 @@ impl Partitions {
 }
 
 /// A partition by its settings, without its nodes.
-fn partition(name: &str, fields: &Fields, notes: &mut Notes<'_>) -> Result<Partition, Error> {
+fn partition(name: &str, fields: &Fields, notes: &Notes<'_>) -> Result<Partition, Error> {
     let time = |name: &str, unit: Ms| {
         let time = fields.get(&[name]).map(|field| field.time(notes, unit)).transpose()?;
         Ok::<_, Error>(time.flatten())
     };
-    let word = |name: &str| fields.get(&[name]).map(|field| field.value.to_lowercase());
+    let text = |name: &str| {
+        let text = fields.get(&[name]).map(|field| field.short(notes)).transpose()?;
+        Ok::<_, Error>(text.map(str::to_owned))
+    };
+    let word = |name: &str| Ok::<_, Error>(text(name)?.map(|text| text.to_lowercase()));
     let usual = Partition::default();
     let partition = Partition {
         name: name.to_owned(),
@@ -119,46 +142,56 @@ fn partition(name: &str, fields: &Fields, notes: &mut Notes<'_>) -> Result<Parti
         job_factor: fields.number(&["priorityjobfactor", "priority"], notes)?.unwrap_or(usual.job_factor),
         max_time: time("maxtime", MINUTE)?,
         default_time: time("defaulttime", MINUTE)?,
-        over_time_limit: time("overtimelimit", MINUTE)?,
+        over_time_limit: fields.get(&["overtimelimit"]).map(|field| over_time(field, notes)).transpose()?,
         grace_time: time("gracetime", 1_000)?.unwrap_or(usual.grace_time),
-        qos: fields.get(&["qos"]).map(|field| field.value.clone()),
-        preempt_mode: word("preemptmode"),
+        qos: text("qos")?,
+        preempt_mode: word("preemptmode")?,
         min_nodes: fields.number(&["minnodes"], notes)?.unwrap_or(usual.min_nodes),
         max_nodes: fields.number(&["maxnodes"], notes)?,
         max_cpus_per_node: fields.number(&["maxcpuspernode"], notes)?,
-        exclusive: is_exclusive(fields, notes),
+        exclusive: fields.get(&OVERSUBSCRIBE).is_some_and(|field| field.value.eq_ignore_ascii_case("exclusive")),
         least_loaded: fields.is_yes("lln"),
-        is_up: word("state").is_none_or(|state| ["up", "drain"].contains(&state.as_str())),
+        is_up: word("state")?.is_none_or(|state| ["up", "drain"].contains(&state.as_str())),
         ..usual
     };
     Ok(partition)
 }
 
-/// Whether jobs have their nodes to themselves. That several jobs may share a processor is named.
-fn is_exclusive(fields: &Fields, notes: &mut Notes<'_>) -> bool {
-    let Some(field) = fields.get(&["oversubscribe", "shared"]) else { return false };
-    let word = field.value.to_lowercase();
-    if !["no", "exclusive", "yes:1", "force:1"].contains(&word.as_str()) {
-        notes.unsupported(&field.place, &field.name, "a processor has one job at a time");
-    }
-    word == "exclusive"
+/// How long a job may run beyond its limit, ms.
+fn over_time(field: &Field, notes: &Notes<'_>) -> Result<Ms, Error> {
+    Ok(field.time(notes, MINUTE)?.unwrap_or(Ms::MAX))
 }
 
-/// What [`partition`] reads, and what has nothing to do with scheduling.
+/// The most partitions. A real site has some ten.
+const MOST: usize = 10_000;
+/// How jobs share nodes, by its name and its old name.
+const OVERSUBSCRIBE: [&str; 2] = ["oversubscribe", "shared"];
+
+/// The settings of a line that are known, over others. The rest is named.
+fn fields(place: &Place, pairs: &[(String, String)], defaults: &Fields, notes: &mut Notes<'_>) -> Fields {
+    let known = |name: &str| {
+        let names = READ.iter().chain(UNREAD.iter().map(|(name, ..)| name));
+        names.copied().find(|known| *known == name)
+    };
+    let name = |name: &str| {
+        if !ELSEWHERE.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            notes.unsupported(place, name, "resched does not know it");
+        }
+    };
+    Fields::of(place, pairs, defaults, known, name)
+}
+
+/// What [`partition`] reads.
 const READ: &[&str] = &[
-    "cpubind",
     "default",
     "defaulttime",
-    "disablerootjobs",
     "gracetime",
-    "hidden",
     "lln",
     "maxcpuspernode",
     "maxnodes",
     "maxtime",
     "minnodes",
     "nodes",
-    "nodesets",
     "oversubscribe",
     "overtimelimit",
     "preemptmode",
@@ -168,10 +201,9 @@ const READ: &[&str] = &[
     "qos",
     "shared",
     "state",
-    "totalcpus",
-    "totalnodes",
-    "tres",
 ];
+/// What has nothing to do with scheduling, or follows from the rest.
+const ELSEWHERE: [&str; 7] = ["cpubind", "disablerootjobs", "hidden", "nodesets", "totalcpus", "totalnodes", "tres"];
 
 const WHO: &str = "a replay does not check who may submit";
 const ASKED: &str = "the log says what each job asked for";
@@ -209,12 +241,18 @@ const UNREAD: &[(&str, &[&str], &str)] = &[
 
 /// Names the settings that have no effect.
 fn name_unread(fields: &Fields, notes: &mut Notes<'_>) {
-    for (name, field) in fields.all().filter(|(name, _)| !READ.contains(name)) {
-        let value = field.value.to_lowercase();
-        match UNREAD.iter().find(|(known, ..)| *known == name) {
-            Some((_, neutral, _)) if neutral.contains(&value.as_str()) || super::units::is_nothing(&value) => {}
-            Some((.., why)) => notes.unsupported(&field.place, &field.name, why),
-            None => notes.unsupported(&field.place, &field.name, "resched does not know it"),
+    for (name, field) in fields.all() {
+        let is = |word: &&str| field.value.eq_ignore_ascii_case(word);
+        let found = UNREAD.iter().find(|(known, ..)| *known == name);
+        if let Some((.., why)) = found.filter(|(_, neutral, _)| !neutral.iter().any(is) && !is_nothing(&field.value)) {
+            notes.unsupported(&field.place, &field.name, why);
         }
+    }
+    let shares_nothing = ["no", "exclusive", "yes:1", "force:1"];
+    let shared = fields.get(&OVERSUBSCRIBE);
+    if let Some(field) =
+        shared.filter(|field| !shares_nothing.iter().any(|word| field.value.eq_ignore_ascii_case(word)))
+    {
+        notes.unsupported(&field.place, &field.name, "a processor has one job at a time");
     }
 }

@@ -117,8 +117,13 @@ fn implied(word: &str) -> &'static [&'static str] {
     }
 }
 
+/// To how many unknown settings the nearest known one is looked for.
+const MOST_COMPARED: usize = 100;
+
 /// Names those that no policy has a parameter for. `names` are those that were put.
 pub(in crate::site) fn name_the_rest(names: &BTreeSet<String>, properties: &Properties, notes: &mut Notes<'_>) {
+    let all = all_names();
+    let mut unknown = 0;
     for Property { name, value, place } in properties.unknown().filter(|property| names.contains(&property.name)) {
         match key_of(name) {
             Some(key) => {
@@ -127,7 +132,9 @@ pub(in crate::site) fn name_the_rest(names: &BTreeSet<String>, properties: &Prop
                 }
             }
             None => {
-                let why = format!("resched does not know it{}", nearest(name, all_names().iter().map(String::as_str)));
+                unknown += 1;
+                let near = (unknown <= MOST_COMPARED).then(|| nearest(name, all.iter().map(String::as_str)));
+                let why = format!("resched does not know it{}", near.unwrap_or_default());
                 notes.unsupported(place, name, &why);
             }
         }
@@ -145,7 +152,7 @@ fn key_of(name: &str) -> Option<&'static Key> {
 }
 
 /// The names of all settings and options.
-pub(super) fn all_names() -> Vec<String> {
+fn all_names() -> Vec<String> {
     let options = |key: &Key| match key.kind {
         Kind::Options(options) | Kind::Few(options) => {
             options.iter().map(|option| format!("{}.{}", key.name, option.name)).collect()

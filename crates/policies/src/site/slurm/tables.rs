@@ -102,12 +102,13 @@ pub(super) fn associations(
         if own.user.is_some() {
             own.parent = Some(own.account.clone());
         } else if own.account != ROOT {
+            super::check_name(&own.account, place, notes)?;
             above.retain(|(other, _)| *other < depth);
             let by_depth = above.last().map(|(_, account)| account.clone());
             own.parent = own.parent.or(by_depth).or(Some(ROOT.to_owned()));
             above.push((depth, own.account.clone()));
         }
-        slurm.add(own, place);
+        slurm.add(own, place, notes)?;
     }
     let accounts = slurm.conf.associations.iter().filter(|own| own.user.is_none() && own.account != ROOT).count();
     if !knows_parents && accounts > 1 {
