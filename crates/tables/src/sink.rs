@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::Error;
+use crate::clock::Zone;
 use crate::engine::{RunEngine, System};
 use crate::model::{JobRecord, NodeRow, TaskRecord};
 
@@ -59,6 +60,11 @@ pub trait Sink {
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false
+    }
+
+    /// The zone of the times that a source gives without one (`--timezone`).
+    fn zone(&self) -> Zone {
+        Zone::default()
     }
 }
 
