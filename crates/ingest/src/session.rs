@@ -480,6 +480,11 @@ impl Sink for FileSink<'_, '_> {
         self.session.machines.report(node);
     }
 
+    fn used_node(&mut self, node: NodeRow) {
+        self.session.yielded += 1;
+        self.session.machines.report_used(node);
+    }
+
     fn skip(&mut self, cause: &str, n: u64) {
         self.session.skip(cause, n);
     }

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use resched_ingest::{Options, ingest_into};
+use resched_ingest::export::export;
+use resched_ingest::{Options, ingest, ingest_into};
 use resched_tables::model::{JobRecord, Outcome};
 use resched_tables::sink::Collected;
 use resched_tables::store::Manifest;
@@ -270,4 +271,27 @@ fn what_was_asked_for_gives_the_shape() {
     let mixed = shapes("mixed");
     assert_eq!(mixed["135"], (4, 1, Some(1), None), "-N1 -n4");
     assert_eq!(mixed["111"], (3, 8, Some(3), None), "-n 24 --gres=gpu:1 on three nodes");
+}
+
+/// Another program made a file in the Standard Workload Format of each run.
+#[test]
+fn a_list_goes_to_swf_as_another_program_writes_it() {
+    let Some(truth) = truth() else { return };
+    for run in RUNS {
+        let folder = tempfile::tempdir().unwrap();
+        let [trace, file] = ["trace", "log.swf"].map(|name| folder.path().join(name));
+        ingest(&[truth.join(run).join("sacct-all.txt.gz")], &trace, &Options::default(), &mut ()).unwrap();
+        export(&trace, "swf", &file).unwrap();
+        // Wait, run time, processors, and those that were asked for with the time. `mixed` was converted with other rules.
+        let jobs = |text: &str| -> Vec<Vec<String>> {
+            let lines = text.lines().filter(|line| !line.starts_with(';'));
+            lines.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+        };
+        let theirs = jobs(&std::fs::read_to_string(truth.join(run).join("pool.swf")).unwrap());
+        let ours = jobs(&std::fs::read_to_string(&file).unwrap());
+        let of = |job: &Vec<String>| [2, 3, 4, 7, 8].map(|field| job[field].clone());
+        if run != "mixed" {
+            assert_eq!(ours.iter().map(of).collect::<Vec<_>>(), theirs.iter().map(of).collect::<Vec<_>>(), "{run}");
+        }
+    }
 }

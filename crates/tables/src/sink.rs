@@ -28,6 +28,11 @@ pub trait Sink {
     /// Takes a machine event. The same event may come more than once; the first counts.
     fn node(&mut self, node: NodeRow);
 
+    /// Takes a machine that is as large as its use shows. If it comes more than once, the most processor counts.
+    fn used_node(&mut self, node: NodeRow) {
+        self.node(node);
+    }
+
     /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
     fn skip(&mut self, cause: &str, n: u64);
 

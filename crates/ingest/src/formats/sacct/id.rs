@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Bounds a folded array: the largest `MaxArraySize` that Slurm allows is 4,000,001, and few sites have more than this.
-pub(crate) const MOST_PENDING: usize = 100_000;
+/// Bounds a folded array: the largest `MaxArraySize` that Slurm allows is 4,000,001, and few arrays have more than this.
+pub(crate) const MOST_PENDING: usize = 20_000;
 
 /// The id of a job. Jobs sort by the number that `sbatch` printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

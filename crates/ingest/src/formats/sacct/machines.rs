@@ -81,7 +81,7 @@ impl Machines {
         sink.skip("machine-sized-by-its-use", hosts.len() as u64);
         for (host, cpus) in hosts {
             let cpu = Some(i64::from(cpus) * PROCESSOR);
-            sink.node(NodeRow { host: host.to_owned(), cpu, ..NodeRow::default() });
+            sink.used_node(NodeRow { host: host.to_owned(), cpu, ..NodeRow::default() });
         }
     }
 }

@@ -57,6 +57,7 @@ pub(crate) use self::id::MOST_PENDING;
 pub(crate) use self::jobs::{MOST_JOBS, MOST_TEXT};
 pub(crate) use self::json::MAX_OBJECT;
 pub(crate) use self::machines::MOST_HOSTS;
+pub use self::record::FRAMEWORK;
 pub(crate) use self::text::MAX_LINE;
 
 use self::header::Header;

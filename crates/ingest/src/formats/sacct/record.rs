@@ -9,7 +9,7 @@ use super::machines::{Machines, PROCESSOR, hosts};
 use super::shape::{self, Shape, World};
 
 /// The framework of such a job in the jobs table.
-pub(super) const FRAMEWORK: &str = "slurm";
+pub const FRAMEWORK: &str = "slurm";
 
 /// Makes the rows of jobs.
 pub(super) struct Records<'a> {

@@ -20,7 +20,7 @@ use super::values::{Memory, count, duration, whole};
 /// The longest line. Only command lines, comments and TRES are long.
 pub(crate) const MAX_LINE: usize = 1 << 20;
 /// A free text may have line breaks, as in `sbatch --wrap`, but not more.
-const MOST_BREAKS: usize = 1_000;
+const MOST_BREAKS: usize = 200;
 
 /// Reads a list into `jobs`.
 pub(super) fn read(
