@@ -47,6 +47,7 @@ targets! {
     sls = "sls",
     sls_nodes = "sls-nodes",
     yarn_apps = "yarn-apps",
+    sacct = "sacct",
     google2011 = "google2011",
     google2019 = "google2019",
     alibaba2018 = "alibaba2018",

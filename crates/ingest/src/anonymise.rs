@@ -7,7 +7,8 @@
 //! |---|---|
 //! | job ids, also in the dependencies of other jobs | `job_<hash>` |
 //! | task ids | `task_<job's hash>_m_000004` if the id gives kind and number in this way, else `task_<job's hash>_t<place in the job>` |
-//! | names of jobs, users, groups, hosts, stages, counters and their groups | `<hash>` |
+//! | names of jobs, users, groups, qualities of service, hosts, stages, counters and their groups | `<hash>` |
+//! | features, and the names of licences and other resources | name by name, as `<hash>`; counts and the marks between features stay |
 //! | queues and racks | part by part (`root.a.b`, `/room/rack`), so that the hierarchy stays; a part is hashed with those above it |
 //! | frameworks | `<hash>`, unless a reader of resched gives the name |
 //! | the owner of an executor in `nodes`, and the applications of the manifest | as the group of their jobs |
@@ -21,6 +22,8 @@
 //! Jobs are sorted by submission, and jobs of one instant by pseudonym. Machines are sorted by pseudonym. So the order
 //! reveals nothing about names. Replays break ties by names, so a replay of the new trace is like a replay of the old
 //! one with other draws.
+
+mod lists;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,7 +54,7 @@ const OWN_WORDS: [&str; 3] = ["default", "root", "default-rack"];
 const YARN_QUEUE: &str = "spark.yarn.queue";
 const POOL: &str = "spark.scheduler.pool";
 /// Frameworks whose names the readers of resched give.
-const FRAMEWORKS: [&str; 5] = ["mapreduce", "spark", "tez", "swf", "gwf"];
+const FRAMEWORKS: [&str; 6] = ["mapreduce", "spark", "tez", "swf", "gwf", "slurm"];
 
 /// The kind of thing that has a name. Two names of a kind have the same pseudonym if and only if they are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,6 +71,9 @@ enum Kind {
     Rack = 9,
     Counter = 10,
     Source = 11,
+    Qos = 12,
+    Feature = 13,
+    Resource = 14,
 }
 
 /// The secret from which pseudonyms are made.
@@ -208,6 +214,9 @@ impl Names<'_> {
             (Kind::Queue, &mut job.queue),
             (Kind::Group, &mut job.group),
             (Kind::Framework, &mut job.framework),
+            (Kind::Qos, &mut job.qos),
+            (Kind::Feature, &mut job.features),
+            (Kind::Resource, &mut job.licenses),
         ] {
             self.replace(kind, text);
         }
@@ -246,6 +255,7 @@ impl Names<'_> {
         let old = std::mem::replace(&mut task.task_id, task_id.clone());
         task.job_id.clone_from(&job_id);
         self.replace(Kind::Stage, &mut task.stage);
+        self.replace(Kind::Resource, &mut task.resources);
         for stage in &mut task.depends_on {
             *stage = self.kept(Kind::Stage, stage);
         }
@@ -268,6 +278,8 @@ impl Names<'_> {
         node.host = self.kept(Kind::Host, &node.host);
         self.replace(Kind::Rack, &mut node.rack);
         self.replace(Kind::Group, &mut node.group);
+        self.replace(Kind::Feature, &mut node.features);
+        self.replace(Kind::Resource, &mut node.resources);
         node
     }
 
@@ -303,6 +315,8 @@ impl Names<'_> {
         let name = match kind {
             Kind::Rack => self.parts(kind, text, '/'),
             Kind::Queue => self.parts(kind, text, '.'),
+            Kind::Feature => self.words(kind, text),
+            Kind::Resource => self.resources(text),
             Kind::Framework if FRAMEWORKS.contains(&text) => text.to_owned(),
             _ => self.hash(kind, text),
         };

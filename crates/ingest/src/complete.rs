@@ -192,9 +192,10 @@ pub(super) fn bound_texts(record: &mut JobRecord) -> Option<u64> {
     if job.job_id.len() > LONGEST_ID || tasks.iter().any(|task| task.task.task_id.len() > LONGEST_ID) {
         return None;
     }
-    [&mut job.name, &mut job.user, &mut job.queue].into_iter().for_each(&mut clip);
+    [&mut job.name, &mut job.user, &mut job.queue, &mut job.group].into_iter().for_each(&mut clip);
+    [&mut job.qos, &mut job.features, &mut job.licenses].into_iter().for_each(&mut clip);
     for TaskRecord { task, splits, attempts } in tasks {
-        clip(&mut task.stage);
+        [&mut task.stage, &mut task.resources].into_iter().for_each(&mut clip);
         for split in splits {
             [&mut split.host, &mut split.rack].into_iter().for_each(&mut clip);
         }

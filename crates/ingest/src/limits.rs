@@ -4,7 +4,8 @@ use resched_objects::{LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS};
 use resched_tables::limits::Limit;
 
 use crate::formats::{
-    conf_xml, csv, google2019, gwf, jhist, rumen, sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
+    conf_xml, csv, google2019, gwf, jhist, rumen, sacct, sls, spark, swf, swim, tables, text_history, topology,
+    yarn_apps,
 };
 use crate::{FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_SETTINGS};
 
@@ -36,6 +37,20 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("line of a SWIM workload", swim::MAX_LINE, SKIPPED),
     Limit::bytes("line of an SWF log", swf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("row of a list by sacct (text)", sacct::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("job of a list by sacct (JSON)", sacct::MAX_OBJECT as u64, SKIPPED),
+    Limit::number(
+        "jobs of a list by sacct",
+        sacct::MOST_JOBS as u64,
+        "The list is refused. Write one for each part of the time.",
+    ),
+    Limit::bytes("different texts of such a list", sacct::MOST_TEXT as u64, "The list is refused."),
+    Limit::number(
+        "tasks of an array that have no id yet",
+        sacct::MOST_PENDING as u64,
+        "The rest is left out and counted.",
+    ),
+    Limit::number("nodes of a job in such a list", sacct::MOST_HOSTS as u64, "Its nodes are not looked at; counted."),
     Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
     Limit::bytes("preferred hosts beside a Spark log, in memory", spark::MOST_PREFERRED as u64, SKIPPED),
     Limit::number("objects below an address of an object store", MOST_OBJECTS as u64, "The address is refused."),

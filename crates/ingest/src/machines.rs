@@ -1,6 +1,6 @@
 //! The machines of a trace: those of a topology, and those that are seen in histories.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use resched_tables::model::{JobRecord, NodeChange, NodeRow};
@@ -13,7 +13,8 @@ type Happened = (String, Option<String>, Option<i64>, NodeChange);
 #[derive(Default)]
 pub(super) struct Machines {
     reported: Vec<NodeRow>,
-    reported_events: BTreeSet<Happened>,
+    /// The events, and the place of each row.
+    reported_events: BTreeMap<Happened, usize>,
     /// The racks that each host was seen in.
     seen: HashMap<String, BTreeSet<String>>,
     /// The first and the last time of the jobs.
@@ -23,9 +24,27 @@ pub(super) struct Machines {
 impl Machines {
     /// Takes a row of a source. If an event comes again, the first counts.
     pub(super) fn report(&mut self, node: NodeRow) {
-        if self.reported_events.insert((node.host.clone(), node.group.clone(), node.time, node.event)) {
+        self.place(node);
+    }
+
+    /// Takes a row about a machine that is as large as its use in a source shows. If it comes again, the most processor counts.
+    pub(super) fn report_used(&mut self, node: NodeRow) {
+        let cpu = node.cpu;
+        let place = self.place(node);
+        if let Some(known) = self.reported.get_mut(place) {
+            known.cpu = known.cpu.max(cpu);
+        }
+    }
+
+    /// The place of the row about this event, which is added if it is new.
+    fn place(&mut self, node: NodeRow) -> usize {
+        let next = self.reported.len();
+        let event = (node.host.clone(), node.group.clone(), node.time, node.event);
+        let place = *self.reported_events.entry(event).or_insert(next);
+        if place == next {
             self.reported.push(node);
         }
+        place
     }
 
     /// Whether a source listed machines.
@@ -168,6 +187,16 @@ mod tests {
         }
         assert_eq!(machines.outside(), 3, "lone, b and c");
         assert_eq!(rows(machines), [row(None, "t2"), row(None, "t1")]);
+    }
+
+    #[test]
+    fn of_a_machine_that_is_sized_by_its_use_the_largest_counts() {
+        let mut machines = Machines::default();
+        for (host, cpu) in [("a", 3_000), ("b", 1_000), ("a", 5_000), ("a", 4_000)] {
+            machines.report_used(NodeRow { host: host.to_owned(), cpu: Some(cpu), ..NodeRow::default() });
+        }
+        let rows: Vec<_> = machines.into_rows().into_iter().map(|row| (row.host, row.cpu)).collect();
+        assert_eq!(rows, [("a".to_owned(), Some(5_000)), ("b".to_owned(), Some(1_000))]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use resched_tables::Error;
+use resched_tables::clock::Zone;
 use resched_tables::model::{JobRow, NodeRow};
 use resched_tables::sink::Tasks;
 use resched_workload::synthesise::{MADE, MADE_NODES, Rules, Synthesiser, TooLarge};
@@ -25,6 +26,8 @@ pub struct Options {
     /// The size of the facts that are put together at once (bytes), by default 16 MiB. Event tables with more than
     /// twice as many bytes of facts are written in parts of about this size.
     pub partition_bytes: Option<NonZeroU64>,
+    /// The zone of the times that a source gives without one (Slurm's `sacct`). By default UTC.
+    pub timezone: Zone,
 }
 
 impl Options {

@@ -24,6 +24,7 @@ use super::timed;
 use super::trackers::Trackers;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS, text_history};
 use resched_tables::Error;
+use resched_tables::clock::Zone;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow};
 use resched_tables::sink::{Sink, Tasks};
@@ -479,6 +480,11 @@ impl Sink for FileSink<'_, '_> {
         self.session.machines.report(node);
     }
 
+    fn used_node(&mut self, node: NodeRow) {
+        self.session.yielded += 1;
+        self.session.machines.report_used(node);
+    }
+
     fn skip(&mut self, cause: &str, n: u64) {
         self.session.skip(cause, n);
     }
@@ -513,5 +519,9 @@ impl Sink for FileSink<'_, '_> {
 
     fn wants_counters(&self) -> bool {
         self.session.options.counters
+    }
+
+    fn zone(&self) -> Zone {
+        self.session.options.timezone
     }
 }

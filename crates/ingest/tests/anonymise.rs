@@ -35,9 +35,10 @@ fn texts(trace: &Path) -> BTreeSet<String> {
     let mut texts: BTreeSet<Option<String>> = BTreeSet::new();
     for JobRecord { job, tasks, counters } in records(trace) {
         texts.extend([Some(job.job_id), job.name, job.user, job.queue, job.group]);
+        texts.extend([job.qos, job.features, job.licenses]);
         texts.extend(job.depends_on.into_iter().map(Some));
         for task in tasks {
-            texts.extend([Some(task.task.task_id), task.task.stage]);
+            texts.extend([Some(task.task.task_id), task.task.stage, task.task.resources]);
             texts.extend(task.splits.into_iter().flat_map(|row| [row.host, row.rack]));
             texts.extend(task.attempts.into_iter().flat_map(|row| [row.host, row.rack, row.error]));
         }
@@ -46,7 +47,7 @@ fn texts(trace: &Path) -> BTreeSet<String> {
     let trace = Trace::open(trace).unwrap();
     for row in trace.rows::<resched_tables::model::NodeRow>().unwrap() {
         let row = row.unwrap();
-        texts.extend([Some(row.host), row.rack]);
+        texts.extend([Some(row.host), row.rack, row.resources, row.features]);
     }
     for source in &trace.manifest().sources {
         texts.extend([Some(source.path.clone()), Some(source.sha256.clone())]);
@@ -75,10 +76,11 @@ fn assert_without_names(before: &Path, after: &Path) {
 fn shape(mut record: JobRecord) -> JobRecord {
     let job = &mut record.job;
     (job.job_id, job.name, job.user, job.queue, job.group) = Default::default();
+    (job.qos, job.features, job.licenses) = Default::default();
     job.depends_on.iter_mut().for_each(String::clear);
     for task in &mut record.tasks {
         let row = &mut task.task;
-        (row.job_id, row.task_id, row.stage) = Default::default();
+        (row.job_id, row.task_id, row.stage, row.resources) = Default::default();
         row.depends_on.iter_mut().for_each(String::clear);
         for row in &mut task.splits {
             (row.task_id, row.host, row.rack) = Default::default();
@@ -104,6 +106,22 @@ fn assert_same_shape(before: &Path, after: &Path) {
     assert_eq!(rows(before), rows(after));
     let submits: Vec<_> = records(after).into_iter().map(|record| record.job.submit).collect();
     assert!(submits.is_sorted());
+}
+
+/// Jobs of Slurm have features, licences, resources and a quality of service besides.
+#[test]
+fn jobs_of_slurm_keep_their_shape_and_none_of_their_names() {
+    let Some(traces) = support::real_traces() else { return };
+    let list = traces.join("../truth/slurm/mixed/sacct-all.txt.gz");
+    if !list.is_file() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let (before, after) = anonymised(dir.path(), &[list]);
+    let has = |word: &str| texts(&before).iter().any(|text| text.contains(word));
+    assert!(has("license/lic=1") && has("gres/gpu=1") && has("normal"));
+    assert_without_names(&before, &after);
+    assert_same_shape(&before, &after);
 }
 
 #[test]

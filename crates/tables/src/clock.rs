@@ -5,6 +5,8 @@
 //!                       what a trace covers, a zone ───┴─▶ Span, in ms of the trace's clock
 //! ```
 
+mod local;
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::UNIX_EPOCH;

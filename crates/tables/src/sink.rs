@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::Error;
+use crate::clock::Zone;
 use crate::engine::{RunEngine, System};
 use crate::model::{JobRecord, NodeRow, TaskRecord};
 
@@ -26,6 +27,11 @@ pub trait Sink {
 
     /// Takes a machine event. The same event may come more than once; the first counts.
     fn node(&mut self, node: NodeRow);
+
+    /// Takes a machine that is as large as its use shows. If it comes more than once, the most processor counts.
+    fn used_node(&mut self, node: NodeRow) {
+        self.node(node);
+    }
 
     /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
     fn skip(&mut self, cause: &str, n: u64);
@@ -59,6 +65,11 @@ pub trait Sink {
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false
+    }
+
+    /// The zone of the times that a source gives without one (`--timezone`).
+    fn zone(&self) -> Zone {
+        Zone::default()
     }
 }
 

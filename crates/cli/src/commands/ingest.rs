@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use resched_ingest::tables::unfinished;
 use resched_ingest::{Options, Part, TaskMaker, ingest, split};
 use resched_replay::Threads;
+use resched_tables::clock::Zone;
 use resched_tables::store::MANIFEST;
 use resched_tables::toml_file::explain_toml;
 use resched_tables::whole;
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// The format of all files. `auto` detects it from each file's content.
     #[arg(long, default_value = "auto")]
     format: String,
+    /// The zone of times without one, as `sacct` prints them: `UTC`, a distance such as `+02:00`, or a place such as `Europe/Berlin`.
+    #[arg(long, value_name = "ZONE", default_value_t, allow_hyphen_values = true)]
+    timezone: Zone,
     /// Keep all job and task counters, in the table `counters`.
     #[arg(long)]
     counters: bool,
@@ -91,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         tasks: Some(TaskMaker::synthesiser(&rules(args)?, args.seed)?),
         threads: args.threads.map(Threads::count),
         partition_bytes: args.partition_bytes,
+        timezone: args.timezone,
     };
     let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, MANIFEST) };
     if args.engine == Engine::Dask {

@@ -176,7 +176,7 @@ fn job<'a>(record: &'a JobRecord, output: &mut Output<'_>) -> Job<'a> {
 }
 
 /// Columns of a job that have no field, and whether this job has a value there.
-fn unsayable(row: &JobRow) -> [(&'static str, bool); 9] {
+fn unsayable(row: &JobRow) -> [(&'static str, bool); 13] {
     [
         ("jobs.priority_number", row.priority_number.is_some()),
         ("jobs.scheduling_class", row.scheduling_class.is_some()),
@@ -187,6 +187,10 @@ fn unsayable(row: &JobRow) -> [(&'static str, bool); 9] {
         ("jobs.requested_memory", row.requested_memory.is_some()),
         ("jobs.requested_time", row.requested_time.is_some()),
         ("jobs.depends_on", !row.depends_on.is_empty()),
+        ("jobs.eligible", row.eligible.is_some()),
+        ("jobs.qos", row.qos.is_some()),
+        ("jobs.features", row.features.is_some()),
+        ("jobs.licenses", row.licenses.is_some()),
     ]
 }
 
@@ -212,6 +216,9 @@ fn task<'a>(
     output.lost("tasks.cpu_request", row.cpu_request.is_some());
     output.lost("tasks.instances", row.instances.is_some());
     output.lost("tasks.gang", row.gang.is_some());
+    output.lost("tasks.resources", row.resources.is_some());
+    output.lost("tasks.machines", row.machines.is_some());
+    output.lost("tasks.exclusive", row.exclusive.is_some());
     output.lost("tasks.outcome", matches!(row.outcome, Outcome::Lost | Outcome::Evicted));
     output.lost("splits.bytes", reported.splits.iter().any(|split| split.bytes.is_some()));
     Task {

@@ -4,12 +4,13 @@
 //! such job ids. The header lists the names. Times since the epoch become seconds since the first submission, which the
 //! header holds as `UnixStartTime`. A wait that the trace does not give is −1. A job of several tasks becomes one job. From its launch to its end, it holds as
 //! many processors as its attempts held at once at most. It is counted as `job-of-several-tasks`. An attempt of a replay holds the
-//! processors that the replay held for it, rounded up; any other holds one for each instance of its task. The tables do not
+//! processors that the replay held for it, rounded up; any other holds one for each instance of its task, or under Slurm the CPUs of each. The tables do not
 //! hold think times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Output, Target};
+use crate::formats::sacct;
 use crate::formats::swf::{FRAMEWORK, UNIX_START_TIME};
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind};
@@ -241,6 +242,8 @@ impl Held {
                 // A job of a parallel machine may lack the number. Any other task has one processor.
                 let is_own = record.job.framework.as_deref() == Some(FRAMEWORK);
                 let processors = task.task.instances.or((!is_own).then_some(1));
+                let each = whole_processors(&record.job, task.task.cpu_request).unwrap_or(1);
+                let processors = processors.and_then(|instances| instances.checked_mul(each));
                 let per_processor = |all: i64| all.checked_div(processors.unwrap_or(1));
                 let attempt = task.attempts.first();
                 let own = |of: fn(&AttemptRow) -> Option<i64>| attempt.and_then(of).and_then(per_processor);
@@ -256,6 +259,12 @@ impl Held {
             }
         }
     }
+}
+
+/// The processors of an instance, in a log whose instances have several.
+fn whole_processors(job: &JobRow, cpu_request: Option<i64>) -> Option<i64> {
+    let is_of_slurm = job.framework.as_deref() == Some(sacct::FRAMEWORK);
+    cpu_request.filter(|cpu| is_of_slurm && *cpu > 0 && cpu % PROCESSOR == 0).map(|cpu| cpu / PROCESSOR)
 }
 
 /// The most processors that the attempts of a job held at the same time.
@@ -287,6 +296,10 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
     output.lost("jobs.framework", !is_own && row.framework.is_some());
     output.lost("jobs.priority", row.priority.is_some() || row.priority_number.is_some());
     output.lost("jobs.scheduling_class", row.scheduling_class.is_some());
+    output.lost("jobs.eligible", row.eligible.is_some());
+    output.lost("jobs.qos", row.qos.is_some());
+    output.lost("jobs.features", row.features.is_some());
+    output.lost("jobs.licenses", row.licenses.is_some());
     output.lost("jobs.input_bytes", row.input_bytes.is_some());
     output.lost("jobs.shuffle_bytes", row.shuffle_bytes.is_some());
     output.lost("jobs.output_bytes", row.output_bytes.is_some());
@@ -294,7 +307,11 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
     for task in &record.tasks {
         output.lost("tasks.kind", task.task.kind != TaskKind::Other);
         output.lost("tasks.stage", task.task.stage.is_some());
-        output.lost("tasks.cpu_request", task.task.cpu_request.is_some_and(|cpu| cpu != PROCESSOR));
+        let is_held = |cpu| cpu == PROCESSOR || whole_processors(row, Some(cpu)).is_some();
+        output.lost("tasks.cpu_request", task.task.cpu_request.is_some_and(|cpu| !is_held(cpu)));
+        output.lost("tasks.resources", task.task.resources.is_some());
+        output.lost("tasks.machines", task.task.machines.is_some());
+        output.lost("tasks.exclusive", task.task.exclusive.is_some());
         output.lost("tasks.memory_request", task.task.memory_request != row.requested_memory);
         output.lost("splits.host", !task.splits.is_empty());
         let in_parts = |attempt: &AttemptRow| attempt.cpu_request.is_some_and(|cpu| cpu % PROCESSOR != 0);

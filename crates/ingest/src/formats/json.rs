@@ -173,6 +173,29 @@ fn fill(input: &mut dyn BufRead) -> io::Result<&[u8]> {
     input.fill_buf()
 }
 
+/// The first byte that is no blank, which is left in the input.
+pub(super) fn first_byte(input: &mut dyn BufRead) -> io::Result<Option<u8>> {
+    loop {
+        let chunk = match input.fill_buf() {
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let blanks = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        match chunk.get(blanks) {
+            Some(&byte) => return Ok(Some(byte)),
+            None if chunk.is_empty() => return Ok(None),
+            None => input.consume(blanks),
+        }
+    }
+}
+
+pub(super) fn next_byte(input: &mut dyn BufRead) -> io::Result<Option<u8>> {
+    let byte = input.fill_buf()?.first().copied();
+    input.consume(usize::from(byte.is_some()));
+    Ok(byte)
+}
+
 /// What comes next in the input.
 enum Found {
     Nothing,

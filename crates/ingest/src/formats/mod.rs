@@ -23,6 +23,7 @@ mod json;
 mod lines;
 mod names;
 pub mod rumen;
+pub mod sacct;
 pub mod sls;
 pub mod spark;
 pub mod swf;
@@ -53,6 +54,7 @@ pub const FORMATS: &[Format] = &[
     sls::FORMAT,
     sls::NODES,
     yarn_apps::FORMAT,
+    sacct::FORMAT,
 ];
 
 /// All formats of event tables, in the order in which they are tried. To add a format, add a module and a line here.

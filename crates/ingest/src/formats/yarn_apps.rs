@@ -12,13 +12,13 @@
 //! `job-without-tasks-in-source`. With `--counters`, the memory and processor time that the application held in total
 //! are counters (MB s and vcore s).
 
-use std::io::{BufRead, ErrorKind};
+use std::io::BufRead;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::format::Format;
-use super::json::{Objects, Piece, top_level_keys};
+use super::json::{Objects, Piece, first_byte, next_byte, top_level_keys};
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
 use resched_tables::model::{CounterRow, CounterScope, JobRecord, JobRow, Outcome};
@@ -98,23 +98,6 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
 
 type Take<'a> = dyn FnMut(Application, &mut dyn Sink) -> Result<(), Error> + 'a;
 
-/// The first byte that is no blank, which is left in the input.
-fn first_byte(input: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
-    loop {
-        let chunk = match input.fill_buf() {
-            Ok(chunk) => chunk,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let blanks = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        match chunk.get(blanks) {
-            Some(&byte) => return Ok(Some(byte)),
-            None if chunk.is_empty() => return Ok(None),
-            None => input.consume(blanks),
-        }
-    }
-}
-
 /// Reads `{"apps":{"app":[…]}}` application by application, however many there are.
 fn read_list(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<(), Error> {
     let failed = |error| Error::io(Path::new(path), "read")(error);
@@ -155,12 +138,6 @@ fn skip(sink: &mut dyn Sink, damaged: u64) {
     if damaged > 0 {
         sink.skip("damaged-application", damaged);
     }
-}
-
-fn next_byte(input: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
-    let byte = input.fill_buf()?.first().copied();
-    input.consume(usize::from(byte.is_some()));
-    Ok(byte)
 }
 
 /// Reads the summaries in a log.

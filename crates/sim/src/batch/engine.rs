@@ -19,7 +19,7 @@ use crate::observer::{Decided, JobEnded};
 use crate::reasons::Reasons;
 use crate::resources::Resources;
 
-/// The replay ends after this many ticks in a row that start nothing, while nothing runs and no event is due.
+/// The replay ends after this many ticks and alarms in a row that start nothing, while nothing runs and no event is due.
 const MOST_IDLE_TICKS: u32 = 10_000;
 
 /// After how many ends of jobs progress is reported: often enough for an eye, and seldom enough to cost nothing.
@@ -142,7 +142,10 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.submit_jobs()?;
             self.release_jobs()?;
             self.tick()?;
-            self.changed |= self.alarm == Some(now);
+            if self.alarm == Some(now) {
+                self.changed = true;
+                self.idle_ticks += 1;
+            }
             if self.changed && self.world.waiting > 0 {
                 self.pass()?;
             }
@@ -170,9 +173,12 @@ impl<O: Observer> Engine<'_, '_, O> {
         let jobs_left = submit.is_some() || self.world.active > 0;
         let change = self.world.machines.changes().get(self.next_change).map(|change| change.at).filter(|_| jobs_left);
         let alarm = self.policy.alarm().filter(|&at| at > self.world.now && self.world.active > 0);
-        self.alarm = alarm;
         let released = self.later.peek().map(|&Reverse((at, _))| at);
-        let to_come = [end, submit, released, change, alarm].into_iter().flatten().min();
+        let to_come = [end, submit, released, change].into_iter().flatten().min();
+        // Nothing is left but to ask again and again for what cannot start.
+        let alarm = alarm.filter(|_| to_come.is_some() || self.idle_ticks < MOST_IDLE_TICKS);
+        self.alarm = alarm;
+        let to_come = [to_come, alarm].into_iter().flatten().min();
         self.plan_tick(to_come);
         to_come.into_iter().chain(self.next_tick).min()
     }

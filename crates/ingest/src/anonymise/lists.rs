@@ -1,0 +1,60 @@
+//! Pseudonyms of names that stand in one text: features, licences and other resources.
+
+use std::collections::BTreeMap;
+
+use resched_tables::named::{amounts, as_text};
+
+use super::{Kind, Names};
+
+impl Names<'_> {
+    /// The pseudonyms of features. The marks that join them stay: `(a|b)&c*2`. So does a count behind `*`.
+    pub(super) fn words(&self, kind: Kind, text: &str) -> String {
+        let is_word = |letter: char| !"&|[](),*!".contains(letter) && !letter.is_whitespace();
+        let (mut named, mut rest, mut is_count) = (String::new(), text, false);
+        while let Some(first) = rest.chars().next() {
+            let end = rest.find(|letter| is_word(letter) != is_word(first)).unwrap_or(rest.len());
+            let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            let is_number = is_count && part.bytes().all(|byte| byte.is_ascii_digit());
+            if is_word(first) && !is_number {
+                named.push_str(&self.hash(kind, part));
+            } else {
+                named.push_str(part);
+            }
+            is_count = part.ends_with('*');
+            rest = after;
+        }
+        named
+    }
+
+    /// The pseudonyms of resources with their counts. Slurm's own words for their kind stay: `gres/<hash>=2`.
+    pub(super) fn resources(&self, text: &str) -> String {
+        const KINDS: [&str; 3] = ["gres", "license", "bb"];
+        let of = |name: &str| match name.split_once('/') {
+            Some((kind, name)) if KINDS.contains(&kind) => format!("{kind}/{}", self.hash(Kind::Resource, name)),
+            _ => self.hash(Kind::Resource, name),
+        };
+        let all: BTreeMap<String, u64> = amounts(text).map(|(name, count)| (of(name), count)).collect();
+        as_text(all.iter().map(|(name, &count)| (name.as_str(), count))).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Key;
+    use super::*;
+
+    #[test]
+    fn features_and_resources_keep_marks_kinds_and_counts() {
+        let key = Key::of(&[7; 32]);
+        let mut names = Names { key: &key, kept: BTreeMap::new() };
+        let [ann, bob] = ["ann", "bob"].map(|word| names.kept(Kind::Feature, word));
+        assert_eq!(names.kept(Kind::Feature, "(ann|bob)&ann*2"), format!("({ann}|{bob})&{ann}*2"));
+        let gpu = names.hash(Kind::Resource, "gpu");
+        assert_eq!(names.kept(Kind::Resource, "gres/gpu=2"), format!("gres/{gpu}=2"));
+        let two = names.kept(Kind::Resource, "license/secret=1,own=3");
+        assert!(
+            two.contains("license/") && two.contains("=1") && two.contains("=3") && !two.contains("secret"),
+            "{two}"
+        );
+    }
+}

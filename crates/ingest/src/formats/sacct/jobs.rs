@@ -1,0 +1,221 @@
+//! The jobs of a list, held until its end: only then is it known how its jobs lay on their nodes, and which rows are tries of one job.
+//!
+//! A job takes some 300 bytes, and texts are kept once. A list of a million jobs fits into half a gigabyte.
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use resched_tables::Error;
+use resched_tables::sink::Sink;
+
+use super::id::{Id, Part, pending_tasks};
+use super::row::{Row, Times};
+use super::state::State;
+use super::submit_line::{self, Asked};
+use super::texts::{TextId, Texts};
+use super::values::Memory;
+
+/// The most jobs of a list.
+pub(crate) const MOST_JOBS: usize = 10_000_000;
+/// The most bytes of different texts in a list.
+pub(crate) const MOST_TEXT: usize = 2 << 30;
+
+/// The jobs of a list.
+#[derive(Debug, Default)]
+pub(super) struct Jobs {
+    pub(super) all: Vec<Job>,
+    places: HashMap<Id, u32>,
+    pub(super) texts: Texts,
+    /// Jobs with the tasks of folded arrays.
+    unfolded: usize,
+}
+
+/// A job: what its last row says, and its tries.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) id: Id,
+    /// The ranges of tasks that have no id yet.
+    pub(super) pending: TextId,
+    pub(super) name: TextId,
+    pub(super) user: TextId,
+    pub(super) account: TextId,
+    pub(super) partition: TextId,
+    pub(super) qos: TextId,
+    pub(super) constraints: TextId,
+    pub(super) priority: Option<i64>,
+    /// ms.
+    pub(super) limit: Option<i64>,
+    pub(super) demand: Demand,
+    pub(super) depends_on: Option<Box<[u64]>>,
+    pub(super) tries: Vec<Try>,
+}
+
+/// What a job asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Demand {
+    pub(super) cpus: u32,
+    /// The fewest nodes.
+    pub(super) nodes: u32,
+    /// In total, bytes.
+    pub(super) memory: Option<i64>,
+    pub(super) gres: TextId,
+    pub(super) licenses: TextId,
+    /// The options of its command.
+    pub(super) asked: Asked,
+}
+
+/// A row of a job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Try {
+    pub(super) times: Times,
+    pub(super) state: State,
+    pub(super) ran: bool,
+    /// Whether the list has what it held by resource.
+    pub(super) has_alloc_tres: bool,
+    /// What it held; 0: unknown.
+    pub(super) cpus: u32,
+    pub(super) nodes: u32,
+    pub(super) memory: Option<i64>,
+    pub(super) gres: TextId,
+    /// Its nodes, as the list writes them.
+    pub(super) hosts: TextId,
+}
+
+impl Try {
+    /// When it ended, without the time in which it was suspended; `None` if it still runs. The flag says whether that differs from the
+    /// time in the list.
+    pub(super) fn finish(&self) -> (Option<i64>, bool) {
+        let Times { start, end, elapsed, .. } = self.times;
+        if !self.state.has_ended() {
+            return (None, false);
+        }
+        let ran = start.zip(elapsed).map(|(start, elapsed)| start.saturating_add(elapsed));
+        match (end, ran) {
+            (Some(end), Some(ran)) if ran < end => (Some(ran), true),
+            (end, ran) => (end.or(ran), false),
+        }
+    }
+
+    /// When it started.
+    pub(super) fn start(&self) -> Option<i64> {
+        let Times { start, end, elapsed, .. } = self.times;
+        start.or_else(|| end?.checked_sub(elapsed?))
+    }
+
+    /// From when on it could start.
+    pub(super) fn queued(&self) -> i64 {
+        self.times.eligible.map_or(self.times.submit, |eligible| eligible.max(self.times.submit))
+    }
+}
+
+impl Jobs {
+    /// Takes a row.
+    ///
+    /// # Errors
+    /// [`Error::Source`] if the list is too long to be held.
+    pub(super) fn take(&mut self, row: &Row<'_>, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+        if self.unfolded >= MOST_JOBS || self.texts.bytes() >= MOST_TEXT {
+            return Err(too_long(path));
+        }
+        let own = self.try_of(row);
+        let place = match self.places.entry(row.id) {
+            Entry::Occupied(entry) => *entry.get() as usize,
+            Entry::Vacant(entry) => {
+                // There are fewer than `MOST_JOBS`.
+                entry.insert(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+                let job = new_job(row, own, &mut self.texts);
+                self.unfolded += if row.id.part == Part::Pending { pending_tasks(row.pending).0.len() } else { 1 };
+                self.all.push(job);
+                return Ok(());
+            }
+        };
+        let Some(job) = self.all.get_mut(place) else { return Ok(()) };
+        let is_newer = job.tries.iter().all(|known| known.times.submit <= row.times.submit);
+        match job.tries.iter_mut().find(|known| known.times.submit == row.times.submit) {
+            Some(known) => {
+                sink.skip("duplicate-row", 1);
+                if known.state.has_ended() {
+                    return Ok(());
+                }
+                // It was listed while it ran, and again later.
+                *known = own;
+            }
+            None => job.tries.push(own),
+        }
+        if is_newer {
+            let tries = std::mem::take(&mut job.tries);
+            *job = Job { tries, ..new_job(row, own, &mut self.texts) };
+        }
+        Ok(())
+    }
+
+    /// Whether a plain job of this number is in the list.
+    pub(super) fn has(&self, number: u64) -> bool {
+        self.places.contains_key(&Id::whole(number))
+    }
+
+    /// Puts jobs in the order of their submission, and tries in that of theirs.
+    pub(super) fn sort(&mut self) {
+        for job in &mut self.all {
+            job.tries.sort_by_key(|one| (one.times.submit, one.times.start));
+        }
+        self.all.sort_by_key(|job| (job.tries.first().map(|one| one.times.submit), job.id));
+    }
+
+    fn try_of(&mut self, row: &Row<'_>) -> Try {
+        Try {
+            times: row.times,
+            state: row.state,
+            ran: row.ran(),
+            has_alloc_tres: row.alloc.cpus.is_some(),
+            cpus: row.alloc_cpus.or(row.alloc.cpus).unwrap_or(0),
+            nodes: row.alloc_nodes.or(row.alloc.nodes).unwrap_or(0),
+            memory: row.alloc.memory,
+            gres: self.texts.keep(row.alloc.gres.as_deref().unwrap_or_default()),
+            hosts: self.texts.keep(row.hosts().unwrap_or_default()),
+        }
+    }
+}
+
+fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts) -> Job {
+    // The command of a heterogeneous job has the options of its components one after the other.
+    let is_component = matches!(row.id.part, Part::Component(component) if component > 0);
+    let line = if is_component { "" } else { row.submit_line };
+    let (asked, dependency) = submit_line::parse(line);
+    let cpus = row.cpus().unwrap_or(0);
+    let nodes = row.req_nodes.or(row.req.nodes).unwrap_or(1);
+    let licenses = row.req.licenses.as_deref().or(row.alloc.licenses.as_deref()).unwrap_or_default();
+    let of_memory = |memory: Memory| memory.total(nodes, cpus);
+    Job {
+        id: row.id,
+        pending: texts.keep(row.pending),
+        name: texts.keep(row.name),
+        user: texts.keep(row.user),
+        account: texts.keep(row.account),
+        partition: texts.keep(row.partition),
+        qos: texts.keep(row.qos),
+        constraints: texts.keep(row.constraints),
+        priority: row.priority,
+        limit: row.limit,
+        demand: Demand {
+            cpus,
+            nodes,
+            memory: row.req.memory.or_else(|| row.req_mem.and_then(of_memory)).filter(|&bytes| bytes > 0),
+            gres: texts.keep(row.req.gres.as_deref().unwrap_or_default()),
+            licenses: texts.keep(licenses),
+            asked,
+        },
+        depends_on: dependency.and_then(submit_line::dependencies).map(Vec::into_boxed_slice),
+        tries: vec![own],
+    }
+}
+
+fn too_long(path: &str) -> Error {
+    Error::Source {
+        path: path.to_owned(),
+        place: String::new(),
+        expected: format!("at most {MOST_JOBS} jobs, with at most {} GiB of different texts", MOST_TEXT >> 30),
+        found: "more".to_owned(),
+        remedy: "write a list for each part of the time with -S and -E, and ingest each into a trace of its own"
+            .to_owned(),
+    }
+}

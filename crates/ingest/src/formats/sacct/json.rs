@@ -1,0 +1,400 @@
+//! Lists as JSON: `sacct --json`, of the data parsers from 0.0.37 on. They differ in how they write numbers and that there is none.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, BufRead};
+use std::path::Path;
+
+use resched_tables::Error;
+use resched_tables::named::as_text;
+use resched_tables::sink::Sink;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::super::json::{Objects, Piece, next_byte};
+use super::super::lines::text_of;
+use super::super::swf;
+use super::id::{Id, Part};
+use super::jobs::Jobs;
+use super::row::{Row, Times};
+use super::state::State;
+use super::times::Time;
+use super::tres::{Tres, sort};
+use super::values::{MEBIBYTE, Memory};
+
+/// The most bytes of a job with its steps. Each step takes some 10 kB.
+pub(crate) const MAX_OBJECT: usize = 64 << 20;
+
+/// Reads a list into `jobs`.
+pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, jobs: &mut Jobs) -> Result<(), Error> {
+    let failed = |error| Error::io(Path::new(path), "read")(error);
+    if !find_jobs(input).map_err(failed)? {
+        return Ok(());
+    }
+    let mut objects = Objects::new(input, MAX_OBJECT);
+    // What follows the list is no job.
+    let mut damaged = 0;
+    while let Some(piece) = objects.next().map_err(failed)? {
+        let Piece::Object { text, .. } = piece else {
+            damaged += 1;
+            continue;
+        };
+        let text = text_of(text);
+        let job: Option<Job<'_>> = serde_json::from_str(&text).ok();
+        match job.as_ref().and_then(|job| Some((job, job.row()?))) {
+            Some((job, row)) => {
+                sink.skip(super::STEP, job.steps.len() as u64);
+                jobs.take(&row, path, sink)?;
+            }
+            None => sink.skip("damaged-job", 1),
+        }
+    }
+    sink.skip("damaged-job", u64::saturating_sub(damaged, 1));
+    Ok(())
+}
+
+/// Skips what stands before the list `"jobs": […]` of the document; `false` if there is none.
+fn find_jobs(input: &mut dyn BufRead) -> io::Result<bool> {
+    const KEY: &[u8] = b"jobs";
+    let (mut depth, mut key): (u64, Vec<u8>) = (0, Vec::new());
+    let (mut in_text, mut is_escaped) = (false, false);
+    while let Some(byte) = next_byte(input)? {
+        if in_text {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = true,
+                b'"' => in_text = false,
+                // No other key that begins so may be taken for it.
+                _ if key.len() <= KEY.len() => key.push(byte),
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => {
+                key.clear();
+                in_text = true;
+            }
+            b'[' if depth == 1 && key == KEY => return Ok(true),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b':' | b' ' | b'\t' | b'\r' | b'\n' => continue,
+            _ => {}
+        }
+        if byte != b'"' {
+            key.clear();
+        }
+    }
+    Ok(false)
+}
+
+/// A job, as far as the tables have a place for it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Job<'a> {
+    #[serde(borrow)]
+    job_id: Leaf<'a>,
+    #[serde(borrow)]
+    array: Option<Array<'a>>,
+    #[serde(borrow)]
+    het: Option<Het<'a>>,
+    #[serde(borrow)]
+    name: Leaf<'a>,
+    #[serde(borrow)]
+    user: Leaf<'a>,
+    #[serde(borrow)]
+    account: Leaf<'a>,
+    #[serde(borrow)]
+    association: Option<Association<'a>>,
+    #[serde(borrow)]
+    partition: Leaf<'a>,
+    #[serde(borrow)]
+    qos: Leaf<'a>,
+    #[serde(borrow)]
+    constraints: Leaf<'a>,
+    #[serde(borrow)]
+    priority: Leaf<'a>,
+    #[serde(borrow)]
+    time: Option<JobTimes<'a>>,
+    #[serde(borrow)]
+    state: Option<JobState<'a>>,
+    #[serde(borrow)]
+    required: Option<Required<'a>>,
+    #[serde(borrow)]
+    allocation_nodes: Leaf<'a>,
+    #[serde(borrow)]
+    nodes: Leaf<'a>,
+    #[serde(borrow)]
+    tres: Option<AllTres<'a>>,
+    #[serde(borrow)]
+    submit_line: Leaf<'a>,
+    steps: Vec<IgnoredAny>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Array<'a> {
+    #[serde(borrow)]
+    job_id: Leaf<'a>,
+    #[serde(borrow)]
+    task_id: Leaf<'a>,
+    #[serde(borrow)]
+    task: Leaf<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Het<'a> {
+    #[serde(borrow)]
+    job_id: Leaf<'a>,
+    #[serde(borrow)]
+    job_offset: Leaf<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Association<'a> {
+    #[serde(borrow)]
+    account: Leaf<'a>,
+    #[serde(borrow)]
+    user: Leaf<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct JobTimes<'a> {
+    #[serde(borrow)]
+    submission: Leaf<'a>,
+    #[serde(borrow)]
+    eligible: Leaf<'a>,
+    #[serde(borrow)]
+    start: Leaf<'a>,
+    #[serde(borrow)]
+    end: Leaf<'a>,
+    #[serde(borrow)]
+    elapsed: Leaf<'a>,
+    #[serde(borrow)]
+    limit: Leaf<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct JobState<'a> {
+    #[serde(borrow)]
+    current: Leaf<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Required<'a> {
+    #[serde(borrow, rename = "CPUs")]
+    cpus: Leaf<'a>,
+    #[serde(borrow)]
+    memory_per_cpu: Leaf<'a>,
+    #[serde(borrow)]
+    memory_per_node: Leaf<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct AllTres<'a> {
+    #[serde(borrow)]
+    allocated: Vec<Entry<'a>>,
+    #[serde(borrow)]
+    requested: Vec<Entry<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Entry<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Leaf<'a>,
+    #[serde(borrow)]
+    name: Leaf<'a>,
+    #[serde(borrow)]
+    count: Leaf<'a>,
+}
+
+impl Job<'_> {
+    /// `None` if it lacks what each job needs.
+    fn row(&self) -> Option<Row<'_>> {
+        let time = self.time.as_ref()?;
+        let seconds = |leaf: &Leaf<'_>| leaf.number().and_then(Time::epoch);
+        let elapsed = time.elapsed.number().and_then(|seconds| seconds.checked_mul(1_000));
+        let rest = [&time.eligible, &time.start, &time.end].map(seconds);
+        let (id, pending) = self.id()?;
+        let association = self.association.as_ref();
+        let own = |leaf: &'_ Leaf<'_>| !leaf.text().is_empty();
+        let user = if own(&self.user) { Some(&self.user) } else { association.map(|own| &own.user) };
+        let account = if own(&self.account) { Some(&self.account) } else { association.map(|own| &own.account) };
+        let required = self.required.as_ref();
+        let tres = self.tres.as_ref();
+        let limit = time.limit.number().and_then(|minutes| minutes.checked_mul(60_000));
+        let row = Row {
+            id,
+            pending,
+            name: self.name.text(),
+            user: user.map(Leaf::text).unwrap_or_default(),
+            account: account.map(Leaf::text).unwrap_or_default(),
+            partition: self.partition.text(),
+            qos: self.qos.text(),
+            constraints: self.constraints.text(),
+            priority: self.priority.number(),
+            limit: limit.filter(|&limit| limit > 0),
+            times: Times::in_order(seconds(&time.submission)?, rest, elapsed),
+            state: State::of(Some(self.state.as_ref()?.current.text()).filter(|state| !state.is_empty())?),
+            req_cpus: required.and_then(|required| required.cpus.count()),
+            alloc_cpus: None,
+            req_nodes: None,
+            alloc_nodes: self.allocation_nodes.count(),
+            req: tres.map(|tres| in_all(&tres.requested)).unwrap_or_default(),
+            alloc: tres.map(|tres| in_all(&tres.allocated)).unwrap_or_default(),
+            req_mem: required.and_then(Required::memory),
+            node_list: Some(self.nodes.text()),
+            submit_line: self.submit_line.text(),
+        };
+        row.cpus().is_some().then_some(row)
+    }
+
+    /// The id as text prints it, and the ranges of tasks that have none yet.
+    fn id(&self) -> Option<(Id, &str)> {
+        let number = u64::try_from(self.job_id.number()?).ok()?;
+        let positive = |leaf: &Leaf<'_>| leaf.number().and_then(|number| u64::try_from(number).ok()).filter(|&n| n > 0);
+        if let Some(array) = &self.array
+            && let Some(number) = positive(&array.job_id)
+        {
+            return Some(match array.task_id.number().and_then(|task| u64::try_from(task).ok()) {
+                Some(task) => (Id { number, part: Part::Task(task) }, ""),
+                None if !array.task.text().is_empty() => {
+                    let ranges = array.task.text();
+                    (Id { number, part: Part::Pending }, ranges.trim_matches(['[', ']']))
+                }
+                None => (Id::whole(number), ""),
+            });
+        }
+        if let Some(het) = &self.het
+            && let Some(number) = positive(&het.job_id)
+        {
+            let component = het.job_offset.number().and_then(|offset| u64::try_from(offset).ok()).unwrap_or(0);
+            return Some((Id { number, part: Part::Component(component) }, ""));
+        }
+        Some((Id::whole(number), ""))
+    }
+}
+
+impl Required<'_> {
+    fn memory(&self) -> Option<Memory> {
+        let bytes = |leaf: &Leaf<'_>| leaf.number().filter(|&amount| amount > 0)?.checked_mul(MEBIBYTE);
+        bytes(&self.memory_per_cpu).map(Memory::PerCpu).or_else(|| bytes(&self.memory_per_node).map(Memory::PerNode))
+    }
+}
+
+/// A list of resources.
+fn in_all(entries: &[Entry<'_>]) -> Tres {
+    let mut found = Tres::default();
+    let names: Vec<String> =
+        entries.iter().map(|entry| format!("{}/{}", entry.kind.text(), entry.name.text())).collect();
+    let (mut gres, mut licenses) = (Vec::new(), Vec::new());
+    for (entry, name) in entries.iter().zip(&names) {
+        match entry.kind.text() {
+            "cpu" => found.cpus = entry.count.count(),
+            "node" => found.nodes = entry.count.count(),
+            "mem" => found.memory = entry.count.number().and_then(|amount| amount.checked_mul(MEBIBYTE)),
+            _ => sort(name, entry.count.number().and_then(|n| u64::try_from(n).ok()), &mut gres, &mut licenses),
+        }
+    }
+    (found.gres, found.licenses) = (as_text(gres), as_text(licenses));
+    found
+}
+
+/// A value that is a number or a text in one version, and in another an object `{"set": …, "infinite": …, "number": …}`, or a list.
+#[derive(Debug, Default, PartialEq)]
+enum Leaf<'a> {
+    #[default]
+    Nothing,
+    Number(i64),
+    Text(Cow<'a, str>),
+}
+
+impl Leaf<'_> {
+    fn number(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) => text.parse().ok(),
+            Self::Nothing => None,
+        }
+    }
+
+    fn count(&self) -> Option<u32> {
+        self.number().and_then(|count| u32::try_from(count).ok()).filter(|&count| count > 0)
+    }
+
+    fn text(&self) -> &str {
+        if let Self::Text(text) = self { text } else { "" }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Leaf<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LeafVisitor)
+    }
+}
+
+struct LeafVisitor;
+
+impl<'de> Visitor<'de> for LeafVisitor {
+    type Value = Leaf<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Leaf<'de>, E> {
+        Ok(Leaf::Nothing)
+    }
+
+    fn visit_unit<E>(self) -> Result<Leaf<'de>, E> {
+        Ok(Leaf::Nothing)
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Leaf<'de>, E> {
+        Ok(Leaf::Number(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Leaf<'de>, E> {
+        Ok(i64::try_from(number).map_or(Leaf::Nothing, Leaf::Number))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Leaf<'de>, E> {
+        Ok(swf::whole(number).map_or(Leaf::Nothing, Leaf::Number))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Leaf<'de>, E> {
+        Ok(Leaf::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Leaf<'de>, E> {
+        Ok(Leaf::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Leaf<'de>, A::Error> {
+        let first = list.next_element::<Leaf<'de>>()?;
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(first.unwrap_or_default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Leaf<'de>, A::Error> {
+        let (mut number, mut is_set) = (Leaf::Nothing, true);
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            match key.as_ref() {
+                "number" => number = map.next_value()?,
+                "set" => is_set &= map.next_value::<serde_json::Value>()? != false,
+                "infinite" => is_set &= map.next_value::<serde_json::Value>()? != true,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(if is_set { number } else { Leaf::Nothing })
+    }
+}

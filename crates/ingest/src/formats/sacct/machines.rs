@@ -1,0 +1,234 @@
+//! The machines, as far as the jobs show them: `sacct` lists none.
+//!
+//! Nodes whose names differ only in the number at their end are alike: of one kind. The CPUs of each are the fewest that all jobs of the
+//! list had room on: those in use at once by jobs on one node; those of a job on several nodes and of the jobs beside it, on average over its
+//! nodes; and those in use at once on all nodes of a kind, on average. How a job on several nodes was spread is not in a list, so nodes
+//! may have more CPUs than this, but not fewer.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use resched_tables::host_list::expand;
+use resched_tables::model::NodeRow;
+use resched_tables::sink::Sink;
+
+use super::jobs::{Jobs, Try};
+use super::texts::{TextId, Texts};
+
+/// The most nodes of a job; Slurm allows 65,533.
+pub(crate) const MOST_HOSTS: usize = 65_536;
+/// The most nodes that are looked at in all, each as often as a job ran on it.
+const MOST_LOOKS: usize = 100_000_000;
+/// No part of a list of nodes between two commas is longer (bytes).
+const LONGEST_PART: usize = 128;
+/// A processor, in thousandths.
+pub(super) const PROCESSOR: i64 = 1_000;
+
+/// The nodes of a list; `None` if it is damaged.
+pub(super) fn hosts(list: &str) -> Option<Vec<String>> {
+    // Else few bytes would be many long names.
+    list.split(',').all(|part| part.len() <= LONGEST_PART).then(|| expand(list, MOST_HOSTS))?
+}
+
+/// The nodes of a list of jobs, with the CPUs of each.
+#[derive(Debug, Default)]
+pub(super) struct Machines {
+    names: Texts,
+    /// The CPUs by the number of the name.
+    cpus: Vec<u32>,
+}
+
+impl Machines {
+    pub(super) fn of(jobs: &Jobs, sink: &mut dyn Sink) -> Self {
+        let mut sweep = Sweep::default();
+        let ran = |one: &&Try| one.ran && !one.hosts.is_none();
+        let mut tries: Vec<&Try> = jobs.all.iter().flat_map(|job| &job.tries).filter(ran).collect();
+        tries.sort_by_key(|one| one.start());
+        for one in tries {
+            if !sweep.take(one, jobs.texts.text(one.hosts)) {
+                sink.skip("damaged-node-list", 1);
+            }
+        }
+        Self { cpus: sweep.cpus(), names: sweep.names }
+    }
+
+    /// The CPUs of the largest node; `None` if no node is known.
+    pub(super) fn largest(&self) -> Option<u32> {
+        self.cpus.iter().copied().max().filter(|&cpus| cpus > 0)
+    }
+
+    /// Whether so many CPUs are all that these nodes have.
+    pub(super) fn are_whole(&self, list: &str, cpus: u32) -> bool {
+        let Some(hosts) = hosts(list) else { return false };
+        let of_host = |host: &String| self.names.find(host).and_then(|id| self.cpus.get(id.number())).copied();
+        let sum: u64 = hosts.iter().filter_map(of_host).map(u64::from).sum();
+        sum > 0 && u64::from(cpus) >= sum
+    }
+
+    /// Hands over the nodes, in the order of their names.
+    pub(super) fn report(&self, sink: &mut dyn Sink) {
+        let mut hosts: Vec<(&str, u32)> = self
+            .cpus
+            .iter()
+            .enumerate()
+            .skip(1)
+            .map(|(place, &cpus)| (self.names.text(TextId::of(place)), cpus))
+            .collect();
+        if hosts.is_empty() {
+            return sink.skip("file-without-machines", 1);
+        }
+        hosts.sort_by_key(|&(host, _)| kind_and_number(host));
+        sink.skip("machine-sized-by-its-use", hosts.len() as u64);
+        for (host, cpus) in hosts {
+            let cpu = Some(i64::from(cpus) * PROCESSOR);
+            sink.used_node(NodeRow { host: host.to_owned(), cpu, ..NodeRow::default() });
+        }
+    }
+}
+
+/// The name of a node without the number at its end, and that number: its length and its digits.
+fn kind_and_number(host: &str) -> (&str, (usize, &str)) {
+    let kind = host.trim_end_matches(|last: char| last.is_ascii_digit());
+    let number = host.strip_prefix(kind).unwrap_or_default();
+    (kind, (number.len(), number))
+}
+
+/// A look at the tries in the order of their starts.
+#[derive(Debug, Default)]
+struct Sweep {
+    names: Texts,
+    /// By the number of the name.
+    nodes: Vec<Node>,
+    kinds: Texts,
+    /// By the number of the kind.
+    of_kind: Vec<Use>,
+    running: BinaryHeap<Reverse<Running>>,
+    tries: usize,
+    looks: usize,
+}
+
+/// CPUs in use.
+#[derive(Debug, Clone, Copy, Default)]
+struct Use {
+    now: u64,
+    most: u64,
+    /// On so many nodes.
+    nodes: u64,
+}
+
+impl Use {
+    fn add(&mut self, cpus: u32) {
+        self.now = self.now.saturating_add(u64::from(cpus));
+        self.most = self.most.max(self.now);
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Node {
+    kind: TextId,
+    /// By jobs on this node alone.
+    alone: Use,
+    /// On average over the nodes of a job.
+    shared: u64,
+}
+
+/// A try that runs: when it ends, its number, its CPUs, its node if it has one alone, its kind of nodes if that is one.
+type Running = (i64, usize, u32, Option<TextId>, Option<TextId>);
+
+impl Sweep {
+    /// Takes the next try; `false` if its nodes are not known.
+    fn take(&mut self, one: &Try, list: &str) -> bool {
+        let Some(start) = one.start() else { return true };
+        let Some(hosts) = hosts(list).filter(|_| self.looks < MOST_LOOKS) else { return false };
+        self.looks += hosts.len();
+        self.end_before(start);
+        let places: Vec<TextId> = hosts.iter().map(|host| self.node(host)).collect();
+        let alone = if let [place] = places[..] { Some(place) } else { None };
+        match alone.and_then(|place| self.nodes.get_mut(place.number())) {
+            Some(node) => node.alone.add(one.cpus),
+            None => self.share(&places, one.cpus),
+        }
+        let kind = self.kind_of(&places);
+        if let Some(own) = kind.and_then(|kind| self.of_kind.get_mut(kind.number())) {
+            own.add(one.cpus);
+        }
+        let end = one.finish().0.unwrap_or(i64::MAX);
+        self.running.push(Reverse((end, self.tries, one.cpus, alone, kind)));
+        self.tries += 1;
+        true
+    }
+
+    /// The place of a node, which is new or not.
+    fn node(&mut self, host: &str) -> TextId {
+        let place = self.names.keep(host);
+        if place.number() >= self.nodes.len() {
+            let kind = self.kinds.keep(kind_and_number(host).0);
+            self.nodes.resize(self.names.len(), Node { kind, ..Node::default() });
+            self.of_kind.resize(self.kinds.len(), Use::default());
+            if let Some(own) = self.of_kind.get_mut(kind.number()) {
+                own.nodes += 1;
+            }
+        }
+        place
+    }
+
+    /// Notes the CPUs of a job on several nodes, with those of the jobs on one of them.
+    fn share(&mut self, places: &[TextId], cpus: u32) {
+        let beside = places.iter().filter_map(|place| self.nodes.get(place.number())).map(|node| node.alone.now);
+        let average = beside.fold(u64::from(cpus), u64::saturating_add).div_ceil(places.len().max(1) as u64);
+        for place in places {
+            if let Some(node) = self.nodes.get_mut(place.number()) {
+                node.shared = node.shared.max(average);
+            }
+        }
+    }
+
+    /// The kind of all these nodes, if it is one.
+    fn kind_of(&self, places: &[TextId]) -> Option<TextId> {
+        let mut kinds = places.iter().filter_map(|place| self.nodes.get(place.number())).map(|node| node.kind);
+        let first = kinds.next()?;
+        kinds.all(|kind| kind == first).then_some(first)
+    }
+
+    /// Gives back what tries held that ended at `time` or before. The list has whole seconds: one that ends in the second in which another
+    /// starts ends first.
+    fn end_before(&mut self, time: i64) {
+        while self.running.peek().is_some_and(|Reverse((end, ..))| *end <= time) {
+            let Some(Reverse((_, _, cpus, alone, kind))) = self.running.pop() else { return };
+            let node = alone.and_then(|place| self.nodes.get_mut(place.number())).map(|node| &mut node.alone);
+            let kind = kind.and_then(|kind| self.of_kind.get_mut(kind.number()));
+            for used in [node, kind].into_iter().flatten() {
+                used.now = used.now.saturating_sub(u64::from(cpus));
+            }
+        }
+    }
+
+    /// The CPUs of each node, by the number of its name.
+    fn cpus(&self) -> Vec<u32> {
+        let mut largest: Vec<u64> = self.of_kind.iter().map(|own| own.most.div_ceil(own.nodes.max(1))).collect();
+        for node in &self.nodes {
+            if let Some(own) = largest.get_mut(node.kind.number()) {
+                *own = (*own).max(node.alone.most).max(node.shared);
+            }
+        }
+        let of_kind = |node: &Node| largest.get(node.kind.number()).copied().unwrap_or(0);
+        self.nodes.iter().map(|node| u32::try_from(of_kind(node)).unwrap_or(u32::MAX)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_alike_if_their_names_are() {
+        assert_eq!(kind_and_number("gpu-12"), ("gpu-", (2, "12")));
+        assert!(kind_and_number("n9") < kind_and_number("n10") && kind_and_number("m10") < kind_and_number("n9"));
+    }
+
+    #[test]
+    fn a_list_of_long_names_is_damage() {
+        assert_eq!(hosts("n[1-2]").map(|hosts| hosts.len()), Some(2));
+        assert_eq!(hosts(&format!("{}[1-60000]", "n".repeat(200))), None);
+    }
+}

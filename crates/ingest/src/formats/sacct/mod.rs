@@ -1,0 +1,137 @@
+//! The accounting of Slurm: lists of jobs by `sacct`, as text (`-P`, `-p`) or JSON (`--json`).
+//!
+//! A list has a row for each try at a job, and one for each step (`12.batch`, `12.0`), which is counted as `step-of-a-job`. Tasks of an
+//! array (`12_5`) and components of a heterogeneous job (`12+1`) are jobs of their own. Components are not started together in a replay.
+//! Tasks of an array that have no id yet (`12_[3-5]`) are as many jobs that never ran.
+//!
+//! | column | from |
+//! |---|---|
+//! | `jobs.queue`, `group`, `qos`, `features` | `Partition`, `Account`, `QOS`, `Constraints` |
+//! | `jobs.eligible` | `Eligible`, if it is later than `Submit` and `depends_on` does not explain it |
+//! | `jobs.depends_on` | `--dependency` in `SubmitLine`, if it names ends of plain jobs of the list alone |
+//! | `jobs.requested_time` | `Timelimit`; none for `UNLIMITED` and `Partition_Limit` |
+//! | `jobs.licenses`, `tasks.resources` | `license/…` and `gres/…` of `ReqTRES` and `AllocTRES` |
+//! | `tasks.instances`, `machines`, `exclusive` | see `shape.rs` |
+//! | `attempts` | a row each, if the job ran |
+//! | `nodes` | the names in `NodeList`, with the CPUs that were in use at once: see `machines.rs` |
+//!
+//! **Requeued jobs** have several rows under one id (with `-D`), each with its own `Submit`. They are one job that was submitted at the
+//! first. A try that was preempted or requeued is evicted, and one whose node failed is lost: a replay leaves out both, so that it runs
+//! the last try. A try that failed by itself is run again for its time.
+//!
+//! **Time in suspension** is not run time: the attempt ends by `Elapsed` after its start, and is counted as `suspended-time-left-out`. The
+//! end of the job is that of the list.
+//!
+//! **Times** without a zone are those of `--timezone`. JSON and `SLURM_TIME_FORMAT=%s` give seconds since the epoch.
+//!
+//! **Memory** is left out if Slurm did not allocate it (`CR_CPU`, `CR_Core`): then no `AllocTRES` of the list has `mem`.
+//!
+//! The jobs of a list are held until its end, see `jobs.rs`.
+
+mod fields;
+mod header;
+mod id;
+mod jobs;
+mod json;
+mod machines;
+mod record;
+mod row;
+mod shape;
+mod state;
+mod submit_line;
+#[cfg(test)]
+mod tests;
+mod text;
+mod texts;
+mod times;
+mod tres;
+mod values;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use resched_tables::Error;
+use resched_tables::sink::Sink;
+
+pub(crate) use self::id::MOST_PENDING;
+pub(crate) use self::jobs::{MOST_JOBS, MOST_TEXT};
+pub(crate) use self::json::MAX_OBJECT;
+pub(crate) use self::machines::MOST_HOSTS;
+pub use self::record::FRAMEWORK;
+pub(crate) use self::text::MAX_LINE;
+
+use self::header::Header;
+use self::jobs::Jobs;
+use self::machines::Machines;
+use self::record::Records;
+use self::shape::World;
+use self::times::Clock;
+use super::format::Format;
+use super::json::top_level_keys;
+use super::lines::head_lines;
+
+/// Slurm's accounting.
+pub const FORMAT: Format = Format {
+    name: "sacct",
+    title: "list of jobs by Slurm's sacct (-P, -p or --json)",
+    time_zero: Some(resched_tables::store::TimeZero::Epoch),
+    system: Some(resched_tables::store::System::Batch),
+    has_tasks: true,
+    group: "sacct",
+    is_whole: false,
+    has_times_of_tasks: false,
+    folded: false,
+    sniff,
+    read,
+};
+
+/// The cause under which steps are counted.
+const STEP: &str = "step-of-a-job";
+/// The manifest's parameter with the zone of the times.
+const TIMEZONE: &str = "timezone";
+
+fn sniff(head: &[u8]) -> bool {
+    if top_level_keys(head).contains(&"jobs") {
+        // `squeue --json` lists `jobs`, too.
+        return memchr::memmem::find(head, b"\"allocation_nodes\"").is_some();
+    }
+    let lines = head_lines(head);
+    let mut lines = lines.iter().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines.next().map(|line| line.trim_start_matches('\u{feff}').trim_end_matches('\r')) else {
+        return false;
+    };
+    Header::parse(first).is_some() || header::is_fixed_width(first, lines.next().copied())
+}
+
+fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let mut jobs = Jobs::default();
+    let mut clock = Clock { zone: sink.zone(), ..Clock::default() };
+    let first = super::json::first_byte(input).map_err(Error::io(Path::new(path), "read"))?;
+    match first {
+        Some(b'{') => json::read(input, path, sink, &mut jobs)?,
+        _ => text::read(input, path, (sink, &mut jobs), &mut clock)?,
+    }
+    if clock.used {
+        sink.parameter(TIMEZONE, clock.zone.to_string().into());
+    }
+    sink.skip("ambiguous-local-time", clock.ambiguous);
+    hand_over(jobs, sink)
+}
+
+/// Hands over the jobs and machines of a whole list.
+fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
+    jobs.sort();
+    let machines = Machines::of(&jobs, sink);
+    let world = World::of(&jobs, &machines);
+    let records = Records { jobs: &jobs, machines: &machines, world };
+    for job in &jobs.all {
+        for id in record::ids(job, &jobs, sink) {
+            let record = records.of(job, id, sink);
+            sink.job(record)?;
+        }
+    }
+    if !jobs.all.is_empty() {
+        machines.report(sink);
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! From a job of a list to the rows of the tables.
+
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
+use resched_tables::sink::Sink;
+
+use super::id::{Id, Part, pending_tasks};
+use super::jobs::{Job, Jobs, Try};
+use super::machines::{Machines, PROCESSOR, hosts};
+use super::shape::{self, Shape, World};
+
+/// The framework of such a job in the jobs table.
+pub const FRAMEWORK: &str = "slurm";
+
+/// Makes the rows of jobs.
+pub(super) struct Records<'a> {
+    pub(super) jobs: &'a Jobs,
+    pub(super) machines: &'a Machines,
+    pub(super) world: World,
+}
+
+impl Records<'_> {
+    /// The rows of a job under this id. What is mended or assumed is counted.
+    pub(super) fn of(&self, job: &Job, id: Id, sink: &mut dyn Sink) -> JobRecord {
+        let ran: Vec<&Try> = job.tries.iter().filter(|one| one.ran).collect();
+        let shape = self.shape(job, ran.last().copied(), sink);
+        let row = self.job(job, id, &ran, sink);
+        let attempts = self.attempts(&row, &ran, sink);
+        let task = TaskRow {
+            job_id: row.job_id.clone(),
+            task_id: row.job_id.clone(),
+            start: attempts.first().and_then(|attempt| attempt.start),
+            finish: attempts.last().and_then(|attempt| attempt.finish),
+            outcome: row.outcome,
+            cpu_request: Some(i64::from(shape.cpus) * PROCESSOR),
+            memory_request: shape.memory,
+            instances: Some(i64::from(shape.instances)),
+            gang: Some(true),
+            resources: shape.resources,
+            machines: shape.machines.map(i64::from),
+            exclusive: shape.exclusive.then_some(true),
+            ..TaskRow::default()
+        };
+        JobRecord { job: row, tasks: vec![TaskRecord { task, splits: Vec::new(), attempts }], counters: Vec::new() }
+    }
+
+    fn shape(&self, job: &Job, last: Option<&Try>, sink: &mut dyn Sink) -> Shape {
+        let is_more = |one: &&Try| one.cpus > job.demand.cpus && !one.hosts.is_none();
+        let is_whole = last.filter(is_more).is_some_and(|one| {
+            let list = self.jobs.texts.text(one.hosts);
+            self.machines.are_whole(list, one.cpus)
+        });
+        let shape = shape::of(job, last, self.jobs, &self.world, is_whole);
+        sink.skip("uneven-job-rounded-up", u64::from(shape.is_uneven));
+        if let Some(rule) = shape.assumed {
+            sink.made("tasks.instances", rule, 1);
+        }
+        shape
+    }
+
+    fn job(&self, job: &Job, id: Id, ran: &[&Try], sink: &mut dyn Sink) -> JobRow {
+        let texts = &self.jobs.texts;
+        let demand = &job.demand;
+        let (first, last) = (job.tries.first(), job.tries.last());
+        let submit = first.map(|one| one.times.submit);
+        let depends_on = self.depends_on(job);
+        let eligible = first.and_then(|one| one.times.eligible).filter(|&eligible| Some(eligible) > submit);
+        let counts = self.world.allocates_memory;
+        sink.skip("memory-not-allocated", u64::from(demand.memory.is_some() && !counts));
+        let each = demand.memory.filter(|_| counts).map(|bytes| bytes / i64::from(demand.cpus.max(1)));
+        JobRow {
+            job_id: id.to_string(),
+            name: texts.owned(job.name),
+            user: texts.owned(job.user),
+            queue: texts.owned(job.partition),
+            priority_number: job.priority,
+            group: texts.owned(job.account),
+            framework: Some(FRAMEWORK.to_owned()),
+            submit,
+            launch: ran.first().and_then(|one| one.start()),
+            finish: last.filter(|one| one.state.has_ended()).and_then(|one| one.times.end.or(one.finish().0)),
+            outcome: last.map(|one| one.state.outcome()).unwrap_or_default(),
+            requested_containers: Some(i64::from(demand.cpus)),
+            requested_cpu: Some(PROCESSOR),
+            requested_memory: each,
+            requested_time: job.limit,
+            eligible: eligible.filter(|_| depends_on.is_empty()),
+            depends_on,
+            qos: texts.owned(job.qos),
+            features: texts.owned(job.constraints),
+            licenses: texts.owned(demand.licenses),
+            ..JobRow::default()
+        }
+    }
+
+    /// The jobs that it waits for, if all are in the list. A job waits for older ones only.
+    fn depends_on(&self, job: &Job) -> Vec<String> {
+        let all = job.depends_on.as_deref().unwrap_or_default();
+        let are_known = all.iter().all(|&number| number < job.id.number && self.jobs.has(number));
+        if are_known { all.iter().map(u64::to_string).collect() } else { Vec::new() }
+    }
+
+    fn attempts(&self, row: &JobRow, ran: &[&Try], sink: &mut dyn Sink) -> Vec<AttemptRow> {
+        let attempt = |(number, one): (usize, &&Try)| {
+            let (finish, was_suspended) = one.finish();
+            sink.skip("suspended-time-left-out", u64::from(was_suspended));
+            let start = one.start();
+            AttemptRow {
+                job_id: row.job_id.clone(),
+                task_id: row.job_id.clone(),
+                attempt: number as i64,
+                queued: Some(one.queued()),
+                start,
+                finish: finish.filter(|_| start.is_some()),
+                run_time: one.times.elapsed.filter(|_| start.is_none()),
+                outcome: one.state.outcome(),
+                host: self.host(one),
+                ..AttemptRow::default()
+            }
+        };
+        ran.iter().enumerate().map(attempt).collect()
+    }
+
+    /// The node of a try that ran on one.
+    fn host(&self, one: &Try) -> Option<String> {
+        let list = self.jobs.texts.text(one.hosts);
+        if one.nodes > 1 || one.hosts.is_none() {
+            return None;
+        }
+        let [host] = <[String; 1]>::try_from(hosts(list)?).ok()?;
+        Some(host)
+    }
+}
+
+/// The ids under which a job stands in the tables: its own, or those of the tasks that it folds.
+pub(super) fn ids(job: &Job, jobs: &Jobs, sink: &mut dyn Sink) -> Vec<Id> {
+    if job.id.part != Part::Pending {
+        return vec![job.id];
+    }
+    let (tasks, is_cut) = pending_tasks(jobs.texts.text(job.pending));
+    sink.skip("pending-array-cut", u64::from(is_cut));
+    tasks.into_iter().map(|task| Id { part: Part::Task(task), ..job.id }).collect()
+}

@@ -1,0 +1,264 @@
+//! Lists of a few rows, for each trap.
+#![allow(clippy::unwrap_used)]
+
+use resched_tables::model::{AttemptRow, JobRecord, Outcome, TaskRow};
+
+use super::super::golden::{Collected, Found as _, each_damage, read_shared};
+use super::*;
+
+const HEADER: &str = "JobID|JobName|Submit|Eligible|Start|End|ElapsedRaw|State|ReqCPUS|AllocCPUS|AllocNodes|ReqTRES|AllocTRES|NodeList|SubmitLine";
+
+fn read_list(text: &str) -> Collected {
+    Collected::read(&FORMAT, text.as_bytes()).unwrap()
+}
+
+fn rows(rows: &[&str]) -> Collected {
+    read_list(&format!("{HEADER}\n{}\n", rows.join("\n")))
+}
+
+/// A row: id, submit, start, run time, state and CPUs on node `n1`.
+fn row(id: &str, submit: i64, start: i64, run: i64, state: &str, cpus: u32) -> String {
+    let end = start + run;
+    format!(
+        "{id}|j|{submit}|{submit}|{start}|{end}|{run}|{state}|{cpus}|{cpus}|1|cpu={cpus},node=1|cpu={cpus},node=1|n1|"
+    )
+}
+
+fn attempts(record: &JobRecord) -> Vec<(Option<i64>, Option<i64>, Outcome)> {
+    let rows = record.tasks.iter().flat_map(|task| &task.attempts);
+    rows.map(|AttemptRow { start, finish, outcome, .. }| (*start, *finish, *outcome)).collect()
+}
+
+fn ids(found: &Collected) -> Vec<&str> {
+    found.jobs.iter().map(|record| record.job.job_id.as_str()).collect()
+}
+
+#[test]
+fn requeued_jobs_are_one_job_with_a_try_for_each_row() {
+    let lists = [
+        row("7", 100, 110, 20, "REQUEUED", 2),
+        row("8", 101, 105, 5, "COMPLETED", 1),
+        row("7", 130, 260, 40, "COMPLETED", 2),
+    ];
+    for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+        let found = rows(&order.map(|place: usize| lists[place].as_str()));
+        assert_eq!(ids(&found), ["7", "8"]);
+        let job = &found.jobs[0].job;
+        assert_eq!((job.submit, job.launch, job.finish), (Some(100_000), Some(110_000), Some(300_000)));
+        assert_eq!(job.outcome, Outcome::Success);
+        let expected =
+            [(Some(110_000), Some(130_000), Outcome::Evicted), (Some(260_000), Some(300_000), Outcome::Success)];
+        assert_eq!(attempts(&found.jobs[0]), expected);
+        assert_eq!(found.jobs[0].tasks[0].attempts[1].queued, Some(130_000));
+    }
+}
+
+#[test]
+fn a_row_that_comes_again_counts_once_and_its_end_counts() {
+    let running = "7|j|100|100|110|Unknown|5|RUNNING|2|2|1|cpu=2|cpu=2|n1|";
+    let ended = row("7", 100, 110, 20, "COMPLETED", 2);
+    for list in [[running, &ended], [&ended, running]] {
+        let found = rows(&list);
+        assert_eq!(attempts(&found.jobs[0]), [(Some(110_000), Some(130_000), Outcome::Success)]);
+        assert_eq!(found.skipped["duplicate-row"], 1);
+    }
+    assert_eq!(attempts(&rows(&[running]).jobs[0]), [(Some(110_000), None, Outcome::Incomplete)]);
+}
+
+#[test]
+fn tasks_of_arrays_and_components_are_jobs() {
+    let found = rows(&[
+        &row("12_5", 100, 110, 5, "COMPLETED", 1),
+        "12_[6-7,9%2]|a|100|100|Unknown|Unknown|0|PENDING|1|1|0|cpu=1||None assigned|",
+        &row("13+0", 101, 110, 5, "COMPLETED", 1),
+        &row("13+1", 101, 110, 5, "COMPLETED", 1),
+        &row("13+0.batch", 101, 110, 5, "COMPLETED", 1),
+    ]);
+    assert_eq!(ids(&found), ["12_5", "12_6", "12_7", "12_9", "13+0", "13+1"]);
+    assert!(attempts(&found.jobs[1]).is_empty() && found.jobs[1].job.outcome == Outcome::Incomplete);
+    assert_eq!(found.skipped["step-of-a-job"], 1);
+}
+
+#[test]
+fn a_job_that_never_ran_has_no_attempt() {
+    let found = rows(&[
+        "1|a|100|100|None|120|0|CANCELLED by 5|4|4|0|cpu=4||None assigned|",
+        "2|a|100|100|120|120|0|CANCELLED|4|4|0|cpu=4||None assigned|",
+        "3|a|100|Unknown|Unknown|Unknown|0|PENDING|4|0|0|cpu=4||None assigned|",
+        "4|a|100|100|120|120|0|FAILED|4|4|1|cpu=4|cpu=4|n1|",
+    ]);
+    let outcomes: Vec<_> = found.jobs.iter().map(|record| (record.job.outcome, attempts(record).len())).collect();
+    let expected = [(Outcome::Killed, 0), (Outcome::Killed, 0), (Outcome::Incomplete, 0), (Outcome::Failed, 1)];
+    assert_eq!(outcomes, expected);
+    assert_eq!(found.jobs[0].job.finish, Some(120_000));
+}
+
+#[test]
+fn suspended_time_is_not_run_time() {
+    let found = rows(&["1|a|100|100|110|150|20|COMPLETED|2|2|1|cpu=2|cpu=2|n1|"]);
+    assert_eq!(attempts(&found.jobs[0]), [(Some(110_000), Some(130_000), Outcome::Success)]);
+    assert_eq!(found.jobs[0].job.finish, Some(150_000));
+    assert_eq!(found.skipped["suspended-time-left-out"], 1);
+}
+
+#[test]
+fn dependencies_stand_for_the_time_from_which_a_job_could_start() {
+    let line =
+        |id: u32, what: &str| format!("{id}|a|100|150|160|170|10|COMPLETED|1|1|1|cpu=1|cpu=1|n1|sbatch {what} x");
+    let found = rows(&[
+        &row("1", 90, 95, 50, "COMPLETED", 1),
+        &line(2, "-d afterok:1"),
+        &line(3, "-d afterok:1:77"),
+        &line(4, "-d after:1"),
+        &line(5, "-d afterany:9"),
+        &line(9, "-b now+50"),
+    ]);
+    let waits = |place: usize| (found.jobs[place].job.depends_on.join(","), found.jobs[place].job.eligible);
+    assert_eq!(waits(0), (String::new(), None));
+    assert_eq!(waits(1), ("1".to_owned(), None));
+    for place in 2..6 {
+        assert_eq!(waits(place), (String::new(), Some(150_000)), "{place}");
+    }
+}
+
+/// Fourteen jobs of two CPUs on one node each, and six on two nodes: too many for jobs that are packed.
+#[test]
+fn jobs_of_unknown_shape_are_packed_if_nearly_all_were() {
+    let list = |spread: u32| {
+        let one = |n: u32| match n < spread {
+            true => format!("{n}|a|100|100|110|120|10|COMPLETED|2|2|2|cpu=2|cpu=2|n[1-2]|sbatch job.sh"),
+            false => row(&n.to_string(), 100, 110 + 20 * i64::from(n), 10, "COMPLETED", 2),
+        };
+        let all: Vec<String> = (0..40).map(one).collect();
+        rows(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let shape = |found: &Collected, place: usize| {
+        let TaskRow { instances, cpu_request, machines, .. } = &found.jobs[place].tasks[0].task;
+        (*instances, *cpu_request, *machines)
+    };
+    let packed = list(2);
+    assert_eq!(shape(&packed, 0), (Some(2), Some(1_000), Some(2)));
+    assert_eq!(shape(&packed, 39), (Some(1), Some(2_000), Some(1)));
+    let spread = list(3);
+    assert_eq!(shape(&spread, 0), (Some(2), Some(1_000), None));
+    assert_eq!(shape(&spread, 39), (Some(2), Some(1_000), None));
+}
+
+#[test]
+fn whole_nodes_and_cores_are_seen_by_what_was_allocated() {
+    let found = rows(&[
+        "1|a|100|100|110|120|10|COMPLETED|16|16|1|cpu=16|cpu=16|n1|sbatch -n16 x",
+        "2|a|101|101|130|140|10|COMPLETED|1|16|1|cpu=1|cpu=16|n2|sbatch -n1 x",
+        "3|a|102|102|150|160|10|COMPLETED|2|4|1|cpu=2|cpu=4|n1|sbatch -n2 x",
+    ]);
+    let shape = |place: usize| {
+        let TaskRow { instances, cpu_request, machines, exclusive, .. } = &found.jobs[place].tasks[0].task;
+        (instances.unwrap(), cpu_request.unwrap(), *machines, *exclusive)
+    };
+    assert_eq!(shape(0), (16, 1_000, None, None));
+    assert_eq!(shape(1), (1, 16_000, Some(1), Some(true)), "it got a whole node");
+    assert_eq!(shape(2), (2, 2_000, None, None), "two CPUs of each core");
+}
+
+#[test]
+fn memory_counts_only_if_slurm_allocated_it() {
+    let line =
+        |alloc: &str| format!("1|a|100|100|110|120|10|COMPLETED|4|4|2|cpu=4,mem=8G|cpu=4{alloc}|n[1-2]|sbatch -n4 x");
+    let request = |line: &str| rows(&[line]).jobs[0].tasks[0].task.memory_request;
+    assert_eq!(request(&line(",mem=16G")), Some(4 << 30), "`--mem` is for each node");
+    assert_eq!(request(&line("")), None);
+    assert_eq!(rows(&[&line("")]).skipped["memory-not-allocated"], 1);
+}
+
+#[test]
+fn generic_resources_are_those_of_a_node() {
+    let found = rows(&[
+        "1|a|100|100|110|120|10|COMPLETED|6|6|2|cpu=6,gres/gpu=1|cpu=6,gres/gpu=2,license/m=3|n[1-2]|sbatch -n6 --gres=gpu:1 x",
+    ]);
+    let record = &found.jobs[0];
+    let TaskRow { instances, cpu_request, machines, resources, .. } = &record.tasks[0].task;
+    assert_eq!((*instances, *cpu_request, *machines), (Some(2), Some(3_000), Some(2)));
+    assert_eq!((resources.as_deref(), record.job.licenses.as_deref()), (Some("gres/gpu=1"), Some("license/m=3")));
+}
+
+#[test]
+fn nodes_have_room_for_what_ran_on_them() {
+    let found = rows(&[
+        &row("1", 100, 110, 20, "COMPLETED", 3),
+        &row("2", 100, 120, 20, "COMPLETED", 2),
+        &row("3", 100, 130, 20, "COMPLETED", 3),
+        "4|a|100|100|110|120|10|COMPLETED|8|8|2|cpu=8|cpu=8|big[1-2]|",
+    ]);
+    let nodes: Vec<_> = found.nodes.iter().map(|node| (node.host.as_str(), node.cpu)).collect();
+    assert_eq!(nodes, [("big1", Some(4_000)), ("big2", Some(4_000)), ("n1", Some(5_000))]);
+    assert_eq!(found.skipped["machine-sized-by-its-use"], 3);
+}
+
+#[test]
+fn short_lists_are_enough() {
+    let found = read_list("JobIDRaw,Submit,State,Elapsed,NCPUS\n5,100,COMPLETED,00:01:00,4\n");
+    let record = &found.jobs[0];
+    assert_eq!((record.job.job_id.as_str(), record.tasks[0].attempts[0].run_time), ("5", Some(60_000)));
+    assert_eq!(found.skipped["file-without-machines"], 1);
+}
+
+#[test]
+fn a_line_break_in_free_text_does_not_end_the_row() {
+    let whole = row("2", 100, 110, 5, "COMPLETED", 1);
+    let found = rows(&[&format!("{}sbatch -n1 --wrap a\nb|c\n", row("1", 100, 110, 5, "COMPLETED", 1)), &whole]);
+    assert_eq!(ids(&found), ["1", "2"]);
+    let named = row("1", 100, 110, 5, "COMPLETED", 1).replacen("|j|", "|a\nb|", 1);
+    let found = rows(&[&named, &whole]);
+    assert_eq!(found.jobs[0].job.name.as_deref(), Some("a\nb"));
+    let found = rows(&["1|a|10", &whole]);
+    assert_eq!((ids(&found), found.skipped["damaged-line"]), (vec!["2"], 1), "a row that was cut");
+}
+
+const NEWER: &str = r#"{"jobs":[{"job_id":20,"name":"a","array":{"job_id":18,"task_id":{"set":true,"infinite":false,"number":2},
+ "task":""},"association":{"account":"x","user":"ann"},"allocation_nodes":2,"nodes":"n[1-2]","partition":"p","qos":"q",
+ "priority":{"set":true,"infinite":false,"number":7},"required":{"CPUs":4},"state":{"current":["COMPLETED"],"reason":"None"},
+ "steps":[{},{}],"submit_line":"sbatch -N2 x","time":{"submission":100,"eligible":100,"start":110,"end":130,"elapsed":20,
+ "limit":{"set":true,"infinite":false,"number":5}},"tres":{"allocated":[{"type":"cpu","name":"","count":4},{"type":"gres","name":"gpu","count":2}],
+ "requested":[]}},{"job_id":21},{"job_id":22,"array":{"job_id":22,"task_id":{"set":false,"infinite":false,"number":0},"task":"[3-4%1]"},
+ "required":{"CPUs":1},"state":{"current":["PENDING"]},"allocation_nodes":0,"time":{"submission":100,"start":0,"end":0,"elapsed":0,
+ "limit":{"set":false,"infinite":true,"number":0}}}],"meta":{"jobs":[{}]},"errors":[]}"#;
+
+#[test]
+fn newer_json_has_numbers_as_objects_and_lists_of_states() {
+    assert!(sniff(NEWER.as_bytes()));
+    let found = read_list(NEWER);
+    assert_eq!(ids(&found), ["18_2", "22_3", "22_4"]);
+    let job = &found.jobs[0].job;
+    assert_eq!((job.user.as_deref(), job.group.as_deref(), job.priority_number), (Some("ann"), Some("x"), Some(7)));
+    assert_eq!((job.requested_time, found.jobs[1].job.requested_time), (Some(300_000), None));
+    let task = &found.jobs[0].tasks[0].task;
+    assert_eq!((task.instances, task.resources.as_deref()), (Some(2), Some("gres/gpu=1")));
+    assert_eq!((found.skipped["damaged-job"], found.skipped["step-of-a-job"]), (1, 2));
+}
+
+#[test]
+fn only_lists_of_sacct_are_recognised() {
+    assert!(sniff(format!("{HEADER}\n").as_bytes()) && sniff(b"JobIDRaw,State\n"));
+    assert!(sniff(b"JobID           JobName\n------------ ----------\n"));
+    for other in [
+        "",
+        "JobID|Name\n1|a\n",
+        "{\"jobs\":[{\"job_id\":1,\"job_state\":\"PENDING\"}]}",
+        "JobID State\n1 a\n",
+        "; JobID|State\n",
+    ] {
+        assert!(!sniff(other.as_bytes()), "{other}");
+    }
+}
+
+#[test]
+fn damage_costs_only_what_it_hits() {
+    let text =
+        [HEADER, &row("1", 100, 110, 20, "COMPLETED", 3), &row("12_[1-9]", 100, 110, 20, "PENDING", 3)].join("\n");
+    each_damage(text.as_bytes(), 600, |damaged| drop(Collected::read(&FORMAT, damaged)));
+    each_damage(NEWER.as_bytes(), 600, |damaged| drop(Collected::read(&FORMAT, damaged)));
+    for file in ["sacct-all.txt.gz", "sacct.json.gz"] {
+        let Some(bytes) = read_shared(&format!("../truth/slurm/mixed/{file}")) else { return };
+        each_damage(&bytes, 40, |damaged| drop(Collected::read(&FORMAT, damaged)));
+    }
+}

@@ -1,0 +1,106 @@
+//! Texts that are kept once, however often they come.
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+/// The place of a text; the first is the empty text, which stands for none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TextId(u32);
+
+impl TextId {
+    /// The text of this number.
+    pub(super) fn of(number: usize) -> Self {
+        u32::try_from(number).map_or_else(|_| Self::default(), Self)
+    }
+
+    /// Its number, from 0.
+    pub(super) fn number(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Texts one behind the other.
+#[derive(Debug)]
+pub(super) struct Texts {
+    all: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+    places: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Default for Texts {
+    fn default() -> Self {
+        Self { all: String::new(), ends: vec![0], places: HashTable::new(), hasher: DefaultHashBuilder::default() }
+    }
+}
+
+impl Texts {
+    /// The place of a text, which is kept if it is new.
+    pub(super) fn keep(&mut self, text: &str) -> TextId {
+        if text.is_empty() {
+            return TextId::default();
+        }
+        let Self { all, ends, places, hasher } = self;
+        let hash = hasher.hash_one(text);
+        if let Some(&place) = places.find(hash, |&place| at(all, ends, place) == text) {
+            return TextId(place);
+        }
+        // So many texts need more bytes than a list may have.
+        let Ok(place) = u32::try_from(ends.len()) else { return TextId::default() };
+        all.push_str(text);
+        ends.push(all.len());
+        places.insert_unique(hash, place, |&place| hasher.hash_one(at(all, ends, place)));
+        TextId(place)
+    }
+
+    /// The place of a text that was kept.
+    pub(super) fn find(&self, text: &str) -> Option<TextId> {
+        let found = self.places.find(self.hasher.hash_one(text), |&place| at(&self.all, &self.ends, place) == text);
+        found.copied().map(TextId)
+    }
+
+    pub(super) fn text(&self, id: TextId) -> &str {
+        at(&self.all, &self.ends, id.0)
+    }
+
+    /// The text; `None` for the empty one.
+    pub(super) fn owned(&self, id: TextId) -> Option<String> {
+        (!id.is_none()).then(|| self.text(id).to_owned())
+    }
+
+    /// How many there are, with the empty one.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The bytes of all.
+    pub(super) fn bytes(&self) -> usize {
+        self.all.len()
+    }
+}
+
+fn at<'a>(all: &'a str, ends: &[usize], place: u32) -> &'a str {
+    let place = place as usize;
+    let from = place.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    ends.get(place).and_then(|&to| all.get(from..to)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_kept_once() {
+        let mut texts = Texts::default();
+        let ids: Vec<TextId> = (0..1_000).map(|n| texts.keep(&format!("text {}", n % 400))).collect();
+        assert_eq!(texts.len(), 401);
+        assert!(ids.iter().enumerate().all(|(n, &id)| texts.text(id) == format!("text {}", n % 400)));
+        assert_eq!((texts.keep(""), texts.owned(TextId::default())), (TextId::default(), None));
+    }
+}

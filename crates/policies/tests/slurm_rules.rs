@@ -1,0 +1,530 @@
+//! The rules of Slurm's scheduler, one by one, in small worlds. Times of jobs are a millisecond off whole seconds, so that nothing is drawn.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use resched_policies::queues::slurm::{Association, JobLimits, Limits, Partition, Qos, Shares, SlurmConf};
+use resched_policies::{PolicySpec, Site};
+use resched_sim::batch::{Checked, Launched, Observer, load_records, replay_seeded};
+use resched_sim::{ClusterConfig, Error, Ms, Reports, Scope};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
+use resched_tables::sink::Collected;
+
+const MINUTE: Ms = 60_000;
+
+/// A job: its processors, its limit in minutes, and its run time in seconds.
+#[derive(Clone)]
+struct Job(JobRecord);
+
+fn job(id: &str, submit: i64, cpus: i64, limit: i64, run: i64) -> Job {
+    let id = id.to_owned();
+    let outcome = Outcome::Success;
+    let job = JobRow {
+        job_id: id.clone(),
+        user: Some("ann".to_owned()),
+        framework: Some("slurm".to_owned()),
+        submit: Some(submit * 1_000 + 1),
+        requested_time: Some(limit * MINUTE),
+        outcome,
+        ..JobRow::default()
+    };
+    let task = TaskRow {
+        job_id: id.clone(),
+        task_id: id.clone(),
+        outcome,
+        cpu_request: Some(1_000),
+        instances: Some(cpus),
+        gang: Some(true),
+        ..TaskRow::default()
+    };
+    let run_time = Some(run * 1_000 + 1);
+    let attempt = AttemptRow { job_id: id.clone(), task_id: id, run_time, outcome, ..AttemptRow::default() };
+    let task = TaskRecord { task, attempts: vec![attempt], splits: Vec::new() };
+    Job(JobRecord { job, tasks: vec![task], counters: Vec::new() })
+}
+
+impl Job {
+    fn with(mut self, change: impl FnOnce(&mut JobRow, &mut TaskRow)) -> Self {
+        change(&mut self.0.job, &mut self.0.tasks[0].task);
+        self
+    }
+
+    fn in_partition(self, name: &str) -> Self {
+        self.with(|job, _| job.queue = Some(name.to_owned()))
+    }
+
+    fn of(self, user: &str) -> Self {
+        self.with(|job, _| job.user = Some(user.to_owned()))
+    }
+
+    fn priority(self, priority: i64) -> Self {
+        self.with(|job, _| job.priority_number = Some(priority))
+    }
+
+    /// On so many machines, with all its processors on them.
+    fn on(self, machines: i64) -> Self {
+        self.with(|_, task| {
+            let cpus = task.instances.unwrap();
+            (task.machines, task.instances, task.cpu_request) =
+                (Some(machines), Some(machines), Some(cpus / machines * 1_000));
+        })
+    }
+}
+
+/// Machines, jobs and what the site says.
+#[derive(Default)]
+struct World {
+    nodes: Vec<NodeRow>,
+    jobs: Vec<Job>,
+    conf: SlurmConf,
+}
+
+/// When each job started, in seconds since the first submission, which is at the beginning of a minute; and on which machines.
+type Starts = BTreeMap<String, (f64, Vec<String>)>;
+
+#[derive(Default)]
+struct Seen(Vec<(usize, Ms, Vec<usize>)>);
+
+impl Reports for Seen {}
+
+impl Observer for Seen {
+    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        let nodes = launched.places.iter().map(|(node, _)| node.index()).collect();
+        self.0.push((launched.task.index(), launched.at, nodes));
+        Ok(())
+    }
+}
+
+impl World {
+    /// `count` machines `n0`, `n1`, … with so many processors.
+    fn of(count: usize, cpus: i64, jobs: Vec<Job>) -> Self {
+        let node = |number| NodeRow { host: format!("n{number}"), cpu: Some(cpus * 1_000), ..NodeRow::default() };
+        Self { nodes: (0..count).map(node).collect(), jobs, conf: SlurmConf::default() }
+    }
+
+    fn partition(mut self, name: &str, nodes: &[&str], change: impl FnOnce(&mut Partition)) -> Self {
+        let nodes = nodes.iter().map(|&node| node.to_owned()).collect();
+        let mut partition = Partition { name: name.to_owned(), nodes, ..Partition::default() };
+        change(&mut partition);
+        self.conf.partitions.push(partition);
+        self
+    }
+
+    fn qos(mut self, name: &str, qos: Qos) -> Self {
+        self.conf.qos.insert(name.to_owned(), qos);
+        self
+    }
+
+    fn starts(&self, set: &str) -> Starts {
+        let tables = Collected {
+            engine: resched_tables::run::RunEngine::Batch,
+            jobs: self.jobs.iter().map(|job| job.0.clone()).collect(),
+            nodes: self.nodes.clone(),
+            ..Collected::default()
+        };
+        let loaded = load_records(&tables, &ClusterConfig::default(), &Scope::default()).unwrap();
+        let (workload, machines) = (&loaded.workload, &loaded.machines);
+        let zero = workload.jobs().get(0).unwrap().submit - 1;
+        let site = Site { slurm: Some(self.conf.clone()), ..Site::default() };
+        let text = format!("slurm:{}", ["phase=999,bf_phase=499", set].join(",").trim_end_matches(','));
+        let policy = PolicySpec::parse(&text).unwrap().at_site(&Arc::new(site)).unwrap();
+        let mut seen = Seen::default();
+        let mut checked = Checked::new(workload, machines, "slurm", &mut seen);
+        let mut made = policy.build_batch().unwrap();
+        replay_seeded(workload, machines, ("slurm", &mut *made), 1, &mut checked, &mut |_| {}).unwrap();
+        checked.close().unwrap();
+        let name = |&node: &usize| machines.nodes()[node].name.clone();
+        let start = |(task, at, nodes): &(usize, Ms, Vec<usize>)| {
+            let id = workload.jobs().get(*task).unwrap().id.to_owned();
+            (id, ((at - zero) as f64 / 1e3, nodes.iter().map(name).collect()))
+        };
+        seen.0.iter().map(start).collect()
+    }
+
+    /// When these jobs started, s.
+    fn times<const N: usize>(&self, set: &str, jobs: [&str; N]) -> [f64; N] {
+        let starts = self.starts(set);
+        jobs.map(|job| starts.get(job).map_or(f64::INFINITY, |start| start.0))
+    }
+}
+
+/// Seen: a lone event is handled at the next second; a busy queue every three.
+#[test]
+fn the_main_loop_runs_at_the_next_second_and_three_seconds_apart() {
+    let world = World::of(1, 4, vec![job("a", 0, 1, 1, 30), job("b", 1, 1, 1, 30), job("c", 2, 1, 1, 30)]);
+    assert_eq!(world.times("scheduler=builtin", ["a", "b", "c"]), [1.0, 4.0, 4.0]);
+    assert_eq!(world.times("scheduler=builtin,batch_sched_delay=0", ["a", "b", "c"]), [1.0, 2.0, 3.0]);
+}
+
+/// Seen: nothing is started at an end.
+#[test]
+fn an_end_is_handled_at_the_next_run() {
+    let world = World::of(1, 4, vec![job("a", 0, 4, 1, 10), job("b", 0, 4, 1, 10)]);
+    assert_eq!(world.times("scheduler=builtin", ["a", "b"]), [1.0, 12.0]);
+}
+
+/// Manual: a run looks at `default_queue_depth` jobs, one a minute at all.
+#[test]
+fn only_one_run_a_minute_looks_at_the_whole_queue() {
+    // The first stops its partition; the other one is behind it in the queue.
+    let jobs = vec![job("a", 0, 4, 9, 300), job("b", 1, 4, 9, 10), job("c", 2, 1, 1, 10).in_partition("other")];
+    let world =
+        World::of(2, 4, jobs).partition("", &["n0"], |own| own.is_default = true).partition("other", &["n1"], |_| {});
+    assert_eq!(world.times("scheduler=builtin", ["c"]), [4.0]);
+    assert_eq!(world.times("scheduler=builtin,default_queue_depth=1", ["c"]), [61.0]);
+    assert_eq!(world.times("scheduler=builtin,default_queue_depth=1,sched_interval=20000", ["c"]), [21.0]);
+}
+
+/// Seen: the backfill scheduler runs `bf_interval` after its last run.
+#[test]
+fn the_backfill_scheduler_has_a_period_of_its_own() {
+    let jobs = vec![job("a", 0, 3, 9, 300), job("b", 0, 4, 9, 300), job("c", 3, 1, 1, 10)];
+    let world = World::of(1, 4, jobs);
+    assert_eq!(world.times("bf_interval=5000", ["c"]), [5.5], "b comes first and finds no room: c is backfilled");
+    assert_eq!(world.times("bf_interval=30000", ["c"]), [30.5]);
+    assert_eq!(world.times("scheduler=builtin", ["c"]), [605.0], "without backfill it waits behind b");
+}
+
+/// Manual, seen: the tier of the partition, then priority, then submission.
+#[test]
+fn the_order_is_tier_then_priority_then_submission() {
+    let late = |id: &str| job(id, 3, 4, 1, 10);
+    let jobs = vec![job("a", 0, 4, 1, 10), late("b"), late("c"), late("d").priority(9), late("e").in_partition("high")];
+    let world =
+        World::of(1, 4, jobs)
+            .partition("low", &[], |own| own.is_default = true)
+            .partition("high", &[], |own| own.tier = 5);
+    let [b, c, d, e] = world.times("scheduler=builtin", ["b", "c", "d", "e"]);
+    assert!(e < d && d < b && b < c);
+    let [b, d] = world.times("scheduler=builtin,priority=basic", ["b", "d"]);
+    assert!(b < d, "the numbers of the log do not count");
+}
+
+/// Manual: the first job of a partition that finds no room stops the rest of it; other partitions go on, but not on its machines.
+#[test]
+fn a_partition_is_stopped_by_its_first_job_without_room() {
+    let jobs = vec![
+        job("a", 0, 3, 9, 100).in_partition("x"),
+        job("b", 1, 8, 9, 100).in_partition("x"),
+        job("c", 2, 1, 1, 10).in_partition("x"),
+        job("d", 2, 1, 1, 10).in_partition("all"),
+        job("e", 2, 1, 1, 10).in_partition("y"),
+    ];
+    let world = World::of(3, 4, jobs).partition("x", &["n0", "n1"], |_| {}).partition("y", &["n2"], |_| {}).partition(
+        "all",
+        &[],
+        |_| {},
+    );
+    let starts = world.starts("scheduler=builtin");
+    assert!(starts["c"].0 > 100.0, "c is of the same partition");
+    assert_eq!(starts["e"].0, 4.0);
+    assert_eq!(starts["d"], (4.0, vec!["n2".to_owned()]), "n0 and n1 are kept from d");
+}
+
+fn at_most(cpus: u64) -> Qos {
+    let per_user = Limits { cpus: Some(cpus), ..Limits::default() };
+    Qos { limits: JobLimits { per_user, ..JobLimits::default() }, ..Qos::default() }
+}
+
+/// Seen: a job that a limit stops does not stop those behind it, unless `assoc_limit_stop`.
+#[test]
+fn a_limit_stops_its_job_alone() {
+    let q = |own: Job| own.with(|job, _| job.qos = Some("q".to_owned()));
+    let jobs = vec![
+        q(job("a", 0, 2, 1, 20)),
+        q(job("b", 1, 2, 1, 20)),
+        job("c", 1, 1, 1, 10),
+        q(job("d", 1, 2, 1, 20)).of("bob"),
+    ];
+    let world = World::of(1, 8, jobs).qos("q", at_most(3));
+    assert_eq!(world.times("scheduler=builtin", ["a", "b", "c", "d"]), [1.0, 22.0, 4.0, 4.0]);
+    assert_eq!(world.times("scheduler=builtin,assoc_limit_stop=true", ["c", "d"]), [22.0, 22.0]);
+}
+
+/// Manual: limits of the QOS of the partition, of accounts with those below them, of jobs, and on a single job.
+#[test]
+fn limits_of_partitions_and_associations_hold_as_well() {
+    let jobs = || vec![job("a", 0, 2, 1, 20), job("b", 1, 2, 1, 20)];
+    let group = |limits: Limits| JobLimits { group: limits, ..JobLimits::default() };
+    let one_job = Limits { jobs: Some(1), ..Limits::default() };
+    let in_account = |own: Job| own.with(|job, _| job.group = Some("lab".to_owned()));
+    let of_partition = World::of(1, 8, jobs())
+        .partition("p", &[], |own| (own.is_default, own.qos) = (true, Some("q".to_owned())))
+        .qos("q", Qos { limits: group(one_job.clone()), ..Qos::default() });
+    let mut of_account = World::of(1, 8, jobs().into_iter().map(in_account).collect());
+    of_account.conf.associations = vec![
+        Association { account: "root".to_owned(), limits: group(one_job), ..Association::default() },
+        Association { account: "lab".to_owned(), parent: Some("root".to_owned()), ..Association::default() },
+    ];
+    // The limit of the default partition is found by the name that its jobs give.
+    let named = World { jobs: jobs().into_iter().map(|own| own.in_partition("p")).collect(), ..of_partition };
+    assert_eq!(named.times("scheduler=builtin", ["a", "b"]), [1.0, 22.0]);
+    assert_eq!(of_account.times("scheduler=builtin", ["a", "b"]), [1.0, 22.0]);
+    let per_job = Limits { cpus: Some(1), ..Limits::default() };
+    let q = |own: Job| own.with(|job, _| job.qos = Some("q".to_owned()));
+    let never = World::of(1, 8, vec![q(job("a", 0, 2, 1, 20)), job("b", 0, 2, 1, 20)])
+        .qos("q", Qos { limits: JobLimits { per_job, ..JobLimits::default() }, ..Qos::default() });
+    assert_eq!(never.times("", ["a", "b"]), [f64::INFINITY, 0.5]);
+}
+
+/// Seen: a job starts before a reservation if it ends by its limit before the reservation begins.
+#[test]
+fn a_job_is_backfilled_if_its_limit_is_over_before_the_reservation() {
+    // a ends by its limit after five minutes; then b gets both machines.
+    let jobs = vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), job("c", 2, 4, 4, 200), job("d", 2, 4, 6, 200)];
+    let world = World::of(2, 4, jobs);
+    let [b, c, d] = world.times("bf_interval=5000", ["b", "c", "d"]);
+    assert_eq!(c, 5.5);
+    assert!(b > 290.0 && b < 297.0 && d > b, "{b} {d}");
+}
+
+/// Seen: a reservation closes whole machines, also if its job needs a part of them.
+#[test]
+fn a_reservation_closes_whole_machines() {
+    // b needs three processors of a machine that has two free until a ends.
+    let jobs = vec![job("a", 0, 2, 5, 290), job("b", 1, 3, 5, 60), job("c", 2, 1, 9, 30)];
+    let world = World::of(1, 4, jobs);
+    let [b, c] = world.times("bf_interval=5000", ["b", "c"]);
+    assert!(b > 290.0 && c > 290.0, "c needs one of the processors that b leaves: {b} {c}");
+}
+
+/// Seen: planned starts are rounded down to `bf_resolution`.
+#[test]
+fn planned_starts_are_rounded_down() {
+    // a ends by its limit at 5:20; rounded, b is planned at 5:00, and so c with its five minutes does not fit before it.
+    let jobs = vec![job("z", 0, 1, 1, 1), job("a", 20, 4, 5, 290), job("b", 21, 8, 5, 60), job("c", 22, 4, 4, 200)];
+    let world = World::of(2, 4, jobs);
+    assert_eq!(world.times("bf_interval=1000", ["c"]), [22.5]);
+    let late = World {
+        jobs: world
+            .jobs
+            .iter()
+            .cloned()
+            .map(|own| {
+                own.with(|job, _| {
+                    if job.job_id == "c" {
+                        job.requested_time = Some(5 * MINUTE);
+                    }
+                })
+            })
+            .collect(),
+        ..World::of(2, 4, Vec::new())
+    };
+    let [rounded, exact] = ["60000", "1000"]
+        .map(|grain| late.times(&format!("bf_interval=1000,limit_grain=1,bf_resolution={grain}"), ["c"])[0]);
+    assert!(
+        rounded > 300.0 && exact > 300.0,
+        "five minutes from 22.5 s are over at 322.5 s, after 321 s: {rounded} {exact}"
+    );
+}
+
+/// Manual: running jobs are taken away in bundles, so that a plan may begin at the end of the last of a bundle.
+#[test]
+fn plans_begin_at_the_ends_of_bundles() {
+    // By their limits, a ends at 60 s and x at 80 s. b could start at 60 s, and is planned at 80 s: c with 75 s fits before it.
+    let exact = |own: Job, limit: Ms| own.with(|job, _| job.requested_time = Some(limit));
+    let jobs = vec![
+        exact(job("a", 0, 4, 1, 59), 59_000),
+        exact(job("x", 0, 2, 1, 79), 79_000),
+        exact(job("b", 1, 6, 1, 10), 60_000),
+        exact(job("c", 2, 2, 1, 30), 70_000),
+    ];
+    let world = World::of(2, 4, jobs);
+    let set = "bf_interval=1000,limit_grain=1,bf_resolution=1000";
+    assert!(world.times(set, ["c"])[0] < 10.0);
+    assert!(world.times(&format!("{set},bf_window_linear=1000"), ["c"])[0] < 10.0, "the first bundle is as wide");
+}
+
+/// Seen: every job that waits has a reservation; with one for each partition, later jobs only must not delay the first.
+#[test]
+fn one_reservation_is_easy_and_all_are_conservative() {
+    let jobs = vec![
+        job("a", 0, 4, 5, 290),
+        job("b", 1, 8, 5, 60),
+        job("c", 1, 8, 5, 60),
+        job("d", 2, 4, 4, 10),
+        job("e", 2, 12, 60, 10),
+    ];
+    let world = World::of(3, 4, jobs).starts("bf_interval=5000,reservations=1");
+    assert!(world["b"].0 < world["c"].0, "b has the reservation");
+    let all = World::of(
+        3,
+        4,
+        vec![job("a", 0, 8, 5, 290), job("b", 1, 12, 5, 60), job("c", 1, 4, 5, 60), job("d", 2, 4, 60, 10)],
+    );
+    // c ends at 5 min by its limit, as the plan of b begins: it is too late. d is an hour long.
+    let [one, each] =
+        ["reservations=1", "reservations=0"].map(|set| all.times(&format!("bf_interval=5000,{set}"), ["d"])[0]);
+    assert!(one > 290.0 && each > 290.0);
+}
+
+/// Manual: only jobs of some age or priority get reservations, and none beyond the window.
+#[test]
+fn reservations_need_age_priority_and_the_window() {
+    let world =
+        World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60).priority(5), job("c", 2, 4, 6, 100)]);
+    let c = |set: &str| world.times(&format!("bf_interval=5000,priority=logged,{set}"), ["c"])[0];
+    assert!(c("") > 290.0);
+    assert_eq!(c("bf_min_age_reserve=60000"), 5.5, "b is not old enough to be protected");
+    assert_eq!(c("bf_min_prio_reserve=6"), 5.5);
+    assert!(c("bf_min_prio_reserve=5") > 290.0);
+    assert_eq!(c("bf_window=60000"), 5.5, "b would start in five minutes");
+}
+
+/// Seen: limits are whole minutes.
+#[test]
+fn limits_are_rounded_up_to_minutes() {
+    let half = |own: Job| own.with(|job, _| job.requested_time = Some(4 * MINUTE + 30_000));
+    let world = World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), half(job("c", 2, 4, 0, 100))]);
+    assert!(world.times("bf_interval=5000", ["c"])[0] > 290.0, "five minutes do not fit before b");
+    assert_eq!(world.times("bf_interval=5000,limit_grain=1000", ["c"]), [5.5]);
+}
+
+/// Seen: without a limit of its own, a job has that of its partition, and never more than the partition allows.
+#[test]
+fn partitions_have_default_and_largest_limits() {
+    let no_limit = |own: Job| own.with(|job, _| job.requested_time = None);
+    let c = no_limit(job("c", 2, 4, 0, 100)).in_partition("short");
+    let jobs = vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), c];
+    let of = |default: Option<Ms>, most: Option<Ms>| {
+        let world = World::of(2, 4, jobs.clone());
+        let world = world
+            .partition("p", &[], |own| own.is_default = true)
+            .partition("short", &[], |own| (own.default_time, own.max_time) = (default, most));
+        world.times("bf_interval=5000", ["c"])[0]
+    };
+    assert!(of(None, None) > 290.0, "a year");
+    assert_eq!(of(Some(2 * MINUTE), None), 5.5);
+    assert_eq!(of(None, Some(3 * MINUTE)), 5.5);
+    assert!(of(Some(9 * MINUTE), None) > 290.0);
+}
+
+/// Manual: memory, whole nodes, numbers of nodes, features, other resources and licences.
+#[test]
+fn jobs_get_machines_that_have_what_they_ask_for() {
+    let mut world = World::of(3, 4, Vec::new());
+    for (place, node) in world.nodes.iter_mut().enumerate() {
+        node.memory = Some(8 << 30);
+        node.features = (place == 2).then(|| "fast".to_owned());
+        node.resources = (place == 1).then(|| "gres/gpu=2".to_owned());
+    }
+    let gpu = |own: Job, count: u32| own.with(|_, task| task.resources = Some(format!("gres/gpu={count}")));
+    world.jobs = vec![
+        job("feature", 0, 1, 1, 10).with(|job, _| job.features = Some("fast".to_owned())),
+        gpu(job("gpu", 0, 1, 1, 30).on(1), 2),
+        job("memory", 0, 1, 1, 30).with(|_, task| task.memory_request = Some(7 << 30)),
+        gpu(job("second", 1, 1, 1, 10).on(1), 1),
+    ];
+    let starts = world.starts("bf_interval=5000");
+    assert_eq!(starts["feature"], (0.5, vec!["n2".to_owned()]));
+    assert_eq!(starts["gpu"], (0.5, vec!["n1".to_owned()]));
+    assert_eq!(starts["memory"].0, 0.5);
+    assert!(starts["second"].0 > 30.5, "both GPUs are taken");
+}
+
+#[test]
+fn a_job_may_have_its_machines_for_itself() {
+    let whole = |own: Job| own.on(1).with(|_, task| task.exclusive = Some(true));
+    let jobs = vec![job("a", 0, 1, 1, 20), whole(job("b", 1, 1, 1, 20)), job("c", 5, 4, 1, 20)];
+    let world = World::of(2, 4, jobs);
+    let starts = world.starts("");
+    assert_eq!(starts["b"], (4.0, vec!["n1".to_owned()]), "n0 runs a");
+    assert!(starts["c"].0 > 20.0, "n1 has three processors free and is closed, n0 has three");
+    let world = World::of(2, 4, vec![job("a", 0, 1, 1, 20), job("b", 1, 4, 1, 20).on(2), job("c", 1, 6, 1, 20).on(3)]);
+    let starts = world.starts("");
+    assert_eq!(starts["b"].1.len(), 2);
+    assert!(!starts.contains_key("c"), "there are no three machines");
+}
+
+/// Manual: a partition may give its jobs whole machines.
+#[test]
+fn partitions_may_be_exclusive() {
+    let jobs = vec![job("a", 0, 1, 1, 20), job("b", 0, 1, 1, 20)];
+    let world = World::of(2, 4, jobs).partition("p", &[], |own| (own.is_default, own.exclusive) = (true, true));
+    let starts = world.starts("");
+    assert_ne!(starts["a"].1, starts["b"].1);
+}
+
+/// Seen: waits count from when a job is eligible; dependencies and begin times hold a job back without stopping others.
+#[test]
+fn a_job_is_looked_at_once_it_is_eligible() {
+    let later = |own: Job, at: i64| own.with(|job, _| job.eligible = Some(at * 1_000 + 1));
+    let after = |own: Job, other: &str| own.with(|job, _| job.depends_on = vec![other.to_owned()]);
+    let jobs = vec![
+        job("a", 0, 4, 1, 20),
+        later(job("b", 0, 4, 1, 20), 40),
+        after(job("c", 1, 4, 1, 5), "a"),
+        job("d", 2, 1, 1, 5),
+    ];
+    let world = World::of(1, 8, jobs);
+    assert_eq!(world.times("scheduler=builtin", ["a", "b", "c", "d"]), [1.0, 41.0, 22.0, 4.0]);
+}
+
+/// Manual: age, size, partition, QOS and fair share with their weights.
+#[test]
+fn priorities_are_weighted_sums_of_factors() {
+    // a runs while the others come; of two, the one with the higher priority is first.
+    let first = |set: &str, one: Job, two: Job| {
+        let jobs = vec![
+            job("a", 0, 8, 1, 30),
+            one.with(|job, _| job.job_id = "one".to_owned()),
+            two.with(|job, _| job.job_id = "two".to_owned()),
+        ];
+        let mut world = World::of(2, 4, jobs)
+            .partition("p", &[], |own| own.is_default = true)
+            .partition("urgent", &[], |own| own.job_factor = 10)
+            .qos("normal", Qos::default())
+            .qos("high", Qos { priority: 100, ..Qos::default() });
+        world.conf.associations = ["ann", "bob"]
+            .map(|user| Association {
+                account: "lab".to_owned(),
+                parent: Some("root".to_owned()),
+                user: Some(user.to_owned()),
+                shares: Shares::Own(1),
+                ..Association::default()
+            })
+            .to_vec();
+        for record in &mut world.jobs {
+            record.0.job.group = Some("lab".to_owned());
+            let task = &mut record.0.tasks[0];
+            task.task.task_id.clone_from(&record.0.job.job_id);
+            task.task.job_id.clone_from(&record.0.job.job_id);
+            for attempt in &mut task.attempts {
+                attempt.task_id.clone_from(&record.0.job.job_id);
+                attempt.job_id.clone_from(&record.0.job.job_id);
+            }
+        }
+        let set = format!("scheduler=builtin,priority=multifactor,calc_period=1000,{set}");
+        let [one, two] = world.times(&set, ["one", "two"]);
+        if one < two { "one" } else { "two" }
+    };
+    let plain = |at: i64| job("x", at, 8, 1, 10);
+    assert_eq!(first("weight_age=1000", plain(2), plain(3)), "one");
+    assert_eq!(first("weight_qos=1000", plain(2), plain(3).with(|job, _| job.qos = Some("high".to_owned()))), "two");
+    assert_eq!(first("weight_partition=1000", plain(2), plain(3).in_partition("urgent")), "two");
+    let five = |at: i64| job("x", at, 5, 1, 10);
+    assert_eq!(first("weight_job_size=1000", five(2), plain(3)), "two");
+    assert_eq!(first("weight_job_size=1000,favor_small=true", plain(2), five(3)), "two");
+    assert_eq!(first("weight_fair_share=1000", plain(2), plain(3).of("bob")), "two", "ann has used the cluster");
+    assert_eq!(first("weight_fair_share=1000,fair_tree=false", plain(2), plain(3).of("bob")), "two");
+}
+
+/// Manual: bounds on the jobs that a backfill run looks at and starts.
+#[test]
+fn a_backfill_run_has_bounds() {
+    let mut jobs = vec![job("a", 0, 7, 60, 300), job("b", 0, 8, 60, 300)];
+    jobs.extend(["c", "d"].map(|id| job(id, 3, 1, 1, 5).of("bob")));
+    let world = World::of(1, 8, jobs);
+    let of = |set: &str| world.times(&format!("bf_interval=5000,{set}"), ["c", "d"]);
+    let [c, d] = of("");
+    assert_eq!(c, 5.5);
+    assert!(d < 20.0);
+    assert!(of("bf_max_job_test=1")[0] > 290.0, "it looks at b alone");
+    assert!(of("bf_max_job_part=1")[0] > 290.0);
+    let two = World::of(1, 9, world.jobs.clone());
+    let of = |set: &str| two.times(&format!("bf_interval=5000,{set}"), ["c", "d"]);
+    assert_eq!(of(""), [5.5, 5.5]);
+    assert_eq!(of("bf_max_job_start=1"), [5.5, 10.5]);
+    assert_eq!(of("bf_max_job_user=1"), [5.5, 10.5]);
+}
