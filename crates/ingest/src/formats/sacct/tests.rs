@@ -121,7 +121,7 @@ fn dependencies_stand_for_the_time_from_which_a_job_could_start() {
     }
 }
 
-/// Fourteen jobs of two CPUs on one node each, and six on two nodes: too many for jobs that are packed.
+/// Of forty jobs of two CPUs, two may be on two nodes (5 %), and three are too many.
 #[test]
 fn jobs_of_unknown_shape_are_packed_if_nearly_all_were() {
     let list = |spread: u32| {
