@@ -121,7 +121,7 @@ fn dependencies_stand_for_the_time_from_which_a_job_could_start() {
     }
 }
 
-/// Fourteen jobs of two CPUs on one node each, and six on two nodes: too many for jobs that are packed.
+/// Of forty jobs of two CPUs, two may be on two nodes (5 %), and three are too many.
 #[test]
 fn jobs_of_unknown_shape_are_packed_if_nearly_all_were() {
     let list = |spread: u32| {
@@ -251,11 +251,28 @@ fn only_lists_of_sacct_are_recognised() {
     }
 }
 
+/// The seeds of the fuzz target, which have a row for each trap.
+const SEEDS: [&[u8]; 3] = [
+    include_bytes!("../../../../../fuzz/seeds/sacct/text"),
+    include_bytes!("../../../../../fuzz/seeds/sacct/older.json"),
+    include_bytes!("../../../../../fuzz/seeds/sacct/newer.json"),
+];
+
+#[test]
+fn the_seeds_of_the_fuzz_target_are_read() {
+    let [text, older, newer] = SEEDS.map(|seed| {
+        assert!(sniff(seed));
+        Collected::read(&FORMAT, seed).unwrap()
+    });
+    assert_eq!(ids(&text), ["9+1", "7", "8_5", "8_6", "8_7", "8_8", "8_11"]);
+    assert_eq!((ids(&older), ids(&newer)), (vec!["8_5"], vec!["22_3", "22_4", "22_5", "22_9"]));
+}
+
 #[test]
 fn damage_costs_only_what_it_hits() {
-    let text =
-        [HEADER, &row("1", 100, 110, 20, "COMPLETED", 3), &row("12_[1-9]", 100, 110, 20, "PENDING", 3)].join("\n");
-    each_damage(text.as_bytes(), 600, |damaged| drop(Collected::read(&FORMAT, damaged)));
+    for seed in SEEDS {
+        each_damage(seed, 600, |damaged| drop(Collected::read(&FORMAT, damaged)));
+    }
     each_damage(NEWER.as_bytes(), 600, |damaged| drop(Collected::read(&FORMAT, damaged)));
     for file in ["sacct-all.txt.gz", "sacct.json.gz"] {
         let Some(bytes) = read_shared(&format!("../truth/slurm/mixed/{file}")) else { return };
