@@ -48,6 +48,10 @@ pub(super) struct Cluster {
     nodes: Vec<NodeId>,
     capacity: Vec<Resources>,
     now: Vec<Free>,
+    /// The machines that have any processor free now.
+    with_room: FixedBitSet,
+    /// The most processor of a machine.
+    largest_cpu: u64,
     /// What is free of other resources, machine by machine.
     others: Vec<u64>,
     other_names: Vec<Arc<str>>,
@@ -57,6 +61,8 @@ pub(super) struct Cluster {
     ahead: Vec<Free>,
     others_ahead: Vec<u64>,
     looks: Vec<u32>,
+    /// Those machines.
+    touched: FixedBitSet,
     look: u32,
     rooms: Rooms,
 }
@@ -81,6 +87,7 @@ impl Cluster {
             nodes: view.nodes().map(|(node, _)| node).collect(),
             capacity: vec![Resources::NONE; count],
             now: vec![Free::default(); count],
+            with_room: FixedBitSet::with_capacity(count),
             others_ahead: others.clone(),
             others,
             other_names: names.into_keys().collect(),
@@ -88,6 +95,7 @@ impl Cluster {
             license_names: view.licenses().iter().map(|(name, _)| Arc::clone(name)).collect(),
             ahead: vec![Free::default(); count],
             looks: vec![0; count],
+            touched: FixedBitSet::with_capacity(count),
             ..Self::default()
         };
         made.refresh(view);
@@ -113,7 +121,14 @@ impl Cluster {
     pub(super) fn refresh(&mut self, view: View<'_>) {
         for (node, _) in view.nodes() {
             self.capacity[node.index()] = view.offers(node).0;
+            self.note_room(node.index());
         }
+        self.largest_cpu = self.capacity.iter().map(|own| own.cpu).max().unwrap_or(0);
+    }
+
+    /// Notes whether a machine has any processor free.
+    fn note_room(&mut self, node: usize) {
+        self.with_room.set(node, self.capacity[node].cpu > self.now[node].used.cpu);
     }
 
     /// What a task asks for. What no machine lists is not counted.
@@ -143,6 +158,7 @@ impl Cluster {
             free.used = free.used.plus(request.demand.times(count.into()));
             free.units += 1;
             free.closed += u32::from(request.exclusive);
+            self.note_room(node.index());
             for &(place, amount) in &request.others {
                 let own = &mut self.others[node.index() * self.other_names.len() + place as usize];
                 *own = own.saturating_sub(amount * u64::from(count));
@@ -160,6 +176,7 @@ impl Cluster {
             free.used = free.used.minus(request.demand.times(count.into()));
             free.units -= 1;
             free.closed -= u32::from(request.exclusive);
+            self.note_room(node.index());
             for &(place, amount) in &request.others {
                 self.others[node.index() * self.other_names.len() + place as usize] += amount * u64::from(count);
             }
@@ -171,6 +188,7 @@ impl Cluster {
 
     /// Looks at the machines as they are now.
     pub(super) fn look_ahead(&mut self) {
+        self.touched.clear();
         self.look = self.look.wrapping_add(1);
         if self.look == 0 {
             self.looks.fill(0);
@@ -178,16 +196,19 @@ impl Cluster {
         }
     }
 
-    /// Lets a unit end ahead. Returns how much more room there is then for a job on these machines.
+    /// Lets a unit end ahead on these machines. Returns how much more room there is then for a job on them; `None` if it is on none of them.
     pub(super) fn end_ahead(
         &mut self,
         ended: &Request,
         places: &[(NodeId, u32)],
         (request, machines): (&Request, &FixedBitSet),
-    ) -> Gain {
-        let mut gain = Gain::default();
+    ) -> Option<Gain> {
+        let mut gain = None;
         for &(node, count) in places {
             let node = node.index();
+            if !machines.contains(node) {
+                continue;
+            }
             let before = self.room(node, request);
             self.open_ahead(node);
             let free = &mut self.ahead[node];
@@ -197,11 +218,10 @@ impl Cluster {
             for &(place, amount) in &ended.others {
                 self.others_ahead[node * self.other_names.len() + place as usize] += amount * u64::from(count);
             }
-            if machines.contains(node) {
-                let after = self.room(node, request);
-                gain.room += after.saturating_sub(before);
-                gain.machines += usize::from(before == 0 && after > 0);
-            }
+            let after = self.room(node, request);
+            let own = gain.get_or_insert_with(Gain::default);
+            own.room += after.saturating_sub(before);
+            own.machines += usize::from(before == 0 && after > 0);
         }
         gain
     }
@@ -210,6 +230,7 @@ impl Cluster {
     fn open_ahead(&mut self, node: usize) {
         if self.looks[node] != self.look {
             self.looks[node] = self.look;
+            self.touched.insert(node);
             self.ahead[node] = self.now[node];
             let own = node * self.other_names.len()..(node + 1) * self.other_names.len();
             self.others_ahead[own.clone()].copy_from_slice(&self.others[own]);
@@ -243,10 +264,25 @@ impl Cluster {
         request.asked.may_fit(room, count)
     }
 
-    /// How much room there is for a job on these machines.
+    /// Whether so many machines may be enough for a job, if nothing else ran on them. A cheap bound.
+    pub(super) fn may_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
+        let count = machines.count_ones(..);
+        let each = self.largest_cpu.checked_div(request.demand.cpu).unwrap_or(u64::MAX);
+        request.asked.may_fit(each.saturating_mul(count as u64), count)
+    }
+
+    /// Those of these machines that may have room at the instant that is looked at.
+    fn candidates(&self, request: &Request, machines: &FixedBitSet) -> impl Iterator<Item = usize> {
+        let all = request.demand.cpu == 0;
+        let open = self.with_room.as_slice().iter().zip(self.touched.as_slice()).map(|(room, touched)| room | touched);
+        let blocks = machines.as_slice().iter().zip(open).enumerate();
+        blocks.flat_map(move |(place, (own, open))| ones(place, if all { *own } else { own & open }))
+    }
+
+    /// How much room there is for a job on these machines now.
     pub(super) fn gain(&self, request: &Request, machines: &FixedBitSet) -> Gain {
         let mut gain = Gain::default();
-        for node in machines.ones() {
+        for node in self.candidates(request, machines) {
             let room = self.room(node, request);
             gain.room += room;
             gain.machines += usize::from(room > 0);
@@ -258,12 +294,21 @@ impl Cluster {
     pub(super) fn place(&mut self, request: &Request, machines: &FixedBitSet) -> Option<Places> {
         let mut rooms = std::mem::take(&mut self.rooms);
         rooms.clear();
-        let with_room = machines.ones().map(|node| (node, self.room(node, request))).filter(|&(_, room)| room > 0);
-        rooms.extend(with_room);
+        let with_room = self.candidates(request, machines).map(|node| (node, self.room(node, request)));
+        rooms.extend(with_room.filter(|&(_, room)| room > 0));
         let places = choose(request.asked, &rooms);
         self.rooms = rooms;
         places
     }
+}
+
+/// The members of a block of a set of machines.
+fn ones(place: usize, mut block: usize) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = (block != 0).then(|| block.trailing_zeros())?;
+        block &= block - 1;
+        Some(place * usize::BITS as usize + lowest as usize)
+    })
 }
 
 /// How much room there is for a job, and on how many machines.

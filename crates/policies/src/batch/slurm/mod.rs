@@ -46,7 +46,7 @@ use self::partitions::{Partition, Partitions};
 use self::place::Places;
 use self::plan::Plan;
 use self::priority::Priorities;
-use self::running::{Running, Unit};
+use self::running::{Running, Search, Unit};
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
 use crate::queues::slurm::SlurmConf;
@@ -241,28 +241,26 @@ impl Cycle<'_> {
     /// The place where a job starts now; `None` if it does not, and has a reservation if it gets any.
     fn plan(&mut self, own: &Waiting, running: &Running, cluster: &mut Cluster) -> Option<Places> {
         let only_now = !self.may_reserve(own);
-        let bundles = (Some(self.set.bf_window_linear).filter(|&widen| widen > 0), only_now);
+        let end = self.now.saturating_add(self.set.bf_window);
+        let widen = Some(self.set.bf_window_linear).filter(|&widen| widen > 0);
         let mut from = self.now;
         for _ in 0..MOST_TRIES {
             let mut open = own.machines.as_ref().clone();
             let later = self.plan.leave_open(from, from.saturating_add(own.limit), &mut open);
-            let Some(start) = running.start_of(&own.request, &open, self.now, bundles, cluster) else {
-                from = later?;
+            // Behind the end of the next plan, it is tried with the machines that are open then.
+            let until = if only_now { self.now } else { later.unwrap_or(end) };
+            let search = Search { now: self.now, until, widen };
+            let Some(start) = running.start_of(&own.request, &open, search, cluster) else {
+                from = later.filter(|_| !only_now)?;
                 continue;
             };
             let at = start.at.max(from);
             if at <= self.now {
                 return Some(start.places);
             }
-            if only_now {
-                return None;
-            }
-            if let Some(later) = later.filter(|&later| at > later) {
-                from = later;
+            if at > until {
+                from = later.filter(|_| !only_now)?;
                 continue;
-            }
-            if at > self.now.saturating_add(self.set.bf_window) {
-                return None;
             }
             let (begin, end) = (self.rounded(at), self.rounded(at.saturating_add(own.limit)));
             let mut machines = FixedBitSet::with_capacity(cluster.len());

@@ -54,6 +54,16 @@ pub(super) struct Start {
     pub(super) places: Places,
 }
 
+/// How far a start is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search {
+    pub(super) now: Ms,
+    /// Up to then; `now` for nothing but a start now.
+    pub(super) until: Ms,
+    /// What is added to the width of each bundle of ends; none: it doubles.
+    pub(super) widen: Option<Ms>,
+}
+
 impl Running {
     pub(super) fn add(&mut self, run: AttemptId, unit: Unit) {
         let id = self.empty.pop().unwrap_or_else(|| {
@@ -84,16 +94,17 @@ impl Running {
         Some(unit)
     }
 
-    /// When a job starts on these machines if no other does before, and where; `None` if it never does. `widen` is added to the width of
-    /// each bundle; none: it doubles. `only_now`: it starts now or not at all.
+    /// When a job starts on these machines if no other does before, and where; `None` if that is later than is looked for.
     pub(super) fn start_of(
         &self,
         request: &Request,
         machines: &FixedBitSet,
-        now: Ms,
-        (widen, only_now): (Option<Ms>, bool),
+        Search { now, until, widen }: Search,
         cluster: &mut Cluster,
     ) -> Option<Start> {
+        if !cluster.may_hold(request, machines) {
+            return None;
+        }
         cluster.look_ahead();
         let mut gain = cluster.gain(request, machines);
         if gain.may_do(request)
@@ -101,21 +112,21 @@ impl Running {
         {
             return Some(Start { at: now, places });
         }
-        if only_now {
-            return None;
-        }
         let mut width = BUNDLE;
         let mut rest = self.by_end.iter().peekable();
         while rest.peek().is_some() {
             let (mut first, mut last) = (None, None);
             while let Some(&(end, id)) = rest.next() {
-                let Some(unit) = &self.units[id as usize] else { continue };
-                if !unit.places.iter().any(|(node, _)| machines.contains(node.index())) {
-                    continue;
+                // A start is never before the last end that it needs.
+                if end > until {
+                    return None;
                 }
+                let Some(unit) = &self.units[id as usize] else { continue };
+                // Slurm looks at the next end only behind one that gives room.
+                let Some(more) = cluster.end_ahead(&unit.request, &unit.places, (request, machines)) else { continue };
                 let first = *first.get_or_insert(end);
                 last = Some(end);
-                gain = gain.plus(cluster.end_ahead(&unit.request, &unit.places, (request, machines)));
+                gain = gain.plus(more);
                 if rest.peek().is_some_and(|&&(next, _)| next > first.saturating_add(width)) {
                     break;
                 }
