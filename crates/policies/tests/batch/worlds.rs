@@ -11,7 +11,7 @@ use resched_tables::model::Outcome;
 use crate::support::{self, Ran, Seen, cores, machine, seen, seen_with_every_tick};
 
 /// Every policy, some with parameters that matter here.
-const POLICIES: [&str; 15] = [
+const POLICIES: [&str; 18] = [
     "batch-fifo",
     "batch-fifo:skip=true,depth=1000000",
     "batch-fifo:skip=true,depth=1,priority=true",
@@ -25,6 +25,9 @@ const POLICIES: [&str; 15] = [
     "batch-dress:theta=0.5,release=literal,tick=1000",
     "spark",
     "spark:mode=fair,revive=7,legacy_reset=true",
+    "slurm",
+    "slurm:reservations=1,bf_interval=1000,limit_grain=1",
+    "slurm:scheduler=builtin,batch_sched_delay=0",
     "easy",
     "conservative:depth=5",
 ];

@@ -281,7 +281,7 @@ impl Cycle<'_> {
     fn may_reserve(&self, own: &Waiting) -> bool {
         let most = self.set.reservations;
         (most == 0 || self.reserved[own.partition] < most)
-            && self.now.saturating_sub(own.since) >= self.set.bf_min_age_reserve
+            && self.now.saturating_sub(own.since).max(0) >= self.set.bf_min_age_reserve
             && own.priority >= i64::from(self.set.bf_min_prio_reserve)
     }
 
