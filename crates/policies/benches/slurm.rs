@@ -38,7 +38,7 @@ fn size(job: u64) -> (i64, f64) {
 }
 
 fn collected(packed: bool) -> Collected {
-    let work: f64 = (0..JOBS).map(|job| size(job)).map(|(cores, run)| cores as f64 * run).sum();
+    let work: f64 = (0..JOBS).map(size).map(|(cores, run)| cores as f64 * run).sum();
     let longer = LOAD * MONTH as f64 * (MACHINES as i64 * CORES) as f64 / work;
     let job = |number: u64| {
         let mut draws = stream(1, Purpose::JobArrival, &[number]);

@@ -7,8 +7,8 @@
 //! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
 //! run, so that no promise is kept.
 //!
-//! **Source.** `../shared/truth/slurm/RULES.md` has the rules with their evidence: runs of a real Slurm 22.05.8, slurm.conf(5) of that version,
-//! and `backfill.c`.
+//! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`RULES` here is `truth/slurm/RULES.md` of the folder `shared`);
+//! slurm.conf(5) of that version; `job_scheduler.c` and `backfill.c`.
 //!
 //! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
 //! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
@@ -333,7 +333,7 @@ impl Begun {
     fn end(&mut self, unit: &Unit, now: Ms) {
         self.cluster.end(&unit.request, &unit.places);
         self.counters.end(&unit.taken.claims, &unit.taken.amounts);
-        self.priorities.change(unit.user, -unit.request.cpu(), now);
+        self.priorities.change(&unit.standing, -unit.request.cpu(), now);
     }
 }
 
@@ -359,9 +359,9 @@ fn start(
     begun.cluster.start(&own.request, &places);
     let end = whole_second(offer.view()).saturating_add(own.limit);
     begun.counters.start(&own.taken.claims, &own.taken.amounts);
-    begun.priorities.change(own.standing.user, own.request.cpu(), offer.view().now());
+    begun.priorities.change(&own.standing, own.request.cpu(), offer.view().now());
     let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
-    running.add(run, Unit { request, places, end, taken, user: own.standing.user });
+    running.add(run, Unit { request, places, end, taken, standing: own.standing });
     Ok(())
 }
 

@@ -20,7 +20,9 @@ pub(super) struct Standing {
     /// The weighted factors that stay.
     fixed: f64,
     /// The place of its user among the fair shares.
-    pub(super) user: usize,
+    user: usize,
+    /// By how much the usage of its QOS counts.
+    usage: f64,
     /// The number in the log.
     logged: i64,
 }
@@ -94,12 +96,14 @@ impl Priorities {
         let Weights { size, favor_small, partition: of_partition, qos: of_qos, .. } = self.weights;
         let part = (f64::from(machines) / self.total[0].max(1.0) + cpu as f64 / self.total[1].max(1.0)) / 2.0;
         let part = if favor_small { 1.0 - part } else { part };
-        let qos = conf.qos.get(job.qos).map_or(0.0, |qos| qos.priority.into());
+        let known = conf.qos.get(job.qos);
+        let qos = known.map_or(0.0, |qos| qos.priority.into());
         Standing {
             fixed: size * part
                 + of_partition * f64::from(partition.job_factor) / self.largest[0]
                 + of_qos * qos / self.largest[1],
             user: self.shares.of(job.group, job.user),
+            usage: known.map_or(1.0, |qos| qos.usage_factor),
             logged: job.priority,
         }
     }
@@ -133,9 +137,9 @@ impl Priorities {
     }
 
     /// A user has so much processor more, or less, from now on.
-    pub(super) fn change(&mut self, user: usize, cpu: f64, now: Ms) {
+    pub(super) fn change(&mut self, of: &Standing, cpu: f64, now: Ms) {
         if self.weights.fair_share > 0.0 && self.from == PriorityFrom::Multifactor {
-            self.shares.change(user, cpu / 1e3, now);
+            self.shares.change(of.user, cpu * of.usage / 1e3, now);
         }
     }
 

@@ -13,6 +13,7 @@ use resched_sim::{Ms, NodeId};
 
 use super::cluster::{Cluster, Request};
 use super::place::Places;
+use super::priority::Standing;
 use super::waiting::Taken;
 use crate::parts::by_id::ByRun;
 
@@ -27,8 +28,7 @@ pub(super) struct Unit {
     /// When it ends by its limit, ms.
     pub(super) end: Ms,
     pub(super) taken: Rc<Taken>,
-    /// The place of its user among the fair shares.
-    pub(super) user: usize,
+    pub(super) standing: Standing,
 }
 
 /// The units that run.

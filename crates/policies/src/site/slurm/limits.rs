@@ -141,7 +141,12 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
     };
     match what {
         What::Jobs => own.jobs = number()?,
-        What::Submitted => own.submitted = number()?,
+        What::Submitted => {
+            own.submitted = number()?;
+            if own.submitted.is_some() {
+                notes.unsupported(&field.place, &field.name, "the log holds the jobs that were accepted");
+            }
+        }
         What::Wall => limits.max_wall = field.time(notes, MINUTE)?,
         What::Tres | What::One(_) => {
             let text = if let What::One(name) = what { format!("{name}={}", field.value) } else { field.value.clone() };
