@@ -381,6 +381,19 @@ fn limits_are_rounded_up_to_minutes() {
     assert_eq!(world.times("bf_interval=5000,limit_grain=1000", ["c"]), [5.5]);
 }
 
+/// A what-if: with limits nearer to the run times, more jobs fit before a reservation.
+#[test]
+fn limits_may_be_nearer_to_the_run_times() {
+    let world = World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), job("c", 2, 4, 6, 100)]);
+    assert!(world.times("bf_interval=5000", ["c"])[0] > 290.0, "six minutes do not fit before b");
+    assert_eq!(
+        world.times("bf_interval=5000,limit_accuracy=0.5", ["c"]),
+        [5.5],
+        "230 s, rounded up to four minutes, do"
+    );
+    assert_eq!(world.times("bf_interval=5000,limit_accuracy=1", ["c"]), [5.5]);
+}
+
 /// Seen: without a limit of its own, a job has that of its partition, and never more than the partition allows.
 #[test]
 fn partitions_have_default_and_largest_limits() {

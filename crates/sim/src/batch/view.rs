@@ -156,6 +156,13 @@ impl<'a> View<'a> {
         self.world.seed
     }
 
+    /// The limit of a task if its user knew better how long it runs: this share (0 to 1) of the way from `limit` to the logged run time of
+    /// its next start, ms. A what-if, as no scheduler can know that.
+    pub fn better_limit(self, task: TaskId, limit: Ms, share: f64) -> Ms {
+        let run = self.world.next_run(task);
+        if limit > run { limit - ((limit - run) as f64 * share.clamp(0.0, 1.0)) as Ms } else { limit }
+    }
+
     /// The estimated longest run time of the next start of a task, ms. It is the time that the user requested for the
     /// job. If the trace does not give that, it is the logged run time, an exact estimate.
     pub fn estimate(self, task: TaskId) -> Ms {

@@ -75,7 +75,7 @@ pub const FORMAT: Format = Format {
     name: "sacct",
     title: "list of jobs by Slurm's sacct (-P, -p or --json)",
     time_zero: Some(resched_tables::store::TimeZero::Epoch),
-    system: Some(resched_tables::store::System::Batch),
+    system: Some(resched_tables::store::System::Slurm),
     has_tasks: true,
     group: "sacct",
     is_whole: false,

@@ -164,18 +164,20 @@ impl Counters {
 impl Counter {
     fn is_full(&self, amounts: &Amounts) -> bool {
         let above = |most: Option<u64>, used: u64, more: u64| most.is_some_and(|most| used.saturating_add(more) > most);
+        let mut others = self.limit.resources.iter();
         let used = |name: &String| self.resources.get(name).copied().unwrap_or(0);
         above(self.limit.cpus, self.cpus, amounts.cpus)
             || above(self.limit.nodes, self.nodes, amounts.nodes)
             || above(self.limit.jobs, self.jobs, 1)
-            || self.limit.resources.iter().any(|(name, &most)| above(Some(most), used(name), amounts.of(name)))
+            || others.any(|(name, &most)| above(Some(most), used(name), amounts.of(name)))
     }
 }
 
 /// Whether one job alone is more than a limit allows.
 fn exceeds(limit: &Limits, amounts: &Amounts) -> bool {
+    let mut others = limit.resources.iter();
     let above = |most: Option<u64>, amount: u64| most.is_some_and(|most| amount > most);
     above(limit.cpus, amounts.cpus)
         || above(limit.nodes, amounts.nodes)
-        || limit.resources.iter().any(|(name, &most)| amounts.of(name) > most)
+        || others.any(|(name, &most)| amounts.of(name) > most)
 }

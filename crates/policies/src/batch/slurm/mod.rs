@@ -342,7 +342,9 @@ fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) ->
     let job = view.job(view.task(task).job);
     let own = job.requested_time.or(partition.default_time).or(partition.max_time);
     let limit = own.unwrap_or_else(|| if job.framework == Some(FRAMEWORK) { NO_LIMIT } else { view.estimate(task) });
-    let limit = partition.max_time.map_or(limit, |most| limit.min(most)).max(1);
+    let limit = partition.max_time.map_or(limit, |most| limit.min(most));
+    let limit =
+        if set.limit_accuracy > 0.0 { view.better_limit(task, limit, set.limit_accuracy) } else { limit }.max(1);
     limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
 }
 
@@ -454,7 +456,7 @@ impl Policy for Slurm {
             begun.end(&unit, now);
         }
         if begun.priorities.is_time(now) {
-            self.queue.set_priorities(|job| begun.priorities.now(job, now));
+            self.queue.set_priorities(|job| begun.priorities.of(&job.standing, job.since, now));
         }
         if let Some(full) = due.main {
             self.main_loop(full, offer)?;

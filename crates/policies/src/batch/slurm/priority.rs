@@ -11,7 +11,6 @@ use resched_sim::batch::View;
 use super::conf::{PriorityFrom, Settings};
 use super::fair_share::FairShares;
 use super::partitions::Partition;
-use super::waiting::Waiting;
 use crate::queues::slurm::SlurmConf;
 
 /// What the priority of a job depends on.
@@ -141,10 +140,5 @@ impl Priorities {
         if self.weights.fair_share > 0.0 && self.from == PriorityFrom::Multifactor {
             self.shares.change(of.user, cpu * of.usage / 1e3, now);
         }
-    }
-
-    /// The priority of a job that waits, now.
-    pub(super) fn now(&self, job: &Waiting, now: Ms) -> i64 {
-        self.of(&job.standing, job.since, now)
     }
 }
