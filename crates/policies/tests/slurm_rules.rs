@@ -436,6 +436,17 @@ fn jobs_get_machines_that_have_what_they_ask_for() {
     assert!(starts["second"].0 > 30.5, "both GPUs are taken");
 }
 
+/// A job that its partition could never hold does not stop those behind it.
+#[test]
+fn a_job_that_can_never_start_stops_nobody() {
+    let mut world = World::of(2, 4, Vec::new());
+    world.nodes[0].resources = Some("gres/gpu=2".to_owned());
+    let gpu = |own: Job| own.with(|_, task| task.resources = Some("gres/gpu=1".to_owned()));
+    world.jobs = vec![gpu(job("a", 0, 1, 1, 30).in_partition("p")), job("b", 1, 1, 1, 30).in_partition("p")];
+    let world = world.partition("p", &["n1"], |_| {});
+    assert_eq!(world.times("scheduler=builtin", ["a", "b"]), [f64::INFINITY, 4.0]);
+}
+
 #[test]
 fn a_job_may_have_its_machines_for_itself() {
     let whole = |own: Job| own.on(1).with(|_, task| task.exclusive = Some(true));

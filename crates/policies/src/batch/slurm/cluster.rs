@@ -54,6 +54,8 @@ pub(super) struct Cluster {
     largest_cpu: u64,
     /// What is free of other resources, machine by machine.
     others: Vec<u64>,
+    /// What the machines have of them.
+    all_others: Vec<u64>,
     other_names: Vec<Arc<str>>,
     licenses: Vec<u64>,
     license_names: Vec<Arc<str>>,
@@ -89,6 +91,7 @@ impl Cluster {
             now: vec![Free::default(); count],
             with_room: FixedBitSet::with_capacity(count),
             others_ahead: others.clone(),
+            all_others: others.clone(),
             others,
             other_names: names.into_keys().collect(),
             licenses: view.licenses().iter().map(|(_, amount)| *amount).collect(),
@@ -237,6 +240,12 @@ impl Cluster {
         }
     }
 
+    /// For how many instances of a job a machine has the other resources, if it has these.
+    fn others_fit(&self, others: &[u64], node: usize, request: &Request) -> u64 {
+        let fits = |&(place, amount): &(u32, u64)| others[node * self.other_names.len() + place as usize] / amount;
+        request.others.iter().map(fits).min().unwrap_or(u64::MAX)
+    }
+
     /// For how many instances of a job a machine has room at the instant that is looked at.
     #[inline]
     fn room(&self, node: usize, request: &Request) -> u64 {
@@ -248,10 +257,8 @@ impl Cluster {
         if free.closed > 0 || (request.exclusive && free.units > 0) || self.capacity[node] == Resources::NONE {
             return 0;
         }
-        let mut room = self.capacity[node].minus(free.used).fits(request.demand);
-        for &(place, amount) in &request.others {
-            room = room.min(others[node * self.other_names.len() + place as usize] / amount);
-        }
+        let room =
+            self.capacity[node].minus(free.used).fits(request.demand).min(self.others_fit(others, node, request));
         let least = request.asked.least();
         if room < least { 0 } else { room }
     }
@@ -259,7 +266,11 @@ impl Cluster {
     /// Whether these machines could hold a job if nothing else ran.
     pub(super) fn could_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
         let least = request.asked.least();
-        let rooms = machines.ones().map(|node| self.capacity[node].fits(request.demand)).filter(|&room| room >= least);
+        let rooms = machines.ones().map(|node| {
+            let room = self.capacity[node].fits(request.demand);
+            room.min(self.others_fit(&self.all_others, node, request))
+        });
+        let rooms = rooms.filter(|&room| room >= least);
         let (room, count) = rooms.fold((0, 0), |(sum, count), room| (u64::saturating_add(sum, room), count + 1));
         request.asked.may_fit(room, count)
     }

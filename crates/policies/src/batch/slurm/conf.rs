@@ -93,7 +93,7 @@ settings! {
         },
         /// grain of the limits of jobs, which are rounded up to it
         limit_grain: Ms = "limit_grain" { default: 60_000, range: 1..=86_400_000, unit: "ms" },
-        /// how much better users know how long their jobs run: the share of the way from each limit to the logged run time
+        /// a what-if of better limits: the share of the way from each to the logged run time
         limit_accuracy: f64 = "limit_accuracy" { default: 0, range: 0..=1 },
         /// where priorities are from; auto: the numbers in the log, where it has any, else the order of submission
         priority: Option<PriorityFrom> = "priority" { auto: Nothing, hadoop: ["PriorityType"] },

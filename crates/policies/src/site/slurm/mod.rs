@@ -121,6 +121,10 @@ impl Slurm {
         (slurm.conf.nodes, slurm.machines) = nodes.finish(slurm.scalars.count_memory(), notes)?;
         slurm.node_place = nodes.place;
         slurm.finish_associations(notes)?;
+        if let Some(weight) = slurm.scalars.weight_of_qos().filter(|_| slurm.conf.qos.is_empty()) {
+            let why = format!("without {QOS} (`sacctmgr -P show qos`), the priorities of the log stand");
+            notes.unsupported(&weight.place, &weight.name, &why);
+        }
         if is_configured && !slurm.scalars.enforce_limits() {
             slurm.drop_limits(notes);
         }

@@ -50,6 +50,12 @@ impl Scalars {
         words.iter().any(|property| property.name.ends_with(".limits"))
     }
 
+    /// The weight of the QOS in priorities, if it counts.
+    pub(super) fn weight_of_qos(&self) -> Option<&Property> {
+        let all = self.set.values().flatten();
+        all.filter(|property| property.name == "PriorityWeightQOS" && property.value != "0").last()
+    }
+
     /// Hands them over; returns their names.
     pub(super) fn put(self, properties: &mut Properties) -> BTreeSet<String> {
         let mut all: Vec<Property> = self.set.into_values().flatten().collect();

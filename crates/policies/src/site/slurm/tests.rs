@@ -80,6 +80,19 @@ fn nodes_become_machines_with_names() {
 }
 
 #[test]
+fn a_weight_of_the_qos_is_named_if_nobody_says_what_each_counts() {
+    let text = "PriorityType=priority/multifactor\nPriorityWeightQOS=1000\n";
+    let without = conf(text).unwrap().warnings;
+    assert_eq!(
+        without,
+        ["slurm.conf: line 2: `PriorityWeightQOS` is not supported: without qos.txt (`sacctmgr -P show qos`), the \
+          priorities of the log stand"]
+    );
+    let with = read(&[("slurm.conf", text), ("qos.txt", "Name|Priority\nnormal|5\n")]).unwrap().warnings;
+    assert!(with.is_empty(), "{with:?}");
+}
+
+#[test]
 fn memory_counts_only_if_jobs_use_it_up() {
     let memory = |select: &str, node: &str| {
         let conf = conf(&format!("{select}\nNodeName=n0 CPUs=4 {node}\nNodeName=n1 CPUs=4\n")).unwrap();
