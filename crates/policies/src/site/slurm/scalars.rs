@@ -52,8 +52,8 @@ impl Scalars {
 
     /// The weight of the QOS in priorities, if it counts.
     pub(super) fn weight_of_qos(&self) -> Option<&Property> {
-        let all = self.set.values().flatten();
-        all.filter(|property| property.name == "PriorityWeightQOS" && property.value != "0").last()
+        let mut all = self.set.values().flatten();
+        all.find(|property| property.name == "PriorityWeightQOS" && property.value != "0")
     }
 
     /// Hands them over; returns their names.
