@@ -149,7 +149,10 @@ fn every_setting_about_scheduling_counts_or_is_named_with_its_line() {
         }
     }
     for (line, name) in lines.iter().zip(&names) {
-        let conf = conf(&format!("# first\n{line}\n")).unwrap_or_else(|error| panic!("{line}: {error}"));
+        // Priorities of the QOS are there, so that their weight can count.
+        let files = [("slurm.conf", format!("# first\n{line}\n")), ("qos.txt", "Name|Priority\nnormal|5\n".to_owned())];
+        let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+        let conf = super::read(&files).unwrap_or_else(|error| panic!("{line}: {error}"));
         if COUNTING.contains(&name.as_str()) {
             assert_eq!(conf.warnings, [""; 0], "{line}");
             continue;
