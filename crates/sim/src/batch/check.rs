@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use resched_tables::model::Outcome;
 
 use super::machines::Machines;
+use super::named::Named;
 use super::observer::{Ended, Launched, Observer};
 use super::order::Order;
 use super::workload::Workload;
@@ -26,6 +27,8 @@ pub struct Checked<'a, O> {
     clock: Ms,
     /// What each machine offers, and what is used of it.
     rooms: Vec<(Resources, Resources)>,
+    /// What is free of other resources and of licences.
+    named: Named,
     /// When each machine left last.
     left_at: Vec<Option<Ms>>,
     /// The first change of a machine that is still to come.
@@ -69,6 +72,7 @@ impl<'a, O: Observer> Checked<'a, O> {
             inner,
             clock: Ms::MIN,
             rooms: machines.nodes().iter().map(|machine| (machine.capacity, Resources::NONE)).collect(),
+            named: Named::of(workload.needs.kinds(), machines),
             left_at: vec![None; machines.nodes().len()],
             next_change: 0,
             running: BTreeMap::new(),
@@ -129,8 +133,16 @@ impl<'a, O: Observer> Checked<'a, O> {
         self.expect(instances == whole, "a gang starts as a whole, and others one by one", || {
             format!("{} with {instances} of {whole} instances", self.task(own.task))
         })?;
+        let kind = self.workload.needs.kind(own.task.index());
+        let fits = |&(node, count): &(NodeId, u32)| self.named.fits(kind, node.index()) >= u64::from(count);
+        let holds = self.named.has_licenses(kind) && own.places.iter().all(fits);
+        self.expect(holds, "nothing starts without the other resources and licences that it takes", || {
+            self.task(own.task)
+        })?;
+        self.named.take_licenses(kind);
         for &(node, count) in own.places {
             self.take(own.task, node, task.demand.times(count.into()))?;
+            self.named.take(kind, node, count.into());
         }
         let state = &mut self.tasks[own.task.index()];
         state.running += 1;
@@ -177,9 +189,12 @@ impl<'a, O: Observer> Checked<'a, O> {
             self.task(own.task)
         })?;
         let task = *self.workload.task(own.task);
+        let kind = self.workload.needs.kind(own.task.index());
+        self.named.give_licenses(kind);
         for (node, count) in running.places {
             let used = &mut self.rooms[node.index()].1;
             *used = used.minus(task.demand.times(count.into()));
+            self.named.give(kind, node, count.into());
         }
         let state = &mut self.tasks[own.task.index()];
         state.running -= 1;
