@@ -141,6 +141,7 @@ impl Draft {
         let (job_order, jobs_in_cycles) = Order::new(workload.jobs.len(), pairs);
         let (stage_order, stages_in_cycles) = Order::new(workload.stage_tasks.len(), stages);
         (workload.job_order, workload.stage_order) = (job_order, stage_order);
+        workload.knows_eligible = workload.jobs.iter().any(|job| job.eligible.is_some());
         for job in (0..workload.jobs.len()).filter(|&job| workload.job_order.needs(job) > 0) {
             workload.jobs.forget_eligible(job);
         }

@@ -296,7 +296,8 @@ impl<O: Observer> Engine<'_, '_, O> {
             *left = left.saturating_sub(1);
         }
         self.jobs_ended += 1;
-        let eligible = Some(state.eligible).filter(|&at| at > self.world.workload.job(job).submit);
+        let workload = self.world.workload;
+        let eligible = Some(state.eligible).filter(|&at| workload.knows_eligible && at > workload.job(job).submit);
         let ended = JobEnded { job, eligible, launch: state.launch, finish: self.world.now, outcome: state.outcome };
         self.observer.job_ended(&ended)?;
         if self.jobs_ended.is_multiple_of(PROGRESS_JOBS) {

@@ -129,6 +129,8 @@ pub struct Workload {
     pub(super) cut: Option<Cut>,
     /// What tasks need beside processor and memory.
     pub(super) needs: AllNeeds,
+    /// Whether the log says when jobs could start. If not, nobody can compare that with a replay.
+    pub(super) knows_eligible: bool,
     /// The time of the trace at 0 of the simulated clock, ms.
     pub(super) zero: Ms,
     /// The machines that tasks prefer.
@@ -154,6 +156,7 @@ impl Workload {
             shuffles_have_places: self.shuffles_have_places,
             applications: self.applications.clone(),
             needs: self.needs.part(tasks.clone()),
+            knows_eligible: self.knows_eligible,
             zero: self.zero,
             ..Self::default()
         };
