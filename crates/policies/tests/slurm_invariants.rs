@@ -30,6 +30,10 @@ fn worlds() -> impl Strategy<Value = (Vec<Drawn>, u64)> {
 }
 
 fn workload(jobs: &[Drawn], qos: &str) -> Workload {
+    Workload::new(specs(jobs, qos), 0).unwrap().0
+}
+
+fn specs(jobs: &[Drawn], qos: &str) -> Vec<JobSpec> {
     let spec = |(number, &(submit, cores, limit, run, user)): (usize, &Drawn)| JobSpec {
         job: Job {
             id: number.to_string(),
@@ -52,12 +56,12 @@ fn workload(jobs: &[Drawn], qos: &str) -> Workload {
             ..StageSpec::default()
         }],
     };
-    Workload::new(jobs.iter().enumerate().map(spec).collect(), 0).unwrap().0
+    jobs.iter().enumerate().map(spec).collect()
 }
 
-/// When each task started and ended.
+/// What ended, in order.
 #[derive(Default)]
-struct Seen(Vec<(usize, Ms, Ms)>);
+struct Seen(Vec<Ended>);
 
 impl Reports for Seen {}
 
@@ -67,13 +71,13 @@ impl Observer for Seen {
     }
 
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
-        self.0.push((ended.task.index(), ended.start, ended.finish));
+        self.0.push(*ended);
         Ok(())
     }
 }
 
-/// The spans of the tasks, in their order. The replay is checked: no machine takes more than it has, and so on.
-fn spans(workload: &Workload, set: &str, conf: SlurmConf, seed: u64) -> Vec<(Ms, Ms)> {
+/// The runs in the order of their ends. The replay is checked: no machine takes more than it has, and so on.
+fn runs(workload: &Workload, set: &str, conf: SlurmConf, seed: u64) -> Vec<Ended> {
     let machines = Machines::alike(NODES, Resources { cpu: u64::from(CORES) * 1_000, memory: 0 }, Placement::FirstFit);
     let site = Arc::new(Site { slurm: Some(conf), ..Site::default() });
     let policy = PolicySpec::parse(&format!("slurm:{set}")).unwrap().at_site(&site).unwrap();
@@ -82,9 +86,15 @@ fn spans(workload: &Workload, set: &str, conf: SlurmConf, seed: u64) -> Vec<(Ms,
     let mut made = policy.build_batch().unwrap();
     replay_seeded(workload, &machines, ("slurm", &mut *made), seed, &mut checked, &mut |_| {}).unwrap();
     checked.close().unwrap();
-    seen.0.sort_unstable();
-    assert_eq!(seen.0.len(), workload.tasks().len());
-    seen.0.into_iter().map(|(_, start, finish)| (start, finish)).collect()
+    seen.0
+}
+
+/// The spans of the tasks, in their order. Each runs once.
+fn spans(workload: &Workload, set: &str, conf: SlurmConf, seed: u64) -> Vec<(Ms, Ms)> {
+    let mut runs = runs(workload, set, conf, seed);
+    runs.sort_unstable_by_key(|run| run.task);
+    assert_eq!(runs.len(), workload.tasks().len());
+    runs.iter().map(|run| (run.start, run.finish)).collect()
 }
 
 /// The cores of a task.
@@ -137,6 +147,32 @@ proptest! {
             }
             before = before.max(spans[job].0);
         }
+    }
+
+    /// A job loses its place only to one that goes over it, which starts at that instant, and only for good if the mode is `cancel`.
+    #[test]
+    fn places_are_taken_only_by_those_who_may((jobs, seed) in worlds(), cancel in any::<bool>(), builtin in any::<bool>()) {
+        let mut specs = specs(&jobs, "");
+        for (spec, (.., user)) in specs.iter_mut().zip(&jobs) {
+            spec.job.qos = if *user == 0 { "low" } else { "high" }.into();
+        }
+        let workload = Workload::new(specs, 0).unwrap().0;
+        let high = Qos { preempt: vec!["low".to_owned()], ..Qos::default() };
+        let conf = SlurmConf { qos: [("low".to_owned(), Qos::default()), ("high".to_owned(), high)].into(), ..SlurmConf::default() };
+        let mode = if cancel { "cancel" } else { "requeue" };
+        let scheduler = if builtin { "builtin" } else { "backfill" };
+        let set = format!("preempt=qos,preempt_mode={mode},bf_interval=5000,scheduler={scheduler}");
+        let runs = runs(&workload, &set, conf, seed);
+        let is_high = |run: &&Ended| workload.job(workload.task(run.task).job).qos == "high";
+        for lost in runs.iter().filter(|run| run.outcome != Outcome::Success) {
+            prop_assert_eq!(lost.outcome, if cancel { Outcome::Killed } else { Outcome::Evicted });
+            prop_assert!(!is_high(&lost));
+            prop_assert!(runs.iter().filter(is_high).any(|run| run.start == lost.finish), "{lost:?} of {runs:?}");
+        }
+        let mut ended: Vec<_> = runs.iter().filter(|run| run.outcome != Outcome::Evicted).map(|run| run.task).collect();
+        ended.sort_unstable();
+        ended.dedup();
+        prop_assert_eq!(ended.len(), workload.tasks().len(), "every job ends");
     }
 
     /// No user has more than a QOS allows.

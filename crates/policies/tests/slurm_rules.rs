@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use resched_policies::queues::slurm::{Association, JobLimits, Limits, Partition, Qos, Shares, SlurmConf};
+use resched_policies::queues::slurm::{Association, JobLimits, Limits, NodeGroup, Partition, Qos, Shares, SlurmConf};
 use resched_policies::{PolicySpec, Site};
 use resched_sim::batch::{Checked, Launched, Observer, load_records, replay_seeded};
 use resched_sim::{ClusterConfig, Error, Ms, Reports, Scope};
@@ -220,6 +220,85 @@ fn a_partition_is_stopped_by_its_first_job_without_room() {
     assert!(starts["c"].0 > 100.0, "c is of the same partition");
     assert_eq!(starts["e"].0, 4.0);
     assert_eq!(starts["d"], (4.0, vec!["n2".to_owned()]), "n0 and n1 are kept from d");
+}
+
+/// Two jobs of partition `low` on a machine, and one of partition `high` that needs as much as the second has.
+fn contested(change: impl FnOnce(&mut Partition)) -> World {
+    let jobs = vec![
+        job("a", 0, 4, 9, 300).in_partition("low"),
+        job("b", 1, 12, 9, 300).in_partition("low"),
+        job("c", 60, 12, 1, 10).in_partition("high"),
+    ];
+    World::of(1, 16, jobs).partition("low", &[], change).partition("high", &[], |own| own.tier = 9)
+}
+
+/// Seen: a job of a higher tier takes the place of others at once. They wait for 121 s from then on, and run again from their beginning.
+#[test]
+fn a_higher_tier_takes_the_place_of_a_lower_one() {
+    let world = contested(|_| {});
+    assert_eq!(world.times("", ["a", "b", "c"]), [0.5, 4.0, 305.0]);
+    let set = "preempt=partition_prio,preempt_mode=requeue,scheduler=builtin";
+    assert_eq!(
+        world.times(set, ["a", "b", "c"]),
+        [1.0, 184.0, 61.0],
+        "b leaves at 61, and may start from 182 on: the whole queue was looked at at 181"
+    );
+    assert_eq!(world.times(&format!("{set},requeue_delay=0"), ["b"]), [72.0], "when c has ended");
+    let set = "preempt=partition_prio,preempt_mode=requeue,bf_interval=30000";
+    assert_eq!(world.times(set, ["a", "c"]), [0.5, 60.5], "backfill does so, too");
+}
+
+/// Manual: jobs may be cancelled rather than run again, and keep their place for some time, or in some partitions.
+#[test]
+fn what_becomes_of_a_job_that_loses_its_place_can_be_set() {
+    let set = "preempt=partition_prio,preempt_mode=cancel,scheduler=builtin";
+    let starts = contested(|_| {}).times(set, ["b", "c"]);
+    assert_eq!(starts, [4.0, 61.0], "b has ended");
+    assert_eq!(contested(|_| {}).times(&format!("{set},requeue=false"), ["b"]), [4.0]);
+    let mode = |mode: &str| contested(|own| own.preempt_mode = Some(mode.to_owned()));
+    assert_eq!(mode("requeue").times(set, ["b", "c"]), [184.0, 61.0], "the mode of the partition counts");
+    assert_eq!(mode("off").times(set, ["c"]), [307.0]);
+    assert_eq!(mode("suspend").times(set, ["c"]), [307.0], "jobs are not suspended");
+    assert_eq!(
+        contested(|_| {}).times(&format!("{set},preempt_exempt_time=120000"), ["c"]),
+        [181.0],
+        "of the runs over the whole queue"
+    );
+}
+
+/// Source: as few jobs as possible lose their place, unless the order is strict.
+#[test]
+fn few_jobs_lose_their_place() {
+    let set = "preempt=partition_prio,preempt_mode=requeue,scheduler=builtin";
+    let both = contested(|_| {}).times(&format!("{set},preempt_reorder_count=0"), ["a", "b"]);
+    assert_eq!(both, [184.0, 184.0], "a came first, and did not give enough room");
+    let youngest = format!("{set},preempt_reorder_count=0,preempt_youngest_first=true");
+    assert_eq!(contested(|_| {}).times(&youngest, ["a", "b"]), [1.0, 184.0]);
+}
+
+/// Manual: a QOS goes over those that it names.
+#[test]
+fn a_quality_of_service_takes_the_place_of_those_that_it_names() {
+    let of = |name: &'static str| move |job: &mut JobRow, _: &mut TaskRow| job.qos = Some(name.to_owned());
+    let jobs = vec![job("a", 0, 4, 9, 300).with(of("low")), job("b", 60, 4, 1, 10).with(of("high"))];
+    let over = |names: &[&str]| Qos { preempt: names.iter().map(|&name| name.to_owned()).collect(), ..Qos::default() };
+    let world = |names: &[&str]| World::of(1, 4, jobs.clone()).qos("low", over(&[])).qos("high", over(names));
+    let set = "preempt=qos,preempt_mode=requeue,scheduler=builtin";
+    assert_eq!(world(&["low"]).times(set, ["a", "b"]), [184.0, 61.0]);
+    assert_eq!(world(&["other"]).times(set, ["b"]), [304.0]);
+}
+
+/// Manual: machines of less weight are taken first.
+#[test]
+fn the_lightest_machines_are_taken() {
+    let jobs = vec![job("a", 0, 4, 1, 300), job("b", 1, 6, 1, 300)];
+    let mut world = World::of(3, 4, jobs);
+    let group =
+        |hosts: &[&str], weight| NodeGroup { hosts: hosts.iter().map(|&host| host.to_owned()).collect(), weight };
+    world.conf.nodes = vec![group(&["n0"], 9), group(&["n1", "n2"], 2)];
+    let starts = world.starts("scheduler=builtin");
+    assert_eq!(starts["a"].1, ["n1"]);
+    assert_eq!(starts["b"].1, ["n0", "n2"]);
 }
 
 fn at_most(cpus: u64) -> Qos {

@@ -198,7 +198,7 @@ impl<'a, O: Observer> Checked<'a, O> {
         }
         let state = &mut self.tasks[own.task.index()];
         state.running -= 1;
-        if own.outcome == Outcome::Lost {
+        if matches!(own.outcome, Outcome::Lost | Outcome::Evicted) {
             return Ok(());
         }
         state.failed += usize::from(task.is_sequence() && own.outcome == Outcome::Failed);

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use resched_tables::model::{Outcome, Reason, TaskKind};
+use resched_tables::model::{Reason, TaskKind};
 
 use super::attempts::Attempt;
+use super::evictions::{Evicted, Then};
 use super::machines::Machines;
-use super::observer::{Ended, Launched, Observer};
+use super::observer::{Launched, Observer};
 use super::policy::{Offer, Orders, Policy};
 use super::view::View;
 use super::workload::Workload;
@@ -86,6 +87,7 @@ pub fn replay_seeded<O: Observer>(
         ready_stages: Vec::new(),
         ready_jobs: Vec::new(),
         started: Vec::new(),
+        evicted: Vec::new(),
         places: Vec::new(),
         orders: Orders::default(),
         held: Held::default(),
@@ -126,6 +128,7 @@ struct Engine<'a, 'w, O> {
     ready_stages: Vec<u32>,
     ready_jobs: Vec<JobId>,
     started: Vec<(AttemptId, u64, Ms)>,
+    evicted: Vec<Evicted>,
     places: Vec<(NodeId, u32)>,
     orders: Orders,
     held: Held,
@@ -146,7 +149,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 self.changed = true;
                 self.idle_ticks += 1;
             }
-            if self.changed && self.world.waiting > 0 {
+            while self.changed && self.world.waiting > 0 {
                 self.pass()?;
             }
             self.changed = false;
@@ -214,7 +217,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     fn end_run(&mut self, run: AttemptId, ran: &Attempt) -> Result<(), Error> {
-        let mut ended = self.as_ended(run, ran);
+        let Some(mut ended) = self.world.as_ended(run) else { return Ok(()) };
         self.tally.events += 1;
         self.changed = true;
         let fate = self.world.end(run, ran.task, ran.number);
@@ -232,27 +235,6 @@ impl<O: Observer> Engine<'_, '_, O> {
             }
         }
         Ok(())
-    }
-
-    /// The report of the end of a run.
-    fn as_ended(&mut self, run: AttemptId, ran: &Attempt) -> Ended {
-        self.world.runs.places(ran, &mut self.places);
-        let node = match self.places.as_slice() {
-            [(node, _)] => Some(*node),
-            _ => None,
-        };
-        Ended {
-            run,
-            task: ran.task,
-            attempt: ran.attempt,
-            instances: self.places.iter().map(|&(_, count)| count).sum(),
-            node,
-            queued: ran.queued,
-            start: ran.start,
-            finish: self.world.now,
-            outcome: Outcome::Lost,
-            locality: node.and_then(|node| self.world.level(ran.task, node)),
-        }
     }
 
     /// A unit of a task has ended for good. Its task, stage and job may have ended with it.
@@ -382,7 +364,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     fn lose(&mut self, node: NodeId) -> Result<(), Error> {
         for run in self.world.runs.on(node) {
             let Some(&ran) = self.world.runs.at(run) else { continue };
-            let ended = self.as_ended(run, &ran);
+            let Some(ended) = self.world.as_ended(run) else { continue };
             self.world.lose(run, ran.task, ran.number);
             self.observer.ended(&ended)?;
             self.policy.task_finished(&ended, View { world: &self.world });
@@ -448,9 +430,14 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// Asks the policy, and records what it starts.
     fn pass(&mut self) -> Result<(), Error> {
         self.started.clear();
-        let mut offer = Offer { world: &mut self.world, started: &mut self.started, before: 0 };
+        let (started, evicted) = (&mut self.started, &mut self.evicted);
+        let mut offer = Offer { world: &mut self.world, started, before: 0, evicted };
         if let Err(violation) = self.policy.schedule(&mut offer) {
             return Err(Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 });
+        }
+        // What was evicted made room for what has started.
+        for Evicted { ended, .. } in &self.evicted {
+            self.observer.ended(ended)?;
         }
         for &(run, serial, end) in &self.started {
             self.ends.push(Reverse((end, serial, run)));
@@ -464,6 +451,24 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.idle_ticks = 0;
             self.tally.starts += self.started.len() as u64;
         }
+        self.go_on_after_evictions()
+    }
+
+    /// Tasks whose runs were evicted wait again, or have ended for good. The policy is then asked once more.
+    fn go_on_after_evictions(&mut self) -> Result<(), Error> {
+        let mut evicted = std::mem::take(&mut self.evicted);
+        self.changed = !evicted.is_empty();
+        for Evicted { ended, then } in evicted.drain(..) {
+            self.tally.events += 1;
+            match then {
+                Then::Again => self.policy.task_waits(ended.task, View { world: &self.world }),
+                Then::Gone => {
+                    self.unit_done(ended.task)?;
+                    self.start_ready()?;
+                }
+            }
+        }
+        self.evicted = evicted;
         Ok(())
     }
 }

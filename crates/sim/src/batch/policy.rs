@@ -2,6 +2,7 @@
 
 use resched_tables::model::Reason;
 
+use super::evictions::{Evicted, Then};
 use super::observer::Ended;
 use super::view::View;
 use super::world::World;
@@ -90,6 +91,8 @@ pub struct Offer<'a, 'w> {
     pub(super) started: &'a mut Vec<(AttemptId, u64, Ms)>,
     /// The number of entries before the latest start.
     pub(super) before: usize,
+    /// What was evicted in this pass.
+    pub(super) evicted: &'a mut Vec<Evicted>,
 }
 
 impl Offer<'_, '_> {
@@ -148,6 +151,20 @@ impl Offer<'_, '_> {
         self.started.push(start);
         world.reasons.end(own.job, 0);
         Ok(start.0)
+    }
+
+    /// Takes its machines from a run, at once; its work is lost. [`Policy::task_finished`] does not follow, as the policy knows. If the task
+    /// runs again, [`Policy::task_waits`] follows when the pass is over. The policy is then asked once more.
+    ///
+    /// # Errors
+    /// [`Violation`] if nothing runs under this id, or it has started at this instant.
+    pub fn evict(&mut self, run: AttemptId, then: Then) -> Result<(), Violation> {
+        let has_begun = self.world.runs.at(run).is_some_and(|ran| ran.start < self.world.now);
+        let Some(ended) = self.world.evict(run, then).filter(|_| has_begun) else {
+            return Err(Violation("evicts what does not run, or has started at this instant".to_owned()));
+        };
+        self.evicted.push(Evicted { ended, then });
+        Ok(())
     }
 
     /// What is free on a machine.

@@ -6,9 +6,11 @@ use std::ops::Range;
 use resched_tables::model::{Locality, Outcome};
 
 use super::attempts::{Attempts, New};
+use super::evictions::Then;
 use super::index::Index;
 use super::machines::Machines;
 use super::named::Named;
+use super::observer::Ended;
 use super::places;
 use super::shuffles::{self, Shuffles};
 use super::workload::{Try, Workload};
@@ -395,11 +397,7 @@ impl<'w> World<'w> {
                 return Fate::Again(logged);
             }
         }
-        state.done += 1;
-        let outcome = &mut self.jobs[task.job.index()].outcome;
-        if gravity(logged.outcome) > gravity(*outcome) {
-            *outcome = logged.outcome;
-        }
+        self.done(id, logged.outcome);
         Fate::Done(logged)
     }
 
@@ -416,6 +414,57 @@ impl<'w> World<'w> {
             // The others have waited since before.
             self.tasks[id.index()].queued = queued;
         }
+    }
+
+    /// Ends a run whose machines others get. Returns the report of its end; `None` if nothing runs under this id.
+    pub(super) fn evict(&mut self, run: AttemptId, then: Then) -> Option<Ended> {
+        let ended = self.as_ended(run)?;
+        let number = self.runs.at(run)?.number;
+        let outcome = match then {
+            Then::Again => {
+                self.lose(run, ended.task, number);
+                Outcome::Evicted
+            }
+            Then::Gone => {
+                self.release(run);
+                let state = &mut self.tasks[ended.task.index()];
+                state.running -= 1;
+                self.done(ended.task, Outcome::Killed);
+                Outcome::Killed
+            }
+        };
+        Some(Ended { outcome, ..ended })
+    }
+
+    /// A unit of a task has ended for good.
+    fn done(&mut self, id: TaskId, outcome: Outcome) {
+        self.tasks[id.index()].done += 1;
+        let own = &mut self.jobs[self.workload.task(id).job.index()].outcome;
+        if gravity(outcome) > gravity(*own) {
+            *own = outcome;
+        }
+    }
+
+    /// The report of the end of a run now, as one that is lost; `None` if nothing runs under this id.
+    pub(super) fn as_ended(&mut self, run: AttemptId) -> Option<Ended> {
+        let ran = *self.runs.at(run)?;
+        self.runs.places(&ran, &mut self.places);
+        let node = match self.places.as_slice() {
+            [(node, _)] => Some(*node),
+            _ => None,
+        };
+        Some(Ended {
+            run,
+            task: ran.task,
+            attempt: ran.attempt,
+            instances: self.places.iter().map(|&(_, count)| count).sum(),
+            node,
+            queued: ran.queued,
+            start: ran.start,
+            finish: self.now,
+            outcome: Outcome::Lost,
+            locality: node.and_then(|node| self.level(ran.task, node)),
+        })
     }
 
     fn release(&mut self, run: AttemptId) {

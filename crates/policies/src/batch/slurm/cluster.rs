@@ -1,14 +1,15 @@
 //! The machines as Slurm's scheduler sees them: what is free on each, now and after some jobs have ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
-use resched_sim::batch::{Needs, View};
+use resched_sim::batch::{Machine, Needs, View};
 use resched_sim::{NodeId, Resources};
 use smallvec::SmallVec;
 
 use super::place::{Asked, Places, Rooms, choose};
+use crate::queues::slurm::SlurmConf;
 
 /// What a job asks for. Many jobs ask for the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,10 +68,42 @@ pub(super) struct Cluster {
     touched: FixedBitSet,
     look: u32,
     rooms: Rooms,
+    weights: Weights,
+}
+
+/// How light the machines are: the lightest that do are taken.
+#[derive(Debug, Default)]
+struct Weights {
+    /// The weight of each machine; empty if all weigh the same.
+    of: Vec<u32>,
+    /// The weights that there are, from the lightest.
+    all: Vec<u32>,
+}
+
+impl Weights {
+    fn new(conf: &SlurmConf, view: View<'_>) -> Self {
+        let known: BTreeMap<&str, u32> =
+            conf.nodes.iter().flat_map(|group| group.hosts.iter().map(|host| (host.as_str(), group.weight))).collect();
+        let weight = |machine: &Machine| known.get(machine.name.as_str()).copied().unwrap_or(1);
+        let of: Vec<u32> = view.nodes().map(|(_, machine)| weight(machine)).collect();
+        let all: BTreeSet<u32> = of.iter().copied().collect();
+        if all.len() > 1 { Self { of, all: all.into_iter().collect() } } else { Self::default() }
+    }
+
+    /// Chooses machines, none of them heavier than needed.
+    fn choose(&self, asked: Asked, rooms: &Rooms) -> Option<Places> {
+        if self.of.is_empty() {
+            return choose(asked, rooms);
+        }
+        self.all.iter().find_map(|&most| {
+            let light: Rooms = rooms.iter().copied().filter(|&(machine, _)| self.of[machine] <= most).collect();
+            choose(asked, &light)
+        })
+    }
 }
 
 impl Cluster {
-    pub(super) fn new(view: View<'_>) -> Self {
+    pub(super) fn new(conf: &SlurmConf, view: View<'_>) -> Self {
         let mut names: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (name, _) in view.nodes().flat_map(|(_, machine)| &machine.resources) {
             names.entry(Arc::clone(name)).or_default();
@@ -99,6 +132,7 @@ impl Cluster {
             ahead: vec![Free::default(); count],
             looks: vec![0; count],
             touched: FixedBitSet::with_capacity(count),
+            weights: Weights::new(conf, view),
             ..Self::default()
         };
         made.refresh(view);
@@ -307,7 +341,7 @@ impl Cluster {
         rooms.clear();
         let with_room = self.candidates(request, machines).map(|node| (node, self.room(node, request)));
         rooms.extend(with_room.filter(|&(_, room)| room > 0));
-        let places = choose(request.asked, &rooms);
+        let places = self.weights.choose(request.asked, &rooms);
         self.rooms = rooms;
         places
     }

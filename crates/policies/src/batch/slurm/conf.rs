@@ -26,6 +26,30 @@ choices! {
     }
 }
 
+choices! {
+    /// What lets a job take the place of another.
+    pub(super) enum PreemptBy {
+        /// Nothing.
+        None = "none",
+        /// The tier of its partition.
+        Partition = "partition_prio",
+        /// Its QOS, which names those over which it goes.
+        Qos = "qos",
+    }
+}
+
+choices! {
+    /// What becomes of a job that loses its place.
+    pub(super) enum PreemptMode {
+        /// It keeps its place.
+        Off = "off",
+        /// It waits, and starts again from its beginning.
+        Requeue = "requeue",
+        /// It has ended.
+        Cancel = "cancel",
+    }
+}
+
 settings! {
     /// What you can set.
     pub(super) struct Settings {
@@ -91,6 +115,31 @@ settings! {
         assoc_limit_stop: bool = "assoc_limit_stop" {
             default: false, hadoop: ["SchedulerParameters.assoc_limit_stop"]
         },
+        /// what lets a job take the place of another: nothing, the tier of its partition, or its QOS
+        preempt: PreemptBy = "preempt" { choice: PreemptBy::None, hadoop: ["PreemptType"] },
+        /// what becomes of a job that loses its place, unless its partition or QOS says it
+        preempt_mode: PreemptMode = "preempt_mode" { choice: PreemptMode::Off, hadoop: ["PreemptMode"] },
+        /// how long a job keeps its place in any case
+        preempt_exempt_time: Ms = "preempt_exempt_time" {
+            default: 0, range: 0..=3e11, unit: "ms", hadoop: ["PreemptExemptTime"]
+        },
+        /// whether the job that started last loses its place first
+        preempt_youngest_first: bool = "preempt_youngest_first" {
+            default: false, hadoop: ["SchedulerParameters.preempt_youngest_first", "PreemptParameters.youngest_first"]
+        },
+        /// whether jobs lose their place in the order of their priority even if more of them do
+        preempt_strict_order: bool = "preempt_strict_order" {
+            default: false, hadoop: ["SchedulerParameters.preempt_strict_order", "PreemptParameters.strict_order"]
+        },
+        /// how often the order is changed so that fewer jobs lose their place
+        preempt_reorder_count: u32 = "preempt_reorder_count" {
+            default: 1, range: 0..=100,
+            hadoop: ["SchedulerParameters.preempt_reorder_count", "PreemptParameters.reorder_count"]
+        },
+        /// whether jobs that lose their place are run again (else they have ended)
+        requeue: bool = "requeue" { default: true, hadoop: ["JobRequeue"] },
+        /// how long a job waits at least that is run again
+        requeue_delay: Ms = "requeue_delay" { default: 121_000, range: 0..=86_400_000, unit: "ms" },
         /// grain of the limits of jobs, which are rounded up to it
         limit_grain: Ms = "limit_grain" { default: 60_000, range: 1..=86_400_000, unit: "ms" },
         /// a what-if of better limits: the share of the way from each to the logged run time

@@ -12,7 +12,7 @@
 //!
 //! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
 //! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
-//! another system, its logged run time. Nothing is preempted, and a job ends as logged, also if its limit is over before. A task of
+//! another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
 //! a trace of another system is a job; a reservation is for one unit of it.
 
 mod clock;
@@ -23,6 +23,7 @@ mod limits;
 mod partitions;
 mod place;
 mod plan;
+mod preempt;
 mod priority;
 mod running;
 mod waiting;
@@ -36,15 +37,15 @@ use rand::RngExt;
 use resched_sim::batch::{Ended, Needs, Offer, Policy, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
-use resched_tables::model::Reason;
+use resched_tables::model::{Outcome, Reason};
 
 use self::clock::{Clock, Due, Periods};
 use self::cluster::Cluster;
 use self::conf::{Scheduler, Settings};
 use self::limits::{Amounts, Counters};
 use self::partitions::{Partition, Partitions};
-use self::place::Places;
 use self::plan::Plan;
+use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
 use self::running::{Running, Search, Unit};
 use self::waiting::{Queue, Taken, Waiting};
@@ -89,9 +90,12 @@ struct Begun {
     cluster: Cluster,
     partitions: Partitions,
     priorities: Priorities,
+    preemption: Preemption,
     counters: Counters,
     /// The numbers of users.
     users: BTreeMap<String, u32>,
+    /// Tasks that are run again, and from when on.
+    again: BTreeMap<TaskId, Ms>,
 }
 
 impl Slurm {
@@ -106,14 +110,16 @@ impl Slurm {
             let drawn = [draw.random_range(0..1_000), draw.random_range(0..1_000)];
             let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
             let periods = Periods { spacing: set.batch_sched_delay, full: set.sched_interval, backfill };
-            let cluster = Cluster::new(view);
+            let cluster = Cluster::new(conf, view);
             Begun {
                 clock: Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]),
                 priorities: Priorities::new(set, conf, cluster.total_cpu(), view),
+                preemption: Preemption::new(set, conf),
                 cluster,
                 partitions: Partitions::new(conf, view),
                 counters: Counters::default(),
                 users: BTreeMap::new(),
+                again: BTreeMap::new(),
             }
         })
     }
@@ -147,9 +153,13 @@ impl Slurm {
                     break;
                 }
                 let open = closed.as_ref().map(|closed| without(&own.machines, closed));
+                let open = open.as_ref().unwrap_or(&own.machines);
                 begun.cluster.look_ahead();
-                if let Some(places) = begun.cluster.place(&own.request, open.as_ref().unwrap_or(&own.machines)) {
-                    start(own, &places, begun, &mut self.running, offer)?;
+                let free = begun.cluster.place(&own.request, open).map(Room::from);
+                let wanted = (own.rank, own.request.as_ref());
+                let left = || begun.preemption.find(wanted, open, &self.running, &mut begun.cluster, now);
+                if let Some(room) = free.or_else(left) {
+                    start(own, room, begun, &mut self.running, offer)?;
                     continue;
                 }
                 offer.view().pass_over(own.task, Reason::Fit, None);
@@ -173,6 +183,7 @@ impl Slurm {
         self.plan.clear(now, now.saturating_add(self.set.bf_window), begun.cluster.len());
         let mut cycle = Cycle {
             set: &self.set,
+            instant: offer.view().now(),
             now,
             zero: offer.view().trace_time().saturating_sub(offer.view().now()),
             plan: &mut self.plan,
@@ -190,8 +201,9 @@ impl Slurm {
                 if begun.stop(own).is_some() {
                     break;
                 }
-                let Some(places) = cycle.plan(own, &self.running, &mut begun.cluster) else { break };
-                start(own, &places, begun, &mut self.running, offer)?;
+                let machines = (&begun.preemption, &mut begun.cluster);
+                let Some(room) = cycle.plan(own, &self.running, machines) else { break };
+                start(own, room, begun, &mut self.running, offer)?;
                 cycle.started += 1;
             }
         }
@@ -206,6 +218,7 @@ impl Slurm {
 /// A run of the backfill scheduler.
 struct Cycle<'a> {
     set: &'a Settings,
+    instant: Ms,
     /// The second in which it runs, ms.
     now: Ms,
     /// The time of the trace at 0 of the simulated clock, ms.
@@ -239,7 +252,12 @@ impl Cycle<'_> {
     }
 
     /// The place where a job starts now; `None` if it does not, and has a reservation if it gets any.
-    fn plan(&mut self, own: &Waiting, running: &Running, cluster: &mut Cluster) -> Option<Places> {
+    fn plan(
+        &mut self,
+        own: &Waiting,
+        running: &Running,
+        (preemption, cluster): (&Preemption, &mut Cluster),
+    ) -> Option<Room> {
         let only_now = !self.may_reserve(own);
         let end = self.now.saturating_add(self.set.bf_window);
         let widen = Some(self.set.bf_window_linear).filter(|&widen| widen > 0);
@@ -250,13 +268,20 @@ impl Cycle<'_> {
             // Behind the end of the next plan, it is tried with the machines that are open then.
             let until = if only_now { self.now } else { later.unwrap_or(end) };
             let search = Search { now: self.now, until, widen };
-            let Some(start) = running.start_of(&own.request, &open, search, cluster) else {
+            let start = running.start_of(&own.request, &open, search, cluster);
+            let at = start.as_ref().map(|start| start.at.max(from));
+            if from == self.now && at.is_none_or(|at| at > self.now) {
+                let wanted = (own.rank, own.request.as_ref());
+                if let Some(room) = preemption.find(wanted, &open, running, cluster, self.instant) {
+                    return Some(room);
+                }
+            }
+            let (Some(start), Some(at)) = (start, at) else {
                 from = later.filter(|_| !only_now)?;
                 continue;
             };
-            let at = start.at.max(from);
             if at <= self.now {
-                return Some(start.places);
+                return Some(start.places.into());
             }
             if at > until {
                 from = later.filter(|_| !only_now)?;
@@ -318,6 +343,7 @@ impl Begun {
             tier: about.tier,
             priority: self.priorities.of(&standing, since, view.now()),
             standing,
+            rank: self.preemption.rank(about, job.qos, conf),
             user,
             taken: Rc::new(Taken { claims, amounts }),
         }
@@ -348,22 +374,29 @@ fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) ->
     limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
 }
 
-/// Starts a unit of a job.
+/// Starts a unit of a job, once those have left whose place it takes.
 fn start(
     own: &Waiting,
-    places: &Places,
+    room: Room,
     begun: &mut Begun,
     running: &mut Running,
     offer: &mut Offer<'_, '_>,
 ) -> Result<(), Violation> {
-    let places = begun.cluster.as_nodes(places);
+    let now = offer.view().now();
+    for unit in room.leave.into_iter().filter_map(|id| running.take(id)) {
+        offer.evict(unit.run, begun.preemption.then(unit.rank))?;
+        begun.again.insert(unit.task, begun.preemption.eligible(now));
+        begun.end(&unit, now);
+    }
+    let places = begun.cluster.as_nodes(&room.places);
     let run = offer.start_on(own.task, &places)?;
     begun.cluster.start(&own.request, &places);
     let end = whole_second(offer.view()).saturating_add(own.limit);
     begun.counters.start(&own.taken.claims, &own.taken.amounts);
-    begun.priorities.change(&own.standing, own.request.cpu(), offer.view().now());
+    begun.priorities.change(&own.standing, own.request.cpu(), now);
     let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
-    running.add(run, Unit { request, places, end, taken, standing: own.standing });
+    let (task, standing, rank) = (own.task, own.standing, own.rank);
+    running.add(Unit { run, task, request, places, start: now, end, taken, standing, rank, is_over: false });
     Ok(())
 }
 
@@ -417,7 +450,8 @@ impl Policy for Slurm {
         if !has_queue {
             begun.clock.catch_up(view.now());
         }
-        let since = noticed(Change::Submission, task, view);
+        let again = begun.again.remove(&task);
+        let since = again.unwrap_or_else(|| noticed(Change::Submission, task, view));
         begun.clock.mark(since);
         let Self { set, conf, begun: Some(begun), queue, .. } = self else { return };
         queue.add(begun.as_waiting((set, conf), task, since, view));
@@ -428,6 +462,9 @@ impl Policy for Slurm {
         let begun = self.begin(view);
         if !has_queue {
             begun.clock.catch_up(view.now());
+        }
+        if ended.outcome == Outcome::Lost {
+            begun.again.insert(ended.task, begun.preemption.eligible(view.now()));
         }
         let at = noticed(Change::End { start: ended.start }, ended.task, view);
         begun.clock.mark(at);

@@ -19,6 +19,8 @@ pub(super) struct Partition {
     pub(super) default_time: Option<Ms>,
     /// Whether its jobs have their machines for themselves.
     pub(super) exclusive: bool,
+    /// What becomes of its jobs that lose their place; `None`: as the whole cluster says.
+    pub(super) preempt_mode: Option<String>,
     /// Its machines.
     machines: Rc<FixedBitSet>,
 }
@@ -66,6 +68,7 @@ impl Partitions {
                 max_time: own.max_time,
                 default_time: own.default_time,
                 exclusive: own.exclusive,
+                preempt_mode: own.preempt_mode.clone(),
                 machines: Rc::new(machines),
             });
         }

@@ -9,10 +9,11 @@ use std::rc::Rc;
 
 use fixedbitset::FixedBitSet;
 use resched_sim::batch::AttemptId;
-use resched_sim::{Ms, NodeId};
+use resched_sim::{Ms, NodeId, TaskId};
 
 use super::cluster::{Cluster, Request};
 use super::place::Places;
+use super::preempt::Rank;
 use super::priority::Standing;
 use super::waiting::Taken;
 use crate::parts::by_id::ByRun;
@@ -23,12 +24,18 @@ const BUNDLE: Ms = 30_000;
 /// A unit that runs.
 #[derive(Debug, Clone)]
 pub(super) struct Unit {
+    pub(super) run: AttemptId,
+    pub(super) task: TaskId,
     pub(super) request: Rc<Request>,
     pub(super) places: Vec<(NodeId, u32)>,
+    pub(super) start: Ms,
     /// When it ends by its limit, ms.
     pub(super) end: Ms,
     pub(super) taken: Rc<Taken>,
     pub(super) standing: Standing,
+    pub(super) rank: Rank,
+    /// Whether it has ended, which the controller may not have noticed yet.
+    pub(super) is_over: bool,
 }
 
 /// The units that run.
@@ -45,7 +52,7 @@ pub(super) struct Running {
 }
 
 /// The place of a unit.
-type UnitId = u32;
+pub(super) type UnitId = u32;
 
 /// When a job starts, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +72,8 @@ pub(super) struct Search {
 }
 
 impl Running {
-    pub(super) fn add(&mut self, run: AttemptId, unit: Unit) {
+    pub(super) fn add(&mut self, unit: Unit) {
+        let run = unit.run;
         let id = self.empty.pop().unwrap_or_else(|| {
             self.units.push(None);
             self.units.len() as UnitId - 1
@@ -79,13 +87,27 @@ impl Running {
 
     /// A run has ended, which the controller notices at that instant.
     pub(super) fn end(&mut self, run: AttemptId, noticed: Ms) {
-        self.ended.push(Reverse((noticed, self.of_run[run])));
+        let id = self.of_run[run];
+        if let Some(Some(unit)) = self.units.get_mut(id as usize) {
+            unit.is_over = true;
+        }
+        self.ended.push(Reverse((noticed, id)));
     }
 
     /// The next unit whose end is noticed until now.
     pub(super) fn next_ended(&mut self, now: Ms) -> Option<Unit> {
         let &Reverse((_, id)) = self.ended.peek().filter(|Reverse((at, _))| *at <= now)?;
         self.ended.pop();
+        self.take(id)
+    }
+
+    /// The units that run, or have ended without notice, by their places.
+    pub(super) fn units(&self) -> impl Iterator<Item = (UnitId, &Unit)> {
+        (0..).zip(&self.units).filter_map(|(id, unit)| Some((id, unit.as_ref()?)))
+    }
+
+    /// Takes a unit out.
+    pub(super) fn take(&mut self, id: UnitId) -> Option<Unit> {
         let unit = self.units.get_mut(id as usize)?.take()?;
         self.empty.push(id);
         if let Ok(place) = self.by_end.binary_search(&(unit.end, id)) {

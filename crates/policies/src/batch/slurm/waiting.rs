@@ -9,6 +9,7 @@ use resched_sim::{JobId, Ms, TaskId};
 
 use super::cluster::Request;
 use super::limits::{Amounts, Claims};
+use super::preempt::Rank;
 use super::priority::Standing;
 
 /// A job that waits. A task of a trace of another system is such a job.
@@ -29,6 +30,7 @@ pub(super) struct Waiting {
     pub(super) tier: u32,
     pub(super) priority: i64,
     pub(super) standing: Standing,
+    pub(super) rank: Rank,
     /// The number of its user.
     pub(super) user: u32,
     /// What it takes of limits, and which.

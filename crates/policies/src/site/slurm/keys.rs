@@ -111,7 +111,7 @@ const ASKED: &str = "the log says what each job asked for";
 const AGAIN: &str = "the log says which jobs were run again";
 const SUBMITTED: &str = "the log holds the jobs that were accepted";
 const POWER: &str = "machines are always on";
-const PREEMPTION: &str = "no job loses its place to another";
+const PREEMPTION: &str = "which jobs lose their place is decided without it";
 const LOCKS: &str = "a replay has no locks and no remote calls that wait for each other";
 const STEPS: &str = "steps are not replayed, only jobs";
 const RESERVATIONS: &str = "reservations are not replayed";
@@ -142,7 +142,7 @@ pub(super) const KEYS: &[Key] = &[
     key("EnforcePartLimits", Kind::Word, "no", SUBMITTED),
     key("FairShareDampeningFactor", Kind::Number, "1", UNREAD),
     key("InactiveLimit", Kind::Seconds, "0", "the log says when a job without steps was ended"),
-    key("JobRequeue", Kind::Flag, "true", AGAIN),
+    key("JobRequeue", Kind::Flag, "true", UNREAD),
     key("JobSubmitPlugins", Kind::Word, "", "the log holds the jobs as these plugins left them"),
     key("KillWait", Kind::Seconds, "30000", AS_LOGGED),
     key("MaxBatchRequeue", Kind::Number, "5", AGAIN),
@@ -156,10 +156,10 @@ pub(super) const KEYS: &[Key] = &[
     key("OverTimeLimit", Kind::Minutes, "0", AS_LOGGED),
     key("PowerParameters", Kind::Word, "", "power is not limited"),
     key("PowerPlugin", Kind::Plugin, "none", "power is not limited"),
-    key("PreemptExemptTime", Kind::Minutes, "0", PREEMPTION),
-    key("PreemptMode", Kind::Word, "off", PREEMPTION),
-    key("PreemptParameters", Kind::Options(PREEMPTIONS), "", PREEMPTION),
-    key("PreemptType", Kind::Plugin, "none", PREEMPTION),
+    key("PreemptExemptTime", Kind::Minutes, "0", UNREAD),
+    key("PreemptMode", Kind::Word, "off", "jobs are not suspended: they keep their place"),
+    key("PreemptParameters", Kind::Options(PREEMPTIONS), "", UNREAD),
+    key("PreemptType", Kind::Plugin, "none", UNREAD),
     key("PriorityCalcPeriod", Kind::Minutes, "300000", UNREAD),
     key("PriorityDecayHalfLife", Kind::Minutes, "604800000", UNREAD),
     key("PriorityFavorSmall", Kind::Flag, "false", UNREAD),
@@ -220,11 +220,11 @@ const DEPENDENCIES: &[Key] = &[
 const PREEMPTIONS: &[Key] = &[
     key("min_exempt_priority", Kind::Number, "", PREEMPTION),
     flag("reclaim_licenses", PREEMPTION),
-    key("reorder_count", Kind::Number, "1", PREEMPTION),
+    key("reorder_count", Kind::Number, "1", UNREAD),
     flag("send_user_signal", PREEMPTION),
-    flag("strict_order", PREEMPTION),
-    key("suspend_grace_time", Kind::Seconds, "2000", PREEMPTION),
-    flag("youngest_first", PREEMPTION),
+    flag("strict_order", UNREAD),
+    key("suspend_grace_time", Kind::Seconds, "2000", "jobs are not suspended"),
+    flag("youngest_first", UNREAD),
 ];
 
 const FLAGS: &[Key] = &[

@@ -75,8 +75,8 @@ const AGE: &str = "the jobs whose age counts are not limited";
 
 /// Limits and settings without effect.
 const UNREAD: &[(&str, &str)] = &[
-    ("gracetime", "no job loses its place to another"),
-    ("preemptexempttime", "no job loses its place to another"),
+    ("gracetime", "a job ends as soon as it loses its place"),
+    ("preemptexempttime", "only the time of the whole cluster counts"),
     ("usagethres", OVER_TIME),
     ("usagethreshold", OVER_TIME),
     ("grpwall", OVER_TIME),

@@ -191,7 +191,6 @@ fn features<'f>(fields: &'f Fields, notes: &Notes<'_>) -> Result<Option<&'f str>
 /// Settings of a node that matter to scheduling elsewhere.
 const UNREAD: &[(&str, &str, &str)] = &[
     ("restrictedcorespergpu", "", "which cores of a machine a job has is not replayed"),
-    ("weight", "1", "machines are taken in their order, not by weight"),
     ("tmpdisk", "0", "no trace says how much local disk a job asks for"),
 ];
 

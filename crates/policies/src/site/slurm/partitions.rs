@@ -8,6 +8,7 @@ use resched_sim::Ms;
 use super::super::xml::{Notes, Place};
 use super::fields::{Budget, Field, Fields};
 use super::nodes::Nodes;
+use super::tables::{MODES, SUSPENSION};
 use super::units::{MINUTE, is_nothing};
 use crate::error::Error;
 use crate::queues::slurm::Partition;
@@ -200,7 +201,6 @@ const ELSEWHERE: [&str; 7] = ["cpubind", "disablerootjobs", "hidden", "nodesets"
 const WHO: &str = "a replay does not check who may submit";
 const ASKED: &str = "the log says what each job asked for";
 const POWER: &str = "machines are always on";
-const PREEMPTION: &str = "no job loses its place to another";
 const ACCEPTED: &str = "the log holds the jobs that were accepted";
 
 /// Settings without effect, with the values that change nothing.
@@ -218,7 +218,7 @@ const UNREAD: &[(&str, &[&str], &str)] = &[
     ("denyqos", &[], WHO),
     ("exclusivetopo", &["no"], "all machines are equally far from each other"),
     ("exclusiveuser", &["no"], "jobs of several users may share a machine"),
-    ("gracetime", &["0"], PREEMPTION),
+    ("gracetime", &["0"], "a job ends as soon as it loses its place"),
     ("jobdefaults", &[], ASKED),
     ("lln", &["no"], "which machines a job gets does not depend on how busy they are"),
     ("maxcpuspernode", &["unlimited"], "what the jobs of a partition have of a machine is not limited"),
@@ -229,7 +229,7 @@ const UNREAD: &[(&str, &[&str], &str)] = &[
     ("minnodes", &["0", "1"], ACCEPTED),
     ("overtimelimit", &["0"], "a job ends as the log says"),
     ("powerdownonidle", &["no"], POWER),
-    ("preemptmode", &["off"], PREEMPTION),
+    ("preemptmode", &MODES, SUSPENSION),
     ("reqresv", &["no"], "reservations are not replayed"),
     ("resumetimeout", &["global"], POWER),
     ("rootonly", &["no"], WHO),

@@ -49,7 +49,9 @@ fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Result<Vec<(Plac
     lines.map(row).collect()
 }
 
-const PREEMPTION: &str = "no job loses its place to another";
+/// What may become of jobs that lose their place.
+pub(super) const MODES: [&str; 3] = ["off", "requeue", "cancel"];
+pub(super) const SUSPENSION: &str = "its jobs are not suspended: they keep their place";
 /// The flags of a quality of service that decide which jobs are accepted, and no more.
 const AT_SUBMISSION: [&str; 6] = [
     "DenyOnLimit",
@@ -71,12 +73,14 @@ pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &m
                 "name" => name = Some(value.to_owned()),
                 "priority" => qos.priority = field.number(notes, 0, u32::MAX)?,
                 "usagefactor" => qos.usage_factor = field.number(notes, 0.0, 1e9)?,
-                "preempt" => {
-                    qos.preempt = words(value);
-                    notes.unsupported(&field.place, &field.name, PREEMPTION);
-                }
+                "preempt" => qos.preempt = words(value),
                 // `cluster` is Slurm's word for what the whole cluster does.
-                "preemptmode" => qos.preempt_mode = Some(value.to_lowercase()).filter(|mode| mode != "cluster"),
+                "preemptmode" => {
+                    qos.preempt_mode = Some(value.to_lowercase()).filter(|mode| mode != "cluster");
+                    if qos.preempt_mode.as_ref().is_some_and(|mode| !MODES.contains(&mode.as_str())) {
+                        notes.unsupported(&field.place, &field.name, SUSPENSION);
+                    }
+                }
                 "flags" => {
                     qos.flags = words(value);
                     for flag in
