@@ -183,24 +183,6 @@ pub(super) const RUN_TIMES: Unknown = Unknown {
     },
 };
 
-/// Everything else that the seed decides: when nodes first call, and the run times of attempts that the log lacks.
-pub(super) const DRAWS: Unknown = Unknown {
-    name: "draws",
-    title: "draws of the replay",
-    from: "two other seeds",
-    variants: |open| {
-        if open.engine != Engine::Hadoop {
-            return Ok(Vec::new());
-        }
-        let (own, loads) = (open.setup().seed, open.world.load_depends_on_seed());
-        let drawn = |step: u64| {
-            let seed = own.wrapping_add(step);
-            (format!("with other draws (seed {seed})"), Change::Seed { seed, loads })
-        };
-        Ok([1, 2].map(drawn).into())
-    },
-};
-
 fn has_reduces(open: &Open<'_>) -> Result<bool, Error> {
     Ok(open.hadoop()?.kinds().contains(&Kind::Reduce))
 }

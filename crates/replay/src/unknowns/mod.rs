@@ -51,8 +51,26 @@ pub const UNKNOWNS: &[Unknown] = &[
     production::REQUESTS,
     production::UNFINISHED,
     production::LIMITS,
-    hadoop::DRAWS,
+    DRAWS,
 ];
+
+/// What is drawn with the seed.
+const DRAWS: Unknown = Unknown {
+    name: "draws",
+    title: "draws of the replay",
+    from: "two other seeds",
+    variants: |open| {
+        if !open.draws {
+            return Ok(Vec::new());
+        }
+        let (own, loads) = (open.setup().seed, open.world.load_depends_on_seed());
+        let drawn = |step: u64| {
+            let seed = own.wrapping_add(step);
+            (format!("with other draws (seed {seed})"), Change::Seed { seed, loads })
+        };
+        Ok([1, 2].map(drawn).into())
+    },
+};
 
 /// The same world with another value for something that the data leaves open.
 #[derive(Debug, Clone)]
@@ -98,6 +116,8 @@ struct Open<'w> {
     engine: Engine,
     /// The systems of the policies that are compared.
     systems: Vec<System>,
+    /// Whether the seed decides a replay.
+    draws: bool,
 }
 
 impl Open<'_> {
@@ -153,7 +173,12 @@ impl World {
     pub fn variants(&self, policies: &[PolicySpec]) -> Result<Vec<Variant>, Error> {
         let Some(first) = policies.first() else { return Ok(Vec::new()) };
         let systems = policies.iter().filter_map(|policy| policy.info.system()).collect();
-        let open = Open { world: self, engine: first.info.engine(), systems };
+        let draws = |policy: &PolicySpec| match policy.info.engine() {
+            Engine::Hadoop => Ok(true),
+            Engine::Batch => policy.build_batch().map(|policy| policy.draws()),
+        };
+        let draws = policies.iter().map(draws).collect::<Result<Vec<_>, _>>()?.contains(&true);
+        let open = Open { world: self, engine: first.info.engine(), systems, draws };
         let mut all = Vec::new();
         for unknown in UNKNOWNS {
             let own = (unknown.variants)(&open)?;

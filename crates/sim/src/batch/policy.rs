@@ -63,6 +63,11 @@ pub trait Policy {
 
     // The decision.
 
+    /// Whether other seeds ([`View::seed`]) lead to other decisions.
+    fn draws(&self) -> bool {
+        false
+    }
+
     /// Something has changed, and tasks wait: start the tasks that should run.
     ///
     /// # Errors

@@ -482,6 +482,10 @@ impl Policy for Slurm {
         begun.clock.next()
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let now = offer.view().now();
         let Some(begun) = self.begun.as_mut().filter(|_| !self.queue.is_empty()) else { return Ok(()) };

@@ -613,6 +613,10 @@ impl Policy for Spark {
         self.next_due()
     }
 
+    fn draws(&self) -> bool {
+        true
+    }
+
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let now = offer.view().now();
         // While nothing waited, nobody asked.
