@@ -87,7 +87,7 @@ fn check(name: &str) -> (usize, usize) {
         questions += text.matches("\n## ").count();
         let Some(Block { language, text }) = block else { continue };
         let text = match language {
-            "toml" => {
+            "toml" | "conf" => {
                 dir.write(text.lines().next().unwrap().trim_start_matches("# "), text);
                 text.to_owned()
             }

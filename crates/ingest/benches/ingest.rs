@@ -12,7 +12,7 @@
 //!
 //! The jobs are a generated run of 10,000 maps and 200 reduces in twenty jobs; a `.jhist` and a log of Spark hold one of them. The table of
 //! events is made up in the form of Google's trace of 2011, and the log of a parallel machine has made-up jobs of the Parallel Workloads
-//! Archive's form.
+//! Archive's form. The list of Slurm is made up, too; `examples/sacct_rows.rs` makes longer ones.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../tests/support/history_writer.rs"]
@@ -34,7 +34,7 @@ use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use resched_ingest::formats::tables::{Fact, FactSink};
-use resched_ingest::formats::{Format, google2011, jhist, rumen, spark, swf, text_history};
+use resched_ingest::formats::{Format, google2011, jhist, rumen, sacct, spark, swf, text_history};
 use resched_ingest::{Options, TaskMaker, ingest};
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, SplitRow, TaskKind, TaskRecord};
@@ -56,6 +56,10 @@ const SWIM_JOBS: usize = 500;
 const SWIM_MAPS: usize = 2_000;
 /// Jobs of the log of a parallel machine.
 const SWF_JOBS: usize = 50_000;
+/// Jobs of the list of Slurm, each with two steps.
+const SACCT_JOBS: usize = 50_000;
+/// The nodes that its jobs name.
+const SACCT_NODES: u64 = 197;
 /// Records of the table of events.
 const EVENTS: u64 = 200_000;
 
@@ -309,6 +313,44 @@ fn as_swf() -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Jobs on one or several of 200 nodes with 64 CPUs, each with two steps, as `sacct -P` lists them.
+fn as_sacct() -> Vec<u8> {
+    let mut text = "JobID|JobIDRaw|JobName|User|Account|Partition|QOS|Priority|Submit|Eligible|Start|End|ElapsedRaw|Suspended|Timelimit|\
+        State|ReqCPUS|AllocCPUS|AllocNodes|ReqTRES|AllocTRES|NodeList|Constraints|SubmitLine\n"
+        .to_owned();
+    let time = |second: usize| {
+        let (day, second) = (1 + second / 86_400, second % 86_400);
+        format!("2026-10-{day:02}T{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
+    };
+    for job in 1..=SACCT_JOBS {
+        let (nodes, first, run, user) = (1 << (job % 4), job * 7 % 190, 30 + job * 7 % 40_000, job % 300);
+        let (submit, start, end) = (time(job * 41), time(job * 41 + 60), time(job * 41 + 60 + run));
+        let cpus = nodes * 64;
+        let held = format!("billing={cpus},cpu={cpus},mem={}G,node={nodes}", cpus * 2);
+        let hosts = if nodes == 1 { format!("n{first:03}") } else { format!("n[{first:03}-{:03}]", first + nodes - 1) };
+        let account = format!("acc{:02}", user % 40);
+        writeln!(
+            text,
+            "{job}|{job}|sim_{}|user{user:03}|{account}|batch|normal|{}|{submit}|{submit}|{start}|{end}|{run}|00:00:00|1-02:00:00|COMPLETED|\
+             {cpus}|{cpus}|{nodes}|{held}|{held}|{hosts}||sbatch -A {account} -N{nodes} --ntasks-per-node=64 -t 1560 --mem-per-cpu=2G \
+             /home/user{user:03}/run_{}.sh",
+            job % 5_000,
+            4_294_901_759 - job,
+            job % 5_000,
+        )
+        .unwrap();
+        for step in ["batch", "extern"] {
+            writeln!(
+                text,
+                "{job}.{step}|{job}.{step}|{step}||{account}||||{start}|{start}|{start}|{end}|{run}|00:00:00||COMPLETED|{cpus}|{cpus}|\
+                 {nodes}||{held}|{hosts}||",
+            )
+            .unwrap();
+        }
+    }
+    text.into_bytes()
+}
+
 fn rumen_task(task: &TaskRecord) -> Value {
     let place = |split: &SplitRow| json!({"layers": [split.rack, split.host]});
     let attempts: Vec<Value> = task.attempts.iter().map(rumen_attempt).collect();
@@ -436,22 +478,24 @@ static EVENT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(as_task_events);
 static PACKED_EVENTS: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&EVENT_BYTES));
 
 /// All inputs, each read once to check it.
-static INPUTS: LazyLock<[Input; 5]> = LazyLock::new(|| {
+static INPUTS: LazyLock<[Input; 6]> = LazyLock::new(|| {
     let jobs = jobs();
-    let check_all = |format: Format, jobs: usize, attempts: usize, bytes: Vec<u8>, json| {
+    let check_all = |format: Format, expected: (usize, usize, u64), bytes: Vec<u8>, json| {
         let count = read(&format, &bytes);
         let found = (count.jobs, count.attempts, count.skipped);
-        let expected = (jobs, attempts, 0);
         assert_eq!(found, expected, "{}: the input is not what it should be", format.name);
         Input { format, bytes, json }
     };
-    let check = |format, number, bytes, json| check_all(format, number, number * (MAPS + REDUCES) / JOBS, bytes, json);
+    let check =
+        |format, number, bytes, json| check_all(format, (number, number * (MAPS + REDUCES) / JOBS, 0), bytes, json);
     [
         check(text_history::FORMAT, JOBS, as_text(&jobs), None),
         check(jhist::FORMAT, 1, as_jhist(&jobs), Some("Avro-Json\n".len())),
         check(rumen::FORMAT, JOBS, as_rumen(&jobs), Some(0)),
-        check_all(spark::FORMAT, 1, MAPS + REDUCES, as_spark(&jobs), Some(0)),
-        check_all(swf::FORMAT, SWF_JOBS, SWF_JOBS, as_swf(), None),
+        check_all(spark::FORMAT, (1, MAPS + REDUCES, 0), as_spark(&jobs), Some(0)),
+        check_all(swf::FORMAT, (SWF_JOBS, SWF_JOBS, 0), as_swf(), None),
+        // Steps and nodes are counted.
+        check_all(sacct::FORMAT, (SACCT_JOBS, SACCT_JOBS, 2 * SACCT_JOBS as u64 + SACCT_NODES), as_sacct(), None),
     ]
 });
 
@@ -459,7 +503,7 @@ fn input(name: &str) -> &'static Input {
     INPUTS.iter().find(|input| input.format.name == name).unwrap()
 }
 
-#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen", "spark", "swf"])]
+#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen", "spark", "swf", "sacct"])]
 fn bound_lines(bencher: Bencher<'_, '_>, name: &str) {
     let bytes = &input(name).bytes;
     bencher.counter(BytesCount::new(bytes.len())).bench(|| lines(black_box(bytes)));
@@ -472,7 +516,7 @@ fn bound_values(bencher: Bencher<'_, '_>, name: &str) {
     bencher.counter(BytesCount::new(bytes.len())).bench(|| values(black_box(bytes)));
 }
 
-#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen", "spark", "swf"])]
+#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen", "spark", "swf", "sacct"])]
 fn read_jobs(bencher: Bencher<'_, '_>, name: &str) {
     let Input { format, bytes, .. } = input(name);
     bencher.counter(BytesCount::new(bytes.len())).bench(|| read(format, black_box(bytes)));
@@ -511,7 +555,7 @@ fn swim_maker() -> TaskMaker {
 }
 
 /// Whole ingests, in bytes of the unpacked source. The `.jhist` is too small for it: most of the time would be the disk's.
-#[divan::bench(sample_count = 5, args = ["google2011", "rumen"])]
+#[divan::bench(sample_count = 5, args = ["google2011", "rumen", "sacct"])]
 fn ingest_trace(bencher: Bencher<'_, '_>, name: &str) {
     let (stored, bytes) = match name {
         "google2011" => (PACKED_EVENTS.clone(), EVENT_BYTES.len()),

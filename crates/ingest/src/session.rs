@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::EntryRef;
 
 use super::applications::{self, Applications};
 use super::backwards;
@@ -121,8 +122,10 @@ impl<'a> Session<'a> {
         if n == 0 {
             return;
         }
-        let count = self.skipped.entry(cause.to_owned()).or_default();
-        *count = count.saturating_add(n);
+        match self.skipped.get_mut(cause) {
+            Some(count) => *count = count.saturating_add(n),
+            None => _ = self.skipped.insert(cause.to_owned(), n),
+        }
     }
 
     /// Reads one file in the format that is forced, or that its content shows.
@@ -367,9 +370,12 @@ impl<'a> Session<'a> {
     /// Makes the job's id unique. A job that comes again is refused, but in a folded trace it gets another id.
     fn claim_id(&mut self, record: &mut JobRecord, format: &Format) -> bool {
         let file = self.files;
-        let Some((first, times)) = self.ids.get_mut(&record.job.job_id) else {
-            self.ids.insert(record.job.job_id.clone(), (file, 1));
-            return true;
+        let (first, times) = match self.ids.entry_ref(record.job.job_id.as_str()) {
+            EntryRef::Occupied(known) => known.into_mut(),
+            EntryRef::Vacant(new) => {
+                new.insert((file, 1));
+                return true;
+            }
         };
         if *first != file || !format.folded {
             return false;

@@ -1,10 +1,16 @@
 //! Lists of hosts as Slurm writes them: `n[0-2,5],login1`.
 
+use std::fmt::Write as _;
+
 /// The hosts of a list, in its order; `None` if it is malformed or names more than `most`.
 pub fn expand(list: &str, most: usize) -> Option<Vec<String>> {
+    if !list.is_empty() && !list.contains(['[', ']', ',']) {
+        return (most > 0).then(|| vec![list.to_owned()]);
+    }
     let mut hosts = Vec::new();
+    let mut before = String::new();
     for part in parts(list)? {
-        expand_part(part, "", most, &mut hosts)?;
+        expand_part(part, &mut before, most, &mut hosts)?;
     }
     Some(hosts)
 }
@@ -29,22 +35,28 @@ fn parts(list: &str) -> Option<Vec<&str>> {
 }
 
 /// Adds the hosts of a part, of which what comes before is fixed.
-fn expand_part(part: &str, before: &str, most: usize, hosts: &mut Vec<String>) -> Option<()> {
+fn expand_part(part: &str, before: &mut String, most: usize, hosts: &mut Vec<String>) -> Option<()> {
     let Some((start, rest)) = part.split_once('[') else {
-        hosts.push(format!("{before}{part}"));
+        hosts.push([before, part].concat());
         return (hosts.len() <= most).then_some(());
     };
     let (ranges, end) = rest.split_once(']')?;
+    let fixed = before.len();
+    before.push_str(start);
+    let stem = before.len();
     for range in ranges.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let width = first.len();
         let (first, last) = (number(first)?, number(last)?);
         for number in first..=last {
-            expand_part(end, &format!("{before}{start}{number:0width$}"), most, hosts)?;
+            write!(before, "{number:0width$}").ok()?;
+            expand_part(end, before, most, hosts)?;
+            before.truncate(stem);
         }
         // A range backwards names nothing.
         (first <= last).then_some(())?;
     }
+    before.truncate(fixed);
     Some(())
 }
 

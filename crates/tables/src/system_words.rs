@@ -82,6 +82,8 @@ const SLURM: &[(&str, &str)] = &[
     ("by queue", "by partition"),
     ("By queue", "By partition"),
     ("machines", "nodes"),
+    ("Job processing time", "Time from submission to end"),
+    ("Distribution of processing times of jobs", "Distribution of the times from submission to end"),
     ("waiting for a dependency", "waiting for other jobs (Dependency)"),
     ("waiting for processors or memory", "waiting for processors or memory (Resources)"),
     ("waiting for a machine that fits", "waiting for nodes that fit (Resources)"),
@@ -164,6 +166,7 @@ mod tests {
     fn spark_and_slurm_have_words_of_their_own_and_each_text_one() {
         assert_eq!((System::Spark.says("queue"), System::Yarn.says("queue")), ("pool", "queue"));
         assert_eq!((System::Spark.says("user"), System::Spark.says("Maps off-rack")), ("user", "Tasks at ANY"));
+        assert_eq!(System::Slurm.says("Job processing time"), "Time from submission to end");
         for words in [SPARK, SLURM] {
             let mut known: Vec<&str> = words.iter().map(|own| own.0).collect();
             known.sort_unstable();

@@ -171,9 +171,10 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
     let compares = reported.iter().any(|own| own.against.is_some());
     let system = System::of_all(reported.iter().map(|own| own.system));
     let is_shown = |(_, (_, of_others)): &(usize, &(&str, bool))| compares || !of_others;
-    // A row about maps, which Spark has not, says nothing.
+    // A row about maps, which Spark and Slurm have not, says nothing.
     let is_known = |(place, _): &(usize, &(&str, bool))| {
-        system != System::Spark || columns.iter().any(|column| column.get(*place).is_some_and(|cell| cell != "-"))
+        !matches!(system, System::Spark | System::Slurm)
+            || columns.iter().any(|column| column.get(*place).is_some_and(|cell| cell != "-"))
     };
     let row = |(place, (name, _)): (usize, &(&str, bool))| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());

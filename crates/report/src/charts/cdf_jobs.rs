@@ -22,5 +22,5 @@ pub(super) const CHART: Chart = Chart {
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let times = |run: &Run| Distribution::new(run.finished_jobs().filter_map(|job| job.completion).map(|ms| ms as f64));
     let times: Vec<Distribution> = scene.runs.iter().map(|shown| times(shown.run)).collect();
-    draw_curves(scene, CHART.name, &times, ("Job processing time", "jobs"))
+    draw_curves(scene, CHART.name, &times, (scene.system().says("Job processing time"), "jobs"))
 }

@@ -75,8 +75,7 @@ pub(super) type Span = (usize, usize);
 /// Splits lines.
 pub(super) struct Fields {
     shapes: Vec<Shape>,
-    between: memchr::memmem::Finder<'static>,
-    width: usize,
+    between: Vec<u8>,
     is_closed: bool,
     /// The fields of the last line.
     spans: Vec<Span>,
@@ -99,20 +98,38 @@ impl Fields {
     pub(super) fn of(header: &Header) -> Self {
         Self {
             shapes: header.names.iter().map(|name| Shape::of(name)).collect(),
-            between: memchr::memmem::Finder::new(header.between.as_bytes()).into_owned(),
-            width: header.between.len(),
+            between: header.between.clone().into_bytes(),
             is_closed: header.is_closed,
             spans: Vec::new(),
         }
+    }
+
+    /// Whether a line surely is a step, whose id is in this column: it has a field for each column. Most lines of a list are steps, so
+    /// this is quicker than to split them. A delimiter of several bytes is too rare for that.
+    pub(super) fn is_step(&self, line: &str, column: usize) -> bool {
+        let [byte] = self.between[..] else { return false };
+        let line = line.as_bytes();
+        let is_open = !self.is_closed || !line.ends_with(&self.between);
+        let mut ends = memchr::memchr_iter(byte, line);
+        if ends.clone().count() + usize::from(is_open) != self.shapes.len() {
+            return false;
+        }
+        let from = column.checked_sub(1).and_then(|before| ends.nth(before)).map_or(0, |end| end + 1);
+        let to = ends.next().unwrap_or(line.len());
+        line.get(from..to).is_some_and(|id| id.contains(&b'.'))
     }
 
     /// Splits a line into the fields of the columns.
     pub(super) fn split(&mut self, line: &str) -> Split {
         self.spans.clear();
         let mut from = 0;
-        for at in self.between.find_iter(line.as_bytes()) {
+        let mut take = |at: usize| {
             self.spans.push((from, at));
-            from = at + self.width;
+            from = at + self.between.len();
+        };
+        match self.between[..] {
+            [byte] => memchr::memchr_iter(byte, line.as_bytes()).for_each(&mut take),
+            _ => memchr::memmem::find_iter(line.as_bytes(), &self.between).for_each(&mut take),
         }
         // A closed line ends with the delimiter.
         if !self.is_closed || from < line.len() {

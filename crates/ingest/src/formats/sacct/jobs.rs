@@ -2,10 +2,12 @@
 //!
 //! A job takes some 300 bytes, and texts are kept once. A list of a million jobs fits into half a gigabyte.
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 use resched_tables::Error;
 use resched_tables::sink::Sink;
+use smallvec::{SmallVec, smallvec};
 
 use super::id::{Id, Part, pending_tasks};
 use super::row::{Row, Times};
@@ -23,11 +25,16 @@ pub(crate) const MOST_TEXT: usize = 2 << 30;
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
-    places: HashMap<Id, u32>,
+    /// Where each stands.
+    places: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     pub(super) texts: Texts,
     /// Jobs with the tasks of folded arrays.
     unfolded: usize,
 }
+
+/// The tries of a job: mostly one.
+type Tries = SmallVec<[Try; 1]>;
 
 /// A job: what its last row says, and its tries.
 #[derive(Debug)]
@@ -46,7 +53,7 @@ pub(super) struct Job {
     pub(super) limit: Option<i64>,
     pub(super) demand: Demand,
     pub(super) depends_on: Option<Box<[u64]>>,
-    pub(super) tries: Vec<Try>,
+    pub(super) tries: Tries,
 }
 
 /// What a job asked for.
@@ -117,18 +124,11 @@ impl Jobs {
             return Err(too_long(path));
         }
         let own = self.try_of(row);
-        let place = match self.places.entry(row.id) {
-            Entry::Occupied(entry) => *entry.get() as usize,
-            Entry::Vacant(entry) => {
-                // There are fewer than `MOST_JOBS`.
-                entry.insert(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-                let job = new_job(row, own, &mut self.texts);
-                self.unfolded += if row.id.part == Part::Pending { pending_tasks(row.pending).0.len() } else { 1 };
-                self.all.push(job);
-                return Ok(());
-            }
+        let known = self.place(row.id);
+        let Some(job) = known.and_then(|place| self.all.get_mut(place)) else {
+            self.add(row, own);
+            return Ok(());
         };
-        let Some(job) = self.all.get_mut(place) else { return Ok(()) };
         let is_newer = job.tries.iter().all(|known| known.times.submit <= row.times.submit);
         match job.tries.iter_mut().find(|known| known.times.submit == row.times.submit) {
             Some(known) => {
@@ -148,17 +148,45 @@ impl Jobs {
         Ok(())
     }
 
-    /// Whether a plain job of this number is in the list.
-    pub(super) fn has(&self, number: u64) -> bool {
-        self.places.contains_key(&Id::whole(number))
+    /// Adds a job that is not in the list.
+    fn add(&mut self, row: &Row<'_>, own: Try) {
+        let Self { all, places, hasher, .. } = self;
+        let hash_at = |&place: &u32| hasher.hash_one(all.get(place as usize).map(|job| job.id));
+        // There are fewer than `MOST_JOBS`.
+        let place = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        places.insert_unique(hasher.hash_one(Some(row.id)), place, hash_at);
+        let job = new_job(row, own, &mut self.texts);
+        self.unfolded += if row.id.part == Part::Pending { pending_tasks(row.pending).0.len() } else { 1 };
+        self.all.push(job);
     }
 
-    /// Puts jobs in the order of their submission, and tries in that of theirs.
-    pub(super) fn sort(&mut self) {
+    /// Where the job with this id stands.
+    fn place(&self, id: Id) -> Option<usize> {
+        let id = Some(id);
+        let is_it = |&place: &u32| self.all.get(place as usize).map(|job| job.id) == id;
+        self.places.find(self.hasher.hash_one(id), is_it).map(|&place| place as usize)
+    }
+
+    /// Ends the list: dependencies on jobs that are not in it do not count, jobs get the order of their submission, and tries that of
+    /// theirs.
+    pub(super) fn end(&mut self) {
+        for place in 0..self.all.len() {
+            if !self.all.get(place).is_some_and(|job| self.has_all_it_waits_for(job)) {
+                self.all.get_mut(place).map(|job| job.depends_on.take());
+            }
+        }
+        self.places = HashTable::new();
         for job in &mut self.all {
             job.tries.sort_by_key(|one| (one.times.submit, one.times.start));
         }
-        self.all.sort_by_key(|job| (job.tries.first().map(|one| one.times.submit), job.id));
+        // No two have one id.
+        self.all.sort_unstable_by_key(|job| (job.tries.first().map(|one| one.times.submit), job.id));
+    }
+
+    /// Whether all jobs that it waits for are in the list. A job waits for older ones only.
+    fn has_all_it_waits_for(&self, job: &Job) -> bool {
+        let is_known = |&number: &u64| number < job.id.number && self.place(Id::whole(number)).is_some();
+        job.depends_on.iter().flatten().all(is_known)
     }
 
     fn try_of(&mut self, row: &Row<'_>) -> Try {
@@ -205,7 +233,7 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts) -> Job {
             asked,
         },
         depends_on: dependency.and_then(submit_line::dependencies).map(Vec::into_boxed_slice),
-        tries: vec![own],
+        tries: smallvec![own],
     }
 }
 

@@ -120,7 +120,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
 
 /// Hands over the jobs and machines of a whole list.
 fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
-    jobs.sort();
+    jobs.end();
     let machines = Machines::of(&jobs, sink);
     let world = World::of(&jobs, &machines);
     let records = Records { jobs: &jobs, machines: &machines, world };

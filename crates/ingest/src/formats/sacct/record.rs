@@ -2,6 +2,7 @@
 
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use resched_tables::sink::Sink;
+use smallvec::SmallVec;
 
 use super::id::{Id, Part, pending_tasks};
 use super::jobs::{Job, Jobs, Try};
@@ -21,7 +22,7 @@ pub(super) struct Records<'a> {
 impl Records<'_> {
     /// The rows of a job under this id. What is mended or assumed is counted.
     pub(super) fn of(&self, job: &Job, id: Id, sink: &mut dyn Sink) -> JobRecord {
-        let ran: Vec<&Try> = job.tries.iter().filter(|one| one.ran).collect();
+        let ran: SmallVec<[&Try; 1]> = job.tries.iter().filter(|one| one.ran).collect();
         let shape = self.shape(job, ran.last().copied(), sink);
         let row = self.job(job, id, &ran, sink);
         let attempts = self.attempts(&row, &ran, sink);
@@ -62,7 +63,7 @@ impl Records<'_> {
         let demand = &job.demand;
         let (first, last) = (job.tries.first(), job.tries.last());
         let submit = first.map(|one| one.times.submit);
-        let depends_on = self.depends_on(job);
+        let depends_on: Vec<String> = job.depends_on.iter().flatten().map(u64::to_string).collect();
         let eligible = first.and_then(|one| one.times.eligible).filter(|&eligible| Some(eligible) > submit);
         let counts = self.world.allocates_memory;
         sink.skip("memory-not-allocated", u64::from(demand.memory.is_some() && !counts));
@@ -90,13 +91,6 @@ impl Records<'_> {
             licenses: texts.owned(demand.licenses),
             ..JobRow::default()
         }
-    }
-
-    /// The jobs that it waits for, if all are in the list. A job waits for older ones only.
-    fn depends_on(&self, job: &Job) -> Vec<String> {
-        let all = job.depends_on.as_deref().unwrap_or_default();
-        let are_known = all.iter().all(|&number| number < job.id.number && self.jobs.has(number));
-        if are_known { all.iter().map(u64::to_string).collect() } else { Vec::new() }
     }
 
     fn attempts(&self, row: &JobRow, ran: &[&Try], sink: &mut dyn Sink) -> Vec<AttemptRow> {

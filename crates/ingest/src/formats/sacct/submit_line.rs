@@ -80,8 +80,9 @@ fn option<'l>(word: &'l str, words: &mut impl Iterator<Item = &'l str>) -> Optio
         return Some((long, value));
     }
     let short = word.strip_prefix('-')?;
-    let (name, value) = short.split_at_checked(short.chars().next()?.len_utf8())?;
-    if SWITCHES.contains(name) {
+    let letter = short.chars().next()?;
+    let (name, value) = short.split_at_checked(letter.len_utf8())?;
+    if SWITCHES.contains(letter) {
         return Some((name, ""));
     }
     Some((name, if value.is_empty() { words.next().unwrap_or_default() } else { value.trim_start_matches('=') }))

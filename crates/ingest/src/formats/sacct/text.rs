@@ -72,6 +72,10 @@ struct List<'a> {
 
 impl List<'_> {
     fn take(&mut self, line: &str, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+        if self.held.is_none() && self.columns.id.is_some_and(|column| self.fields.is_step(line, column)) {
+            sink.skip(super::STEP, 1);
+            return Ok(());
+        }
         match self.fields.split(line) {
             Split::Even | Split::Joined if self.held.is_none() || self.fields.fit(line) => {
                 // A row that was cut before this one.
@@ -189,6 +193,10 @@ impl Columns {
         let [raw, shown] = self.limit.map(text);
         let limit = whole(raw).and_then(|minutes| minutes.checked_mul(60_000)).or_else(|| duration(shown));
         let (id, pending) = Id::parse(text(self.id))?;
+        let (req_tres, alloc_tres) = (text(self.req_tres), text(self.alloc_tres));
+        let req = Tres::parse(req_tres);
+        // Mostly, a job gets what it asked for.
+        let alloc = if alloc_tres == req_tres { req.clone() } else { Tres::parse(alloc_tres) };
         let row = Row {
             id,
             pending,
@@ -206,8 +214,8 @@ impl Columns {
             alloc_cpus: count(text(self.alloc_cpus)),
             req_nodes: count(text(self.req_nodes)),
             alloc_nodes: count(text(self.alloc_nodes)),
-            req: Tres::parse(text(self.req_tres)),
-            alloc: Tres::parse(text(self.alloc_tres)),
+            req,
+            alloc,
             req_mem: Memory::parse(text(self.req_mem)),
             node_list: self.node_list.map(|column| fields.text(line, column)),
             submit_line: text(self.submit_line),

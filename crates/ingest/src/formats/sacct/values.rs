@@ -30,7 +30,11 @@ fn thousandths(fraction: &str) -> Option<i64> {
 
 /// A number without a sign, of digits alone.
 pub(super) fn whole(digits: &str) -> Option<i64> {
-    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok())?
+    let add = |sum: i64, byte: u8| {
+        let digit = byte.is_ascii_digit().then(|| i64::from(byte - b'0'))?;
+        sum.checked_mul(10)?.checked_add(digit)
+    };
+    (!digits.is_empty()).then(|| digits.bytes().try_fold(0, add))?
 }
 
 /// A count of CPUs or nodes; `None` for none.
