@@ -40,20 +40,21 @@ pub(crate) fn markdown(all: &[Reproduced]) -> String {
 pub(crate) const HOW: &str = "\
 Knobs were set by what a paper reports of its baseline scheduler alone, once per testbed, then frozen. A *claim* is about the policy that \
 the paper proposes, and the headline counts claims alone. A *baseline* row is a number of the baseline that fixed no knob; a *calibrated* one \
-did, and is no evidence; an *arithmetic* row follows from others, from a formula, or from a number of the baseline; a *variant* is a claim under \
-another reading of what the paper leaves open. A row that does not agree names its cause: *ours* (our model or reading, known and not yet \
+did, and is no evidence; an *arithmetic* row follows from others or from a formula, or could hardly fail; a *check* stands for no sentence of \
+the paper; a *variant* is a claim under another reading of what the paper leaves open. A row that does not agree names its cause: *ours* (our model or reading, known and not yet \
 mended), *missing* (the paper does not say what is needed), *paper* (not consistent in itself) or *variant*.";
 
 fn section(text: &mut String, reproduced: &Reproduced) {
     let experiment = reproduced.experiment;
     let paper = experiment.paper.name();
     let _ = writeln!(text, "\n## {}: {}\n\n{paper}, {}.\n", experiment.name, experiment.title, experiment.source);
-    text.push_str("| quantity | unit | | paper | replay | 95 % interval | seeds | verdict | cause | why |\n");
-    text.push_str("|---|---|---|---:|---:|---:|---:|---|---|---|\n");
+    text.push_str("| quantity | where | unit | | paper | replay | 95 % interval | seeds | verdict | cause | why |\n");
+    text.push_str("|---|---|---|---|---:|---:|---:|---:|---|---|---|\n");
     for row in &reproduced.rows {
         let [paper, replay, interval, seeds] = row.numbers();
         let cells = [
             in_cell(&row.quantity),
+            in_cell(row.source),
             row.unit.to_owned(),
             row.role.name().to_owned(),
             paper,

@@ -42,6 +42,7 @@ struct Section<'a> {
 
 struct Line<'a> {
     quantity: &'a str,
+    source: &'static str,
     unit: &'static str,
     role: &'static str,
     numbers: [String; 4],
@@ -72,10 +73,10 @@ pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
 }
 
 fn line(row: &Row) -> Line<'_> {
-    let Row { quantity, unit, role, verdict, why, .. } = row;
+    let Row { quantity, source, unit, role, verdict, why, .. } = row;
     let (verdict, class) = (verdict.name(), class(*verdict));
     let cause = row.cause.map_or("", crate::Cause::name);
-    Line { quantity, unit, role: role.name(), numbers: row.numbers(), verdict, class, cause, why }
+    Line { quantity, source, unit, role: role.name(), numbers: row.numbers(), verdict, class, cause, why }
 }
 
 fn section(reproduced: &Reproduced) -> Result<Section<'_>, Error> {

@@ -41,23 +41,23 @@ const JOBS: TwentyJobs = TwentyJobs {
     workload: bundled!("dress-spark.toml"),
     small: [4, 5, 7, 9, 10, 12],
     fit: 6,
+    place: "§V-B1: \"27.6 %\"",
     figure: "Fig. 7",
     gain: -27.6,
 };
 
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
-    let medians =
-        TABLE.iter().filter(|(name, ..)| name.starts_with("median")).map(|&(name, capacity, dress, _, of)| {
-            let found = LENGTHS_TRIED.map(|length| (length, replays.each(&(with_length("", length) + "dress"), of)));
-            let figure = format!("dress-{}-length", name.replace(' ', "-"));
-            Band::new(figure, LENGTH, || of_dress(name, capacity, dress), found)
-        });
+    let medians = TABLE.iter().filter(|(name, ..)| name.starts_with("median")).map(|&(name, _, dress, _, of)| {
+        let found = LENGTHS_TRIED.map(|length| (length, replays.each(&(with_length("", length) + "dress"), of)));
+        let figure = format!("dress-{}-length", name.replace(' ', "-"));
+        Band::new(figure, LENGTH, || of_dress(name, dress), found)
+    });
     JOBS.bands(replays).into_iter().chain(medians).collect()
 }
 
 /// DRESS's number in a line of Table II.
-fn of_dress(name: &str, capacity: f64, dress: f64) -> Draft {
-    row(format!("DRESS: {name}"), "s", Published::Value(dress)).beside(capacity).missing(LENGTHS)
+fn of_dress(name: &str, dress: f64) -> Draft {
+    row("Table II", format!("DRESS: {name}"), "s", Published::Value(dress)).arithmetic().missing(LENGTHS)
 }
 
 /// The jobs' times in seconds.
@@ -80,29 +80,28 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
     let mut rows = Vec::new();
     for (name, capacity, dress, percent, of) in TABLE {
-        let baseline = row(format!("Capacity: {name}"), "s", value(capacity)).calibrated();
+        let baseline = row("Table II", format!("Capacity: {name}"), "s", value(capacity)).calibrated();
         rows.push(baseline.missing(DRAWN).replayed(&replays.each("capacity", of)));
-        rows.push(of_dress(name, capacity, dress).replayed(&replays.each("dress", of)));
+        rows.push(of_dress(name, dress).replayed(&replays.each("dress", of)));
         rows.push(
-            row(format!("Change of the {name}"), "%", Published::Change(percent))
-                .arithmetic()
+            row("Table II", format!("Change of the {name}"), "%", Published::Change(percent))
                 .missing(LENGTHS)
                 .replayed(&replays.pairs("capacity", "dress", |a, b| change(of(a), of(b)))),
         );
     }
     let wait = |label, number| replays.each(label, move |run| waiting(run, number).map(|ms| ms / 1e3));
     for (job, capacity, dress) in [(7, 304.705, 28.903), (3, 35.519, 98.863)] {
-        let baseline = row(format!("Capacity: wait of job {job} (Fig. 6)"), "s", value(capacity));
+        let baseline = row("§V-B1", format!("Capacity: wait of job {job} (Fig. 6)"), "s", value(capacity));
         let baseline = baseline.calibrated();
         rows.push(baseline.missing(DRAWN).replayed(&wait("capacity", job)));
         rows.push(
-            row(format!("DRESS: wait of job {job} (Fig. 6)"), "s", value(dress))
+            row("§V-B1", format!("DRESS: wait of job {job} (Fig. 6)"), "s", value(dress))
                 .inconsistent(FITS)
                 .replayed(&wait("dress", job)),
         );
     }
     rows.push(
-        row("Wait of job 7, Capacity / DRESS", "times", value(10.5))
+        row("§V-B1: \"more than 10x less\"", "Wait of job 7, Capacity / DRESS", "times", Published::Ratio(10.5))
             .arithmetic()
             .inconsistent(FITS)
             .replayed(&replays.pairs("capacity", "dress", |a, b| Some(waiting(a, 7)? / waiting(b, 7)?.max(1.0)))),
@@ -112,21 +111,31 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         [("literal", "printed algorithms to the letter"), ("hadoop", "Hadoop's own Capacity Scheduler")]
     {
         rows.push(
-            row(format!("Completion of the small jobs, {name}"), "%", Published::Change(-27.6))
+            row("§V-B1: \"27.6 %\"", format!("Completion of the small jobs, {name}"), "%", Published::Change(-27.6))
                 .variant()
                 .ours("Another reading; it shows what whole requests are worth.")
                 .replayed(&JOBS.gains(replays, "capacity", label)),
         );
     }
     rows.push(
-        row("Completion of the small jobs, largest change (job 7's)", "%", Published::Change(-51.2))
-            .missing(LENGTHS)
-            .replayed(&replays.pairs("capacity", "dress", |a, b| {
-                JOBS.small.iter().filter_map(|job| change(completion(a, *job), completion(b, *job))).reduce(f64::min)
-            })),
+        row(
+            "§V-B1: \"maximum 51.2 %\"",
+            "Completion of the small jobs, largest change (job 7's)",
+            "%",
+            Published::Change(-51.2),
+        )
+        .missing(LENGTHS)
+        .replayed(&replays.pairs("capacity", "dress", |a, b| {
+            JOBS.small.iter().filter_map(|job| change(completion(a, *job), completion(b, *job))).reduce(f64::min)
+        })),
     );
     for (job, percent) in [(3, 32.0), (13, 10.2), (14, 6.1)] {
-        let claim = row(format!("Completion of job {job}"), "%", Published::Change(percent));
+        let claim = row(
+            "§V-B1: \"32.0 %, 10.2 %, 6.1 %\"",
+            format!("Completion of job {job}"),
+            "%",
+            Published::Change(percent),
+        );
         rows.push((if job == 3 { claim.inconsistent(FITS) } else { claim.missing(DRAWN) }).replayed(&replays.pairs(
             "capacity",
             "dress",
@@ -134,8 +143,13 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         )));
     }
     rows.push(
-        row("Completion of jobs 3, 13, 14, mean (arithmetic)", "%", Published::Change(16.1))
-            .exact((32.0 + 10.2 + 6.1) / 3.0, 0.05),
+        row(
+            "§V-B1: \"on average 16.1 %\"",
+            "Completion of jobs 3, 13, 14, mean (arithmetic)",
+            "%",
+            Published::Change(16.1),
+        )
+        .exact((32.0 + 10.2 + 6.1) / 3.0, 0.05),
     );
     rows
 }
