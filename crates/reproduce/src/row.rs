@@ -26,7 +26,7 @@ pub enum Published {
 pub const RULE: &str = "\
 One rule holds for all rows. A time agrees within 0.3 minutes or a quarter, whichever is more, and any other number within a quarter. A \
 change agrees within 5 points or a quarter of the change, whichever is more. A ratio is read as a change: twice as fast is 100 % more. Every \
-number agrees, too, if the 95 % interval holds it. A range must meet the interval. All of the interval must lie on the side of a direction. \
+number agrees, too, if the 95 % interval holds it. A range must hold the mean; if the interval alone meets it, the row is undecided. All of the interval must lie on the side of a direction. \
 *By tolerance* means that the interval excludes the paper's number. A row is *undecided* if its interval is wider than the tolerance and holds \
 the paper's number or has its mean near it, or if the interval of a direction holds 0: noise earns nothing. *Same direction* is a change of \
 another size that is surely no change of the other sign; a paper's change of less than 5 points has no direction.";
@@ -334,7 +334,8 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
         Published::Value(paper) => numeric(paper),
         Published::Change(paper) => change(paper, 0.0, POINTS),
         Published::Ratio(paper) => change(paper, 1.0, POINTS / 100.0),
-        Published::Range(least, most) if low <= most && high >= least => Verdict::Agrees,
+        Published::Range(least, most) if (least..=most).contains(&value) => Verdict::Agrees,
+        Published::Range(least, most) if low <= most && high >= least => Verdict::Undecided,
         Published::Range(..) => Verdict::Differs,
         Published::Above => direction(true),
         Published::Below => direction(false),
@@ -396,7 +397,8 @@ mod tests {
     fn a_direction_agrees_if_all_of_the_interval_has_it() {
         assert_eq!(verdict(Published::Above, "", &[1.0, 1.1, 1.2]), Verdict::Agrees);
         assert_eq!(verdict(Published::Below, "", &[1.0, 1.1, 1.2]), Verdict::Differs);
-        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Agrees);
+        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Undecided);
+        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[60.5, 59.0]), Verdict::Agrees);
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 61.0]), Verdict::Differs);
     }
 

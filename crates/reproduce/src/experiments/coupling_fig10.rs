@@ -5,8 +5,8 @@ use resched_policies::parts::delay_formulas::stays_local;
 use resched_tables::model::TaskKind;
 
 use super::coupling::{
-    CHOSEN_RACKS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_racks,
-    with_racks,
+    COST_UNKNOWN, COSTS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_costs,
+    other_racks, with_cost, with_racks,
 };
 use super::measures::{MINUTE, change, completion, running};
 use crate::case::bundled;
@@ -30,6 +30,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         let policies = [("fair", FAIR_OF_FIG_10), ("β = 0.1", "coupling:beta=0.1"), ("β = 0.5", "coupling:beta=0.5")];
         let mut all = cases(bundled!("coupling-fig10.toml"), &policies)?;
         all.extend(other_racks(bundled!("coupling-fig10.toml"), &policies)?);
+        all.extend(other_costs(bundled!("coupling-fig10.toml"), &policies)?);
         Ok(all)
     },
     rows,
@@ -78,18 +79,21 @@ fn gain(label: &str, published: f64) -> Draft {
     if published < -30.0 { claim.main() } else { claim }
 }
 
-/// By how much the job is faster than under Fair with so many racks, seed by seed.
-fn gains(replays: &Replays<'_>, racks: u32, label: &str) -> Vec<f64> {
-    let [fair, coupling] = ["fair", label].map(|label| with_racks(racks, label));
+/// By how much the job is faster than under Fair in such cases, seed by seed.
+fn gains(replays: &Replays<'_>, label: &str, with: impl Fn(&str) -> String) -> Vec<f64> {
+    let [fair, coupling] = ["fair", label].map(with);
     replays.pairs(&fair, &coupling, |a, b| change(completion(a, 1), completion(b, 1)))
 }
 
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
-    let of = |(name, label, published): (&str, &str, f64)| {
-        let found = RACKS.map(|racks| (f64::from(racks), gains(replays, racks, label)));
-        Band::new(name, RACKS_UNKNOWN, || gain(label, published), found)
-    };
-    FIXED.into_iter().map(of).collect()
+    let mut bands = Vec::new();
+    for (name, label, published) in FIXED {
+        let racks = RACKS.map(|racks| (f64::from(racks), gains(replays, label, |case| with_racks(racks, case))));
+        let costs = COSTS.map(|cost| (cost, gains(replays, label, |case| with_cost(cost, case))));
+        bands.push(Band::new(name, RACKS_UNKNOWN, || gain(label, published), racks));
+        bands.push(Band::new(format!("{name}-cost"), COST_UNKNOWN, || gain(label, published), costs));
+    }
+    bands
 }
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
@@ -114,8 +118,8 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .baseline()
             .missing(TAIL)
             .replayed(&time("fair")),
-        gain("β = 0.1", -18.3).replayed(&gains(replays, CHOSEN_RACKS, "β = 0.1")),
-        gain("β = 0.5", -38.7).replayed(&gains(replays, CHOSEN_RACKS, "β = 0.5")),
+        gain("β = 0.1", -18.3).replayed(&gains(replays, "β = 0.1", str::to_owned)),
+        gain("β = 0.5", -38.7).replayed(&gains(replays, "β = 0.5", str::to_owned)),
         row(
             "§II-B: \"by 18.3 % and 38.7 %\"",
             "Processing time, β = 0.5 against β = 0.1",
