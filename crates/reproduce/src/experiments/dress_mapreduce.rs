@@ -39,6 +39,7 @@ const JOBS: TwentyJobs = TwentyJobs {
     workload: bundled!("dress-mapreduce.toml"),
     small: [4, 5, 6, 8, 10, 11],
     fit: 8,
+    draws: &[],
     place: "§V-B2: \"25.7 %\"",
     figure: "Fig. 9",
     gain: -25.7,

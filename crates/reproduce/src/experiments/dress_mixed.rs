@@ -38,7 +38,8 @@ fn small(share: usize) -> Vec<usize> {
 
 fn cases() -> Result<Vec<Case>, Error> {
     let workload = bundled!("dress-mixed.toml").workload()?;
-    let of_share = |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5));
+    let of_share =
+        |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5, &[]));
     Ok(SHARES.iter().map(of_share).collect::<Result<Vec<_>, Error>>()?.concat())
 }
 

@@ -18,6 +18,8 @@ pub(super) struct TwentyJobs {
     pub(super) small: [usize; 6],
     /// The first so many jobs fit into the cluster, but not the next.
     pub(super) fit: usize,
+    /// The draws of the seeds.
+    pub(super) draws: &'static [u64],
     /// Where the claim stands.
     pub(super) place: &'static str,
     /// The figure with the completion times.
@@ -29,7 +31,7 @@ pub(super) struct TwentyJobs {
 impl TwentyJobs {
     /// The workload under all policies, and with other times of small jobs and between two moves of δ.
     pub(super) fn cases(&self) -> Result<Vec<Case>, Error> {
-        let (workload, demands) = (self.workload.workload()?, Demands::new(&self.small, self.fit));
+        let (workload, demands) = (self.workload.workload()?, Demands::new(&self.small, self.fit, self.draws));
         Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
     }
 
