@@ -123,7 +123,7 @@ impl Band {
             name: self.name.clone(),
             title: self.claim.clone(),
             caption: format!(
-                "The claim over a number that the paper does not give. {} The rows of this page have {}. {} The band is the 95 % interval \
+                "{} The rows of this page have {}. {} The band is the 95 % interval \
                  over {} seeds or more.",
                 self.range,
                 self.chosen,

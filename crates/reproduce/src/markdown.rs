@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::experiment::Paper;
 use crate::headline::headline;
-use crate::opening::{Opening, openings};
+use crate::opening::{Main, Opening, REPRODUCED, knobs, openings, papers};
 use crate::row::RULE;
 use crate::runner::Reproduced;
 use crate::{Cause, Verdict};
@@ -11,11 +12,12 @@ use crate::{Cause, Verdict};
 /// `REPRODUCTION.md`.
 pub(crate) fn markdown(all: &[Reproduced]) -> String {
     let mut text = String::from("# The papers' experiments, replayed\n\n");
-    text += "The paper's number beside the mean of the replays, with its 95 % interval by Student's t over the seeds of the row.\n\n";
+    text += "| paper | claimed | replayed | reproduced | why not all |\n|---|---|---|---|---|\n";
     // Writing to a string cannot fail.
-    for Opening { paper, sentences } in openings(all) {
-        let _ = writeln!(text, "**{}.** {}\n", paper.name(), sentences.join(" "));
+    for opening in openings(all) {
+        let _ = writeln!(text, "{}", line(&opening));
     }
+    let _ = writeln!(text, "\n{REPRODUCED}\n");
     let _ = writeln!(text, "{HOW}\n");
     let _ = writeln!(text, "{RULE}\n");
     let headline = headline(all);
@@ -33,7 +35,32 @@ pub(crate) fn markdown(all: &[Reproduced]) -> String {
     for reproduced in all {
         section(&mut text, reproduced);
     }
+    for paper in papers(all) {
+        knobs_of(&mut text, paper, all);
+    }
     text
+}
+
+/// A paper's line of the table that opens the page.
+fn line(opening: &Opening) -> String {
+    let Opening { paper, claimed, main, reproduced, agree, why } = opening;
+    let main = main.iter().map(|Main { quantity, paper, replay, verdict }| {
+        format!("{quantity}: paper {paper}, replay {replay}, {verdict}")
+    });
+    let main = main.collect::<Vec<_>>().join("<br>");
+    let cells = [paper.name(), claimed, &in_cell(&main), &format!("**{reproduced}**: {agree}"), &in_cell(why)];
+    format!("| {} |", cells.join(" | "))
+}
+
+/// The knobs of a paper.
+fn knobs_of(text: &mut String, paper: Paper, all: &[Reproduced]) {
+    let knobs = knobs(paper, all);
+    if !knobs.is_empty() {
+        let _ = writeln!(text, "\n## Knobs of {}\n", paper.name());
+    }
+    for knob in knobs {
+        let _ = writeln!(text, "* `{}` = {}: {}", knob.place, knob.value, knob.fixed_by);
+    }
 }
 
 /// How to read the rows.
@@ -69,12 +96,6 @@ fn section(text: &mut String, reproduced: &Reproduced) {
     }
     for band in &reproduced.bands {
         let _ = writeln!(text, "\n{}, over {}: {}", in_cell(&band.claim), band.unknown, band.in_one_sentence());
-    }
-    if !experiment.knobs.is_empty() {
-        text.push_str("\nKnobs:\n\n");
-    }
-    for knob in experiment.knobs {
-        let _ = writeln!(text, "* `{}` = {}: {}", knob.place, knob.value, knob.fixed_by);
     }
     if !experiment.assumptions.is_empty() {
         text.push_str("\nAssumptions:\n\n");

@@ -193,9 +193,19 @@ pub(super) fn figure(
     Ok(svg.map(|svg| Figure {
         name: name.to_owned(),
         title: title.to_owned(),
-        caption: format!("{} Seed 1.", drawn.caption),
+        caption: format!("{} Seed 1.", without_sources(drawn.caption)),
         svg,
     }))
+}
+
+/// A chart's caption without the papers that have such a chart: the figure's title names its own.
+fn without_sources(caption: &str) -> String {
+    let mut parts = caption.split(" (");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| match part.split_once(')') {
+        Some((inside, rest)) if inside.contains("Fig") || inside.contains("Table") => text + rest,
+        _ => text + " (" + part,
+    })
 }
 
 /// The figures that could be drawn.

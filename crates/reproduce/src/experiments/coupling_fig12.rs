@@ -82,6 +82,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     rows.extend(peeking.map(|(job, number, published)| {
         row("§III-A", format!("{job} with Random Peeking alone (reduces=greedy, wait=off)"), "%", published)
             .variant()
+            .missing(maps)
             .replayed(&changed("peeking", number))
     }));
     rows

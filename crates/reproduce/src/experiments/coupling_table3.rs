@@ -144,6 +144,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .replayed(&short("coupling")),
         row(LOCALITY, "Fair with a clock of 15 s: local maps, β = 0.1 less Fair", "maps", Published::Above)
             .variant()
+            .ours(CLOCK)
             .replayed(&more("β = 0.1", "short clock")),
         row(MEAN, "One rack: mean processing time", "%", Published::Change(-24.0))
             .variant()
