@@ -53,6 +53,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .replayed(&fair(|run| span(run, TaskKind::Map, 2).map(|span| span.1 / MINUTE))),
         row("Fig. 1", "Fair: both jobs end", "min", Published::Range(12.0, 14.0))
             .calibrated()
+            .ours("Set by the time of a reduce, with the starvation times of Table IV.")
             .replayed(&fair(|run| run.jobs.iter().filter_map(|job| job.finish).max().map(|end| end as f64 / MINUTE))),
         row("Fig. 1", "Fair: J2's reduces start at", "min", value(11.3))
             .calibrated()
