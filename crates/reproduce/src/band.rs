@@ -108,7 +108,9 @@ impl Band {
         let line = |label: &str, points, marked| Line { label: label.to_owned(), points, marked };
         let mut series = vec![line("replay", self.points.iter().filter_map(found).collect(), true)];
         match first.published {
-            Published::Value(paper) | Published::Change(paper) => series.push(line("paper", flat(paper), false)),
+            Published::Value(paper) | Published::Change(paper) | Published::Ratio(paper) => {
+                series.push(line("paper", flat(paper), false))
+            }
             Published::Range(least, most) => {
                 series.push(line("paper, least", flat(least), false));
                 series.push(line("paper, most", flat(most), false));
@@ -121,7 +123,7 @@ impl Band {
             name: self.name.clone(),
             title: self.claim.clone(),
             caption: format!(
-                "The claim over a number that the paper does not give. {} The rows of this page have {}. {} The band is the 95 % interval \
+                "{} The rows of this page have {}. {} The band is the 95 % interval \
                  over {} seeds or more.",
                 self.range,
                 self.chosen,
@@ -141,7 +143,7 @@ mod tests {
 
     fn band(measured: &[(f64, f64)]) -> Band {
         let unknown = Unknown { name: "Load", range: "", chosen: 1.0 };
-        let claim = || row("gain", "%", Published::Change(-20.0)).missing("load");
+        let claim = || row("", "gain", "%", Published::Change(-20.0)).missing("load");
         Band::new("band", unknown, claim, measured.iter().map(|&(value, found)| (value, vec![found, found])))
     }
 

@@ -65,6 +65,8 @@ pub(crate) struct Case {
     closed: bool,
     drawn: Option<Drawn>,
     seeds: Seeds,
+    /// The most seeds; 0 for no bound.
+    most: u64,
 }
 
 /// How many of the seeds that are asked for a case is replayed with.
@@ -96,6 +98,7 @@ impl Case {
             closed: false,
             drawn: None,
             seeds: Seeds::All,
+            most: 0,
         })
     }
 
@@ -116,13 +119,19 @@ impl Case {
         Self { seeds: Seeds::Few, ..self }
     }
 
+    /// Replays it with so many seeds at most, because there are no more draws of its jobs; 0 for no bound.
+    pub(crate) fn with_seeds_at_most(self, most: u64) -> Self {
+        Self { most, ..self }
+    }
+
     /// How many seeds it is replayed with if so many are asked for.
     pub(crate) fn seeds(&self, asked: u64) -> u64 {
-        match self.seeds {
+        let seeds = match self.seeds {
             Seeds::Few => asked.min(FEW_SEEDS),
             Seeds::All => asked,
             Seeds::More => asked.saturating_mul(MORE_SEEDS),
-        }
+        };
+        if self.most == 0 { seeds } else { seeds.min(self.most) }
     }
 
     /// Replays it with that seed.

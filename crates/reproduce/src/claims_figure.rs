@@ -9,7 +9,8 @@ use crate::{Error, Published, Role, Row};
 /// # Errors
 /// [`Error::Report`] if one cannot be drawn.
 pub(crate) fn claims_figures(experiment: &str, rows: &[Row]) -> Result<Vec<Figure>, Error> {
-    let shown = |row: &&Row| row.seeds > 0 && row.role != Role::Arithmetic && interval(row).is_some();
+    let shown =
+        |row: &&Row| row.seeds > 0 && !matches!(row.role, Role::Arithmetic | Role::Check) && interval(row).is_some();
     let rows: Vec<&Row> = rows.iter().filter(shown).collect();
     let mut units: Vec<&str> = Vec::new();
     for row in &rows {
@@ -38,7 +39,7 @@ pub(crate) fn claims_figures(experiment: &str, rows: &[Row]) -> Result<Vec<Figur
 /// A row as a line; `None` without a published number or a replay.
 fn interval(row: &Row) -> Option<Interval> {
     let published = match row.published {
-        Published::Value(paper) | Published::Change(paper) => (paper, paper),
+        Published::Value(paper) | Published::Change(paper) | Published::Ratio(paper) => (paper, paper),
         Published::Range(least, most) => (least, most),
         Published::Above | Published::Below => return None,
     };

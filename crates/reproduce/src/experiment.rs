@@ -30,23 +30,23 @@ impl Paper {
         }
     }
 
-    /// What it claims, in one sentence.
+    /// What it claims, in one sentence that the paper would say.
     pub(crate) fn claim(self) -> &'static str {
         match self {
             Self::Coupling => {
-                "The paper claims that starting reduces with the progress of their maps, near their input, and placing maps by chance \
+                "Starting reduces with the progress of their maps, near their input, and placing maps by chance \
                  ends the starvation of small jobs and shortens the mean processing time by 21.3 % on a cluster of 62 nodes."
             }
             Self::TripleQueue => {
-                "The paper claims that running jobs bound by the processor beside jobs bound by the disk raises the throughput of maps \
+                "Running jobs bound by the processor beside jobs bound by the disk raises the throughput of maps \
                  by 30 % and shortens the makespan by 20 %."
             }
             Self::Dress => {
-                "The paper claims that a reserve of changing size shortens the completion of jobs with small demands by 22 to 76 %, \
+                "A reserve of changing size shortens the completion of jobs with small demands by 22 to 76 %, \
                  and leaves the makespan as it is."
             }
             Self::Delay => {
-                "The paper claims that waiting a few seconds for data makes nearly all maps local, small jobs up to five times faster \
+                "Waiting a few seconds for data makes nearly all maps local, small jobs up to five times faster \
                  and a load bound by the disk twice as fast."
             }
         }

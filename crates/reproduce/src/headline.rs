@@ -1,6 +1,7 @@
 //! The headline: how many claims of each paper agree, and beside them what is no evidence of a proposal.
 
 use crate::experiment::Paper;
+use crate::opening::papers;
 use crate::runner::Reproduced;
 use crate::{Role, Row, Verdict};
 
@@ -39,11 +40,8 @@ pub(crate) fn headline(all: &[Reproduced]) -> Headline {
         let rows = all.iter().filter(of_paper).flat_map(|reproduced| &reproduced.rows);
         rows.filter(|row| row.role == role).collect()
     };
-    let mut papers: Vec<Paper> = all.iter().map(|reproduced| reproduced.experiment.paper).collect();
-    papers.sort_unstable();
-    papers.dedup();
     let claims = of(Role::Claim, None);
-    let mut lines: Vec<Line> = papers
+    let mut lines: Vec<Line> = papers(all)
         .into_iter()
         .map(|paper| line(format!("claims, {}", paper.name()), &of(Role::Claim, Some(paper))))
         .collect();

@@ -8,7 +8,7 @@ impl Row {
     /// The paper's number, the replay's, its interval and the number of seeds, as a table shows them.
     pub fn numbers(&self) -> [String; 4] {
         let paper = match self.published {
-            Published::Value(value) => number(value),
+            Published::Value(value) | Published::Ratio(value) => number(value),
             Published::Change(value) => signed(value),
             Published::Range(low, high) => format!("{} to {}", number(low), number(high)),
             Published::Above => "> 0".to_owned(),
@@ -55,9 +55,9 @@ mod tests {
     #[test]
     fn numbers_have_a_few_digits_and_changes_a_sign() {
         assert_eq!([7635.4, 16.15, 0.5714, 28.0, -3.0].map(number), ["7635", "16.1", "0.571", "28", "−3"]);
-        let found = row("", "%", Published::Change(-16.1)).replayed(&[10.0, 10.0]);
+        let found = row("", "", "%", Published::Change(-16.1)).replayed(&[10.0, 10.0]);
         assert_eq!(found.numbers(), ["−16.1", "+10", "+10 to +10", "2"]);
-        let exact = row("", "%", Published::Value(92.9)).exact(92.86, 0.05);
+        let exact = row("", "", "%", Published::Value(92.9)).exact(92.86, 0.05);
         assert_eq!(exact.numbers(), ["92.9", "92.9", "exact", "–"]);
     }
 }

@@ -1,86 +1,141 @@
-//! The opening of the page: four sentences for each paper.
+//! The opening of the page: one line for each paper, from what it claims to whether that was reproduced.
 
-use crate::experiment::Paper;
+use crate::experiment::{Knob, Paper};
 use crate::runner::Reproduced;
-use crate::{Band, Cause, Reach, Role, Row, Verdict};
+use crate::{Band, Cause, Reach, Role, Row};
 
-/// What a paper claims, what the replay finds, how sure that is, and what is missing.
+/// A line of the table that opens the page.
 pub(crate) struct Opening {
     /// The paper.
     pub(crate) paper: Paper,
-    /// The four sentences.
-    pub(crate) sentences: [String; 4],
+    /// What it claims.
+    pub(crate) claimed: &'static str,
+    /// Its main claims with the paper's number and the replay's.
+    pub(crate) main: Vec<Main>,
+    /// Yes, partly or no.
+    pub(crate) reproduced: &'static str,
+    /// How many of its claims agree.
+    pub(crate) agree: String,
+    /// What keeps the others from agreeing.
+    pub(crate) why: String,
 }
 
-/// The openings of the papers whose experiments were replayed.
-pub(crate) fn openings(all: &[Reproduced]) -> Vec<Opening> {
+/// A main claim.
+pub(crate) struct Main {
+    /// The quantity.
+    pub(crate) quantity: String,
+    /// The paper's number, with its unit.
+    pub(crate) paper: String,
+    /// The replay's number and interval, with the unit.
+    pub(crate) replay: String,
+    /// The verdict.
+    pub(crate) verdict: &'static str,
+}
+
+/// What *yes*, *partly* and *no* mean.
+pub(crate) const REPRODUCED: &str = "*Yes* means that at least three quarters of a paper's claims agree, *no* that fewer than one quarter do, and *partly* all between.";
+
+/// The papers whose experiments were replayed, in order.
+pub(crate) fn papers(all: &[Reproduced]) -> Vec<Paper> {
     let mut papers: Vec<Paper> = all.iter().map(|reproduced| reproduced.experiment.paper).collect();
     papers.sort_unstable();
     papers.dedup();
-    papers.into_iter().map(|paper| opening(paper, all)).collect()
+    papers
+}
+
+/// The knobs of a paper, each once.
+pub(crate) fn knobs(paper: Paper, all: &[Reproduced]) -> Vec<Knob> {
+    let mut knobs: Vec<Knob> = Vec::new();
+    for own in all.iter().filter(|own| own.experiment.paper == paper) {
+        for knob in own.experiment.knobs {
+            if !knobs.contains(knob) {
+                knobs.push(*knob);
+            }
+        }
+    }
+    knobs
+}
+
+/// The lines of the papers whose experiments were replayed.
+pub(crate) fn openings(all: &[Reproduced]) -> Vec<Opening> {
+    papers(all).into_iter().map(|paper| opening(paper, all)).collect()
 }
 
 fn opening(paper: Paper, all: &[Reproduced]) -> Opening {
     let own = || all.iter().filter(move |reproduced| reproduced.experiment.paper == paper);
     let claims: Vec<&Row> = own().flat_map(|own| &own.rows).filter(|row| row.role == Role::Claim).collect();
-    let main: Vec<&Row> = own().flat_map(|own| &own.rows).filter(|row| row.main).collect();
     let bands: Vec<&Band> = own().flat_map(|own| &own.bands).collect();
-    let seeds = claims.iter().map(|row| row.seeds).max().unwrap_or(0);
-    let sentences = [
-        paper.claim().to_owned(),
-        found(&claims, &main),
-        sure(seeds, &claims, &bands),
-        format!("{} {}", causes(&claims), paper.missing()),
-    ];
-    Opening { paper, sentences }
+    let agree = claims.iter().filter(|row| row.verdict.agrees()).count();
+    let main = own().flat_map(|own| &own.rows).filter(|row| row.main).map(in_words).collect();
+    Opening {
+        paper,
+        claimed: paper.claim(),
+        main,
+        reproduced: reproduced(agree, claims.len()),
+        agree: format!("{agree} of {} claims agree", claims.len()),
+        why: [causes(&claims), over(&bands), paper.missing().to_owned()].join(" ").trim().to_owned(),
+    }
 }
 
-fn count(rows: &[&Row], is: impl Fn(&Row) -> bool) -> usize {
-    rows.iter().filter(|row| is(row)).count()
+/// By the rule of [`REPRODUCED`].
+fn reproduced(agree: usize, claims: usize) -> &'static str {
+    match (4 * agree, claims) {
+        (_, 0) => "no claim was replayed",
+        (four, claims) if four >= 3 * claims => "yes",
+        (four, claims) if four < claims => "no",
+        _ => "partly",
+    }
 }
 
-fn found(claims: &[&Row], main: &[&Row]) -> String {
-    let agree = count(claims, |row| row.verdict.agrees());
-    let same = count(claims, |row| row.verdict == Verdict::SameDirection);
-    let main: Vec<String> = main.iter().map(|row| in_words(row)).collect();
-    let main = if main.is_empty() { String::new() } else { format!(": {}", main.join("; ")) };
-    format!("In the replay {agree} of {} claims agree and {same} point the same way{main}.", claims.len())
-}
-
-/// The replay's number of a row beside the paper's.
-fn in_words(row: &Row) -> String {
+fn in_words(row: &Row) -> Main {
     let [paper, replay, interval, _] = row.numbers();
-    let unit = if row.unit.is_empty() { String::new() } else { format!(" {}", row.unit) };
-    format!("{} {replay}{unit} ({interval}), in the paper {paper}", row.quantity)
+    let with_unit = |number: String| if row.unit.is_empty() { number } else { format!("{number} {}", row.unit) };
+    Main {
+        quantity: row.quantity.clone(),
+        paper: with_unit(paper),
+        replay: format!("{} ({interval})", with_unit(replay)),
+        verdict: row.verdict.name(),
+    }
 }
 
-fn sure(seeds: usize, claims: &[&Row], bands: &[&Band]) -> String {
-    let tolerance = count(claims, |row| row.verdict == Verdict::AgreesByTolerance);
-    let undecided = count(claims, |row| row.verdict == Verdict::Undecided);
-    let of = |reach: Reach| bands.iter().filter(|band| band.holds() == reach).count();
-    let bands = if bands.is_empty() {
-        "no claim was tried over a number that the paper does not give".to_owned()
-    } else {
-        format!(
-            "of {} claims that were tried over a number that the paper does not give, {} agree or point the same way in all of \
-             its range, {} in a part and {} nowhere",
-            bands.len(),
-            of(Reach::Everywhere),
-            of(Reach::Part),
-            of(Reach::Nowhere)
-        )
-    };
-    format!(
-        "Over up to {seeds} seeds, {tolerance} claims agree by tolerance alone and {undecided} are undecided; {bands}."
-    )
-}
-
+/// What keeps claims from agreeing: the kinds of causes that there are, with their numbers.
 fn causes(claims: &[&Row]) -> String {
-    let of = |cause: Cause| count(claims, |row| row.cause == Some(cause));
-    let rest = count(claims, |row| !row.verdict.agrees());
-    let [ours, missing, paper] = [Cause::Ours, Cause::Missing, Cause::Paper].map(of);
-    format!(
-        "Of the {rest} claims that do not agree, {missing} need what the paper does not say, {paper} are not consistent in it, and \
-         {ours} are our model's."
-    )
+    let of = |(cause, words): &(Cause, &str)| {
+        let count = claims.iter().filter(|row| row.cause == Some(*cause)).count();
+        (count > 0).then(|| format!("{count} {words}"))
+    };
+    let kinds = [
+        (Cause::Ours, "by our model"),
+        (Cause::Missing, "for want of what the paper does not say"),
+        (Cause::Paper, "because the paper is not consistent"),
+    ];
+    let found: Vec<String> = kinds.iter().filter_map(of).collect();
+    if found.is_empty() { String::new() } else { format!("Others do not: {}.", found.join(", ")) }
+}
+
+/// In how much of the range of open numbers the claims hold that hang on one.
+fn over(bands: &[&Band]) -> String {
+    let of = |(reach, words): &(Reach, &str)| {
+        let count = bands.iter().filter(|band| band.agrees() == *reach).count();
+        (count > 0).then(|| format!("{count} {words}"))
+    };
+    let reaches = [(Reach::Everywhere, "in all of it"), (Reach::Part, "in a part"), (Reach::Nowhere, "in none")];
+    let found: Vec<String> = reaches.iter().filter_map(of).collect();
+    if found.is_empty() {
+        return String::new();
+    }
+    format!("Claims tried over the range of an open number agree: {}.", found.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paper_is_reproduced_by_quarters() {
+        assert_eq!(
+            [(3, 4), (2, 4), (1, 4), (1, 5), (0, 0)].map(|(agree, claims)| reproduced(agree, claims)),
+            ["yes", "partly", "partly", "no", "no claim was replayed"]
+        );
+    }
 }

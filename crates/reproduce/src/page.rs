@@ -6,7 +6,7 @@ use resched_report::{Frame, emphasised, gallery};
 use crate::experiment::Knob;
 use crate::headline::{Headline, headline};
 use crate::markdown::HOW;
-use crate::opening::{Opening, openings};
+use crate::opening::{Opening, REPRODUCED, knobs, openings, papers};
 use crate::row::RULE;
 use crate::runner::Reproduced;
 use crate::{Error, Row, Verdict};
@@ -22,10 +22,14 @@ struct Body<'a> {
     how: String,
     /// The rule of verdicts, as HTML.
     rule: String,
+    /// What the answers of the openings mean, as HTML.
+    reproduced: String,
     openings: Vec<Opening>,
     verdicts: Vec<(&'static str, &'static str)>,
     headline: Headline,
     experiments: Vec<Section<'a>>,
+    /// The knobs of each paper.
+    knobs: Vec<(&'static str, Vec<Knob>)>,
 }
 
 struct Section<'a> {
@@ -34,7 +38,6 @@ struct Section<'a> {
     paper: &'static str,
     source: &'static str,
     rows: Vec<Line<'a>>,
-    knobs: &'static [Knob],
     assumptions: &'static [&'static str],
     /// Its figures, as HTML; empty for none.
     gallery: String,
@@ -42,6 +45,7 @@ struct Section<'a> {
 
 struct Line<'a> {
     quantity: &'a str,
+    source: &'static str,
     unit: &'static str,
     role: &'static str,
     numbers: [String; 4],
@@ -57,25 +61,26 @@ struct Line<'a> {
 /// # Errors
 /// [`Error::Defect`] or [`Error::Report`] if a template cannot be filled.
 pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
-    let openings = openings(all);
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         how: emphasised(HOW),
         rule: emphasised(RULE),
-        openings,
+        reproduced: emphasised(REPRODUCED),
+        openings: openings(all),
         verdicts: Verdict::ALL.map(|verdict| (verdict.name(), class(verdict))).to_vec(),
         headline: headline(all),
         experiments: all.iter().map(section).collect::<Result<_, Error>>()?,
+        knobs: papers(all).into_iter().map(|paper| (paper.name(), knobs(paper, all))).collect(),
     };
     let body = body.render().map_err(|error| Error::Defect(format!("index.html: {error}")))?;
     Ok(Frame { title: TITLE, body: &body, interactive: false }.page()?)
 }
 
 fn line(row: &Row) -> Line<'_> {
-    let Row { quantity, unit, role, verdict, why, .. } = row;
+    let Row { quantity, source, unit, role, verdict, why, .. } = row;
     let (verdict, class) = (verdict.name(), class(*verdict));
     let cause = row.cause.map_or("", crate::Cause::name);
-    Line { quantity, unit, role: role.name(), numbers: row.numbers(), verdict, class, cause, why }
+    Line { quantity, source, unit, role: role.name(), numbers: row.numbers(), verdict, class, cause, why }
 }
 
 fn section(reproduced: &Reproduced) -> Result<Section<'_>, Error> {
@@ -87,7 +92,6 @@ fn section(reproduced: &Reproduced) -> Result<Section<'_>, Error> {
         paper: experiment.paper.name(),
         source: experiment.source,
         rows: reproduced.rows.iter().map(line).collect(),
-        knobs: experiment.knobs,
         assumptions: experiment.assumptions,
         gallery: if figures.is_empty() { String::new() } else { gallery(figures)? },
     })

@@ -12,6 +12,8 @@ pub enum Published {
     Value(f64),
     /// A change, %. 0 means no change, and the sign counts, too.
     Change(f64),
+    /// How many times as large one number is as another. 1 means no change.
+    Ratio(f64),
     /// A range: the least and the greatest of several runs, or a range in words.
     Range(f64, f64),
     /// Above zero: more, longer, later.
@@ -22,18 +24,19 @@ pub enum Published {
 
 /// The rule of verdicts, as it stands on the page.
 pub const RULE: &str = "\
-One rule holds for all rows. A time agrees within 0.3 minutes or 25 %, whichever is more, any other number within 25 %, and a change \
-within 10 points; or if the 95 % interval holds the paper's value. A range must meet the interval, and all of the interval must lie on the \
-side of a direction. *By tolerance* means that the interval excludes the paper's value. A row is *undecided* if its interval is wider than the \
-tolerance to either side and its mean or the interval meets the paper's value, or if the interval of a direction holds 0: noise earns nothing. A \
-change whose whole interval has the other sign differs. *Same direction* is a change with the paper's sign and another size.";
+One rule holds for all rows. A time agrees within 0.3 minutes or a quarter, whichever is more, and any other number within a quarter. A \
+change agrees within 5 points or a quarter of the change, whichever is more. A ratio is read as a change: twice as fast is 100 % more. Every \
+number agrees, too, if the 95 % interval holds it. A range must hold the mean; if the interval alone meets it, the row is undecided. All of the interval must lie on the side of a direction. \
+*By tolerance* means that the interval excludes the paper's number. A row is *undecided* if its interval is wider than the tolerance and holds \
+the paper's number or has its mean near it, or if the interval of a direction holds 0: noise earns nothing. *Same direction* is a change of \
+another size that is surely no change of the other sign; a paper's change of less than 5 points has no direction.";
 
 /// A time agrees within so many minutes of the paper's, however short it is.
 const SHORT_MINUTES: f64 = 0.3;
 /// A number agrees within this share of the paper's.
 const SHARE: f64 = 0.25;
-/// A change agrees within so many points of the paper's.
-const POINTS: f64 = 10.0;
+/// A change agrees within so many points of the paper's, however small it is.
+const POINTS: f64 = 5.0;
 
 /// How far the mean may be from the published value and still agree with it, in the unit of the row.
 fn tolerance(published: Published, unit: &str) -> f64 {
@@ -41,7 +44,8 @@ fn tolerance(published: Published, unit: &str) -> f64 {
         (Published::Value(paper), "min") => (SHARE * paper.abs()).max(SHORT_MINUTES),
         (Published::Value(paper), "s") => (SHARE * paper.abs()).max(60.0 * SHORT_MINUTES),
         (Published::Value(paper), _) => SHARE * paper.abs(),
-        (Published::Change(_), _) => POINTS,
+        (Published::Change(paper), _) => (SHARE * paper.abs()).max(POINTS),
+        (Published::Ratio(paper), _) => (SHARE * (paper - 1.0).abs()).max(POINTS / 100.0),
         (Published::Range(..) | Published::Above | Published::Below, _) => 0.0,
     }
 }
@@ -103,15 +107,18 @@ pub enum Role {
     Baseline,
     /// A number of the baseline that a knob was set from. Whether it agrees or not, it is no evidence.
     Calibrated,
-    /// It follows from other rows, from a formula, or from a number of the baseline that it hardly differs from.
+    /// It follows from other rows or from a formula, or it could hardly fail.
     Arithmetic,
+    /// A check of our model that stands for no sentence of the paper.
+    Check,
     /// A second row of a claim, under another reading of a detail that the paper leaves open. It shows what the claim depends on.
     Variant,
 }
 
 impl Role {
     /// All of them, what counts first.
-    pub const ALL: [Self; 5] = [Self::Claim, Self::Baseline, Self::Calibrated, Self::Arithmetic, Self::Variant];
+    pub const ALL: [Self; 6] =
+        [Self::Claim, Self::Baseline, Self::Calibrated, Self::Arithmetic, Self::Check, Self::Variant];
 
     /// As it stands in a table.
     pub fn name(self) -> &'static str {
@@ -120,6 +127,7 @@ impl Role {
             Self::Baseline => "baseline",
             Self::Calibrated => "calibrated",
             Self::Arithmetic => "arithmetic",
+            Self::Check => "check",
             Self::Variant => "variant",
         }
     }
@@ -156,6 +164,8 @@ impl Cause {
 pub struct Row {
     /// The experiment; empty until the runner fills it in.
     pub experiment: &'static str,
+    /// The sentence, figure or table of the paper that it is from; empty for a check.
+    pub source: &'static str,
     /// The quantity.
     pub quantity: String,
     /// Its unit.
@@ -183,6 +193,7 @@ pub struct Row {
 /// A row that is not complete.
 #[derive(Debug)]
 pub(crate) struct Draft {
+    source: &'static str,
     quantity: String,
     unit: &'static str,
     published: Published,
@@ -192,10 +203,20 @@ pub(crate) struct Draft {
     why: String,
 }
 
-/// Starts a row of a quantity in a unit, with the published value.
-pub(crate) fn row(quantity: impl Into<String>, unit: &'static str, published: Published) -> Draft {
+/// Starts a row of a quantity in a unit, with the value that stands in that place of the paper.
+pub(crate) fn row(
+    source: &'static str,
+    quantity: impl Into<String>,
+    unit: &'static str,
+    published: Published,
+) -> Draft {
     let (quantity, why) = (quantity.into(), String::new());
-    Draft { quantity, unit, published, role: Role::Claim, main: false, cause: Cause::Ours, why }
+    Draft { source, quantity, unit, published, role: Role::Claim, main: false, cause: Cause::Ours, why }
+}
+
+/// Starts a row that checks our model and stands for no sentence of the paper.
+pub(crate) fn check(quantity: impl Into<String>, unit: &'static str, expected: Published) -> Draft {
+    Draft { role: Role::Check, ..row("", quantity, unit, expected) }
 }
 
 impl Draft {
@@ -214,19 +235,9 @@ impl Draft {
         Self { role: Role::Baseline, ..self }
     }
 
-    /// Marks the row as one that follows from others.
+    /// Marks the row as one that follows from others or could hardly fail.
     pub(crate) fn arithmetic(self) -> Self {
         Self { role: Role::Arithmetic, ..self }
-    }
-
-    /// Marks the number of a proposal as arithmetic if the baseline's published number is within the tolerance of it: then agreement says
-    /// nothing of the proposal.
-    pub(crate) fn beside(self, baseline: f64) -> Self {
-        let near = match self.published {
-            Published::Value(paper) => (paper - baseline).abs() <= tolerance(self.published, self.unit),
-            _ => false,
-        };
-        if near { self.arithmetic() } else { self }
     }
 
     /// Marks the row as another reading of a claim that has a row.
@@ -264,7 +275,8 @@ impl Draft {
         let differs = verdict != Verdict::Agrees;
         let verdict = if differs { Verdict::Differs } else { verdict };
         let found = Estimate { value, low: value, high: value };
-        self.arithmetic().judged(Some(found), 0, rounding, verdict)
+        let draft = if self.role == Role::Check { self } else { self.arithmetic() };
+        draft.judged(Some(found), 0, rounding, verdict)
     }
 
     /// Ends the row of a quantity that resched has no model for.
@@ -277,6 +289,7 @@ impl Draft {
         let cause = if self.role == Role::Variant { Cause::Variant } else { self.cause };
         Row {
             experiment: "",
+            source: self.source,
             quantity: self.quantity,
             unit: self.unit,
             published: self.published,
@@ -309,18 +322,20 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
         (false, false) => Verdict::Undecided,
         _ => Verdict::Differs,
     };
+    let change = |paper: f64, none: f64, least: f64| {
+        let (same, opposite) = if paper > none { (low > none, high < none) } else { (high < none, low > none) };
+        match numeric(paper) {
+            _ if opposite && paper != none => Verdict::Differs,
+            Verdict::Differs if same && (paper - none).abs() >= least => Verdict::SameDirection,
+            verdict => verdict,
+        }
+    };
     match published {
         Published::Value(paper) => numeric(paper),
-        Published::Change(paper) => {
-            let opposite = low > 0.0 && paper < 0.0 || high < 0.0 && paper > 0.0;
-            match numeric(paper) {
-                _ if opposite => Verdict::Differs,
-                Verdict::Differs if value * paper > 0.0 && !holds(0.0) => Verdict::SameDirection,
-                Verdict::Differs if value * paper > 0.0 => Verdict::Undecided,
-                verdict => verdict,
-            }
-        }
-        Published::Range(least, most) if low <= most && high >= least => Verdict::Agrees,
+        Published::Change(paper) => change(paper, 0.0, POINTS),
+        Published::Ratio(paper) => change(paper, 1.0, POINTS / 100.0),
+        Published::Range(least, most) if (least..=most).contains(&value) => Verdict::Agrees,
+        Published::Range(least, most) if low <= most && high >= least => Verdict::Undecided,
         Published::Range(..) => Verdict::Differs,
         Published::Above => direction(true),
         Published::Below => direction(false),
@@ -332,7 +347,7 @@ mod tests {
     use super::*;
 
     fn verdict(published: Published, unit: &'static str, values: &[f64]) -> Verdict {
-        row("", unit, published).replayed(values).verdict
+        row("", "", unit, published).replayed(values).verdict
     }
 
     #[test]
@@ -356,34 +371,48 @@ mod tests {
     }
 
     #[test]
-    fn a_change_agrees_within_ten_points_unless_it_has_the_other_sign() {
+    fn a_change_agrees_within_five_points_or_a_quarter_unless_it_has_the_other_sign() {
         let of = |paper: f64, values: &[f64]| verdict(Published::Change(paper), "%", values);
-        assert_eq!(of(-20.0, &[-14.0, -14.1, -13.9]), Verdict::AgreesByTolerance);
-        assert_eq!(of(-20.0, &[-5.0, -5.1, -4.9]), Verdict::SameDirection);
-        assert_eq!(of(-6.6, &[2.0, 2.1, 1.9]), Verdict::Differs, "it is near, but a loss and no gain");
+        assert_eq!(of(-14.6, &[-10.0, -10.1, -9.9]), Verdict::AgreesByTolerance, "4.6 points");
+        assert_eq!(of(-14.6, &[-6.7, -6.8, -6.6]), Verdict::SameDirection);
+        assert_eq!(of(-76.0, &[-60.0, -60.1, -59.9]), Verdict::AgreesByTolerance, "a quarter is 19 points");
+        assert_eq!(of(-10.0, &[-0.2, -0.4, 0.1]), Verdict::Differs, "it is no change");
+        assert_eq!(of(-6.6, &[2.0, 2.1, 1.9]), Verdict::Differs, "it is a loss and no gain");
+        assert_eq!(of(-2.0, &[1.0, 1.1, 0.9]), Verdict::Differs, "as far from no change, but the other way");
+        assert_eq!(of(0.6, &[8.4, 8.5, 8.3]), Verdict::Differs, "no change has no direction");
         assert_eq!(of(20.0, &[-5.0, -5.1, -4.9]), Verdict::Differs);
+    }
+
+    #[test]
+    fn a_ratio_agrees_on_the_scale_of_its_gain() {
+        let of = |paper: f64, values: &[f64]| verdict(Published::Ratio(paper), "times", values);
+        assert_eq!(of(2.0, &[1.8, 1.81, 1.79]), Verdict::AgreesByTolerance);
+        assert_eq!(of(2.0, &[1.57, 1.58, 1.56]), Verdict::SameDirection, "57 % more is not 100 % more");
+        assert_eq!(of(0.5, &[0.6, 0.61, 0.59]), Verdict::AgreesByTolerance);
+        assert_eq!(of(0.5, &[0.97, 0.98, 0.96]), Verdict::SameDirection);
+        assert_eq!(of(2.0, &[0.9, 0.91, 0.89]), Verdict::Differs);
     }
 
     #[test]
     fn a_direction_agrees_if_all_of_the_interval_has_it() {
         assert_eq!(verdict(Published::Above, "", &[1.0, 1.1, 1.2]), Verdict::Agrees);
         assert_eq!(verdict(Published::Below, "", &[1.0, 1.1, 1.2]), Verdict::Differs);
-        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Agrees);
+        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Undecided);
+        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[60.5, 59.0]), Verdict::Agrees);
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 61.0]), Verdict::Differs);
     }
 
     #[test]
-    fn formulas_and_numbers_beside_the_baselines_are_arithmetic() {
-        let exact = row("", "%", Published::Value(92.9)).exact(92.86, 0.05);
+    fn formulas_are_arithmetic() {
+        let exact = row("", "", "%", Published::Value(92.9)).exact(92.86, 0.05);
         assert_eq!((exact.verdict, exact.role), (Verdict::Agrees, Role::Arithmetic));
-        assert_eq!(row("", "%", Published::Value(92.9)).exact(92.0, 0.05).verdict, Verdict::Differs);
-        assert_eq!(row("", "s", Published::Value(1035.0)).beside(1028.0).role, Role::Arithmetic);
-        assert_eq!(row("", "s", Published::Value(190.0)).beside(381.0).role, Role::Claim);
+        assert_eq!(row("", "", "%", Published::Value(92.9)).exact(92.0, 0.05).verdict, Verdict::Differs);
+        assert_eq!(check("", "", Published::Value(24.0)).exact(24.0, 0.0).role, Role::Check);
     }
 
     #[test]
     fn a_row_that_does_not_agree_names_its_cause() {
-        let draft = || row("await", "ms", Published::Value(96.62)).missing("no disks");
+        let draft = || row("", "await", "ms", Published::Value(96.62)).missing("no disks");
         let cannot = draft().cannot();
         assert_eq!(
             (cannot.verdict, cannot.cause, cannot.why.as_str()),

@@ -45,9 +45,9 @@ const PARTS: [(&str, &str, &str); 5] = [
 ];
 
 /// The sizes of Table IV that the bundled workload has.
-const SCALE: f64 = 1.25;
+const SCALE: f64 = 1.7;
 /// The sizes that are tried, as multiples of Table IV's.
-const LOADS: [f64; 4] = [0.5, 1.0, SCALE, 1.5];
+const LOADS: [f64; 4] = [0.5, 1.0, 1.35, SCALE];
 
 fn all_cases() -> Result<Vec<Case>, Error> {
     let mut all = cases(WORKLOAD, &[("fair", FAIR), ("coupling", "coupling")])?;
@@ -115,18 +115,31 @@ fn dominance(replays: &Replays<'_>) -> String {
 
 /// The claim about the mean.
 fn mean_gain() -> Draft {
-    row("Mean processing time (Fig. 16)", "%", Published::Change(-21.3)).missing(SIZES)
+    row(
+        "§III-D: \"decreases the job processing time by 21.3 %\"",
+        "Mean processing time (Fig. 16)",
+        "%",
+        Published::Change(-21.3),
+    )
+    .missing(SIZES)
 }
 
 /// The claim about the median.
 fn median_gain() -> Draft {
-    row("Median processing time (Coupling's CDF is above Fair's)", "%", Published::Below).missing(SIZES)
+    row(
+        "§III-D: \"larger than under Fair Scheduler for every t\"",
+        "Median processing time (Coupling's CDF is above Fair's)",
+        "%",
+        Published::Below,
+    )
+    .arithmetic()
+    .missing(SIZES)
 }
 
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
     let load = Unknown {
         name: "Sizes of the jobs (Table IV = 1)",
-        range: "\"Similar to Table IV\" is all that the paper says; with 1.25 Fair's longest job takes as long as in Fig. 16.",
+        range: "\"Similar to Table IV\" is all that the paper says; with 1.7 Fair's longest job takes as long as in Fig. 16.",
         chosen: SCALE,
     };
     let over = |of: fn(&Replays<'_>, &str, &str) -> Vec<f64>| {
@@ -148,24 +161,39 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let mut rows = vec![
         mean_gain().main().replayed(&of_mean(replays, "fair", "coupling")),
         median_gain().replayed(&of_median(replays, "fair", "coupling")),
-        row("Most by which Coupling's CDF is above Fair's", "share", Published::Above)
-            .arithmetic()
-            .missing(dominance.clone())
-            .replayed(&replays.pairs("fair", "coupling", rises)),
-        row("Most by which Coupling's CDF is below Fair's", "share", Published::Range(0.0, 0.02))
-            .missing(dominance)
-            .replayed(&replays.pairs("fair", "coupling", falls)),
-        row("Fair: longest processing time", "min", Published::Value(35.0))
+        row(
+            "§III-D: \"larger than under Fair Scheduler for every t\"",
+            "Most by which Coupling's CDF is above Fair's",
+            "share",
+            Published::Above,
+        )
+        .arithmetic()
+        .missing(dominance.clone())
+        .replayed(&replays.pairs("fair", "coupling", rises)),
+        row(
+            "§III-D: \"larger than under Fair Scheduler for every t\"",
+            "Most by which Coupling's CDF is below Fair's",
+            "share",
+            Published::Range(0.0, 0.02),
+        )
+        .missing(dominance)
+        .replayed(&replays.pairs("fair", "coupling", falls)),
+        row("Fig. 16", "Fair: longest processing time", "min", Published::Value(35.0))
             .calibrated()
             .missing(SIZES)
             .replayed(&replays.each("fair", |run| of_run(run).values().last().map(|ms| ms / MINUTE))),
     ];
     for (label, _, what) in PARTS {
         rows.push(
-            row(format!("{what}: mean processing time"), "%", Published::Change(-21.3))
-                .variant()
-                .ours("A part is changed.")
-                .replayed(&of_mean(replays, "fair", label)),
+            row(
+                "§III-D: \"decreases the job processing time by 21.3 %\"",
+                format!("{what}: mean processing time"),
+                "%",
+                Published::Change(-21.3),
+            )
+            .variant()
+            .ours("A part is changed.")
+            .replayed(&of_mean(replays, "fair", label)),
         );
     }
     rows

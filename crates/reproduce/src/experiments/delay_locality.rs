@@ -7,7 +7,7 @@ use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, figure, locality, series, small}
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
-use crate::row::row;
+use crate::row::{check, row};
 use crate::{Error, Published, Row};
 
 /// The experiment.
@@ -49,24 +49,25 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
     let found = |skips| replays.each(&label(skips), |run| locality(run, small));
     let mut rows = vec![
-        row("Chance of local data within 10 tries, p = 0.1", "", value(0.65)).exact(hit_probability(0.1, 10), 0.005),
-        row("Chance of local data within 40 tries, p = 0.1", "", value(0.99)).exact(hit_probability(0.1, 40), 0.005),
-        row("D for 95 % local maps: 20 maps, 3 replicas, 100 machines", "", value(24.0))
+        row("Observation 1", "Chance of local data within 10 tries, p = 0.1", "", value(0.65))
+            .exact(hit_probability(0.1, 10), 0.005),
+        row("Observation 1", "Chance of local data within 40 tries, p = 0.1", "", value(0.99))
+            .exact(hit_probability(0.1, 40), 0.005),
+        check("D for 95 % local maps: 20 maps, 3 replicas, 100 machines", "", value(24.0))
             .exact(f64::from(skips_for(0.95, MAPS, 100, 3)), 0.0),
-        row("Longest wait with 8 slots a machine and D = 0.23 machines", "% of a task", value(2.9))
+        check("Longest wait with 8 slots a machine and D = 0.23 machines", "% of a task", value(2.9))
             .exact(100.0 * longest_wait(23, 800, 1.0), 0.05),
-        row("D = 24: local maps of jobs of 20", "%", Published::Range(95.0, 100.0))
+        check("D = 24: local maps of jobs of 20", "%", Published::Range(95.0, 100.0))
             .ours("The formula takes each heartbeat for a new machine; on a full cluster the same machines come again.")
             .replayed(&found(24)),
     ];
     for skips in [2, 4, 8, 16] {
         rows.push(
-            row(
+            check(
                 format!("D = {skips}: local maps of jobs of 20, by the formula"),
                 "%",
                 value(expected(f64::from(skips))),
             )
-            .arithmetic()
             .ours("A machine that calls with several free slots is one skip here, and blocks of a job share machines.")
             .replayed(&found(skips)),
         );

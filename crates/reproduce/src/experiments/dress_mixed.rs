@@ -38,7 +38,8 @@ fn small(share: usize) -> Vec<usize> {
 
 fn cases() -> Result<Vec<Case>, Error> {
     let workload = bundled!("dress-mixed.toml").workload()?;
-    let of_share = |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5));
+    let of_share =
+        |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5, &[]));
     Ok(SHARES.iter().map(of_share).collect::<Result<Vec<_>, Error>>()?.concat())
 }
 
@@ -50,7 +51,7 @@ fn prefix(share: usize) -> String {
 /// The claim at a share.
 fn claim(share: usize, published: f64) -> Draft {
     let quantity = format!("{share} %: completion of the small jobs, mean change");
-    let claim = row(quantity, "%", Published::Change(published)).missing(LENGTHS);
+    let claim = row("§V-B3", quantity, "%", Published::Change(published)).missing(LENGTHS);
     if share == 10 || share == 40 { claim.main() } else { claim }
 }
 
@@ -71,27 +72,32 @@ fn changes(replays: &Replays<'_>, share: usize, length: f64, policy: &str) -> Ve
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let mut rows = vec![
-        row("10 %: mean of the changes of jobs 6 and 8", "%", Published::Change(-76.1))
+        row("§V-B3", "10 %: mean of the changes of jobs 6 and 8", "%", Published::Change(-76.1))
             .exact(-50.0 * ((1.0 - 111.3 / 484.5) + (1.0 - 134.4 / 540.3)), 0.05),
     ];
     for (share, published) in SHARES {
         rows.push(claim(share, published).replayed(&changes(replays, share, 1.0, "dress")));
         rows.push(
-            row(format!("{share} %, printed algorithms to the letter: the same"), "%", Published::Change(published))
-                .variant()
-                .replayed(&changes(replays, share, 1.0, "literal")),
+            row(
+                "§V-B3",
+                format!("{share} %, printed algorithms to the letter: the same"),
+                "%",
+                Published::Change(published),
+            )
+            .variant()
+            .replayed(&changes(replays, share, 1.0, "literal")),
         );
     }
     for (job, capacity, dress) in [(6, 484.5, 111.3), (8, 540.3, 134.4)] {
         let of = |label| replays.each(label, move |run| completion(run, job).map(|ms| ms / 1e3));
         rows.push(
-            row(format!("10 %, Capacity: completion of job {job}"), "s", Published::Value(capacity))
+            row("§V-B3", format!("10 %, Capacity: completion of job {job}"), "s", Published::Value(capacity))
                 .baseline()
                 .missing(DRAWN)
                 .replayed(&of("10 %: capacity")),
         );
         rows.push(
-            row(format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress))
+            row("§V-B3", format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress))
                 .missing(DRAWN)
                 .replayed(&of("10 %: dress")),
         );

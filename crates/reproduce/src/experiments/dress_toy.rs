@@ -52,10 +52,10 @@ fn rows(_: &Replays<'_>) -> Vec<Row> {
     let (fcfs, packed) = (schedule([0, 1, 2, 3]), schedule([0, 2, 1, 3]));
     let value = Published::Value;
     vec![
-        row("First come, first served: makespan", "s", value(40.0)).baseline().exact(fcfs.0, 0.0),
-        row("First come, first served: mean wait", "s", value(16.0)).baseline().exact(fcfs.1, 0.0),
-        row("Packed: makespan", "s", value(30.0)).exact(packed.0, 0.0),
-        row("Packed: mean wait", "s", value(5.75))
+        row("§I, Fig. 1", "First come, first served: makespan", "s", value(40.0)).baseline().exact(fcfs.0, 0.0),
+        row("§I, Fig. 1", "First come, first served: mean wait", "s", value(16.0)).baseline().exact(fcfs.1, 0.0),
+        row("§I, Fig. 1", "Packed: makespan", "s", value(30.0)).exact(packed.0, 0.0),
+        row("§I, Fig. 1", "Packed: mean wait", "s", value(5.75))
             .inconsistent(
                 "No schedule that ends at 30 s has this wait: with any numbers that fit the account it is between 2.25 and 4.25 s \
                  (exhaustive search). 5.75 s occurs only if the first job idles until 2 s, and 30 s is then counted from there.",

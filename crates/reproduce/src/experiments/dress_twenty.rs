@@ -18,6 +18,10 @@ pub(super) struct TwentyJobs {
     pub(super) small: [usize; 6],
     /// The first so many jobs fit into the cluster, but not the next.
     pub(super) fit: usize,
+    /// The draws of the seeds.
+    pub(super) draws: &'static [u64],
+    /// Where the claim stands.
+    pub(super) place: &'static str,
     /// The figure with the completion times.
     pub(super) figure: &'static str,
     /// By how much the small jobs complete sooner under DRESS, %.
@@ -27,7 +31,7 @@ pub(super) struct TwentyJobs {
 impl TwentyJobs {
     /// The workload under all policies, and with other times of small jobs and between two moves of δ.
     pub(super) fn cases(&self) -> Result<Vec<Case>, Error> {
-        let (workload, demands) = (self.workload.workload()?, Demands::new(&self.small, self.fit));
+        let (workload, demands) = (self.workload.workload()?, Demands::new(&self.small, self.fit, self.draws));
         Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
     }
 
@@ -39,7 +43,7 @@ impl TwentyJobs {
     /// The claim about the small jobs.
     pub(super) fn small_gain(&self) -> Draft {
         let quantity = format!("Completion of the small jobs, mean change ({})", self.figure);
-        row(quantity, "%", Published::Change(self.gain)).missing(LENGTHS)
+        row(self.place, quantity, "%", Published::Change(self.gain)).missing(LENGTHS)
     }
 
     /// That claim over the times that the paper leaves open.
