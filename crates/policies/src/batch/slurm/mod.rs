@@ -25,6 +25,7 @@ mod place;
 mod plan;
 mod preempt;
 mod priority;
+mod rank;
 mod running;
 mod waiting;
 

@@ -18,21 +18,9 @@ use super::cluster::{Cluster, Request};
 use super::conf::{PreemptBy, PreemptMode, Settings};
 use super::partitions::Partition;
 use super::place::Places;
+use super::rank::Rank;
 use super::running::{Running, Unit, UnitId};
 use crate::queues::slurm::SlurmConf;
-
-/// How a job stands beside others that want its place.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Rank {
-    /// The tier of its partition.
-    tier: u32,
-    /// The number of its QOS.
-    qos: u32,
-    /// The less, the sooner it loses its place.
-    order: u32,
-    /// What becomes of it then; `None`: it keeps its place.
-    then: Option<Then>,
-}
 
 /// Who takes whose place.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use resched_sim::{Ms, NodeId, TaskId};
 
 use super::cluster::{Cluster, Request};
 use super::place::Places;
-use super::preempt::Rank;
 use super::priority::Standing;
+use super::rank::Rank;
 use super::waiting::Taken;
 use crate::parts::by_id::ByRun;
 

@@ -9,8 +9,8 @@ use resched_sim::{JobId, Ms, TaskId};
 
 use super::cluster::Request;
 use super::limits::{Amounts, Claims};
-use super::preempt::Rank;
 use super::priority::Standing;
+use super::rank::Rank;
 
 /// A job that waits. A task of a trace of another system is such a job.
 #[derive(Debug, Clone)]

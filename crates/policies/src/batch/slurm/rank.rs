@@ -1,0 +1,16 @@
+//! How a job stands if another one wants its place ([`super::preempt`]).
+
+use resched_sim::batch::Then;
+
+/// How a job stands beside others that want its place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rank {
+    /// The tier of its partition.
+    pub(super) tier: u32,
+    /// The number of its QOS.
+    pub(super) qos: u32,
+    /// The less, the sooner it loses its place.
+    pub(super) order: u32,
+    /// What becomes of it then; `None`: it keeps its place.
+    pub(super) then: Option<Then>,
+}
