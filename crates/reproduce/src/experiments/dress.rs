@@ -68,8 +68,8 @@ pub(super) const ASSUMPTIONS: &[&str] = &[
 pub(super) const DRAWN: &str =
     "The paper gives no job's demand or run time; this is another job of that place and size.";
 /// Why the reserve may hold back other jobs than in the paper.
-pub(super) const RESERVE: &str = "The reserve grows for jobs 4 and 5 before job 3 has its containers, as in the paper. Here job 3 asks for all of \
-                                  its containers 17 s after its submission, and the reserve grows later.";
+pub(super) const RESERVE: &str = "In the paper, the reserve grows for jobs 4 and 5 before job 3 has its containers. Here job 3 asks for all of its \
+                                  containers 17 s after its submission, and the reserve grows later.";
 /// Why what small jobs gain may differ.
 pub(super) const LENGTHS: &str = "What a small job can gain is its wait against its run time, and neither demands nor run times of the \
                                   paper's jobs are given; here their times are drawn, and accepted by Capacity's numbers alone.";

@@ -85,6 +85,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
                 Published::Change(published),
             )
             .variant()
+            .missing(LENGTHS)
             .replayed(&changes(replays, share, 1.0, "literal")),
         );
     }
