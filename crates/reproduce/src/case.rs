@@ -65,8 +65,8 @@ pub(crate) struct Case {
     closed: bool,
     drawn: Option<Drawn>,
     seeds: Seeds,
-    /// The most seeds; 0 for no bound.
-    most: u64,
+    /// The most seeds; `None` for no bound.
+    most: Option<u64>,
 }
 
 /// How many of the seeds that are asked for a case is replayed with.
@@ -98,7 +98,7 @@ impl Case {
             closed: false,
             drawn: None,
             seeds: Seeds::All,
-            most: 0,
+            most: None,
         })
     }
 
@@ -119,9 +119,9 @@ impl Case {
         Self { seeds: Seeds::Few, ..self }
     }
 
-    /// Replays it with so many seeds at most, because there are no more draws of its jobs; 0 for no bound.
+    /// Replays it with so many seeds at most, because there are no more draws of its jobs.
     pub(crate) fn with_seeds_at_most(self, most: u64) -> Self {
-        Self { most, ..self }
+        Self { most: Some(most), ..self }
     }
 
     /// How many seeds it is replayed with if so many are asked for.
@@ -131,7 +131,7 @@ impl Case {
             Seeds::All => asked,
             Seeds::More => asked.saturating_mul(MORE_SEEDS),
         };
-        if self.most == 0 { seeds } else { seeds.min(self.most) }
+        self.most.map_or(seeds, |most| seeds.min(most))
     }
 
     /// Replays it with that seed.

@@ -116,7 +116,8 @@ fn cases(prefix: &str, workload: &Workload, demands: &Demands, policies: &[(&str
         let demands = demands.clone();
         let case = Case::new(&format!("{prefix}{label}"), policy, workload.clone(), &rules)?;
         let draws = demands.draws.len() as u64;
-        Ok(case.drawn(move |workload, seed| draw(workload, &demands, demands.of_seed(seed))).with_seeds_at_most(draws))
+        let case = case.drawn(move |workload, seed| draw(workload, &demands, demands.of_seed(seed)));
+        Ok(if draws == 0 { case } else { case.with_seeds_at_most(draws) })
     };
     policies.iter().map(case).collect()
 }

@@ -188,8 +188,9 @@ mod tests {
         table.chain([(304.705, seventh)]).map(|(paper, found)| (found / paper - 1.0).abs()).fold(0.0, f64::max)
     }
 
+    /// Makes the whole search again: `cargo test -p resched-reproduce --lib -- --ignored accepted_draws`.
     #[test]
-    #[ignore = "the search; minutes"]
+    #[ignore = "takes some minutes"]
     fn accepted_draws_are_found_again() {
         let workload = JOBS.workload.workload().unwrap();
         let last = *ACCEPTED.last().unwrap();

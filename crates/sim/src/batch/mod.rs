@@ -10,7 +10,7 @@
 //! `Resources`. A stage starts when all stages that it depends on have ended. A job starts when all jobs that it
 //! depends on have ended. Failure counts as an end. The instances of a gang start together or not at all. Machines
 //! come, go and change as the trace says. If a machine leaves, the instances on it are lost and wait again. If one
-//! instance of a gang is lost, the whole gang waits again.
+//! instance of a gang is lost, the whole gang waits again. A policy may evict what runs ([`Offer::evict`]).
 //!
 //! **Time.** Time is whole milliseconds. The events of one instant have this order: tasks end, in the order of their
 //! starts; machines change; jobs are submitted; the policy has its tick; and, if tasks wait, the policy is asked once.

@@ -37,7 +37,7 @@ pub struct Ended {
     pub start: Ms,
     /// When it ended, ms.
     pub finish: Ms,
-    /// How it ended; `Lost` if its machine left.
+    /// How it ended; `Lost` if its machine left, `Evicted` if a policy gave its place to another and it runs again.
     pub outcome: Outcome,
     /// How near it ran to a machine that its task prefers; `None` if it prefers none, or ran on several machines.
     pub locality: Option<Locality>,

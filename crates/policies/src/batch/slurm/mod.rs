@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 use rand::RngExt;
-use resched_sim::batch::{Ended, Needs, Offer, Policy, View};
+use resched_sim::batch::{Ended, Needs, Offer, Policy, Then, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{Outcome, Reason};
@@ -385,8 +385,11 @@ fn start(
 ) -> Result<(), Violation> {
     let now = offer.view().now();
     for unit in room.leave.into_iter().filter_map(|id| running.take(id)) {
-        offer.evict(unit.run, begun.preemption.then(unit.rank))?;
-        begun.again.insert(unit.task, begun.preemption.eligible(now));
+        let Some(then) = unit.rank.then else { continue };
+        offer.evict(unit.run, then)?;
+        if then == Then::Again {
+            begun.again.insert(unit.task, begun.preemption.eligible(now));
+        }
         begun.end(&unit, now);
     }
     let places = begun.cluster.as_nodes(&room.places);

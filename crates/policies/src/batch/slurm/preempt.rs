@@ -41,7 +41,7 @@ pub(super) struct Preemption {
 }
 
 /// Room for a job.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Room {
     pub(super) places: Places,
     /// Who leaves for it.
@@ -95,11 +95,6 @@ impl Preemption {
                 (_, PreemptMode::Cancel) => Some(Then::Gone),
             },
         }
-    }
-
-    /// What becomes of a job that loses its place.
-    pub(super) fn then(&self, rank: Rank) -> Then {
-        rank.then.unwrap_or(self.again)
     }
 
     /// From when on a job may start that is run again.

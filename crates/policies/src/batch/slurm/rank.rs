@@ -3,7 +3,7 @@
 use resched_sim::batch::Then;
 
 /// How a job stands beside others that want its place.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Rank {
     /// The tier of its partition.
     pub(super) tier: u32,
