@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use crate::embedded::Host;
 use crate::failure::Failure;
 use crate::output::{Text, print, print_as_it_is};
 
@@ -31,7 +32,10 @@ impl FormatArgs {
         reported: impl FnOnce() -> T,
     ) -> Result<(), Failure> {
         match (self.json, self.csv) {
-            (true, _) => print_as_it_is(&serde_json::to_string_pretty(value).map_err(unprintable)?),
+            (true, _) => {
+                describe(reported);
+                print_as_it_is(&serde_json::to_string_pretty(value).map_err(unprintable)?)
+            }
             (_, true) => print_as_it_is(&csv(rows)?),
             _ => print(reported()),
         }
@@ -46,8 +50,16 @@ impl FormatArgs {
         if !self.json {
             return self.print(&(), rows, reported);
         }
+        describe(reported);
         let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
         print_as_it_is(&lines.map_err(unprintable)?.join("\n"))
+    }
+}
+
+/// Inside another program, what people would read goes with the JSON.
+fn describe<T: Into<Text>>(reported: impl FnOnce() -> T) {
+    if let Some(host) = Host::current() {
+        host.describe(&reported().into());
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) use resched_tables::words::{TimeUnit, count, name};
 use resched_tables::words::{message, visible};
 use serde::Serialize;
 
+use crate::embedded::Host;
 use crate::failure::Failure;
 
 /// An unknown value.
@@ -73,6 +74,15 @@ impl Text {
         if begins { text } else { text + "\n" }
     }
 
+    /// It without its looks, and with an end of the last line.
+    pub(crate) fn plain(&self) -> String {
+        let mut text: String = self.spans.iter().map(|(_, span)| visible(span)).collect();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
+    }
+
     /// Writes it with its looks; `out` leaves them out if it shows none. Names in it cannot steer a terminal.
     fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         for (look, span) in &self.spans {
@@ -127,12 +137,21 @@ impl FromIterator<Text> for Text {
 
 /// Writes lines to standard output. Names in them cannot steer the terminal.
 pub(crate) fn print(text: impl Into<Text>) -> Result<(), Failure> {
+    let text = text.into();
+    if let Some(host) = Host::current() {
+        host.print(&text.plain());
+        return Ok(());
+    }
     // The stream strips styles where none are shown: no terminal, `NO_COLOR`, `TERM=dumb`.
-    text.into().write(&mut AutoStream::auto(std::io::stdout()).lock()).map_err(|error| Failure::output(&error))
+    text.write(&mut AutoStream::auto(std::io::stdout()).lock()).map_err(|error| Failure::output(&error))
 }
 
 /// Writes JSON or CSV to standard output. Names in it cannot steer the terminal.
 pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
+    if let Some(host) = Host::current() {
+        host.print(&Text::from(text).plain());
+        return Ok(());
+    }
     write_lines(&mut std::io::stdout().lock(), &visible(text)).map_err(|error| Failure::output(&error))
 }
 
@@ -140,6 +159,10 @@ pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
 /// reads them.
 pub(crate) fn print_message(text: &str) {
     let text = message(text);
+    if let Some(host) = Host::current() {
+        host.message(visible(&text).into_owned());
+        return;
+    }
     let look = |word: &str| match word {
         "error" => Look::Bad,
         "warning" => Look::Doubtful,

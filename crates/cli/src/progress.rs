@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use resched_tables::call::{Call, checkpoint};
 
+use crate::embedded::Host;
 use crate::output::{name, print_message};
 
 /// A bar that counts `unit`, such as `{bytes}/{total_bytes}`.
@@ -13,6 +15,15 @@ fn bar(length: u64, unit: &str) -> ProgressBar {
     let template = format!("{{prefix:16!}} {{wide_bar}} {unit} {{eta_precise}} {{msg}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
+    }
+    watched(bar)
+}
+
+/// Inside another program, a bar is not drawn: that program looks at it and draws its own.
+fn watched(bar: ProgressBar) -> ProgressBar {
+    if let Some(host) = Host::current() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        host.watch(bar.clone());
     }
     bar
 }
@@ -40,6 +51,7 @@ impl resched_ingest::Progress for IngestProgress {
     }
 
     fn advance(&mut self, bytes: u64) {
+        checkpoint();
         self.0.inc(bytes);
     }
 }
@@ -55,7 +67,11 @@ pub(crate) struct ReplayProgress(MultiProgress);
 
 impl ReplayProgress {
     pub(crate) fn new() -> Self {
-        Self(MultiProgress::new())
+        // A bar is drawn where all of them are.
+        Self(match Host::current() {
+            Some(_) => MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
+            None => MultiProgress::new(),
+        })
     }
 
     /// Adds the bar of one replay. `jobs` is the number of its jobs.
@@ -95,6 +111,11 @@ impl Drop for ReproduceProgress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
+}
+
+/// Whether the call was stopped that this thread works for.
+fn is_stopped() -> bool {
+    Call::current().is_some_and(|call| call.is_stopped())
 }
 
 /// The progress of a sweep, in cells.
@@ -138,6 +159,9 @@ impl SweepProgress {
 
 impl Drop for SweepProgress {
     fn drop(&mut self) {
+        if is_stopped() {
+            report_kept_cells();
+        }
         if let Ok(mut sweep) = SWEEP.lock() {
             *sweep = None;
         }
@@ -204,6 +228,9 @@ impl SizeProgress {
 
 impl Drop for SizeProgress {
     fn drop(&mut self) {
+        if is_stopped() {
+            report_kept_probes();
+        }
         if let Ok(mut size) = SIZE.lock() {
             *size = None;
         }
@@ -218,5 +245,5 @@ pub(crate) fn spinner(prefix: &str) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{prefix:16!} {spinner} {msg}") {
         spinner.set_style(style);
     }
-    spinner
+    watched(spinner)
 }

@@ -1,10 +1,13 @@
 //! The registry's entry of a policy.
 
+use std::sync::Arc;
+
 use resched_sim::batch;
 use resched_sim::hadoop::{self, System};
 use resched_tables::run::RunEngine as Engine;
 
 use crate::error::Error;
+use crate::foreign::Foreign;
 use crate::parameter::Parameter;
 use crate::settings::Values;
 use crate::site::Site;
@@ -31,17 +34,15 @@ pub struct PolicyInfo {
 impl PolicyInfo {
     /// The engine that replays it.
     pub fn engine(&self) -> Engine {
-        match self.build {
-            Build::Hadoop(..) => Engine::Hadoop,
-            Build::Batch(_) => Engine::Batch,
-        }
+        if self.system().is_some() { Engine::Hadoop } else { Engine::Batch }
     }
 
     /// The system of a Hadoop cluster that it schedules; `None` for a policy for production traces.
     pub fn system(&self) -> Option<System> {
-        match self.build {
-            Build::Hadoop(system, _) => Some(system),
+        match &self.build {
+            Build::Hadoop(system, _) => Some(*system),
             Build::Batch(_) => None,
+            Build::Foreign(own) => own.system(),
         }
     }
 
@@ -69,10 +70,12 @@ pub enum Family {
     Reference,
     /// Policies for production traces.
     Batch,
+    /// Policies that you wrote.
+    Own,
 }
 
 impl Family {
-    /// All of them, in the order in which they are listed.
+    /// Those of the registry, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::MapReduce1, Self::Yarn, Self::Paper, Self::Reference, Self::Batch];
 
     /// The heading over its policies.
@@ -83,6 +86,7 @@ impl Family {
             Self::Paper => "Published algorithms",
             Self::Reference => "References and bounds",
             Self::Batch => "Production clusters",
+            Self::Own => "Your own",
         }
     }
 }
@@ -97,4 +101,6 @@ pub(crate) enum Build {
     Hadoop(System, Builder<dyn hadoop::Policy>),
     /// For a production cluster.
     Batch(Builder<dyn batch::Policy>),
+    /// By a program in another language.
+    Foreign(Arc<dyn Foreign>),
 }

@@ -10,6 +10,7 @@
 
 mod batch;
 mod error;
+pub mod foreign;
 pub mod hadoop;
 mod info;
 mod order;

@@ -116,17 +116,23 @@ impl PolicySpec {
         format!("{}{}", label(self.info.name, self.info.parameters, &self.set), speculator.unwrap_or_default())
     }
 
-    /// All parameters with their values, including those of the site and the defaults. Keys of the speculator are
-    /// `speculator.key`.
+    /// All parameters with their values, including those of the site and the defaults. Keys of the speculator are `speculator.key`. For a
+    /// policy in another language, what its code is stands among them.
     pub fn parameters(&self) -> BTreeMap<String, String> {
-        let own = |parameter: &Parameter| (parameter.key.to_owned(), self.text(parameter).to_owned());
+        let code = if let Build::Foreign(own) = &self.info.build { own.identity() } else { BTreeMap::new() };
         let speculators = self.speculator.iter().flat_map(|SpeculatorSpec { info, set, .. }| {
             info.parameters.iter().map(move |parameter| {
                 let value = set.get(parameter.key).map_or(parameter.default, String::as_str);
                 (format!("{}.{}", info.name, parameter.key), value.to_owned())
             })
         });
-        self.info.parameters.iter().map(own).chain(speculators).collect()
+        self.own_parameters().into_iter().chain(code).chain(speculators).collect()
+    }
+
+    /// The parameters of the policy itself with their values.
+    fn own_parameters(&self) -> BTreeMap<String, String> {
+        let own = |parameter: &Parameter| (parameter.key.to_owned(), self.text(parameter).to_owned());
+        self.info.parameters.iter().map(own).collect()
     }
 
     /// Makes a new policy for a replay of Hadoop.
@@ -134,8 +140,12 @@ impl PolicySpec {
     /// # Errors
     /// Values that conflict, a file that cannot be read, or a policy for production traces.
     pub fn build(&self) -> Result<Box<dyn hadoop::Policy>, Error> {
-        let Build::Hadoop(_, build) = &self.info.build else { return Err(self.is_not_for(HADOOP)) };
-        let base = build(&self.values, &self.site).map_err(|error| self.named(error))?;
+        let base = match &self.info.build {
+            Build::Hadoop(_, build) => build(&self.values, &self.site),
+            Build::Foreign(own) if own.system().is_some() => own.make_hadoop(&self.own_parameters()),
+            Build::Batch(_) | Build::Foreign(_) => return Err(self.is_not_for(HADOOP)),
+        };
+        let base = base.map_err(|error| self.named(error))?;
         match &self.speculator {
             None => Ok(base),
             Some(speculator) => Ok(Box::new(WithSpeculation::new(base, speculator.build()?))),
@@ -147,8 +157,12 @@ impl PolicySpec {
     /// # Errors
     /// Values that conflict, a file that cannot be read, or a policy for Hadoop.
     pub fn build_batch(&self) -> Result<Box<dyn batch::Policy>, Error> {
-        let Build::Batch(build) = &self.info.build else { return Err(self.is_not_for(PRODUCTION)) };
-        build(&self.values, &self.site).map_err(|error| self.named(error))
+        let made = match &self.info.build {
+            Build::Batch(build) => build(&self.values, &self.site),
+            Build::Foreign(own) if own.system().is_none() => own.make_batch(&self.own_parameters()),
+            Build::Hadoop(..) | Build::Foreign(_) => return Err(self.is_not_for(PRODUCTION)),
+        };
+        made.map_err(|error| self.named(error))
     }
 
     /// Checks that it can be made.

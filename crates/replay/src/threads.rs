@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
+use resched_tables::call::Unwound;
 use resched_tables::limits::Limit;
 
 use crate::Error;
@@ -117,11 +118,12 @@ impl Threads {
                 failed.add(place, error);
             }
         };
-        let keep_all = || {
+        let unwound = Unwound::default();
+        let keep_all = unwound.caught(|| {
             while let Some((place, result)) = next() {
                 keep_one(place, result);
             }
-        };
+        });
         std::thread::scope(|scope| {
             let keepers = spawn_some(scope, keepers.get().min(items.len()), &keep_all);
             let hand_over = |place, result| {
@@ -136,6 +138,7 @@ impl Threads {
             self.spawn_all(items, &work, &hand_over, &failed);
             drop(sender);
         });
+        unwound.resume();
         failed.first()
     }
 
@@ -158,21 +161,22 @@ impl Threads {
         keep: &(impl Fn(usize, R) -> Result<(), E> + Sync),
         failed: &Failed<E>,
     ) {
-        let next = AtomicUsize::new(0);
-        let take_items = || {
-            while !failed.any() {
+        let (next, unwound) = (AtomicUsize::new(0), Unwound::default());
+        let take_items = unwound.caught(|| {
+            while !failed.any() && !unwound.any() {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(item) = items.get(place) else { return };
                 if let Err(error) = work(item).and_then(|result| keep(place, result)) {
                     failed.add(place, error);
                 }
             }
-        };
+        });
         std::thread::scope(|scope| {
             if spawn_some(scope, self.0.get().min(items.len()), &take_items) == 0 {
                 take_items();
             }
         });
+        unwound.resume();
     }
 }
 
@@ -211,9 +215,8 @@ impl<E> Failed<E> {
         }
     }
 
-    fn first(self) -> Result<(), E> {
-        let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
-        first.map_or(Ok(()), |(_, error)| Err(error))
+    fn first(&self) -> Result<(), E> {
+        lock(&self.first).take().map_or(Ok(()), |(_, error)| Err(error))
     }
 }
 

@@ -68,3 +68,16 @@ impl Error {
 /// A policy made a launch or gave an order that is not allowed. It holds what the policy did and why that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation(pub(crate) String);
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Violation {
+    /// The violation of a policy of yours: what it did, and why that is wrong.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}

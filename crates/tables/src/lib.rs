@@ -15,6 +15,7 @@
 //! * [`engine`] names the two engines that replay jobs.
 //! * [`cluster_file`] declares the cluster file, which says on what and by which rules a replay runs.
 //! * [`toml_file`] says where a hand-written TOML file is wrong.
+//! * [`call`] lets a program that embeds resched stop what it asked for.
 //! * [`clock`] reads and writes times as people do: dates, zones and windows.
 //! * [`validity`] says how far an answer can be trusted.
 //! * [`whole`] reads small files whole, through a limit; [`limits`] has the form in which each crate lists its limits.
@@ -23,6 +24,7 @@
 //!
 //! This crate depends on no other of resched. It knows neither formats nor schedulers, prints nothing and never exits.
 
+pub mod call;
 pub mod clock;
 pub mod cluster_file;
 pub mod contrast;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{ChildStdin, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -44,8 +44,8 @@ enum Event {
 }
 
 /// Runs a program under the eyes of this process. Returns its exit status, which is 128 + the signal that ended it, as in a shell.
-pub(crate) fn keep(args: &Args) -> ExitCode {
-    ExitCode::from(run(args).unwrap_or_else(|error| status_of(&error)))
+pub(crate) fn keep(args: &Args) -> u8 {
+    run(args).unwrap_or_else(|error| status_of(&error))
 }
 
 fn run(args: &Args) -> io::Result<u8> {

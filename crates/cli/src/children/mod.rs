@@ -82,8 +82,9 @@ impl Program<'_> {
 
     /// Starts the keeper, with pipes to its standard input and from its standard output.
     fn start(&self) -> io::Result<(u32, ChildStdin, ChildStdout)> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg(KEEP).args(self.scratch.then_some(keeper::SCRATCH)).arg("--").arg(self.name).args(&self.args);
+        let (program, first) = crate::embedded::program()?;
+        let mut command = Command::new(program);
+        command.args(first).arg(KEEP).args(self.scratch.then_some(keeper::SCRATCH)).arg("--").arg(self.name).args(&self.args);
         // In a group of its own, so that a Ctrl-C reaches resched alone, which then ends the keeper.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         // Held, so that an interrupt knows of every keeper.
@@ -127,6 +128,13 @@ pub(crate) fn end_all() {
     }
     wait_until(PATIENCE, || keepers.iter_mut().all(|keeper| !matches!(keeper.try_wait(), Ok(None))));
     std::mem::forget(keepers);
+}
+
+/// Asks every program that runs to end, and waits for none.
+pub(crate) fn end_running() {
+    for keeper in keepers().iter() {
+        let _ = kill(pid(keeper), Signal::SIGTERM);
+    }
 }
 
 /// Waits until `ready`, `patience` at most. Returns whether it is ready.

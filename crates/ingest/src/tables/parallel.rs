@@ -8,6 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use super::super::progress::Progress;
 use resched_tables::Error;
+use resched_tables::call::{Unwound, checkpoint};
 
 /// Messages from the threads that work to the one that reports progress.
 enum Message {
@@ -23,11 +24,11 @@ pub(super) fn each(
     progress: &mut dyn Progress,
     work: impl Fn(usize, &mut dyn Progress) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (next, failed, unwound) = (AtomicUsize::new(0), AtomicBool::new(false), Unwound::default());
     let (sender, receiver) = channel();
     let run = |sender: Sender<Message>| {
         let mut reported = Reports(sender);
-        while !failed.load(Ordering::Relaxed) {
+        while !failed.load(Ordering::Relaxed) && !unwound.any() {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= count {
                 break;
@@ -43,7 +44,7 @@ pub(super) fn each(
         let mut working = 0;
         for _ in 0..threads.get().min(count) {
             let (sender, run) = (sender.clone(), &run);
-            if std::thread::Builder::new().spawn_scoped(scope, move || run(sender)).is_err() {
+            if std::thread::Builder::new().spawn_scoped(scope, unwound.caught(move || run(sender.clone()))).is_err() {
                 break;
             }
             working += 1;
@@ -63,6 +64,7 @@ pub(super) fn each(
             }
         }
     });
+    unwound.resume();
     errors.into_values().next().map_or(Ok(()), Err)
 }
 
@@ -84,6 +86,7 @@ impl Progress for Reports {
     }
 
     fn advance(&mut self, bytes: u64) {
+        checkpoint();
         self.send(Message::Advance(bytes));
     }
 }

@@ -8,6 +8,7 @@ use resched_tables::run::RunEngine as Engine;
 
 use super::{PolicySpec, Set, SpeculatorSpec};
 use crate::error::Error;
+use crate::foreign;
 use crate::info::PolicyInfo;
 use crate::parameter::Parameter;
 use crate::registry::{POLICIES, SPECULATORS};
@@ -80,8 +81,14 @@ fn read<'t>(text: &'t str, engine: Engine, split: impl Fn(&'t str) -> Vec<&'t st
     if split_speculator(own).1.is_some() {
         return Err(Error::Parameter(format!("`{text}`: expected one speculator, found more; leave all but one out")));
     }
-    let (name, pairs) = own.split_once(':').unwrap_or((own, ""));
-    let info = policy(name, engine)?;
+    let is_ours = |name: &str| policy(name, engine).is_ok();
+    let (info, pairs) = match foreign::split(own, is_ours) {
+        Some((name, pairs)) => (foreign::find(name)?, pairs),
+        None => {
+            let (name, pairs) = own.split_once(':').unwrap_or((own, ""));
+            (policy(name, engine)?, pairs)
+        }
+    };
     if let (true, Some(speculator)) = (info.is_batch(), speculator) {
         return Err(Error::Parameter(format!(
             "policy `{}`: expected no speculator, found `{speculator}`; these are for Hadoop only",

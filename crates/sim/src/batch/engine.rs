@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use resched_tables::call::checkpoint;
 use resched_tables::model::{Reason, TaskKind};
 
 use super::attempts::Attempt;
@@ -14,6 +15,7 @@ use super::view::View;
 use super::workload::Workload;
 use super::world::{Fate, World};
 use crate::Error;
+use crate::error::Violation;
 use crate::bottlenecks::{Bottlenecks, Held};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::observer::{Decided, JobEnded};
@@ -25,6 +27,9 @@ const MOST_IDLE_TICKS: u32 = 10_000;
 
 /// After how many ends of jobs progress is reported: often enough for an eye, and seldom enough to cost nothing.
 const PROGRESS_JOBS: u64 = 1_024;
+
+/// After so many instants the engine looks whether it shall go on.
+const LOOK: u32 = 1_024;
 
 /// The counts of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -137,7 +142,12 @@ struct Engine<'a, 'w, O> {
 
 impl<O: Observer> Engine<'_, '_, O> {
     fn run(&mut self) -> Result<(), Error> {
+        let mut instants = 0_u32;
         while let Some(now) = self.next_instant() {
+            instants = instants.wrapping_add(1);
+            if instants.is_multiple_of(LOOK) {
+                self.look(false)?;
+            }
             self.world.now = now;
             self.held.advance(now);
             self.end_runs()?;
@@ -159,7 +169,17 @@ impl<O: Observer> Engine<'_, '_, O> {
             let observer = &mut *self.observer;
             self.world.reasons.report(now, |passed| observer.passed_over(passed))?;
         }
-        Ok(())
+        self.look(true)
+    }
+
+    /// Whether the replay shall go on: nobody has stopped it, and the policy can.
+    fn look(&mut self, over: bool) -> Result<(), Error> {
+        checkpoint();
+        self.policy.check(View { world: &self.world }, over).map_err(|violation| self.violation(violation))
+    }
+
+    fn violation(&self, violation: Violation) -> Error {
+        Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 }
     }
 
     /// The time of the next event; `None` if there is none.
@@ -433,7 +453,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         let (started, evicted) = (&mut self.started, &mut self.evicted);
         let mut offer = Offer { world: &mut self.world, started, before: 0, evicted };
         if let Err(violation) = self.policy.schedule(&mut offer) {
-            return Err(Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 });
+            return Err(self.violation(violation));
         }
         // What was evicted made room for what has started.
         for Evicted { ended, .. } in &self.evicted {

@@ -61,6 +61,15 @@ pub trait Policy {
         None
     }
 
+    /// Asked now and then, and once more when the replay is `over`: whether the policy can go on. A policy that works in another language
+    /// says here what went wrong in a call that cannot return an error.
+    ///
+    /// # Errors
+    /// What went wrong; the replay ends with it.
+    fn check(&mut self, _view: View<'_>, _over: bool) -> Result<(), Violation> {
+        Ok(())
+    }
+
     // The decision.
 
     /// Whether other seeds ([`View::seed`]) lead to other decisions.

@@ -132,6 +132,15 @@ pub trait Policy {
         view.yarn().reservation(node).is_some() || view.yarn().has_room(node)
     }
 
+    /// Asked now and then, and once more when the replay is `over`: whether the policy can go on. A policy that works in another language
+    /// says here what went wrong in a call that cannot return an error.
+    ///
+    /// # Errors
+    /// What went wrong; the replay ends with it.
+    fn check(&mut self, _view: View<'_>, _over: bool) -> Result<(), Violation> {
+        Ok(())
+    }
+
     // The decision.
 
     /// A node with a free slot sends its heartbeat: launch the tasks that it should run. While

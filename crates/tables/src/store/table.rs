@@ -29,6 +29,7 @@ use super::columns::Row;
 use super::inventory::{FileEntry, Hashed, Inventory};
 use super::read::for_each_run;
 use crate::Error;
+use crate::call::checkpoint;
 use crate::reference::{Column, Word};
 
 /// Rows of a row group: it is written out when it is full, so memory does not grow with the table.
@@ -89,6 +90,7 @@ impl<R: Row> TableWriter<R> {
     }
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        checkpoint();
         self.open(batch)?;
         self.writer.as_mut().map_or(Ok(()), |writer| writer.write(batch)).map_err(failed(&self.path, "written"))
     }
@@ -362,6 +364,7 @@ fn decoded(
         if is_broken {
             return None;
         }
+        checkpoint();
         DECODES.set(true);
         let next = catch_unwind(AssertUnwindSafe(|| batches.next()));
         DECODES.set(false);

@@ -25,6 +25,7 @@ mod stall;
 mod ticks;
 mod work;
 
+use resched_tables::call::checkpoint;
 use resched_tables::model::TaskKind;
 
 use crate::Error;
@@ -37,6 +38,7 @@ use crate::hadoop::observer::Observer;
 use crate::hadoop::offer::Given;
 use crate::hadoop::policy::{Orders, Policy};
 use crate::hadoop::system::System;
+use crate::hadoop::view::View;
 use crate::hadoop::workload::Workload;
 use crate::hadoop::world::World;
 use crate::ids::{AttemptId, JobId, Ms, NodeId};
@@ -47,6 +49,9 @@ use failures::changes;
 pub use lull::Lulls;
 use parking::Needs;
 use planned::Planned;
+
+/// After 2 to the power of this many events, the engine looks whether it shall go on.
+const LOOK: u32 = 10;
 
 /// How to run a replay.
 #[derive(Debug, Clone)]
@@ -115,15 +120,20 @@ pub fn replay<O: Observer>(
     }
     let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
     engine.start();
-    let mut shown = 0;
+    let (mut shown, mut looked) = (0, 0);
     while engine.tally.jobs < workload.jobs().len() as u64 {
         engine.pass_idle_heartbeats();
         engine.step()?;
+        if engine.tally.events >> LOOK != looked {
+            looked = engine.tally.events >> LOOK;
+            engine.look(false)?;
+        }
         if engine.tally.events >> 16 != shown {
             shown = engine.tally.events >> 16;
             progress(engine.tally.jobs);
         }
     }
+    engine.look(true)?;
     engine.close()?;
     progress(engine.tally.jobs);
     let bound = engine.bottlenecks();
@@ -244,6 +254,12 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
                 self.plan_call(node, self.world.beats.from(node, self.world.now));
             }
         }
+    }
+
+    /// Whether the replay shall go on: nobody has stopped it, and the policy can.
+    fn look(&mut self, over: bool) -> Result<(), Error> {
+        checkpoint();
+        self.policy.check(View { world: &self.world }, over).map_err(|violation| self.violation(violation))
     }
 
     /// Handles the next event.

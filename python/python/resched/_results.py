@@ -1,0 +1,307 @@
+"""What the functions of the package return."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, overload
+
+from . import _native
+from ._call import Progress, run, text, words
+from ._tables import Table, Tables
+from .policy import Policy
+
+StrPath: TypeAlias = str | os.PathLike[str]
+PolicyLike: TypeAlias = str | Policy | type[Policy]
+
+
+def listed(value: Any) -> list[Any]:
+    """One value, or several, as a list."""
+    if isinstance(value, (str, os.PathLike, Policy, Trace, Run)) or not isinstance(value, Iterable):
+        return [value]
+    return list(value)
+
+
+class Result(Mapping[str, Any]):
+    """What a command found.
+
+    It is a mapping with the content of the command's JSON, and ``str`` of it is what the command prints for people.
+
+    Attributes
+    ----------
+    data : object
+        The content of the JSON: an object, or a list of them.
+    """
+
+    def __init__(self, data: Any, said: str) -> None:
+        self.data = data
+        self._said = said
+
+    @property
+    def _object(self) -> Mapping[str, Any]:
+        if isinstance(self.data, dict):
+            return self.data
+        raise TypeError("this result is a list; use `.data`")
+
+    def __getitem__(self, key: str) -> Any:
+        return self._object[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._object)
+
+    def __len__(self) -> int:
+        return len(self._object)
+
+    def __str__(self) -> str:
+        return self._said
+
+    def __repr__(self) -> str:
+        return self._said.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._said)}</pre>"
+
+
+class Folder:
+    """A folder with tables."""
+
+    def __init__(self, path: StrPath) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+        self._tables: Tables | None = None
+
+    @property
+    def tables(self) -> Tables:
+        """The tables by name. Each is read when it is first asked for."""
+        if self._tables is None:
+            self._tables = Tables(self.path)
+        return self._tables
+
+    def table(self, name: str) -> Table:
+        """The table of that name, such as ``jobs`` or ``attempts``."""
+        return self.tables[name]
+
+    @property
+    def jobs(self) -> Table:
+        """The table of jobs."""
+        return self.tables["jobs"]
+
+    @property
+    def attempts(self) -> Table:
+        """The table of attempts."""
+        return self.tables["attempts"]
+
+
+class Trace(Folder):
+    """A trace: what a cluster did, as tables.
+
+    Attributes
+    ----------
+    path : str
+        Its folder.
+    info : dict
+        What ``trace.json`` says: sources, rows, time span, what was left out.
+    """
+
+    def __init__(self, path: StrPath, said: str = "") -> None:
+        super().__init__(path)
+        self.info: dict[str, Any] = json.loads(_native.trace_info(self.path))
+        self._said = said
+
+    def __str__(self) -> str:
+        return self._said or repr(self)
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{count:,} {table}" for table, count in self.info["rows"].items() if count)
+        return f"Trace({self.path!r}: {rows})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(table)}</td><td style='text-align:right'>{count:,}</td></tr>"
+            for table, count in self.info["rows"].items()
+        )
+        return f"<p><b>Trace</b> {html.escape(self.path)}</p><table>{rows}</table>"
+
+
+class Run(Folder):
+    """A replay of a trace under a policy.
+
+    Attributes
+    ----------
+    path : str
+        Its folder.
+    info : dict
+        What ``run.json`` says: the policy, its parameters, the cluster, what decides the answer.
+    """
+
+    def __init__(self, path: StrPath, summary: Mapping[str, Any] | None = None) -> None:
+        super().__init__(path)
+        self.info: dict[str, Any] = json.loads(_native.run_info(self.path))
+        self.summary: dict[str, Any] = dict(summary or {})
+        """What ``replay`` printed of it; empty if it was opened from its folder."""
+
+    @property
+    def label(self) -> str:
+        """The policy with the parameters that were set."""
+        return str(self.info["label"])
+
+    @property
+    def params(self) -> dict[str, str]:
+        """All parameters of the policy with their values."""
+        return dict(self.info["params"])
+
+    def metrics(self, *names: str) -> dict[str, float | None]:
+        """Compute metrics of its jobs, such as ``"mean(completion)"``."""
+        values, _ = _native.metrics([self.path], list(names))
+        return dict(zip(names, values[0], strict=True))
+
+    def __repr__(self) -> str:
+        return f"Run({self.label!r}, {self.path!r})"
+
+
+class Replays(Result, Sequence[Run]):  # type: ignore[misc]
+    """The runs of a replay, one for each policy, in order. ``replays["fair"]`` is the run with that label."""
+
+    def __init__(self, rows: list[dict[str, Any]], said: str, runs: list[Run], keeper: object | None) -> None:
+        super().__init__(rows, said)
+        self.runs = runs
+        self._keeper = keeper
+
+    @overload  # type: ignore[override]
+    def __getitem__(self, key: int | str) -> Run: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Run]: ...
+    def __getitem__(self, key: int | str | slice) -> Run | list[Run]:
+        if isinstance(key, str):
+            for own in self.runs:
+                if own.label == key:
+                    return own
+            raise KeyError(f"expected one of {', '.join(own.label for own in self.runs)}, found `{key}`")
+        return self.runs[key]
+
+    def __iter__(self) -> Iterator[Run]:  # type: ignore[override]
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @property
+    def grade(self) -> str:
+        """How far the answer can be trusted: the worst grade of what decides it."""
+        return str(self.data[0]["grade"]) if self.data else "measured"
+
+    @property
+    def validity(self) -> list[dict[str, Any]]:
+        """What decides the answer, and whether it was observed."""
+        return list(self.data[0]["validity"]) if self.data else []
+
+    def chart(self, only: str = "cdf_jobs") -> str:
+        """Draw a chart of the runs as SVG; the names are those of ``report``'s ``only``."""
+        with tempfile.TemporaryDirectory(prefix="resched-") as folder:
+            options = {"out": os.path.join(folder, "report"), "format": "svg", "only": only}
+            run(words("report", [own.path for own in self.runs], options), progress=False)
+            return _first_svg(os.path.join(folder, "report"))
+
+    def _repr_html_(self) -> str:
+        shown = f"<pre>{html.escape(self._said)}</pre>"
+        return shown + (self.chart() if len(self.runs) <= _MOST_DRAWN else "")
+
+
+_MOST_DRAWN = 8
+
+
+def _first_svg(folder: str) -> str:
+    for at, _, names in sorted(os.walk(folder)):
+        for name in sorted(names):
+            if name.endswith(".svg"):
+                with open(os.path.join(at, name), encoding="utf-8") as file:
+                    return file.read()
+    return ""
+
+
+class Report(Folder):
+    """A report: charts, a page and tables in a folder."""
+
+    def __init__(self, path: StrPath, said: str) -> None:
+        super().__init__(path)
+        self._said = said
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the report, by their paths."""
+        found = [os.path.join(at, name) for at, _, names in os.walk(self.path) for name in names]
+        return sorted(found)
+
+    def __str__(self) -> str:
+        return self._said
+
+    def __repr__(self) -> str:
+        return self._said.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._said)}</pre>"
+
+
+Source: TypeAlias = str | os.PathLike[str] | Trace | Run
+
+
+def _parsed(printed: str) -> Any:
+    """JSON: one value, or one on each line."""
+    try:
+        return json.loads(printed)
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in printed.splitlines()]
+
+
+def _normal(options: dict[str, Any]) -> dict[str, Any]:
+    """Iterables as lists, so that a generator is read once."""
+    return {
+        name: listed(value) if isinstance(value, Iterable) and not isinstance(value, (str, Policy, Trace, Run)) else value
+        for name, value in options.items()
+    }
+
+
+def made_result(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Result:
+    """Carry out a command and return what it found."""
+    printed, said = run(words(command, places, {**_normal(options), "json": True}), progress)
+    return Result(_parsed(printed), said)
+
+
+def made_trace(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Any:
+    """Carry out a command that writes a trace, and open that."""
+    asked = _normal(options)
+    if command == "anonymise":
+        printed, said = run(words(command, places, asked), progress)
+        return Trace(asked["out"], said or printed)
+    printed, said = run(words(command, places, {**asked, "json": True}), progress)
+    return Result(_parsed(printed), said) if asked.get("split") else Trace(asked["out"], said)
+
+
+def made_report(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Report:
+    """Carry out a command that writes a report."""
+    printed, _ = run(words(command, places, _normal(options)), progress)
+    return Report(options["out"], printed)
+
+
+def made_replays(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Replays:
+    """Replay, into a folder of its own if none is named."""
+    keeper = None
+    asked = _normal(options)
+    if asked["out"] is None:
+        keeper = tempfile.TemporaryDirectory(prefix="resched-")
+        asked["out"] = os.path.join(keeper.name, "runs")
+    printed, said = run(words(command, places, {**asked, "json": True}), progress)
+    rows = [json.loads(line) for line in printed.splitlines()]
+    # A folder may hold runs of earlier calls, too.
+    known = [Run(text(folder)) for folder in _native.runs_in(asked["out"])]
+    return Replays(rows, said, [_run_of(row, known) for row in rows], keeper)
+
+
+def _run_of(row: dict[str, Any], known: list[Run]) -> Run:
+    for own in known:
+        if (own.info["policy"], own.info["params"]) == (row["policy"], row["params"]):
+            own.summary = row
+            return own
+    raise LookupError(f"the run of {row['policy']} is not in its folder")

@@ -1,0 +1,501 @@
+//! A policy in Python for production traces.
+
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use resched_sim::batch::{AttemptId, Ended, Needs, Offer, Orders, Policy, Then, View};
+use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
+
+use super::arrays::Queue;
+use super::hooks::{Hooks, Method};
+use super::lent::Lent;
+use super::{kept_name, only_in, put};
+use crate::errors;
+
+/// What the policy was given: the ids that it may use, by their numbers.
+#[derive(Default)]
+struct Given {
+    jobs: Vec<Option<JobId>>,
+    tasks: Vec<Option<TaskId>>,
+    nodes: Vec<NodeId>,
+    runs: Vec<Option<AttemptId>>,
+    /// What the policy asked for and may not have.
+    violation: Option<String>,
+}
+
+/// The machines of a production trace in mid-replay, as a policy sees them: `view` in every method, and `offer` in `schedule`.
+#[pyclass(module = "resched._native", frozen)]
+pub(crate) struct BatchOffer {
+    view: Lent<View<'static>>,
+    offer: Lent<Offer<'static, 'static>>,
+    orders: Lent<Orders>,
+    given: Mutex<Given>,
+}
+
+/// How a run ended.
+#[pyclass(module = "resched._native", frozen, get_all)]
+pub(crate) struct RunEnded {
+    run: usize,
+    task: usize,
+    /// How many tries of the task there were before.
+    attempt: u32,
+    /// How many instances ran: 1, or those of a gang.
+    instances: u32,
+    /// The machine; `None` for a gang on several.
+    node: Option<usize>,
+    /// When it began to wait, was started and ended, ms.
+    queued: Ms,
+    start: Ms,
+    finish: Ms,
+    outcome: String,
+}
+
+impl RunEnded {
+    fn of(ended: &Ended) -> Self {
+        Self {
+            run: ended.run.index(),
+            task: ended.task.index(),
+            attempt: ended.attempt,
+            instances: ended.instances,
+            node: ended.node.map(NodeId::index),
+            queued: ended.queued,
+            start: ended.start,
+            finish: ended.finish,
+            outcome: ended.outcome.to_string(),
+        }
+    }
+}
+
+/// Resources for Python: thousandths of a core, or of the trace's unit, and bytes, or thousandths of the trace's unit.
+fn pair(resources: Resources) -> (u64, u64) {
+    (resources.cpu, resources.memory)
+}
+
+impl BatchOffer {
+    fn new() -> Self {
+        Self { view: Lent::default(), offer: Lent::default(), orders: Lent::default(), given: Mutex::default() }
+    }
+
+    fn given(&self) -> MutexGuard<'_, Given> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the world as it is now.
+    fn read<R>(&self, read: impl for<'a> FnOnce(View<'a>) -> R) -> PyResult<R> {
+        if self.offer.is_lent() { self.offer.with(|offer| read(offer.view())) } else { self.view.with(|view| read(*view)) }
+    }
+
+    /// The exception for what the engine does not allow. It ends the replay, also if the policy catches it.
+    fn refused(&self, py: Python<'_>, problem: String) -> PyErr {
+        let error = errors::error(py, "PolicyViolation", &problem);
+        self.given().violation.get_or_insert(problem);
+        error
+    }
+
+    fn unknown(&self, py: Python<'_>, what: &str, number: usize) -> PyErr {
+        self.refused(py, format!("names {what} {number}, which it was not given"))
+    }
+
+    fn job(&self, py: Python<'_>, number: usize) -> PyResult<JobId> {
+        let found = self.given().jobs.get(number).copied().flatten();
+        found.ok_or_else(|| self.unknown(py, "job", number))
+    }
+
+    fn task(&self, py: Python<'_>, number: usize) -> PyResult<TaskId> {
+        let found = self.given().tasks.get(number).copied().flatten();
+        found.ok_or_else(|| self.unknown(py, "task", number))
+    }
+
+    fn node(&self, py: Python<'_>, number: usize) -> PyResult<NodeId> {
+        if self.given().nodes.is_empty() {
+            let nodes = self.read(|view| view.nodes().map(|(node, _)| node).collect())?;
+            self.given().nodes = nodes;
+        }
+        let found = self.given().nodes.get(number).copied();
+        found.ok_or_else(|| self.unknown(py, "node", number))
+    }
+
+    /// Does what the engine may refuse.
+    fn allowed<R>(&self, py: Python<'_>, ask: impl FnOnce(&mut Offer<'_, '_>) -> Result<R, Violation>) -> PyResult<R> {
+        let done = self.offer.with(|offer| ask(offer)).map_err(|_| only_in("a start", "schedule"))?;
+        done.map_err(|violation| self.refused(py, violation.to_string()))
+    }
+}
+
+/// The methods that read something of the world, of a job, or of a task.
+macro_rules! readers {
+    (
+        world { $($(#[$wdoc:meta])* $world:ident -> $wtype:ty: $wread:expr;)* }
+        jobs { $($(#[$jdoc:meta])* $of_job:ident -> $jtype:ty: $jread:expr;)* }
+        tasks { $($(#[$tdoc:meta])* $of_task:ident -> $ttype:ty: $tread:expr;)* }
+    ) => {
+        #[pymethods]
+        impl BatchOffer {
+            $($(#[$wdoc])*
+            #[getter]
+            fn $world(&self) -> PyResult<$wtype> {
+                self.read($wread)
+            })*
+
+            $($(#[$jdoc])*
+            fn $of_job(&self, py: Python<'_>, job: usize) -> PyResult<$jtype> {
+                let job = self.job(py, job)?;
+                self.read(|view| ($jread)(view, job))
+            })*
+
+            $($(#[$tdoc])*
+            fn $of_task(&self, py: Python<'_>, task: usize) -> PyResult<$ttype> {
+                let task = self.task(py, task)?;
+                self.read(|view| ($tread)(view, task))
+            })*
+        }
+    };
+}
+
+readers! {
+    world {
+        /// The simulated clock, ms.
+        now -> Ms: |view| view.now();
+        /// Now on the clock of the trace, ms.
+        trace_time -> Ms: |view| view.trace_time();
+        /// The seed of all draws.
+        seed -> u64: |view| view.seed();
+        /// How many units of all tasks wait.
+        all_waiting -> u64: |view| view.all_waiting();
+        /// The free processor and memory of all machines.
+        free -> (u64, u64): |view| pair(view.free());
+        /// The processor and memory of all machines.
+        total -> (u64, u64): |view| pair(view.total());
+        /// Whether anybody wants to know why jobs are passed over.
+        wants_reasons -> bool: |view| view.wants_reasons();
+    }
+    jobs {
+        /// The id of a job in the trace.
+        job_id -> String: |view: View<'_>, job| view.job(job).id.to_owned();
+        /// Who submitted a job.
+        user -> String: |view: View<'_>, job| view.job(job).user.to_owned();
+        /// The queue that a job was submitted to.
+        queue -> String: |view: View<'_>, job| view.job(job).queue.to_owned();
+        /// The group of a job.
+        group -> String: |view: View<'_>, job| view.job(job).group.to_owned();
+        /// The priority of a job; higher is served first.
+        priority -> i64: |view: View<'_>, job| view.job(job).priority;
+        /// When a job was submitted, ms.
+        submit -> Ms: |view: View<'_>, job| view.job(job).submit;
+        /// The time that was requested for a job, ms.
+        requested_time -> Option<Ms>: |view: View<'_>, job| view.job(job).requested_time;
+    }
+    tasks {
+        /// The job of a task.
+        job_of -> usize: |view: View<'_>, task| view.task(task).job.index();
+        /// The processor and memory of a unit of a task: an instance, or a whole gang.
+        unit -> (u64, u64): |view: View<'_>, task| pair(view.task(task).unit());
+        /// How many units a task has.
+        units -> u32: |view: View<'_>, task| view.task(task).units();
+        /// Whether the instances of a task start together.
+        is_gang -> bool: |view: View<'_>, task| view.task(task).gang;
+        /// How many units of a task wait.
+        waiting -> u32: |view: View<'_>, task| view.waiting(task);
+        /// How many units of a task run.
+        running -> u32: |view: View<'_>, task| view.running(task);
+        /// The estimated longest run time of the next start of a task, ms.
+        estimate -> Ms: |view: View<'_>, task| view.estimate(task);
+        /// The machines that a task prefers.
+        preferred -> Vec<usize>: |view: View<'_>, task| view.preferred(task).iter().map(|node| node.index()).collect::<Vec<_>>();
+    }
+}
+
+#[pymethods]
+impl BatchOffer {
+    /// The view of the offer: the same object.
+    #[getter]
+    fn view(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    /// The numbers of all machines.
+    #[getter]
+    fn nodes(&self) -> PyResult<Vec<usize>> {
+        self.read(|view| view.nodes().map(|(node, _)| node.index()).collect())
+    }
+
+    /// The name of a machine.
+    fn node_name(&self, py: Python<'_>, node: usize) -> PyResult<String> {
+        let node = self.node(py, node)?;
+        self.read(|view| view.nodes().nth(node.index()).map(|(_, machine)| machine.name.clone()).unwrap_or_default())
+    }
+
+    /// What a machine offers, and how much of that is free: pairs of processor and memory.
+    fn offers(&self, py: Python<'_>, node: usize) -> PyResult<((u64, u64), (u64, u64))> {
+        let node = self.node(py, node)?;
+        self.read(|view| {
+            let (all, free) = view.offers(node);
+            (pair(all), pair(free))
+        })
+    }
+
+    /// Says why the job of a task is passed over, for `explain`; `other` is the job that it is about.
+    #[pyo3(signature = (task, reason, other = None))]
+    fn pass_over(&self, py: Python<'_>, task: usize, reason: &str, other: Option<usize>) -> PyResult<()> {
+        let (task, reason) = (self.task(py, task)?, super::reason(reason)?);
+        let other = other.map(|job| self.job(py, job)).transpose()?;
+        self.read(|view| view.pass_over(task, reason, other))
+    }
+
+    // What only an offer can.
+
+    /// Starts up to `most` units of a task, as far as there is room. Returns how many it started.
+    #[pyo3(signature = (task, most = None))]
+    fn start(&self, py: Python<'_>, task: usize, most: Option<u32>) -> PyResult<u32> {
+        let task = self.task(py, task)?;
+        self.allowed(py, |offer| offer.start(task, most.unwrap_or(u32::MAX)))
+    }
+
+    /// Starts a unit of a task on these machines: pairs of a machine and the number of instances there. Returns its run.
+    fn start_on(&self, py: Python<'_>, task: usize, places: Vec<(usize, u32)>) -> PyResult<usize> {
+        let task = self.task(py, task)?;
+        let places: Vec<(NodeId, u32)> = places
+            .into_iter()
+            .map(|(node, count)| Ok((self.node(py, node)?, count)))
+            .collect::<PyResult<_>>()?;
+        let run = self.allowed(py, |offer| offer.start_on(task, &places))?;
+        put(&mut self.given().runs, run.index(), run);
+        Ok(run.index())
+    }
+
+    /// The runs that the latest `start` started.
+    #[getter]
+    fn latest(&self) -> PyResult<Vec<usize>> {
+        let runs: Vec<AttemptId> =
+            self.offer.with(|offer| offer.latest().collect()).map_err(|_| only_in("latest", "schedule"))?;
+        let mut given = self.given();
+        runs.iter().for_each(|&run| put(&mut given.runs, run.index(), run));
+        Ok(runs.into_iter().map(AttemptId::index).collect())
+    }
+
+    /// Takes its machines from a run at once; its task waits `again`, or has ended for good.
+    #[pyo3(signature = (run, again = true))]
+    fn evict(&self, py: Python<'_>, run: usize, again: bool) -> PyResult<()> {
+        let known = self.given().runs.get(run).copied().flatten();
+        let run = known.ok_or_else(|| self.unknown(py, "run", run))?;
+        self.allowed(py, |offer| offer.evict(run, if again { Then::Again } else { Then::Gone }))
+    }
+
+    /// The free processor and memory of a machine.
+    fn free_of(&self, py: Python<'_>, node: usize) -> PyResult<(u64, u64)> {
+        let node = self.node(py, node)?;
+        self.read(|view| pair(view.offers(node).1))
+    }
+
+    // What only a tick can.
+
+    /// Reports a number about a job, or about all, to those who read the run. It changes nothing.
+    #[pyo3(signature = (name, value, job = None))]
+    fn report(&self, py: Python<'_>, name: &str, value: f64, job: Option<usize>) -> PyResult<()> {
+        let job = job.map(|job| self.job(py, job)).transpose()?;
+        let name = kept_name(name)?;
+        self.orders.with(|orders| orders.report(name, job, value)).map_err(|_| only_in("report", "tick"))
+    }
+}
+
+/// What decides: a method for each offer, or one that gets arrays.
+enum Decision {
+    Schedule(Method),
+    Decide(Method, Queue),
+}
+
+/// A policy in Python, as the engine knows it.
+pub(super) struct Shell {
+    hooks: Hooks,
+    world: Py<BatchOffer>,
+    decision: Decision,
+    job_submitted: Option<Method>,
+    job_finished: Option<Method>,
+    task_waits: Option<Method>,
+    task_finished: Option<Method>,
+    nodes_changed: Option<Method>,
+    tick: Option<Method>,
+    alarm: Option<Method>,
+    period: Option<Ms>,
+    phase: Ms,
+    draws: bool,
+}
+
+impl Shell {
+    /// Of an object, whose overridden methods stand in a dictionary.
+    pub(super) fn new(py: Python<'_>, object: &Bound<'_, PyAny>, methods: Py<PyDict>) -> PyResult<Self> {
+        let hooks = Hooks::new(methods);
+        let method = |name| hooks.method(py, name);
+        let decision = match (method("schedule")?, method("decide")?) {
+            (Some(schedule), None) => Decision::Schedule(schedule),
+            (None, Some(decide)) => Decision::Decide(decide, Queue::new(object)?),
+            _ => {
+                let problem = "expected either a method `schedule` or a method `decide`";
+                return Err(pyo3::exceptions::PyTypeError::new_err(problem));
+            }
+        };
+        Ok(Self {
+            world: Py::new(py, BatchOffer::new())?,
+            decision,
+            job_submitted: method("job_submitted")?,
+            job_finished: method("job_finished")?,
+            task_waits: method("task_waits")?,
+            task_finished: method("task_finished")?,
+            nodes_changed: method("nodes_changed")?,
+            tick: method("tick")?,
+            alarm: method("alarm")?,
+            period: object.getattr("period")?.extract()?,
+            phase: object.getattr("phase")?.extract()?,
+            draws: object.getattr("draws")?.extract()?,
+            hooks,
+        })
+    }
+
+    /// Calls a method while the engine lends a view, with the arguments that `args` makes for the object that holds it.
+    fn see<R>(
+        &self,
+        method: &Method,
+        mut view: View<'_>,
+        args: impl for<'py> FnOnce(Python<'py>, Bound<'py, BatchOffer>) -> PyResult<Bound<'py, PyTuple>>,
+        take: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<R>,
+    ) -> Option<R> {
+        let call = || self.hooks.call(method, |py| args(py, self.world.bind(py).clone()), take);
+        let result = self.world.get().view.during(NonNull::from(&mut view).cast(), call);
+        self.settle();
+        result
+    }
+
+    /// Calls a method that gets a number and a view, and whose result does not matter.
+    fn report(&self, method: Option<&Method>, number: usize, view: View<'_>) {
+        if let Some(method) = method {
+            self.see(method, view, |py, world| (number, world).into_pyobject(py), |_| Ok(()));
+        }
+    }
+
+    /// Takes over what the policy asked for and may not have.
+    fn settle(&self) {
+        if let Some(violation) = self.world.get().given().violation.take() {
+            self.hooks.failure.instead(violation);
+        }
+    }
+
+    /// Asks for starts by arrays, until the policy starts nothing or nothing more fits.
+    fn decide(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let Decision::Decide(method, queue) = &mut self.decision else { return Ok(()) };
+        while queue.anything_fits(offer) {
+            let rows = self.hooks.call(
+                method,
+                |py| queue.arguments(py, offer.view()),
+                Queue::chosen,
+            );
+            self.hooks.failure.check()?;
+            let before = offer.view().all_waiting();
+            queue.start(&rows.unwrap_or_default(), offer).map_err(Violation::new)?;
+            if offer.view().all_waiting() == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Policy for Shell {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        put(&mut self.world.get().given().jobs, job.index(), job);
+        self.report(self.job_submitted.as_ref(), job.index(), view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.report(self.job_finished.as_ref(), job.index(), view);
+    }
+
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        put(&mut self.world.get().given().tasks, task.index(), task);
+        if let Decision::Decide(_, queue) = &mut self.decision {
+            queue.add(task, view);
+        }
+        self.report(self.task_waits.as_ref(), task.index(), view);
+    }
+
+    fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
+        if let Some(method) = &self.task_finished {
+            let ended = RunEnded::of(ended);
+            self.see(method, view, |py, world| (ended, world).into_pyobject(py), |_| Ok(()));
+        }
+    }
+
+    fn nodes_changed(&mut self, view: View<'_>) {
+        if let Some(method) = &self.nodes_changed {
+            self.see(method, view, |py, world| (world,).into_pyobject(py), |_| Ok(()));
+        }
+    }
+
+    fn period(&self) -> Option<Ms> {
+        self.period
+    }
+
+    fn phase(&self) -> Ms {
+        self.phase
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        if let Some(method) = &self.tick {
+            self.world.get().orders.during(NonNull::from(orders), || {
+                self.see(method, view, |py, world| (world,).into_pyobject(py), |_| Ok(()))
+            });
+        }
+    }
+
+    fn alarm(&self) -> Option<Ms> {
+        let method = self.alarm.as_ref()?;
+        self.hooks.call(method, |py| Ok(PyTuple::empty(py)), |answer| answer.extract()).flatten()
+    }
+
+    fn draws(&self) -> bool {
+        self.draws
+    }
+
+    fn check(&mut self, view: View<'_>, over: bool) -> Result<(), Violation> {
+        self.hooks.failure.check()?;
+        if over && view.all_waiting() > 0 {
+            self.check_that_nothing_fits(view)?;
+        }
+        Ok(())
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        match &self.decision {
+            Decision::Decide(..) => self.decide(offer)?,
+            Decision::Schedule(method) => {
+                let call = || self.hooks.call(method, |py| (self.world.bind(py).clone(),).into_pyobject(py), |_| Ok(()));
+                self.world.get().offer.during(NonNull::from(offer).cast(), call);
+                self.settle();
+            }
+        }
+        self.hooks.failure.check()
+    }
+}
+
+impl Shell {
+    /// The replay is over though tasks wait: that is so if no machine is left that has room for them, and else the policy forgot them.
+    fn check_that_nothing_fits(&self, view: View<'_>) -> Result<(), Violation> {
+        let tasks: Vec<TaskId> = self.world.get().given().tasks.iter().copied().flatten().collect();
+        let waits = |task: &&TaskId| view.waiting(**task) > 0;
+        for &task in tasks.iter().filter(waits) {
+            let own = view.task(task);
+            let instance = own.demand;
+            let room: u64 = view.nodes().map(|(node, _)| view.offers(node).1.fits(instance)).sum();
+            let needed = if own.gang { u64::from(own.instances) } else { 1 };
+            if room >= needed && *view.needs(task) == Needs::default() {
+                let job = view.job(own.job).id;
+                return Err(Violation::new(format!(
+                    "starts nothing more, although {} units wait and there is room for job {job}",
+                    view.all_waiting()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
