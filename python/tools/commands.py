@@ -1,7 +1,7 @@
 """Makes ``resched/_commands.py`` from the commands of the command line, so that both have the same names, defaults and texts.
 
-    python tools/commands.py            # writes the file
-    python tools/commands.py --check    # fails if it would change
+python tools/commands.py            # writes the file
+python tools/commands.py --check    # fails if it would change
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ NO_ARGUMENTS = {
     "csv": "a function returns objects",
     "help": "Python has `help`",
     "version": "`resched.__version__`",
+}
+
+# Arguments that one function does not have, and why.
+NOT_HERE = {
+    ("ingest", "split"): "it makes several traces: use the command, and open each",
 }
 
 # Arguments whose defaults differ, and why.
@@ -89,7 +94,8 @@ def default(command: str, argument: dict[str, Any]) -> str | None:
     if not argument["default"]:
         return "None"
     (text,) = argument["default"]
-    return text if value_type(argument) in {"int", "str | float"} and re.fullmatch(r"-?\d+(\.\d+)?", text) else repr(text)
+    number = value_type(argument) in {"int", "str | float"} and re.fullmatch(r"-?\d+(\.\d+)?", text)
+    return text if number else json.dumps(text)
 
 
 def name_of(argument: dict[str, Any]) -> str:
@@ -106,10 +112,15 @@ def described(text: str) -> str:
     return text if text.endswith((".", ":")) else text + "."
 
 
+def is_here(command: str, argument: str) -> bool:
+    """Whether a function has an argument of its command."""
+    return argument not in NO_ARGUMENTS and (command, argument) not in NOT_HERE
+
+
 def function(command: dict[str, Any]) -> str:
     """The function of a command."""
     name = command["name"]
-    arguments = [own for own in command["arguments"] if own["id"] not in NO_ARGUMENTS]
+    arguments = [own for own in command["arguments"] if is_here(name, own["id"])]
     places = [own for own in arguments if own["option"] is None]
     options = [own for own in arguments if own["option"] is not None]
     # What must be given comes first, in the order of the help.
@@ -129,17 +140,20 @@ def function(command: dict[str, Any]) -> str:
     body = [f'"""{summary}', "", "Parameters", "----------"]
     for own in [*places, *options]:
         given = default(name, own)
-        body.append(f"{name_of(own)} : {argument_type(own)}" + ("" if given in {None, 'None'} else f", default {given}"))
+        body.append(f"{name_of(own)} : {argument_type(own)}" + ("" if given in {None, "None"} else f", default {given}"))
         text = described(own["help"])
         if (name, own["id"]) in DEFAULTS:
             text += " " + DEFAULTS[name, own["id"]][1]
         body += textwrap.wrap(text, 96, initial_indent="    ", subsequent_indent="    ")
-    body += ["progress : bool or callable, default True", "    Whether to show bars, or what to call with ``(label, done, total)``."]
+    body += [
+        "progress : bool or callable, default True",
+        "    Whether to show bars, or what to call with ``(label, done, total)``.",
+    ]
     body += ["", "Returns", "-------", result, f"    {RETURNS[result]}", '"""']
     lines.append(textwrap.indent("\n".join(body), "    ") + "\n")
     given = ", ".join(f"{name_of(own)}={name_of(own)}" for own in options)
     positional = [name_of(own) if not own["many"] else f"*listed({name_of(own)})" for own in places]
-    lines.append(f"    return {BUILDERS[result]}({name!r}, [{', '.join(positional)}], dict({given}), progress)\n")
+    lines.append(f"    return {BUILDERS[result]}({json.dumps(name)}, [{', '.join(positional)}], dict({given}), progress)\n")
     return "".join(lines)
 
 

@@ -46,7 +46,7 @@ def text(value: Any) -> str:
         return value()._text()
     path = getattr(value, "path", None)
     if path is not None and not isinstance(value, os.PathLike):
-        return os.fspath(path)
+        return str(os.fspath(path))
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
@@ -54,7 +54,7 @@ def run(args: list[str], progress: bool | Progress = True) -> tuple[str, str]:
     """Carry out a command. Return what it printed, and what people would read in place of JSON. Its messages become warnings of :class:`ReschedWarning`."""
     _program.announce()
     shown = _Bars() if progress is True else None
-    report = shown.report if shown else (progress or None)
+    report = shown.report if shown else (None if isinstance(progress, bool) else progress)
     try:
         printed, said, messages = _native.call(args, report)
     finally:

@@ -47,18 +47,17 @@ def ingest(
     *,
     out: StrPath,
     force: bool = False,
-    split: bool = False,
     merge: bool = False,
-    format: str = 'auto',
-    timezone: str = 'UTC',
+    format: str = "auto",
+    timezone: str = "UTC",
     counters: bool = False,
     tasks: StrPath | None = None,
     seed: int = 1,
     threads: int | None = None,
-    engine: str = 'local',
+    engine: str = "local",
     scheduler: str | None = None,
     workers: int | None = None,
-    python: StrPath = 'python3',
+    python: StrPath = "python3",
     retries: int = 3,
     program: StrPath | None = None,
     progress: bool | Progress = True,
@@ -75,15 +74,12 @@ def ingest(
     force : bool, default False
         Replace what stands in the place of the result even if it is not as resched wrote it, and
         name it. Without this option, the command refuses. All other files stay.
-    split : bool, default False
-        Write a trace for each cluster whose files are found, to a folder of its own in TRACE.
-        Histories are read twice to distinguish clusters.
     merge : bool, default False
         Take the jobs of a folder for those of one cluster, although they ran on no common machine
         or under two masters at once.
-    format : str, default 'auto'
+    format : str, default "auto"
         The format of all files. ``auto`` detects it from each file's content.
-    timezone : str, default 'UTC'
+    timezone : str, default "UTC"
         The zone of times without one, as ``sacct`` prints them: ``UTC``, a distance such as
         ``+02:00``, or a place such as ``Europe/Berlin``.
     counters : bool, default False
@@ -95,14 +91,14 @@ def ingest(
         The random seed for making tasks.
     threads : int
         Number of threads that read tables. Each needs about 100 MB of memory.
-    engine : str, default 'local'
+    engine : str, default "local"
         Where to read the Google and Alibaba tables.
     scheduler : str
         The address of a scheduler, for example tcp://host:8786. Without it, a cluster is started on
         this machine.
     workers : int
         The number of tasks that run at once in a cluster on this machine.
-    python : StrPath, default 'python3'
+    python : StrPath, default "python3"
         A Python with the package ``distributed``.
     retries : int, default 3
         How often to repeat a task if its worker is lost.
@@ -116,7 +112,7 @@ def ingest(
     Trace
         The trace in ``out``.
     """
-    return made_trace('ingest', [*listed(paths)], dict(out=out, force=force, split=split, merge=merge, format=format, timezone=timezone, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
+    return made_trace("ingest", [*listed(paths)], dict(out=out, force=force, merge=merge, format=format, timezone=timezone, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
 
 
 def inspect(
@@ -141,7 +137,7 @@ def inspect(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('inspect', [trace], dict(all_sources=all_sources), progress)
+    return made_result("inspect", [trace], dict(all_sources=all_sources), progress)
 
 
 def replay(
@@ -155,9 +151,9 @@ def replay(
     cores: str | float | None = None,
     memory: str | float | None = None,
     assume: bool = False,
-    unfinished: str = 'drop',
+    unfinished: str = "drop",
     window: str | None = None,
-    timezone: str = 'UTC',
+    timezone: str = "UTC",
     validation: StrPath | None = None,
     seed: int = 1,
     from_: str | float | None = None,
@@ -171,7 +167,7 @@ def replay(
     check: bool = False,
     metric: str | Iterable[str] | None = None,
     by: str | Iterable[str] | None = None,
-    robust: str = 'quick',
+    robust: str = "quick",
     progress: bool | Progress = True,
 ) -> Replays:
     """Replay a trace under one or more policies.
@@ -207,7 +203,7 @@ def replay(
         Assume what neither the trace nor an option gives: Hadoop's default slots or containers,
         machines as large as the largest. Without this option you are asked for them, because they
         decide who waits.
-    unfinished : str, default 'drop'
+    unfinished : str, default "drop"
         What becomes of work that had not ended when the trace ended: ``drop`` lets it hold its
         place until then and leaves its jobs out of all metrics; ``cap`` counts it as done after the
         time that was seen of it; ``estimate`` draws the rest from the Kaplan–Meier estimate of its
@@ -217,7 +213,7 @@ def replay(
         22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
         first submission such as +1h, a date with or without a time and a zone such as
         2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
-    timezone : str, default 'UTC'
+    timezone : str, default "UTC"
         The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
     validation : StrPath
         The output of ``resched validate --json`` for this trace. Its error is then said beside
@@ -252,7 +248,7 @@ def replay(
     by : str | Iterable[str]
         Also show percentiles by group, the change of each group against the baseline, and the jobs
         that were slowed most: user, queue, priority, size or hour. Repeat the option for more.
-    robust : str, default 'quick'
+    robust : str, default "quick"
         How to test whether the answer keeps its sign under what the data leaves open, such as the
         cost of distance: ``full`` replays all jobs in every variant; ``quick`` does so on a part of
         a large trace; ``off`` leaves it out.
@@ -264,7 +260,7 @@ def replay(
     Replays
         The runs, one for each policy.
     """
-    return made_replays('replay', [trace], dict(policy=policy, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, from_=from_, to=to, out=out, force=force, threads=threads, decisions=decisions, baseline=baseline, resume=resume, check=check, metric=metric, by=by, robust=robust), progress)
+    return made_replays("replay", [trace], dict(policy=policy, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, from_=from_, to=to, out=out, force=force, threads=threads, decisions=decisions, baseline=baseline, resume=resume, check=check, metric=metric, by=by, robust=robust), progress)
 
 
 def report(
@@ -272,20 +268,20 @@ def report(
     *,
     out: StrPath,
     force: bool = False,
-    format: str = 'png,svg,html,notebook,tables',
+    format: str = "png,svg,html,notebook,tables",
     only: str | None = None,
     width: int = 480,
     font_size: int = 16,
     title: str | None = None,
     baseline: str | None = None,
     validation: StrPath | None = None,
-    matters: str | float = '5%',
+    matters: str | float = "5%",
     metric: str | Iterable[str] | None = None,
     window: str | None = None,
-    timezone: str = 'UTC',
+    timezone: str = "UTC",
     from_: str | float | None = None,
     to: str | float | None = None,
-    most_memory: str | float = '3GB',
+    most_memory: str | float = "3GB",
     progress: bool | Progress = True,
 ) -> Report:
     """Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
@@ -300,7 +296,7 @@ def report(
     force : bool, default False
         Replace what stands in the place of the result even if it is not as resched wrote it, and
         name it. Without this option, the command refuses. All other files stay.
-    format : str, default 'png,svg,html,notebook,tables'
+    format : str, default "png,svg,html,notebook,tables"
         The formats to write, separated by commas: png, svg, pdf, html, notebook, tables.
     only : str
         Draw only these charts, separated by commas, such as ``gantt,ratio``.
@@ -315,7 +311,7 @@ def report(
     validation : StrPath
         The output of ``resched validate --json`` for the trace: it names the scheduler whose replay
         stands beside what ran.
-    matters : str | float, default '5%'
+    matters : str | float, default "5%"
         The relative difference beyond which a difference matters in practice.
     metric : str | Iterable[str]
         A further metric: a name or an expression such as ``p95(completion) where queue = 'adhoc'``.
@@ -325,13 +321,13 @@ def report(
         22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
         first submission such as +1h, a date with or without a time and a zone such as
         2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
-    timezone : str, default 'UTC'
+    timezone : str, default "UTC"
         The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
     from_ : str | float
         Count only jobs that were submitted from then on: a time as for --window.
     to : str | float
         Count only jobs that were submitted before then: a time as for --window.
-    most_memory : str | float, default '3GB'
+    most_memory : str | float, default "3GB"
         The most memory that the tables of the runs may take, estimated from their rows.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
@@ -341,7 +337,7 @@ def report(
     Report
         The files of the report.
     """
-    return made_report('report', [*listed(runs)], dict(out=out, force=force, format=format, only=only, width=width, font_size=font_size, title=title, baseline=baseline, validation=validation, matters=matters, metric=metric, window=window, timezone=timezone, from_=from_, to=to, most_memory=most_memory), progress)
+    return made_report("report", [*listed(runs)], dict(out=out, force=force, format=format, only=only, width=width, font_size=font_size, title=title, baseline=baseline, validation=validation, matters=matters, metric=metric, window=window, timezone=timezone, from_=from_, to=to, most_memory=most_memory), progress)
 
 
 def explain(
@@ -352,7 +348,7 @@ def explain(
     queue: str | None = None,
     top: int | None = None,
     window: str | None = None,
-    timezone: str = 'UTC',
+    timezone: str = "UTC",
     from_: str | float | None = None,
     to: str | float | None = None,
     progress: bool | Progress = True,
@@ -376,7 +372,7 @@ def explain(
         22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
         first submission such as +1h, a date with or without a time and a zone such as
         2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
-    timezone : str, default 'UTC'
+    timezone : str, default "UTC"
         The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
     from_ : str | float
         Count only jobs that were submitted from then on: a time as for --window.
@@ -390,16 +386,16 @@ def explain(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('explain', [run], dict(job=job, user=user, queue=queue, top=top, window=window, timezone=timezone, from_=from_, to=to), progress)
+    return made_result("explain", [run], dict(job=job, user=user, queue=queue, top=top, window=window, timezone=timezone, from_=from_, to=to), progress)
 
 
 def diff(
     baseline: Source,
     run: Source,
     *,
-    matters: str | float = '5%',
+    matters: str | float = "5%",
     window: str | None = None,
-    timezone: str = 'UTC',
+    timezone: str = "UTC",
     from_: str | float | None = None,
     to: str | float | None = None,
     progress: bool | Progress = True,
@@ -413,7 +409,7 @@ def diff(
         seed.
     run : Source
         The run, or a folder with a run for each seed.
-    matters : str | float, default '5%'
+    matters : str | float, default "5%"
         The relative change from which on a job counts as slower or faster. It must also be longer
         than a second.
     window : str
@@ -421,7 +417,7 @@ def diff(
         22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
         first submission such as +1h, a date with or without a time and a zone such as
         2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
-    timezone : str, default 'UTC'
+    timezone : str, default "UTC"
         The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
     from_ : str | float
         Count only jobs that were submitted from then on: a time as for --window.
@@ -435,7 +431,7 @@ def diff(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('diff', [baseline, run], dict(matters=matters, window=window, timezone=timezone, from_=from_, to=to), progress)
+    return made_result("diff", [baseline, run], dict(matters=matters, window=window, timezone=timezone, from_=from_, to=to), progress)
 
 
 def validate(
@@ -449,9 +445,9 @@ def validate(
     cores: str | float | None = None,
     memory: str | float | None = None,
     assume: bool = False,
-    unfinished: str = 'drop',
+    unfinished: str = "drop",
     window: str | None = None,
-    timezone: str = 'UTC',
+    timezone: str = "UTC",
     validation: StrPath | None = None,
     seed: int = 1,
     against: Source | Iterable[Source] | None = None,
@@ -492,7 +488,7 @@ def validate(
         Assume what neither the trace nor an option gives: Hadoop's default slots or containers,
         machines as large as the largest. Without this option you are asked for them, because they
         decide who waits.
-    unfinished : str, default 'drop'
+    unfinished : str, default "drop"
         What becomes of work that had not ended when the trace ended: ``drop`` lets it hold its
         place until then and leaves its jobs out of all metrics; ``cap`` counts it as done after the
         time that was seen of it; ``estimate`` draws the rest from the Kaplan–Meier estimate of its
@@ -502,7 +498,7 @@ def validate(
         22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
         first submission such as +1h, a date with or without a time and a zone such as
         2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
-    timezone : str, default 'UTC'
+    timezone : str, default "UTC"
         The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
     validation : StrPath
         The output of ``resched validate --json`` for this trace. Its error is then said beside
@@ -529,7 +525,7 @@ def validate(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('validate', [trace], dict(policy=policy, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, against=against, skip=skip, seeds=seeds, threads=threads), progress)
+    return made_result("validate", [trace], dict(policy=policy, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, against=against, skip=skip, seeds=seeds, threads=threads), progress)
 
 
 def calibrate(
@@ -563,7 +559,7 @@ def calibrate(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('calibrate', [trace], dict(out=out, force=force, site_conf=site_conf), progress)
+    return made_result("calibrate", [trace], dict(out=out, force=force, site_conf=site_conf), progress)
 
 
 def reproduce(
@@ -603,7 +599,7 @@ def reproduce(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('reproduce', [*listed(experiments)], dict(out=out, force=force, seeds=seeds, threads=threads, list=list), progress)
+    return made_result("reproduce", [*listed(experiments)], dict(out=out, force=force, seeds=seeds, threads=threads, list=list), progress)
 
 
 def sweep(
@@ -614,14 +610,14 @@ def sweep(
     site_conf: StrPath | None = None,
     most_cells: int | None = None,
     results: str | None = None,
-    engine: str = 'local',
+    engine: str = "local",
     threads: int | None = None,
     dry_run: bool = False,
     precision: str | float | None = None,
     most_seeds: int = 200,
     scheduler: str | None = None,
     workers: int | None = None,
-    python: StrPath = 'python3',
+    python: StrPath = "python3",
     retries: int = 3,
     chunk: int | None = None,
     submit: bool = False,
@@ -646,7 +642,7 @@ def sweep(
     results : str
         The place for the results of cells, instead of the sweep's folder. It is a folder that all
         workers see, or an object store (s3://bucket/prefix). Credentials come from the environment.
-    engine : str, default 'local'
+    engine : str, default "local"
         Where to replay the cells.
     threads : int
         The largest number of replays that run at once.
@@ -662,7 +658,7 @@ def sweep(
         this machine.
     workers : int
         The number of tasks that run at once in a cluster on this machine.
-    python : StrPath, default 'python3'
+    python : StrPath, default "python3"
         A Python with the package ``distributed``.
     retries : int, default 3
         How often to repeat a task if its worker is lost.
@@ -680,7 +676,7 @@ def sweep(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('sweep', [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, results=results, engine=engine, threads=threads, dry_run=dry_run, precision=precision, most_seeds=most_seeds, scheduler=scheduler, workers=workers, python=python, retries=retries, chunk=chunk, submit=submit, program=program), progress)
+    return made_result("sweep", [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, results=results, engine=engine, threads=threads, dry_run=dry_run, precision=precision, most_seeds=most_seeds, scheduler=scheduler, workers=workers, python=python, retries=retries, chunk=chunk, submit=submit, program=program), progress)
 
 
 def tune(
@@ -718,7 +714,7 @@ def tune(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('tune', [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, threads=threads), progress)
+    return made_result("tune", [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, threads=threads), progress)
 
 
 def size(
@@ -728,13 +724,13 @@ def size(
     metric: str,
     below: str | float | None = None,
     above: str | float | None = None,
-    vary: str = 'nodes',
+    vary: str = "nodes",
     from_: int = 1,
     to: int | None = None,
     seeds: int = 3,
     out: StrPath | None = None,
     force: bool = False,
-    robust: str = 'quick',
+    robust: str = "quick",
     cluster: StrPath | None = None,
     site_conf: StrPath | None = None,
     nodes: int | None = None,
@@ -742,9 +738,9 @@ def size(
     cores: str | float | None = None,
     memory: str | float | None = None,
     assume: bool = False,
-    unfinished: str = 'drop',
+    unfinished: str = "drop",
     window: str | None = None,
-    timezone: str = 'UTC',
+    timezone: str = "UTC",
     validation: StrPath | None = None,
     seed: int = 1,
     threads: int | None = None,
@@ -765,7 +761,7 @@ def size(
         The most that the metric may be, for example 30s, 5min or 0.9.
     above : str | float
         The least that the metric must be, for example 90%.
-    vary : str, default 'nodes'
+    vary : str, default "nodes"
         What varies.
     from_ : int, default 1
         The smallest size to try.
@@ -780,7 +776,7 @@ def size(
     force : bool, default False
         Replace what stands in the place of the result even if it is not as resched wrote it, and
         name it. Without this option, the command refuses. All other files stay.
-    robust : str, default 'quick'
+    robust : str, default "quick"
         How to test whether the answer holds under what the data leave open: ``full`` tries every
         variant, ``quick`` at most as many as the search made replays, ``off`` none.
     cluster : StrPath
@@ -806,7 +802,7 @@ def size(
         Assume what neither the trace nor an option gives: Hadoop's default slots or containers,
         machines as large as the largest. Without this option you are asked for them, because they
         decide who waits.
-    unfinished : str, default 'drop'
+    unfinished : str, default "drop"
         What becomes of work that had not ended when the trace ended: ``drop`` lets it hold its
         place until then and leaves its jobs out of all metrics; ``cap`` counts it as done after the
         time that was seen of it; ``estimate`` draws the rest from the Kaplan–Meier estimate of its
@@ -816,7 +812,7 @@ def size(
         22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
         first submission such as +1h, a date with or without a time and a zone such as
         2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
-    timezone : str, default 'UTC'
+    timezone : str, default "UTC"
         The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
     validation : StrPath
         The output of ``resched validate --json`` for this trace. Its error is then said beside
@@ -833,7 +829,7 @@ def size(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('size', [trace], dict(policy=policy, metric=metric, below=below, above=above, vary=vary, from_=from_, to=to, seeds=seeds, out=out, force=force, robust=robust, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, threads=threads), progress)
+    return made_result("size", [trace], dict(policy=policy, metric=metric, below=below, above=above, vary=vary, from_=from_, to=to, seeds=seeds, out=out, force=force, robust=robust, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, threads=threads), progress)
 
 
 def generate(
@@ -868,7 +864,7 @@ def generate(
     Trace
         The trace in ``out``.
     """
-    return made_trace('generate', [workload], dict(out=out, force=force, seed=seed, most_tasks=most_tasks), progress)
+    return made_trace("generate", [workload], dict(out=out, force=force, seed=seed, most_tasks=most_tasks), progress)
 
 
 def export(
@@ -900,7 +896,7 @@ def export(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('export', [source], dict(format=format, out=out, force=force), progress)
+    return made_result("export", [source], dict(format=format, out=out, force=force), progress)
 
 
 def anonymise(
@@ -934,7 +930,7 @@ def anonymise(
     Trace
         The trace in ``out``.
     """
-    return made_trace('anonymise', [trace], dict(out=out, force=force, key=key), progress)
+    return made_trace("anonymise", [trace], dict(out=out, force=force, key=key), progress)
 
 
 def scale(
@@ -982,7 +978,7 @@ def scale(
     Trace
         The trace in ``out``.
     """
-    return made_trace('scale', [trace], dict(out=out, force=force, jobs=jobs, time=time, nodes=nodes, from_=from_, to=to, seed=seed), progress)
+    return made_trace("scale", [trace], dict(out=out, force=force, jobs=jobs, time=time, nodes=nodes, from_=from_, to=to, seed=seed), progress)
 
 
 def policies(
@@ -1004,7 +1000,7 @@ def policies(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('policies', [name], dict(), progress)
+    return made_result("policies", [name], dict(), progress)
 
 
 def verify(
@@ -1026,4 +1022,4 @@ def verify(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result('verify', [*listed(paths)], dict(), progress)
+    return made_result("verify", [*listed(paths)], dict(), progress)

@@ -151,9 +151,6 @@ def compare(
         raise RequestError(f"baseline: expected one of {', '.join(found.labels)}, found `{baseline}`")
     base = found.values[found.labels.index(baseline)] if baseline is not None else found.values[0]
     changes = [
-        [own / other - 1 if own is not None and other else None for own, other in zip(row, base, strict=True)]
-        for row in found.values
+        [own / other - 1 if own is not None and other else None for own, other in zip(row, base, strict=True)] for row in found.values
     ]
-    return Comparison(
-        found.labels, found.names, found.units, found.values, baseline or found.labels[0], changes
-    )
+    return Comparison(found.labels, found.names, found.units, found.values, baseline or found.labels[0], changes)

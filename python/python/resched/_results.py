@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import json
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
@@ -25,20 +27,31 @@ def listed(value: Any) -> list[Any]:
     return list(value)
 
 
-class Result(Mapping[str, Any]):
-    """What a command found.
-
-    It is a mapping with the content of the command's JSON, and ``str`` of it is what the command prints for people.
+class Said:
+    """What a command found. ``str`` of it is what the command prints for people.
 
     Attributes
     ----------
     data : object
-        The content of the JSON: an object, or a list of them.
+        The content of the command's JSON: an object, or a list of them.
     """
 
     def __init__(self, data: Any, said: str) -> None:
         self.data = data
         self._said = said
+
+    def __str__(self) -> str:
+        return self._said
+
+    def __repr__(self) -> str:
+        return self._said.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._said)}</pre>"
+
+
+class Result(Said, Mapping[str, Any]):
+    """What a command found: a mapping with the content of its JSON. If that is a list, it is in ``data``."""
 
     @property
     def _object(self) -> Mapping[str, Any]:
@@ -54,15 +67,6 @@ class Result(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._object)
-
-    def __str__(self) -> str:
-        return self._said
-
-    def __repr__(self) -> str:
-        return self._said.rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._said)}</pre>"
 
 
 class Folder:
@@ -136,8 +140,9 @@ class Run(Folder):
         What ``run.json`` says: the policy, its parameters, the cluster, what decides the answer.
     """
 
-    def __init__(self, path: StrPath, summary: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, path: StrPath, summary: Mapping[str, Any] | None = None, keeper: object | None = None) -> None:
         super().__init__(path)
+        self._keeper = keeper
         self.info: dict[str, Any] = json.loads(_native.run_info(self.path))
         self.summary: dict[str, Any] = dict(summary or {})
         """What ``replay`` printed of it; empty if it was opened from its folder."""
@@ -161,15 +166,14 @@ class Run(Folder):
         return f"Run({self.label!r}, {self.path!r})"
 
 
-class Replays(Result, Sequence[Run]):  # type: ignore[misc]
+class Replays(Said, Sequence[Run]):
     """The runs of a replay, one for each policy, in order. ``replays["fair"]`` is the run with that label."""
 
-    def __init__(self, rows: list[dict[str, Any]], said: str, runs: list[Run], keeper: object | None) -> None:
+    def __init__(self, rows: list[dict[str, Any]], said: str, runs: list[Run]) -> None:
         super().__init__(rows, said)
         self.runs = runs
-        self._keeper = keeper
 
-    @overload  # type: ignore[override]
+    @overload
     def __getitem__(self, key: int | str) -> Run: ...
     @overload
     def __getitem__(self, key: slice) -> list[Run]: ...
@@ -181,7 +185,7 @@ class Replays(Result, Sequence[Run]):  # type: ignore[misc]
             raise KeyError(f"expected one of {', '.join(own.label for own in self.runs)}, found `{key}`")
         return self.runs[key]
 
-    def __iter__(self) -> Iterator[Run]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Run]:
         return iter(self.runs)
 
     def __len__(self) -> int:
@@ -212,6 +216,14 @@ class Replays(Result, Sequence[Run]):  # type: ignore[misc]
 _MOST_DRAWN = 8
 
 
+class _Kept:
+    """A folder that goes when nothing needs it any more."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="resched-")
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
 def _first_svg(folder: str) -> str:
     for at, _, names in sorted(os.walk(folder)):
         for name in sorted(names):
@@ -221,27 +233,24 @@ def _first_svg(folder: str) -> str:
     return ""
 
 
-class Report(Folder):
-    """A report: charts, a page and tables in a folder."""
+class Report(Said):
+    """A report: charts, a page and tables in a folder.
+
+    Attributes
+    ----------
+    path : str
+        Its folder.
+    """
 
     def __init__(self, path: StrPath, said: str) -> None:
-        super().__init__(path)
-        self._said = said
+        super().__init__(None, said)
+        self.path = os.path.abspath(os.fspath(path))
 
     @property
     def files(self) -> list[str]:
         """The files of the report, by their paths."""
         found = [os.path.join(at, name) for at, _, names in os.walk(self.path) for name in names]
         return sorted(found)
-
-    def __str__(self) -> str:
-        return self._said
-
-    def __repr__(self) -> str:
-        return self._said.rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._said)}</pre>"
 
 
 Source: TypeAlias = str | os.PathLike[str] | Trace | Run
@@ -269,14 +278,14 @@ def made_result(command: str, places: list[Any], options: dict[str, Any], progre
     return Result(_parsed(printed), said)
 
 
-def made_trace(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Any:
+def made_trace(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Trace:
     """Carry out a command that writes a trace, and open that."""
     asked = _normal(options)
     if command == "anonymise":
         printed, said = run(words(command, places, asked), progress)
         return Trace(asked["out"], said or printed)
     printed, said = run(words(command, places, {**asked, "json": True}), progress)
-    return Result(_parsed(printed), said) if asked.get("split") else Trace(asked["out"], said)
+    return Trace(asked["out"], said)
 
 
 def made_report(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Report:
@@ -290,13 +299,13 @@ def made_replays(command: str, places: list[Any], options: dict[str, Any], progr
     keeper = None
     asked = _normal(options)
     if asked["out"] is None:
-        keeper = tempfile.TemporaryDirectory(prefix="resched-")
-        asked["out"] = os.path.join(keeper.name, "runs")
+        keeper = _Kept()
+        asked["out"] = os.path.join(keeper.path, "runs")
     printed, said = run(words(command, places, {**asked, "json": True}), progress)
     rows = [json.loads(line) for line in printed.splitlines()]
     # A folder may hold runs of earlier calls, too.
-    known = [Run(text(folder)) for folder in _native.runs_in(asked["out"])]
-    return Replays(rows, said, [_run_of(row, known) for row in rows], keeper)
+    known = [Run(text(folder), keeper=keeper) for folder in _native.runs_in(asked["out"])]
+    return Replays(rows, said, [_run_of(row, known) for row in rows])
 
 
 def _run_of(row: dict[str, Any], known: list[Run]) -> Run:

@@ -44,11 +44,13 @@ class Table:
 
     def to_polars(self) -> polars.DataFrame:
         """Make a data frame of polars. It shares the memory of the table."""
-        return _module("polars").DataFrame(self)
+        frame: polars.DataFrame = _module("polars").DataFrame(self)
+        return frame
 
     def to_arrow(self) -> pyarrow.Table:
         """Make a table of pyarrow. It shares the memory of the table."""
-        return _module("pyarrow").table(self)
+        table: pyarrow.Table = _module("pyarrow").table(self)
+        return table
 
     def to_pandas(self) -> pandas.DataFrame:
         """Make a data frame of pandas with Arrow's types, so that whole numbers with gaps stay whole numbers."""
@@ -60,9 +62,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.column_names)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._raw.head(_SHOWN)
-        )
+        rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._raw.head(_SHOWN))
         more = len(self) - _SHOWN
         below = f"<p>{more:,} more rows</p>" if more > 0 else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"

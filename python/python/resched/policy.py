@@ -43,7 +43,8 @@ class Parameter(Generic[V]):
     def __get__(self, instance: object | None, owner: type) -> Parameter[V] | V:
         if instance is None:
             return self
-        return vars(instance).get(self.key, self.default)  # type: ignore[no-any-return]
+        value: Any = vars(instance).get(self.key, self.default)
+        return value  # type: ignore[no-any-return]
 
     def __set__(self, instance: object, value: V) -> None:
         vars(instance)[self.key] = value

@@ -1,0 +1,220 @@
+"""Four policies of the registry, written in Python. A test compares their runs with those of the originals byte for byte."""
+
+from __future__ import annotations
+
+import bisect
+import math
+
+from resched import BatchPolicy, Bool, Float, HadoopPolicy, Int
+
+KINDS = ("map", "reduce")
+URGENCY = {"VERY_HIGH": 0, "HIGH": 1, "NORMAL": 2, "LOW": 3, "VERY_LOW": 4}
+
+
+class Fifo(HadoopPolicy):
+    """Hadoop's FIFO scheduler, `JobQueueTaskScheduler` of MapReduce 1."""
+
+    pad_fraction = Float(0.01, low=0, high=1, meaning="share of the needed slots that is kept free")
+    min_cluster = Int(3, low=0, high=1_000_000, meaning="on a cluster of this many nodes or fewer, no slot is kept free")
+
+    def begin(self):
+        self.queue = []
+
+    def job_submitted(self, job, view):
+        bisect.insort(self.queue, (URGENCY[view.priority(job)], view.submit(job), job))
+
+    def job_finished(self, job, view):
+        self.queue = [entry for entry in self.queue if entry[2] != job]
+
+    def heartbeat(self, offer):
+        if offer.free("map") > 0:
+            self.launch_maps(offer)
+        if offer.free("reduce") > 0:
+            self.launch_reduce(offer)
+
+    def launch_maps(self, offer):
+        available = self.available("map", offer)
+        exceeded = available > 0 and self.padding_exceeded("map", offer)
+        for _ in range(available):
+            near = self.launch_one_map(offer)
+            if near is None:
+                return
+            if not near or exceeded:
+                return
+
+    def launch_one_map(self, offer):
+        for _, _, job in self.queue:
+            if offer.ready(job, "map") == 0:
+                continue
+            if offer.launch_map(job, "rack") is not None:
+                return True
+            if offer.launch_map(job, "off-rack") is not None:
+                return False
+        return None
+
+    def launch_reduce(self, offer):
+        if self.available("reduce", offer) == 0:
+            return
+        if self.padding_exceeded("reduce", offer):
+            for _, _, job in self.queue:
+                if offer.desired(job, "reduce") > 0:
+                    if not offer.launch_reduce(job):
+                        for _, _, other in self.queue:
+                            if other != job:
+                                offer.pass_over(other, "reduce", "reserve", job)
+                    return
+            return
+        for _, _, job in self.queue:
+            if offer.ready(job, "reduce") > 0 and offer.launch_reduce(job):
+                return
+
+    def available(self, kind, offer):
+        slots = offer.node_slots(offer.node, kind)
+        load = offer.all_remaining(kind) / max(offer.slots(kind), 1)
+        return max(0, int(min(math.ceil(load * slots), slots)) - offer.reported(kind))
+
+    def padding_exceeded(self, kind, offer):
+        needed = offer.desired_with_reduces(kind)
+        padding = 0
+        if offer.live_nodes > self.min_cluster:
+            padding = min(int(needed * self.pad_fraction), offer.node_slots(offer.node, kind))
+        return needed > 0 and offer.all_reported(kind) + padding >= offer.slots(kind)
+
+
+class NaiveFair(HadoopPolicy):
+    """Naive fair sharing: Algorithm 1 of the delay scheduling paper."""
+
+    def heartbeat(self, offer):
+        for kind in KINDS:
+            self.launch(offer, kind)
+
+    def launch(self, offer, kind):
+        while offer.free(kind) > 0 and offer.all_ready(kind) > 0:
+            for job in self.order(offer, kind):
+                if offer.ready(job, kind) > 0 and launched(offer, job, kind):
+                    break
+            else:
+                return
+
+    def order(self, offer, kind):
+        return sorted(offer.jobs, key=lambda job: offer.running(job, kind))
+
+
+def launched(offer, job, kind):
+    return offer.launch_map(job) is not None if kind == "map" else offer.launch_reduce(job)
+
+
+class Delay(NaiveFair):
+    """Fair sharing with delay scheduling, by skip count: Algorithm 2 of the delay scheduling paper."""
+
+    D = Int(24, low=0, high=1_000_000_000, unit="heartbeats", meaning="skips after which a job may launch elsewhere")
+
+    def begin(self):
+        self.skips = {}
+        self.counted = {}
+        self.heartbeats = 0
+
+    def heartbeat(self, offer):
+        self.heartbeats += 1
+        while offer.free("map") > 0 and offer.all_ready("map") > 0 and self.delayed_map(offer):
+            pass
+        self.launch(offer, "reduce")
+
+    def delayed_map(self, offer):
+        for job in self.order(offer, "map"):
+            if offer.ready(job, "map") == 0:
+                continue
+            anywhere = self.skips.get(job, 0) >= self.D or offer.has_unplaced_maps(job)
+            level = offer.launch_map(job, "any" if anywhere else "node")
+            if level == "node":
+                self.skips[job] = 0
+            if level is not None:
+                return True
+            if not anywhere and self.counted.get(job, 0) < self.heartbeats:
+                self.skips[job] = self.skips.get(job, 0) + 1
+                self.counted[job] = self.heartbeats
+        return False
+
+
+class Easy(BatchPolicy):
+    """EASY backfilling: later tasks start early if that does not delay the first waiting task."""
+
+    priority = Bool(False, meaning="tasks of jobs with a higher priority come first")
+    depth = Int(500, low=1, high=1_000_000_000, meaning="how many tasks behind the first are looked at")
+
+    def begin(self):
+        self.queue = []
+        self.ends = {}
+
+    def task_waits(self, task, view):
+        urgency = -view.priority(view.job_of(task)) if self.priority else 0
+        place = (urgency, task)
+        at = bisect.bisect_left(self.queue, place)
+        if at == len(self.queue) or self.queue[at] != place:
+            self.queue.insert(at, place)
+
+    def task_finished(self, ended, view):
+        self.ends.pop(ended.run, None)
+
+    def schedule(self, offer):
+        while self.queue:
+            task = self.queue[0][1]
+            while offer.waiting(task) > 0 and self.start(task, offer):
+                pass
+            if offer.waiting(task) > 0:
+                self.backfill(task, offer)
+                return
+            del self.queue[0]
+
+    def start(self, task, offer):
+        end = offer.now + offer.estimate(task)
+        if offer.start(task, 1) == 0:
+            return False
+        self.ends[offer.latest[0]] = (end, offer.unit(task))
+        return True
+
+    def backfill(self, first, offer):
+        shadow, extra = self.promise(first, offer)
+        done = []
+        for place in self.queue[1 : 1 + self.depth]:
+            task = place[1]
+            while offer.waiting(task) > 0:
+                end, unit = offer.now + offer.estimate(task), offer.unit(task)
+                if not (end <= shadow or holds(extra, unit)):
+                    offer.pass_over(task, "backfill", offer.job_of(first))
+                    break
+                if not self.start(task, offer):
+                    break
+                if end > shadow:
+                    extra = tuple(own - taken for own, taken in zip(extra, unit))
+            if offer.waiting(task) == 0:
+                done.append(place)
+        self.queue = [place for place in self.queue if place not in set(done)]
+
+    def promise(self, first, offer):
+        need, free, shadow = offer.unit(first), offer.free, None
+        ends = sorted((end, run, unit) for run, (end, unit) in self.ends.items())
+        for end, _, unit in ends:
+            end = max(end, offer.now + 1)
+            if shadow is not None and end > shadow:
+                break
+            free = tuple(own + given for own, given in zip(free, unit))
+            if holds(free, need):
+                shadow = end
+        if shadow is None:
+            return 2**62, (0, 0)
+        return shadow, tuple(own - taken for own, taken in zip(free, need))
+
+
+def holds(resources, demand):
+    return all(own >= asked for own, asked in zip(resources, demand))
+
+
+class ArrayFifo(BatchPolicy):
+    """First come, first served, on arrays."""
+
+    def decide(self, now, free, jobs):
+        import numpy
+
+        fits = numpy.cumsum(jobs.cpu * jobs.units) <= free[0]
+        return int(numpy.count_nonzero(fits)) or 1

@@ -1,0 +1,216 @@
+"""Policies that do what they may not get an error that names it, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import resched
+from resched import BatchPolicy, HadoopPolicy
+
+KEPT = []
+
+
+class LaunchesTwice(HadoopPolicy):
+    def heartbeat(self, offer):
+        for job in offer.jobs:
+            task = offer.find_map(job)
+            if task is not None and offer.free("map") > 1:
+                offer.launch(task)
+                offer.launch(task)
+
+
+class OverCapacity(HadoopPolicy):
+    def heartbeat(self, offer):
+        for job in offer.jobs:
+            while (task := offer.find_map(job)) is not None:
+                offer.launch(task)
+
+
+class SwallowsTheError(HadoopPolicy):
+    def heartbeat(self, offer):
+        try:
+            for job in offer.jobs:
+                while (task := offer.find_map(job)) is not None:
+                    offer.launch(task)
+        except resched.PolicyViolation:
+            pass
+
+
+class UnknownNode(HadoopPolicy):
+    def heartbeat(self, offer):
+        offer.room(10_000, "map")
+
+
+class FutureJob(HadoopPolicy):
+    def heartbeat(self, offer):
+        offer.submit(max(offer.jobs, default=0) + 1)
+
+
+class Raises(HadoopPolicy):
+    def job_submitted(self, job, view):
+        raise ZeroDivisionError(f"job {job}")
+
+    def heartbeat(self, offer):
+        pass
+
+
+class Sleeps(HadoopPolicy):
+    def heartbeat(self, offer):
+        pass
+
+
+class Writes(HadoopPolicy):
+    def heartbeat(self, offer):
+        offer.now = 0
+
+
+class Keeps(HadoopPolicy):
+    def job_submitted(self, job, view):
+        KEPT.append(view)
+
+    def heartbeat(self, offer):
+        for kind in ("map", "reduce"):
+            for job in offer.jobs:
+                if kind == "map":
+                    while offer.free(kind) and offer.launch_map(job):
+                        pass
+                else:
+                    while offer.free(kind) and offer.launch_reduce(job):
+                        pass
+
+
+class Exits(HadoopPolicy):
+    def heartbeat(self, offer):
+        raise SystemExit(3)
+
+
+class TooMuch(BatchPolicy):
+    def task_waits(self, task, view):
+        self.task = task
+
+    def schedule(self, offer):
+        while True:
+            offer.start_on(self.task, [(0, 1)])
+
+
+class StartsNothing(BatchPolicy):
+    def schedule(self, offer):
+        pass
+
+
+class DecidesNothing(BatchPolicy):
+    def decide(self, now, free, jobs):
+        return None
+
+
+class WrongRow(BatchPolicy):
+    def decide(self, now, free, jobs):
+        return [len(jobs)]
+
+
+class TwiceTheSame(BatchPolicy):
+    def decide(self, now, free, jobs):
+        return [0, 0]
+
+
+class NoAnswer(BatchPolicy):
+    def decide(self, now, free, jobs):
+        return "all"
+
+
+class WritesArrays(BatchPolicy):
+    def decide(self, now, free, jobs):
+        jobs.submit[0] = 0
+
+
+HADOOP = [
+    (LaunchesTwice, resched.PolicyViolation, "launches .*, but it does not wait"),
+    (OverCapacity, resched.PolicyViolation, "launches .*, but the node has no room for it"),
+    (SwallowsTheError, resched.PolicyViolation, "launches .*, but the node has no room for it"),
+    (UnknownNode, resched.PolicyViolation, "names node 10000, which it was not given"),
+    (FutureJob, resched.PolicyViolation, "names job [0-9]+, which it was not given"),
+    (Raises, resched.PolicyViolation, "ZeroDivisionError: job 0 in `job_submitted`"),
+    (Sleeps, resched.PolicyError, "nothing has started or ended since .*although [0-9]+ tasks wait"),
+    (Writes, resched.PolicyViolation, "AttributeError: .*now.*not writable"),
+]
+BATCH = [
+    (TooMuch, resched.PolicyViolation, "which does not wait|wrong number|another number|no room"),
+    (StartsNothing, resched.PolicyViolation, "starts nothing more, although [0-9]+ units wait"),
+    (DecidesNothing, resched.PolicyViolation, "starts nothing more, although [0-9]+ units wait"),
+    (WrongRow, resched.PolicyViolation, "answers with row [0-9]+, but there are"),
+    (TwiceTheSame, resched.PolicyViolation, "answers twice with row 0"),
+    (NoAnswer, resched.PolicyViolation, "expected None, a number of rows, or an array"),
+    (WritesArrays, resched.PolicyViolation, "read-only"),
+]
+
+
+def refused(trace, policy, error, text, folder):
+    with pytest.raises(error, match=text) as caught:
+        resched.replay(trace, policy=policy, out=folder / "R", robust="off")
+    assert type(caught.value) is error
+    assert policy.__name__ in str(caught.value)
+    assert caught.value.policy.endswith(policy.__name__)
+    assert caught.value.time_ms is not None
+    assert os.listdir(folder) == [], "something is left"
+    return caught.value
+
+
+@pytest.mark.parametrize(("policy", "error", "text"), HADOOP)
+def test_hadoop(history, tmp_path, policy, error, text):
+    refused(history, policy, error, text, tmp_path)
+
+
+@pytest.mark.parametrize(("policy", "error", "text"), BATCH)
+def test_batch(swf, tmp_path, policy, error, text):
+    refused(swf, policy, error, text, tmp_path)
+
+
+def test_the_exception_of_a_policy_is_the_cause(history, tmp_path):
+    caught = refused(history, Raises, resched.PolicyViolation, "ZeroDivisionError", tmp_path)
+    assert isinstance(caught.__cause__, ZeroDivisionError)
+    assert caught.__cause__.__traceback__.tb_frame.f_code.co_name == "job_submitted"
+
+
+def test_a_view_cannot_be_used_after_its_call(history):
+    KEPT.clear()
+    resched.replay(history, policy=Keeps, robust="off")
+    with pytest.raises(RuntimeError, match="used after its call"):
+        _ = KEPT[0].now
+
+
+def test_what_ends_a_program_passes_through(history, tmp_path):
+    with pytest.raises(SystemExit) as caught:
+        resched.replay(history, policy=Exits, out=tmp_path / "R", robust="off")
+    assert caught.value.code == 3
+
+
+def test_a_class_that_is_no_policy_is_refused(history, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("class Mine:\n    pass\n")
+    with pytest.raises(resched.RequestError, match="`Mine` is not a subclass of resched.HadoopPolicy"):
+        resched.replay(history, policy=f"{file}:Mine")
+    with pytest.raises(resched.RequestError, match="has no class `Other`"):
+        resched.replay(history, policy=f"{file}:Other")
+    with pytest.raises(resched.RequestError, match="there is no such file"):
+        resched.replay(history, policy=f"{tmp_path}/none.py:Mine")
+    file.write_text("class Mine(:\n")
+    with pytest.raises(resched.RequestError, match="SyntaxError"):
+        resched.replay(history, policy=f"{file}:Mine")
+
+
+def test_values_are_checked_as_those_of_the_registry(history, swf, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import resched\n"
+        "class Mine(resched.HadoopPolicy):\n"
+        "    D = resched.Int(3, low=0, high=9, meaning='heartbeats')\n"
+        "    def heartbeat(self, offer):\n"
+        "        pass\n"
+    )
+    with pytest.raises(resched.RequestError, match="D: expected 0..9, found `10`"):
+        resched.replay(history, policy=f"{file}:Mine:D=10")
+    with pytest.raises(resched.RequestError, match="has no parameter `d`.*did you mean `D`"):
+        resched.replay(history, policy=f"{file}:Mine:d=1")
+    with pytest.raises(resched.RequestError, match="schedules Hadoop's maps and reduces"):
+        resched.replay(swf, policy=f"{file}:Mine")

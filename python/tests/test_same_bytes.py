@@ -1,0 +1,54 @@
+"""The same policy in Rust and in Python makes the same tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import resched
+from conftest import POLICIES
+
+
+def tables(run):
+    """The bytes of each table of a run."""
+    return {path.relative_to(run.path): path.read_bytes() for path in sorted(Path(run.path).rglob("*.parquet"))}
+
+
+def assert_same(trace, theirs, ours, **options):
+    runs = resched.replay(trace, policy=[theirs, f"{POLICIES}:{ours}"], robust="off", decisions=True, **options)
+    first, second = map(tables, runs)
+    assert len(first) > 2
+    assert list(first) == list(second)
+    for name in first:
+        assert first[name] == second[name], f"{name} of {ours} is not that of {theirs}"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("fifo", "Fifo"),
+        ("fifo:pad_fraction=0.2", "Fifo:pad_fraction=0.2"),
+        ("naive-fair", "NaiveFair"),
+        ("delay:D=12", "Delay:D=12"),
+        ("delay:D=0", "Delay:D=0"),
+        ("fifo+late", "Fifo+late"),
+    ],
+)
+@pytest.mark.parametrize("workload", ["traces/sample-history.toml", "traces/delay-locality.toml"])
+def test_hadoop(theirs, ours, workload):
+    assert_same(workload, theirs, ours)
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("easy", "Easy"), ("easy:priority=true", "Easy:priority=true")])
+def test_batch(swf, theirs, ours):
+    assert_same(swf, theirs, ours)
+
+
+def test_the_policies_differ(swf):
+    """The comparison above can fail."""
+    runs = resched.replay(swf, policy=["fifo", "easy"], robust="off")
+    assert tables(runs[0]) != tables(runs[1])
+
+
+def test_arrays(swf):
+    assert_same(swf, "fifo", "ArrayFifo")
