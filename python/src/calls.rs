@@ -18,7 +18,7 @@ use crate::errors;
 use crate::policy::interrupt_hooks;
 
 /// The time between two looks at signals and progress.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// How long a hook of a policy in Python may run on after the call was stopped, before it is interrupted itself.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The stack of the thread that works, bytes; as large as that of the command line.
@@ -126,7 +126,7 @@ fn beside<R: Send + 'static>(
 }
 
 /// Threads do not survive a fork, so a process that was forked off after they were started would wait for them forever.
-fn refuse_in_fork(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn refuse_in_fork(py: Python<'_>) -> PyResult<()> {
     let own = std::process::id();
     let mut process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     if *process.get_or_insert(own) == own {

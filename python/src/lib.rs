@@ -4,6 +4,7 @@ mod calls;
 mod errors;
 mod policy;
 mod results;
+mod stepper;
 mod table;
 mod tree;
 
@@ -30,5 +31,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<policy::Attempt>()?;
     module.add_class::<policy::AttemptEnded>()?;
     module.add_class::<policy::RunEnded>()?;
+    module.add_class::<stepper::Stepper>()?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
     python -c THIS_TEXT [--scheduler ADDRESS] [--workers N] [--retries N]
 
-The first line of standard input is JSON: {"program": path, "folder": where it runs, "tasks": [[argument, ...], ...],
+The first line of standard input is JSON: {"program": [path, ...], "folder": where it runs, "tasks": [[argument, ...], ...],
 "last": [argument, ...]}. All workers must see these paths. "last" stands at the end of every task. Standard input stays open as
 long as resched runs. When it ends, so does this program.
 
@@ -26,7 +26,7 @@ import threading
 def run(program, folder, args):
     # The task ends when its standard input ends, so it does not outlive its worker and run on beside its second try.
     with subprocess.Popen(
-        [program, *args], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        [*program, *args], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as task:
         told = task.stderr.read().decode(errors="replace").strip()
     if task.returncode != 0:

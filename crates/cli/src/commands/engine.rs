@@ -11,6 +11,7 @@ use resched_tables::store::write_file;
 use serde::Serialize;
 
 use crate::children::{Ended, Program};
+use crate::embedded;
 use crate::failure::Failure;
 use crate::output::{print, print_message};
 
@@ -52,10 +53,16 @@ pub(super) struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    fn path(&self) -> Result<PathBuf, Failure> {
-        self.program.clone().map_or_else(std::env::current_exe, Ok).map_err(|error| {
+    /// The program, and its first arguments if it is an interpreter.
+    fn words(&self) -> Result<Vec<String>, Failure> {
+        if let Some(program) = &self.program {
+            return Ok(vec![program.display().to_string()]);
+        }
+        let (program, first) = embedded::program().map_err(|error| {
             Failure::work(format!("cannot find the path of resched ({error}); name it with --program"))
-        })
+        })?;
+        let first = first.iter().map(|word| word.to_string_lossy().into_owned());
+        Ok([program.display().to_string()].into_iter().chain(first).collect())
     }
 }
 
@@ -77,7 +84,7 @@ pub(super) type Task = Vec<String>;
 /// The input of the driver of Dask, as one line of JSON.
 #[derive(Debug, Serialize)]
 struct Tasks<'a> {
-    program: &'a Path,
+    program: &'a [String],
     folder: &'a Path,
     /// What every task gets after its own arguments, so that it ends with its worker.
     last: [String; 1],
@@ -93,7 +100,8 @@ pub(super) fn dask(tasks: &[Task], args: &DaskArgs, program: &ProgramArgs) -> Re
         Failure::work(format!("cannot find the current folder ({error}); change to another folder"))
     })?;
     let last = [format!("--{}", crate::END_WITH_STDIN)];
-    let plan = Tasks { program: &program.path()?, folder: &folder, last, tasks };
+    let program = program.words()?;
+    let plan = Tasks { program: &program, folder: &folder, last, tasks };
     let mut plan = serde_json::to_vec(&plan).map_err(|error| Failure::work(error.to_string()))?;
     plan.push(b'\n');
     let python = args.python.display();
@@ -193,11 +201,12 @@ pub(super) fn slurm(
     if chunks.numbers.is_empty() {
         return print(format!("all cells are done; make the tables with {merge}\n"));
     }
+    let program = program.words()?;
     let values = [
         ("@TASKS@", chunks.ranges()),
         ("@THREADS@", threads.unwrap_or(Threads::ONE).to_string()),
         ("@CHUNK@", chunks.size.to_string()),
-        ("@RESCHED@", plain(&program.path()?.display().to_string())?),
+        ("@RESCHED@", program.iter().map(|word| plain(word)).collect::<Result<Vec<_>, _>>()?.join(" ")),
         ("@MANIFEST@", plain(&chunks.manifest.to_string())?),
         ("@LOGS@", plain(&sweep.join(SLURM_FOLDER).display().to_string())?),
         ("@SWEEP@", plain(&sweep.display().to_string())?),
