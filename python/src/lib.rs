@@ -2,6 +2,7 @@
 
 mod calls;
 mod errors;
+mod frames;
 mod policy;
 mod results;
 mod stepper;
@@ -18,6 +19,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calls::call, module)?)?;
     module.add_function(wrap_pyfunction!(calls::main, module)?)?;
     module.add_function(wrap_pyfunction!(calls::set_program, module)?)?;
+    module.add_function(wrap_pyfunction!(frames::from_frames, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(results::run_info, module)?)?;
     module.add_function(wrap_pyfunction!(results::runs_in, module)?)?;

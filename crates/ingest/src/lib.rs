@@ -8,6 +8,8 @@
 //!
 //! [`split`] makes several traces of a tree with the files of several clusters.
 //!
+//! [`ingest_given`] takes jobs that a program gives, such as data frames of Python.
+//!
 //! [`tables`] ingests the formats that spread a job over several tables.
 //!
 //! Everything streams. Only one job, the ids of the jobs so far, the machines, and the list of files are held.
@@ -24,6 +26,7 @@ mod far;
 mod fault;
 mod files;
 pub mod formats;
+mod given;
 mod groups;
 mod inputs;
 pub mod limits;
@@ -56,6 +59,7 @@ use resched_tables::store::{Manifest, Out, TraceWriter};
 pub(crate) use self::applications::{LONGEST_SETTING, MOST_APPLICATIONS, MOST_SETTINGS};
 pub(crate) use self::complete::{LONGEST_ID, LONGEST_TEXT};
 pub(crate) use self::far::{LONGEST_RUN, SLACK as FAR_SLACK};
+pub use self::given::{Given, ingest_given};
 pub use self::options::{MakeTasks, Options, TaskMaker};
 pub use self::progress::Progress;
 pub use self::split::{Part, split};

@@ -12,6 +12,7 @@ use super::backwards;
 use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs, Entered};
 use super::far::{self, Mended};
+use super::given::Given;
 use super::fault::{Fault, no_history};
 use super::groups::MOST_LISTED;
 use super::inputs::{InputFile, Inputs};
@@ -390,6 +391,29 @@ impl<'a> Session<'a> {
         self.ids.insert(id, (file, 1));
         self.skip("repeated-job-renamed", 1);
         true
+    }
+
+    /// Takes a job that a program gives.
+    pub(super) fn give_job(&mut self, record: JobRecord, format: &Format) -> Result<(), Error> {
+        self.job(record, format, &mut Vec::new())
+    }
+
+    /// Takes a machine that a program gives.
+    pub(super) fn give_node(&mut self, node: NodeRow) {
+        self.machines.report(node);
+    }
+
+    /// As [`Session::finish`], for jobs that a program gave.
+    pub(super) fn finish_given(mut self, given: Given) -> Result<Manifest, Error> {
+        if self.yielded == 0 {
+            return Err(Error::Request("jobs: expected a row or more, found none".to_owned()));
+        }
+        let Given { source, system, time_zero, made } = given;
+        self.sources.push(source);
+        self.systems.extend(system);
+        self.time_zero = Some((time_zero, PathBuf::new()));
+        made.into_iter().for_each(|(column, rule, rows)| self.note_made(column, rule, rows));
+        self.finish()
     }
 
     /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.

@@ -34,6 +34,7 @@ from ._commands import (
     validate,
     verify,
 )
+from ._frames import from_frames
 from ._native import __version__
 from ._open import compare, metrics, open
 from ._results import Replays, Report, Result, Run, Trace
@@ -82,6 +83,7 @@ __all__ = [
     "errors",
     "explain",
     "export",
+    "from_frames",
     "generate",
     "ingest",
     "inspect",

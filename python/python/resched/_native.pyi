@@ -16,6 +16,7 @@ __all__ = [
     "read",
     "tables",
     "commands",
+    "from_frames",
     "RawTable",
     "HadoopOffer",
     "BatchOffer",
@@ -31,6 +32,18 @@ def call(args: Sequence[str | PathLike[str]], progress: Callable[[str, int, int]
 def main(args: Sequence[str]) -> int: ...
 def set_program(words: Sequence[str]) -> None: ...
 def commands() -> str: ...
+def from_frames(
+    out: str | PathLike[str],
+    name: str,
+    system: str | None,
+    dated: bool,
+    force: bool,
+    jobs: object,
+    tasks: object | None,
+    attempts: object | None,
+    splits: object | None,
+    nodes: object | None,
+) -> str: ...
 def metrics(folders: Sequence[str | PathLike[str]], names: Sequence[str]) -> tuple[list[list[float | None]], list[str]]: ...
 def run_info(folder: str | PathLike[str]) -> str: ...
 def runs_in(folder: str | PathLike[str]) -> list[PathLike[str]]: ...
