@@ -47,7 +47,9 @@ def test_the_tables_of_a_trace_make_that_trace_again(history, swf, tmp_path):
 
 
 def test_instants_and_durations_are_milliseconds(tmp_path):
-    jobs = pandas.DataFrame({"job_id": ["a"], "submit": [pandas.Timestamp("2026-01-01T00:00:01Z")], "requested_time": [pandas.Timedelta("1min")]})
+    jobs = pandas.DataFrame(
+        {"job_id": ["a"], "submit": [pandas.Timestamp("2026-01-01T00:00:01Z")], "requested_time": [pandas.Timedelta("1min")]}
+    )
     attempts = polars.DataFrame({"job_id": ["a"], "task_id": ["a1"], "start": [1_767_225_602_000], "finish": [1_767_225_603_000]})
     trace = resched.from_frames(jobs, attempts=attempts, out=tmp_path / "T", dated=True)
     row = trace.jobs.to_polars().row(0, named=True)
@@ -62,7 +64,10 @@ WRONG = [
     ({"jobs": {"job_id": ["a", "a"], "submit": [0, 1]}}, "jobs: column `job_id`, row 1: expected an id of its own"),
     ({"jobs": {"job_id": ["a"], "submit": [0.5]}}, "jobs: column `submit`, row 0: expected a whole number, found 0.5"),
     ({"jobs": {"job_id": ["a"], "submit": ["now"]}}, "jobs: column `submit`, row 0: expected .*, found `now`"),
-    ({"jobs": {"job_id": ["a"], "submit": [0], "outcome": ["fine"]}}, "jobs: column `outcome`, row 0: expected one of SUCCESS, .*found `fine`"),
+    (
+        {"jobs": {"job_id": ["a"], "submit": [0], "outcome": ["fine"]}},
+        "jobs: column `outcome`, row 0: expected one of SUCCESS, .*found `fine`",
+    ),
     ({"tasks": {**TASKS, "job_id": ["a", "b", "d"]}}, "tasks: column `job_id`, row 2: expected a job of the table `jobs`, found `d`"),
     ({"attempts": {**ATTEMPTS, "task_id": ["a1", "b1", "x"]}}, "attempts: column `task_id`, row 2: expected a task of the table `tasks`"),
     ({"attempts": {**ATTEMPTS, "task_id": ["a1", "b1", "a1"]}}, "attempts: column `task_id`, row 2: expected a task of the job"),

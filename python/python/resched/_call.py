@@ -51,7 +51,10 @@ def text(value: Any) -> str:
 
 
 def run(args: list[str], progress: bool | Progress = True) -> tuple[str, str]:
-    """Carry out a command. Return what it printed, and what people would read in place of JSON. Its messages become warnings of :class:`ReschedWarning`."""
+    """Carry out a command. Return what it printed, and what people would read in place of JSON.
+
+    Its messages become warnings of :class:`ReschedWarning`.
+    """
     _program.announce()
     shown = _Bars() if progress is True else None
     report = shown.report if shown else (None if isinstance(progress, bool) else progress)

@@ -18,6 +18,9 @@ from .policy import Parameter, Policy
 _versions: dict[str, tuple[type[Policy], int]] = {}
 """The class that each name stands for, and how often that has changed: a cell of a notebook may define a class anew."""
 
+_named: dict[str, type[Policy]] = {}
+"""Classes that were given as such, by the texts that stand for them: they may be of no module that can be imported."""
+
 
 def entry(name: str) -> dict[str, Any]:
     """Describe the class that a name stands for."""
@@ -40,6 +43,8 @@ def entry(name: str) -> dict[str, Any]:
 
 def find(name: str) -> type[Policy]:
     """Find the class that ``file.py:Class`` or ``module:Class`` names."""
+    if name in _named:
+        return _named[name]
     place, _, wanted = name.partition(":")
     module = _file(place) if place.endswith(".py") else _module(place)
     cls = getattr(module, wanted, None)
@@ -120,10 +125,13 @@ def _code_of(cls: type) -> list[tuple[str, str]]:
 
 
 def name_of(cls: type[Policy]) -> str:
-    """The text by which a class is found again."""
+    """The text that stands for a class from now on, in this process."""
     module = sys.modules.get(cls.__module__)
     text = vars(module).get("__resched_text__") if module else None
-    return f"{text or cls.__module__}:{cls.__qualname__}"
+    name = f"{text or cls.__module__}:{cls.__name__}"
+    if text is None:
+        _named[name] = cls
+    return name
 
 
 def parameters(cls: type[Policy]) -> dict[str, Parameter[Any]]:

@@ -51,9 +51,7 @@ def trace_info(folder: str | PathLike[str]) -> str: ...
 def read(folder: str | PathLike[str], table: str) -> RawTable: ...
 def tables(folder: str | PathLike[str]) -> list[str]: ...
 
-Step = tuple[
-    bool, int, list[bytes], tuple[int, int, float, int], tuple[int, str] | None
-]
+Step = tuple[bool, int, list[bytes], tuple[int, int, float, int], tuple[int, str] | None]
 
 @final
 class Stepper:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import importlib
+import inspect
 import json
 import os
 import shutil
@@ -264,6 +266,13 @@ def _parsed(printed: str) -> Any:
         return [json.loads(line) for line in printed.splitlines()]
 
 
+def _asked(command: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that differ from their defaults: to name one that matters only beside another one would be an error."""
+    function = getattr(importlib.import_module("resched._commands"), command)
+    usual = inspect.signature(function).parameters
+    return {name: value for name, value in _normal(options).items() if name == "out" or value != usual[name].default}
+
+
 def _normal(options: dict[str, Any]) -> dict[str, Any]:
     """Iterables as lists, so that a generator is read once."""
     return {
@@ -274,13 +283,13 @@ def _normal(options: dict[str, Any]) -> dict[str, Any]:
 
 def made_result(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Result:
     """Carry out a command and return what it found."""
-    printed, said = run(words(command, places, {**_normal(options), "json": True}), progress)
+    printed, said = run(words(command, places, {**_asked(command, options), "json": True}), progress)
     return Result(_parsed(printed), said)
 
 
 def made_trace(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Trace:
     """Carry out a command that writes a trace, and open that."""
-    asked = _normal(options)
+    asked = _asked(command, options)
     if command == "anonymise":
         printed, said = run(words(command, places, asked), progress)
         return Trace(asked["out"], said or printed)
@@ -290,14 +299,14 @@ def made_trace(command: str, places: list[Any], options: dict[str, Any], progres
 
 def made_report(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Report:
     """Carry out a command that writes a report."""
-    printed, _ = run(words(command, places, _normal(options)), progress)
+    printed, _ = run(words(command, places, _asked(command, options)), progress)
     return Report(options["out"], printed)
 
 
 def made_replays(command: str, places: list[Any], options: dict[str, Any], progress: bool | Progress) -> Replays:
     """Replay, into a folder of its own if none is named."""
     keeper = None
-    asked = _normal(options)
+    asked = _asked(command, options)
     if asked["out"] is None:
         keeper = _Kept()
         asked["out"] = os.path.join(keeper.path, "runs")

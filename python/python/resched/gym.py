@@ -2,8 +2,8 @@
 
     env = resched.gym.SchedulingEnv("traces/sample-slurm/T", jobs=256, reward="mean_waiting", split="train")
 
-A step is a decision: start one of the first ``candidates`` waiting tasks, or wait. The sum of the rewards of an episode is minus the value of
-the metric that you choose, so a return needs no discount (γ = 1) to mean it.
+A step is a decision: start one of the first ``candidates`` waiting tasks, or wait. The sum of the rewards of an episode is minus the value
+of the metric that you choose, so a return needs no discount (γ = 1) to mean it.
 
 An observation has these arrays of ``float32`` from 0 to 1. Logarithms are shares of those of 30 days and a million units.
 
@@ -21,7 +21,7 @@ An observation has these arrays of ``float32`` from 0 to 1. Logarithms are share
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -77,7 +77,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         Whether an action that is not allowed is an error. Otherwise it waits, and ``info["masked"]`` is true.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata = {"render_modes": []}
 
     def __init__(
         self,
@@ -96,14 +96,14 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             raise ValueError(f"reward: expected one of {', '.join(REWARDS)}, found `{reward}`")
         if split not in SPLITS:
             raise ValueError(f"split: expected one of {', '.join(SPLITS)}, found `{split}`")
-        self._made = {"trace": text(trace), "jobs": jobs, "candidates": candidates, "reward": reward}
+        self._made: dict[str, Any] = {"trace": text(trace), "jobs": jobs, "candidates": candidates, "reward": reward}
         self._made |= {"reward_scale": reward_scale, "split": split, "seed": seed, "assume": assume, "strict": strict}
         self._stepper = _native.Stepper(text(trace), candidates, seed, assume)
         self.candidates, self.reward, self.reward_scale, self.strict = candidates, reward, reward_scale, strict
         self.first, self.last = _part(self._stepper.jobs, split, jobs)
         self.jobs = self.last - self.first if jobs is None else jobs
         self.action_space: spaces.Discrete = spaces.Discrete(candidates + 1)
-        self.observation_space: spaces.Dict = spaces.Dict(
+        self.observation_space = spaces.Dict(  # type: ignore[assignment]
             {
                 "jobs": spaces.Box(0.0, 1.0, (candidates, FEATURES), np.float32),
                 "cluster": spaces.Box(0.0, 1.0, (3,), np.float32),
@@ -165,7 +165,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         over, now, (jobs, cluster, backlog, mask), costs, end = step
         # Each step has arrays of its own, so that they can be kept.
         self._mask = np.frombuffer(mask, np.int8).copy()
-        observation = {
+        observation: Observation = {
             "jobs": np.frombuffer(jobs, np.float32).reshape(self.candidates, FEATURES).copy(),
             "cluster": np.frombuffer(cluster, np.float32).copy(),
             "backlog": np.frombuffer(backlog, np.float32).copy(),
@@ -207,7 +207,7 @@ class VectorSchedulingEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]
         As for :class:`SchedulingEnv`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
 
     def __init__(self, num_envs: int, trace: Source, **options: Any) -> None:
         self.envs = [SchedulingEnv(trace, **options) for _ in range(num_envs)]

@@ -3,6 +3,12 @@ from pathlib import Path
 
 import polars as pl
 
+try:
+    # The package checks each table against the list of its run, and shares its memory.
+    import resched
+except ModuleNotFoundError:
+    resched = None
+
 # The tables must be those of this report: jobs of different traces may have the same ids.
 report = json.loads(Path("report.json").read_text())
 found = sorted({run["trace"]["sha256"] for run in report["runs"] if run["trace"]})
@@ -16,6 +22,9 @@ counted = jobs.filter(pl.col("standing") == "counts").sort("submit", "job_id")
 
 def table(label, name, columns=None):
     """A table of a run, which is a file or, if it is large, a folder of files."""
+    if resched is not None:
+        found = resched.open(RUNS[label]).tables[name].to_polars()
+        return found if columns is None else found.select(columns)
     path = Path(RUNS[label]) / name
     return pl.read_parquet(path / "*.parquet" if path.is_dir() else path.with_name(f"{name}.parquet"), columns=columns)
 
