@@ -1,5 +1,8 @@
 //! Helpers of the tests on real files.
 
+pub(crate) mod history_writer;
+pub(crate) mod sample_run;
+
 use std::path::{Path, PathBuf};
 
 /// The folder of the real files: `traces` in `$RESCHED_SHARED`, by default `../shared` beside the workspace. If it is

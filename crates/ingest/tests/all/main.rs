@@ -1,0 +1,15 @@
+//! The readers and writers of traces as wholes. One binary for all, since each would link the library again.
+
+mod anonymise;
+mod event_tables;
+mod export;
+mod golden_counts;
+mod ingest;
+mod sacct;
+mod sample;
+mod scale;
+mod spark;
+#[path = "../support/mod.rs"]
+mod support;
+mod swim;
+mod written_history;

@@ -1,0 +1,295 @@
+//! Lists of jobs by `sacct` of a real Slurm, beside what it did.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use resched_ingest::export::export;
+use resched_ingest::{Options, ingest, ingest_into};
+use resched_tables::model::{JobRecord, Outcome};
+use resched_tables::sink::Collected;
+use resched_tables::store::Manifest;
+
+/// The folder with what a real Slurm did.
+fn truth() -> Option<PathBuf> {
+    let folder = crate::support::real_traces()?.parent().unwrap().join("truth/slurm");
+    folder.is_dir().then_some(folder)
+}
+
+const RUNS: [&str; 5] = ["fifo", "backfill", "easy", "nodes", "mixed"];
+
+fn unpacked(path: &Path) -> String {
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    text
+}
+
+fn read_in(path: &Path, timezone: &str) -> (Collected, Manifest) {
+    let mut found = Collected::default();
+    let options = Options { timezone: timezone.parse().unwrap(), ..Options::default() };
+    let manifest = ingest_into(&[path.to_path_buf()], &mut found, &options, &mut ()).unwrap();
+    (found, manifest)
+}
+
+fn read(path: &Path) -> Collected {
+    read_in(path, "UTC").0
+}
+
+/// Reads a text as a file of its own.
+fn read_text(text: &str) -> Collected {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jobs");
+    std::fs::write(&path, text).unwrap();
+    read(&path)
+}
+
+/// A row of `truth.csv.gz`, by column.
+type Row = BTreeMap<String, String>;
+
+/// The rows of each job, in the order of their submission.
+fn rows(run: &Path) -> BTreeMap<String, Vec<Row>> {
+    let text = unpacked(&run.join("truth.csv.gz"));
+    let mut lines = text.lines();
+    let names = cells(lines.next().unwrap());
+    let mut jobs: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    for line in lines {
+        let row: Row = names.iter().cloned().zip(cells(line)).collect();
+        jobs.entry(row["job"].clone()).or_default().push(row);
+    }
+    jobs.values_mut().for_each(|rows| rows.sort_by_key(|row| row["submit"].clone()));
+    jobs
+}
+
+/// The cells of a line, of which some are in quotes.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut is_quoted) = (vec![String::new()], false);
+    for letter in line.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            letter => cells.last_mut().unwrap().push(letter),
+        }
+    }
+    cells
+}
+
+fn seconds(row: &Row, column: &str) -> Option<i64> {
+    row[column].parse::<i64>().ok().map(|seconds| seconds * 1_000)
+}
+
+fn outcome(state: &str) -> Outcome {
+    match state.split(' ').next().unwrap() {
+        "COMPLETED" => Outcome::Success,
+        "FAILED" | "DEADLINE" => Outcome::Failed,
+        "CANCELLED" | "TIMEOUT" => Outcome::Killed,
+        "NODE_FAIL" => Outcome::Lost,
+        "PREEMPTED" | "REQUEUED" => Outcome::Evicted,
+        other => panic!("{other}"),
+    }
+}
+
+fn check(record: &JobRecord, rows: &[Row]) {
+    let JobRecord { job, tasks, .. } = record;
+    let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+    let id = &job.job_id;
+    assert_eq!(job.submit, seconds(first, "submit"), "{id}");
+    let eligible =
+        seconds(first, "eligible").filter(|_| first["eligible"] > first["submit"] && job.depends_on.is_empty());
+    assert_eq!(job.eligible, eligible, "{id}");
+    assert_eq!(job.launch, rows.iter().find_map(|row| seconds(row, "start")), "{id}");
+    assert_eq!(job.finish, seconds(last, "end"), "{id}");
+    assert_eq!(job.requested_containers.unwrap().to_string(), last["req_cpus"], "{id}");
+    assert_eq!(
+        job.requested_time.map_or(String::new(), |time| (time / 60_000).to_string()),
+        last["limit_minutes"].replace("UNLIMITED", ""),
+        "{id}"
+    );
+    assert_eq!(job.outcome, outcome(&last["state"]), "{id}");
+    let texts = [&job.user, &job.queue, &job.qos].map(|text| text.as_deref().unwrap_or_default());
+    assert_eq!(texts, ["user", "partition", "qos"].map(|column| last[column].as_str()), "{id}");
+    assert_eq!(job.priority_number.unwrap().to_string(), last["priority"], "{id}");
+    let ran: Vec<&Row> = rows.iter().filter(|row| seconds(row, "start").is_some()).collect();
+    let attempts = &tasks[0].attempts;
+    assert_eq!(attempts.len(), ran.len(), "{id}");
+    for (attempt, row) in attempts.iter().zip(ran) {
+        assert_eq!(attempt.start, seconds(row, "start"), "{id}");
+        let suspended: i64 = row["suspended"].rsplit(':').next().unwrap().parse().unwrap();
+        assert_eq!(attempt.finish, seconds(row, "end").map(|end| end - suspended * 1_000), "{id}");
+        assert_eq!(attempt.queued, seconds(row, "eligible"), "{id}");
+        assert_eq!(attempt.outcome, outcome(&row["state"]), "{id}");
+        assert_eq!(attempt.host.as_deref(), Some(row["nodelist"].as_str()).filter(|_| row["nodes"] == "1"), "{id}");
+    }
+    let task = &tasks[0].task;
+    let cpus = task.instances.unwrap() * task.cpu_request.unwrap() / 1_000;
+    assert_eq!(cpus.to_string(), last["cpus"], "{id}: what it held");
+}
+
+#[test]
+fn every_run_agrees_with_what_slurm_did_job_by_job() {
+    let Some(truth) = truth() else { return };
+    for run in RUNS {
+        let found = read(&truth.join(run).join("sacct-all.txt.gz"));
+        let rows = rows(&truth.join(run));
+        let mut unseen: BTreeSet<&String> = rows.keys().collect();
+        for record in &found.jobs {
+            match rows.get(&record.job.job_id) {
+                Some(rows) => check(record, rows),
+                // The truth lacks a job whose name holds the delimiter, and those before the workload.
+                None => {
+                    let name = record.job.name.as_deref().unwrap();
+                    assert!(run == "mixed" && ["odd | name ü", "t1", "t2"].contains(&name), "{run}: {name}");
+                }
+            }
+            unseen.remove(&record.job.job_id);
+        }
+        assert!(unseen.is_empty(), "{run}: {unseen:?}");
+        let cpus: BTreeSet<i64> = found.nodes.iter().map(|node| node.cpu.unwrap()).collect();
+        let nodes = if run == "mixed" { 6 } else { 8 };
+        assert_eq!((found.nodes.len(), cpus), (nodes, [16_000].into()), "{run}");
+    }
+}
+
+#[test]
+fn every_row_is_read_or_counted() {
+    let Some(truth) = truth() else { return };
+    for (file, counted) in [("sacct-all.txt.gz", 317), ("sacct-all-while-running.txt.gz", 0)] {
+        let path = truth.join("mixed").join(file);
+        let found = read(&path);
+        let lines = unpacked(&path).lines().count() as u64 - 1;
+        let attempts = |record: &JobRecord| record.tasks[0].attempts.len() as u64;
+        let rows: u64 = found
+            .jobs
+            .iter()
+            .map(|record| {
+                let waits_again = record.job.outcome == Outcome::Incomplete
+                    && record.tasks[0].attempts.last().is_some_and(|last| last.finish.is_some());
+                attempts(record).max(1) + u64::from(waits_again)
+            })
+            .sum();
+        let steps = found.skipped["step-of-a-job"];
+        assert_eq!(rows + steps, lines, "{file}: {:?}", found.skipped);
+        assert!(counted == 0 || counted == steps, "{steps}");
+    }
+}
+
+#[test]
+fn the_form_of_times_makes_no_difference() {
+    let Some(truth) = truth() else { return };
+    for run in RUNS {
+        let folder = truth.join(run);
+        let (utc, manifest) = read_in(&folder.join("sacct-all.txt.gz"), "UTC");
+        assert_eq!(manifest.parameters["timezone"], "UTC");
+        let (unix, manifest) = read_in(&folder.join("sacct-all-unix.txt.gz"), "Europe/Berlin");
+        assert!(!manifest.parameters.contains_key("timezone"));
+        let (york, manifest) = read_in(&folder.join("sacct-all-newyork.txt.gz"), "America/New_York");
+        assert_eq!(manifest.parameters["timezone"], "America/New_York");
+        assert_eq!(utc, unix, "{run}");
+        assert_eq!(utc, york, "{run}");
+    }
+}
+
+/// The fields of a list as text that a list as JSON has, too.
+const IN_JSON: [&str; 20] = [
+    "JobID",
+    "Account",
+    "Partition",
+    "QOS",
+    "JobName",
+    "Priority",
+    "Constraints",
+    "Submit",
+    "Eligible",
+    "Start",
+    "End",
+    "ElapsedRaw",
+    "Timelimit",
+    "State",
+    "ReqCPUS",
+    "AllocNodes",
+    "ReqTRES",
+    "AllocTRES",
+    "NodeList",
+    "Suspended",
+];
+
+#[test]
+fn json_gives_the_tables_of_the_same_fields_as_text() {
+    let Some(truth) = truth() else { return };
+    for run in RUNS {
+        let folder = truth.join(run);
+        // The line whose name holds the delimiter has no fields to select from.
+        let plain = |text: String| text.replace("odd | name", "odd / name").replace("a|b", "a/b");
+        let text = plain(unpacked(&folder.join("sacct-all-unix.txt.gz")));
+        let names: Vec<&str> = text.lines().next().unwrap().split('|').collect();
+        let kept: Vec<usize> = IN_JSON.iter().map(|name| names.iter().position(|own| own == name).unwrap()).collect();
+        let reduce = |line: &str| {
+            let fields: Vec<&str> = line.split('|').collect();
+            kept.iter().map(|&column| fields[column]).collect::<Vec<_>>().join("|") + "\n"
+        };
+        let text = read_text(&text.lines().map(reduce).collect::<String>());
+        let mut json = read_text(&plain(unpacked(&folder.join("sacct.json.gz"))));
+        // Only jobs with an association have their user in JSON.
+        json.jobs.iter_mut().for_each(|record| record.job.user = None);
+        for (text, json) in text.jobs.iter().zip(&json.jobs) {
+            assert_eq!(text, json, "{run}");
+        }
+        assert_eq!(text, json, "{run}");
+    }
+}
+
+#[test]
+fn a_list_for_people_is_refused_with_the_command_that_works() {
+    let Some(truth) = truth() else { return };
+    let path = truth.join("fifo/sacct-default.txt");
+    let error = ingest_into(&[path], &mut Collected::default(), &Options::default(), &mut ()).unwrap_err().to_string();
+    assert!(error.contains("columns of fixed width") && error.contains("sacct -a -P -D --format=ALL"), "{error}");
+    let found = read(&truth.join("fifo/sacct-X-parsable.txt.gz"));
+    assert_eq!(found.jobs.len(), 130, "`-p` ends lines with the delimiter");
+}
+
+#[test]
+fn what_was_asked_for_gives_the_shape() {
+    let Some(truth) = truth() else { return };
+    let shapes = |run: &str| -> BTreeMap<String, (i64, i64, Option<i64>, Option<bool>)> {
+        let found = read(&truth.join(run).join("sacct-all.txt.gz"));
+        let of = |record: &JobRecord| {
+            let task = &record.tasks[0].task;
+            let shape = (task.instances.unwrap(), task.cpu_request.unwrap() / 1_000, task.machines, task.exclusive);
+            (record.job.job_id.clone(), shape)
+        };
+        found.jobs.iter().map(of).collect()
+    };
+    let fifo = shapes("fifo");
+    assert_eq!(fifo["8"], (32, 1, None, None), "-n 32");
+    let nodes = shapes("nodes");
+    assert_eq!(nodes["1"], (1, 8, Some(1), None), "-N1 -n1 -c8");
+    assert_eq!(nodes["7"], (24, 1, None, None), "-n 24");
+    assert_eq!(nodes["40"], (4, 16, Some(4), Some(true)), "-N 4 --exclusive");
+    let mixed = shapes("mixed");
+    assert_eq!(mixed["135"], (4, 1, Some(1), None), "-N1 -n4");
+    assert_eq!(mixed["111"], (3, 8, Some(3), None), "-n 24 --gres=gpu:1 on three nodes");
+}
+
+/// Another program made a file in the Standard Workload Format of each run.
+#[test]
+fn a_list_goes_to_swf_as_another_program_writes_it() {
+    let Some(truth) = truth() else { return };
+    for run in RUNS {
+        let folder = tempfile::tempdir().unwrap();
+        let [trace, file] = ["trace", "log.swf"].map(|name| folder.path().join(name));
+        ingest(&[truth.join(run).join("sacct-all.txt.gz")], &trace, &Options::default(), &mut ()).unwrap();
+        export(&trace, "swf", &file).unwrap();
+        // Wait, run time, processors, and those that were asked for with the time. `mixed` was converted with other rules.
+        let jobs = |text: &str| -> Vec<Vec<String>> {
+            let lines = text.lines().filter(|line| !line.starts_with(';'));
+            lines.map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+        };
+        let theirs = jobs(&std::fs::read_to_string(truth.join(run).join("pool.swf")).unwrap());
+        let ours = jobs(&std::fs::read_to_string(&file).unwrap());
+        let of = |job: &Vec<String>| [2, 3, 4, 7, 8].map(|field| job[field].clone());
+        if run != "mixed" {
+            assert_eq!(ours.iter().map(of).collect::<Vec<_>>(), theirs.iter().map(of).collect::<Vec<_>>(), "{run}");
+        }
+    }
+}
