@@ -1,6 +1,9 @@
 //! Traces from data frames: any object with the Arrow PyCapsule interface becomes a table of a trace.
 
-#![allow(unsafe_code, reason = "a stream of Arrow comes as a pointer in a capsule; there is no other way to receive it")]
+#![allow(
+    unsafe_code,
+    reason = "a stream of Arrow comes as a pointer in a capsule; there is no other way to receive it"
+)]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,9 +22,7 @@ use pyo3::types::PyCapsule;
 use resched_ingest::{Given, ingest_given};
 use resched_policies::nearest;
 use resched_tables::Error;
-use resched_tables::model::{
-    AttemptRow, JobRecord, JobRow, MAPREDUCE, NodeRow, SplitRow, TaskRecord, TaskRow,
-};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, MAPREDUCE, NodeRow, SplitRow, TaskRecord, TaskRow};
 use resched_tables::reference::Column;
 use resched_tables::store::{Out, Rows, Source, System, TimeZero, columns::Row, sha256};
 
@@ -29,7 +30,8 @@ use crate::calls::long;
 use crate::errors;
 
 /// What a missing column of words stands for, and the rule that the manifest names for it.
-const DEFAULTS: [(&str, &str, &str); 2] = [("outcome", "SUCCESS", "missing-column"), ("kind", "other", "missing-column")];
+const DEFAULTS: [(&str, &str, &str); 2] =
+    [("outcome", "SUCCESS", "missing-column"), ("kind", "other", "missing-column")];
 
 /// The batches of a data frame.
 struct Frame {
@@ -141,16 +143,30 @@ impl Frames {
         for (row, mut job) in rows::<JobRow>(self.jobs, made)?.into_iter().enumerate() {
             job.framework.get_or_insert_with(|| framework.to_owned());
             if places.insert(job.job_id.clone(), records.len()).is_some() {
-                return Err(wrong(JobRow::TABLE, "job_id", row, "an id of its own", &format!("`{}` again", job.job_id)));
+                return Err(wrong(
+                    JobRow::TABLE,
+                    "job_id",
+                    row,
+                    "an id of its own",
+                    &format!("`{}` again", job.job_id),
+                ));
             }
             records.push(JobRecord { job, ..JobRecord::default() });
         }
         let mut of_tasks: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-        for (row, task) in self.tasks.map(|own| rows::<TaskRow>(own, made)).transpose()?.into_iter().flatten().enumerate() {
+        for (row, task) in
+            self.tasks.map(|own| rows::<TaskRow>(own, made)).transpose()?.into_iter().flatten().enumerate()
+        {
             let place = place_of(&places, TaskRow::TABLE, row, &task.job_id)?;
             let record = &mut records[place];
             if of_tasks.insert(task.task_id.clone(), (place, record.tasks.len())).is_some() {
-                return Err(wrong(TaskRow::TABLE, "task_id", row, "an id of its own", &format!("`{}` again", task.task_id)));
+                return Err(wrong(
+                    TaskRow::TABLE,
+                    "task_id",
+                    row,
+                    "an id of its own",
+                    &format!("`{}` again", task.task_id),
+                ));
             }
             record.tasks.push(TaskRecord { task, ..TaskRecord::default() });
         }
@@ -172,7 +188,8 @@ impl Frames {
                 // Without a table of tasks, the attempts say what tasks there are.
                 None => {
                     let (job_id, task_id) = (attempt.job_id.clone(), attempt.task_id.clone());
-                    let task = TaskRow { job_id, task_id, kind: attempt.kind, outcome: attempt.outcome, ..TaskRow::default() };
+                    let task =
+                        TaskRow { job_id, task_id, kind: attempt.kind, outcome: attempt.outcome, ..TaskRow::default() };
                     of_tasks.insert(attempt.task_id.clone(), (place, record.tasks.len()));
                     record.tasks.push(TaskRecord { task, ..TaskRecord::default() });
                     (place, record.tasks.len() - 1)
@@ -180,7 +197,9 @@ impl Frames {
             };
             record.tasks[task].attempts.push(attempt);
         }
-        for (row, split) in self.splits.map(|own| rows::<SplitRow>(own, made)).transpose()?.into_iter().flatten().enumerate() {
+        for (row, split) in
+            self.splits.map(|own| rows::<SplitRow>(own, made)).transpose()?.into_iter().flatten().enumerate()
+        {
             let Some(&(job, task)) = of_tasks.get(&split.task_id) else {
                 return Err(wrong(SplitRow::TABLE, "task_id", row, "a known task", &format!("`{}`", split.task_id)));
             };
@@ -192,7 +211,10 @@ impl Frames {
 }
 
 fn place_of(places: &BTreeMap<String, usize>, table: &str, row: usize, job: &str) -> Result<usize, Error> {
-    places.get(job).copied().ok_or_else(|| wrong(table, "job_id", row, "a job of the table `jobs`", &format!("`{job}`")))
+    places
+        .get(job)
+        .copied()
+        .ok_or_else(|| wrong(table, "job_id", row, "a job of the table `jobs`", &format!("`{job}`")))
 }
 
 fn wrong(table: &str, column: &str, row: usize, expected: &str, found: &str) -> Error {
@@ -224,7 +246,12 @@ fn rows<R: Row + 'static>(frame: Frame, made: &mut Made) -> Result<Vec<R>, Error
 }
 
 /// A batch with the columns of a table and their types. `before` is the number of rows before it.
-fn conformed<R: Row>(batch: &RecordBatch, wanted: &[Column], before: usize, made: &mut Made) -> Result<RecordBatch, Error> {
+fn conformed<R: Row>(
+    batch: &RecordBatch,
+    wanted: &[Column],
+    before: usize,
+    made: &mut Made,
+) -> Result<RecordBatch, Error> {
     let mut fields = Vec::new();
     let mut arrays: Vec<ArrayRef> = Vec::new();
     for (field, column) in R::schema().fields().iter().zip(wanted) {

@@ -31,17 +31,18 @@ pub(crate) fn runs_in(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<PathBuf>>
     resched_replay::runs_in(&folder).map_err(|error| errors::of_library(py, error.is_request(), &error))
 }
 
+/// A list for each run, with a value for each metric; `None` where it is not known.
+type Values = Vec<Vec<Option<f64>>>;
+
 /// Metrics of runs, on the jobs that count in all of them: a list for each run, `None` where a metric is not known. Then their units.
 #[pyfunction]
-pub(crate) fn metrics(
-    py: Python<'_>,
-    folders: Vec<PathBuf>,
-    names: Vec<String>,
-) -> PyResult<(Vec<Vec<Option<f64>>>, Vec<String>)> {
+pub(crate) fn metrics(py: Python<'_>, folders: Vec<PathBuf>, names: Vec<String>) -> PyResult<(Values, Vec<String>)> {
     let named = |name: &String| Metric::named(name);
-    let metrics: Vec<Metric> = names.iter().map(named).collect::<Result<_, _>>().map_err(|problem| {
-        errors::of_library(py, true, &format!("metric: {problem}"))
-    })?;
+    let metrics: Vec<Metric> = names
+        .iter()
+        .map(named)
+        .collect::<Result<_, _>>()
+        .map_err(|problem| errors::of_library(py, true, &format!("metric: {problem}")))?;
     let units = metrics.iter().map(|metric| metric.unit.to_string()).collect();
     let work = move || {
         let mut runs = folders.iter().map(|folder| Run::open(folder)).collect::<Result<Vec<_>, _>>()?;

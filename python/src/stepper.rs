@@ -101,13 +101,7 @@ pub(crate) struct Stepper {
 
 /// What Python gets of a step: whether the episode is over, the clock, the arrays as bytes of `float32`, the mask as bytes, the costs, and
 /// what is said at the end.
-type Step<'py> = (
-    bool,
-    Ms,
-    [Bound<'py, PyBytes>; 4],
-    (i64, i64, f64, i64),
-    Option<(u64, String)>,
-);
+type Step<'py> = (bool, Ms, [Bound<'py, PyBytes>; 4], (i64, i64, f64, i64), Option<(u64, String)>);
 
 #[pymethods]
 impl Stepper {
@@ -162,7 +156,9 @@ impl Stepper {
                 }
                 Ok(Err(error)) => Message::Failed(error.to_string()),
                 Err(payload) if payload.is::<Stopped>() => return,
-                Err(_) => Message::Failed("the replay broke off; this is a defect of resched, please report it".to_owned()),
+                Err(_) => {
+                    Message::Failed("the replay broke off; this is a defect of resched, please report it".to_owned())
+                }
             };
             // Nobody waits for it if the episode was dropped.
             drop(sender.send(message));
@@ -458,7 +454,7 @@ impl Policy for Player {
         self.nap = None;
         loop {
             let fits = |&task: &TaskId| offer.view().free().holds(offer.view().task(task).unit());
-            if !self.queue.iter().take(self.candidates).any(|task| fits(task)) {
+            if !self.queue.iter().take(self.candidates).any(fits) {
                 // There is nothing to decide.
                 return Ok(());
             }
@@ -468,7 +464,8 @@ impl Policy for Player {
                 // The episode was dropped.
                 std::panic::resume_unwind(Box::new(Stopped));
             };
-            let chosen = self.queue.iter().nth(action.min(self.candidates)).copied().filter(|_| action < self.candidates);
+            let chosen =
+                self.queue.iter().nth(action.min(self.candidates)).copied().filter(|_| action < self.candidates);
             let started = match chosen.filter(|task| fits(task)) {
                 Some(task) => self.start(task, offer)?,
                 None => false,

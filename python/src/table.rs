@@ -106,7 +106,11 @@ pub(crate) fn tables(py: Python<'_>, folder: PathBuf) -> PyResult<Vec<String>> {
 
 /// What the marker of a trace or of a run lists.
 fn inventory(folder: &Path) -> Result<Inventory, Error> {
-    if folder.join(run::MARKER).exists() { Ok(run::read(folder)?.files) } else { Ok(Trace::open(folder)?.manifest().files.clone()) }
+    if folder.join(run::MARKER).exists() {
+        Ok(run::read(folder)?.files)
+    } else {
+        Ok(Trace::open(folder)?.manifest().files.clone())
+    }
 }
 
 /// The tables that there are, by the types of their rows.

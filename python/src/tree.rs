@@ -14,8 +14,11 @@ pub(crate) fn commands(py: Python<'_>) -> PyResult<String> {
 
 fn command(command: &clap::Command) -> Value {
     let args: Vec<Value> = command.get_arguments().filter(|arg| !arg.is_hide_set()).map(argument).collect();
-    let below: Vec<Value> =
-        command.get_subcommands().filter(|own| !own.is_hide_set() && own.get_name() != "help").map(self::command).collect();
+    let below: Vec<Value> = command
+        .get_subcommands()
+        .filter(|own| !own.is_hide_set() && own.get_name() != "help")
+        .map(self::command)
+        .collect();
     json!({
         "name": command.get_name(),
         "about": command.get_about().map(ToString::to_string),

@@ -58,11 +58,8 @@ impl Host {
     pub fn progress(&self) -> Vec<Progress> {
         let mut bars = lock(&self.bars);
         bars.retain(|bar| !bar.is_finished());
-        let progress = |bar: &ProgressBar| Progress {
-            label: bar.prefix(),
-            done: bar.position(),
-            all: bar.length().unwrap_or(0),
-        };
+        let progress =
+            |bar: &ProgressBar| Progress { label: bar.prefix(), done: bar.position(), all: bar.length().unwrap_or(0) };
         bars.iter().map(progress).collect()
     }
 
@@ -105,17 +102,17 @@ pub fn call(args: &[OsString], call: &Call, host: &Host) -> Outcome {
         Ok(Cli { command: Command::Keep(_), .. }) => {
             Some((Kind::Request, "expected a command, found one that only resched itself uses".to_owned()))
         }
-        Ok(Cli { command: Command::Work(command), .. }) => {
-            command.run().err().filter(|failure| !failure.is_unread()).map(|failure| (failure.kind(), failure.to_string()))
-        }
+        Ok(Cli { command: Command::Work(command), .. }) => command
+            .run()
+            .err()
+            .filter(|failure| !failure.is_unread())
+            .map(|failure| (failure.kind(), failure.to_string())),
     };
     let failure = match catch_unwind(AssertUnwindSafe(|| within(Some(call.clone()), work))) {
         // What it started has ended, which the work may take for its own failure.
         Ok(Some(_)) if call.is_stopped() => Some((Kind::Interrupted, "interrupted".to_owned())),
         Ok(failure) => failure,
-        Err(payload) if payload.is::<Stopped>() => {
-            Some((Kind::Interrupted, "interrupted".to_owned()))
-        }
+        Err(payload) if payload.is::<Stopped>() => Some((Kind::Interrupted, "interrupted".to_owned())),
         Err(payload) => {
             let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
             let text = text.unwrap_or("it gave no reason");

@@ -98,7 +98,8 @@ pub fn set_loader(loader: Loader) {
 pub(crate) fn split(text: &str, is_ours: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
     let (place, rest) = text.split_once(':')?;
     let (class, pairs) = rest.split_once(':').unwrap_or((rest, ""));
-    let is_word = class.chars().all(|c| c.is_alphanumeric() || c == '_') && !class.starts_with(|c: char| c.is_numeric());
+    let is_word =
+        class.chars().all(|c| c.is_alphanumeric() || c == '_') && !class.starts_with(|c: char| c.is_numeric());
     let is_elsewhere = place.contains('.') || (LOADER.get().is_some() && !is_ours(place));
     (is_elsewhere && is_word && !class.is_empty()).then(|| (text.split_at(place.len() + 1 + class.len()).0, pairs))
 }

@@ -120,7 +120,7 @@ mod tests {
         stopped.stop();
         within(Some(other), checkpoint);
         checkpoint();
-        let ended = catch_unwind(|| within(Some(stopped), checkpoint)).unwrap_err();
+        let ended = catch_unwind(AssertUnwindSafe(|| within(Some(stopped), checkpoint))).unwrap_err();
         assert_eq!(ended.downcast_ref(), Some(&Stopped));
         assert!(Call::current().is_none(), "the call ends with its work");
     }

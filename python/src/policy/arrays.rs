@@ -13,8 +13,7 @@ use resched_sim::batch::{Offer, View};
 use resched_sim::{Resources, TaskId};
 
 /// The columns of the arrays, in the order of [`Row::cells`].
-pub(super) const COLUMNS: [&str; 9] =
-    ["job", "task", "submit", "units", "cpu", "memory", "estimate", "user", "queue"];
+pub(super) const COLUMNS: [&str; 9] = ["job", "task", "submit", "units", "cpu", "memory", "estimate", "user", "queue"];
 
 /// A waiting task.
 #[derive(Debug, Clone, Copy)]
@@ -259,7 +258,12 @@ impl Queue {
 
 /// Writes numbers into an array from a place on. Only those that changed are written: a copy of all of them takes 10 µs a call.
 #[allow(unsafe_code, reason = "the safe way writes the whole array, which takes as long as ten decisions of FIFO")]
-fn write(_py: Python<'_>, column: &PyBuffer<i64>, first: usize, numbers: impl ExactSizeIterator<Item = i64>) -> PyResult<()> {
+fn write(
+    _py: Python<'_>,
+    column: &PyBuffer<i64>,
+    first: usize,
+    numbers: impl ExactSizeIterator<Item = i64>,
+) -> PyResult<()> {
     let slice = column.as_slice_ptr().ok_or_else(|| PyTypeError::new_err("the arrays are not contiguous"))?;
     if first + numbers.len() > slice.len() {
         return Err(PyValueError::new_err("the arrays are shorter than twice the window"));

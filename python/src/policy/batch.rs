@@ -84,7 +84,11 @@ impl BatchOffer {
 
     /// Reads the world as it is now.
     fn read<R>(&self, read: impl for<'a> FnOnce(View<'a>) -> R) -> PyResult<R> {
-        if self.offer.is_lent() { self.offer.with(|offer| read(offer.view())) } else { self.view.with(|view| read(*view)) }
+        if self.offer.is_lent() {
+            self.offer.with(|offer| read(offer.view()))
+        } else {
+            self.view.with(|view| read(*view))
+        }
     }
 
     /// The exception for what the engine does not allow. It ends the replay, also if the policy catches it.
@@ -256,10 +260,8 @@ impl BatchOffer {
     /// Starts a unit of a task on these machines: pairs of a machine and the number of instances there. Returns its run.
     fn start_on(&self, py: Python<'_>, task: usize, places: Vec<(usize, u32)>) -> PyResult<usize> {
         let task = self.task(py, task)?;
-        let places: Vec<(NodeId, u32)> = places
-            .into_iter()
-            .map(|(node, count)| Ok((self.node(py, node)?, count)))
-            .collect::<PyResult<_>>()?;
+        let places: Vec<(NodeId, u32)> =
+            places.into_iter().map(|(node, count)| Ok((self.node(py, node)?, count))).collect::<PyResult<_>>()?;
         let run = self.allowed(py, |offer| offer.start_on(task, &places))?;
         put(&mut self.given().runs, run.index(), run);
         Ok(run.index())
@@ -385,11 +387,7 @@ impl Shell {
     fn decide(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Decision::Decide(method, queue) = &mut self.decision else { return Ok(()) };
         while queue.anything_fits(offer) {
-            let rows = self.hooks.call(
-                method,
-                |py| queue.arguments(py, offer.view()),
-                Queue::chosen,
-            );
+            let rows = self.hooks.call(method, |py| queue.arguments(py, offer.view()), Queue::chosen);
             self.hooks.failure.check()?;
             let before = offer.view().all_waiting();
             queue.start(&rows.unwrap_or_default(), offer).map_err(Violation::new)?;
@@ -469,7 +467,8 @@ impl Policy for Shell {
         match &self.decision {
             Decision::Decide(..) => self.decide(offer)?,
             Decision::Schedule(method) => {
-                let call = || self.hooks.call(method, |py| (self.world.bind(py).clone(),).into_pyobject(py), |_| Ok(()));
+                let call =
+                    || self.hooks.call(method, |py| (self.world.bind(py).clone(),).into_pyobject(py), |_| Ok(()));
                 self.world.get().offer.during(NonNull::from(offer).cast(), call);
                 self.settle();
             }

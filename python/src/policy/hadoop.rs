@@ -50,7 +50,11 @@ impl HadoopOffer {
 
     /// Reads the world as it is now.
     fn read<R>(&self, read: impl for<'a> FnOnce(View<'a>) -> R) -> PyResult<R> {
-        if self.offer.is_lent() { self.offer.with(|offer| read(offer.view())) } else { self.view.with(|view| read(*view)) }
+        if self.offer.is_lent() {
+            self.offer.with(|offer| read(offer.view()))
+        } else {
+            self.view.with(|view| read(*view))
+        }
     }
 
     /// The exception for what the engine does not allow. It ends the replay, also if the policy catches it.
@@ -356,7 +360,9 @@ impl HadoopOffer {
     fn progress(&self, py: Python<'_>, run: usize) -> PyResult<(f64, Ms)> {
         let id = self.run(py, run)?;
         let found = self.read(|view| view.attempt(id).map(|run| view.progress(&run)))?;
-        found.map(|at| (at.fraction, at.at)).ok_or_else(|| self.refused(py, format!("asks about run {run}, which is on no node")))
+        found
+            .map(|at| (at.fraction, at.at))
+            .ok_or_else(|| self.refused(py, format!("asks about run {run}, which is on no node")))
     }
 
     /// Whether the master has not given up a node.
@@ -501,7 +507,11 @@ impl HadoopOffer {
 impl HadoopOffer {
     /// Refuses what only YARN has.
     fn on_yarn(&self, py: Python<'_>) -> PyResult<()> {
-        if self.yarn { Ok(()) } else { Err(self.refused(py, "asks for containers, but its `system` is \"slots\"".to_owned())) }
+        if self.yarn {
+            Ok(())
+        } else {
+            Err(self.refused(py, "asks for containers, but its `system` is \"slots\"".to_owned()))
+        }
     }
 
     fn offered<R>(&self, use_it: impl FnOnce(&Offer<'_, '_>) -> R) -> PyResult<R> {
@@ -538,11 +548,17 @@ pub(super) struct Shell {
 
 impl Shell {
     /// Of an object, whose overridden methods stand in a dictionary.
-    pub(super) fn new(py: Python<'_>, object: &Bound<'_, PyAny>, methods: Py<PyDict>, system: System) -> PyResult<Self> {
+    pub(super) fn new(
+        py: Python<'_>,
+        object: &Bound<'_, PyAny>,
+        methods: Py<PyDict>,
+        system: System,
+    ) -> PyResult<Self> {
         let hooks = Hooks::new(methods);
         let method = |name| hooks.method(py, name);
         let heartbeat = method("heartbeat")?;
-        let heartbeat = heartbeat.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("expected a method `heartbeat`"))?;
+        let heartbeat =
+            heartbeat.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("expected a method `heartbeat`"))?;
         Ok(Self {
             world: Py::new(py, HadoopOffer::new(system == System::Containers))?,
             heartbeat,
@@ -663,7 +679,9 @@ impl Policy for Shell {
     }
 
     fn declines(&self, view: View<'_>) -> bool {
-        let usual = || !view.anything_to_place() && !view.wants_reasons() && !self.restless(view) && !self.counts_heartbeats(view);
+        let usual = || {
+            !view.anything_to_place() && !view.wants_reasons() && !self.restless(view) && !self.counts_heartbeats(view)
+        };
         self.ask(self.declines.as_ref(), view).unwrap_or_else(usual)
     }
 
@@ -672,9 +690,8 @@ impl Policy for Shell {
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let call = || {
-            self.hooks.call(&self.heartbeat, |py| (self.world.bind(py).clone(),).into_pyobject(py), |_| Ok(()))
-        };
+        let call =
+            || self.hooks.call(&self.heartbeat, |py| (self.world.bind(py).clone(),).into_pyobject(py), |_| Ok(()));
         self.world.get().offer.during(NonNull::from(offer).cast(), call);
         self.settle();
         self.hooks.failure.check()

@@ -84,7 +84,13 @@ impl Program<'_> {
     fn start(&self) -> io::Result<(u32, ChildStdin, ChildStdout)> {
         let (program, first) = crate::embedded::program()?;
         let mut command = Command::new(program);
-        command.args(first).arg(KEEP).args(self.scratch.then_some(keeper::SCRATCH)).arg("--").arg(self.name).args(&self.args);
+        command
+            .args(first)
+            .arg(KEEP)
+            .args(self.scratch.then_some(keeper::SCRATCH))
+            .arg("--")
+            .arg(self.name)
+            .args(&self.args);
         // In a group of its own, so that a Ctrl-C reaches resched alone, which then ends the keeper.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         // Held, so that an interrupt knows of every keeper.

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::history_writer::{JobTracker, write_history};
+use crate::support::sample_run::sample_run;
 use resched_tables::model::{AttemptRow, JobRecord, Locality, Outcome, TaskKind};
 use resched_workload::Workload;
-use crate::support::sample_run::sample_run;
 
 fn traces() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces")

@@ -1,6 +1,7 @@
 //! The engine and a second, deliberately naive simulator agree to the millisecond.
 
 use crate::naive::{Coupling, Maps, Rule, simulate};
+use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, waiting, world};
 use proptest::prelude::*;
 use proptest::sample::select;
 use resched_policies::PolicySpec;
@@ -8,7 +9,6 @@ use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{LoggedMap, first_heartbeats};
 use resched_sim::{ClusterConfig, Ms};
 use resched_tables::model::{Locality, Outcome, Priority};
-use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, waiting, world};
 
 /// Worlds in which the rules of the referee hold.
 fn worlds() -> impl Strategy<Value = World> {

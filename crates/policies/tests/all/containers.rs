@@ -1,5 +1,6 @@
 //! The container model of YARN (policies A.9): when what happens, to the millisecond.
 
+use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
@@ -9,7 +10,6 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{ClusterConfig, JobId, Ms, Violation};
 use resched_tables::model::{Locality, Outcome, Priority};
-use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 /// One node with so much memory that calls every 1,000 ms from 0 on, and a job that comes at 100 ms; nothing takes time to launch but
 /// 70 ms.

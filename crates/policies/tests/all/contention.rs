@@ -1,5 +1,7 @@
 //! The cost model `contention`: worked examples, and what holds in every world.
 
+use crate::worlds::by_hand::{ends, job, map, replay, world as by_hand};
+use crate::worlds::{Map, Submitted, Wanted, World, cases, difference, some_policies, world};
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
 use resched_sim::Reports;
@@ -7,8 +9,6 @@ use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_sim::hadoop::{Ended, LoggedMap, LoggedReduce, Observer, Used};
 use resched_sim::{Error, Ms};
 use resched_tables::model::Outcome;
-use crate::worlds::by_hand::{ends, job, map, replay, world as by_hand};
-use crate::worlds::{Map, Submitted, Wanted, World, cases, difference, some_policies, world};
 
 const UNLIMITED: Contention = Contention {
     cores: None,

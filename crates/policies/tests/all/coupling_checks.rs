@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::worlds::{Machine, Map, Schedule, Submitted, Wanted, World, cases, difference, world};
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::Interval;
 use resched_sim::hadoop::{LoggedMap, LoggedReduce};
 use resched_sim::{ClusterConfig, Ms};
 use resched_tables::model::{Locality, Outcome, Priority};
-use crate::worlds::{Machine, Map, Schedule, Submitted, Wanted, World, cases, difference, world};
 
 fn replay(world: &World, policy: &str) -> Schedule {
     let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");

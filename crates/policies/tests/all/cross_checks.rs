@@ -1,12 +1,12 @@
 //! Where policies must agree with each other or with a plain fact, in random worlds (policies D).
 
+use crate::worlds::{Schedule, Wanted, World, cases, difference, world};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::Phase;
 use resched_tables::model::{Locality, Outcome};
-use crate::worlds::{Schedule, Wanted, World, cases, difference, world};
 
 fn plain_worlds() -> impl Strategy<Value = World> {
     world(Wanted { every_rule: false, finishes: true })

@@ -1,5 +1,6 @@
 //! DRESS in replays: what it comes to without small jobs, and what it does for them (policies B.9, C.3).
 
+use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
 use resched_sim::Reports;
@@ -7,7 +8,6 @@ use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::{Launched, LoggedMap, Observer, Policy};
 use resched_sim::{ClusterConfig, Decided, Error, Ms};
 use resched_tables::model::{Locality, Outcome, Priority};
-use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 fn build(policy: &str) -> Box<dyn Policy> {
     PolicySpec::parse(policy).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"))

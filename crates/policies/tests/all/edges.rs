@@ -1,10 +1,10 @@
 //! A job before its first task and after its last, in worlds made by hand (policies A.1): nodes call every 3 s from 0 on.
 
+use crate::worlds::by_hand::{job, launches, map, replay, world};
+use crate::worlds::{Submitted, World};
 use resched_sim::Ms;
 use resched_sim::hadoop::Edges;
 use resched_tables::model::Outcome;
-use crate::worlds::by_hand::{job, launches, map, replay, world};
-use crate::worlds::{Submitted, World};
 
 fn logged(init: Ms, setup: Ms, cleanup: Ms) -> Edges {
     Edges { init: Some(init), setup: Some(setup), cleanup: Some(cleanup), tail: 0 }

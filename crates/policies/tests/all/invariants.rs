@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, some_policies, world};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -13,7 +14,6 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{ClusterConfig, Error, JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_tables::model::{Locality, Outcome, Priority};
-use crate::worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, some_policies, world};
 
 /// Who has a container: a job's attempt, by the number of its container, or its application master.
 type Holder = (JobId, Option<u64>);

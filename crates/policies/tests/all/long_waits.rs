@@ -1,13 +1,13 @@
 //! Tasks that run for weeks, in worlds made by hand: a replay neither takes them for a stall nor lives through them.
 
+use crate::worlds::by_hand::{job, map, world};
+use crate::worlds::{Schedule, Submitted, World};
 use resched_policies::{POLICIES, PolicySpec, SPECULATORS};
 use resched_sim::Reports;
 use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_sim::hadoop::{Edges, LoggedReduce, Observer, Offer, Orders, Policy, Used, View, Wrapper};
 use resched_sim::{Error, Ms, Violation};
 use resched_tables::model::Outcome;
-use crate::worlds::by_hand::{job, map, world};
-use crate::worlds::{Schedule, Submitted, World};
 
 const DAY: Ms = 86_400_000;
 

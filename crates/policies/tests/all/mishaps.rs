@@ -1,12 +1,12 @@
 //! Nodes that fail, slow nodes and attempts, and backups, in worlds made by hand.
 
+use crate::worlds::by_hand::{ends, job, launches, map, replay, world};
+use crate::worlds::{Eager, Map, Submitted, World};
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Outage, ReduceModel};
 use resched_sim::hadoop::{Cluster, LoggedMap, LoggedReduce};
 use resched_sim::{ClusterConfig, Resources};
 use resched_tables::model::Outcome;
-use crate::worlds::by_hand::{ends, job, launches, map, replay, world};
-use crate::worlds::{Eager, Map, Submitted, World};
 
 fn down(node: usize, from: i64, to: Option<i64>) -> Outage {
     Outage { host: format!("n{node:03}"), from, to }

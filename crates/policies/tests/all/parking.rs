@@ -1,9 +1,9 @@
 //! Leaving out the heartbeats and ticks that change nothing changes nothing, under every policy.
 
+use crate::worlds::{Eager, Schedule, Wanted, World, cases, difference, some_policies, world};
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
 use resched_sim::hadoop::{Lulls, Policy};
-use crate::worlds::{Eager, Schedule, Wanted, World, cases, difference, some_policies, world};
 
 /// What each policy does with the world, by the policy's name.
 fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {

@@ -1,10 +1,10 @@
 //! What speculators do with slow nodes, in worlds made by hand.
 
+use crate::worlds::by_hand::{job, map, replay, world};
+use crate::worlds::{Schedule, World};
 use resched_policies::SPECULATORS;
 use resched_sim::cluster_file::Backup;
 use resched_tables::model::Outcome;
-use crate::worlds::by_hand::{job, map, replay, world};
-use crate::worlds::{Schedule, World};
 
 /// Twenty nodes with a map slot each, and a job of so many maps of 60 s whose input is everywhere. On these nodes everything
 /// takes so many times as long.

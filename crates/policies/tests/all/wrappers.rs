@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use crate::worlds::{Wanted, policies, world};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{AttemptEnd, AttemptView, Container, Offer, Orders, Policy, System, View, Wrapper};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
-use crate::worlds::{Wanted, policies, world};
 
 /// A policy, and the names of the methods that were called, in order.
 struct Recorder {

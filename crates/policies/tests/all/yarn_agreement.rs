@@ -3,6 +3,7 @@
 use crate::naive_yarn::capacity::{Queue, Settings as Capacity};
 use crate::naive_yarn::fair::{Preemption, Settings as Fair};
 use crate::naive_yarn::{Rules, simulate};
+use crate::worlds::{Wanted, World, at_site, cases, difference, world};
 use proptest::prelude::*;
 use proptest::sample::select;
 use resched_policies::Site;
@@ -10,7 +11,6 @@ use resched_policies::queues::{FairQueue, QueueTree, SharePolicy, YarnQueue};
 use resched_sim::cluster_file::{ReduceModel, Withdraws};
 use resched_sim::hadoop::{Edges, Policy, first_heartbeats};
 use resched_tables::model::{Outcome, Priority};
-use crate::worlds::{Wanted, World, at_site, cases, difference, world};
 
 /// Worlds in which the rules of the referee hold: nothing fails, and a map is settled at the grant of its container.
 fn worlds() -> impl Strategy<Value = World> {

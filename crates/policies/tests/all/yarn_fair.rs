@@ -1,5 +1,6 @@
 //! YARN's Fair Scheduler in replays (policies B.5c).
 
+use crate::worlds::{Launch, Machine, Map, Schedule, Submitted, World, at_site};
 use resched_policies::queues::FairQueue;
 use resched_policies::queues::QueueTree;
 use resched_policies::{PolicySpec, Site};
@@ -7,7 +8,6 @@ use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::{LoggedMap, Policy};
 use resched_sim::{ClusterConfig, Ms};
 use resched_tables::model::{Locality, Outcome, Priority};
-use crate::worlds::{Launch, Machine, Map, Schedule, Submitted, World, at_site};
 
 const SECOND: Ms = 1_000;
 

@@ -1,5 +1,7 @@
 //! The rules of YARN's schedulers, one by one, in worlds made by hand. Their letters are those of `docs/yarn.md`.
 
+use crate::worlds::by_hand::{job, map};
+use crate::worlds::{Machine, Map, Submitted, World, at_site};
 use resched_policies::queues::{FairQueue, QueueTree};
 use resched_policies::{PolicySpec, Site};
 use resched_sim::Reports;
@@ -7,8 +9,6 @@ use resched_sim::cluster_file::{Calculator, Phase, ReduceModel, Size, Withdraws}
 use resched_sim::hadoop::{Kept, Launched, MasterLaunched, Observer, Policy, TakenBack};
 use resched_sim::{ClusterConfig, Error, Ms};
 use resched_tables::model::Locality;
-use crate::worlds::by_hand::{job, map};
-use crate::worlds::{Machine, Map, Submitted, World, at_site};
 
 const SECOND: Ms = 1_000;
 

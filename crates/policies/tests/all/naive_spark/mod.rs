@@ -3,6 +3,7 @@
 //! It is plain on purpose. Nothing is kept that can be counted: who runs, what is free, what waits and which levels there are is looked up
 //! whenever a rule asks. The comments name the sections of the rules (`truth/spark/RULES.md`). It shares the draws of the offers with the
 //! policy: executors by name, shuffled for each offer of everything while something waits by (application, how many there were).
+#![allow(clippy::unwrap_used)]
 
 use std::cmp::Ordering;
 
