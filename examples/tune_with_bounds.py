@@ -43,5 +43,10 @@ pl.read_csv(folder / "S" / "summary.csv")
 
 # %%
 resched.size(
-    "traces/sample-history.toml", policy="delay:D=12", metric="mean(completion)", below="3min", seeds=3, out=folder / "Z"
+    "traces/sample-history.toml",
+    policy="delay:D=12",
+    metric="mean(completion)",
+    below="3min",
+    seeds=3,
+    out=folder / "Z",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import warnings
@@ -9,6 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import _native, _program
+
+_log = logging.getLogger("resched")
 
 Progress = Callable[[str, int, int], object]
 """Called with what is done, how much of it, and of how much."""
@@ -53,7 +56,7 @@ def text(value: Any) -> str:
 def run(args: list[str], progress: bool | Progress = True) -> tuple[str, str]:
     """Carry out a command. Return what it printed, and what people would read in place of JSON.
 
-    Its messages become warnings of :class:`ReschedWarning`.
+    Its warnings are of :class:`ReschedWarning`; its other messages go to the logger ``resched``.
     """
     _program.announce()
     shown = _Bars() if progress is True else None
@@ -64,7 +67,10 @@ def run(args: list[str], progress: bool | Progress = True) -> tuple[str, str]:
         if shown:
             shown.close()
     for message in messages:
-        warnings.warn(message.removeprefix("warning: "), ReschedWarning, stacklevel=_depth())
+        if message.startswith("warning: "):
+            warnings.warn(message.removeprefix("warning: "), ReschedWarning, stacklevel=_depth())
+        else:
+            _log.info(message)
     return printed, said
 
 
