@@ -39,6 +39,13 @@ def test_the_functions_are_those_of_the_command_line():
     assert done.returncode == 0, done.stderr
 
 
+def test_the_style_is_that_of_ruff():
+    pytest.importorskip("ruff")
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run([sys.executable, "-m", "ruff", *command, "."], cwd=PACKAGE, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_public_function_says_what_it_does():
     for name in resched.__all__:
         value = getattr(resched, name)

@@ -75,3 +75,41 @@ def folder_of_notebooks():
     yield
     for left in ROOT.glob("*.ipynb"):
         shutil.move(left, OUT / left.name)
+
+
+def test_interrupting_a_notebook_stops_the_call_and_leaves_the_kernel_alive(tmp_path):
+    pytest.importorskip("ipykernel")
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(cwd=str(ROOT))
+    try:
+
+        def run(code, interrupt=False):
+            """Run a cell, interrupt it if that is asked for, and return what it showed."""
+            client.execute(code)
+            shown = ""
+            while True:
+                message = client.get_iopub_msg(timeout=60)
+                kind, content = message["msg_type"], message["content"]
+                if kind == "stream":
+                    shown += content["text"]
+                    if interrupt and "begun" in shown:
+                        interrupt = False
+                        manager.interrupt_kernel()
+                if kind == "error":
+                    shown += content["ename"]
+                if kind == "status" and content["execution_state"] == "idle":
+                    return shown
+
+        long = (
+            "import resched, threading\n"
+            "threading.Timer(0.5, lambda: print('begun', flush=True)).start()\n"
+            "for _ in range(1_000):\n"
+            f"    resched.replay('traces/delay-locality.toml', policy='fair', out={str(tmp_path / 'R')!r}, force=True)\n"
+        )
+        assert "KeyboardInterrupt" in run(long, interrupt=True)
+        again = "print(len(resched.replay('traces/sample-history.toml', policy='fifo', robust='off')))"
+        assert run(again) == "1\n"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
