@@ -98,7 +98,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             raise ValueError(f"split: expected one of {', '.join(SPLITS)}, found `{split}`")
         self._made: dict[str, Any] = {"trace": text(trace), "jobs": jobs, "candidates": candidates, "reward": reward}
         self._made |= {"reward_scale": reward_scale, "split": split, "seed": seed, "assume": assume, "strict": strict}
-        self._stepper = _native._Stepper(text(trace), candidates, seed, assume)
+        self._stepper = _native.Stepper(text(trace), candidates, seed, assume)
         self.candidates, self.reward, self.reward_scale, self.strict = candidates, reward, reward_scale, strict
         self.first, self.last = _part(self._stepper.jobs, split, jobs)
         self.jobs = self.last - self.first if jobs is None else jobs
