@@ -92,7 +92,8 @@ fn beside<R: Send + 'static>(
     refuse_in_fork(py)?;
     let (sender, receiver) = channel();
     // The receiver is there as long as the thread is waited for.
-    let run = move || drop(sender.send(work()));
+    // Attached once round all of it, the thread keeps its state of the interpreter from hook to hook.
+    let run = move || drop(sender.send(Python::attach(|py| py.detach(work))));
     let worker = std::thread::Builder::new().name("resched".to_owned()).stack_size(STACK).spawn(run)?;
     let receiver = Mutex::new(receiver);
     let mut stopped: Option<(PyErr, Instant)> = None;

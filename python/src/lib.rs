@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     resched_cli::keep_quiet_while_decoding();
-    resched_policies::foreign::set_loader(policy::load);
+    resched_policies::set_loader(policy::load);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(calls::call, module)?)?;
     module.add_function(wrap_pyfunction!(calls::main, module)?)?;

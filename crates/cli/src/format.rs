@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::embedded::Host;
 use crate::failure::Failure;
+use crate::host::Host;
 use crate::output::{Text, print, print_as_it_is};
 
 /// The form in which a command prints its result.
@@ -59,7 +59,7 @@ impl FormatArgs {
 /// Inside another program, what people would read goes with the JSON.
 fn describe<T: Into<Text>>(reported: impl FnOnce() -> T) {
     if let Some(host) = Host::current() {
-        host.describe(&reported().into());
+        host.describe(&reported().into().plain());
     }
 }
 

@@ -12,9 +12,11 @@ mod embedded;
 mod failure;
 mod format;
 mod grade;
+mod host;
 mod out;
 mod output;
 mod policy_value;
+mod program;
 mod progress;
 mod threads;
 mod validation_file;
@@ -26,9 +28,11 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-pub use crate::embedded::{Host, Outcome, Progress, call, set_program, stop};
+pub use crate::embedded::{Outcome, call, stop};
 pub use crate::failure::Kind;
+pub use crate::host::{Host, Progress};
 use crate::output::print_message;
+pub use crate::program::set_program;
 
 /// Replay the job history of a Hadoop or production cluster under other schedulers.
 #[derive(Debug, Parser)]

@@ -13,8 +13,8 @@ pub(crate) use resched_tables::words::{TimeUnit, count, name};
 use resched_tables::words::{message, visible};
 use serde::Serialize;
 
-use crate::embedded::Host;
 use crate::failure::Failure;
+use crate::host::Host;
 
 /// An unknown value.
 pub(crate) const UNKNOWN: &str = "–";

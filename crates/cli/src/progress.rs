@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use resched_tables::call::{Call, checkpoint};
 
-use crate::embedded::Host;
+use crate::host::Host;
 use crate::output::{name, print_message};
 
 /// A bar that counts `unit`, such as `{bytes}/{total_bytes}`.

@@ -56,7 +56,8 @@ pub fn ingest_given(
         session.give_job(job?, &FORMAT)?;
     }
     nodes.into_iter().for_each(|node| session.give_node(node));
-    let manifest = session.finish_given(given)?;
+    let Given { source, system, time_zero, made } = given;
+    let manifest = session.finish_given((source, system), time_zero, made)?;
     let TraceSink { mut writer, nodes } = sink;
     for node in &nodes {
         writer.node(node)?;

@@ -13,7 +13,6 @@ use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs, Entered};
 use super::far::{self, Mended};
 use super::fault::{Fault, no_history};
-use super::given::Given;
 use super::groups::MOST_LISTED;
 use super::inputs::{InputFile, Inputs};
 use super::machines::Machines;
@@ -404,11 +403,15 @@ impl<'a> Session<'a> {
     }
 
     /// As [`Session::finish`], for jobs that a program gave.
-    pub(super) fn finish_given(mut self, given: Given) -> Result<Manifest, Error> {
+    pub(super) fn finish_given(
+        mut self,
+        (source, system): (Source, Option<System>),
+        time_zero: TimeZero,
+        made: Vec<(&'static str, &'static str, u64)>,
+    ) -> Result<Manifest, Error> {
         if self.yielded == 0 {
             return Err(Error::Request("jobs: expected a row or more, found none".to_owned()));
         }
-        let Given { source, system, time_zero, made } = given;
         self.sources.push(source);
         self.systems.extend(system);
         self.time_zero = Some((time_zero, PathBuf::new()));

@@ -13,6 +13,7 @@ mod error;
 pub mod foreign;
 pub mod hadoop;
 mod info;
+mod loader;
 mod order;
 mod parameter;
 pub mod parts;
@@ -28,6 +29,7 @@ mod testing;
 
 pub use error::Error;
 pub use info::{Family, PolicyInfo};
+pub use loader::{Loader, set_loader};
 pub use order::order_of;
 pub use parameter::{Parameter, Range, Signal};
 pub use registry::{POLICIES, SPECULATORS, policies_of};

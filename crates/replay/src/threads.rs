@@ -171,8 +171,10 @@ impl Threads {
                 }
             }
         });
+        let threads = self.0.get().min(items.len());
         std::thread::scope(|scope| {
-            if spawn_some(scope, self.0.get().min(items.len()), &take_items) == 0 {
+            // One thread is here already.
+            if threads < 2 || spawn_some(scope, threads, &take_items) == 0 {
                 take_items();
             }
         });

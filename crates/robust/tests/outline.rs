@@ -59,3 +59,8 @@ fn jobs_with_many_reduces_are_those_of_the_tables() {
 fn tasks_of_production_traces_are_those_of_the_tables() {
     check("sample-history.toml", &["batch-fifo", "easy", "batch-drf"]);
 }
+
+#[test]
+fn draws_have_one_name() {
+    assert!(resched_replay::UNKNOWNS.iter().any(|unknown| unknown.name == resched_analysis::statistics::sign::DRAWS));
+}

@@ -23,6 +23,8 @@ use crate::statistics::distribution::Distribution;
 pub const FILE: &str = "variants.json";
 /// The fact about the sign of an answer is about this.
 pub const SIGN: &str = "sign";
+/// The name of the unknown that stands for what a replay draws, as `resched_replay::UNKNOWNS` has it.
+pub const DRAWS: &str = "draws";
 
 const LAYOUT: Layout = Layout {
     what: "list of variants",
@@ -428,9 +430,27 @@ impl Sign {
         } else if !self.sample_agrees || !of.not_tried.is_empty() && self.turned_by.is_empty() {
             "`--robust full` replays all jobs in every variant.".to_owned()
         } else {
-            "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.".to_owned()
+            // What decides is what one can do something about; if nothing does by itself, everything counts.
+            let decides: Vec<&InVariant> = self.turned_by.iter().chain(&self.decided_by).collect();
+            let all = || self.variants.iter().map(|own| own.unknown.as_str()).collect();
+            let names: Vec<&str> =
+                if decides.is_empty() { all() } else { decides.iter().map(|own| own.unknown.as_str()).collect() };
+            remedy_for(&names).to_owned()
         };
         Fact::new(SIGN, self.grade, self.says.clone()).with_remedy(remedy)
+    }
+}
+
+/// What to do about unknowns, by their names. Draws are nothing that anybody could give.
+pub fn remedy_for(unknowns: &[&str]) -> &'static str {
+    let are_draws = |name: &&str| *name == DRAWS;
+    match (unknowns.iter().any(are_draws), unknowns.iter().all(are_draws)) {
+        (true, true) => "A sweep over more `seeds` gives the difference with its interval.",
+        (true, false) => {
+            "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option; a sweep over more `seeds` gives the \
+             difference with its interval."
+        }
+        _ => "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.",
     }
 }
 
@@ -524,6 +544,19 @@ mod tests {
         // From the other side, it is the other way round.
         assert!(found.signs("fair")[0].says.starts_with("fifo is later than fair in 1 of 2 variants; sooner"));
         assert!(found.signs("none").is_empty());
+    }
+
+    #[test]
+    fn what_is_drawn_is_nothing_to_give() {
+        let remedy = |unknowns: Vec<Varied>| {
+            let found = comparison(unknowns);
+            found.facts("fifo")[0].remedy.clone()
+        };
+        let draws = || varied(DRAWS, "with other draws (seed 2)", [100.0, 114.3]);
+        let locality = || varied("locality", "without a cost of distance", [100.0, 114.3]);
+        assert!(remedy(vec![draws()]).starts_with("A sweep over more `seeds`"));
+        assert!(remedy(vec![locality()]).ends_with("--site-conf or an option."));
+        assert!(remedy(vec![locality(), draws()]).contains("option; a sweep over more"));
     }
 
     #[test]

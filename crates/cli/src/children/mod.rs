@@ -82,7 +82,7 @@ impl Program<'_> {
 
     /// Starts the keeper, with pipes to its standard input and from its standard output.
     fn start(&self) -> io::Result<(u32, ChildStdin, ChildStdout)> {
-        let (program, first) = crate::embedded::program()?;
+        let (program, first) = crate::program::program()?;
         let mut command = Command::new(program);
         command
             .args(first)

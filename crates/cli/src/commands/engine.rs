@@ -11,7 +11,6 @@ use resched_tables::store::write_file;
 use serde::Serialize;
 
 use crate::children::{Ended, Program};
-use crate::embedded;
 use crate::failure::Failure;
 use crate::output::{print, print_message};
 
@@ -58,7 +57,7 @@ impl ProgramArgs {
         if let Some(program) = &self.program {
             return Ok(vec![program.display().to_string()]);
         }
-        let (program, first) = embedded::program().map_err(|error| {
+        let (program, first) = crate::program::program().map_err(|error| {
             Failure::work(format!("cannot find the path of resched ({error}); name it with --program"))
         })?;
         let first = first.iter().map(|word| word.to_string_lossy().into_owned());

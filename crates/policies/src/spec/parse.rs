@@ -8,8 +8,8 @@ use resched_tables::run::RunEngine as Engine;
 
 use super::{PolicySpec, Set, SpeculatorSpec};
 use crate::error::Error;
-use crate::foreign;
 use crate::info::PolicyInfo;
+use crate::loader;
 use crate::parameter::Parameter;
 use crate::registry::{POLICIES, SPECULATORS};
 use crate::speculation::SpeculatorInfo;
@@ -82,8 +82,8 @@ fn read<'t>(text: &'t str, engine: Engine, split: impl Fn(&'t str) -> Vec<&'t st
         return Err(Error::Parameter(format!("`{text}`: expected one speculator, found more; leave all but one out")));
     }
     let is_ours = |name: &str| policy(name, engine).is_ok();
-    let (info, pairs) = match foreign::split(own, is_ours) {
-        Some((name, pairs)) => (foreign::find(name)?, pairs),
+    let (info, pairs) = match loader::split(own, is_ours) {
+        Some((name, pairs)) => (loader::find(name)?, pairs),
         None => {
             let (name, pairs) = own.split_once(':').unwrap_or((own, ""));
             (policy(name, engine)?, pairs)

@@ -59,6 +59,7 @@ recorder! {
         fn node_lost(node: NodeId, view: View<'_>);
         fn container_changed(container: &Container, view: View<'_>);
         fn tick(view: View<'_>, orders: &mut Orders);
+        fn check(view: View<'_>, over: bool) -> Result<(), Violation>;
         fn heartbeat(offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
     }
 }

@@ -3,7 +3,7 @@
 use resched_analysis::Gathered;
 use resched_analysis::Run;
 use resched_analysis::metrics::named::Measured;
-use resched_analysis::statistics::sign::{Level, SIGN};
+use resched_analysis::statistics::sign::{Level, SIGN, remedy_for};
 use resched_replay::{ReadBy, ReadyPolicy, Variant, World};
 use resched_tables::validity::{Fact, Grade};
 use serde::Serialize;
@@ -84,7 +84,7 @@ pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
     let fact = Fact::new(SIGN, if is_measured { Grade::Measured } else { Grade::Assumed }, says);
     let remedy = match against.is_empty() {
         true => "`--robust full` tries every variant.",
-        false => "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.",
+        false => remedy_for(&tried.iter().filter(|own| !own.holds).map(|own| own.unknown).collect::<Vec<_>>()),
     };
     Some(if is_measured { fact } else { fact.with_remedy(remedy) })
 }
