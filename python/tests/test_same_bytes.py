@@ -52,3 +52,9 @@ def test_the_policies_differ(swf):
 
 def test_arrays(swf):
     assert_same(swf, "fifo", "ArrayFifo")
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("fifo", "Fifo"), ("naive-fair", "NaiveFair")])
+def test_on_1545_nodes(nineteen, theirs, ours, tmp_path):
+    trace = resched.ingest(nineteen / "mumak" / "19-jobs.trace.json.gz", out=tmp_path / "T")
+    assert_same(trace, theirs, ours, assume=True)

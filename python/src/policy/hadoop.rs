@@ -79,6 +79,10 @@ impl HadoopOffer {
     }
 
     fn node(&self, py: Python<'_>, number: usize) -> PyResult<NodeId> {
+        if self.given().nodes.is_empty() {
+            let nodes = self.read(|view| view.nodes().collect())?;
+            self.given().nodes = nodes;
+        }
         let found = self.given().nodes.get(number).copied();
         found.ok_or_else(|| self.unknown(py, "node", number))
     }
@@ -94,17 +98,17 @@ impl HadoopOffer {
         Attempt::of(run)
     }
 
-    /// Gives the policy what it may know once a job has arrived.
+    /// Gives the policy what it may know of a job that has arrived, if it does not have it.
     fn introduce(&self, job: JobId, view: View<'_>) {
         let mut given = self.given();
+        if given.jobs.get(job.index()).copied().flatten().is_some() {
+            return;
+        }
         put(&mut given.jobs, job.index(), job);
         for kind in Kind::BOTH {
             for task in view.job(job).tasks(kind) {
                 put(&mut given.tasks, task.index(), task);
             }
-        }
-        if given.nodes.is_empty() {
-            given.nodes = view.nodes().collect();
         }
     }
 }
@@ -293,7 +297,10 @@ impl HadoopOffer {
         {
             return Ok(jobs.clone_ref(py));
         }
-        let jobs = self.read(|view| view.jobs().iter().map(|job| job.index()).collect::<Vec<_>>())?;
+        let jobs = self.read(|view| {
+            view.jobs().iter().for_each(|&job| self.introduce(job, view));
+            view.jobs().iter().map(|job| job.index()).collect::<Vec<_>>()
+        })?;
         let jobs = errors::tuple(py, jobs)?.unbind();
         self.given().active = Some((version, jobs.clone_ref(py)));
         Ok(jobs)
@@ -315,7 +322,11 @@ impl HadoopOffer {
     #[pyo3(signature = (kind, after = None))]
     fn next_ready(&self, py: Python<'_>, kind: &str, after: Option<usize>) -> PyResult<Option<usize>> {
         let (kind, after) = (super::words::kind(kind)?, after.map(|job| self.job(py, job)).transpose()?);
-        self.read(|view| view.next_ready(kind, after).map(JobId::index))
+        self.read(|view| {
+            let next = view.next_ready(kind, after);
+            next.into_iter().for_each(|job| self.introduce(job, view));
+            next.map(JobId::index)
+        })
     }
 
     /// The job of a task.
