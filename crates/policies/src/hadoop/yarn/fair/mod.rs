@@ -161,6 +161,8 @@ struct YarnFair {
     moved: Vec<usize>,
     /// Queues below the root that have a fair share.
     shared: Vec<usize>,
+    /// The version of the world in which a node with room for a master got none, as no queue may start one. Then no other node gets one.
+    barren: Option<u64>,
 }
 
 /// What a queue's place in line goes by, where its parent shares fairly: its standing, then its path.
@@ -235,6 +237,7 @@ impl YarnFair {
             held_back: Vec::new(),
             moved: Vec::new(),
             shared: Vec::new(),
+            barren: None,
         };
         policy.set_queues(tree)?;
         Ok(policy)
@@ -684,6 +687,14 @@ impl YarnFair {
     }
 }
 
+impl YarnFair {
+    /// Whether no node would get anything now. There may be a queue for each of many users, none of which may start a master.
+    fn is_barren(&self, view: View<'_>) -> bool {
+        let only_masters = || Ask::ALL.into_iter().all(|ask| ask == Ask::Am || view.yarn().asked(ask) == 0);
+        self.barren == Some(view.version()) && !view.wants_reasons() && only_masters()
+    }
+}
+
 impl Policy for YarnFair {
     fn system(&self) -> System {
         System::Containers
@@ -766,6 +777,7 @@ impl Policy for YarnFair {
     }
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.barren = None;
         self.update(view);
         self.preempt(view, orders);
     }
@@ -775,11 +787,15 @@ impl Policy for YarnFair {
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if self.is_barren(offer.view()) {
+            return Ok(());
+        }
         if self.serve_reservation(offer)? {
             report_kept(offer);
             return Ok(());
         }
         let most = if self.assign_multiple { self.max_assign.unwrap_or(u32::MAX) } else { 1 };
+        let (before, has_room) = (offer.view().version(), offer.yarn().fits(Ask::Am));
         for _ in 0..most {
             self.keep_in_line();
             if !self.serve_queue(offer, ROOT)? || offer.yarn().reservation().is_some() {
@@ -787,6 +803,9 @@ impl Policy for YarnFair {
             }
         }
         report_kept(offer);
+        // Where jobs wait longer for a near node, the offers count, too.
+        let is_barren = has_room && offer.view().version() == before && self.thresholds.is_none();
+        self.barren = is_barren.then_some(before);
         Ok(())
     }
 }
