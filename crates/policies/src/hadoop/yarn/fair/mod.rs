@@ -161,8 +161,9 @@ struct YarnFair {
     moved: Vec<usize>,
     /// Queues below the root that have a fair share.
     shared: Vec<usize>,
-    /// The version of the world in which a node with room for a master got none, as no queue may start one. Then no other node gets one.
-    barren: Option<u64>,
+    /// The version of the world, and how many masters were asked for, when a node with room for one got none, as no queue may start one.
+    /// Until the policy hears of a change, no other node gets one.
+    barren: Option<(u64, u64)>,
 }
 
 /// What a queue's place in line goes by, where its parent shares fairly: its standing, then its path.
@@ -688,10 +689,15 @@ impl YarnFair {
 }
 
 impl YarnFair {
+    /// The version of the world, and how many masters are asked for.
+    fn asked(view: View<'_>) -> (u64, u64) {
+        (view.version(), view.yarn().asked(Ask::Am))
+    }
+
     /// Whether no node would get anything now. There may be a queue for each of many users, none of which may start a master.
     fn is_barren(&self, view: View<'_>) -> bool {
         let only_masters = || Ask::ALL.into_iter().all(|ask| ask == Ask::Am || view.yarn().asked(ask) == 0);
-        self.barren == Some(view.version()) && !view.wants_reasons() && only_masters()
+        self.barren == Some(Self::asked(view)) && !view.wants_reasons() && only_masters()
     }
 }
 
@@ -701,6 +707,7 @@ impl Policy for YarnFair {
     }
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.barren = None;
         let queue = self.place(job, view);
         self.apps[job].queue = queue;
         for place in self.tree.with_ancestors(queue) {
@@ -717,6 +724,7 @@ impl Policy for YarnFair {
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.barren = None;
         self.master_is_gone(job);
         let queue = self.apps[job].queue;
         let running = self.queues[queue].jobs.len();
@@ -738,6 +746,7 @@ impl Policy for YarnFair {
     }
 
     fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
+        self.barren = None;
         // Backups are launched beside the policy.
         if started.backup {
             let (queue, size) = (self.apps[view.job_of(started.task)].queue, view.yarn().demand(Ask::of(started.kind)));
@@ -746,6 +755,7 @@ impl Policy for YarnFair {
     }
 
     fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.barren = None;
         if container.state == ContainerState::Completed {
             let queue = self.apps[container.job].queue;
             self.change_used(queue, |used| used.minus(container.size));
@@ -795,7 +805,7 @@ impl Policy for YarnFair {
             return Ok(());
         }
         let most = if self.assign_multiple { self.max_assign.unwrap_or(u32::MAX) } else { 1 };
-        let (before, has_room) = (offer.view().version(), offer.yarn().fits(Ask::Am));
+        let (before, has_room) = (Self::asked(offer.view()), offer.yarn().fits(Ask::Am));
         for _ in 0..most {
             self.keep_in_line();
             if !self.serve_queue(offer, ROOT)? || offer.yarn().reservation().is_some() {
@@ -804,7 +814,7 @@ impl Policy for YarnFair {
         }
         report_kept(offer);
         // Where jobs wait longer for a near node, the offers count, too.
-        let is_barren = has_room && offer.view().version() == before && self.thresholds.is_none();
+        let is_barren = has_room && Self::asked(offer.view()) == before && self.thresholds.is_none();
         self.barren = is_barren.then_some(before);
         Ok(())
     }
