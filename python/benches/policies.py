@@ -27,7 +27,7 @@ class Drain(resched.BatchPolicy):
     """First come, first served, on arrays: as many from the front as fit."""
 
     def decide(self, now, free, jobs):
-        return int(np.searchsorted(np.cumsum(jobs.cpu * jobs.units), free[0], side="right"))
+        return int(jobs.cum_cpu.searchsorted(jobs.base_cpu + free[0], side="right"))
 
 
 def million(folder: Path) -> resched.Trace:

@@ -214,7 +214,4 @@ class ArrayFifo(BatchPolicy):
     """First come, first served, on arrays."""
 
     def decide(self, now, free, jobs):
-        import numpy
-
-        fits = numpy.cumsum(jobs.cpu * jobs.units) <= free[0]
-        return int(numpy.count_nonzero(fits)) or 1
+        return int(jobs.cum_cpu.searchsorted(jobs.base_cpu + free[0], side="right")) or 1

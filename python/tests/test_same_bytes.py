@@ -58,3 +58,20 @@ def test_arrays(swf):
 def test_on_1545_nodes(nineteen, theirs, ours, tmp_path):
     trace = resched.ingest(nineteen / "mumak" / "19-jobs.trace.json.gz", out=tmp_path / "T")
     assert_same(trace, theirs, ours, assume=True)
+
+
+class Sums(resched.BatchPolicy):
+    """Compares the sums of needs with those of the columns; starts rows from the middle."""
+
+    def decide(self, now, free, jobs):
+        import numpy
+
+        for need, sums, base in ((jobs.cpu, jobs.cum_cpu, jobs.base_cpu), (jobs.memory, jobs.cum_memory, jobs.base_memory)):
+            assert numpy.array_equal(numpy.cumsum(need * jobs.units) + base, sums)
+        assert (numpy.diff(jobs.task) > 0).all()
+        return numpy.flatnonzero(jobs.cpu <= free[0])[::-1][:1]
+
+
+def test_the_sums_of_needs_are_those_of_the_columns(swf):
+    run = resched.replay(swf, policy=Sums, robust="off", check=True)[0]
+    assert run.summary["jobs_finished"] == 400

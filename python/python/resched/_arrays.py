@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.int64]
 
-_COLUMNS = ("job", "task", "submit", "units", "cpu", "memory", "estimate", "user", "queue")
+_COLUMNS = ("job", "task", "submit", "units", "cpu", "memory", "estimate", "user", "queue", "cum_cpu", "cum_memory")
 
 
 class Waiting:
@@ -30,25 +30,32 @@ class Waiting:
         How long the next unit runs at most, ms, as its user estimates.
     user, queue : numpy.ndarray
         The user and the queue as codes: equal users have equal codes.
+    cum_cpu, cum_memory : numpy.ndarray
+        What all rows up to this one need together, plus ``base_cpu`` and ``base_memory``. How many rows from the front fit is
+        ``jobs.cum_cpu.searchsorted(jobs.base_cpu + free[0], side="right")``.
+    base_cpu, base_memory : int
+        What the sums begin with.
+    count : int
+        How many rows there are.
     """
 
-    __slots__ = ("_arrays", "_first", "_last", "count")
+    __slots__ = ("_shown", "_rows", "base_cpu", "base_memory", "count")
 
-    count: int
-
-    def __init__(self, arrays: Arrays, first: int, count: int) -> None:
-        self._arrays = arrays
-        self._first = first
-        self._last = first + count
+    def __init__(self, shown: dict[str, Any], first: int, count: int, base_cpu: int, base_memory: int) -> None:
+        self._shown = shown
+        self._rows = slice(first, first + count)
         self.count = count
+        self.base_cpu = base_cpu
+        self.base_memory = base_memory
 
     def __len__(self) -> int:
         return self.count
 
     def __getattr__(self, name: str) -> Column:
-        if name not in _COLUMNS:
-            raise AttributeError(f"expected one of {', '.join(_COLUMNS)}, found `{name}`")
-        column: Column = self._arrays.shown[name][self._first : self._last]
+        try:
+            column: Column = self._shown[name][self._rows]
+        except KeyError:
+            raise AttributeError(f"expected one of {', '.join(_COLUMNS)}, found `{name}`") from None
         return column
 
 
@@ -69,6 +76,6 @@ class Arrays:
             shown.setflags(write=False)
             self.shown[name] = shown
 
-    def frame(self, first: int, count: int) -> Waiting:
+    def frame(self, first: int, count: int, base_cpu: int, base_memory: int) -> Waiting:
         """The rows from ``first`` on."""
-        return Waiting(self, first, count)
+        return Waiting(self.shown, first, count, base_cpu, base_memory)

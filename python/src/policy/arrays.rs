@@ -13,7 +13,8 @@ use resched_sim::batch::{Offer, View};
 use resched_sim::{Resources, TaskId};
 
 /// The columns of the arrays, in the order of [`Row::cells`].
-pub(super) const COLUMNS: [&str; 9] = ["job", "task", "submit", "units", "cpu", "memory", "estimate", "user", "queue"];
+pub(super) const COLUMNS: [&str; 11] =
+    ["job", "task", "submit", "units", "cpu", "memory", "estimate", "user", "queue", "cum_cpu", "cum_memory"];
 
 /// A waiting task.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +24,10 @@ struct Row {
     cells: [i64; COLUMNS.len()],
 }
 
-/// Where the column of waiting units stands.
+/// Where the columns stand that change: the waiting units, and what all rows up to one need together.
 const UNITS: usize = 3;
+const CUM_CPU: usize = 9;
+const CUM_MEMORY: usize = 10;
 
 /// The tasks that wait, in order of submission, and the arrays that show the first of them.
 pub(super) struct Queue {
@@ -42,6 +45,8 @@ pub(super) struct Queue {
     first: usize,
     /// How many rows from the first on stand in the columns as they are.
     written: usize,
+    /// What the sums of needs begin with: those of the rows that have left at the front.
+    base: [i64; 2],
     /// No row needs less than this.
     least: Resources,
     /// The names of users and queues by their codes.
@@ -97,6 +102,7 @@ impl Queue {
             frame: arrays.getattr("frame")?.unbind(),
             first: 0,
             written: 0,
+            base: [0; 2],
             least: NOTHING_WAITS,
             users: Codes::default(),
             queues: Codes::default(),
@@ -144,6 +150,8 @@ impl Queue {
             view.estimate(task),
             self.users.of(job.user),
             self.queues.of(job.queue),
+            0,
+            0,
         ];
         Row { task, unit, cells }
     }
@@ -166,14 +174,30 @@ impl Queue {
         if self.first + count > room {
             (self.first, self.written) = (0, 0);
         }
+        self.add_up();
         for (place, column) in self.columns.iter().enumerate() {
             let cells = self.rows.iter().skip(self.written).map(|row| row.cells[place]);
             write(py, column, self.first + self.written, cells)?;
         }
         self.written = count;
-        let jobs = self.frame.bind(py).call1((self.first, count))?;
+        let jobs = self.frame.bind(py).call1((self.first, count, self.base[0], self.base[1]))?;
         let free = view.free();
         (view.now(), (free.cpu, free.memory), jobs).into_pyobject(py)
+    }
+
+    /// Computes the sums of needs of the rows that are not written yet.
+    fn add_up(&mut self) {
+        let mut sums = match self.written.checked_sub(1).and_then(|last| self.rows.get(last)) {
+            Some(last) => [last.cells[CUM_CPU], last.cells[CUM_MEMORY]],
+            None => self.base,
+        };
+        for row in self.rows.iter_mut().skip(self.written) {
+            for (sum, need) in sums.iter_mut().zip([row.unit.cpu, row.unit.memory]) {
+                let need = i64::try_from(need).unwrap_or(i64::MAX);
+                *sum = sum.saturating_add(need.saturating_mul(row.cells[UNITS]));
+            }
+            [row.cells[CUM_CPU], row.cells[CUM_MEMORY]] = sums;
+        }
     }
 
     /// The rows that an answer stands for: `None`, a number of rows from the front, or an array of rows.
@@ -236,7 +260,9 @@ impl Queue {
 
     fn remove(&mut self, place: usize) {
         if place == 0 {
-            self.rows.pop_front();
+            if let Some(row) = self.rows.pop_front() {
+                self.base = [row.cells[CUM_CPU], row.cells[CUM_MEMORY]];
+            }
             self.first += 1;
             self.written = self.written.saturating_sub(1);
         } else {
@@ -244,7 +270,7 @@ impl Queue {
             self.written = self.written.min(place);
         }
         if self.rows.is_empty() {
-            (self.first, self.written) = (0, 0);
+            (self.first, self.written, self.base) = (0, 0, [0; 2]);
         }
     }
 

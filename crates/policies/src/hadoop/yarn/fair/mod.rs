@@ -797,7 +797,8 @@ impl Policy for YarnFair {
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        if self.is_barren(offer.view()) {
+        // A node that is kept for a job may have to be given up.
+        if offer.yarn().reservation().is_none() && self.is_barren(offer.view()) {
             return Ok(());
         }
         if self.serve_reservation(offer)? {
