@@ -13,6 +13,16 @@ if TYPE_CHECKING:
 _COLUMNS = ("job", "task", "submit", "units", "cpu", "memory", "estimate", "user", "queue", "cum_cpu", "cum_memory")
 
 
+def _column(name: str) -> Any:
+    """The column of that name, from the first row on."""
+
+    def column(self: Waiting) -> Column:
+        shown: Column = self._shown[name][self._rows]
+        return shown
+
+    return property(column)
+
+
 class Waiting:
     """What waits, a row for each task, in order of submission. Each column is a read-only array of ``int64``.
 
@@ -51,12 +61,17 @@ class Waiting:
     def __len__(self) -> int:
         return self.count
 
-    def __getattr__(self, name: str) -> Column:
-        try:
-            column: Column = self._shown[name][self._rows]
-        except KeyError:
-            raise AttributeError(f"expected one of {', '.join(_COLUMNS)}, found `{name}`") from None
-        return column
+    job = _column("job")
+    task = _column("task")
+    submit = _column("submit")
+    units = _column("units")
+    cpu = _column("cpu")
+    memory = _column("memory")
+    estimate = _column("estimate")
+    user = _column("user")
+    queue = _column("queue")
+    cum_cpu = _column("cum_cpu")
+    cum_memory = _column("cum_memory")
 
 
 class Arrays:

@@ -161,10 +161,15 @@ struct YarnFair {
     moved: Vec<usize>,
     /// Queues below the root that have a fair share.
     shared: Vec<usize>,
-    /// The version of the world, and how many masters were asked for, when a node with room for one got none, as no queue may start one.
-    /// Until the policy hears of a change, no other node gets one.
-    barren: Option<(u64, u64)>,
+    /// What was asked for when a node with room for a master got none, as no queue may start one. Until the policy hears of a change, no other
+    /// node gets one.
+    barren: Option<Asked>,
+    /// What was asked for at the last update. Until the policy hears of a change, another one would find the same.
+    updated: Option<Asked>,
 }
+
+/// The version of the world, and how many requests there are of each kind.
+type Asked = (u64, [u64; 4]);
 
 /// What a queue's place in line goes by, where its parent shares fairly: its standing, then its path.
 type Rank = ((bool, u64), Arc<str>);
@@ -239,6 +244,7 @@ impl YarnFair {
             moved: Vec::new(),
             shared: Vec::new(),
             barren: None,
+            updated: None,
         };
         policy.set_queues(tree)?;
         Ok(policy)
@@ -689,9 +695,13 @@ impl YarnFair {
 }
 
 impl YarnFair {
-    /// The version of the world, and how many masters are asked for.
-    fn asked(view: View<'_>) -> (u64, u64) {
-        (view.version(), view.yarn().asked(Ask::Am))
+    fn asked(view: View<'_>) -> Asked {
+        (view.version(), Ask::ALL.map(|ask| view.yarn().asked(ask)))
+    }
+
+    /// Something has changed.
+    fn hear(&mut self) {
+        (self.barren, self.updated) = (None, None);
     }
 
     /// Whether no node would get anything now. There may be a queue for each of many users, none of which may start a master.
@@ -707,7 +717,7 @@ impl Policy for YarnFair {
     }
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.barren = None;
+        self.hear();
         let queue = self.place(job, view);
         self.apps[job].queue = queue;
         for place in self.tree.with_ancestors(queue) {
@@ -724,7 +734,7 @@ impl Policy for YarnFair {
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.barren = None;
+        self.hear();
         self.master_is_gone(job);
         let queue = self.apps[job].queue;
         let running = self.queues[queue].jobs.len();
@@ -746,7 +756,7 @@ impl Policy for YarnFair {
     }
 
     fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
-        self.barren = None;
+        self.hear();
         // Backups are launched beside the policy.
         if started.backup {
             let (queue, size) = (self.apps[view.job_of(started.task)].queue, view.yarn().demand(Ask::of(started.kind)));
@@ -755,7 +765,7 @@ impl Policy for YarnFair {
     }
 
     fn container_changed(&mut self, container: &Container, view: View<'_>) {
-        self.barren = None;
+        self.hear();
         if container.state == ContainerState::Completed {
             let queue = self.apps[container.job].queue;
             self.change_used(queue, |used| used.minus(container.size));
@@ -787,8 +797,12 @@ impl Policy for YarnFair {
     }
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
-        self.barren = None;
-        self.update(view);
+        let asked = Self::asked(view);
+        if self.preemption.is_some() || self.updated != Some(asked) {
+            self.barren = None;
+            self.update(view);
+            self.updated = Some(asked);
+        }
         self.preempt(view, orders);
     }
 
