@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyModule, PyTuple};
+use pyo3::types::PyModule;
 use resched_cli::Kind;
 
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
@@ -53,9 +53,4 @@ pub(crate) fn in_words(py: Python<'_>, error: &PyErr) -> String {
 /// Whether an exception is one that programs handle, and not one that ends them.
 pub(crate) fn is_exception(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<pyo3::exceptions::PyException>(py)
-}
-
-/// A tuple of values of one type.
-pub(crate) fn tuple<'py, T: IntoPyObject<'py>>(py: Python<'py>, values: Vec<T>) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, values)
 }

@@ -29,9 +29,23 @@ use resched_tables::store::{Out, Rows, Source, System, TimeZero, columns::Row, s
 use crate::calls::long;
 use crate::errors;
 
-/// What a missing column of words stands for, and the rule that the manifest names for it.
-const DEFAULTS: [(&str, &str, &str); 2] =
-    [("outcome", "SUCCESS", "missing-column"), ("kind", "other", "missing-column")];
+/// What a missing column of words stands for.
+const DEFAULTS: [(&str, &str); 2] = [("outcome", "SUCCESS"), ("kind", "other")];
+/// The columns that may be missing although a table never has a null there, as the trace names them.
+const FILLED: [&str; 8] = [
+    "jobs.outcome",
+    "tasks.outcome",
+    "tasks.kind",
+    "attempts.outcome",
+    "attempts.kind",
+    ATTEMPT,
+    ORDINAL,
+    "nodes.event",
+];
+const ATTEMPT: &str = "attempts.attempt";
+const ORDINAL: &str = "splits.ordinal";
+/// The rule by which they are filled.
+const RULE: &str = "missing-column";
 
 /// The batches of a data frame.
 struct Frame {
@@ -172,7 +186,7 @@ impl Frames {
         }
         let has_tasks = !of_tasks.is_empty();
         let attempts = self.attempts.map(|own| rows::<AttemptRow>(own, made)).transpose()?;
-        for (row, attempt) in attempts.into_iter().flatten().enumerate() {
+        for (row, mut attempt) in attempts.into_iter().flatten().enumerate() {
             let place = place_of(&places, AttemptRow::TABLE, row, &attempt.job_id)?;
             let record = &mut records[place];
             let (_, task) = match of_tasks.get(&attempt.task_id) {
@@ -195,15 +209,27 @@ impl Frames {
                     (place, record.tasks.len() - 1)
                 }
             };
-            record.tasks[task].attempts.push(attempt);
+            let record = &mut record.tasks[task];
+            if made.contains_key(ATTEMPT) {
+                attempt.attempt = record.attempts.len() as i64;
+            }
+            if !has_tasks {
+                // A task ends as its last try does.
+                record.task.outcome = attempt.outcome;
+            }
+            record.attempts.push(attempt);
         }
-        for (row, split) in
+        for (row, mut split) in
             self.splits.map(|own| rows::<SplitRow>(own, made)).transpose()?.into_iter().flatten().enumerate()
         {
             let Some(&(job, task)) = of_tasks.get(&split.task_id) else {
                 return Err(wrong(SplitRow::TABLE, "task_id", row, "a known task", &format!("`{}`", split.task_id)));
             };
-            records[job].tasks[task].splits.push(split);
+            let splits = &mut records[job].tasks[task].splits;
+            if made.contains_key(ORDINAL) {
+                split.ordinal = splits.len() as i64;
+            }
+            splits.push(split);
         }
         let nodes = self.nodes.map(|own| rows::<NodeRow>(own, made)).transpose()?.unwrap_or_default();
         Ok((records, nodes))
@@ -277,24 +303,18 @@ fn default_of<R: Row>(column: &Column, kind: &DataType, rows: usize, made: &mut 
         let none = (OffsetBuffer::new_zeroed(rows), new_empty_array(field.data_type()));
         return Ok(Arc::new(ListArray::new(Arc::clone(field), none.0, none.1, None)));
     }
-    let (array, rule) = match DEFAULTS.iter().find(|(name, ..)| *name == column.name) {
-        Some((_, word, rule)) => (text(word), *rule),
-        None if !column.words.is_empty() => (text(column.words[0].word), "missing-column"),
-        None if *kind == DataType::Int64 => {
-            (Arc::new(arrow::array::Int64Array::from_value(0, rows)) as ArrayRef, "missing-column")
-        }
+    let array = match DEFAULTS.iter().find(|(name, _)| *name == column.name) {
+        Some((_, word)) => text(word),
+        None if !column.words.is_empty() => text(column.words[0].word),
+        None if *kind == DataType::Int64 => Arc::new(arrow::array::Int64Array::from_value(0, rows)),
         None => {
             let (table, name, meaning) = (R::TABLE, column.name, column.meaning.trim());
             return Err(Error::Request(format!("{table}: column `{name}` is missing; it holds: {meaning}")));
         }
     };
-    if column.name == "outcome" {
-        let known: &'static str = match R::TABLE {
-            "jobs" => "jobs.outcome",
-            "tasks" => "tasks.outcome",
-            _ => "attempts.outcome",
-        };
-        made.entry(known).or_insert((rule, 0)).1 += rows as u64;
+    let own = format!("{}.{}", R::TABLE, column.name);
+    if let Some(name) = FILLED.iter().find(|name| **name == own) {
+        made.entry(name).or_insert((RULE, 0)).1 += rows as u64;
     }
     Ok(array)
 }

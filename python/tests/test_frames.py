@@ -46,6 +46,15 @@ def test_the_tables_of_a_trace_make_that_trace_again(history, swf, tmp_path):
             assert one.summary["mean_completion_ms"] == other.summary["mean_completion_ms"]
 
 
+def test_tries_are_numbered_and_a_task_ends_as_its_last_try_does(tmp_path):
+    jobs = polars.DataFrame({"job_id": ["a"], "submit": [0]})
+    tries = {"job_id": ["a", "a"], "task_id": ["t", "t"], "start": [0, 9], "finish": [8, 20], "outcome": ["FAILED", "SUCCESS"]}
+    trace = resched.from_frames(jobs, attempts=polars.DataFrame(tries), out=tmp_path / "T", system="batch")
+    assert trace.attempts.to_polars()["attempt"].to_list() == [0, 1]
+    assert trace.tables["tasks"].to_polars()["outcome"].to_list() == ["SUCCESS"]
+    assert trace.info["made"]["attempts.attempt"] == trace.info["made"]["attempts.kind"] == "missing-column"
+
+
 def test_instants_and_durations_are_milliseconds(tmp_path):
     jobs = pandas.DataFrame(
         {"job_id": ["a"], "submit": [pandas.Timestamp("2026-01-01T00:00:01Z")], "requested_time": [pandas.Timedelta("1min")]}

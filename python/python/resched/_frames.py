@@ -26,8 +26,8 @@ def from_frames(
 
     The columns are those of the tables of a trace (``docs/tables.md``). Any data frame with the Arrow PyCapsule interface will do: of
     polars, pandas, pyarrow, duckdb. Times are whole milliseconds, or instants and durations. The rules of an ingest hold: what is damaged
-    is mended or left out, and counted. A missing column stands for unknown values; a missing ``outcome`` for success, which the trace
-    notes.
+    is mended or left out, and counted. A missing column stands for unknown values, a missing ``outcome`` for success, and
+    tries without a number are numbered in order; the trace notes what was filled.
     Without ``tasks``, the attempts say what tasks there are.
 
     Parameters

@@ -9,7 +9,8 @@ An observation has these arrays of ``float32`` from 0 to 1. Logarithms are share
 
 ``jobs`` (candidates × 7)
     For each candidate: how long its job has waited (log), its waiting units (log), its processor and memory as shares of the cluster's,
-    its estimated run time (log), the share of its units that run, and its place in the queue. Rows of zeros: no candidate.
+    its estimated run time (log; what its user asked for, or, where the trace does not say, the logged run time, which no scheduler
+    knows), the share of its units that run, and its place in the queue. Rows of zeros: no candidate.
 ``cluster`` (3)
     The free processor and memory as shares, and the time to the next end that is known (log).
 ``backlog`` (2)

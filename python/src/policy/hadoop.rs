@@ -3,11 +3,12 @@
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use resched_sim::hadoop::{AttemptEnd, AttemptView, Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{AttemptId, JobId, Ms, NodeId, TaskId, Violation};
-use resched_tables::model::Locality;
+use resched_tables::model::{Locality, Reason};
 
 use super::hooks::{Hooks, Method};
 use super::lent::Lent;
@@ -301,7 +302,7 @@ impl HadoopOffer {
             view.jobs().iter().for_each(|&job| self.introduce(job, view));
             view.jobs().iter().map(|job| job.index()).collect::<Vec<_>>()
         })?;
-        let jobs = errors::tuple(py, jobs)?.unbind();
+        let jobs = PyTuple::new(py, jobs)?.unbind();
         self.given().active = Some((version, jobs.clone_ref(py)));
         Ok(jobs)
     }
@@ -413,6 +414,10 @@ impl HadoopOffer {
         let (job, kind) = (self.job(py, job)?, super::words::kind(kind)?);
         let other = other.map(|job| self.job(py, job)).transpose()?;
         let reason = super::reason(reason)?;
+        if other.is_some() && reason != Reason::Reserve {
+            let problem = format!("other: expected it with the reason `reserve`, found `{reason}`");
+            return Err(PyValueError::new_err(problem));
+        }
         self.read(|view| match other {
             Some(other) => view.pass_over_for(job, kind, other),
             None => view.pass_over(job, kind, reason),
