@@ -27,7 +27,7 @@ fn report(dir: &Dir, name: &str) -> Value {
     serde_json::from_str(&dir.read(&format!("{name}/report.json"))).unwrap()
 }
 
-/// H2: a real Slurm ran EASY. Its replay is no improvement of it, but an error of the model, and no test is about it.
+/// A real Slurm ran EASY. Its replay is no improvement of it, but an error of the model, and no test is about it.
 #[test]
 fn what_really_ran_is_no_policy() {
     let Some(log) = shared("truth/slurm/easy/pool.swf") else { return };
@@ -104,7 +104,7 @@ fn a_made_trace_has_no_model_error() {
     dir.ok(&["diff", "R/fifo", "S1/fair"]);
 }
 
-/// H5: jobs of two traces have the same ids, and nothing in common.
+/// Jobs of two traces have the same ids, and nothing in common.
 #[test]
 fn runs_of_other_traces_and_engines_are_refused() {
     let dir = with_logs(&[("A", swf(20, 2, 30, 5)), ("B", swf(20, 4, 10, 5))]);
@@ -176,7 +176,7 @@ fn what_else_differs_is_named() {
     dir.run(&["report", "first", "rest", "--out", "P"]).fails(2, &["no job counts in all"]);
 }
 
-/// H13: the file is of this trace, and its error is that of the mean, which is compared.
+/// The file is of this trace, and its error is that of the mean, which is compared.
 #[test]
 fn a_validation_is_of_this_trace_and_of_the_mean() {
     let dir = with_logs(&[("A", swf(20, 4, 30, 5)), ("B", swf(20, 4, 10, 5))]);
@@ -236,7 +236,7 @@ fn a_validation_is_of_this_trace_and_of_the_mean() {
     dir.run(&old).fails(2, &["old.json", "of which trace"]);
 }
 
-/// H9, M4: the terminal has the headline, the grade with its facts, and why a chart is missing.
+/// The terminal has the headline, the grade with its facts, and why a chart is missing.
 #[test]
 fn grades_are_everywhere() {
     let dir = Dir::with_sample();
@@ -262,7 +262,7 @@ fn grades_are_everywhere() {
     assert!(dir.ok(&["explain", "L"]).contains("Grade: measured. Nothing that decides the answer had to be assumed."));
 }
 
-/// H10: jobs that were not even replayed are missing, too.
+/// Jobs that were not even replayed are missing, too.
 #[test]
 fn all_jobs_are_those_of_the_trace() {
     let small = swf(20, 2, 30, 5);

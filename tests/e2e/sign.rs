@@ -11,7 +11,7 @@ fn replayed(dir: &Dir, args: &[&str]) -> Vec<Value> {
     dir.ok(&all).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// H1: of this trace, the sign hangs on a cost of distance that nobody gave and the log does not show.
+/// Of this trace, the sign hangs on a cost of distance that nobody gave and the log does not show.
 #[test]
 fn a_sign_that_hangs_on_a_default_is_never_measured() {
     let Some(trace) = shared("traces/hadoop-mapreduce-2011/gridmix/trace_3m.json.gz") else { return };

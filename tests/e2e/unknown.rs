@@ -41,7 +41,7 @@ fn has(facts: &[(String, String, String)], about: &str, grade: &str, words: &str
     facts.iter().any(|fact| fact.0 == about && fact.1 == grade && fact.2.contains(words))
 }
 
-/// H3: without waits there is nothing observed, but run times are known, so a replay is as with them.
+/// Without waits there is nothing observed, but run times are known, so a replay is as with them.
 #[test]
 fn a_log_without_waits_has_no_observed_starts() {
     let Some(text) = without_waits() else { return };
@@ -69,7 +69,7 @@ fn a_log_without_waits_has_no_observed_starts() {
     assert_eq!(rows(&dir.read("back.swf")), rows(&text));
 }
 
-/// H4: a start that is damaged comes from the task, and is counted; if the task lacks it too, nobody knows what ran.
+/// A start that is damaged comes from the task, and is counted; if the task lacks it too, nobody knows what ran.
 #[test]
 fn a_damaged_start_comes_from_the_task_or_is_unknown() {
     let Some(path) = shared(JOB) else { return };
@@ -97,7 +97,7 @@ fn a_damaged_start_comes_from_the_task_or_is_unknown() {
     assert!(reported.contains("the log does not say what ran") && !reported.contains("cleaned up"), "{reported}");
 }
 
-/// H8: machines, places and tasks that rules made are said to be made.
+/// Machines, places and tasks that rules made are said to be made.
 #[test]
 fn what_swim_does_not_give_is_said_to_be_made() {
     let Some(swim) = shared("traces/swim/FB-2009_samples_24_times_1hr_0_first50jobs.tsv") else { return };
@@ -113,7 +113,7 @@ fn what_swim_does_not_give_is_said_to_be_made() {
     assert!(!found.iter().any(|fact| fact.2.contains("all 600 nodes are given")), "{found:?}");
 }
 
-/// H10: amounts that are shares have a unit, and tasks that fit on no machine decide the grade.
+/// Amounts that are shares have a unit, and tasks that fit on no machine decide the grade.
 #[test]
 fn shares_of_the_largest_machine_have_a_unit() {
     let dir = crate::trust::without_sizes();
@@ -130,7 +130,7 @@ fn shares_of_the_largest_machine_have_a_unit() {
     assert!(has(&found, "capacity", "not-answerable", "1 of 2 jobs"), "{found:?}");
 }
 
-/// H11: what a replay held is written, so that the same replay of the export waits as long.
+/// What a replay held is written, so that the same replay of the export waits as long.
 #[test]
 fn an_exported_run_replays_as_it_ran() {
     let Some(log) = shared(EASY) else { return };
@@ -147,7 +147,7 @@ fn an_exported_run_replays_as_it_ran() {
     assert_eq!(mean("T2", "R2"), first);
 }
 
-/// H12: what `scale` changes is said, and nothing at other times took place.
+/// What `scale` changes is said, and nothing at other times took place.
 #[test]
 fn a_scaled_trace_has_no_observed_waits_and_says_what_it_is() {
     let dir = Dir::with_sample();
@@ -172,7 +172,7 @@ fn a_scaled_trace_has_no_observed_waits_and_says_what_it_is() {
     assert!(!whole.iter().any(|fact| fact.0 == "load"), "{whole:?}");
 }
 
-/// M1: a folder with the jobs of several clusters is refused for Hadoop and for Spark, unless you say that it is one.
+/// A folder with the jobs of several clusters is refused for Hadoop and for Spark, unless you say that it is one.
 #[test]
 fn several_clusters_in_one_folder_are_refused() {
     let Some(traces) = shared("traces") else { return };
@@ -186,7 +186,7 @@ fn several_clusters_in_one_folder_are_refused() {
     dir.ok(&["ingest", &spark, "--out", "T3"]);
 }
 
-/// M2: a trace is explained by what its system hands out.
+/// A trace is explained by what its system hands out.
 #[test]
 fn a_trace_is_explained_by_the_resources_of_its_system() {
     let Some(traces) = shared("traces") else { return };
@@ -207,7 +207,7 @@ fn a_trace_is_explained_by_the_resources_of_its_system() {
     }
 }
 
-/// M6: what `calibrate` writes of a history of YARN is enough for `validate`.
+/// What `calibrate` writes of a history of YARN is enough for `validate`.
 #[test]
 fn a_calibrated_history_of_yarn_needs_no_more() {
     let Some(history) = shared("traces/dr-elephant/history") else { return };
@@ -218,7 +218,7 @@ fn a_calibrated_history_of_yarn_needs_no_more() {
     dir.ok(&["validate", "T", "--cluster", "C.toml", "--policy", "yarn-fair"]);
 }
 
-/// M11: nodes that are smaller than what ran on them make a what-if.
+/// Nodes that are smaller than what ran on them make a what-if.
 #[test]
 fn fewer_slots_than_the_trace_used_are_a_what_if() {
     let dir = Dir::with_sample();

@@ -104,7 +104,7 @@ fn a_window_that_says_nothing_is_refused() {
     );
 }
 
-/// M12: the users who lose most are on top, whatever their names are.
+/// The users who lose most are on top, whatever their names are.
 #[test]
 fn those_who_lose_are_on_top() {
     let dir = replayed();

@@ -1,7 +1,7 @@
 //! The golden schedules of Hadoop's own schedulers, row by row: instant, node and level of every assignment, instant and
 //! state of every end, in the order of the file for assignments, orders and jobs.
 //!
-//! Needs the folder `oracle` (and `traces` for the trace of 19 jobs) under `RESCHED_SHARED`.
+//! Needs `oracle` (and `traces` for the trace of 19 jobs) in the folder of shared traces, which `RESCHED_SHARED` names.
 
 mod golden;
 mod support;
@@ -63,7 +63,7 @@ fn replayed(world: &World, (schedule, policy): (&str, &mut dyn Policy), script: 
     found.rows(tally.unwrap_or_else(|error| panic!("{schedule}: {error}")).end)
 }
 
-/// The pools of the schedules with preemption (`oracle/README.md`).
+/// The pools of the schedules with preemption.
 fn preemptive() -> Allocations {
     let pool = PoolConfig {
         min_maps: 20,
@@ -79,7 +79,7 @@ fn preemptive() -> Allocations {
     }
 }
 
-/// The queues of the schedules with one for each user (`oracle/README.md`).
+/// The queues of the schedules with one for each user.
 fn queue_for_each_user() -> QueueTree<CapacityQueue> {
     let mut queues = QueueTree::new(CapacityQueue::default());
     for (user, percent) in [("user1", 50.0), ("user2", 30.0), ("user3", 20.0)] {
@@ -90,8 +90,8 @@ fn queue_for_each_user() -> QueueTree<CapacityQueue> {
 }
 
 /// A row J has the time at which the job was initialised. Under FIFO and Fair this is its submission. Under Capacity it
-/// is the poll that chose the job, on a clock that only heartbeats and submissions move (`oracle/README.md` F14). An
-/// event at the same instant as the poll comes after it, because it was queued later.
+/// is the poll that chose the job, on a clock that only heartbeats and submissions move. An event at the same instant
+/// as the poll comes after it, because it was queued later.
 fn launch_at_polls(rows: &mut [Row], world: &World, capacity: &Capacity) {
     let (first, interval) = (world.cluster.config.heartbeat.first, world.cluster.interval());
     let submissions: Vec<Ms> = world.workload.jobs().iter().map(|job| job.submit).collect();

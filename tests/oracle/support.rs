@@ -73,7 +73,7 @@ impl World {
         courses.map(|(name, course)| (self.attempt(name), (course.run, outcome(&course.state)))).collect()
     }
 
-    /// The attempts that were preempted: killed, or tried again although they succeeded (oracle F1).
+    /// The attempts that were preempted: killed, or tried again although they succeeded: an ordered kill outlives success.
     pub(crate) fn victims(&self, golden: &Golden) -> BTreeSet<(TaskId, u32)> {
         let ends = golden.rows.iter().filter_map(|row| match row {
             Row::Ended { attempt, state, .. } => Some((self.attempt(attempt), state.as_str())),

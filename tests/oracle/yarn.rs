@@ -1,8 +1,8 @@
 //! The golden schedules of YARN's own schedulers, row by row: every container and its distance from its data, every reservation,
 //! every kill, and the ends of attempts and jobs.
 //!
-//! Needs the folder `oracle-yarn` under `RESCHED_SHARED`. Its manifest says which schedules there are, so others can be judged
-//! by putting them there.
+//! Needs `oracle-yarn` in the folder of shared traces, which `RESCHED_SHARED` names. Its manifest says which schedules
+//! there are, so others can be judged by putting them there.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

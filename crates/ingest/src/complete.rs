@@ -1,6 +1,6 @@
 //! The rules that complete a job of any format before it is written. They derive values from those of the source.
 //!
-//! `spec/formats.md` 1, "Mapping". A value that the source states is never replaced.
+//! `docs/formats.md` lists them. A value that the source states is never replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 

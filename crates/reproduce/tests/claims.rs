@@ -1,4 +1,4 @@
-//! The claims that need no hidden calibration (policies C.5), and rules for every reproduction.
+//! The claims that need no hidden calibration (`docs/papers.md`), and rules for every reproduction.
 #![allow(clippy::unwrap_used)]
 
 use std::num::NonZeroUsize;
@@ -48,7 +48,8 @@ fn fig10_has_its_plateau_and_its_jump_and_fig11_its_order_and_sizes() {
     }
 }
 
-/// Those that spec C.1 names, but for jobs 17 and 20, whose signs hang on the times of Sort's tasks. The paper's others are on the page.
+/// The signs that follow from the numbers of tasks (`docs/papers/coupling.md`), but for jobs 17 and 20, whose signs hang on the times of
+/// Sort's tasks. The paper's others are on the page.
 #[test]
 fn table4_has_its_signs() {
     let rows = rows("coupling-table4", 15);

@@ -108,7 +108,7 @@ fn one_seed_gives_one_trace() {
     assert_ne!(first, made(&workload, 2));
 }
 
-/// Spec: policies.md C.1, Table IV.
+/// Coupling, Table IV.
 #[test]
 fn table_4_is_as_printed() {
     let made = made(&bundled("coupling-table4.toml"), 1);
@@ -151,7 +151,7 @@ fn table_4_is_as_printed() {
     }
 }
 
-/// Spec: policies.md C.1, Table III.
+/// Coupling, Table III.
 #[test]
 fn table_3_keeps_data_on_7_of_15_machines() {
     let made = made(&bundled("coupling-table3.toml"), 1);
@@ -163,7 +163,7 @@ fn table_3_keeps_data_on_7_of_15_machines() {
     assert_eq!(hosts, (8..15).map(resched_tables::names::host_name).collect());
 }
 
-/// Spec: policies.md C.1, Fig. 16.
+/// Coupling, Fig. 16.
 #[test]
 fn fig_16_arrives_in_batches() {
     let workload = bundled("coupling-fig16.toml");

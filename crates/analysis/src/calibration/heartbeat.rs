@@ -44,8 +44,8 @@ pub struct Heartbeat {
 /// A gap counts under two conditions. Since all `slots` map slots of the node were taken, no other map has started there. And the job
 /// of the next map had begun when the slot was freed, so that the map waited for the slot.
 ///
-/// A slot is seen at the node's next heartbeat (policies A.1), so a gap is uniform on `[o, o + h]`. The 10 % and 50 % quantiles
-/// give both: `h = (q50 − q10) / 0.4`, `o = q50 − h/2`; higher quantiles are not used, because a policy may leave a slot
+/// A slot is seen at the node's next heartbeat (`docs/model/heartbeats.md`), so a gap is uniform on `[o, o + h]`. The 10 % and 50 %
+/// quantiles give both: `h = (q50 − q10) / 0.4`, `o = q50 − h/2`; higher quantiles are not used, because a policy may leave a slot
 /// free on purpose. An overhead of less than two standard errors counts as 0, and then `h = 2·q50`. Standard errors are from the
 /// bootstrap.
 ///

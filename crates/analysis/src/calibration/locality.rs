@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::fitted::Fitted;
 use super::observed::{Attempt, Observed};
 
-/// The default factors: Rumen's (policies A.5), as in a cluster file without them.
+/// The default factors: Rumen's (`docs/model/locality.md`), as in a cluster file without them.
 pub const DEFAULT_FACTORS: [f64; 3] = [1.0, 1.5, 3.0];
 
 /// The run time of a map in the rack of its input, and elsewhere, divided by that on a node with the input.

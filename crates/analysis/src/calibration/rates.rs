@@ -36,7 +36,7 @@ pub fn reduce_rate(observed: &Observed) -> Fitted {
     )
 }
 
-/// Bytes per second that a reduce fetches (`cost.shuffle_rate`, policies A.6, R2).
+/// Bytes per second that a reduce fetches (`cost.shuffle_rate`, `docs/model/reduces.md`, R2).
 ///
 /// For a reduce that started after the last map of its job, this is its bytes over the time to the end of its shuffle. With fewer
 /// than ten of these, the others are used. For each of them the fluid model is solved for the rate: with map ends `t_k` and `B` bytes of `M` equal maps,
@@ -166,7 +166,7 @@ mod tests {
         assert!(close(found.rate, 1e7) && found.from_late_reduces && found.rate.n == 10, "{found:?}");
     }
 
-    /// The example of policies A.6: map ends at 10, 20, 30 s with 10 MB each, 2 MB/s; a reduce of 12 s has all at 35 s, one of
+    /// The example of `docs/model/reduces.md`: map ends at 10, 20, 30 s with 10 MB each, 2 MB/s; a reduce of 12 s has all at 35 s, one of
     /// 0 s too.
     #[test]
     fn the_fluid_shuffle_is_solved_for_its_rate() {

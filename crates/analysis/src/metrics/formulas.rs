@@ -2,21 +2,19 @@
 //! `docs/reference/metrics.md` is made from it.
 //!
 //! What the attempts of a job add up to (`first_start`, `longest_map`, `longest_reduce_tail`) is in `attempts.rs`. `None` is unknown.
-//! All times are in ms. Sources: "Coupling" is Tan, Meng, Zhang 2013; "DRESS" is Mao et al. 2020; "spec" is section C of the policy
-//! specification.
+//! All times are in ms. Sources: "Coupling" is Tan, Meng, Zhang 2013; "DRESS" is Mao et al. 2020.
 
-/// Completion (processing) time: `finish − submit` (Coupling "job processing time", DRESS "completion"; spec).
+/// Completion (processing) time: `finish − submit` (Coupling "job processing time", DRESS "completion").
 pub fn completion_time(finish: Option<i64>, submit: Option<i64>) -> Option<i64> {
     Some(since(finish?, submit?))
 }
 
-/// Waiting time: `first_start − submit`. If no attempt is known, `first_start` is the launch in the table of jobs (DRESS;
-/// spec).
+/// Waiting time: `first_start − submit`. If no attempt is known, `first_start` is the launch in the table of jobs (DRESS).
 pub fn waiting_time(first_start: Option<i64>, launch: Option<i64>, submit: Option<i64>) -> Option<i64> {
     Some(since(first_start.or(launch)?, submit?))
 }
 
-/// Execution time: `completion − waiting` (DRESS: completion = waiting + execution; spec).
+/// Execution time: `completion − waiting` (DRESS: completion = waiting + execution).
 pub fn execution_time(completion: Option<i64>, waiting: Option<i64>) -> Option<i64> {
     Some(since(completion?, waiting?))
 }

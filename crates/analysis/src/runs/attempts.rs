@@ -119,7 +119,7 @@ pub(crate) struct OfJob {
     pub(crate) longest_reduce_tail: Option<i64>,
     /// Starvation time of the job: the mean of `start(r) − last_map_finish` over its reduces `r` launched when its last map
     /// had completed (at that instant counts: the completion comes first); 0 if all were launched before, `None` if none was
-    /// launched or no map completed. `start(r)` is the first launch of `r` (Coupling §III-C; spec).
+    /// launched or no map completed. `start(r)` is the first launch of `r` (Coupling, §III-C).
     pub(crate) starvation: Option<f64>,
     /// How many maps of the job were *launched* at each distance from their input. Every launch is a decision of the
     /// scheduler, so attempts that later failed or were killed count too (Coupling, Fig. 15). The inspection of a trace

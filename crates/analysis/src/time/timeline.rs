@@ -214,7 +214,7 @@ pub fn span(jobs: &[JobMetrics]) -> Option<(i64, i64)> {
     first.zip(last).filter(|(first, last)| first <= last)
 }
 
-/// Makespan, ms: last completion − first submission (DRESS; spec).
+/// Makespan, ms: last completion − first submission (DRESS).
 pub fn makespan(jobs: &[JobMetrics]) -> Option<i64> {
     span(jobs).map(|(first, last)| last - first)
 }

@@ -1,6 +1,6 @@
 //! Rumen's job trace and topology, as Hadoop's Mumak, GridMix and the Scheduler Load Simulator read them.
 //!
-//! Spec: formats.md section 4. The fields are those that [`crate::formats::rumen`] reads, with one job per line.
+//! `docs/formats/export.md` has what is lost. The fields are those that [`crate::formats::rumen`] reads, with one job per line.
 //! Unknown numbers are −1. The format has only maps, reduces and other tasks. A task of another kind is written among
 //! the others, under its stage or kind.
 

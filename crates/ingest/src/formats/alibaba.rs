@@ -1,7 +1,7 @@
 //! What the two traces of Alibaba's batch jobs have in common: tasks of many instances, and the instances as attempts.
 //!
-//! Spec: formats.md sections 9 and 10. A row of the table of tasks is a task, with the number of its instances. A row
-//! of the table of instances is a try at one of them. Times are in s from the start of the trace. For what began before
+//! Pages: `docs/formats/alibaba2017.md` and `docs/formats/alibaba2018.md`. A row of the table of tasks is a task, with the number of its
+//! instances. A row of the table of instances is a try at one of them. Times are in s from the start of the trace. For what began before
 //! it, they are 0 or negative.
 
 use std::io::BufRead;

@@ -1,7 +1,7 @@
 //! Alibaba's cluster trace of 2017 (cluster-trace-v2017): twelve hours of 1,300 machines.
 //!
 //! `batch_task.csv`, `batch_instance.csv` and `server_event.csv` without headers (copies may have one); an empty field is
-//! missing, and so is a capacity of 0. Spec: formats.md section 9. Containers and usage are left out.
+//! missing, and so is a capacity of 0. `docs/formats/alibaba2017.md` has its quirks. Containers and usage are left out.
 
 use std::io::BufRead;
 

@@ -2,7 +2,7 @@
 //!
 //! `batch_task.csv`, `batch_instance.csv` and `machine_meta.csv` without headers (copies may have one); numbers may be
 //! written as floats. The name of a task lists the tasks of its job that must end before it: `J4_2_3` is task 4, after 2
-//! and 3. Spec: formats.md section 10. Containers and usage are left out.
+//! and 3. `docs/formats/alibaba2018.md` has its quirks. Containers and usage are left out.
 
 use std::io::BufRead;
 

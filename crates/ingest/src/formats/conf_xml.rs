@@ -1,4 +1,4 @@
-//! `*_conf.xml`: the settings a job ran with (`spec/formats.md` 3), reduced to those that bear on scheduling.
+//! `*_conf.xml`: the settings a job ran with (`docs/formats/conf-xml.md`), reduced to those that bear on scheduling.
 //!
 //! Only the five entities of XML are expanded, so a document that defines others costs nothing.
 

@@ -24,7 +24,7 @@ pub struct Format {
     pub is_whole: bool,
     /// Whether the times of a task stand in for those of its attempts where these have none.
     pub has_times_of_tasks: bool,
-    /// Whether a job id that occurs again in the same file is another job (a folded trace, `spec/formats.md` 4).
+    /// Whether a job id that occurs again in the same file is another job (a folded trace, `docs/formats/rumen.md`).
     /// Otherwise it is the same history twice.
     pub folded: bool,
     /// Whether a file that starts with these bytes (up to 64 KiB, decompressed) has this format.

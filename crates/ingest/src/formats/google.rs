@@ -1,8 +1,8 @@
 //! What the two traces of Google's Borg have in common: from the events of jobs and tasks to attempts.
 //!
-//! Spec: formats.md sections 7 and 8. A task is tried as often as it is scheduled. Each try ends with the next event
-//! that ends the task. An event may end a task whose start was not seen. If it names a machine, it ends a try all the
-//! same: the start was before the files, or is lost.
+//! Pages: `docs/formats/google2011.md` and `docs/formats/google2019.md`. A task is tried as often as it is scheduled. Each try ends with
+//! the next event that ends the task. An event may end a task whose start was not seen. If it names a machine, it ends a try all the same:
+//! the start was before the files, or is lost.
 
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};

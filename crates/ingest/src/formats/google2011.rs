@@ -1,7 +1,7 @@
 //! Google's cluster trace of 2011 (clusterdata-2011-2, version 2.1): 29 days of a Borg cell of 12,500 machines.
 //!
 //! `<table>/part-NNNNN-of-MMMMM.csv.gz`, no header, no quotes; times in µs, 0 before the trace and 2^63−1 after it; resources
-//! as parts of the largest machine's. Spec: formats.md section 7. Constraints, attributes and usage are left out.
+//! as parts of the largest machine's. `docs/formats/google2011.md` has its quirks. Constraints, attributes and usage are left out.
 
 use std::io::BufRead;
 use std::path::Path;

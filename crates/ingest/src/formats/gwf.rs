@@ -3,7 +3,7 @@
 //!
 //! The first line names the columns: `WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies`, padded
 //! with blanks. Dependencies are job ids of the same workflow with blanks between them. Times are seconds, negative for
-//! unknown. Spec: formats.md section 12. The format does not hold when a job started or how it ended. So the attempt
+//! unknown. `docs/formats/gwf.md` has the columns. The format does not hold when a job started or how it ended. So the attempt
 //! has a run time only, and the outcome stays unknown. A job is a gang of its processors, as in
 //! [`super::swf`]. It belongs to the group of its workflow.
 

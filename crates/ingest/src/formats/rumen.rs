@@ -1,6 +1,6 @@
 //! Rumen job traces: one JSON object (`LoggedJob`) per job, one after another.
 //!
-//! Layout and quirks: `spec/formats.md` section 4. Jobs and tasks keep the order of the file. A task without a status
+//! Layout and quirks: `docs/formats/rumen.md`. Jobs and tasks keep the order of the file. A task without a status
 //! never ended: its outcome is `INCOMPLETE`, which no status of the source gives.
 
 use std::io::BufRead;
@@ -422,7 +422,7 @@ mod tests {
                 counts[level] += 1;
             }
         }
-        // Node, rack, off, no places: spec/formats.md section 13.3.
+        // Node, rack, off, no places, as another program counted them.
         assert_eq!(counts, [3034, 1409, 201, 1006]);
         let ids: Vec<_> = found.jobs.iter().map(|job| &job.job.job_id[18..]).collect();
         assert!(ids.windows(2).any(|pair| pair[0] > pair[1]), "the file's order is not that of the ids: {ids:?}");

@@ -1,6 +1,6 @@
 //! Inputs of Hadoop's Scheduler Load Simulator: jobs with their containers, and nodes, each as concatenated JSON objects.
 //!
-//! Spec: formats.md section 5. Times are milliseconds from the start of the simulation. A container is a task with one
+//! Page: `docs/formats/sls.md`. Times are milliseconds from the start of the simulation. A container is a task with one
 //! attempt that succeeded on the host that the file names. If the file gives only a duration, the attempt starts with
 //! its job. `job.count` and `count` repeat jobs and containers. A job without an id is named after its place in the
 //! file. The generators of SLS (`syn.json`) are not traces.
@@ -257,7 +257,7 @@ mod tests {
         read_shared(&format!("hadoop-3x/sls/{file}"))
     }
 
-    /// spec: formats.md 13.9.
+    /// What another program counted in the file that comes with SLS.
     #[test]
     fn the_jobs_of_sls_give_their_golden_counts() {
         let Some(bytes) = shared("inputsls.json") else { return };
@@ -292,7 +292,7 @@ mod tests {
         assert!(found.skipped.is_empty());
     }
 
-    /// spec: formats.md 13.9.
+    /// What another program counted in the file that comes with SLS.
     #[test]
     fn the_nodes_of_sls_give_their_golden_counts() {
         let Some(bytes) = shared("nodes.json") else { return };

@@ -1,7 +1,7 @@
 //! The Standard Workload Format of the Parallel Workloads Archive, version 2.2: one line per job of a parallel machine.
 //!
 //! A line has eighteen numbers between blanks, with −1 for unknown. Lines that start with `;` are the header, as
-//! `; Key: Value`, or comments. Spec: formats.md section 12. Times are seconds from the log's zero, possibly with
+//! `; Key: Value`, or comments. `docs/formats/swf.md` has the fields. Times are seconds from the log's zero, possibly with
 //! fractions. `UnixStartTime` of the header goes to the manifest's parameters.
 //!
 //! A job is one task, and its processors are that task's instances: a gang. The request of an instance is one processor
@@ -317,7 +317,7 @@ mod tests {
         record
     }
 
-    /// spec: formats.md 13.8, with the counts of another program for what the table leaves out.
+    /// The golden counts of another program.
     #[test]
     fn every_real_file_gives_its_golden_counts() {
         struct Golden {

@@ -2,7 +2,7 @@
 //!
 //! Tab-separated, no header: job id, submit time (s), gap to the job before (s), bytes of map input, shuffle and reduce
 //! output; in some files the path of the input and of the output follow, with empty columns at the end (8 or 9 in all).
-//! Spec: formats.md section 6. The tasks are made afterwards, by [`resched_workload::synthesise`].
+//! Page: `docs/formats/swim.md`. The tasks are made afterwards, by [`resched_workload::synthesise`].
 
 use std::io::{BufRead, Read};
 use std::path::Path;

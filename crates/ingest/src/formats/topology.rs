@@ -1,6 +1,6 @@
 //! Rumen topologies (`LoggedNetworkTopology`): the racks of a cluster and the machines in them, as one JSON object.
 //!
-//! Layout: `spec/formats.md` section 4. This module also cleans the names of racks and hosts, for this format and for
+//! Layout: `docs/formats/topology.md`. This module also cleans the names of racks and hosts, for this format and for
 //! the job histories. In every table, a rack starts with a slash (`/default-rack`), and a host is a bare name.
 
 use std::borrow::Cow;

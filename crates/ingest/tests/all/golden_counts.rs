@@ -71,7 +71,7 @@ fn read(path: PathBuf, format: &str, id: Option<String>) -> Vec<JobRecord> {
 /// The golden value with our names of outcomes.
 fn normalised(key: &str, field: &str, value: &Value) -> Value {
     if (key, field) == ("chukwa/Hadoop18JobHistoryLog.txt", "job_counter_hdfs_bytes_read") {
-        // The independent parser did not know the display names of 0.18; the sum is in spec/formats.md 1.
+        // The independent parser did not know the display names of 0.18; the sum was added up apart.
         return json!(1_003_479);
     }
     let Value::Object(counts) = value else { return value.clone() };

@@ -123,7 +123,7 @@ fn a_trace_on_disk_holds_the_same() {
     assert_eq!((rows("jobs"), rows("tasks"), rows("attempts")), (4, 154 + 49 + 3 + 4, 158 + 66 + 49 + 3 + 3 + 4));
     let nodes: Result<Vec<NodeRow>, _> = trace.rows().unwrap().collect();
     let racks: Vec<_> = nodes.unwrap().into_iter().filter_map(|node| node.rack).collect();
-    // What Rumen's topology of the same log holds (spec/formats.md 13.3); it leaves out hosts without a rack.
+    // What Rumen's topology of the same log holds; it leaves out hosts without a rack.
     assert_eq!((racks.len(), racks.iter().collect::<BTreeSet<_>>().len()), (547, 41));
     assert!(rows("counters") > 0);
     let jobs: Result<Vec<_>, _> = trace.rows::<JobRow>().unwrap().collect();

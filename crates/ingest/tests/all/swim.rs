@@ -71,6 +71,6 @@ fn a_workload_is_divided_completely() {
     }
     // Tasks: counted from the file by another program, Σ max(1, ⌈input / 2²⁷⌉) and Σ min(1,000, ⌈shuffle / 2³⁰⌉).
     assert_eq!((maps, reduces), (205_713, 14_678));
-    // Bytes: spec formats.md section 13.4.
+    // Bytes, as another program added them up.
     assert_eq!((input, shuffled), (26_886_497_357_605, 22_216_712_306_762));
 }

@@ -1,7 +1,7 @@
 //! Writes jobs as the history that a JobTracker of Hadoop 0.20 leaves: one text file per job, and the job's
 //! configuration.
 //!
-//! The grammar is that of version 1 (spec: formats.md section 1): records `<Type> KEY="value" … .`, values escaped with
+//! The grammar is that of version 1 (`docs/formats/text-history.md`): records `<Type> KEY="value" … .`, values escaped with
 //! backslashes. A file is named `<jobtracker>_<start-ms>_<job-id>_<user>_<job name>`, the configuration beside it
 //! `<jobtracker>_<start-ms>_<job-id>_conf.xml`. As in real histories, the start and the end of an attempt stand
 //! together, and the host of an attempt that did not succeed stands without its rack.

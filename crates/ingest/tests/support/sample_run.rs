@@ -15,7 +15,7 @@ use resched_workload::{Cluster, History, Workload, generate};
 
 /// From submission to launch, while the JobTracker reads the job's splits, ms.
 const INITIALISATION_MS: i64 = 1_000;
-/// Reduces start when one map of this many is over (policies.md A.3: 5 %).
+/// Reduces start when one map of this many is over (`docs/model/phases.md`: 5 %).
 const SLOW_START: usize = 20;
 /// From this attempt on all succeed, so that no task fails for good (Hadoop gives up after 4 failures).
 const LAST_ATTEMPT: i64 = 2;

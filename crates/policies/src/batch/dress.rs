@@ -1,5 +1,5 @@
 //! DRESS for tasks that request processor and memory: a changing part of the machines is kept for jobs with small
-//! demands (policies B.9).
+//! demands (`docs/model/dress.md`).
 //!
 //! **What it does.** A job that requests more than a share θ of the machines is large; any other job is small. Small
 //! jobs may hold a share δ, large jobs the rest. A job starts when its category has room for all that it asks for first.
@@ -8,8 +8,8 @@
 //! resources that each category requests, has free, and is expected to release soon. The rules are those of
 //! [`crate::hadoop::papers::dress`]: its whole requests, its phases and its Algorithm 3.
 //!
-//! **Source.** DRESS (Mao et al.), §IV-C, Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9 and the
-//! second reading.
+//! **Source.** DRESS (Mao et al.), §IV-C, Equations 1 to 9, Algorithms 1 to 3, with the corrections in
+//! `docs/model/dress.md`.
 //!
 //! **Decisions.** DRESS counts containers. This policy counts dominant shares of all that the machines offer: for a
 //! job's demand, for the resources that a category holds, and for the free resources (1 less the dominant share of the

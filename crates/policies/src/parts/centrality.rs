@@ -1,4 +1,4 @@
-//! How near a node is to the map output of a job (Coupling paper, Eq. 1; policies B.7).
+//! How near a node is to the map output of a job (Coupling paper, Eq. 1; `docs/model/coupling.md`).
 
 use resched_sim::hadoop::View;
 use resched_sim::{JobId, NodeId};
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b7_w_centrality() {
+    fn centrality_of_four_nodes_in_two_racks() {
         let centrality = Centrality { nodes: vec![6.0, 0.0, 4.0, 0.0], racks: vec![6.0, 4.0], all: 10.0 };
         let costs = [(6.0, 0), (0.0, 0), (4.0, 1), (0.0, 1)].map(|(own, rack)| centrality.cost_beside(own, rack));
         assert_eq!(costs, [16.0, 28.0, 24.0, 32.0]);

@@ -1,4 +1,4 @@
-//! The formulas of delay scheduling (policies B.3, B.4).
+//! The formulas of delay scheduling (`docs/model/delay.md`).
 
 /// The chance to find local data within `tries` heartbeats, if a share `p` of the nodes holds some: `1 − (1 − p)^D`.
 pub fn hit_probability(p: f64, tries: u32) -> f64 {
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn b3_w1_skips_for_a_target_of_95_percent() {
+    fn skips_for_a_target_of_95_percent() {
         assert_eq!(skips_for(0.95, 20, 100, 3), 24);
         let locality = |skips: f64| {
             (1..=20).map(|left| 1.0 - (1.0 - f64::from(left) / 100.0).powf(3.0 * skips)).sum::<f64>() / 20.0
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn b3_w2_skips_for_other_worlds() {
+    fn skips_for_other_worlds() {
         assert_eq!(skips_for(0.95, 20, 100, 1), 70);
         assert_eq!(skips_for(0.99, 20, 100, 3), 60);
         assert_eq!(skips_for(0.95, 3, 100, 3), 68);
@@ -60,19 +60,19 @@ mod tests {
     }
 
     #[test]
-    fn b3_w3_chance_to_find_local_data() {
+    fn chance_to_find_local_data() {
         close(hit_probability(0.1, 10), 0.6513, 5e-5);
         close(hit_probability(0.1, 40), 0.98522, 5e-6);
     }
 
     #[test]
-    fn b3_w4_longest_wait() {
+    fn longest_wait_of_a_job() {
         close(longest_wait(24, 6 * 100, 60_000.0), 2_400.0, 1e-9);
         close(longest_wait(23, 8 * 100, 1.0), 0.029, 5e-4);
     }
 
     #[test]
-    fn b4_w4_chance_to_stay_local() {
+    fn chance_to_stay_local() {
         close(stays_local(28, 1.0 / 48_500.0, 15_000.0, 427), 0.9286, 5e-5);
         close(stays_local(28, 1.0 / 48_500.0, 10_000.0, 427), 0.2645, 5e-5);
         close(stays_local(28, 1.0 / 48_500.0, 20_000.0, 427), 0.9959, 5e-5);

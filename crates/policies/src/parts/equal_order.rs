@@ -1,4 +1,4 @@
-//! The order of naive fair sharing: the job with the fewest running tasks first (policies B.2).
+//! The order of naive fair sharing: the job with the fewest running tasks first (`docs/model/naive-fair.md`).
 
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Violation};

@@ -1,4 +1,4 @@
-//! Weighted fair shares with minimum shares, and the order that follows from them (policies B.5a).
+//! Weighted fair shares with minimum shares, and the order that follows from them (`docs/model/fair.md`).
 
 use std::cmp::Ordering;
 
@@ -136,32 +136,32 @@ mod tests {
     }
 
     #[test]
-    fn b5a_w1_shares_are_bounded_by_demand() {
+    fn shares_are_bounded_by_demand() {
         close(&fair_shares(&[claim(1.0, 0, 20), claim(1.0, 0, 10), claim(1.0, 0, 5)], 24), &[9.5, 9.5, 5.0]);
     }
 
     #[test]
-    fn b5a_w2_a_min_share_comes_first() {
+    fn a_min_share_comes_first() {
         close(&fair_shares(&[claim(1.0, 12, 20), claim(1.0, 0, 10), claim(1.0, 0, 5)], 24), &[12.0, 7.0, 5.0]);
     }
 
     #[test]
-    fn b5a_w3_shares_follow_weights() {
+    fn shares_follow_weights() {
         close(&fair_shares(&[claim(2.0, 0, 100), claim(1.0, 0, 100)], 30), &[20.0, 10.0]);
     }
 
     #[test]
-    fn b5a_w4_min_shares_may_over_commit() {
+    fn min_shares_may_over_commit() {
         close(&fair_shares(&[claim(1.0, 20, 50), claim(1.0, 20, 50)], 30), &[20.0, 20.0]);
     }
 
     #[test]
-    fn b5a_w5_load_is_spread() {
+    fn load_is_spread() {
         assert_eq!(load_cap(4, 0.0, 50, 100), 2);
     }
 
     #[test]
-    fn b5a_w7_order_of_the_needy_and_the_others() {
+    fn order_of_the_needy_and_the_others() {
         let a = Standing { running: 3, min_share: 4, weight: 1.0 };
         let b = Standing { running: 1, min_share: 2, weight: 1.0 };
         let c = Standing { running: 0, min_share: 0, weight: 1.0 };

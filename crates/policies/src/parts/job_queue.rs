@@ -4,7 +4,7 @@ use resched_sim::JobId;
 use resched_sim::hadoop::View;
 use resched_tables::model::Priority;
 
-/// The active jobs: VERY_HIGH first, then by submission, then by id (policies B.1).
+/// The active jobs: VERY_HIGH first, then by submission, then by id (`docs/model/fifo.md`).
 #[derive(Debug, Default)]
 pub struct JobQueue {
     jobs: Vec<(Priority, JobId)>,

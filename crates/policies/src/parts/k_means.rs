@@ -1,4 +1,4 @@
-//! Clusters of stage weights (policies B.12).
+//! Clusters of stage weights (`docs/model/speculators.md`).
 
 use rand::Rng;
 use rand::seq::SliceRandom;

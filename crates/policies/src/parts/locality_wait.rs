@@ -1,4 +1,4 @@
-//! How long jobs wait for a node, then for a rack, with their data (policies B.4).
+//! How long jobs wait for a node, then for a rack, with their data (`docs/model/delay.md`).
 //!
 //! Algorithm 3 of the delay scheduling paper and Hadoop's Fair Scheduler of 2011 have the same rule: a launch allows
 //! further launches at its level, but no farther, and restarts the wait.
@@ -211,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn b4_w1_automatic_waits() {
+    fn automatic_waits() {
         assert_eq!(Waits::resolve(None, None, 3_000), Waits { node: 4_500, rack: 4_500 });
         assert_eq!(Waits::resolve(None, None, 620), Waits { node: 930, rack: 930 });
         assert_eq!(Waits::resolve(None, Some(0), 60_000), Waits { node: 15_000, rack: 0 });
     }
 
     #[test]
-    fn b4_w2_reach_grows_with_the_time_skipped() {
+    fn reach_grows_with_the_time_skipped() {
         let mut job = Lone::new();
         assert_eq!(job.wait(14), Reach::Node);
         assert_eq!(job.wait(1), Reach::Rack);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn b4_w2_a_rack_launch_keeps_the_rack_open() {
+    fn a_rack_launch_keeps_the_rack_open() {
         let mut job = Lone::new();
         assert_eq!(job.wait(16), Reach::Rack);
         job.consult(Some(Locality::Rack));
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(job.wait(14), Reach::Node);
     }
 
-    /// Algorithm 3 of the paper, as it is written (policies B.4a).
+    /// Algorithm 3 of the paper, as it is written (`docs/model/delay.md`).
     #[derive(Debug, Clone, Copy, Default)]
     struct AsWritten {
         level: u8,
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn b4a_b4b_with_one_slot_a_heartbeat_the_paper_and_hadoop_say_the_same() {
+    fn with_one_slot_a_heartbeat_the_paper_and_hadoop_say_the_same() {
         // Every course of five heartbeats, each so long after the one before, with input so near.
         let steps: Vec<(Ms, Locality)> = [1_000, 15_000, 30_000]
             .into_iter()

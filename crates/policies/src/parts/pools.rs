@@ -1,5 +1,5 @@
 //! Pools of jobs that share the slots fairly: the order in which the Fair Scheduler of 2011 asks jobs for a task
-//! (policies B.5a).
+//! (`docs/model/fair.md`).
 //!
 //! A free slot goes to the pool that is farthest below its guarantee, else to the pool that runs the fewest tasks for
 //! its weight. In the pool, a job is chosen by the same rule. The policy decides which task the job launches, if any.
@@ -157,7 +157,7 @@ impl Pool {
     }
 }
 
-/// How far a job has come before it may run (oracle F5).
+/// How far a job has come before it may run: the update at its arrival initialises it, and it may run from the next one on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum Stage {
     #[default]
@@ -236,7 +236,7 @@ pub(crate) fn allocations(file: &File, site: Option<&Allocations>) -> Result<All
 }
 
 impl Pools {
-    /// The pools that the allocations name; others come with their first jobs (oracle F12).
+    /// The pools that the allocations name; others come with their first jobs, as in Hadoop.
     pub fn new(rules: Rules, allocations: Allocations) -> Self {
         let names: Vec<String> = allocations.pools.keys().cloned().collect();
         let mut pools = Self {

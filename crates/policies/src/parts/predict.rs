@@ -1,5 +1,5 @@
-//! MR-Predict: whether a job is bound by the processor, by the disks, or first by one and then by the other (policies
-//! B.8).
+//! MR-Predict: whether a job is bound by the processor, by the disks, or first by one and then by the other
+//! (`docs/model/triple-queue.md`).
 //!
 //! **Source.** Triple-Queue paper, formulas 2 to 5. A map reads MID and writes MOD = ρ·MID; while the reduces fetch, the node
 //! of a map also reads SOD (what the map gives to the shuffle) and writes SID (what the node's reduces get) for each map.
@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn b8_table1_terasort_is_bound_by_the_disks() {
+    fn table1_terasort_is_bound_by_the_disks() {
         let map = row(64.0, 64.0, 8.0);
         close(map_rate(N, &map), 128.0);
         assert_eq!(class(&map), Class::Io);
     }
 
     #[test]
-    fn b8_table1_grep_count_is_bound_by_the_processor() {
+    fn table1_grep_count_is_bound_by_the_processor() {
         let map = row(64.0, 1.0, 92.0);
         close(map_rate(N, &map), 5.652);
         close(shuffle_rate(N, &map), 5.826);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_table1_wordcount_sways() {
+    fn table1_wordcount_sways() {
         let map = row(64.0, 64.0, 35.0);
         close(map_rate(N, &map), 29.257);
         close(shuffle_rate(N, &map), 58.514);
@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn b8_table1_dio_is_bound_by_the_disks() {
+    fn table1_dio_is_bound_by_the_disks() {
         let map = row(64.0, 64.0, 4.1);
         close(map_rate(N, &map), 249.756);
         assert_eq!(class(&map), Class::Io);
     }
 
     #[test]
-    fn b8_the_disk_rate_of_a_whole_node_contradicts_table1() {
+    fn the_disk_rate_of_a_whole_node_contradicts_table1() {
         let node = map_rate(N, &row(64.0, 64.0, 4.1));
         let class = |map: &MapLoad| classify(N, node, map);
         assert_eq!(class(&row(64.0, 64.0, 8.0)), Class::Sway, "TeraSort");
@@ -126,20 +126,20 @@ mod tests {
     }
 
     #[test]
-    fn b8_wordcount_flips_to_the_disks_at_32_82_s() {
+    fn wordcount_flips_to_the_disks_at_32_82_s() {
         assert_eq!(class(&row(64.0, 64.0, 32.82)), Class::Io);
         assert_eq!(class(&row(64.0, 64.0, 32.83)), Class::Sway);
     }
 
     #[test]
-    fn b8_w_sid_reduces_spread_evenly_get_what_a_map_gives() {
+    fn reduces_spread_evenly_get_what_a_map_gives() {
         close(shuffle_in(8.0, 48.0, 64.0, 6.0), 64.0);
         close(shuffle_in(16.0, 48.0, 64.0, 6.0), 128.0);
         close(shuffle_in(0.0, 0.0, 64.0, 6.0), 0.0);
     }
 
     #[test]
-    fn b8_equality_goes_to_the_heavier_class() {
+    fn equality_goes_to_the_heavier_class() {
         // Rates 32 without and 64 with the shuffle.
         let map = row(64.0, 64.0, 32.0);
         assert_eq!(classify(N, 32.0, &map), Class::Io);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_a_job_of_maps_alone_does_not_sway() {
+    fn a_job_of_maps_alone_does_not_sway() {
         for time in 1..200 {
             let map = MapLoad { shuffle_out: 0.0, shuffle_in: 0.0, ..row(64.0, 64.0, f64::from(time)) };
             assert_ne!(class(&map), Class::Sway, "{time} s");

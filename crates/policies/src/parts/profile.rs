@@ -1,4 +1,4 @@
-//! The profile of a job, and the bounds on its completion time (policies B.13, ARIA).
+//! The profile of a job, and the bounds on its completion time (`docs/model/baselines.md`, ARIA).
 
 use resched_sim::Ms;
 use resched_sim::hadoop::Kind;
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b13_w_bounds_of_a_stage() {
+    fn bounds_of_a_stage() {
         let stage = Stage { tasks: 10, mean: 10.0, longest: 16.0 };
         assert_eq!(stage.bounds(4), (25.0, 38.5));
         assert_eq!(Stage::default().bounds(4), (0.0, 0.0));

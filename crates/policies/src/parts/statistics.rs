@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a7_w_mean_and_population_deviation() {
+    fn mean_and_population_deviation() {
         let rates = Moments::default().with([0.01, 0.01, 0.01, 0.002].into_iter());
         assert!((rates.mean().unwrap_or(0.0) - 0.008).abs() < 1e-12);
         assert!((rates.std() - 0.003_464).abs() < 1e-6);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn b10_percentiles_are_by_nearest_rank() {
+    fn percentiles_are_by_nearest_rank() {
         let mut values = [5.0, 1.0, 3.0, 2.0, 4.0];
         assert_eq!(percentile(&mut values, 25.0), Some(2.0));
         assert_eq!(percentile(&mut values, 20.0), Some(1.0));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn b10_w3_a_tenth_of_48_slots_is_4() {
+    fn a_tenth_of_48_slots_is_4() {
         assert_eq!(whole_share(0.1, 48), 4);
         assert_eq!(whole_share(0.29, 100), 29);
     }

@@ -1,4 +1,5 @@
-//! How far a task has come and how long it still takes, as LATE and its successors judge it (policies A.4, B.10, B.11).
+//! How far a task has come and how long it still takes, as LATE and its successors judge it
+//! (`docs/model/phases.md`, `docs/model/speculators.md`).
 
 use resched_sim::Ms;
 use resched_sim::hadoop::{AttemptEnd, Kind, Part, Progress};
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn b10_w1_time_to_end() {
+    fn time_to_end_from_progress() {
         close(time_to_end(0.5, 100_000), 100_000.0);
         close(time_to_end(0.9, 60_000), 60_000.0 / 9.0);
         close(time_to_end(0.3, 90_000), 210_000.0);
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn b10_w2_a_reduce_halfway_through_its_sort() {
+    fn a_reduce_halfway_through_its_sort() {
         let progress = Progress { part: Part::Sort, fraction: 0.5, at: 0 };
         close(StageWeights::fixed(Kind::Reduce).score_of(&progress), 0.5);
         let map = Progress { part: Part::Map, fraction: 0.3, at: 0 };
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn b11_w1_learned_weights_change_score_and_time_to_end() {
+    fn learned_weights_change_score_and_time_to_end() {
         let score = StageWeights([0.6, 0.3, 0.1]).score(1, 0.5);
         close(score, 0.75);
         close(time_to_end(score, 90_000), 30_000.0);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn b11_w2_weights_are_mixed_with_history() {
+    fn weights_are_mixed_with_history() {
         let mixed = StageWeights([0.8, 0.2, 0.0]).mixed(0.2, &StageWeights([0.6, 0.4, 0.0]));
         close(mixed.0[0], 0.64);
         close(mixed.0.iter().sum(), 1.0);

@@ -1,4 +1,4 @@
-//! Who is served first: the comparators of YARN's `FairSharePolicy` and `DominantResourceFairnessPolicy` (policies B.5c).
+//! Who is served first: the comparators of YARN's `FairSharePolicy` and `DominantResourceFairnessPolicy` (`docs/model/yarn-policies.md`).
 //!
 //! Shares per weight are of single precision, as there. Without a weight, a share is boundless: such a queue or job comes last. (A
 //! job without a weight is one that came after the last update; Hadoop compares 0/0 as equal to all, and then the later job comes
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn b5a_w7_order_of_the_needy_and_the_others() {
+    fn order_of_the_needy_and_the_others() {
         let [a, b, c] = [(3, 4), (1, 2), (0, 0)].map(|(used, min_share)| Standing { used, min_share, weight: 1.0 });
         assert_eq!(fair_order(&b, &a), Ordering::Less);
         assert_eq!(fair_order(&a, &c), Ordering::Less);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_the_dominant_share_decides() {
+    fn the_dominant_share_decides() {
         let cluster = Resources { cpu: 10, memory: 100 };
         let of = |[memory, cpu]: [u64; 2]| Resources { cpu, memory };
         let usage = |used, min| Usage { used: of(used), min: of(min), weight: 1.0 };

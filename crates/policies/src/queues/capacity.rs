@@ -107,7 +107,7 @@ mod tests {
     use crate::queues::file::parse;
 
     #[test]
-    fn b6a_queues_without_a_capacity_share_what_is_left() {
+    fn queues_without_a_capacity_share_what_is_left() {
         let tree =
             parse::<CapacityQueue>("[queues.a]\ncapacity = 40\n[queues.b]\n[queues.c]\n[queues.\"a.x\"]\n").unwrap();
         let percentages = percentages(&tree).unwrap();

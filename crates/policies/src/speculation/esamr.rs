@@ -1,4 +1,4 @@
-//! ESAMR, also known as K-SAMR: SAMR with stage weights from clusters of past jobs (policies B.12).
+//! ESAMR, also known as K-SAMR: SAMR with stage weights from clusters of past jobs (`docs/model/speculators.md`).
 //!
 //! **What it does.** Stage weights differ by the kind of job, so each node remembers those of its past jobs in k
 //! clusters. Once enough tasks of a job are done, the weights are those of the cluster nearest to the stage shares of
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn b12_w1_the_nearest_cluster_supplies_the_weights_or_else_the_mean_of_all() {
+    fn the_nearest_cluster_supplies_the_weights_or_else_the_mean_of_all() {
         let memory = Memory { records: Vec::new(), clusters: [0.95, 0.70, 0.50].map(map).to_vec() };
         // 21 of 100 maps are done, with a mean M1 of 0.66.
         let mut done = WeightSum::default();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn b12_w2_a_slow_task_takes_longer_than_the_mean_by_more_than_the_threshold() {
+    fn a_slow_task_takes_longer_than_the_mean_by_more_than_the_threshold() {
         let times = [100.0, 100.0, 100.0, 240.0];
         let mean = Moments::default().with(times.into_iter()).mean().unwrap();
         assert_eq!(mean, 135.0);

@@ -1,4 +1,4 @@
-//! Hadoop's speculative execution of 2011, derived from LATE (policies A.7).
+//! Hadoop's speculative execution of 2011, derived from LATE (`docs/model/speculation.md`).
 //!
 //! **What it does.** A task is slow if it has run alone for a minute and its progress rate is more than a standard
 //! deviation below the mean of its job and kind. The slow task with the longest time to end gets a second attempt on a
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a7_w_a_rate_more_than_a_deviation_below_the_mean_is_slow() {
+    fn a_rate_more_than_a_deviation_below_the_mean_is_slow() {
         let rates = Moments::default().with([0.01, 0.01, 0.01, 0.002].into_iter());
         assert!(is_slow_task(0.002, &rates, 1.0));
         assert!(!is_slow_task(0.002, &rates, 2.0) && !is_slow_task(0.01, &rates, 1.0));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a7_the_cap_is_the_largest_of_three() {
+    fn the_cap_is_the_largest_of_three() {
         assert!(is_allowed(9, 4, 1, 0.1) && !is_allowed(10, 4, 1, 0.1));
         assert!(is_allowed(10, 1_001, 1, 0.1) && !is_allowed(10, 1_000, 1, 0.1));
         assert!(is_allowed(10, 4, 101, 0.1) && !is_allowed(10, 4, 100, 0.1));

@@ -1,4 +1,4 @@
-//! Hadoop's speculative execution of 0.20, before LATE (policies A.7).
+//! Hadoop's speculative execution of 0.20, before LATE (`docs/model/speculation.md`).
 //!
 //! **What it does.** A task is slow if it has run for a minute and its progress score is 0.2 or more behind the mean of
 //! all tasks of its job and kind. A node runs a second attempt at the slow task that is nearest to its data. There is
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a7_a_task_is_slow_from_a_fifth_behind_the_mean_on() {
+    fn a_task_is_slow_from_a_fifth_behind_the_mean_on() {
         assert!(is_slow(0.5, 0.75, 0.2) && is_slow(0.0, 0.2, 0.2));
         assert!(!is_slow(0.6, 0.75, 0.2));
     }

@@ -1,4 +1,4 @@
-//! LATE: longest approximate time to end (policies B.10).
+//! LATE: longest approximate time to end (`docs/model/speculators.md`).
 //!
 //! **What it does.** A task's progress rate is its progress score divided by its run time. Its time to end is the
 //! remaining score divided by that rate. A node with a spare slot runs a backup if the node is not slow and the backups
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b10_w1_only_rates_of_the_lowest_quartile_are_slow() {
+    fn only_rates_of_the_lowest_quartile_are_slow() {
         let (running, succeeded) = ([1.0 / 300.0, 0.005, 0.015], [0.010, 0.012]);
         let below = |percentile, rate| is_below([&running, &succeeded], percentile, rate);
         assert!(below(25.0, 1.0 / 300.0), "the second of five is 0.005");

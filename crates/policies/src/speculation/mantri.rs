@@ -1,4 +1,4 @@
-//! Mantri: restarts and duplicates where they are likely to pay (policies B.13).
+//! Mantri: restarts and duplicates where they are likely to pay (`docs/model/baselines.md`).
 //!
 //! **What it does.** For each running task it compares the time that its best copy still takes with the time that a new
 //! copy would take, estimated from the finished tasks of the job and kind. If a slot is free, a task with c copies gets
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b13_a_duplicate_pays_if_it_is_likely_to_save_slot_time() {
+    fn a_duplicate_pays_if_it_is_likely_to_save_slot_time() {
         let mut known = NewTimes::default();
         [40.0, 10.0, 30.0, 20.0].into_iter().for_each(|time| known.add(time));
         assert_eq!(known.mean(), Some(25.0));

@@ -1,7 +1,7 @@
 //! Speculative execution: a second attempt at a task that seems slow. Any policy combines with any speculator.
 //!
 //! **How they combine.** The policy has each heartbeat first. The speculator may use the slots that it leaves free for
-//! backups, as Hadoop does once no task of a job waits. The first attempt to succeed wins (policies A.7).
+//! backups, as Hadoop does once no task of a job waits. The first attempt to succeed wins (`docs/model/speculation.md`).
 //!
 //! A speculator sees what the master sees: the progress of each attempt at its node's latest heartbeat. Some
 //! speculators judge tasks when a node has a free slot. They look at a job once per heartbeat interval, because no node

@@ -1,4 +1,4 @@
-//! SAMR: LATE with stage weights that each node learns (policies B.11).
+//! SAMR: LATE with stage weights that each node learns (`docs/model/speculators.md`).
 //!
 //! **What it does.** Each node remembers which share of a task's time its stages took there, and scores its attempts by
 //! that. A task is slow if its progress rate is well below the mean of its job and kind. The slow task with the longest
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b11_w3_a_slow_task_stays_behind_by_more_than_the_cap() {
+    fn a_slow_task_stays_behind_by_more_than_the_cap() {
         assert!(is_slow(0.0069, 0.010, 0.3));
         assert!(!is_slow(0.0071, 0.010, 0.3));
     }

@@ -1,4 +1,4 @@
-//! YARN's `DefaultSpeculator`, in the application master of a MapReduce job (policies A.7).
+//! YARN's `DefaultSpeculator`, in the application master of a MapReduce job (`docs/model/speculation.md`).
 //!
 //! **What it does.** Each job looks at its running tasks every second. After it has requested a backup, it waits for 15
 //! s. It requests at most one backup of each kind: for the task whose estimated end is farthest behind that of a new
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a7_w_the_value_of_a_backup() {
+    fn the_value_of_a_backup() {
         let end = estimated_end(0, 100_000, 0.2);
         assert_eq!(end, 500_000.0);
         assert_eq!(value(end, 100_000, 60_000.0), Some(340_000.0));

@@ -21,7 +21,7 @@ fn worlds() -> impl Strategy<Value = World> {
 fn agree(world: &World, policy: &str, rule: Rule) -> Result<(), TestCaseError> {
     let referee = simulate(world, rule, &first_heartbeats(&world.cluster(), world.seed));
     if referee.stalled {
-        // A failed job holds the last reduce slots (oracle F10). The engine finds out, too, but only after 30 days.
+        // A failed job holds the last reduce slots, as in Mumak. The engine finds out, too, but only after 30 days.
         return Err(TestCaseError::reject("the world comes to a stop"));
     }
     let mut built = PolicySpec::parse(policy)

@@ -1,4 +1,4 @@
-//! The container model of YARN (policies A.9): when what happens, to the millisecond.
+//! The container model of YARN (`docs/model/containers.md`): when what happens, to the millisecond.
 
 use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ impl Wrapper for Diary {
 }
 
 #[test]
-fn a9_every_step_of_a_container_takes_its_heartbeats() {
+fn every_step_of_a_container_takes_its_heartbeats() {
     // The master has its container at 1,000, starts at 1,070 and calls at 2,070, 3,070 …; the node calls at whole seconds.
     let steps = [
         (1_000, "master allocated"),
@@ -140,7 +140,7 @@ fn a9_every_step_of_a_container_takes_its_heartbeats() {
 }
 
 #[test]
-fn a9_reduces_that_fill_the_cluster_make_room_for_a_map() {
+fn reduces_that_fill_the_cluster_make_room_for_a_map() {
     // Room for the master and two tasks. The first map fails at the end of its first try when reduces have all the rest.
     let mut world = small(3_072, &[1_000, 1_000], &[60_000, 60_000]);
     let failed = LoggedMap { outcome: Outcome::Failed, level: Locality::Node, run: 9_000 };

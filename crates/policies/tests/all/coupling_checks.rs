@@ -26,7 +26,7 @@ fn same(world: &World, policies: [&str; 2]) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(cases(500))]
 
-    /// Spec D: with α = 0 every chance is 1.
+    /// With α = 0 every chance is 1.
     #[test]
     fn without_patience_peeking_is_greedy(world in world(Wanted { every_rule: true, finishes: true }), sample in 1..=3_u32) {
         let impatient = format!("coupling:alpha_both=0,alpha_rack=0,alpha_off=0,K={sample}");
@@ -94,7 +94,7 @@ fn table_4(nodes_with_input: usize) -> World {
     cluster(7, 4, jobs.collect())
 }
 
-/// The starvation time of each job (spec C), ms, and how many of its maps were done when each of its reduces was launched.
+/// The starvation time of each job (Coupling, §III-C), ms, and how many of its maps were done when each of its reduces was launched.
 fn reduces(world: &World, schedule: &Schedule) -> Vec<(Ms, Vec<usize>)> {
     let mut first_task = 0;
     let starts: BTreeMap<usize, Ms> = schedule.launches.iter().map(|launch| (launch.task, launch.at)).collect();

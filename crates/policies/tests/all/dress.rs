@@ -1,4 +1,4 @@
-//! DRESS in replays: what it comes to without small jobs, and what it does for them (policies B.9, C.3).
+//! DRESS in replays: what it comes to without small jobs, and what it does for them (`docs/model/dress.md`, `docs/papers/dress.md`).
 
 use crate::worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 use proptest::prelude::*;
@@ -117,7 +117,7 @@ impl Seen {
 }
 
 #[test]
-fn b9_w6_without_small_jobs_delta_collapses_at_the_first_tick() {
+fn without_small_jobs_delta_collapses_at_the_first_tick() {
     let seen = Seen::of("dress:delta_min=0");
     assert_eq!(seen.deltas.first(), Some(&(SECOND, 0.0)));
     assert_eq!(seen.delta_at(29), Some(0.0));
@@ -126,7 +126,7 @@ fn b9_w6_without_small_jobs_delta_collapses_at_the_first_tick() {
 }
 
 #[test]
-fn b9_what_is_kept_lets_a_small_job_start_at_once() {
+fn what_is_kept_lets_a_small_job_start_at_once() {
     let first = |policy: &str| Seen::of(policy).waits_of_small();
     // The master has its container at the next heartbeat, and asks for maps a second later.
     let (kept, last) = first("dress");
@@ -148,7 +148,7 @@ fn spans(seen: &Seen, maps: &[usize]) -> Vec<(Ms, Ms)> {
 }
 
 #[test]
-fn b9_a_job_waits_until_all_that_it_asks_for_is_free() {
+fn a_job_waits_until_all_that_it_asks_for_is_free() {
     // 61 of 100 containers are taken for 300 s, masters included, when a job comes that asks for 50. (Maps far from their data take three
     // times as long, and here no data is anywhere.)
     let world = with_jobs(&[(0, 60, 100 * SECOND), (10 * SECOND, 49, 10 * SECOND), (20 * SECOND, 20, 10 * SECOND)]);
@@ -160,7 +160,7 @@ fn b9_a_job_waits_until_all_that_it_asks_for_is_free() {
 }
 
 #[test]
-fn b9_while_both_kinds_are_short_the_smallest_job_is_next() {
+fn while_both_kinds_are_short_the_smallest_job_is_next() {
     // The first small job takes what is kept, and the second one is short. So are both large ones that wait, of 60 and of 25.
     let jobs = [(0, 60, 100), (5, 9, 300), (8, 60, 10), (9, 25, 10), (10, 9, 10)];
     let world = with_jobs(&jobs.map(|(submit, maps, run)| (submit * SECOND, maps, run * SECOND)));
@@ -171,7 +171,7 @@ fn b9_while_both_kinds_are_short_the_smallest_job_is_next() {
 }
 
 #[test]
-fn b9_decisions_do_not_depend_on_what_is_parked() {
+fn decisions_do_not_depend_on_what_is_parked() {
     let decisions = |parking: bool| {
         let mut seen = Seen::default();
         congested().observe("dress", &mut *build("dress"), parking, &mut seen).expect("the world finishes");

@@ -1,4 +1,4 @@
-//! The toy of DRESS, Fig. 1: four jobs on six containers (policies C.3). A job starts when all its containers fit at once.
+//! The toy of DRESS, Fig. 1: four jobs on six containers (`docs/papers/dress.md`). A job starts when all its containers fit at once.
 //!
 //! The paper's toy has no masters and no heartbeats: here masters are tiny, and heartbeats come every millisecond.
 
@@ -25,7 +25,7 @@ struct Toy {
     lengths: [Ms; 4],
 }
 
-/// The smallest numbers that fit what the paper says (policies C.3).
+/// The smallest numbers that fit what the paper says (`docs/papers/dress.md`).
 const CANONICAL: Toy = Toy { containers: [3, 4, 3, 2], lengths: [10, 20, 8, 10] };
 
 // The replay.
@@ -159,21 +159,21 @@ impl Plan {
 }
 
 #[test]
-fn c3_first_come_first_served_ends_at_40_with_a_mean_wait_of_16() {
+fn first_come_first_served_ends_at_40_with_a_mean_wait_of_16() {
     let plan = run(CANONICAL, Gang::of([0, 1, 2, 3]));
     assert_eq!(plan.starts, [0, 10, 30, 30]);
     assert_eq!((plan.makespan(), plan.waits()), (40, 4 * 16));
 }
 
 #[test]
-fn c3_packed_the_jobs_end_at_30_with_a_mean_wait_of_4() {
+fn packed_the_jobs_end_at_30_with_a_mean_wait_of_4() {
     let plan = run(CANONICAL, Gang::of([0, 2, 1, 3]));
     assert_eq!(plan.starts, [0, 10, 2, 10]);
     assert_eq!((plan.makespan(), plan.waits()), (30, 4 * 4));
 }
 
 #[test]
-fn c3_the_published_mean_wait_of_5_75_is_that_of_a_late_first_start() {
+fn the_published_mean_wait_of_5_75_is_that_of_a_late_first_start() {
     let plan = run(CANONICAL, Gang::not_before([2, 12, 3, 12]));
     assert_eq!(plan.starts, [2, 12, 3, 12]);
     assert_eq!((plan.makespan(), plan.waits()), (32, 23));
@@ -232,7 +232,7 @@ fn plans_at(toy: &Toy, now: Ms, starts: [Option<Ms>; 4], found: &mut Vec<Plan>) 
 }
 
 #[test]
-fn c3_no_schedule_has_both_of_the_published_numbers() {
+fn no_schedule_has_both_of_the_published_numbers() {
     let mut waits_by_makespan: BTreeMap<Ms, Vec<Ms>> = BTreeMap::new();
     for toy in toys() {
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A job before its first task and after its last, in worlds made by hand (policies A.1): nodes call every 3 s from 0 on.
+//! A job before its first task and after its last, in worlds made by hand (`docs/model/heartbeats.md`): nodes call every 3 s from 0 on.
 
 use crate::worlds::by_hand::{job, launches, map, replay, world};
 use crate::worlds::{Submitted, World};
@@ -20,7 +20,7 @@ fn finishes(world: &World, policy: &str) -> Vec<Ms> {
 /// Initialised at 1,000, set up from 3,000 to 5,000, known at 6,000; the map runs from 6,000 to 10,000, known at 12,000; cleaned up from
 /// 12,000 to 13,000, known at 15,000.
 #[test]
-fn a1_a_job_begins_and_ends_with_tasks_of_the_master() {
+fn a_job_begins_and_ends_with_tasks_of_the_master() {
     let alone = Submitted { edges: logged(1_000, 2_000, 1_000), ..job(0, vec![map(4_000, &[0])]) };
     let mut world = world(1, vec![alone]);
     for policy in ["fifo", "naive-fair"] {
@@ -42,7 +42,7 @@ fn a1_a_job_begins_and_ends_with_tasks_of_the_master() {
 /// takes the reduce slot from 3,000 to 5,000, and its map runs from 21,000 to 25,000, known at 27,000. Then its clean-up
 /// comes before the third job's set-up, which waits since 26,500 and has its turn at 30,000: a heartbeat hands out one of them.
 #[test]
-fn a1_set_up_takes_any_slot_and_clean_up_comes_first() {
+fn set_up_takes_any_slot_and_clean_up_comes_first() {
     let second = Submitted { edges: logged(0, 2_000, 1_000), ..job(0, vec![map(4_000, &[0])]) };
     let third = Submitted { edges: logged(0, 2_000, 1_000), ..job(26_500, vec![map(4_000, &[0])]) };
     let mut world = world(1, vec![job(0, vec![map(20_000, &[0])]), second, third]);
@@ -55,7 +55,7 @@ fn a1_set_up_takes_any_slot_and_clean_up_comes_first() {
 /// The node dies at 4,000 with the set-up task on it, and is given up when it returns at 10,000. The task starts anew at 12,000 and is
 /// known to have ended at 18,000.
 #[test]
-fn a8_a_set_up_task_that_is_lost_with_its_node_starts_anew() {
+fn a_set_up_task_that_is_lost_with_its_node_starts_anew() {
     let alone = Submitted { edges: logged(0, 5_000, 1_000), ..job(0, vec![map(4_000, &[0])]) };
     let mut world = world(1, vec![alone]);
     world.config.outages =
@@ -67,7 +67,7 @@ fn a8_a_set_up_task_that_is_lost_with_its_node_starts_anew() {
 
 /// The Capacity Scheduler polls every 5 s for jobs to initialise; a job that was initialised by its log does not wait for it.
 #[test]
-fn f6_a_logged_initialisation_is_not_repeated() {
+fn a_logged_initialisation_is_not_repeated() {
     let mut world = world(1, vec![job(0, vec![map(4_000, &[0])])]);
     assert_eq!(launches(&replay(&world, "capacity")), [(6_000, 0, 0, 0)], "after the poll at 5,000");
     world.jobs[0].edges.init = Some(1_000);

@@ -17,7 +17,7 @@ fn reduce(run: i64) -> Vec<LoggedReduce> {
 }
 
 #[test]
-fn a8_what_ran_on_a_lost_node_counts_as_killed_once_it_has_expired() {
+fn what_ran_on_a_lost_node_counts_as_killed_once_it_has_expired() {
     let mut world = world(2, vec![job(0, vec![map(20_000, &[0]), map(20_000, &[1])])]);
     world.config.jobs.max_attempts = 1;
     world.config.outages = vec![down(0, 10_000, None)];
@@ -30,7 +30,7 @@ fn a8_what_ran_on_a_lost_node_counts_as_killed_once_it_has_expired() {
 }
 
 #[test]
-fn a8_a_node_that_is_back_before_it_expires_is_given_up_at_once() {
+fn a_node_that_is_back_before_it_expires_is_given_up_at_once() {
     let mut world = world(2, vec![job(0, vec![map(20_000, &[0]), map(20_000, &[1])])]);
     world.config.outages = vec![down(0, 10_000, Some(13_000))];
     let schedule = replay(&world, "naive-fair");
@@ -38,7 +38,7 @@ fn a8_a_node_that_is_back_before_it_expires_is_given_up_at_once() {
 }
 
 #[test]
-fn a8_done_maps_of_a_lost_node_run_again_only_for_reduces() {
+fn done_maps_of_a_lost_node_run_again_only_for_reduces() {
     let maps = || vec![map(4_000, &[0]), map(30_000, &[1])];
     let mut world = world(2, vec![job(0, maps()), Submitted { reduces: vec![reduce(1_000)], ..job(0, maps()) }]);
     world.config.outages = vec![down(0, 10_000, None)];
@@ -65,7 +65,7 @@ fn slow_hosts_take_as_many_times_as_long() {
 }
 
 #[test]
-fn a7_the_first_attempt_to_succeed_wins_and_the_other_is_killed() {
+fn the_first_attempt_to_succeed_wins_and_the_other_is_killed() {
     let mut world = world(2, vec![job(0, vec![map(20_000, &[1])])]);
     world.config.cost.host_factors = [("n000".to_owned(), 0.1)].into();
     let below = PolicySpec::parse("naive-fair").and_then(|spec| spec.build()).expect("a policy");
@@ -121,7 +121,7 @@ fn a_cluster_file_with_an_unknown_host_or_two_outages_at_once_is_refused() {
 }
 
 #[test]
-fn a8_what_runs_of_a_failed_job_is_killed_unless_it_is_mumak_that_is_replayed() {
+fn what_runs_of_a_failed_job_is_killed_unless_it_is_mumak_that_is_replayed() {
     // The first map fails at once, and for good; the second runs for long.
     let failed =
         Map { tries: vec![LoggedMap { outcome: Outcome::Failed, ..map(1_000, &[0]).tries[0] }], ..map(0, &[0]) };
@@ -134,7 +134,7 @@ fn a8_what_runs_of_a_failed_job_is_killed_unless_it_is_mumak_that_is_replayed() 
 }
 
 #[test]
-fn a1_a_job_is_set_up_before_its_tasks_may_be_launched() {
+fn a_job_is_set_up_before_its_tasks_may_be_launched() {
     let mut world = world(1, vec![job(0, vec![map(4_000, &[0])])]);
     world.config.jobs.init_delay = 4_000;
     let schedule = replay(&world, "fifo");

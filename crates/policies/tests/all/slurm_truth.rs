@@ -1,5 +1,5 @@
-//! The policy `slurm` beside what Slurm itself did (`truth/slurm` of the shared folder): each run is replayed under its own settings, with
-//! twenty seeds, which decide at which part of a second the schedulers look for work.
+//! The policy `slurm` beside what Slurm itself did (`truth/slurm` of the folder of shared traces): each run is replayed
+//! under its own settings, with twenty seeds, which decide at which part of a second the schedulers look for work.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

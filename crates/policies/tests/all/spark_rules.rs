@@ -1,4 +1,4 @@
-//! The rules of Spark's scheduler, one by one, in small worlds. `s<n>` in a name is the section of `truth/spark/RULES.md`.
+//! The rules of Spark's scheduler, one by one, in small worlds.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -155,7 +155,7 @@ const B: &[&str] = &["b"];
 const NONE: &[&str] = &[];
 
 #[test]
-fn s2_1_a_stage_is_submitted_when_its_parents_have_ended() {
+fn a_stage_is_submitted_when_its_parents_have_ended() {
     let world = World::hosts(&[("a", 4)]).job(
         "1",
         APP,
@@ -167,7 +167,7 @@ fn s2_1_a_stage_is_submitted_when_its_parents_have_ended() {
 
 /// Of six maps, one is less than a fifth; of five it is a fifth.
 #[test]
-fn s2_2_reducers_prefer_hosts_with_a_fifth_of_their_input() {
+fn reducers_prefer_hosts_with_a_fifth_of_their_input() {
     let run = |maps_on_a: usize| {
         let mut maps = vec![(100, A); maps_on_a];
         maps.push((100, B));
@@ -184,7 +184,7 @@ fn s2_2_reducers_prefer_hosts_with_a_fifth_of_their_input() {
 }
 
 #[test]
-fn s2_2_what_reads_two_stages_has_no_preference() {
+fn what_reads_two_stages_has_no_preference() {
     let stages: [Stage<'_>; 3] =
         [("0", &[], vec![(100, A)]), ("1", &[], vec![(100, A)]), ("2", &["0", "1"], vec![(100, NONE); 4])];
     let ran = World::hosts(&[("a", 2), ("b", 2)]).job("1", APP, 0, &stages).run("spark");
@@ -192,7 +192,7 @@ fn s2_2_what_reads_two_stages_has_no_preference() {
 }
 
 #[test]
-fn s2_3_low_indices_come_first() {
+fn low_indices_come_first() {
     let world = World::hosts(&[("a", 1)]).job("1", APP, 0, &[("0", &[], vec![(10, A), (10, NONE), (10, A)])]);
     let ran = world.run("spark");
     assert_eq!(short(&ran), [("1.0.0", 0, "a"), ("1.0.2", 10, "a"), ("1.0.1", 20, "a")], "those that prefer it first");
@@ -202,7 +202,7 @@ fn s2_3_low_indices_come_first() {
 
 /// No executor is on the preferred host: there is nothing to wait for.
 #[test]
-fn s2_4_a_level_needs_an_executor() {
+fn a_level_needs_an_executor() {
     let world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(10, B)])]).job(
         "2",
         APP,
@@ -214,7 +214,7 @@ fn s2_4_a_level_needs_an_executor() {
 
 /// The wait of 3 s begins at 500 and ends at 3500, which is noticed at the next whole second.
 #[test]
-fn s3_the_end_of_a_wait_is_noticed_at_the_next_second() {
+fn the_end_of_a_wait_is_noticed_at_the_next_second() {
     let world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(10_000, A)])]).job(
         "2",
         APP,
@@ -229,7 +229,7 @@ fn s3_the_end_of_a_wait_is_noticed_at_the_next_second() {
 
 /// When the task on a ends at 3200, the waits are over; but only a is offered, until everything is at 10,000.
 #[test]
-fn s3_the_end_of_a_task_offers_its_executor_alone() {
+fn the_end_of_a_task_offers_its_executor_alone() {
     let world =
         World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(3_200, A), (20_000, A), (10, A)])]);
     let ran = world.run("spark:revive=10000");
@@ -237,7 +237,7 @@ fn s3_the_end_of_a_task_offers_its_executor_alone() {
 }
 
 #[test]
-fn s4_the_first_takes_all_that_it_can() {
+fn the_first_takes_all_that_it_can() {
     let world = World::hosts(&[("a", 2), ("b", 2)])
         .job("1", APP, 0, &[("0", &[], vec![(100, NONE), (100, NONE), (200, NONE), (200, NONE), (100, NONE)])])
         .job("2", APP, 0, &[("0", &[], vec![(100, NONE)])]);
@@ -249,7 +249,7 @@ fn s4_the_first_takes_all_that_it_can() {
 
 /// A task an executor a pass: with four free cores on each of two hosts, two tasks never share one.
 #[test]
-fn s4_executors_take_turns() {
+fn executors_take_turns() {
     let world = World::hosts(&[("a", 4), ("b", 4)]).job("1", APP, 0, &[("0", &[], vec![(10, NONE); 4])]);
     let ran = world.run("spark");
     assert_eq!(ran.iter().filter(|ran| ran.host == "a").count(), 2);
@@ -258,7 +258,7 @@ fn s4_executors_take_turns() {
 /// A set that refuses a core once a second runs out of its wait, although it launches beside its data all the time. Before 3.1 each
 /// launch made it wait anew.
 #[test]
-fn s5_only_a_round_without_refusal_sets_the_wait_back() {
+fn only_a_round_without_refusal_sets_the_wait_back() {
     let world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(500, A); 20])]);
     let on_b = |policy: &str| world.run(policy).into_iter().find(|ran| ran.host == "b");
     let first = on_b("spark").unwrap();
@@ -270,7 +270,7 @@ fn s5_only_a_round_without_refusal_sets_the_wait_back() {
 }
 
 #[test]
-fn s5_without_a_wait_local_tasks_still_come_first() {
+fn without_a_wait_local_tasks_still_come_first() {
     let world = World::hosts(&[("a", 1), ("b", 1), ("c", 1)]).job(
         "1",
         APP,
@@ -284,7 +284,7 @@ fn s5_without_a_wait_local_tasks_still_come_first() {
 
 /// What has no preference starts while the others wait; and while a job waits, the next is served.
 #[test]
-fn s5_only_who_prefers_waits() {
+fn only_who_prefers_waits() {
     let world = World::hosts(&[("a", 1), ("b", 2)])
         .job("1", APP, 0, &[("0", &[], vec![(2_500, A), (100, A), (100, NONE)])])
         .job("2", APP, 0, &[("0", &[], vec![(100, NONE)])]);
@@ -296,7 +296,7 @@ fn s5_only_who_prefers_waits() {
 
 /// Two pools, of which one is owed three tasks: as the tasks of the other end, it gets them.
 #[test]
-fn s6_pools_come_from_the_site() {
+fn pools_come_from_the_site() {
     let dir = tempfile::tempdir().unwrap();
     let pool =
         "<pool name=\"owed\"><schedulingMode>FAIR</schedulingMode><weight>1</weight><minShare>3</minShare></pool>";
@@ -323,7 +323,7 @@ fn s6_pools_come_from_the_site() {
 
 /// Both ask for all four cores: the second waits for the end of the first.
 #[test]
-fn s7_the_first_application_gets_all_that_it_asks_for() {
+fn the_first_application_gets_all_that_it_asks_for() {
     let cores = |most| [("spark.executor.cores", "2"), ("spark.cores.max", most)];
     let world = |most| {
         World::hosts(&[("a", 2), ("b", 2)])
@@ -348,7 +348,7 @@ const ON_DEMAND: &[(&str, &str)] = &[("spark.dynamicAllocation.enabled", "true")
 
 /// One executor after a second, two more after the next, and four more then, with which all can run.
 #[test]
-fn s7_an_application_asks_for_twice_as_many_executors_each_second() {
+fn an_application_asks_for_twice_as_many_executors_each_second() {
     let world = World::hosts(&[("a", 4), ("b", 4)]).application("app", ON_DEMAND).job(
         "1",
         APP,
@@ -366,7 +366,7 @@ fn s7_an_application_asks_for_twice_as_many_executors_each_second() {
 /// The first application has both cores. Its executors go after they were idle for long enough, but one that wrote what its job may
 /// still read does not.
 #[test]
-fn s7_idle_executors_go_to_others() {
+fn idle_executors_go_to_others() {
     let settings = |service| {
         [ON_DEMAND, &[("spark.dynamicAllocation.initialExecutors", "2"), ("spark.shuffle.service.enabled", service)]]
             .concat()
@@ -391,7 +391,7 @@ fn s7_idle_executors_go_to_others() {
 /// Both ask for all four executors. By the Fair Scheduler each gets two, where the first comes first; in one queue of the Capacity
 /// Scheduler the first gets all.
 #[test]
-fn s7_yarn_gives_out_executors_by_its_queues() {
+fn yarn_gives_out_executors_by_its_queues() {
     let four = [("spark.executor.instances", "4"), ("spark.executor.cores", "1"), ("spark.yarn.queue", "q")];
     let world = World::hosts(&[("a", 2), ("b", 2)])
         .application("app", &four)
@@ -411,7 +411,7 @@ fn s7_yarn_gives_out_executors_by_its_queues() {
 
 /// At first no executor is on `b`, so that there is nothing to wait for, but no core either. When `b` comes, its level does, too.
 #[test]
-fn s2_4_levels_are_looked_at_anew_when_an_executor_comes() {
+fn levels_are_looked_at_anew_when_an_executor_comes() {
     let mut world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(1_500, NONE)])]).job(
         "2",
         APP,
@@ -426,7 +426,7 @@ fn s2_4_levels_are_looked_at_anew_when_an_executor_comes() {
 }
 
 #[test]
-fn s3_an_executor_is_offered_when_it_has_registered() {
+fn an_executor_is_offered_when_it_has_registered() {
     let mut world = World::hosts(&[("a", 1), ("b", 1)]).job("1", APP, 0, &[("0", &[], vec![(9_000, NONE); 2])]);
     world.0.nodes[1].time = Some(500);
     assert_eq!(short(&world.run("spark:revive=10000")), [("1.0.0", 0, "a"), ("1.0.1", 500, "b")]);
@@ -435,7 +435,7 @@ fn s3_an_executor_is_offered_when_it_has_registered() {
 /// At 1200, the wait is over. The executor on which a task has failed is offered first, and another task takes it. Then everything is offered,
 /// and the task tries again on the idle core of `b`, long before the next offer of everything.
 #[test]
-fn s3_everything_is_offered_when_a_task_has_failed() {
+fn everything_is_offered_when_a_task_has_failed() {
     let stages: [Stage<'_>; 1] = [("0", &[], vec![(9_000, A), (9_000, A), (1_200, &["c"])])];
     let mut world = World::hosts(&[("a", 1), ("b", 1), ("c", 1)]).job("1", APP, 0, &stages);
     let own = &mut world.0.jobs[0].tasks[2].attempts;

@@ -1,5 +1,5 @@
-//! The policy `spark` beside what Spark itself did (`truth/spark` of the shared folder): each run of one application is replayed under its own
-//! settings, with twenty seeds.
+//! The policy `spark` beside what Spark itself did (`truth/spark` of the folder of shared traces): each run of one
+//! application is replayed under its own settings, with twenty seeds.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

@@ -36,7 +36,7 @@ fn most_backups(schedule: &Schedule) -> usize {
 }
 
 #[test]
-fn b10_late_rescues_a_job_from_a_slow_node() {
+fn late_rescues_a_job_from_a_slow_node() {
     let world = with_slow_nodes(40, &[(7, 5.0)]);
     // The other nodes run two maps each by 120 s, and one of them the last one until 180 s.
     assert_eq!(finish(&replay(&world, "fifo")), 300_000);
@@ -51,7 +51,7 @@ fn b10_late_rescues_a_job_from_a_slow_node() {
 }
 
 #[test]
-fn a7_a_killed_loser_is_no_failure() {
+fn a_killed_loser_is_no_failure() {
     let mut world = with_slow_nodes(40, &[(7, 5.0)]);
     // A second job keeps the replay going, so that the loser is seen to be killed; one failure would end the first job.
     world.config.jobs.max_attempts = 1;
@@ -63,7 +63,7 @@ fn a7_a_killed_loser_is_no_failure() {
 }
 
 #[test]
-fn b10_w3_no_more_backups_run_than_the_cap() {
+fn no_more_backups_run_than_the_cap() {
     let world = with_slow_nodes(40, &[(3, 6.0), (5, 6.0), (7, 6.0), (9, 6.0)]);
     // floor(0.1 · 20) = 2, and floor(0.05 · 20) = 1, and floor(0.04 · 20) = 0.
     for (cap, most) in [("0.1", 2), ("0.05", 1), ("0.04", 0)] {
@@ -73,7 +73,7 @@ fn b10_w3_no_more_backups_run_than_the_cap() {
 }
 
 #[test]
-fn b10_a_slow_node_gets_no_backups() {
+fn a_slow_node_gets_no_backups() {
     // At 120 s no map waits. Node 0 calls first; it has done one map, the other nodes but the slowest have done two.
     let world = with_slow_nodes(38, &[(0, 2.0), (7, 9.0)]);
     let first = |policy: &str| backups(&replay(&world, policy))[0];

@@ -172,8 +172,8 @@ fn fair_queue(preempts: bool) -> impl Strategy<Value = FairQueue> {
         |((min_memory_mb, min_vcores), (memory, max_vcores), (weight, max_apps, policy), max_am_share, min, fair)| {
             FairQueue {
                 min_memory_mb,
-                // Without a guarantee of memory, that of vcores makes 0/0 of a queue that uses nothing, which Hadoop takes as
-                // equal to all (as in F4) and the engine as boundless.
+                // Without a guarantee of memory, that of vcores makes 0/0 of a queue that uses nothing, which Hadoop
+                // takes as equal to all (rule F4 of `docs/yarn.md`) and the engine as boundless.
                 min_vcores: if min_memory_mb > 0 { min_vcores } else { 0 },
                 max_memory_mb: memory.map(|most| most.max(min_memory_mb)),
                 max_vcores,

@@ -1,4 +1,4 @@
-//! YARN's Fair Scheduler in replays (policies B.5c).
+//! YARN's Fair Scheduler in replays (`docs/model/yarn-policies.md`).
 
 use crate::worlds::{Launch, Machine, Map, Schedule, Submitted, World, at_site};
 use resched_policies::queues::FairQueue;
@@ -75,7 +75,7 @@ fn allocated(schedule: &Schedule, world: &World, second: Ms) -> [usize; 2] {
 }
 
 #[test]
-fn b5c_queues_share_memory_by_weight() {
+fn queues_share_memory_by_weight() {
     let world = cluster(2, 10, vec![job(0, 0, 40, 100), job(0, 1, 40, 100)]);
     let shares = |weights: [f64; 2]| {
         let [a, b] = weights.map(weighing);
@@ -89,7 +89,7 @@ fn b5c_queues_share_memory_by_weight() {
 }
 
 #[test]
-fn b5c_a_node_gets_one_container_per_heartbeat_unless_asked_otherwise() {
+fn a_node_gets_one_container_per_heartbeat_unless_asked_otherwise() {
     let world = cluster(1, 10, vec![job(0, 0, 6, 100)]);
     let times = |policy: &str| -> Vec<Ms> {
         replay(&world, build(policy)).launches.iter().map(|launch| launch.at / SECOND).collect()
@@ -101,7 +101,7 @@ fn b5c_a_node_gets_one_container_per_heartbeat_unless_asked_otherwise() {
 }
 
 #[test]
-fn b5c_starved_queues_take_back_their_share_after_a_warning() {
+fn starved_queues_take_back_their_share_after_a_warning() {
     // The first job holds all 20 containers for 500 s when the second comes at 60 s.
     let world = cluster(2, 10, vec![job(0, 0, 40, 500), job(60, 1, 40, 500)]);
     let root = FairQueue { fair_share_timeout: Some(10 * SECOND), ..FairQueue::default() };
@@ -126,7 +126,7 @@ fn b5c_starved_queues_take_back_their_share_after_a_warning() {
 }
 
 #[test]
-fn b5c_jobs_beyond_a_queues_limit_wait_for_others_to_end() {
+fn jobs_beyond_a_queues_limit_wait_for_others_to_end() {
     let world = cluster(2, 10, vec![job(0, 0, 2, 20), job(0, 0, 2, 20), job(0, 1, 2, 20)]);
     let limited = FairQueue { max_apps: Some(1), ..FairQueue::default() };
     let schedule = replay(&world, with_queues("yarn-fair", FairQueue::default(), &[("queue0", limited)]));

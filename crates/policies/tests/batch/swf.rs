@@ -30,7 +30,7 @@ fn mean_wait(seen: &Seen, workload: &Workload) -> f64 {
     waits.sum::<i64>() as f64 / seen.jobs.len() as f64 / 1000.0
 }
 
-/// The waits that an independent heap of slots gives (`oracle/README.md`).
+/// The waits that an independent heap of slots gives; it was computed apart.
 #[test]
 fn fifo_on_a_bag_of_tasks_waits_as_a_heap_of_slots_does() {
     let Some(path) = shared("oracle/bag-of-tasks-10k.swf.gz") else { return };

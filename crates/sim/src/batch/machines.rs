@@ -21,7 +21,7 @@ use crate::{ClusterConfig, Error};
 use reported::{Offered, Reported, by_application};
 
 /// The size of a machine that the trace does not give, if its amounts are shares of the largest machine: the whole of
-/// the largest one. Processor is then in millionths, memory in millionths of a millionth (formats §7).
+/// the largest one. Processor is then in millionths, memory in millionths of a millionth (`docs/formats/google2011.md`).
 const NORMALISED: Resources = Resources { cpu: Amounts::CORES * 1_000, memory: Amounts::MEMORY };
 
 /// A machine.

@@ -4,7 +4,7 @@ use crate::cluster_file::{Calculator, Containers, Size};
 use crate::hadoop::kind::Kind;
 use crate::resources::Resources;
 
-/// The requests of a job to the resource manager, most urgent first (policies A.9: priorities 0, 5, 10 and 20).
+/// The requests of a job to the resource manager, most urgent first (`docs/model/containers.md`: priorities 0, 5, 10 and 20).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ask {
     /// The container of its application master.
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a9_sizes_are_rounded_up_to_the_smallest_container() {
+    fn sizes_are_rounded_up_to_the_smallest_container() {
         let mut rules = Containers::default();
         assert_eq!(rules.demand(Ask::Am), Resources { cpu: 0, memory: 2048 });
         assert_eq!(rules.demand(Ask::Map), Resources { cpu: 0, memory: 1024 });

@@ -1,4 +1,5 @@
-//! How long an attempt takes on its node: the `logged` cost model (policies A.5) and the reduce models (A.6).
+//! How long an attempt takes on its node: the `logged` cost model (`docs/model/locality.md`) and the reduce models
+//! (`docs/model/reduces.md`).
 
 use std::collections::BTreeMap;
 
@@ -229,7 +230,7 @@ fn shuffle_alone(job: &Job, bytes_per_second: f64) -> Ms {
     fluid.end(0)
 }
 
-/// Rumen's scaling of a run time from one level to another, truncated to whole ms (oracle F3).
+/// Rumen's scaling of a run time from one level to another, truncated to whole ms.
 fn scaled(run: Ms, level: Locality, logged: Locality, factors: &[f64; 3]) -> Ms {
     if level == logged {
         return run;
@@ -237,7 +238,7 @@ fn scaled(run: Ms, level: Locality, logged: Locality, factors: &[f64; 3]) -> Ms 
     (run as f64 * (factors[level.index()] / factors[logged.index()])) as Ms
 }
 
-/// How many maps must be finished before the reduces of a job of `maps` maps may start (policies A.3).
+/// How many maps must be finished before the reduces of a job of `maps` maps may start (`docs/model/phases.md`).
 pub fn slowstart_threshold(fraction: f64, maps: u32) -> u32 {
     (fraction * f64::from(maps)).ceil() as u32
 }
@@ -298,7 +299,7 @@ impl Observed {
     }
 }
 
-/// Rumen's distribution of run times: the minimum, 19 percentiles (5, 10, … 95 %) and the maximum (policies A.5).
+/// Rumen's distribution of run times: the minimum, 19 percentiles (5, 10, … 95 %) and the maximum (`docs/model/locality.md`).
 #[derive(Debug, Default)]
 struct Cdf {
     values: usize,
@@ -323,7 +324,7 @@ impl Cdf {
     }
 }
 
-/// The fluid shuffle of a job (policies A.6, R2): a work-conserving server with staged arrivals.
+/// The fluid shuffle of a job (`docs/model/reduces.md`, R2): a work-conserving server with staged arrivals.
 ///
 /// With map ends `t_1 ≤ … ≤ t_M`, `b_k` the bytes per reduce made by maps before k, and rate `s`:
 /// `shuffle end = B/s + max(start, G)` with `G = max_k (t_k − b_k/s)`.
@@ -391,14 +392,14 @@ mod tests {
     use resched_tables::model::Priority;
 
     #[test]
-    fn a3_slowstart_threshold() {
+    fn slowstart_is_rounded_up_to_whole_maps() {
         for (maps, threshold) in [(427, 22), (8, 1), (148, 8), (0, 0)] {
             assert_eq!(slowstart_threshold(0.05, maps), threshold, "{maps} maps");
         }
     }
 
     #[test]
-    fn a5_run_time_scales_with_locality_and_is_truncated() {
+    fn run_time_scales_with_locality_and_is_truncated() {
         let factors = [1.0, 1.5, 3.0];
         assert_eq!(scaled(6_401, Locality::Rack, Locality::Node, &factors), 9_601);
         assert_eq!(scaled(9_001, Locality::Node, Locality::Off, &factors), 3_000);
@@ -406,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a5_cdf_is_linear_between_minimum_percentiles_and_maximum() {
+    fn cdf_is_linear_between_minimum_percentiles_and_maximum() {
         let cdf = Cdf::of((1..=100).collect());
         assert_eq!(cdf.at(0.0), Some(1));
         assert_eq!(cdf.at(0.5), Some(50));
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a5_a_made_up_try_succeeds_as_often_as_those_that_came_as_far() {
+    fn a_made_up_try_succeeds_as_often_as_those_that_came_as_far() {
         let observed = Observed { tries: vec![6, 3, 1], ..Observed::default() };
         assert!(observed.succeeds(0, 0.59) && !observed.succeeds(0, 0.61));
         assert!(observed.succeeds(1, 0.74) && !observed.succeeds(1, 0.76));
@@ -426,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a5_a6_an_undisturbed_task_is_near_its_input_and_after_all_maps() {
+    fn an_undisturbed_task_is_near_its_input_and_after_all_maps() {
         let machine = ("n0".to_owned(), "/r0".to_owned(), Resources::slots(1, 1));
         let success = Outcome::Success;
         let failed = LoggedMap { outcome: Outcome::Failed, level: Locality::Node, run: 1 };
@@ -464,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a6_fluid_shuffle() {
+    fn fluid_shuffle() {
         let mut fluid = Fluid::new(2e6);
         for end in [10_000, 20_000, 30_000] {
             fluid.map_ended(end, 10e6);

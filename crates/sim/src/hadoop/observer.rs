@@ -47,7 +47,7 @@ pub struct Ended {
     pub finish: Option<Ms>,
     /// How it ended on its node; `Incomplete` if the replay ended first.
     pub outcome: Outcome,
-    /// Whether it succeeded but the master did not count it: its kill had been ordered (oracle F2), another attempt was
+    /// Whether it succeeded but the master did not count it: its kill had been ordered, another attempt was
     /// first, or the master had given up its node before the report.
     pub discarded: bool,
     /// Whether another attempt at its task was already running when it was launched.

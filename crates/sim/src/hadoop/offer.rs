@@ -53,12 +53,12 @@ impl<'w> Offer<'_, 'w> {
         self.world.nodes[self.node.index()].reported[kind.index()]
     }
 
-    /// The map of a job that this node should run, no farther from its input than `reach` (policies A.2).
+    /// The map of a job that this node should run, no farther from its input than `reach` (`docs/model/task-picking.md`).
     pub fn find_map(&self, job: JobId, reach: Reach) -> Option<TaskId> {
         self.world.find_map(job, self.node, reach)
     }
 
-    /// The reduce of a job that this node should run (policies A.2).
+    /// The reduce of a job that this node should run (`docs/model/task-picking.md`).
     pub fn find_reduce(&self, job: JobId) -> Option<TaskId> {
         self.world.find_reduce(job, self.node)
     }
@@ -149,7 +149,7 @@ impl<'w> Offer<'_, 'w> {
     }
 
     /// Launches another attempt at a task that runs elsewhere. The first attempt to succeed wins; the others are killed at
-    /// their nodes' next heartbeats, and do not count as failed (policies A.7).
+    /// their nodes' next heartbeats, and do not count as failed (`docs/model/speculation.md`).
     ///
     /// # Errors
     /// [`Violation`] if the task does not run, runs on this node already, or does not fit.

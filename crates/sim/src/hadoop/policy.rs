@@ -117,7 +117,7 @@ pub trait Policy {
     /// masters. Allocations are not reported: the policy made them itself.
     fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
 
-    /// The headroom of a job: the memory that it could still get, MB, as reported to its application master (policies A.9).
+    /// The headroom of a job: the memory that it could still get, MB, as reported to its application master (`docs/model/containers.md`).
     fn headroom(&self, _job: JobId, view: View<'_>) -> u64 {
         view.yarn().free_in_all().memory
     }
@@ -159,10 +159,9 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows. The
-    /// attempt does not count as failed (policies B.5a, oracle F11). Under YARN, the resource manager takes the container back
-    /// at once, and the task waits again once the job's master has learned of the kill. If the attempt ends by itself before its node
-    /// is reported, that end counts.
+    /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows. The attempt does not
+    /// count as failed (`docs/model/fair.md`). Under YARN, the resource manager takes the container back at once, and the task waits again
+    /// once the job's master has learned of the kill. If the attempt ends by itself before its node is reported, that end counts.
     pub fn kill(&mut self, run: AttemptId) {
         self.kills.push(run);
     }

@@ -1,4 +1,4 @@
-//! The progress of a running attempt, as its node reports it (policies A.4).
+//! The progress of a running attempt, as its node reports it (`docs/model/phases.md`).
 
 use crate::hadoop::contention::Stage;
 use crate::hadoop::kind::Kind;

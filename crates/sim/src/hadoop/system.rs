@@ -6,7 +6,7 @@ pub enum System {
     /// MapReduce 1: slots for maps and slots for reduces.
     #[default]
     Slots,
-    /// YARN: containers of any size (policies A.9).
+    /// YARN: containers of any size (`docs/model/containers.md`).
     Containers,
 }
 

@@ -402,7 +402,7 @@ impl<'a> View<'a> {
         self.world.desired_with_reduces[kind.index()]
     }
 
-    /// How many attempts of a kind ran at the latest heartbeat of their node (oracle F4).
+    /// How many attempts of a kind ran at the latest heartbeat of their node.
     #[inline]
     pub fn reported_running(&self, kind: Kind) -> u64 {
         self.world.reported[kind.index()]
@@ -535,7 +535,7 @@ impl<'a> JobView<'a> {
         self.world.ready_of(self.job, kind)
     }
 
-    /// Whether enough maps are done for its reduces to start (policies A.3), or the policy decides this by itself.
+    /// Whether enough maps are done for its reduces to start (`docs/model/phases.md`), or the policy decides this by itself.
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
         self.world.reduces_may_start(self.job)

@@ -85,7 +85,7 @@ choices! {
 }
 
 choices! {
-    /// How a reduce gets its input (policies A.6).
+    /// How a reduce gets its input (`docs/model/reduces.md`).
     pub enum ReduceModel {
         /// As in Mumak: there is no shuffle and no sort. The reduce phase starts when the node learns that all maps are done.
         R0 = "r0",

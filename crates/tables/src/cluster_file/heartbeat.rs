@@ -30,7 +30,7 @@ keys! {
 }
 
 impl Heartbeat {
-    /// The interval of a cluster of so many nodes, ms (policies A.1).
+    /// The interval of a cluster of so many nodes, ms (`docs/model/heartbeats.md`).
     pub fn interval_of(&self, nodes: usize) -> Ms {
         let (nodes, per_second) = (nodes as Ms, Ms::from(self.per_second.max(1)));
         let of_era = match self.interval {
@@ -84,7 +84,7 @@ impl Bounded for Interval {
 }
 
 choices! {
-    /// Hadoop's rules for the heartbeat interval (policies A.1).
+    /// Hadoop's rules for the heartbeat interval (`docs/model/heartbeats.md`).
     pub enum Era {
         /// `max(3000, 1000·ceil(N/100))` ms; `per_second` and `least` take the place of 100 and 3000.
         Mr1_2009 = "mr1-2009",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a1_heartbeat_interval_of_both_eras() {
+    fn heartbeat_interval_of_both_eras() {
         assert_eq!(heartbeat(Era::Mr1_2009).interval_of(62), 3_000);
         assert_eq!(heartbeat(Era::Mr1_2009).interval_of(1_545), 16_000);
         assert_eq!(heartbeat(Era::Mr1_2011).interval_of(62), 620);

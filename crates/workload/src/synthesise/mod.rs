@@ -3,7 +3,7 @@
 //! Nothing here is observed: [`MADE`] lists the columns that the rules fill. A job has a map for each split of its
 //! input, and its number of reduces follows from the size of its shuffle. Each task has one attempt that succeeded. It
 //! starts when the job is submitted and runs on a node with its input. So finish − start is the node-local run time,
-//! which a replay scales by the place of the task (spec: policies.md A.5). The host is unknown.
+//! which a replay scales by the place of the task (`docs/model/locality.md`). The host is unknown.
 
 mod layout;
 mod placement;

@@ -2,7 +2,7 @@
 //!
 //! Tables of BigQuery, exported as JSON lines (64-bit integers are texts or numbers, null fields are left out, structs
 //! nested or flattened) or as Parquet. Times are in µs, 0 before the trace and 2^63−1 after it. Resources are parts of
-//! the largest machine's. Spec: formats.md section 8. The Kaggle sample (`borg_traces_data.csv`, one row per event of
+//! the largest machine's. `docs/formats/google2019.md` has its quirks. The Kaggle sample (`borg_traces_data.csv`, one row per event of
 //! an instance joined with its usage) is read as far as it has these fields. Attributes and usage are left out.
 
 mod columns;

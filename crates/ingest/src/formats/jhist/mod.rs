@@ -6,7 +6,7 @@
 //!              ─▶ binary┘
 //! ```
 //!
-//! Layout and quirks: `spec/formats.md` section 2. The job's outcome is that of its last event. The file's name is
+//! Layout and quirks: `docs/formats/jhist.md`. The job's outcome is that of its last event. The file's name is
 //! ignored, because it may give another outcome.
 
 mod binary;

@@ -1,6 +1,6 @@
 //! Event logs of Spark 1.x to 4.x: JSON lines, in one file or one rolling folder per attempt of an application.
 //!
-//! Spec: formats.md section 11. A Spark job is a job, and its application is its group. The tasks of a stage carry the
+//! Page: `docs/formats/spark.md`. A Spark job is a job, and its application is its group. The tasks of a stage carry the
 //! numbers of the stage and of the stages that it waits for, as far as these ran within the job. A stage whose output
 //! still exists from an earlier job does not run again. The name of a job comes from the user's description, or else
 //! from the job's last stage. A job is passed on when it has ended and none of its tasks runs any more, or at the end

@@ -19,7 +19,7 @@ fn attempts(jobs: &[JobRecord]) -> impl Iterator<Item = &AttemptRow> {
     jobs.iter().flat_map(|job| &job.tasks).flat_map(|task| &task.attempts)
 }
 
-/// The golden numbers of a log, from spec formats.md 13.7.
+/// The golden numbers of a log, as another program counted them.
 #[derive(Default)]
 struct Golden {
     file: &'static str,

@@ -1,4 +1,4 @@
-//! The text job history of Hadoop 0.18, 0.20 and 1.x (`spec/formats.md` 1).
+//! The text job history of Hadoop 0.18, 0.20 and 1.x (`docs/formats/text-history.md`).
 //!
 //! A history is a run of records `<Type> KEY="value" … .`; a value may hold line ends. Hadoop 0.18 writes neither the
 //! final ` .` nor escapes. One file may hold several histories and confs, each after a line `\f!!FILE=<name>!!`.

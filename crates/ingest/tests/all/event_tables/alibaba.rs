@@ -1,4 +1,4 @@
-//! Alibaba's traces of 2017 and 2018. The golden numbers are those of `spec/formats.md` 9, 10 and 13.6.
+//! Alibaba's traces of 2017 and 2018. The golden numbers are those of another program.
 
 use std::collections::{BTreeMap, BTreeSet};
 

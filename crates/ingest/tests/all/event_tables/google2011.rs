@@ -1,4 +1,4 @@
-//! Google's trace of 2011. The golden numbers are those of `spec/formats.md` 13.5; attempts by outcome were counted in the same
+//! Google's trace of 2011. The golden numbers are those of another program; attempts by outcome were counted in the same
 //! files by an independent program.
 
 use resched_tables::model::{NodeChange, Outcome, Priority};

@@ -1,5 +1,5 @@
-//! Google's traces of 2019. Their tables were not available, so these are written after `spec/formats.md` 8 and the
-//! protocol buffers of the trace. The Kaggle sample is real.
+//! Google's traces of 2019. Their tables were not available, so these are written after the published protocol
+//! buffers of the trace. The Kaggle sample is real.
 
 use std::fs::File;
 use std::path::Path;

@@ -145,7 +145,7 @@ mod tests {
         Clock::new(Periods { spacing: 3_000, full: 60_000, backfill }, [400, 700])
     }
 
-    /// RULES, when something is scheduled: a lone event is handled at the next second, a busy queue every three.
+    /// As in `docs/slurm.md` (the main loop): a lone event is handled at the next second, a busy queue every three.
     #[test]
     fn the_main_loop_runs_at_the_next_second_and_three_seconds_apart() {
         let mut clock = clock(None);

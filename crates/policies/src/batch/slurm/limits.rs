@@ -1,6 +1,6 @@
 //! The limits of qualities of service and of associations: what their running jobs may have together.
 //!
-//! **Source.** Slurm's *Resource Limits*; RULES, order and blocking: a job stopped by a limit does not stop those behind it.
+//! **Source.** Slurm's *Resource Limits* and runs of a real Slurm: a job stopped by a limit does not stop those behind it.
 //!
 //! **Decisions.** The limits of a job's QOS, of its partition's QOS and of its associations all hold. Limits on submitted jobs do not count:
 //! the log has only jobs that were accepted.

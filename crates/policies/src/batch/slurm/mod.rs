@@ -7,8 +7,8 @@
 //! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
 //! run, so that no promise is kept.
 //!
-//! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`RULES` here is `truth/slurm/RULES.md` of the folder `shared`);
-//! slurm.conf(5) of that version; `job_scheduler.c` and `backfill.c`.
+//! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
+//! of that version; `job_scheduler.c` and `backfill.c`.
 //!
 //! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
 //! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of

@@ -1,7 +1,8 @@
 //! On which machines a job starts, given on which of them it finds how much room.
 //!
-//! **Source.** RULES, where the CPUs are: make runs of consecutive machines with room; take the run with the least room that holds the job,
-//! else the largest, and repeat for the rest. Within a run, take the machine with the least room that suffices, else machines in order.
+//! **Source.** Runs of a real Slurm 22.05.8 (`select/cons_tres`, `CR_CPU`): make runs of consecutive machines with room; take the run with
+//! the least room that holds the job, else the largest, and repeat for the rest. Within a run, take the machine with the least room that
+//! suffices, else machines in order.
 //!
 //! **Decision.** A job that asks for a number of machines has the same number of instances on each. If its instances do not divide evenly,
 //! it takes the machines with the most room.
@@ -156,7 +157,7 @@ mod tests {
         choose(Asked { instances, machines }, &rooms.to_vec())
     }
 
-    /// RULES, where the CPUs are.
+    /// As a real Slurm does.
     #[test]
     fn the_smallest_run_that_holds_the_job_is_taken_and_in_it_the_tightest_machine() {
         let rooms = [(0, 16), (1, 3), (3, 5), (4, 4), (6, 9)];

@@ -1,6 +1,6 @@
 //! The plan of a cycle of the backfill scheduler: which machines are not reserved, from instant to instant.
 //!
-//! **Source.** `node_space` in `backfill.c` of Slurm 22.05; RULES, backfill's plan, 3: a reservation closes whole machines.
+//! **Source.** `node_space` in `backfill.c` of Slurm 22.05 (`docs/slurm.md`, backfill): a reservation closes whole machines.
 
 use fixedbitset::FixedBitSet;
 use resched_sim::Ms;

@@ -1,7 +1,7 @@
 //! The priorities of jobs.
 //!
-//! **Source.** Slurm's *Multifactor Priority Plugin*; RULES, order and blocking. Factors are from 0 to 1: age, up to `max_age`; size, the mean of the
-//! shares of all machines and of all processors; fair share; the partition's and the QOS's number beside the largest.
+//! **Source.** Slurm's *Multifactor Priority Plugin* (`docs/slurm.md`, the order). Factors are from 0 to 1: age, up to `max_age`; size, the
+//! mean of the shares of all machines and of all processors; fair share; the partition's and the QOS's number beside the largest.
 //!
 //! **Decisions.** If the weight of the QOS counts and nobody says which priority each has (`qos.txt` of the site), the numbers of the log stand.
 

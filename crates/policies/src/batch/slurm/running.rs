@@ -1,7 +1,7 @@
 //! The units that run, and when a job will find room by their limits.
 //!
-//! **Source.** `_will_run_test` of `select/cons_tres`; RULES, backfill's plan, 1: running jobs are taken away in the order of their ends, in
-//! bundles whose width begins at 30 s and doubles.
+//! **Source.** `_will_run_test` of `select/cons_tres` (`docs/slurm.md`, backfill): running jobs are taken away in the order of their ends,
+//! in bundles whose width begins at 30 s and doubles.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

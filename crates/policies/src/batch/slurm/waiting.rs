@@ -1,6 +1,7 @@
 //! The jobs that wait, in the order in which both schedulers look at them.
 //!
-//! **Source.** RULES, order and blocking: the tier of the partition, then priority, then submission, then the job's number.
+//! **Source.** slurm.conf(5) and runs of a real Slurm (`docs/slurm.md`, the order): the tier of the partition, then
+//! priority, then submission, then the job's number.
 
 use std::rc::Rc;
 

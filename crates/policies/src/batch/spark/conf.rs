@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn s2_waits_are_what_was_set_then_what_was_logged_then_three_seconds() {
+    fn waits_are_what_was_set_then_what_was_logged_then_three_seconds() {
         assert_eq!(waits(&Conf::of(&settings(&[]), None)), [3_000, 3_000, 0]);
         let log = logged(&[("spark.locality.wait", "2s"), ("spark.locality.wait.node", "500ms")]);
         assert_eq!(waits(&Conf::of(&settings(&[]), Some(&log))), [500, 2_000, 0]);

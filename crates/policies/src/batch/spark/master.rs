@@ -1,4 +1,4 @@
-//! The standalone master: which application gets executors on which workers (`Master.startExecutorsOnWorkers`, `RULES.md` §7).
+//! The standalone master: which application gets executors on which workers (Spark's `Master.startExecutorsOnWorkers`).
 
 use std::cmp::Reverse;
 
@@ -95,21 +95,21 @@ mod tests {
     }
 
     #[test]
-    fn s7_executors_are_dealt_out_or_fill_one_worker_after_the_other() {
+    fn executors_are_dealt_out_or_fill_one_worker_after_the_other() {
         assert_eq!(given((4, Some(2)), &[4, 4, 4], true), [(0, 2), (1, 2)]);
         assert_eq!(given((4, Some(2)), &[4, 4, 4], false), [(0, 2), (0, 2)]);
         assert_eq!(given((8, Some(2)), &[4, 4, 4], true), [(0, 2), (0, 2), (1, 2), (2, 2)]);
     }
 
     #[test]
-    fn s7_workers_with_the_most_free_cores_come_first_and_small_ones_are_left_out() {
+    fn workers_with_the_most_free_cores_come_first_and_small_ones_are_left_out() {
         assert_eq!(given((4, Some(2)), &[2, 1, 4], true), [(2, 2), (0, 2)]);
         assert_eq!(given((9, Some(2)), &[1, 1, 3], true), [(2, 2)]);
         assert_eq!(given((1, Some(2)), &[4], true), []);
     }
 
     #[test]
-    fn s7_without_a_size_an_executor_has_all_that_its_application_gets_of_a_worker() {
+    fn without_a_size_an_executor_has_all_that_its_application_gets_of_a_worker() {
         assert_eq!(given((5, None), &[4, 4], true), [(0, 3), (1, 2)]);
         assert_eq!(given((5, None), &[4, 4], false), [(0, 4), (1, 1)]);
         assert_eq!(given((u64::MAX, None), &[4, 4], true), [(0, 4), (1, 4)]);

@@ -1,4 +1,4 @@
-//! In which order task sets are offered executors (`Pool`, `SchedulingAlgorithm`, `RULES.md` §6).
+//! In which order task sets are offered executors (Spark's `Pool` and `SchedulingAlgorithm`).
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn s6_fifo_looks_at_no_pools() {
+    fn fifo_looks_at_no_pools() {
         let mut own = pools(Mode::Fifo, &[("a", Mode::Fair, 9.0, 9)]);
         for (name, stage) in [("a", 3), ("", 1), ("b", 2)] {
             let pool = own.of(name);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn s6_pools_below_their_minimum_come_first_then_by_weight_then_by_name() {
+    fn pools_below_their_minimum_come_first_then_by_weight_then_by_name() {
         let mut own =
             pools(Mode::Fair, &[("a", Mode::Fifo, 1.0, 0), ("b", Mode::Fifo, 2.0, 0), ("c", Mode::Fifo, 1.0, 4)]);
         let places = ["a", "b", "c", "new"].map(|name| own.of(name));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn s6_inside_a_fair_pool_the_stage_with_the_fewest_running_comes_first_and_names_are_texts() {
+    fn inside_a_fair_pool_the_stage_with_the_fewest_running_comes_first_and_names_are_texts() {
         let mut own = pools(Mode::Fair, &[("default", Mode::Fair, 1.0, 0)]);
         for stage in [2, 9, 10] {
             own.wait(0, stage);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn s6_fair_without_a_file_and_pools_is_fifo() {
+    fn fair_without_a_file_and_pools_is_fifo() {
         let mut own = pools(Mode::Fair, &[]);
         for stage in [10, 9] {
             let pool = own.of("");

@@ -1,4 +1,4 @@
-//! A round of offers: `TaskSchedulerImpl.resourceOffers` (`RULES.md` §4).
+//! A round of offers: Spark's `TaskSchedulerImpl.resourceOffers`.
 
 use rand::seq::SliceRandom;
 use resched_sim::batch::Offer;

@@ -1,6 +1,6 @@
 //! A task set: the tasks of a stage, what waits of them, and how long the stage waits for a nearer executor.
 //!
-//! Names of rules are those of `TaskSetManager` and `RULES.md` §2 to §5.
+//! Names are those of Spark's `TaskSetManager`; `docs/spark.md` has how its replays compare with real runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

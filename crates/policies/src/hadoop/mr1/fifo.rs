@@ -1,11 +1,12 @@
-//! Hadoop's FIFO scheduler, `JobQueueTaskScheduler` of MapReduce 1 (policies B.1).
+//! Hadoop's FIFO scheduler, `JobQueueTaskScheduler` of MapReduce 1 (`docs/model/fifo.md`).
 //!
 //! **What it does.** Jobs stand in one queue by priority and submission. A heartbeat fills the node's free map slots
 //! from the head of the queue, near data first, with at most one map far from its data, and launches at most one
 //! reduce. The load is spread: a node runs no more than its share of the remaining tasks. When the cluster is nearly
 //! full, a few slots stay free ("padding") for failures of the first job.
 //!
-//! **Source.** Hadoop MapReduce, June 2011; the reported counts follow `oracle/README.md` F4.
+//! **Source.** Hadoop MapReduce, June 2011. As in `JobQueueTaskScheduler`, the padding counts the attempts that the
+//! nodes reported as running at their latest heartbeats.
 
 use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
@@ -188,21 +189,21 @@ mod tests {
     use resched_tables::model::{Priority, Reason};
 
     #[test]
-    fn b1_w1_the_load_is_spread() {
+    fn the_load_is_spread() {
         assert_eq!(tracker_cap(100, 248, 4), 2);
         assert_eq!(tracker_cap(100, 248, 4).saturating_sub(1), 1, "with one map running, one more");
         assert_eq!(tracker_cap(10_000, 248, 4), 4);
     }
 
     #[test]
-    fn b1_w2_padding() {
+    fn what_the_padding_keeps_free() {
         assert_eq!(padding(500, 0.01, 2), 2);
         let exceeded = |running: u64| running + padding(500, 0.01, 2) >= 20;
         assert!(!exceeded(16) && exceeded(18));
     }
 
     #[test]
-    fn b1_w2_beyond_the_padding_a_heartbeat_gets_one_local_map() {
+    fn beyond_the_padding_a_heartbeat_gets_one_local_map() {
         // Ten nodes of two slots, one job with 500 maps of 30 s and a reduce, all data everywhere. All nodes call together: at 0
         // nothing is reported as running, so each gets two maps. At 30,000 all have ended, but when node 0 calls, the other nine
         // have last reported two each: 18 + 2 are too many, and it gets one. When node 1 calls, only 16 are reported.
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn b1_w2_what_is_kept_free_is_for_the_first_job() {
+    fn what_is_kept_free_is_for_the_first_job() {
         // Four reduce slots, of which one is kept free: the first job runs three reduces, and the second must wait for them.
         let one = |id: &str, reduces| job(id).maps(1, map(1_000).on(&[0])).reduces(reduces, 60_000);
         let world = Scenario::nodes(4, 1, 1).job(one("job_1_0001", 3)).job(one("job_1_0002", 1));
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn b1_w3_order_by_priority_then_submission_then_id() {
+    fn order_by_priority_then_submission_then_id() {
         let one = |id: &str, submit, priority| job(id).at(submit).priority(priority).maps(1, map(1_000).on(&[0]));
         let starts = Scenario::nodes(1, 1, 1)
             .first_heartbeat(10)

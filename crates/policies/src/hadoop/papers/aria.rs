@@ -1,4 +1,4 @@
-//! ARIA: earliest deadline first, where each job gets the fewest slots that meet its deadline (policies B.13).
+//! ARIA: earliest deadline first, where each job gets the fewest slots that meet its deadline (`docs/model/baselines.md`).
 //!
 //! **What it does.** Each job has a deadline and a profile: how many maps and reduces it has, and how long they take.
 //! The profile gives bounds on its completion time for any number of slots. From these bounds follows the fewest slots,
@@ -217,7 +217,7 @@ mod tests {
     use crate::testing::{Launch, Scenario, job, map};
 
     #[test]
-    fn b13_w_the_fewest_slots_that_meet_a_deadline() {
+    fn the_fewest_slots_that_meet_a_deadline() {
         assert_eq!(fewest(1_600.0, 400.0, 60.0), (40.0, 20.0));
     }
 
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn b13_w_a_job_gets_exactly_its_slots() {
+    fn a_job_gets_exactly_its_slots() {
         let launches = w_world().launches("aria:allocation=min,bound=low,deadline_factor=2");
         assert_eq!([0, 10_000, 20_000, 30_000].map(|at| launched(&launches, "job_1_0001", at).0), [40; 4]);
         let reduces: usize = (0..40_000).step_by(1_000).map(|at| launched(&launches, "job_1_0001", at).1).sum();

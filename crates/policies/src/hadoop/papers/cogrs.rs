@@ -1,4 +1,4 @@
-//! CoGRS: each reduce at the centre of gravity of its input (policies B.13).
+//! CoGRS: each reduce at the centre of gravity of its input (`docs/model/baselines.md`).
 //!
 //! **What it does.** A job's reduces wait for the node that is nearest to their input, which is the node with the least
 //! `C(v) = Σ_u w(u)·h(u,v)`, where w(u) is the output of finished maps on u, and h the hops from u to v: 0 on the node,
@@ -174,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn b13_reduces_wait_for_their_centre_then_for_the_nearest_free_node() {
-        // As in B.7: 6 on node 0 and 4 on node 2, racks {0,1} and {2,3}, so that the nodes cost 16, 28, 24 and 32.
+    fn reduces_wait_for_their_centre_then_for_the_nearest_free_node() {
+        // 6 on node 0 and 4 on node 2, racks {0,1} and {2,3}, so that the nodes cost 16, 28, 24 and 32.
         let world = world([6, 0, 4, 0].map(|output| map(1_000).bytes(64 * MIB, output * MIB)).to_vec());
         // Node 3 reports the last map at 3 and is declined. Node 0 gets a reduce at 6; the others are declined, which makes four.
         // At 9 the nearest free node is 2, not 1; at 12 it is 1, not 3.

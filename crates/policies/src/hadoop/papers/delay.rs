@@ -1,9 +1,9 @@
-//! Fair sharing with delay scheduling, by skip count: Algorithm 2 of the delay scheduling paper (policies B.3).
+//! Fair sharing with delay scheduling, by skip count: Algorithm 2 of the delay scheduling paper (`docs/model/delay.md`).
 //!
 //! **What it does.** This is naive fair sharing with one change: a job without data on the node is skipped. Once it has
 //! been skipped at D heartbeats, it may launch maps anywhere, until it launches a local map again.
 //!
-//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 2. Decisions of spec B.3: a launch away from data does not reset
+//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 2. Decisions where it is silent: a launch away from data does not reset
 //! the count; a job counts at most one skip per heartbeat; only heartbeats of nodes with a free map slot count; a job with maps
 //! whose place is unknown never waits.
 
@@ -118,7 +118,7 @@ mod tests {
     use resched_tables::model::Locality;
 
     #[test]
-    fn b3_a_job_waits_for_d_heartbeats_and_then_launches_elsewhere_without_limit() {
+    fn a_job_waits_for_d_heartbeats_and_then_launches_elsewhere_without_limit() {
         // One job with two maps on node 3, which is busy with another job. Nodes 0, 1 and 2 offer a slot every 1,000 ms.
         let world = |policy: &str| {
             Scenario::nodes(4, 1, 0)

@@ -1,4 +1,4 @@
-//! Fair sharing with delay scheduling, by waiting time and with rack level (policies B.4).
+//! Fair sharing with delay scheduling, by waiting time and with rack level (`docs/model/delay.md`).
 //!
 //! **What it does.** This is naive fair sharing with one change: a job launches in a rack with its data only after it
 //! has waited T1 for a node with its data. It launches anywhere only after a further wait of T2. A launch at a level
@@ -93,7 +93,7 @@ mod tests {
     use resched_tables::model::Locality;
 
     #[test]
-    fn b4_w3_with_a_single_rack_the_first_launch_elsewhere_comes_after_t1_alone() {
+    fn with_a_single_rack_the_first_launch_elsewhere_comes_after_t1_alone() {
         let launches = Scenario::nodes(4, 1, 0)
             .heartbeat(1_000)
             .job(job("job_1_0001").maps(1, map(600_000).on(&[3])))

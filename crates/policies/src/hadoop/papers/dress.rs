@@ -1,4 +1,4 @@
-//! DRESS: a changing part of the cluster is kept for jobs with small demands (policies B.9).
+//! DRESS: a changing part of the cluster is kept for jobs with small demands (`docs/model/dress.md`).
 //!
 //! **What it does.** A job that requests more than a share θ of the cluster is large; any other job is small. Small
 //! jobs may hold a share δ of all containers, large jobs the rest. A job starts when its category has room for all that
@@ -8,11 +8,11 @@
 //! from the bursts in which its tasks start and end ([`phases`]), and δ follows from them ([`delta`]). It never falls
 //! below the share that it starts with.
 //!
-//! **Source.** DRESS (Mao et al.), §IV-C, §V-B, Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9 and
-//! the second reading (whole requests, smallest first, δ as a floor). The numbers of the paper are the defaults.
-//! `dress:whole=false,order=submission,delta_min=0` follows the printed algorithms to the letter: containers are granted one
-//! by one in the order of submission, and without small jobs δ falls to nothing at once. Note that phases of at
-//! most `ts` tasks are never found.
+//! **Source.** DRESS (Mao et al.), §IV-C, §V-B, Equations 1 to 9, Algorithms 1 to 3, with the corrections in
+//! `docs/model/dress.md`, and with whole requests, smallest first, and δ as a floor, as the paper's text has them. The
+//! numbers of the paper are the defaults. `dress:whole=false,order=submission,delta_min=0` follows the printed
+//! algorithms to the letter: containers are granted one by one in the order of submission, and without small jobs δ
+//! falls to nothing at once. Note that phases of at most `ts` tasks are never found.
 //!
 //! **Decisions.** A job's demand r is the number of its maps, or else of its reduces. Its master does not count for r,
 //! but counts for the use and the requests of its category. A job is pending as long as it has requests, even if some
@@ -303,7 +303,7 @@ mod tests {
     use resched_tables::model::Reason;
 
     #[test]
-    fn b9_w7_a_job_of_a_tenth_of_the_cluster_is_small() {
+    fn a_job_of_a_tenth_of_the_cluster_is_small() {
         assert!(!is_large(10.0, 0.1, 100.0));
         assert!(is_large(11.0, 0.1, 100.0));
         assert!(is_large(1.0, 0.1, 0.0), "of nothing free, every job is large");

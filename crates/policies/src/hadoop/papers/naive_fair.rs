@@ -1,4 +1,4 @@
-//! Naive fair sharing: Algorithm 1 of the delay scheduling paper (policies B.2).
+//! Naive fair sharing: Algorithm 1 of the delay scheduling paper (`docs/model/naive-fair.md`).
 //!
 //! **What it does.** Each free slot goes to the job that runs the fewest tasks of its kind. The job at once runs a map
 //! with input on the node, or else any other map. So small jobs run far from their data, and a job gets the same slot
@@ -44,7 +44,7 @@ mod tests {
     use crate::testing::{Scenario, job, map};
 
     #[test]
-    fn b2_w1_each_slot_goes_to_the_job_that_runs_the_fewest() {
+    fn each_slot_goes_to_the_job_that_runs_the_fewest() {
         // A takes all seven slots at 0. Two of its maps are over at 3,000: B and C get one slot each. Two more are over at
         // 6,000: A runs three, B and C one each, and all have maps that wait. All data lies on the last node, which is busy.
         let runs = [1_000, 1_000, 4_000, 4_000, 600_000, 600_000, 600_000, 600_000, 600_000];
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn b2_w2_head_of_line_the_poorer_job_launches_far_from_its_data() {
+    fn the_poorer_job_launches_far_from_its_data() {
         // A has data on node 0 and runs two maps; B has none there, runs none, and gets the slot all the same.
         let launches = Scenario::nodes(2, 3, 0)
             .racks(2)
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn b2_w3_sticky_slots() {
+    fn a_job_gets_the_slot_back_that_it_gave() {
         // Ten jobs share a hundred slots; whoever finishes a map is the only one with nine, and gets that slot back.
         let mut world = Scenario::nodes(100, 1, 0).first_heartbeat(10).heartbeat(100);
         for number in 0..10 {

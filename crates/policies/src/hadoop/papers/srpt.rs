@@ -1,4 +1,4 @@
-//! Shortest remaining processing time first, with known run times: a reference, not a scheduler (policies B.13).
+//! Shortest remaining processing time first, with known run times: a reference, not a scheduler (`docs/model/baselines.md`).
 //!
 //! **What it does.** A free slot goes to the job with the least work left, a map near its input first. It knows from
 //! the log how long each task will take. On one slot, if all jobs arrive at once, no schedule without preemption has a

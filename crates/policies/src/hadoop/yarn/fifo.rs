@@ -1,4 +1,4 @@
-//! YARN's FIFO scheduler (policies B.6c).
+//! YARN's FIFO scheduler (`docs/model/yarn-policies.md`).
 //!
 //! **What it does.** Applications stand in one queue by submission. A heartbeat of a node serves them in that order,
 //! and the requests of each application by priority. It allocates as many containers as fit: first those near their

@@ -1,4 +1,4 @@
-//! How DRESS moves δ, the share of the cluster that is kept for small jobs (DRESS, Algorithm 3; policies B.9).
+//! How DRESS moves δ, the share of the cluster that is kept for small jobs (DRESS, Algorithm 3; `docs/model/dress.md`).
 
 /// The places of the categories.
 pub(crate) const SMALL: usize = 0;
@@ -45,7 +45,7 @@ pub(crate) struct DeltaRules {
 pub(crate) struct Moved {
     /// δ for the next tick.
     pub(crate) delta: f64,
-    /// Whether neither category will have all that it asks for, so that the smallest jobs come first (§IV-C).
+    /// Whether neither category will have all that it asks for, so that the smallest jobs come first (DRESS, §IV-C).
     pub(crate) both_are_short: bool,
 }
 
@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn b9_w3_what_small_jobs_do_not_need_goes_to_large_jobs() {
+    fn what_small_jobs_do_not_need_goes_to_large_jobs() {
         let (small, large) = RULES.divide(0.1, 30.0, 4.0);
         assert_eq!((small, large), (6.0, 24.0));
         assert_eq!(next(&RULES, category(small, 2.0, &[5.0]), category(large, 0.0, &[])), 7.0);
     }
 
     #[test]
-    fn b9_w4_all_that_large_jobs_do_not_need_goes_to_small_jobs() {
+    fn all_that_large_jobs_do_not_need_goes_to_small_jobs() {
         let large = category(12.0, 3.0, &[10.0]);
         assert_eq!(next(&RULES, category(1.0, 0.0, &[8.0]), large.clone()), 15.0);
         let capped = DeltaRules { cap_transfer: true, ..RULES };
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_w5_leftovers_go_to_the_small_jobs_that_they_are_enough_for() {
+    fn leftovers_go_to_the_small_jobs_that_they_are_enough_for() {
         // The job of 3 takes 3 of 4; that of 8 takes 8 of 12; 1 + 4 left over are enough for the job of 5. As printed, δ would
         // grow by 5 and the large jobs be left with −1.
         let small = || category(4.0, 0.0, &[6.0, 3.0, 5.0]);
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn b9_an_exact_fit_is_used() {
+    fn an_exact_fit_is_used() {
         // As printed, 3 would not fit into 3, nor the last job be looked at.
         assert_eq!(next(&RULES, category(3.0, 0.0, &[4.0, 3.0]), category(8.0, 0.0, &[8.0, 4.0])), 14.0);
     }
 
     #[test]
-    fn b9_the_smallest_come_first_while_both_are_short() {
+    fn the_smallest_come_first_while_both_are_short() {
         let short = |small: &[f64], large: &[f64]| {
             RULES.next(0.1, &mut category(4.0, 0.0, small), &mut category(12.0, 0.0, large)).both_are_short
         };
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn b9_w6_without_small_jobs_delta_collapses() {
+    fn without_small_jobs_delta_collapses() {
         let rest = |min| next(&DeltaRules { min, ..RULES }, category(10.0, 0.0, &[]), category(0.0, 0.0, &[50.0]));
         assert_eq!(rest(0.01), 1.0);
         assert_eq!(rest(0.1), 10.0, "the floor keeps it");
     }
 
     #[test]
-    fn b9_small_jobs_have_what_is_free_and_theirs() {
+    fn small_jobs_have_what_is_free_and_theirs() {
         assert_eq!(RULES.divide(0.1, 3.0, 4.0), (3.0, 0.0));
         assert_eq!(RULES.divide(0.1, 30.0, 12.0), (0.0, 30.0), "they may hold more than their part after it shrank");
     }

@@ -1,10 +1,10 @@
 //! How DRESS finds the phases of a job and their expected releases (DRESS, Algorithms 1 and 2, Equations 5 and 9;
-//! policies B.9).
+//! `docs/model/dress.md`).
 //!
 //! The tasks of a phase start within a short time Δ and, later, end within as short a time, one after the other. So a
 //! burst of starts shows a phase. A burst of ends shows that its containers are coming back, which also takes about Δ.
-//! The corrections of spec B.9 hold throughout: starts are counted, not running tasks; windows are checked every tick;
-//! trailing tasks move to the next phase once, and leave their old phase.
+//! The printed algorithms are corrected in three places: starts are counted, not running tasks; windows are checked
+//! every tick; trailing tasks move to the next phase once, and leave their old phase.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ choices! {
 }
 
 choices! {
-    /// How many containers a phase is expected to release by the next tick (spec B.9).
+    /// How many containers a phase is expected to release by the next tick.
     pub(crate) enum ReleaseMode {
         /// `p(t+1)`, as printed: all that it has released by then, the containers that are free already among them.
         Literal = "literal",
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_w1_the_ramp_of_a_phase() {
+    fn the_ramp_of_a_phase() {
         let phase = releasing(5);
         let printed = |second: Ms| phase.printed(second * SECOND);
         assert_eq!([100, 102, 103, 108, 109].map(printed), [0.0, 4.0, 6.0, 16.0, 0.0]);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_past_its_ramp_a_phase_is_expected_to_release_all_that_runs() {
+    fn past_its_ramp_a_phase_is_expected_to_release_all_that_runs() {
         let phase = releasing(5);
         assert_eq!(phase.releases(120 * SECOND, SECOND, ReleaseMode::Observed), 11.0);
         assert_eq!(phase.releases(120 * SECOND, SECOND, ReleaseMode::Incremental), 0.0);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_tasks_that_started_at_once_are_expected_at_once() {
+    fn tasks_that_started_at_once_are_expected_at_once() {
         let phase = Phase { spread: Some(0), ..releasing(0) };
         assert_eq!([99, 100, 101].map(|second| phase.printed(second * SECOND)), [0.0, 16.0, 0.0]);
     }
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_w2_a_phase_is_found_by_its_starts_and_its_release_by_its_ends() {
+    fn a_phase_is_found_by_its_starts_and_its_release_by_its_ends() {
         let mut job = Job::default();
         job.run(0..=5, &SEVEN, 20, &RULES);
         assert_eq!(job.phases.phases[0].first_start, None);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_a_heading_task_begins_no_release() {
+    fn a_heading_task_begins_no_release() {
         let mut job = Job::default();
         job.run(1..=1, &[1], 1, &RULES);
         job.run(2..=30, &[2, 3, 4, 5, 6, 7], 20, &RULES);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_trailing_tasks_move_to_the_next_phase_once() {
+    fn trailing_tasks_move_to_the_next_phase_once() {
         let mut job = Job::default();
         job.run(1..=1, &[1; 7], 20, &RULES);
         job.run(2..=2, &[2, 2], 60, &RULES);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_short_tasks_hide_a_phase_from_the_count_of_running_tasks() {
+    fn short_tasks_hide_a_phase_from_the_count_of_running_tasks() {
         let found = |counted| {
             let mut job = Job::default();
             job.run(1..=7, &SEVEN, 2, &PhaseRules { counted, ..RULES });
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn b9_later_starts_belong_to_the_next_phase() {
+    fn later_starts_belong_to_the_next_phase() {
         let mut job = Job::default();
         job.run(1..=30, &[1, 1, 1, 1, 1, 1, 25, 25], 100, &RULES);
         let counts: Vec<u32> = job.phases.phases.iter().map(|phase| phase.containers).collect();

@@ -1,4 +1,4 @@
-//! B.7: the Coupling Scheduler, and with its parts switched off B.5a's Fair Scheduler without guarantees.
+//! The Coupling Scheduler, and with its parts switched off the Fair Scheduler without guarantees.
 
 use rand::seq::IteratorRandom;
 use rand::{Rng, RngExt};
@@ -17,13 +17,13 @@ pub(crate) enum Maps {
     Greedy,
 }
 
-/// The parameters of B.7.
+/// The parameters of the Coupling Scheduler.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coupling {
     pub(crate) maps: Maps,
     pub(crate) gradual: bool,
     pub(crate) wait: bool,
-    /// Time between two updates of B.5a.
+    /// Time between two updates of the Fair Scheduler.
     pub(crate) update: Ms,
     pub(crate) threshold: f64,
     pub(crate) d: usize,
@@ -60,7 +60,7 @@ struct Turn {
 }
 
 impl Naive<'_> {
-    /// B.5a: demands are computed anew; a job may run from the second update on (F5).
+    /// Demands are computed anew; a job may run from the second update on.
     pub(super) fn update(&mut self) {
         for job in self.running_jobs() {
             self.updates[job] += 1;
@@ -89,7 +89,7 @@ impl Naive<'_> {
         }
     }
 
-    // B.5a.
+    // The Fair Scheduler.
 
     /// Fills the map slots, and the reduce slots if neither Algorithm 1 nor 2 does.
     fn assign(&mut self, node: usize, rule: Coupling) {
@@ -325,7 +325,7 @@ impl Naive<'_> {
     }
 }
 
-/// B.5a.
+/// The weight of a job in the Fair Scheduler.
 fn weight(priority: Priority) -> f64 {
     match priority {
         Priority::VeryHigh => 4.0,

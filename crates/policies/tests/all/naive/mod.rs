@@ -1,8 +1,8 @@
-//! A second simulator, written from the specification and not from the engine: the referee of the engine's schedules.
+//! A second simulator, written from the rules and not from the engine: the referee of the engine's schedules.
 //!
 //! It is plain on purpose. Every heartbeat of every node happens, the end of an attempt is an event, every look-up goes
-//! through all tasks, and nothing is kept that can be counted. The rules are those of `spec/policies.md` A.1 to A.8, B.1 to
-//! B.5a and B.7, and of `oracle/README.md`, which the comments name. Random draws are those of the engine's keyed streams.
+//! through all tasks, and nothing is kept that can be counted. The rules are those of `docs/model`: of heartbeats, the
+//! picking of tasks, locality, reduces and failures, and of the policies here. Random draws are those of the engine's keyed streams.
 
 mod coupling;
 mod waits;
@@ -27,15 +27,15 @@ const PATIENCE: usize = 500;
 /// A policy of the referee.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rule {
-    /// B.1.
+    /// `docs/model/fifo.md`.
     Fifo { pad_fraction: f64, min_cluster: usize, many_maps: bool },
-    /// B.2.
+    /// `docs/model/naive-fair.md`.
     NaiveFair,
-    /// B.3, with `D`.
+    /// Delay scheduling by skip count (`docs/model/delay.md`), with `D`.
     Delay(u32),
-    /// B.4 (b), with T1 and T2.
+    /// Delay scheduling by waiting time, as in Hadoop, with T1 and T2.
     DelayTime([Ms; 2]),
-    /// B.7.
+    /// `docs/model/coupling.md`.
     Coupling(Coupling),
 }
 
@@ -45,7 +45,7 @@ enum Event {
     Submit(usize),
     Heartbeat(usize),
     End(usize),
-    /// B.5a: of demands.
+    /// Of the demands of the Fair Scheduler.
     Update,
 }
 
@@ -80,7 +80,7 @@ struct Job {
     launch: Option<Ms>,
     /// When the master learned that all maps are done.
     maps_done: Option<Ms>,
-    /// Policy B.3: how often it was skipped.
+    /// Delay scheduling: how often it was skipped.
     skips: u32,
 }
 
@@ -116,23 +116,23 @@ pub(crate) struct Naive<'w> {
     jobs: Vec<Job>,
     /// In the order of their launches.
     attempts: Vec<Attempt>,
-    /// Attempts of each kind that ran at the latest heartbeat of each node (F4).
+    /// Attempts of each kind that ran at the latest heartbeat of each node.
     reported: Vec<[usize; 2]>,
-    /// Policy B.4: the jobs' waits, the last consultation of any node, and which jobs have launched a map in this one.
+    /// Delay scheduling by time: the jobs' waits, the last consultation of any node, and which jobs have launched a map in this one.
     waits: Vec<waits::Wait>,
     last_consultation: Ms,
     launched_here: Vec<bool>,
-    /// Policy B.5a: how many updates each job has seen, and the demand at the last one.
+    /// Fair Scheduler: how many updates each job has seen, and the demand at the last one.
     updates: Vec<u32>,
     demand: [usize; 2],
-    /// Policy B.7.
+    /// Coupling Scheduler: the candidate of Algorithm 2.
     candidate: Option<coupling::Candidate>,
     schedule: Schedule,
 }
 
 /// What the world does under a policy, if the first heartbeats of the nodes come at these instants.
 ///
-/// Where the specification is silent: the first submission is put into the queue before all else, and each first heartbeat
+/// Where Hadoop leaves it open: the first submission is put into the queue before all else, and each first heartbeat
 /// one interval ahead like the others, as if the nodes had always called and not been heard before.
 pub(crate) fn simulate(world: &World, rule: Rule, first_heartbeats: &[Ms]) -> Schedule {
     let mut naive = Naive::new(world, rule, first_heartbeats);
@@ -237,12 +237,12 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// A.1: what has ended is applied, the policy is asked if a slot of either kind is free, reduces are reported.
+    /// What has ended is applied, the policy is asked if a slot of either kind is free, reduces are reported.
     fn heartbeat(&mut self, node: usize) {
         let on_node: Vec<usize> = self.on_node(node).collect();
         let (ended, running): (Vec<usize>, Vec<usize>) =
             on_node.into_iter().partition(|&attempt| self.attempts[attempt].ended);
-        // F17: in launch order.
+        // In launch order.
         for attempt in ended {
             self.apply(attempt);
         }
@@ -269,7 +269,7 @@ impl<'w> Naive<'w> {
     fn apply(&mut self, attempt: usize) {
         self.attempts[attempt].known = true;
         let Attempt { job, kind, task, node, outcome, .. } = self.attempts[attempt];
-        // F10: an attempt of a failed job only gives its slot back.
+        // An attempt of a failed job only gives its slot back.
         if self.jobs[job].phase == Phase::Ended {
             return;
         }
@@ -299,7 +299,7 @@ impl<'w> Naive<'w> {
         self.schedule.jobs.push(JobEnd { job, launch, finish: self.now, outcome });
     }
 
-    /// A.6, R1: the ends of the reduces that wait for their input are known now.
+    /// Model R1: the ends of the reduces that wait for their input are known now.
     fn maps_done(&mut self, job: usize) {
         self.jobs[job].maps_done = Some(self.now);
         if self.world.config.cost.reduce == ReduceModel::R1 {
@@ -312,7 +312,7 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// A.6, R1: when a reduce has all its input, if that can be said by now, and then its end.
+    /// Model R1: when a reduce has all its input, if that can be said by now, and then its end.
     fn end_shuffle(&mut self, attempt: usize) {
         let Attempt { job, start, outcome, .. } = self.attempts[attempt];
         let (logged, spec) = (self.reduce_course(attempt), &self.world.jobs[job]);
@@ -326,7 +326,7 @@ impl<'w> Naive<'w> {
         self.end_reduce(attempt, shuffled, shuffled + logged.sort, logged.run);
     }
 
-    /// A.6, R0: reduces of jobs whose maps are all done start their reduce phase; shuffle and sort take no time.
+    /// Model R0: reduces of jobs whose maps are all done start their reduce phase; shuffle and sort take no time.
     fn report(&mut self, reported: &[usize]) {
         for &attempt in reported {
             let Attempt { job, kind, start, end, .. } = self.attempts[attempt];
@@ -382,25 +382,25 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// A.5: how a try at a map goes; one that the trace lost goes as the task's success.
+    /// How a try at a map goes; one that the trace lost goes as the task's success.
     fn map_course(&self, attempt: usize) -> (Outcome, Ms) {
         let own = &self.attempts[attempt];
         let tries = &self.world.jobs[own.job].maps[own.task].tries;
         let success = || tries.iter().find(|logged| logged.outcome == Outcome::Success);
         let logged = tries.get(own.number as usize).filter(|logged| logged.outcome != Outcome::Killed).or_else(success);
         let LoggedMap { outcome, level, run } = *logged.expect("every map of these worlds succeeds at some try");
-        // F15: a map without locations runs as one far from its input.
+        // A map without locations runs as one far from its input.
         let here = own.level.unwrap_or(Locality::Off);
         let factor = |level| self.world.config.cost.locality[level as usize];
         let run = match outcome {
-            // F3.
+            // Truncated to whole ms.
             Outcome::Success if here != level => (run as f64 * (factor(here) / factor(level))).trunc() as Ms,
             _ => run,
         };
         (outcome, if run < 0 { 100 } else { run })
     }
 
-    /// A.5: how a try at a reduce goes.
+    /// How a try at a reduce goes.
     fn reduce_course(&self, attempt: usize) -> ReduceCourse {
         let own = &self.attempts[attempt];
         let tries = &self.world.jobs[own.job].reduces[own.task];
@@ -452,7 +452,7 @@ impl<'w> Naive<'w> {
         (0..self.jobs.len()).filter(|&job| self.jobs[job].phase == Phase::Running).collect()
     }
 
-    /// A.3. The ramp of B.7 takes its place.
+    /// Slow-start. The ramp of the Coupling Scheduler takes its place.
     fn past_slowstart(&self, job: usize) -> bool {
         if matches!(self.rule, Rule::Coupling(rule) if rule.gradual && !rule.slowstart) {
             return true;
@@ -467,7 +467,7 @@ impl<'w> Naive<'w> {
         before + if kind == MAP { task } else { self.jobs[job].tasks[MAP].len() + task }
     }
 
-    // A.2: picking a task of a job.
+    // Picking a task of a job.
 
     /// Four attempts of this job failed on this node, and not so on a quarter of all nodes.
     fn flaky(&self, job: usize, node: usize) -> bool {
@@ -501,7 +501,7 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// Whether a map waits whose place is unknown: such a job does not wait for its data (A.2).
+    /// Whether a map waits whose place is unknown: such a job does not wait for its data.
     fn has_unplaced_maps(&self, job: usize) -> bool {
         let unplaced = |&map: &usize| self.world.jobs[job].maps[map].replicas.is_empty();
         self.jobs[job].waiting[MAP].iter().any(unplaced)
@@ -554,7 +554,7 @@ impl<'w> Naive<'w> {
         found.is_some()
     }
 
-    // B.1: FIFO.
+    // FIFO.
 
     fn fifo(&mut self, node: usize) {
         let Rule::Fifo { many_maps, .. } = self.rule else { return };
@@ -612,7 +612,7 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// Whether some slots must be kept free ("padding"); by what all nodes reported last (F4).
+    /// Whether some slots must be kept free ("padding"); by what all nodes reported last.
     fn fifo_exceeded(&self, node: usize, kind: usize, jobs: &[usize]) -> bool {
         let Rule::Fifo { pad_fraction, min_cluster, .. } = self.rule else { return false };
         let running: usize = self.reported.iter().map(|reported| reported[kind]).sum();
@@ -628,7 +628,7 @@ impl<'w> Naive<'w> {
         })
     }
 
-    // B.2 and B.3: naive fair sharing, which is B.3 with D = 0.
+    // Naive fair sharing, which is delay scheduling with D = 0.
 
     fn fair(&mut self, node: usize, longest: u32) {
         let mut counted = vec![false; self.jobs.len()];

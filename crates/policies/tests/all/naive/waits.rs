@@ -1,4 +1,4 @@
-//! B.4 (b): how long jobs wait for a node, then for a rack, with their data.
+//! Delay scheduling by waiting time, as in Hadoop: how long jobs wait for a node, then for a rack, with their data.
 
 use resched_sim::Ms;
 use resched_tables::model::Locality;
@@ -21,7 +21,7 @@ impl Default for Wait {
 }
 
 impl Naive<'_> {
-    /// B.4 (b) without pools: the jobs in the order of B.2.
+    /// Without pools: the jobs in the order of naive fair sharing.
     pub(super) fn delay_time(&mut self, node: usize, delays: [Ms; 2]) {
         if self.free(node, MAP) > 0 {
             self.begin_waits();
@@ -64,7 +64,7 @@ impl Naive<'_> {
         if let Some(map) = found {
             let level = self.level(job, map, node);
             self.launch(job, MAP, map, node, level);
-            // F15: a map without locations runs as one far from its input.
+            // A map without locations runs as one far from its input.
             self.waits[job].last_level = level.unwrap_or(Locality::Off);
             self.waits[job].waited = 0;
             self.launched_here[job] = true;

@@ -1,8 +1,9 @@
 //! A second scheduler of Spark, written from its rules and not from the policy: the referee of its schedules.
 //!
 //! It is plain on purpose. Nothing is kept that can be counted: who runs, what is free, what waits and which levels there are is looked up
-//! whenever a rule asks. The comments name the sections of the rules (`truth/spark/RULES.md`). It shares the draws of the offers with the
-//! policy: executors by name, shuffled for each offer of everything while something waits by (application, how many there were).
+//! whenever a rule asks. The rules are those of Spark's `TaskSchedulerImpl`, `TaskSetManager`, `Pool` and `Master`. It shares the draws of
+//! the offers with the policy: executors by name, shuffled for each offer of everything while something waits by (application, how many
+//! there were).
 #![allow(clippy::unwrap_used)]
 
 use std::cmp::Ordering;
@@ -11,7 +12,7 @@ use rand::seq::SliceRandom;
 use resched_sim::Ms;
 use resched_tables::draws::{Purpose, stream};
 
-/// Section 1, the most local first.
+/// The levels of locality, the most local first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Process,
@@ -171,7 +172,7 @@ impl Naive<'_> {
         Some((now, tick == Some(now)))
     }
 
-    /// Executors that are there are offered when they have registered, and all sets look at their levels anew (2.4, 3).
+    /// Executors that are there are offered when they have registered, and all sets look at their levels anew.
     fn register(&mut self) {
         let is_there = |host: &Host| host.registers.is_none_or(|at| at <= self.now);
         let came: Vec<usize> =
@@ -196,7 +197,7 @@ impl Naive<'_> {
         }
     }
 
-    /// A task ends (3): its core is free, and its executor is offered. `later` are those that end now, too.
+    /// A task ends: its core is free, and its executor is offered. `later` are those that end now, too.
     fn end(&mut self, run: &Run, later: &[Run]) {
         let Set { job, stage, .. } = self.sets[run.set];
         if run.fails {
@@ -213,7 +214,7 @@ impl Naive<'_> {
         }
     }
 
-    /// A job is submitted: its stages without parents are (2.1).
+    /// A job is submitted: its stages without parents are.
     fn submit_ready(&mut self, job: usize) {
         for stage in 0..self.world.jobs[job].stages.len() {
             if self.world.jobs[job].stages[stage].parents.is_empty() {
@@ -232,7 +233,7 @@ impl Naive<'_> {
         ready.into_iter().for_each(|stage| self.create(job, stage, later));
     }
 
-    /// A task set is created (2), and everything is offered.
+    /// A task set is created, and everything is offered.
     fn create(&mut self, job: usize, stage: usize, later: &[Run]) {
         let world = self.world;
         let own = &world.jobs[job].stages[stage];
@@ -241,7 +242,7 @@ impl Naive<'_> {
             _ => Vec::new(),
         };
         let on = |host: usize| held.iter().filter(|&&other| other == host).count();
-        // 20 % of the input (2.2).
+        // `REDUCER_PREF_LOCS_FRACTION` of the input: 20 %.
         let near: Vec<usize> =
             (0..world.hosts.len()).filter(|&host| on(host) > 0 && 5 * on(host) >= held.len()).collect();
         let number = world.jobs[..job].iter().map(|job| job.stages.len()).sum::<usize>() + stage;
@@ -262,7 +263,7 @@ impl Naive<'_> {
         self.round(None, later);
     }
 
-    /// The levels that a set has (2.4).
+    /// The levels that a set has.
     fn levels(&self, set: usize) -> Vec<Level> {
         let own = &self.sets[set];
         let is_rack_known = |host: &usize| self.world.hosts[*host].rack.is_some();
@@ -297,7 +298,7 @@ impl Naive<'_> {
         self.world.hosts[host].cores - used * self.world.task_cpus
     }
 
-    /// The sets with something pending, in scheduling order (6).
+    /// The sets with something pending, in scheduling order.
     fn queue(&self, later: &[Run]) -> Vec<usize> {
         let mut waiting: Vec<usize> = (0..self.sets.len()).filter(|&set| !self.sets[set].pending.is_empty()).collect();
         let number = |set: usize| self.sets[set].number;
@@ -326,7 +327,7 @@ impl Naive<'_> {
         waiting
     }
 
-    /// One round of offers (4), of one executor or of everything.
+    /// One round of offers, of one executor or of everything.
     fn round(&mut self, only: Option<usize>, later: &[Run]) {
         if self.sets.iter().all(|set| set.pending.is_empty()) {
             return;
@@ -374,7 +375,7 @@ impl Naive<'_> {
         }
     }
 
-    /// What a set answers to an offer (5): the level of the task that it starts, or whether it has rejected the executor.
+    /// What a set answers to an offer: the level of the task that it starts, or whether it has rejected the executor.
     fn offer(&mut self, set: usize, host: usize, most: Level) -> Result<Level, bool> {
         let allowed = if most == Level::NoPref { most } else { most.min(self.level_now(set)) };
         let own = &self.sets[set];
@@ -397,7 +398,7 @@ impl Naive<'_> {
         Ok(level)
     }
 
-    /// The level up to which a set may take an executor now (5).
+    /// The level up to which a set may take an executor now.
     fn level_now(&mut self, set: usize) -> Level {
         let World { wait_node, wait_rack, .. } = *self.world;
         loop {
@@ -454,7 +455,7 @@ fn reset(set: &mut Set, level: Level, now: Ms) {
     set.current = set.levels.iter().position(|&own| own >= level).unwrap();
 }
 
-/// The fair rule (6): what runs, the least share, the weight and the name.
+/// The fair rule: what runs, the least share, the weight and the name.
 fn fair(a: (u32, u32, u32, &str), b: (u32, u32, u32, &str)) -> Ordering {
     let needy = |(running, least, ..): (u32, u32, u32, &str)| running < least;
     let by_least = |(running, least, ..): (u32, u32, u32, &str)| f64::from(running) / f64::from(least.max(1));

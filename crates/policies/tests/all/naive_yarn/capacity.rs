@@ -1,4 +1,4 @@
-//! YARN's Capacity Scheduler (B.6b, C1 to C7).
+//! YARN's Capacity Scheduler (`docs/model/yarn-policies.md`, and C1 to C7 of `docs/yarn.md`).
 
 use std::cmp::Ordering;
 
@@ -105,7 +105,7 @@ impl Capacity {
         self.activate(cluster, self.apps[app].leaf);
     }
 
-    /// B.6b: the number of active applications of a queue, and of a user in it, is limited.
+    /// The number of active applications of a queue, and of a user in it, is limited.
     fn activate(&mut self, cluster: &Cluster<'_>, leaf: usize) {
         let Queue { user_limit, user_limit_factor, am_share, .. } = self.settings.queues[leaf];
         let containers = self.ratio(self.total, self.step);
@@ -280,7 +280,7 @@ impl Capacity {
         wanted > reserved
     }
 
-    /// B.6b, C7.
+    /// What a user may have, with whole pairs of memory and vcores (C7).
     fn user_limit(&self, cluster: &Cluster<'_>, app: usize, required: Amount) -> Amount {
         let leaf = self.apps[app].leaf;
         let Queue { user_limit, user_limit_factor, .. } = self.settings.queues[leaf];

@@ -1,4 +1,4 @@
-//! YARN's Fair Scheduler (B.5c, F1 to F6).
+//! YARN's Fair Scheduler (`docs/model/yarn-policies.md`, and F1 to F7 of `docs/yarn.md`).
 
 use std::cmp::Ordering;
 
@@ -346,7 +346,7 @@ impl Fair {
         }
     }
 
-    /// F3.
+    /// F3: by the dominant share, without a tie-break by name.
     fn by_dominant_share(&self, one: &Schedulable, other: &Schedulable) -> Ordering {
         let of = |used: Amount, pool: Amount, weight: f32| {
             let share = |used: i64, pool: i64| used as f32 / (pool as f32 * weight);
@@ -456,7 +456,7 @@ impl Fair {
         }
     }
 
-    /// F5.
+    /// F5: whom the check for preemption warns and kills.
     fn check(&mut self, cluster: &mut Cluster<'_>, preemption: Preemption) {
         let used = cluster.held(|_| true);
         let share = |used: i64, total: i64| used as f32 / total as f32;

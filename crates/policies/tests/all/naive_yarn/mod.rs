@@ -1,9 +1,9 @@
 //! A second simulator of YARN, written from the rules and not from the engine or the policies: the referee of their schedules.
 //!
 //! It is plain on purpose. Every heartbeat of every node and every master happens, and nothing is kept that can be counted: what
-//! is free, used, asked for or reserved is summed up whenever a rule asks. The rules are those of the golden schedules
-//! (`oracle-yarn/README.md`: the rules of the world, C1 to C7, F1 to F6 and E1) and of `spec/policies.md` A.9, B.5c, B.6b and
-//! B.6c, which the comments name.
+//! is free, used, asked for or reserved is summed up whenever a rule asks. The rules are those of the golden schedules:
+//! `docs/model/containers.md`, `docs/model/yarn-policies.md`, and C1 to C7, F1 to F7 and E1 of `docs/yarn.md`, which the comments
+//! name.
 
 pub(crate) mod capacity;
 pub(crate) mod fair;
@@ -22,7 +22,7 @@ const PATIENCE: usize = 300;
 /// A world that starts so many containers kills them again and again.
 const MOST_CONTAINERS: usize = 3_000;
 
-/// Requests by priority, most urgent first (A.9: 0, 10 and 20; nothing fails here, so that 5 does not come).
+/// Requests by priority, most urgent first (MapReduce's 0, 10 and 20; nothing fails here, so that 5 does not come).
 pub(crate) const AM: usize = 0;
 pub(crate) const REDUCE: usize = 1;
 pub(crate) const MAP: usize = 2;
@@ -70,11 +70,11 @@ pub(crate) fn round_up(value: i64, step: i64) -> i64 {
 /// A scheduler of the referee.
 #[derive(Debug, Clone)]
 pub(crate) enum Rules {
-    /// B.6c.
+    /// YARN's FIFO scheduler.
     Fifo,
-    /// B.6b.
+    /// YARN's Capacity Scheduler.
     Capacity(capacity::Settings),
-    /// B.5c.
+    /// YARN's Fair Scheduler.
     Fair(fair::Settings),
 }
 
@@ -633,8 +633,9 @@ impl<'w> Cluster<'w> {
         }
     }
 
-    /// A.5. (Where the rules of the goldens say that a map without locations takes the time that is logged: those are logged as far
-    /// from their input, and here the engine scales by the distance that is logged.)
+    /// How long a map takes, by its distance from its input. (Where the rules of the goldens say that a map without
+    /// locations takes the time that is logged: those are logged as far from their input, and here the engine scales by
+    /// the distance that is logged.)
     fn map_run(&self, app: usize, map: usize, level: Option<Locality>) -> Ms {
         let logged = &self.world.jobs[app].maps[map].tries[0];
         let here = level.unwrap_or(Locality::Off);
@@ -730,7 +731,7 @@ impl Scheduler {
     /// The headroom in the answer to a master.
     fn headroom(&self, cluster: &Cluster<'_>, app: usize) -> i64 {
         match self {
-            // B.6c: what is free when the scheduler last looked, and nothing changes in between.
+            // What is free when the scheduler last looked, and nothing changes in between.
             Self::Fifo => cluster.total().minus(cluster.held(|_| true)).memory,
             Self::Capacity(capacity) => capacity.headroom(app),
             Self::Fair(fair) => fair.headroom(cluster, app),
@@ -738,7 +739,7 @@ impl Scheduler {
     }
 }
 
-/// B.6c: applications by submission; of each by priority all that fit, until one of its priorities gets nothing.
+/// FIFO: applications by submission; of each by priority all that fit, until one of its priorities gets nothing.
 fn fifo(cluster: &mut Cluster<'_>, node: usize) {
     for app in cluster.indices(|app| matches!(app.phase, Phase::Running | Phase::Ended)) {
         for priority in PRIORITIES {

@@ -1,9 +1,9 @@
-//! What a master asks for (A.9).
+//! What a master asks for (`docs/model/containers.md`).
 
 use super::{Cluster, Kill, MAP, REDUCE};
 
 impl Cluster<'_> {
-    /// A master asks for its maps and for as many reduces as A.9 says. Returns how many of its reduces it kills so that a map can
+    /// A master asks for its maps and for as many reduces as the ramp allows. Returns how many of its reduces it kills so that a map can
     /// run. `asked_maps` are those that it asked for until now.
     pub(super) fn ask(&mut self, job: usize, asked_maps: i64, headroom: i64) -> usize {
         let (reduces, stop) = self.wanted_reduces(job, asked_maps, headroom);

@@ -73,7 +73,7 @@ fn host(node: usize) -> String {
 pub(crate) struct Wanted {
     /// R2 besides R0 and R1, jitter, nodes that fail, slow nodes and attempts, and set-up and clean-up of jobs.
     pub(crate) every_rule: bool,
-    /// Leave out what keeps a replay from its end: slots that a failed job holds for ever (oracle F10), and a task that
+    /// Leave out what keeps a replay from its end: slots that a failed job holds for ever, as in Mumak, and a task that
     /// has failed on every node with slots but not on those without.
     pub(crate) finishes: bool,
 }

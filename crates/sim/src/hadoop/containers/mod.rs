@@ -1,4 +1,4 @@
-//! The container model of YARN (policies A.9): the knowledge of the resource manager and the application masters.
+//! The container model of YARN (`docs/model/containers.md`): the knowledge of the resource manager and the application masters.
 
 mod apps;
 mod locations;

@@ -1,4 +1,4 @@
-//! How many reduces an application master asks for while maps still wait (policies A.9).
+//! How many reduces an application master asks for while maps still wait (`docs/model/containers.md`).
 
 /// The largest share of a job's memory that reduces get before its maps are done.
 const MOST_RAMP_UP: f64 = 0.5;
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a9_ramp_up_by_the_share_of_finished_maps() {
+    fn ramp_up_by_the_share_of_finished_maps() {
         assert_eq!(example().decide(), Decision { asked: 12, stop: 0 });
         assert_eq!(Standing { held_back: 7, ..example() }.decide().asked, 7, "no more than there are");
         assert_eq!(Standing { done: 90, ..example() }.decide().asked, 20, "half of the memory at most");
@@ -99,19 +99,19 @@ mod tests {
     }
 
     #[test]
-    fn a9_maps_that_need_less_leave_the_rest_to_reduces() {
+    fn maps_that_need_less_leave_the_rest_to_reduces() {
         // 12,288 ideal; the maps need 15 of the other 28 GB.
         assert_eq!(Standing { asked: [5, 0], assigned: [10, 0], headroom: 30_720, ..example() }.decide().asked, 25);
     }
 
     #[test]
-    fn a9_requests_beyond_the_limit_are_withdrawn() {
+    fn requests_beyond_the_limit_are_withdrawn() {
         assert_eq!(Standing { asked: [10, 30], ..example() }.decide().asked, 12);
         assert_eq!(Standing { asked: [10, 2], assigned: [20, 15], headroom: 0, ..example() }.decide().asked, 0);
     }
 
     #[test]
-    fn a9_reduces_that_fill_the_cluster_make_room_for_maps() {
+    fn reduces_that_fill_the_cluster_make_room_for_maps() {
         let full = Standing { asked: [3, 4], assigned: [0, 40], held_back: 0, headroom: 0, ..example() };
         assert_eq!(full.decide(), Decision { asked: 0, stop: 3 }, "no more than the waiting maps need");
         assert_eq!(Standing { asked: [30, 4], ..full }.decide().stop, 20, "half of the memory at most");

@@ -6,7 +6,7 @@ use crate::hadoop::world::World;
 use crate::ids::{JobId, NodeId};
 use crate::resources::Resources;
 
-/// The state that the resource manager of YARN knows (policies A.9). On slots there are no requests and no containers,
+/// The state that the resource manager of YARN knows (`docs/model/containers.md`). On slots there are no requests and no containers,
 /// so their counts are 0.
 #[derive(Clone, Copy)]
 pub struct YarnView<'a> {

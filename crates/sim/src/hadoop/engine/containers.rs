@@ -1,4 +1,4 @@
-//! The heartbeats of nodes and of application masters under YARN (policies A.9).
+//! The heartbeats of nodes and of application masters under YARN (`docs/model/containers.md`).
 //!
 //! ```text
 //! allocated ──▶ taken over ──▶ starts ──▶ runs ──▶ ends ──▶ completed ──▶ learned
@@ -39,7 +39,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.consult(node, at, next)?;
             self.report_kept(node, before)?;
         }
-        // The application goes once the node's update has been handled (oracle-yarn E1).
+        // The application goes once the node's update has been handled (rule E1 of `docs/yarn.md`).
         let mut left = std::mem::take(&mut self.left);
         for job in left.drain(..) {
             self.leave(job)?;
@@ -114,7 +114,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// The resource manager takes a container back at once (oracle-yarn: rules of the world, preempted container).
+    /// The resource manager takes a container back at once (`FairScheduler.warnOrKillContainer`).
     pub(super) fn take_back(&mut self, id: AttemptId) -> Result<(), Error> {
         self.report_launch(id)?;
         let run = &self.world.runs[id.index()];

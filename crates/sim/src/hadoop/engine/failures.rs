@@ -1,4 +1,4 @@
-//! Nodes that fail (policies A.8).
+//! Nodes that fail (`docs/model/failures.md`).
 
 use resched_tables::model::Outcome;
 

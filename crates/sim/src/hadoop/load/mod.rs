@@ -255,7 +255,7 @@ impl Rules<'_> {
             name.push_str(task.task_id());
             let role = Role::of(task.kind(), task.stage());
             let (times, bytes) = ([task.start(), task.finish()], [task.input_bytes(), task.output_bytes()]);
-            // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
+            // A task without a status was never seen to end: nothing of its log is taken.
             let is_logged = task.outcome() != Outcome::Incomplete;
             let split_bytes = self.splits(log, &name, &mut nodes)?;
             match role {
@@ -424,7 +424,7 @@ impl Rules<'_> {
     }
 
     /// How long an attempt's work takes on a host of factor 1: what a slow host logged holds its factor already, and a replay
-    /// gives it that of the host where it runs (as A.5 does with localities).
+    /// gives it that of the host where it runs (as with localities: `docs/model/locality.md`).
     fn at_usual_speed(&self, attempt: Attempt<'_>, run: Ms) -> Ms {
         match attempt.host().and_then(|host| self.cluster.config.cost.host_factors.get(host)) {
             Some(factor) => ((run as f64 / factor).round() as Ms).clamp(-LONGEST, LONGEST),

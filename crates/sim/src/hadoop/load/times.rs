@@ -10,7 +10,7 @@ pub(super) fn length(start: Option<Ms>, finish: Option<Ms>) -> Option<Ms> {
     (-LONGEST..=LONGEST).contains(&length).then_some(length)
 }
 
-/// A reduce's shuffle, sort and reduce times, by Rumen's rules for what is missing (policies A.5).
+/// A reduce's shuffle, sort and reduce times, by Rumen's rules for what is missing (`docs/model/locality.md`).
 pub(super) fn phases(attempt: Attempt<'_>) -> Option<[Ms; 3]> {
     let (start, finish) = (attempt.start(), attempt.finish());
     if length(start, finish)? <= 0 {

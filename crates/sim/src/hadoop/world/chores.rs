@@ -1,4 +1,4 @@
-//! Set-up and clean-up tasks: a job's first and last, which the master hands out itself (policies A.1).
+//! Set-up and clean-up tasks: a job's first and last, which the master hands out itself (`docs/model/heartbeats.md`).
 //!
 //! As in Hadoop, any node with a free slot of either kind may get one, before the scheduler is asked: clean-ups first, then
 //! set-ups, each in the order of the jobs.

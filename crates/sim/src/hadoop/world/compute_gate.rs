@@ -1,5 +1,5 @@
-//! Copy-compute splitting (policies B.4, "Related ideas"; technical report EECS-2009-55): a node admits more reduces than it
-//! has reduce slots, but only as many as it has slots sort and reduce at a time; the others may fetch.
+//! Copy-compute splitting (delay scheduling's technical report, EECS-2009-55): a node admits more reduces than it has
+//! reduce slots, but only as many as it has slots sort and reduce at a time; the others may fetch.
 
 use super::World;
 use crate::hadoop::attempt::Kill;

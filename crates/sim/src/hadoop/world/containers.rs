@@ -1,4 +1,4 @@
-//! The world under YARN: the requests of jobs, and their containers (policies A.9). On slots these functions do
+//! The world under YARN: the requests of jobs, and their containers (`docs/model/containers.md`). On slots these functions do
 //! nothing.
 
 use super::{JobPhase, Reach, TaskPhase, World};

@@ -1,4 +1,4 @@
-//! The places of the input of a job's waiting maps: the lists of Hadoop's `JobInProgress` (policies A.2).
+//! The places of the input of a job's waiting maps: the lists of Hadoop's `JobInProgress` (`docs/model/task-picking.md`).
 //!
 //! A map is in the list of every node and every rack that holds its split, in split order. Maps without places are in a
 //! separate list. A launched map is passed over for good: each list has a head that only moves forward, so all look-ups

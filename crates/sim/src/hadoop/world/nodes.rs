@@ -1,4 +1,4 @@
-//! Nodes fail and return (policies A.8).
+//! Nodes fail and return (`docs/model/failures.md`).
 
 use super::{Health, TaskPhase, World};
 use crate::hadoop::attempt::Kill;

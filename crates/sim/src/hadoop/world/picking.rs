@@ -1,4 +1,4 @@
-//! Which task of a job a node should run (policies A.2).
+//! Which task of a job a node should run (`docs/model/task-picking.md`).
 
 use super::map_index::{Reach, level};
 use super::{JobPhase, TaskPhase, World};
@@ -6,7 +6,7 @@ use crate::hadoop::kind::Kind;
 use crate::ids::{JobId, NodeId, TaskId};
 use resched_tables::model::Locality;
 
-/// A node that had so many failures of one job gets no more tasks of it (policies A.2).
+/// A node that had so many failures of one job gets no more tasks of it (`docs/model/task-picking.md`).
 const FLAKY_FAILURES: u32 = 4;
 
 impl World<'_> {

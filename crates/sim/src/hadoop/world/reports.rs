@@ -1,4 +1,4 @@
-//! The reports of the nodes (oracle F4).
+//! The reports of the nodes: which attempts each said to run at its latest heartbeat.
 
 use super::World;
 use crate::ids::{AttemptId, Ms, NodeId};

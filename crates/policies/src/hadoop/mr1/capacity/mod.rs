@@ -1,4 +1,4 @@
-//! Hadoop's Capacity Scheduler of MapReduce 1: queues with guaranteed shares (policies B.6a).
+//! Hadoop's Capacity Scheduler of MapReduce 1: queues with guaranteed shares (`docs/model/capacity.md`).
 //!
 //! **What it does.** A heartbeat launches at most one reduce and then one map. Each goes to the queue that uses the
 //! smallest part of its guarantee. In the queue, it goes to the first job by submission whose user is within the user
@@ -6,9 +6,9 @@
 //! A job can run only after it has been initialised. A poll every 5 s initialises a few jobs of each user. A job whose log says when
 //! it was initialised is so when it arrives.
 //!
-//! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F6 and F7 are followed to the millisecond. Only
-//! initialised jobs that have launched nothing yet count towards a user's number of jobs. Queues that use equal shares
-//! keep the order of the previous heartbeat.
+//! **Source.** Hadoop MapReduce, June 2011: `CapacityTaskScheduler` and `JobInitializationPoller`, whose schedules it
+//! reproduces to the millisecond. Only initialised jobs that have launched nothing yet count towards a user's number of
+//! jobs. Queues that use equal shares keep the order of the previous heartbeat.
 //!
 //! **Decisions.** Hadoop rejects a job whose queue does not exist. Here the job goes to the queue `default`, or to the
 //! first queue by name if there is no `default`. You may name a queue by its path, joined by dots or colons, or by its
@@ -165,7 +165,7 @@ impl Capacity {
 
     // Initialisation.
 
-    /// Chooses the jobs of a queue that are initialised now (oracle F6).
+    /// Chooses the jobs of a queue that are initialised now (`JobInitializationPoller`).
     fn initialise(&mut self, leaf: usize, view: View<'_>) {
         let queue = &mut self.queues[leaf];
         queue.waiting.retain(|job| self.jobs[job].initialised.is_none() || !has_launched(view, job));
@@ -200,7 +200,7 @@ impl Capacity {
 
     // Heartbeats.
 
-    /// Ranks the queues below each queue by what they use of their guarantees; equals stay as they were (oracle F7).
+    /// Ranks the queues below each queue by what they use of their guarantees; equals stay as they were.
     fn rank(&mut self, kind: Kind) {
         for place in 0..self.queues.len() {
             let mut ranked = std::mem::take(&mut self.queues[place].ranked);
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn b6a_w3_the_queue_that_uses_the_least_of_its_share_comes_first() {
+    fn the_queue_that_uses_the_least_of_its_share_comes_first() {
         let mut policy = capacity("[queues.a]\ncapacity = 30\n[queues.b]\ncapacity = 70\n");
         let [a, b] = ["a", "b"].map(|name| policy.tree.find(name).unwrap());
         policy.fit([100, 100]);
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn b6a_slots_are_cut_to_whole_ones_at_each_level() {
+    fn slots_are_cut_to_whole_ones_at_each_level() {
         let mut policy = capacity(
             "[queues.a]\ncapacity = 55\nmaximum_capacity = 75\n[queues.b]\n[queues.\"a.x\"]\ncapacity = 50\n\
              [queues.\"a.y\"]\nmaximum_capacity = 60\n",
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn f6_two_jobs_of_a_user_and_three_users_are_initialised_at_a_poll() {
+    fn two_jobs_of_a_user_and_three_users_are_initialised_at_a_poll() {
         // The polls are at 5,010 and 10,010. All that the first chose run by then, and count no more.
         let mut world = nodes(9, 1, 0);
         for (number, user) in ["ann", "ann", "ann", "bob", "cid", "dan"].into_iter().enumerate() {
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn f6_an_initialised_job_that_has_launched_nothing_counts() {
+    fn an_initialised_job_that_has_launched_nothing_counts() {
         // The blocker has the only slot. At 10,010 it counts no more, but Ann's two jobs do: her third is not initialised.
         let mut policy = capacity("[queues.default]\n");
         let blocked = ["blocker", "ann", "ann", "ann"].into_iter().enumerate();

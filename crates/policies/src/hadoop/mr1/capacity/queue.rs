@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b6a_w1_w2_user_limit() {
+    fn users_share_the_capacity_or_what_is_occupied() {
         assert_eq!(user_limit(50, 40, 3, 25), 17);
         assert_eq!(user_limit(50, 60, 3, 25), 21);
         assert_eq!(user_limit(50, 50, 1, 100), 51, "a full queue counts with one slot more");

@@ -1,4 +1,4 @@
-//! Hadoop's Fair Scheduler of 2011: pools with guarantees and weights, delay scheduling, preemption (policies B.5a).
+//! Hadoop's Fair Scheduler of 2011: pools with guarantees and weights, delay scheduling, preemption (`docs/model/fair.md`).
 //!
 //! **What it does.** A free slot goes to the pool that is farthest below its guarantee, else to the pool that runs the
 //! fewest tasks for its weight. In the pool, a job is chosen by the same rule. Maps wait for their data
@@ -11,8 +11,9 @@
 //! their data. With `preemption` and `only_log`, the time below the share starts anew whenever the pool has half its share, and
 //! nothing is killed.
 //!
-//! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F2, F5, F11, F12, F15 and F16 are followed to the millisecond.
-//! Attempts that started at the same time are preempted in the order of their tasks; Hadoop's order is arbitrary (F1).
+//! **Source.** Hadoop MapReduce, June 2011: `FairScheduler` and its classes, whose schedules it reproduces to the
+//! millisecond. Attempts that started at the same time are preempted in the order of their tasks; Hadoop's order is
+//! arbitrary.
 
 mod preemption;
 
@@ -124,7 +125,7 @@ impl Fair {
     }
 
     /// Preempts these attempts (task and number) before others that started at the same time. Their order is arbitrary in
-    /// Hadoop, so its own record is needed to follow it (oracle F1).
+    /// Hadoop, so its own record is needed to follow it.
     pub fn prefer_victims(&mut self, victims: BTreeSet<(TaskId, u32)>) {
         if let Some(preemption) = &mut self.preemption {
             preemption.preferred = victims;

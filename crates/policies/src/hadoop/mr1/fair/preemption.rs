@@ -1,4 +1,4 @@
-//! Preemption of the Fair Scheduler of 2011 (policies B.5a; oracle F1, F12, F16).
+//! Preemption of the Fair Scheduler of 2011 (`docs/model/fair.md`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b5a_w6_tasks_to_preempt() {
+    fn tasks_to_preempt() {
         let lack = Lack { min_share: 4, fair_share: 8.0, demand: 10, running: 1 };
         assert_eq!(lack.tasks(true, true), 7);
         assert_eq!(lack.tasks(true, false), 3);

@@ -1,4 +1,4 @@
-//! Hadoop's first Fair Scheduler, of 2008 and 2009, with deficits (policies B.5b).
+//! Hadoop's first Fair Scheduler, of 2008 and 2009, with deficits (`docs/model/fair.md`).
 //!
 //! **What it does.** Every 500 ms, and when a job arrives, each job's fair share of the slots is computed. The slot
 //! time that the job has lacked since the last computation is added to its deficit. A free slot goes to a job below its
@@ -233,7 +233,7 @@ mod tests {
     use crate::testing::{Scenario, job, map};
 
     #[test]
-    fn b5b_w_deficits_of_two_equal_jobs_of_which_one_runs_all() {
+    fn deficits_of_two_equal_jobs_of_which_one_runs_all() {
         let after_30_s = |running| {
             let mut account = Account { running, share: 5 * UNITS, ..Account::default() };
             account.accrue(10_000);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn b5b_w_who_had_to_wait_exceeds_its_share_until_the_deficits_cross() {
+    fn who_had_to_wait_exceeds_its_share_until_the_deficits_cross() {
         // A holds all ten slots until 41 s; B comes at 11 s and lacks five slots for 30 s. Then B gets all ten, for 30 s.
         let everywhere: Vec<usize> = (0..10).collect();
         let short = || map(10_000).on(&everywhere);

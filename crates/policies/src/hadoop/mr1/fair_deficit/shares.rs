@@ -1,4 +1,4 @@
-//! The guarantees and fair shares of jobs in the first Fair Scheduler (policies B.5b).
+//! The guarantees and fair shares of jobs in the first Fair Scheduler (`docs/model/fair.md`).
 
 use std::cmp::Reverse;
 
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn b5b_guaranteed_slots_are_split_by_weight_then_by_deficit() {
+    fn guaranteed_slots_are_split_by_weight_then_by_deficit() {
         assert_eq!(minima(vec![claim(1.0, 10, 0), claim(1.0, 10, 0)], 6), [3, 3]);
         assert_eq!(minima(vec![claim(1.0, 10, 0), claim(2.0, 10, 0)], 6), [2, 4]);
         assert_eq!(minima(vec![claim(1.0, 10, 3), claim(1.0, 10, 4)], 5), [2, 3], "the one left goes by deficit");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn b5b_shares_go_by_weight_above_the_guarantees_and_are_not_bounded_by_demand() {
+    fn shares_go_by_weight_above_the_guarantees_and_are_not_bounded_by_demand() {
         let with = |minimum, claim: Claim| Claim { minimum, ..claim };
         assert_eq!(fair_shares(&[claim(1.0, 1, 0), claim(1.0, 100, 0)], 10), [5.0, 5.0]);
         assert_eq!(fair_shares(&[claim(1.0, 9, 0), claim(3.0, 9, 0)], 10), [2.5, 7.5]);

@@ -1,4 +1,4 @@
-//! Which job may launch a reduce: Algorithm 1 of the Coupling paper (policies B.7).
+//! Which job may launch a reduce: Algorithm 1 of the Coupling paper (`docs/model/coupling.md`).
 
 use resched_sim::hadoop::{JobView, Kind, View};
 use resched_sim::{JobId, NodeId};
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn b7_w_mismatch() {
+    fn mismatch_of_jobs_large_and_small() {
         for (counts, expected) in [
             ((427, 8, 49, 300, 0, 0), -0.001_677),
             ((427, 8, 50, 300, 0, 0), 0.000_840),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn b7_w_mismatch_share_of_maps_before_the_first_reduce() {
+    fn share_of_maps_before_the_first_reduce() {
         for (reduces, share) in [
             (1, 0.28347),
             (2, 0.24329),

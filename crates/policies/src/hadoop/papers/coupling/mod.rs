@@ -1,5 +1,5 @@
 //! The Coupling Scheduler: reduces start gradually as maps finish, near their input, and maps use Random Peeking
-//! (policies B.7).
+//! (`docs/model/coupling.md`).
 //!
 //! **What it does.** Pools and jobs are ordered as by the Fair Scheduler ([`Pools`]). Three parts decide the rest. You
 //! can switch off each of them:
@@ -17,13 +17,13 @@
 //! `fair` without waits. So each of the four combinations for reduces has three variants for maps.
 //!
 //! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013),
-//! Algorithms 1–3, Eqs. 1 and 3. Decisions of spec B.7: heartbeats of nodes without a free reduce slot count in the rounds
-//! of Algorithm 2; a round has as many heartbeats as there are live nodes; the groups are found anew at each test; a node
-//! does not count itself among the *other* nodes with free map slots; a slot that a job declines stays idle until the
-//! next heartbeat. Decisions of the second reading: the ramp of Algorithm 1 takes the place of the cluster's slow-start,
-//! which the paper never mentions (`slowstart`); only a job with a reduce that may start is a candidate, as another one
-//! would block the cluster; nodes that run a reduce of the job are not listed, as §II-A.2 avoids them "if possible", and
-//! a round for a group without nodes is skipped (`list`). Further decisions: at a heartbeat, maps come before reduces; a
+//! Algorithms 1–3, Eqs. 1 and 3. Decisions where the paper is silent: heartbeats of nodes without a free reduce slot
+//! count in the rounds of Algorithm 2; a round has as many heartbeats as there are live nodes; the groups are found
+//! anew at each test; a node does not count itself among the *other* nodes with free map slots; a slot that a job
+//! declines stays idle until the next heartbeat. Further ones: the ramp of Algorithm 1 takes the place of the cluster's
+//! slow-start, which the paper never mentions (`slowstart`); only a job with a reduce that may start is a candidate, as
+//! another one would block the cluster; nodes that run a reduce of the job are not listed, as §II-A.2 avoids them "if
+//! possible", and a round for a group without nodes is skipped (`list`). At a heartbeat, maps come before reduces; a
 //! job whose pool is at its limit, or that may not run yet, is no candidate; a job with a map of unknown place does not
 //! wait; ties are broken by a draw keyed by job, node and instant.
 

@@ -1,4 +1,4 @@
-//! Whether a map is launched away from its input: Random Peeking, Algorithm 3 of the Coupling paper (policies B.7).
+//! Whether a map is launched away from its input: Random Peeking, Algorithm 3 of the Coupling paper (`docs/model/coupling.md`).
 
 use rand::RngExt;
 use rand::seq::IteratorRandom;
@@ -25,9 +25,9 @@ struct Rule {
 }
 
 impl Rule {
-    /// The chance that a job's map is launched on a node without its input (Eq. 3, as the spec reconstructs it):
-    /// `1 − α·p̂^β·(1 − e^{−N̂})`, adaptive `β = 0.1 + 0.9·(1 − e^{−P/max(N̂, 1)})`. If no other node has input, the chance is 1 for any
-    /// β: `0^0` is 0 here, as it is for the least β above 0.
+    /// The chance that a job's map is launched on a node without its input (Eq. 3, with the powers that the limits in
+    /// the paper's text imply): `1 − α·p̂^β·(1 − e^{−N̂})`, adaptive `β = 0.1 + 0.9·(1 − e^{−P/max(N̂, 1)})`. If no
+    /// other node has input, the chance is 1 for any β: `0^0` is 0 here, as it is for the least β above 0.
     fn chance(&self, alpha: f64, peeked: Peeked, pending: u32) -> f64 {
         let Peeked { with_input, with_room } = peeked;
         let adaptive = || 0.1 + 0.9 * (1.0 - (-f64::from(pending) / with_room.max(1.0)).exp());
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn b7_w_p() {
+    fn chance_of_a_launch_away_from_the_input() {
         let share = 7.0 / 15.0;
         for ((with_input, with_room, pending, alpha, beta), expected) in [
             ((share, 15.0, 427, 1.0, None), 0.533_333),

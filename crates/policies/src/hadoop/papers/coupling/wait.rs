@@ -1,4 +1,4 @@
-//! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
+//! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (`docs/model/coupling.md`).
 
 use std::cmp::Ordering;
 
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn b7_w_centrality_groups() {
+    fn groups_of_nodes_by_centrality() {
         let all = ranked([16, 28, 24, 32], [true; 4]);
         assert_eq!(all, [('a', 0), ('c', 1), ('b', 1), ('d', 2)]);
         let without_a = ranked([16, 28, 24, 32], [false, true, true, true]);
@@ -309,13 +309,13 @@ mod tests {
     }
 
     #[test]
-    fn b7_w_wait_the_nearest_node_calls_in_time() {
+    fn the_nearest_node_calls_in_time() {
         // b makes it the candidate; then call c, d, b and, as the fourth, a.
         assert_eq!(reduce_of(90_000), (9_000, 3));
     }
 
     #[test]
-    fn b7_w_wait_the_nearest_node_calls_too_late() {
+    fn the_nearest_node_calls_too_late() {
         // d calls once more, out of band, so that a is the fifth: in the second round, which is for b and c.
         assert_eq!(reduce_of(5_000), (12_000, 0));
     }
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn b7_w_wait_rounds_are_as_long_as_there_are_nodes() {
+    fn rounds_are_as_long_as_there_are_nodes() {
         let rounds: Vec<u64> = (1..=16).map(|waited| round(waited, 4)).collect();
         assert_eq!(rounds, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
     }

@@ -1,4 +1,4 @@
-//! FLEX: slots by layers, in the order that is best for a metric of your choice (policies B.13).
+//! FLEX: slots by layers, in the order that is best for a metric of your choice (`docs/model/baselines.md`).
 //!
 //! **What it does.** Each job gets its minimum of slots. The remaining slots go to the jobs in the order of the metric,
 //! each up to its maximum. The order is the best order for jobs that run one after the other: for the mean response,
@@ -201,7 +201,7 @@ mod tests {
     use crate::testing::{Launch, Scenario, job, map};
 
     #[test]
-    fn b13_w_layers_of_ten_slots() {
+    fn layers_of_ten_slots() {
         assert_eq!(layers(&[20, 100], 10, 1, 10), [9, 1]);
         assert_eq!(layers(&[100], 10, 1, 10), [10]);
         assert_eq!(layers(&[3, 100, 100], 10, 1, 5), [3, 5, 2], "no more than a job can use, no more than its maximum");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn b13_w_the_shorter_job_has_nine_of_ten_slots_until_it_is_done() {
+    fn the_shorter_job_has_nine_of_ten_slots_until_it_is_done() {
         // 100 s and 20 s of work in maps of 0.1 s: 9 and 1 slots until 20/9 = 2.22 s, then 10.
         let world = Scenario::nodes(1, 10, 0)
             .first_heartbeat(10)

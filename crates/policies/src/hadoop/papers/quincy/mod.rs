@@ -1,4 +1,4 @@
-//! Quincy: all waiting maps and all free slots at once, as the cheapest flow through a network (policies B.13).
+//! Quincy: all waiting maps and all free slots at once, as the cheapest flow through a network (`docs/model/baselines.md`).
 //!
 //! **What it does.** Running a map far from its input has a cost for the data that must be moved, which is higher over
 //! the core than inside a rack. Leaving a map waiting costs more the longer it has waited. The cheapest choice for all
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn b13_w_a_map_accepts_a_worse_place_the_longer_it_waits() {
+    fn a_map_accepts_a_worse_place_the_longer_it_waits() {
         let with = |busy: &[usize], more: &str| second_job(busy, &format!("quincy:period=100,split_mb=2000,{more}"));
         assert_eq!(with(&[], "fair=most"), Some((4_100, 1, Some(Locality::Rack))), "2 = 0.5 · 4 s");
         assert_eq!(with(&[1], "fair=most"), Some((8_100, 2, Some(Locality::Off))), "4 = 0.5 · 8 s");

@@ -1,4 +1,4 @@
-//! The network whose cheapest flow is Quincy's schedule (policies B.13).
+//! The network whose cheapest flow is Quincy's schedule (`docs/model/baselines.md`).
 //!
 //! ```text
 //!          least, then most           tasks             places            free slots
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn b13_w_a_task_takes_a_worse_place_when_waiting_has_become_dearer() {
+    fn a_task_takes_a_worse_place_when_waiting_has_become_dearer() {
         let all = || machines(&[(0, 1), (0, 1), (1, 1)]);
         assert_eq!(placed(all(), Some(0), 5_000), Some(0), "m1, which costs nothing");
         let rack = || machines(&[(0, 1)]);

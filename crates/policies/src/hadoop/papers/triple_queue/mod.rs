@@ -1,4 +1,4 @@
-//! Triple-Queue: jobs bound by the processor and jobs bound by the disks side by side on every node (policies B.8).
+//! Triple-Queue: jobs bound by the processor and jobs bound by the disks side by side on every node (`docs/model/triple-queue.md`).
 //!
 //! **What it does.** A new job waits and gives one map to each node, as a sample. When the samples have ended,
 //! MR-Predict finds its class from their sizes and times ([`crate::parts::predict`]), and the job goes to the CPU queue
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_a_job_that_waits_gives_one_map_to_each_node_and_is_then_classed() {
+    fn a_job_that_waits_gives_one_map_to_each_node_and_is_then_classed() {
         let world = || {
             let everywhere = |map: MapSpec| map.on(&[0, 1, 2]);
             nodes(3)
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_fig3_fig4_a_job_that_found_empty_queues_changes_to_the_right_one() {
+    fn fig3_fig4_a_job_that_found_empty_queues_changes_to_the_right_one() {
         let world = |first: MapSpec| {
             let launches = nodes(1)
                 .job(job("job_1_0001").maps(400, first))
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_w_slots_borrowed_slots_return_as_tasks_finish() {
+    fn borrowed_slots_return_as_tasks_finish() {
         // The first eight maps of the CPU job end one after the other from 100 on, its next ones from 201 on.
         let runs = (0..8).map(|late| 100_000 + 1_000 * late).chain([100_000; 92]);
         let first = job("job_1_0001").each_map(runs.map(|run| sized(run, 64, 1)).collect());
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_w_defect_a_job_that_slows_the_io_queue_down_goes_there() {
+    fn a_job_that_slows_the_io_queue_down_goes_there() {
         // The IO queue's maps take 8.0 s before the second job enters the CPU queue at 10, and those started since, at 16,
         // as long as these.
         let cpu_launches = |times: [f64; 3], policy: &str| {
@@ -587,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_a_job_that_sways_goes_where_it_is_reported() {
+    fn a_job_that_sways_goes_where_it_is_reported() {
         // Sampled from 2 to 37; its reduces may start once two of its maps are done, at 72.
         let sway = job("job_1_0002").maps(40, sized(35_000, 64, 64)).reduces(2, 1_000);
         let launches = |queue: &str| {
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn b8_a_job_of_unknown_sizes_is_classed_by_its_run_time() {
+    fn a_job_of_unknown_sizes_is_classed_by_its_run_time() {
         // It sways from 32.8 s to 65.6 s: in the CPU queue under the one policy, in the IO queue under the other.
         let shares = |time: i64, sway: &str| {
             let other = job("job_1_0002").maps(40, map(time).on(&[0])).reduces(1, 1_000);

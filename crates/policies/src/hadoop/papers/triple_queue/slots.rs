@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b8_slots_of_the_queues() {
+    fn slots_of_the_queues() {
         let of = |cpu, io, slots| Quotas { cpu, io }.of(slots);
         assert_eq!(of(None, None, 8), [4, 4]);
         assert_eq!(of(None, None, 3), [2, 1]);

@@ -1,4 +1,4 @@
-//! The limits of users and applications (policies B.6b).
+//! The limits of users and applications (`docs/model/yarn-policies.md`).
 
 use resched_sim::Resources;
 
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn b6b_w1_user_limit() {
+    fn users_share_the_guarantee_or_what_is_used() {
         let limit = UserLimit {
             calculator: by(102_400),
             capacity: 0.5,
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn b6b_w2_off_switch() {
+    fn when_a_request_may_go_off_switch() {
         assert!(!may_go_far(5, 20, 10, 40));
         assert!(may_go_far(6, 20, 10, 40));
         assert!(!may_go_far(20, 20, 200, 40) && may_go_far(21, 20, 200, 40), "as often as it asks at most");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn b6b_active_applications() {
+    fn active_applications() {
         assert_eq!(most_active(by(102_400), 0.1, 1.0), 10);
         assert_eq!(most_active(by(8_192), 0.1, 0.5), 1);
     }

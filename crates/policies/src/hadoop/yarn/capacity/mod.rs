@@ -1,4 +1,4 @@
-//! YARN's Capacity Scheduler: guaranteed shares of queues, limits of users, a little delay for data (policies B.6b).
+//! YARN's Capacity Scheduler: guaranteed shares of queues, limits of users, a little delay for data (`docs/model/yarn-policies.md`).
 //!
 //! **What it does.** At a heartbeat, the node's containers are allocated one by one. From the root down, the queue that
 //! uses the smallest part of its guarantee is served first. In a queue, applications are served by submission, and the
@@ -731,7 +731,7 @@ mod tests {
     }
 
     #[test]
-    fn b6b_only_so_many_applications_are_active() {
+    fn only_so_many_applications_are_active() {
         // Four nodes of five containers: 20 smallest ones, of which a tenth may be masters. The third job waits for the first to end.
         let one = |id: &str| job(id).maps(1, map(20_000));
         let world = || {
@@ -747,7 +747,7 @@ mod tests {
     }
 
     #[test]
-    fn b6b_a_map_waits_for_its_node_then_for_its_rack() {
+    fn a_map_waits_for_its_node_then_for_its_rack() {
         // All data is on node 0, which has room for the master alone; nodes 1 and 2 are in its rack, node 3 is not.
         let world = |policy: &str| {
             Scenario::containers(4, 1).racks(2).job(job("job_1_0001").maps(1, map(1_000).on(&[0]))).launches(policy)

@@ -1,4 +1,4 @@
-//! YARN's Fair Scheduler: a hierarchy of queues that share memory fairly (policies B.5c).
+//! YARN's Fair Scheduler: a hierarchy of queues that share memory fairly (`docs/model/yarn-policies.md`).
 //!
 //! **What it does.** At a node's heartbeat, the queue that is farthest below its guarantee may take one container; if
 //! no queue is below it, the queue that uses the least for its weight. The same rule applies down the tree to a job. If
@@ -865,7 +865,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_active_queues_share_level_by_level() {
+    fn active_queues_share_level_by_level() {
         let mut fair = with_queues(&["both", "both.a", "both.b", "other"]);
         let places = ["both", "both.a", "both.b", "other"].map(|path| fair.tree.find(path).unwrap());
         let [both, a, b, other] = places;
@@ -884,7 +884,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_a_job_goes_to_the_queue_that_it_names() {
+    fn a_job_goes_to_the_queue_that_it_names() {
         let mut fair = with_queues(&["etl", "etl.daily", "adhoc"]);
         let mut path = |name: &str| {
             let place = fair.leaf(names_on(name), 0);
@@ -904,7 +904,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_queues_that_jobs_name_are_queues_of_a_tree_though_no_file_names_them() {
+    fn queues_that_jobs_name_are_queues_of_a_tree_though_no_file_names_them() {
         let one = |id: &str, queue: &str| job(id).queue(queue).maps(30, map(3_000));
         let daily = ["job_1_0001", "job_1_0002", "job_1_0003"].map(|id| one(id, "root.etl.daily"));
         let world = daily.into_iter().fold(Scenario::containers(1, 16), Scenario::job);

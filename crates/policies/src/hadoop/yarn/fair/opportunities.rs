@@ -1,5 +1,5 @@
 //! Delay scheduling by opportunities: how often the requests of a job of one priority are refused a place before they take a farther
-//! one (policies B.5c, oracle-yarn F2).
+//! one (`docs/model/yarn-policies.md`; rule F2 of `docs/yarn.md`).
 
 use resched_sim::hadoop::Reach;
 
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_a_job_goes_farther_after_as_many_nodes_as_the_threshold_says() {
+    fn a_job_goes_farther_after_as_many_nodes_as_the_threshold_says() {
         let mut job = Opportunities::default();
         // Ten nodes: five are refused, the sixth may be of a rack with the data; five more, and then any.
         let reaches: Vec<Reach> = (0..13).map(|_| offer(&mut job)).collect();
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_a_nearer_launch_closes_the_farther_levels() {
+    fn a_nearer_launch_closes_the_farther_levels() {
         let mut job = Opportunities { allowed: Some(Reach::Any), seen: 3 };
         job.launched(Reach::Any);
         assert_eq!(offer(&mut job), Reach::Any);

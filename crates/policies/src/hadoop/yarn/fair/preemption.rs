@@ -1,5 +1,5 @@
 //! Preemption of YARN's Fair Scheduler: containers are warned, and killed later if their resources are still needed
-//! (policies B.5c, oracle-yarn F5).
+//! (`docs/model/yarn-policies.md`; rule F5 of `docs/yarn.md`).
 //!
 //! **Source.** `FairScheduler.preemptTasksIfNecessary`, `preemptResources` and `warnOrKillContainer`,
 //! `FSAppAttempt.preemptContainer`.
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b5c_memory_to_preempt() {
+    fn memory_to_preempt() {
         let lack = Lack { min_share: 4_096, fair_share: 8_192, demand: 10_240, used: 1_024 };
         assert_eq!(lack.memory(true, true), 7_168);
         assert_eq!(lack.memory(true, false), 3_072);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_preemption_waits_for_a_busy_cluster_and_for_its_interval() {
+    fn preemption_waits_for_a_busy_cluster_and_for_its_interval() {
         let mut preemption = Preemption::new(5_000, 15_000, 0.8);
         let total = Resources { cpu: 10, memory: 100 };
         let due = |preemption: &Preemption, memory, now| preemption.is_due(Resources { cpu: 0, memory }, total, now);

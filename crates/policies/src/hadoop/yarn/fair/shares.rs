@@ -1,4 +1,4 @@
-//! Fair shares of a resource (policies B.5c, `ComputeFairShares`).
+//! Fair shares of a resource (`docs/model/yarn-policies.md`, `ComputeFairShares`).
 
 use std::cmp::Ordering;
 
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_shares_are_whole_and_bounded_by_limits_not_demands() {
+    fn shares_are_whole_and_bounded_by_limits_not_demands() {
         let all = u32::MAX;
         assert_eq!(fair_shares(&[claim(2.0, 0, all), claim(1.0, 0, all)], 30_720), [20_480, 10_240]);
         assert_eq!(fair_shares(&[claim(1.0, 12, all), claim(1.0, 0, all), claim(1.0, 0, 5)], 24), [12, 7, 5]);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn b5c_a_queue_without_weight_has_its_guarantee() {
+    fn a_queue_without_weight_has_its_guarantee() {
         assert_eq!(fair_shares(&[claim(0.0, 6, 100), claim(1.0, 0, 100)], 24), [6, 18]);
         assert_eq!(fair_shares(&[claim(1.0, 0, 8), claim(1.0, 0, 8)], 24), [8, 8], "no more than they may have");
         assert!(fair_shares(&[], 24).is_empty());
