@@ -15,7 +15,7 @@ use resched_cli::{Host, Kind, Outcome};
 use resched_tables::call::{Call, Stopped, within};
 
 use crate::errors;
-use crate::policy::interrupt_hooks;
+use crate::policy::{interrupt_hooks, interrupt_overdue};
 
 /// The time between two looks at signals and progress.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
@@ -100,7 +100,7 @@ fn beside<R: Send + 'static>(
     let done = loop {
         let next = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PAUSE));
         match next {
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => py.detach(interrupt_overdue),
             ended => break ended.ok(),
         }
         match &stopped {
@@ -147,7 +147,16 @@ pub(crate) fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<u8> {
     // The exit status of Rust does not show its number.
     let code = py.detach(|| {
         let worker = std::thread::Builder::new().name("resched".to_owned()).stack_size(STACK);
-        worker.spawn(move || resched_cli::status(args)).map(std::thread::JoinHandle::join)
+        let (sender, receiver) = channel::<()>();
+        let run = move || {
+            let _ended = sender;
+            resched_cli::status(args)
+        };
+        let worker = worker.spawn(run)?;
+        while receiver.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            interrupt_overdue();
+        }
+        Ok::<_, std::io::Error>(worker.join())
     })?;
     code.map_err(|_| PyRuntimeError::new_err("the command broke off; this is a defect of resched, please report it"))
 }

@@ -33,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<policy::Attempt>()?;
     module.add_class::<policy::AttemptEnded>()?;
     module.add_class::<policy::RunEnded>()?;
+    module.add_class::<policy::ContainerChanged>()?;
     module.add_class::<stepper::Stepper>()?;
     Ok(())
 }

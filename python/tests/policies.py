@@ -1,4 +1,4 @@
-"""Four policies of the registry, written in Python. A test compares their runs with those of the originals byte for byte."""
+"""Policies of the registry in Python, which a test compares with the originals byte for byte, and some of our own."""
 
 from __future__ import annotations
 
@@ -215,3 +215,101 @@ class ArrayFifo(BatchPolicy):
 
     def decide(self, now, free, jobs):
         return int(jobs.cum_cpu.searchsorted(jobs.base_cpu + free[0], side="right")) or 1
+
+
+class YarnFifo(HadoopPolicy):
+    """YARN's FIFO scheduler."""
+
+    system = "yarn"
+    calculator = "memory"
+
+    def heartbeat(self, offer):
+        for job in offer.jobs:
+            for ask in ("am", "failed-map", "reduce", "map"):
+                if offer.asked(job, ask) > 0 and not self.serve(offer, job, ask):
+                    break
+            if not offer.has_room(offer.node):
+                break
+
+    def serve(self, offer, job, ask):
+        served = False
+        while offer.fits(ask) and (near := offer.nearest(job, ask)) is not None:
+            offer.grant(job, ask, near)
+            served = True
+        return served
+
+
+class Keeper(YarnFifo):
+    """Keeps a full node for the first request that does not fit, and overrides all that YARN asks."""
+
+    heard: dict[str, int] = {}
+
+    def begin(self):
+        Keeper.heard = {"kept": 0, "given up": 0, "headroom": 0, "running": 0, "completed": 0, "may use": 0}
+
+    def heartbeat(self, offer):
+        kept = offer.reservation(offer.node)
+        if kept is not None:
+            job, ask = kept
+            assert offer.reserved(job, ask) >= 1
+            if not offer.fits(ask):
+                return
+            offer.unreserve()
+            self.heard["given up"] += 1
+        super().heartbeat(offer)
+        for job in offer.jobs:
+            for ask in ("am", "failed-map", "reduce", "map"):
+                if offer.asked(job, ask) > 0 and not offer.fits(ask):
+                    offer.reserve(job, ask)
+                    self.heard["kept"] += 1
+                    return
+
+    def headroom(self, job, view):
+        self.heard["headroom"] += 1
+        cores, memory = view.held(job)
+        assert cores >= 0 and view.master(job) in ("waiting", "allocated", "running")
+        return max(view.total[1] - memory, 0)
+
+    def container_changed(self, container, view):
+        self.heard[container.state] += 1
+        assert (container.task is None) == (container.kind is None)
+        assert container.size == view.demand("am" if container.task is None else container.kind)
+
+    def may_use(self, node, view):
+        self.heard["may use"] += 1
+        return view.reservation(node) is not None or view.has_room(node)
+
+
+class AnyMap(Fifo):
+    """Starts a map far from its input or not, by chance."""
+
+    chance = Float(0.5, low=0, high=1, meaning="the chance that a map may run anywhere")
+
+    def restless(self, view):
+        return True
+
+    def heartbeat(self, offer):
+        for job in offer.jobs:
+            reach = "any" if offer.random("reach", job, offer.node, offer.now) < self.chance else "node"
+            while offer.free("map") > 0 and offer.launch_map(job, reach):
+                pass
+            while offer.free("reduce") > 0 and offer.launch_reduce(job):
+                pass
+
+
+class Shuffled(BatchPolicy):
+    """Starts what fits in an order that is drawn."""
+
+    draws = True
+
+    def begin(self):
+        self.tasks = []
+
+    def task_waits(self, task, view):
+        if task not in self.tasks:
+            self.tasks.append(task)
+
+    def schedule(self, offer):
+        self.tasks = [task for task in self.tasks if offer.waiting(task)]
+        for task in sorted(self.tasks, key=lambda task: offer.random("order", task, offer.now)):
+            offer.start(task)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 import resched
@@ -85,6 +87,35 @@ class Exits(HadoopPolicy):
         raise SystemExit(3)
 
 
+class NeverReturns(HadoopPolicy):
+    seconds = 0.2
+
+    def heartbeat(self, offer):
+        while True:
+            pass
+
+
+class GoesOn(HadoopPolicy):
+    """Catches the interruption, and returns."""
+
+    seconds = 0.2
+
+    def heartbeat(self, offer):
+        try:
+            while True:
+                pass
+        except TimeoutError:
+            pass
+
+
+class NeverDecides(BatchPolicy):
+    seconds = 0.2
+
+    def decide(self, now, free, jobs):
+        while True:
+            pass
+
+
 class TooMuch(BatchPolicy):
     def task_waits(self, task, view):
         self.task = task
@@ -132,12 +163,15 @@ HADOOP = [
     (FutureJob, resched.PolicyViolation, "names job [0-9]+, which it was not given"),
     (Raises, resched.PolicyViolation, "ZeroDivisionError: job 0 in `job_submitted`"),
     (Sleeps, resched.PolicyError, "nothing has started or ended since .*although [0-9]+ tasks wait"),
+    (NeverReturns, resched.PolicyViolation, r"`heartbeat` took longer than 0.2 s \(`seconds`\)"),
+    (GoesOn, resched.PolicyViolation, r"`heartbeat` took longer than 0.2 s \(`seconds`\)"),
     (Writes, resched.PolicyViolation, "AttributeError: .*now.*not writable"),
 ]
 BATCH = [
     (TooMuch, resched.PolicyViolation, "which does not wait|wrong number|another number|no room"),
     (StartsNothing, resched.PolicyViolation, "starts nothing more, although [0-9]+ units wait"),
     (DecidesNothing, resched.PolicyViolation, "starts nothing more, although [0-9]+ units wait"),
+    (NeverDecides, resched.PolicyViolation, r"`decide` took longer than 0.2 s \(`seconds`\)"),
     (WrongRow, resched.PolicyViolation, "answers with row [0-9]+, but there are"),
     (TwiceTheSame, resched.PolicyViolation, "answers twice with row 0"),
     (NoAnswer, resched.PolicyViolation, "expected None, a number of rows, or an array"),
@@ -170,6 +204,27 @@ def test_the_exception_of_a_policy_is_the_cause(history, tmp_path):
     caught = refused(history, Raises, resched.PolicyViolation, "ZeroDivisionError", tmp_path)
     assert isinstance(caught.__cause__, ZeroDivisionError)
     assert caught.__cause__.__traceback__.tb_frame.f_code.co_name == "job_submitted"
+
+
+def test_a_limit_must_be_a_time(history):
+    class Negative(NeverReturns):
+        seconds = -1
+
+    with pytest.raises(resched.ReschedError, match="seconds: expected a number above 0, found -1"):
+        resched.replay(history, policy=Negative, robust="off")
+
+
+def test_a_limit_holds_for_the_command_line(history, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import resched\n\nclass Mine(resched.HadoopPolicy):\n    seconds = 0.2\n\n"
+        "    def heartbeat(self, offer):\n        while True:\n            pass\n"
+    )
+    words = ["replay", history.path, "--policy", f"{file}:Mine", "--out", tmp_path / "R", "--robust", "off"]
+    command = [sys.executable, "-m", "resched", *words]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert "`heartbeat` took longer than 0.2 s" in ended.stderr
 
 
 def test_a_view_cannot_be_used_after_its_call(history):

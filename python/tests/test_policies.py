@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,21 +11,8 @@ from pathlib import Path
 import pytest
 import resched
 from conftest import POLICIES, ROOT
+from policies import Keeper
 from resched import BatchPolicy, Choice, Float, HadoopPolicy, Int
-
-
-class YarnFifo(HadoopPolicy):
-    """First come, first served, on YARN: masters first, then what they ask for."""
-
-    system = "yarn"
-
-    def heartbeat(self, offer):
-        for job in offer.jobs:
-            for ask in ("am", "failed-map", "reduce", "map"):
-                while offer.asked(job, ask) > 0 and offer.fits(ask):
-                    if ask in ("reduce",) and not offer.reduces_may_start(job):
-                        break
-                    offer.grant(job, ask)
 
 
 class Counts(HadoopPolicy):
@@ -93,9 +81,43 @@ class Tuned(BatchPolicy):
                 self.queue.remove(task)
 
 
-def test_a_policy_for_yarn(history):
-    run = resched.replay(history, policy=["yarn-fifo", YarnFifo], assume=True, check=True, robust="off")[1]
-    assert run.summary["jobs_finished"] == 15
+def test_every_hook_of_rust_is_there():
+    """The names of the trait of the engine are those of the class, beside what is an attribute or for Rust only."""
+    attributes = {"system", "is_oracle", "ramps_reduces", "period", "calculator", "phase", "draws"}
+    for engine, policy in (("hadoop", HadoopPolicy), ("batch", BatchPolicy)):
+        source = (ROOT / "crates" / "sim" / "src" / engine / "policy.rs").read_text()
+        trait = source.split("pub trait Policy {")[1].split("\n}")[0]
+        rust = set(re.findall(r"^    fn ([a-z_]+)\(", trait, re.MULTILINE)) - attributes - {"check"}
+        assert rust == set(policy._hooks) - {"decide"}
+        assert all(callable(getattr(policy, name)) for name in policy._hooks)
+
+
+def test_every_hook_of_yarn_is_called():
+    run = resched.replay("traces/dress-mapreduce.toml", policy=Keeper, check=True, robust="off")[0]
+    assert run.summary["jobs_finished"] == 20
+    heard = Keeper.heard
+    assert all(count > 0 for count in heard.values()), heard
+    assert heard["completed"] >= run.summary["tasks"]
+
+
+def test_containers_are_for_yarn_only(history):
+    class Slots(Keeper):
+        system = "slots"
+
+    with pytest.raises(resched.PolicyViolation, match='asks for containers, but its `system` is "slots"'):
+        resched.replay(history, policy=Slots, robust="off")
+
+
+@pytest.mark.parametrize("name", ["AnyMap", "Shuffled"])
+def test_draws_follow_from_the_seed(history, swf, name):
+    trace = history if name == "AnyMap" else swf
+
+    def starts(seed):
+        run = resched.replay(trace, policy=f"{POLICIES}:{name}", seed=seed, check=True, robust="off")[0]
+        return (Path(run.path) / "attempts.parquet").read_bytes()
+
+    assert starts(1) == starts(1)
+    assert starts(1) != starts(2)
 
 
 def test_every_hook_is_called(history):

@@ -39,6 +39,11 @@ def test_hadoop(theirs, ours, workload):
     assert_same(workload, theirs, ours)
 
 
+def test_containers():
+    assert_same("traces/sample-history.toml", "yarn-fifo", "YarnFifo", assume=True)
+    assert_same("traces/dress-mapreduce.toml", "yarn-fifo", "YarnFifo")
+
+
 @pytest.mark.parametrize(("theirs", "ours"), [("easy", "Easy"), ("easy:priority=true", "Easy:priority=true")])
 def test_batch(swf, theirs, ours):
     assert_same(swf, theirs, ours)
@@ -54,7 +59,7 @@ def test_arrays(swf):
     assert_same(swf, "fifo", "ArrayFifo")
 
 
-@pytest.mark.parametrize(("theirs", "ours"), [("fifo", "Fifo"), ("naive-fair", "NaiveFair")])
+@pytest.mark.parametrize(("theirs", "ours"), [("fifo", "Fifo"), ("naive-fair", "NaiveFair"), ("yarn-fifo", "YarnFifo")])
 def test_on_1545_nodes(nineteen, theirs, ours, tmp_path):
     trace = resched.ingest(nineteen / "mumak" / "19-jobs.trace.json.gz", out=tmp_path / "T")
     assert_same(trace, theirs, ours, assume=True)

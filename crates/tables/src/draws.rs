@@ -61,6 +61,8 @@ pub enum Purpose {
     OfferPhase = 25,
     /// At which part of each second Slurm's schedulers look for work.
     SchedulerPhase = 26,
+    /// What a policy decides by chance that is not one of ours, such as one in Python.
+    OwnPolicy = 27,
 }
 
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
     from ._arrays import Arrays, Waiting
-    from ._native import Attempt, AttemptEnded, BatchOffer, HadoopOffer, RunEnded
+    from ._native import Attempt, AttemptEnded, BatchOffer, ContainerChanged, HadoopOffer, RunEnded
 
 __all__ = ["BatchPolicy", "Bool", "Choice", "File", "Float", "HadoopPolicy", "Int", "Parameter", "Policy"]
 
@@ -161,7 +161,15 @@ class Policy:
     **values
         The parameters that are not to have their defaults. An object is used to name a policy with its values; each replay makes a new
         one, so that no replay depends on another one.
+
+    Attributes
+    ----------
+    seconds : float or None
+        The longest that one call of a method may take. A method that takes longer is interrupted, and the replay ends with
+        :class:`resched.PolicyViolation`. ``None``: no limit.
     """
+
+    seconds: float | None = None
 
     _hooks: ClassVar[tuple[str, ...]] = ()
 
@@ -205,12 +213,16 @@ class HadoopPolicy(Policy):
         Whether it is a reference that knows what no scheduler can.
     ramps_reduces : bool
         Whether it decides by itself when the reduces of a job may start.
+    calculator : str or None
+        Under YARN, the resources that it counts: ``"memory"``, or ``"dominant"``, which adds virtual cores; ``None``: as the cluster file
+        says.
     """
 
     system: str = "slots"
     period: int | None = None
     oracle: bool = False
     ramps_reduces: bool = False
+    calculator: str | None = None
 
     _hooks = (
         "job_submitted",
@@ -220,9 +232,14 @@ class HadoopPolicy(Policy):
         "task_finished",
         "node_lost",
         "tick",
+        "tick_from",
+        "skips_idle_ticks",
         "restless",
         "counts_heartbeats",
         "declines",
+        "container_changed",
+        "headroom",
+        "may_use",
         "heartbeat",
     )
 
@@ -255,6 +272,14 @@ class HadoopPolicy(Policy):
     def tick(self, view: HadoopOffer) -> None:
         """Do what is due every :attr:`period`; ``view.kill`` and ``view.report`` can be called here."""
 
+    def tick_from(self, due: int) -> int:
+        """Return the first multiple of :attr:`period`, at ``due`` or later, at which :meth:`tick` does anything, ms."""
+        return due
+
+    def skips_idle_ticks(self, view: HadoopOffer) -> bool:
+        """Whether ticks may be left out while nothing happens: the last two changed nothing, and the next ones would do the same."""
+        return False
+
     def restless(self, view: HadoopOffer) -> bool:
         """Whether the policy needs every heartbeat of a node with a free slot, even if no waiting task fits there."""
         return False
@@ -266,6 +291,17 @@ class HadoopPolicy(Policy):
     def declines(self, view: HadoopOffer) -> bool:
         """Whether all heartbeats would now come to nothing."""
         return False
+
+    def container_changed(self, container: ContainerChanged, view: HadoopOffer) -> None:
+        """Take note that the resource manager of YARN has learned that a container runs or has ended."""
+
+    def headroom(self, job: int, view: HadoopOffer) -> int:
+        """Return the memory that a job could still get, MB, as YARN reports it to its application master."""
+        return view.free_in_all[1]
+
+    def may_use(self, node: int, view: HadoopOffer) -> bool:
+        """Whether a heartbeat of a node could change anything while containers are asked for."""
+        return view.reservation(node) is not None or view.has_room(node)
 
 
 class BatchPolicy(Policy):
@@ -295,6 +331,7 @@ class BatchPolicy(Policy):
         "task_finished",
         "nodes_changed",
         "tick",
+        "skips_idle_ticks",
         "alarm",
         "schedule",
         "decide",
@@ -344,6 +381,10 @@ class BatchPolicy(Policy):
 
     def tick(self, view: BatchOffer) -> None:
         """Do what is due every :attr:`period`; ``view.report`` can be called here."""
+
+    def skips_idle_ticks(self, view: BatchOffer) -> bool:
+        """Whether ticks may be left out until something happens: the last one changed nothing, and the next ones would do the same."""
+        return False
 
     def alarm(self) -> int | None:
         """When :meth:`schedule` is to be called although nothing happens, ms; ``None``: never."""

@@ -1,29 +1,19 @@
 //! A policy in Python for production traces.
 
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use resched_sim::batch::{AttemptId, Ended, Needs, Offer, Orders, Policy, Then, View};
 use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_tables::draws::{Purpose, stream};
 
 use super::arrays::Queue;
+use super::caller::{Caller, Window};
 use super::hooks::{Hooks, Method};
+use super::known::Known;
 use super::lent::Lent;
-use super::{kept_name, only_in, put};
-use crate::errors;
-
-/// What the policy was given: the ids that it may use, by their numbers.
-#[derive(Default)]
-struct Given {
-    jobs: Vec<Option<JobId>>,
-    tasks: Vec<Option<TaskId>>,
-    nodes: Vec<NodeId>,
-    runs: Vec<Option<AttemptId>>,
-    /// What the policy asked for and may not have.
-    violation: Option<String>,
-}
+use super::{draw, draw_key, kept_name, only_in};
 
 /// The machines of a production trace in mid-replay, as a policy sees them: `view` in every method, and `offer` in `schedule`.
 #[pyclass(module = "resched._native", frozen)]
@@ -31,7 +21,7 @@ pub(crate) struct BatchOffer {
     view: Lent<View<'static>>,
     offer: Lent<Offer<'static, 'static>>,
     orders: Lent<Orders>,
-    given: Mutex<Given>,
+    known: Known<AttemptId>,
 }
 
 /// How a run ended.
@@ -73,13 +63,22 @@ fn pair(resources: Resources) -> (u64, u64) {
     (resources.cpu, resources.memory)
 }
 
-impl BatchOffer {
-    fn new() -> Self {
-        Self { view: Lent::default(), offer: Lent::default(), orders: Lent::default(), given: Mutex::default() }
+impl Window for BatchOffer {
+    type View<'a> = View<'a>;
+    type Run = AttemptId;
+
+    fn view(&self) -> &Lent<View<'static>> {
+        &self.view
     }
 
-    fn given(&self) -> MutexGuard<'_, Given> {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> &Known<AttemptId> {
+        &self.known
+    }
+}
+
+impl BatchOffer {
+    fn new() -> Self {
+        Self { view: Lent::default(), offer: Lent::default(), orders: Lent::default(), known: Known::default() }
     }
 
     /// Reads the world as it is now.
@@ -91,40 +90,22 @@ impl BatchOffer {
         }
     }
 
-    /// The exception for what the engine does not allow. It ends the replay, also if the policy catches it.
-    fn refused(&self, py: Python<'_>, problem: String) -> PyErr {
-        let error = errors::error(py, "PolicyViolation", &problem);
-        self.given().violation.get_or_insert(problem);
-        error
-    }
-
-    fn unknown(&self, py: Python<'_>, what: &str, number: usize) -> PyErr {
-        self.refused(py, format!("names {what} {number}, which it was not given"))
-    }
-
     fn job(&self, py: Python<'_>, number: usize) -> PyResult<JobId> {
-        let found = self.given().jobs.get(number).copied().flatten();
-        found.ok_or_else(|| self.unknown(py, "job", number))
+        self.known.job(py, number)
     }
 
     fn task(&self, py: Python<'_>, number: usize) -> PyResult<TaskId> {
-        let found = self.given().tasks.get(number).copied().flatten();
-        found.ok_or_else(|| self.unknown(py, "task", number))
+        self.known.task(py, number)
     }
 
     fn node(&self, py: Python<'_>, number: usize) -> PyResult<NodeId> {
-        if self.given().nodes.is_empty() {
-            let nodes = self.read(|view| view.nodes().map(|(node, _)| node).collect())?;
-            self.given().nodes = nodes;
-        }
-        let found = self.given().nodes.get(number).copied();
-        found.ok_or_else(|| self.unknown(py, "node", number))
+        self.known.node(py, number, || self.read(|view| view.nodes().map(|(node, _)| node).collect()))
     }
 
     /// Does what the engine may refuse.
     fn allowed<R>(&self, py: Python<'_>, ask: impl FnOnce(&mut Offer<'_, '_>) -> Result<R, Violation>) -> PyResult<R> {
         let done = self.offer.with(|offer| ask(offer)).map_err(|_| only_in("a start", "schedule"))?;
-        done.map_err(|violation| self.refused(py, violation.to_string()))
+        done.map_err(|violation| self.known.refused(py, violation.to_string()))
     }
 }
 
@@ -240,6 +221,13 @@ impl BatchOffer {
         })
     }
 
+    /// A random number from 0 up to 1, which follows from the seed of the replay, what it is for, and the numbers that identify the
+    /// decision, such as a task and the instant.
+    #[pyo3(signature = (purpose, *entity))]
+    fn random(&self, purpose: &str, entity: Vec<u64>) -> PyResult<f64> {
+        self.read(|view| draw(stream(view.seed(), Purpose::OwnPolicy, &draw_key(purpose, &entity))))
+    }
+
     /// Says why the job of a task is passed over, for `explain`; `other` is the job that it is about.
     #[pyo3(signature = (task, reason, other = None))]
     fn pass_over(&self, py: Python<'_>, task: usize, reason: &str, other: Option<usize>) -> PyResult<()> {
@@ -263,7 +251,7 @@ impl BatchOffer {
         let places: Vec<(NodeId, u32)> =
             places.into_iter().map(|(node, count)| Ok((self.node(py, node)?, count))).collect::<PyResult<_>>()?;
         let run = self.allowed(py, |offer| offer.start_on(task, &places))?;
-        put(&mut self.given().runs, run.index(), run);
+        self.known.add_run(run.index(), run);
         Ok(run.index())
     }
 
@@ -272,16 +260,14 @@ impl BatchOffer {
     fn latest(&self) -> PyResult<Vec<usize>> {
         let runs: Vec<AttemptId> =
             self.offer.with(|offer| offer.latest().collect()).map_err(|_| only_in("latest", "schedule"))?;
-        let mut given = self.given();
-        runs.iter().for_each(|&run| put(&mut given.runs, run.index(), run));
+        runs.iter().for_each(|&run| self.known.add_run(run.index(), run));
         Ok(runs.into_iter().map(AttemptId::index).collect())
     }
 
     /// Takes its machines from a run at once; its task waits `again`, or has ended for good.
     #[pyo3(signature = (run, again = true))]
     fn evict(&self, py: Python<'_>, run: usize, again: bool) -> PyResult<()> {
-        let known = self.given().runs.get(run).copied().flatten();
-        let run = known.ok_or_else(|| self.unknown(py, "run", run))?;
+        let run = self.known.run(py, run)?;
         self.allowed(py, |offer| offer.evict(run, if again { Then::Again } else { Then::Gone }))
     }
 
@@ -310,8 +296,7 @@ enum Decision {
 
 /// A policy in Python, as the engine knows it.
 pub(super) struct Shell {
-    hooks: Hooks,
-    world: Py<BatchOffer>,
+    caller: Caller<BatchOffer>,
     decision: Decision,
     job_submitted: Option<Method>,
     job_finished: Option<Method>,
@@ -319,6 +304,7 @@ pub(super) struct Shell {
     task_finished: Option<Method>,
     nodes_changed: Option<Method>,
     tick: Option<Method>,
+    skips_idle_ticks: Option<Method>,
     alarm: Option<Method>,
     period: Option<Ms>,
     phase: Ms,
@@ -328,7 +314,7 @@ pub(super) struct Shell {
 impl Shell {
     /// Of an object, whose overridden methods stand in a dictionary.
     pub(super) fn new(py: Python<'_>, object: &Bound<'_, PyAny>, methods: Py<PyDict>) -> PyResult<Self> {
-        let hooks = Hooks::new(methods);
+        let hooks = Hooks::new(object, methods)?;
         let method = |name| hooks.method(py, name);
         let decision = match (method("schedule")?, method("decide")?) {
             (Some(schedule), None) => Decision::Schedule(schedule),
@@ -339,7 +325,6 @@ impl Shell {
             }
         };
         Ok(Self {
-            world: Py::new(py, BatchOffer::new())?,
             decision,
             job_submitted: method("job_submitted")?,
             job_finished: method("job_finished")?,
@@ -347,48 +332,21 @@ impl Shell {
             task_finished: method("task_finished")?,
             nodes_changed: method("nodes_changed")?,
             tick: method("tick")?,
+            skips_idle_ticks: method("skips_idle_ticks")?,
             alarm: method("alarm")?,
             period: object.getattr("period")?.extract()?,
             phase: object.getattr("phase")?.extract()?,
             draws: object.getattr("draws")?.extract()?,
-            hooks,
+            caller: Caller { hooks, window: Py::new(py, BatchOffer::new())? },
         })
-    }
-
-    /// Calls a method while the engine lends a view, with the arguments that `args` makes for the object that holds it.
-    fn see<R>(
-        &self,
-        method: &Method,
-        mut view: View<'_>,
-        args: impl for<'py> FnOnce(Python<'py>, Bound<'py, BatchOffer>) -> PyResult<Bound<'py, PyTuple>>,
-        take: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<R>,
-    ) -> Option<R> {
-        let call = || self.hooks.call(method, |py| args(py, self.world.bind(py).clone()), take);
-        let result = self.world.get().view.during(NonNull::from(&mut view).cast(), call);
-        self.settle();
-        result
-    }
-
-    /// Calls a method that gets a number and a view, and whose result does not matter.
-    fn report(&self, method: Option<&Method>, number: usize, view: View<'_>) {
-        if let Some(method) = method {
-            self.see(method, view, |py, world| (number, world).into_pyobject(py), |_| Ok(()));
-        }
-    }
-
-    /// Takes over what the policy asked for and may not have.
-    fn settle(&self) {
-        if let Some(violation) = self.world.get().given().violation.take() {
-            self.hooks.failure.instead(violation);
-        }
     }
 
     /// Asks for starts by arrays, until the policy starts nothing or nothing more fits.
     fn decide(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Decision::Decide(method, queue) = &mut self.decision else { return Ok(()) };
         while queue.anything_fits(offer) {
-            let rows = self.hooks.call(method, |py| queue.arguments(py, offer.view()), Queue::chosen);
-            self.hooks.failure.check()?;
+            let rows = self.caller.hooks.call(method, |py| queue.arguments(py, offer.view()), Queue::chosen);
+            self.caller.hooks.failure.check()?;
             let before = offer.view().all_waiting();
             queue.start(&rows.unwrap_or_default(), offer).map_err(Violation::new)?;
             if offer.view().all_waiting() == before {
@@ -401,33 +359,28 @@ impl Shell {
 
 impl Policy for Shell {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        put(&mut self.world.get().given().jobs, job.index(), job);
-        self.report(self.job_submitted.as_ref(), job.index(), view);
+        self.caller.window.get().known.add_job(job);
+        self.caller.report(self.job_submitted.as_ref(), job.index(), view);
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.report(self.job_finished.as_ref(), job.index(), view);
+        self.caller.report(self.job_finished.as_ref(), job.index(), view);
     }
 
     fn task_waits(&mut self, task: TaskId, view: View<'_>) {
-        put(&mut self.world.get().given().tasks, task.index(), task);
+        self.caller.window.get().known.add_tasks(std::iter::once(task));
         if let Decision::Decide(_, queue) = &mut self.decision {
             queue.add(task, view);
         }
-        self.report(self.task_waits.as_ref(), task.index(), view);
+        self.caller.report(self.task_waits.as_ref(), task.index(), view);
     }
 
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
-        if let Some(method) = &self.task_finished {
-            let ended = RunEnded::of(ended);
-            self.see(method, view, |py, world| (ended, world).into_pyobject(py), |_| Ok(()));
-        }
+        self.caller.hand(self.task_finished.as_ref(), || RunEnded::of(ended), view);
     }
 
     fn nodes_changed(&mut self, view: View<'_>) {
-        if let Some(method) = &self.nodes_changed {
-            self.see(method, view, |py, world| (world,).into_pyobject(py), |_| Ok(()));
-        }
+        self.caller.inform(self.nodes_changed.as_ref(), view);
     }
 
     fn period(&self) -> Option<Ms> {
@@ -439,16 +392,17 @@ impl Policy for Shell {
     }
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
-        if let Some(method) = &self.tick {
-            self.world.get().orders.during(NonNull::from(orders), || {
-                self.see(method, view, |py, world| (world,).into_pyobject(py), |_| Ok(()))
-            });
-        }
+        let window = self.caller.window.get();
+        window.orders.during(NonNull::from(orders), || self.caller.inform(self.tick.as_ref(), view));
+    }
+
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        self.caller.ask(self.skips_idle_ticks.as_ref(), view).unwrap_or(false)
     }
 
     fn alarm(&self) -> Option<Ms> {
         let method = self.alarm.as_ref()?;
-        self.hooks.call(method, |py| Ok(PyTuple::empty(py)), |answer| answer.extract()).flatten()
+        self.caller.hooks.call(method, |py| Ok(PyTuple::empty(py)), |answer| answer.extract()).flatten()
     }
 
     fn draws(&self) -> bool {
@@ -456,7 +410,7 @@ impl Policy for Shell {
     }
 
     fn check(&mut self, view: View<'_>, over: bool) -> Result<(), Violation> {
-        self.hooks.failure.check()?;
+        self.caller.hooks.failure.check()?;
         if over && view.all_waiting() > 0 {
             self.check_that_nothing_fits(view)?;
         }
@@ -467,20 +421,18 @@ impl Policy for Shell {
         match &self.decision {
             Decision::Decide(..) => self.decide(offer)?,
             Decision::Schedule(method) => {
-                let call =
-                    || self.hooks.call(method, |py| (self.world.bind(py).clone(),).into_pyobject(py), |_| Ok(()));
-                self.world.get().offer.during(NonNull::from(offer).cast(), call);
-                self.settle();
+                let window = self.caller.window.get();
+                window.offer.during(NonNull::from(offer).cast(), || self.caller.decide(method));
             }
         }
-        self.hooks.failure.check()
+        self.caller.settle().map_or(Ok(()), Err)
     }
 }
 
 impl Shell {
     /// The replay is over though tasks wait: that is so if no machine is left that has room for them, and else the policy forgot them.
     fn check_that_nothing_fits(&self, view: View<'_>) -> Result<(), Violation> {
-        let tasks: Vec<TaskId> = self.world.get().given().tasks.iter().copied().flatten().collect();
+        let tasks = self.caller.window.get().known.tasks();
         let waits = |task: &&TaskId| view.waiting(**task) > 0;
         for &task in tasks.iter().filter(waits) {
             let own = view.task(task);

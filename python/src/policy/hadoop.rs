@@ -1,33 +1,24 @@
 //! A policy in Python for a Hadoop cluster.
 
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use resched_sim::hadoop::{AttemptEnd, AttemptView, Kind, Offer, Orders, Policy, System, View};
+use resched_sim::hadoop::{AttemptEnd, AttemptView, Container, Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{AttemptId, JobId, Ms, NodeId, TaskId, Violation};
+use resched_tables::cluster_file::Calculator;
+use resched_tables::draws::Purpose;
 use resched_tables::model::{Locality, Reason};
 
+use super::caller::{Caller, Window};
+use super::containers::ContainerChanged;
 use super::hooks::{Hooks, Method};
+use super::known::Known;
 use super::lent::Lent;
 use super::words::kind_name;
-use super::{kept_name, only_in, put};
-use crate::errors;
-
-/// What the policy was given: the ids that it may use, by their numbers. A number that it was not given stands for nothing.
-#[derive(Default)]
-struct Given {
-    jobs: Vec<Option<JobId>>,
-    tasks: Vec<Option<TaskId>>,
-    nodes: Vec<NodeId>,
-    runs: Vec<Option<AttemptId>>,
-    /// What the policy asked for and may not have.
-    violation: Option<String>,
-    /// The active jobs, at a version of the world.
-    active: Option<(u64, Py<PyTuple>)>,
-}
+use super::{draw, draw_key, kept_name, only_in};
 
 /// A Hadoop cluster in mid-replay, as a policy sees it: `view` in every method, and `offer` in `heartbeat`.
 #[pyclass(module = "resched._native", frozen)]
@@ -35,22 +26,40 @@ pub(crate) struct HadoopOffer {
     view: Lent<View<'static>>,
     offer: Lent<Offer<'static, 'static>>,
     orders: Lent<Orders>,
-    given: Mutex<Given>,
+    known: Known<AttemptId>,
+    /// The active jobs, at a version of the world.
+    active: Mutex<Option<(u64, Py<PyTuple>)>>,
     /// Whether it is a cluster of YARN.
     yarn: bool,
 }
 
-impl HadoopOffer {
-    fn new(yarn: bool) -> Self {
-        Self { view: Lent::default(), offer: Lent::default(), orders: Lent::default(), given: Mutex::default(), yarn }
+impl Window for HadoopOffer {
+    type View<'a> = View<'a>;
+    type Run = AttemptId;
+
+    fn view(&self) -> &Lent<View<'static>> {
+        &self.view
     }
 
-    fn given(&self) -> MutexGuard<'_, Given> {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> &Known<AttemptId> {
+        &self.known
+    }
+}
+
+impl HadoopOffer {
+    fn new(yarn: bool) -> Self {
+        Self {
+            view: Lent::default(),
+            offer: Lent::default(),
+            orders: Lent::default(),
+            known: Known::default(),
+            active: Mutex::default(),
+            yarn,
+        }
     }
 
     /// Reads the world as it is now.
-    fn read<R>(&self, read: impl for<'a> FnOnce(View<'a>) -> R) -> PyResult<R> {
+    pub(super) fn read<R>(&self, read: impl for<'a> FnOnce(View<'a>) -> R) -> PyResult<R> {
         if self.offer.is_lent() {
             self.offer.with(|offer| read(offer.view()))
         } else {
@@ -58,59 +67,52 @@ impl HadoopOffer {
         }
     }
 
-    /// The exception for what the engine does not allow. It ends the replay, also if the policy catches it.
-    fn refused(&self, py: Python<'_>, problem: String) -> PyErr {
-        let error = errors::error(py, "PolicyViolation", &problem);
-        self.given().violation.get_or_insert(problem);
-        error
-    }
-
-    fn unknown(&self, py: Python<'_>, what: &str, number: usize) -> PyErr {
-        self.refused(py, format!("names {what} {number}, which it was not given"))
-    }
-
-    fn job(&self, py: Python<'_>, number: usize) -> PyResult<JobId> {
-        let found = self.given().jobs.get(number).copied().flatten();
-        found.ok_or_else(|| self.unknown(py, "job", number))
+    pub(super) fn job(&self, py: Python<'_>, number: usize) -> PyResult<JobId> {
+        self.known.job(py, number)
     }
 
     fn task(&self, py: Python<'_>, number: usize) -> PyResult<TaskId> {
-        let found = self.given().tasks.get(number).copied().flatten();
-        found.ok_or_else(|| self.unknown(py, "task", number))
+        self.known.task(py, number)
     }
 
-    fn node(&self, py: Python<'_>, number: usize) -> PyResult<NodeId> {
-        if self.given().nodes.is_empty() {
-            let nodes = self.read(|view| view.nodes().collect())?;
-            self.given().nodes = nodes;
-        }
-        let found = self.given().nodes.get(number).copied();
-        found.ok_or_else(|| self.unknown(py, "node", number))
-    }
-
-    fn run(&self, py: Python<'_>, number: usize) -> PyResult<AttemptId> {
-        let found = self.given().runs.get(number).copied().flatten();
-        found.ok_or_else(|| self.unknown(py, "run", number))
+    pub(super) fn node(&self, py: Python<'_>, number: usize) -> PyResult<NodeId> {
+        self.known.node(py, number, || self.read(|view| view.nodes().collect()))
     }
 
     /// The attempt for Python, which may name it from now on.
     fn meet(&self, run: &AttemptView) -> Attempt {
-        put(&mut self.given().runs, run.id.index(), run.id);
+        self.known.add_run(run.id.index(), run.id);
         Attempt::of(run)
     }
 
     /// Gives the policy what it may know of a job that has arrived, if it does not have it.
-    fn introduce(&self, job: JobId, view: View<'_>) {
-        let mut given = self.given();
-        if given.jobs.get(job.index()).copied().flatten().is_some() {
-            return;
+    pub(super) fn introduce(&self, job: JobId, view: View<'_>) {
+        if self.known.add_job(job) {
+            self.known.add_tasks(Kind::BOTH.into_iter().flat_map(|kind| view.job(job).tasks(kind)));
         }
-        put(&mut given.jobs, job.index(), job);
-        for kind in Kind::BOTH {
-            for task in view.job(job).tasks(kind) {
-                put(&mut given.tasks, task.index(), task);
-            }
+    }
+
+    /// Refuses what only YARN has.
+    pub(super) fn on_yarn(&self, py: Python<'_>) -> PyResult<()> {
+        if self.yarn {
+            Ok(())
+        } else {
+            Err(self.known.refused(py, "asks for containers, but its `system` is \"slots\"".to_owned()))
         }
+    }
+
+    pub(super) fn offered<R>(&self, use_it: impl FnOnce(&Offer<'_, '_>) -> R) -> PyResult<R> {
+        self.offer.with(|offer| use_it(offer)).map_err(|_| only_in("what a node offers", "heartbeat"))
+    }
+
+    /// Does what the engine may refuse. A refusal ends the replay, also if the policy catches its exception.
+    pub(super) fn allowed<R>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&mut Offer<'_, '_>) -> Result<R, Violation>,
+    ) -> PyResult<R> {
+        let done = self.offer.with(|offer| ask(offer)).map_err(|_| only_in("a launch", "heartbeat"))?;
+        done.map_err(|violation| self.known.refused(py, violation.to_string()))
     }
 }
 
@@ -293,7 +295,8 @@ impl HadoopOffer {
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
         let version = self.read(|view| view.version())?;
-        if let Some((known, jobs)) = &self.given().active
+        let mut active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, jobs)) = &*active
             && *known == version
         {
             return Ok(jobs.clone_ref(py));
@@ -303,7 +306,7 @@ impl HadoopOffer {
             view.jobs().iter().map(|job| job.index()).collect::<Vec<_>>()
         })?;
         let jobs = PyTuple::new(py, jobs)?.unbind();
-        self.given().active = Some((version, jobs.clone_ref(py)));
+        *active = Some((version, jobs.clone_ref(py)));
         Ok(jobs)
     }
 
@@ -370,11 +373,11 @@ impl HadoopOffer {
 
     /// The share of its work that an attempt has done, as its node said at its latest heartbeat, and when that was, ms.
     fn progress(&self, py: Python<'_>, run: usize) -> PyResult<(f64, Ms)> {
-        let id = self.run(py, run)?;
+        let id = self.known.run(py, run)?;
         let found = self.read(|view| view.attempt(id).map(|run| view.progress(&run)))?;
         found
             .map(|at| (at.fraction, at.at))
-            .ok_or_else(|| self.refused(py, format!("asks about run {run}, which is on no node")))
+            .ok_or_else(|| self.known.refused(py, format!("asks about run {run}, which is on no node")))
     }
 
     /// Whether the master has not given up a node.
@@ -401,11 +404,11 @@ impl HadoopOffer {
         self.read(|view| view.room(node, kind))
     }
 
-    /// How many containers a job asks YARN for: `am`, `failed-map`, `reduce` or `map`.
-    fn asked(&self, py: Python<'_>, job: usize, ask: &str) -> PyResult<u32> {
-        let (job, ask) = (self.job(py, job)?, super::words::ask(ask)?);
-        self.on_yarn(py)?;
-        self.read(|view| view.yarn().app(job).asked(ask))
+    /// A random number from 0 up to 1, which follows from the seed of the replay, what it is for, and the numbers that identify the
+    /// decision, such as a job and the instant.
+    #[pyo3(signature = (purpose, *entity))]
+    fn random(&self, purpose: &str, entity: Vec<u64>) -> PyResult<f64> {
+        self.read(|view| draw(view.draws(Purpose::OwnPolicy, &draw_key(purpose, &entity))))
     }
 
     /// Says why a job is passed over, for `explain`; `other` is the job that it is about.
@@ -488,26 +491,11 @@ impl HadoopOffer {
         self.allowed(py, |offer| offer.launch_backup(task))
     }
 
-    /// Whether a container for a request fits on the node, under YARN.
-    fn fits(&self, py: Python<'_>, ask: &str) -> PyResult<bool> {
-        let ask = super::words::ask(ask)?;
-        self.on_yarn(py)?;
-        self.offered(|offer| offer.yarn().fits(ask))
-    }
-
-    /// Serves a request of a job with a container on the node, under YARN.
-    #[pyo3(signature = (job, ask, reach = "any"))]
-    fn grant(&self, py: Python<'_>, job: usize, ask: &str, reach: &str) -> PyResult<()> {
-        let (job, ask, reach) = (self.job(py, job)?, super::words::ask(ask)?, super::words::reach(reach)?);
-        self.on_yarn(py)?;
-        self.allowed(py, |offer| offer.grant(job, ask, reach))
-    }
-
     // What only a tick can.
 
     /// Kills a running attempt at the next heartbeat of its node; its task waits again.
     fn kill(&self, py: Python<'_>, run: usize) -> PyResult<()> {
-        let run = self.run(py, run)?;
+        let run = self.known.run(py, run)?;
         self.orders.with(|orders| orders.kill(run)).map_err(|_| only_in("kill", "tick"))
     }
 
@@ -520,31 +508,9 @@ impl HadoopOffer {
     }
 }
 
-impl HadoopOffer {
-    /// Refuses what only YARN has.
-    fn on_yarn(&self, py: Python<'_>) -> PyResult<()> {
-        if self.yarn {
-            Ok(())
-        } else {
-            Err(self.refused(py, "asks for containers, but its `system` is \"slots\"".to_owned()))
-        }
-    }
-
-    fn offered<R>(&self, use_it: impl FnOnce(&Offer<'_, '_>) -> R) -> PyResult<R> {
-        self.offer.with(|offer| use_it(offer)).map_err(|_| only_in("what a node offers", "heartbeat"))
-    }
-
-    /// Does what the engine may refuse. A refusal ends the replay, also if the policy catches its exception.
-    fn allowed<R>(&self, py: Python<'_>, ask: impl FnOnce(&mut Offer<'_, '_>) -> Result<R, Violation>) -> PyResult<R> {
-        let done = self.offer.with(|offer| ask(offer)).map_err(|_| only_in("a launch", "heartbeat"))?;
-        done.map_err(|violation| self.refused(py, violation.to_string()))
-    }
-}
-
 /// A policy in Python, as the engine knows it.
 pub(super) struct Shell {
-    hooks: Hooks,
-    world: Py<HadoopOffer>,
+    caller: Caller<HadoopOffer>,
     heartbeat: Method,
     job_submitted: Option<Method>,
     job_finished: Option<Method>,
@@ -553,10 +519,16 @@ pub(super) struct Shell {
     task_finished: Option<Method>,
     node_lost: Option<Method>,
     tick: Option<Method>,
+    tick_from: Option<Method>,
+    skips_idle_ticks: Option<Method>,
     restless: Option<Method>,
     counts_heartbeats: Option<Method>,
     declines: Option<Method>,
+    container_changed: Option<Method>,
+    headroom: Option<Method>,
+    may_use: Option<Method>,
     system: System,
+    calculator: Option<Calculator>,
     oracle: bool,
     ramps_reduces: bool,
     period: Option<Ms>,
@@ -570,13 +542,13 @@ impl Shell {
         methods: Py<PyDict>,
         system: System,
     ) -> PyResult<Self> {
-        let hooks = Hooks::new(methods);
+        let hooks = Hooks::new(object, methods)?;
         let method = |name| hooks.method(py, name);
         let heartbeat = method("heartbeat")?;
         let heartbeat =
             heartbeat.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("expected a method `heartbeat`"))?;
+        let calculator = object.getattr("calculator")?.extract::<Option<String>>()?;
         Ok(Self {
-            world: Py::new(py, HadoopOffer::new(system == System::Containers))?,
             heartbeat,
             job_submitted: method("job_submitted")?,
             job_finished: method("job_finished")?,
@@ -585,48 +557,21 @@ impl Shell {
             task_finished: method("task_finished")?,
             node_lost: method("node_lost")?,
             tick: method("tick")?,
+            tick_from: method("tick_from")?,
+            skips_idle_ticks: method("skips_idle_ticks")?,
             restless: method("restless")?,
             counts_heartbeats: method("counts_heartbeats")?,
             declines: method("declines")?,
+            container_changed: method("container_changed")?,
+            headroom: method("headroom")?,
+            may_use: method("may_use")?,
             system,
+            calculator: calculator.as_deref().map(super::words::calculator).transpose()?,
             oracle: object.getattr("oracle")?.extract()?,
             ramps_reduces: object.getattr("ramps_reduces")?.extract()?,
             period: object.getattr("period")?.extract()?,
-            hooks,
+            caller: Caller { hooks, window: Py::new(py, HadoopOffer::new(system == System::Containers))? },
         })
-    }
-
-    /// Calls a method while the engine lends a view, with the arguments that `args` makes for the object that holds it.
-    fn see<R>(
-        &self,
-        method: &Method,
-        mut view: View<'_>,
-        args: impl for<'py> FnOnce(Python<'py>, Bound<'py, HadoopOffer>) -> PyResult<Bound<'py, PyTuple>>,
-        take: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<R>,
-    ) -> Option<R> {
-        let call = || self.hooks.call(method, |py| args(py, self.world.bind(py).clone()), take);
-        let result = self.world.get().view.during(NonNull::from(&mut view).cast(), call);
-        self.settle();
-        result
-    }
-
-    /// Calls a method that gets a number and a view, and whose result does not matter.
-    fn report(&self, method: Option<&Method>, number: usize, view: View<'_>) {
-        if let Some(method) = method {
-            self.see(method, view, |py, world| (number, world).into_pyobject(py), |_| Ok(()));
-        }
-    }
-
-    /// Asks a method that gets a view for a truth value.
-    fn ask(&self, method: Option<&Method>, view: View<'_>) -> Option<bool> {
-        self.see(method?, view, |py, world| (world,).into_pyobject(py), |answer| answer.is_truthy())
-    }
-
-    /// Takes over what the policy asked for and may not have.
-    fn settle(&self) {
-        if let Some(violation) = self.world.get().given().violation.take() {
-            self.hooks.failure.instead(violation);
-        }
     }
 }
 
@@ -644,72 +589,103 @@ impl Policy for Shell {
     }
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.world.get().introduce(job, view);
-        self.report(self.job_submitted.as_ref(), job.index(), view);
+        self.caller.window.get().introduce(job, view);
+        self.caller.report(self.job_submitted.as_ref(), job.index(), view);
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.report(self.job_finished.as_ref(), job.index(), view);
+        self.caller.report(self.job_finished.as_ref(), job.index(), view);
     }
 
     fn task_waits(&mut self, task: TaskId, view: View<'_>) {
-        self.report(self.task_waits.as_ref(), task.index(), view);
+        self.caller.report(self.task_waits.as_ref(), task.index(), view);
     }
 
     fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
-        if let Some(method) = &self.task_started {
-            let run = self.world.get().meet(started);
-            self.see(method, view, |py, world| (run, world).into_pyobject(py), |_| Ok(()));
-        }
+        let attempt = || self.caller.window.get().meet(started);
+        self.caller.hand(self.task_started.as_ref(), attempt, view);
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        if let Some(method) = &self.task_finished {
-            let ended = AttemptEnded::of(ended);
-            self.see(method, view, |py, world| (ended, world).into_pyobject(py), |_| Ok(()));
-        }
+        self.caller.hand(self.task_finished.as_ref(), || AttemptEnded::of(ended), view);
     }
 
     fn node_lost(&mut self, node: NodeId, view: View<'_>) {
-        self.report(self.node_lost.as_ref(), node.index(), view);
+        self.caller.report(self.node_lost.as_ref(), node.index(), view);
     }
 
     fn period(&self) -> Option<Ms> {
         self.period
     }
 
+    fn tick_from(&self, due: Ms) -> Ms {
+        let Some(method) = &self.tick_from else { return due };
+        self.caller.hooks.call(method, |py| (due,).into_pyobject(py), |answer| answer.extract()).unwrap_or(due)
+    }
+
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
-        if let Some(method) = &self.tick {
-            self.world.get().orders.during(NonNull::from(orders), || {
-                self.see(method, view, |py, world| (world,).into_pyobject(py), |_| Ok(()))
-            });
-        }
+        let window = self.caller.window.get();
+        window.orders.during(NonNull::from(orders), || self.caller.inform(self.tick.as_ref(), view));
+    }
+
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        self.caller.ask(self.skips_idle_ticks.as_ref(), view).unwrap_or(false)
     }
 
     fn restless(&self, view: View<'_>) -> bool {
-        self.ask(self.restless.as_ref(), view).unwrap_or(false)
+        self.caller.ask(self.restless.as_ref(), view).unwrap_or(false)
     }
 
     fn counts_heartbeats(&self, view: View<'_>) -> bool {
-        self.ask(self.counts_heartbeats.as_ref(), view).unwrap_or(false)
+        self.caller.ask(self.counts_heartbeats.as_ref(), view).unwrap_or(false)
     }
 
     fn declines(&self, view: View<'_>) -> bool {
         let usual = || {
             !view.anything_to_place() && !view.wants_reasons() && !self.restless(view) && !self.counts_heartbeats(view)
         };
-        self.ask(self.declines.as_ref(), view).unwrap_or_else(usual)
+        self.caller.ask(self.declines.as_ref(), view).unwrap_or_else(usual)
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.caller.hand(self.container_changed.as_ref(), || ContainerChanged::of(container), view);
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> u64 {
+        let usual = view.yarn().free_in_all().memory;
+        let Some(method) = &self.headroom else { return usual };
+        let answer = self.caller.see(
+            method,
+            view,
+            |py, window| (job.index(), window).into_pyobject(py),
+            |answer| answer.extract(),
+        );
+        answer.unwrap_or(usual)
+    }
+
+    fn calculator(&self, of_cluster: Calculator) -> Calculator {
+        self.calculator.unwrap_or(of_cluster)
+    }
+
+    fn may_use(&self, node: NodeId, view: View<'_>) -> bool {
+        let usual = || view.yarn().reservation(node).is_some() || view.yarn().has_room(node);
+        let Some(method) = &self.may_use else { return usual() };
+        let answer = self.caller.see(
+            method,
+            view,
+            |py, window| (node.index(), window).into_pyobject(py),
+            |answer| answer.is_truthy(),
+        );
+        answer.unwrap_or_else(usual)
     }
 
     fn check(&mut self, _view: View<'_>, _over: bool) -> Result<(), Violation> {
-        self.hooks.failure.check()
+        self.caller.settle().map_or(Ok(()), Err)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let call =
-            || self.hooks.call(&self.heartbeat, |py| (self.world.bind(py).clone(),).into_pyobject(py), |_| Ok(()));
-        self.world.get().offer.during(NonNull::from(offer).cast(), call);
-        self.settle();
-        self.hooks.failure.check()
+        let window = self.caller.window.get();
+        window.offer.during(NonNull::from(offer).cast(), || self.caller.decide(&self.heartbeat));
+        self.caller.settle().map_or(Ok(()), Err)
     }
 }

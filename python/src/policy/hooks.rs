@@ -2,17 +2,32 @@
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use resched_cli::Host;
 use resched_sim::Violation;
 use resched_tables::call::Call;
 
 use crate::errors;
 
-/// The threads of Python on which policies run, with the calls that they work for.
-static THREADS: Mutex<Vec<(u64, u64, Option<Call>)>> = Mutex::new(Vec::new());
+/// The threads of Python on which policies run. Who locks it holds the interpreter's lock already, or never asks for it.
+static THREADS: Mutex<Vec<Running>> = Mutex::new(Vec::new());
+
+/// A thread of Python on which a policy runs.
+struct Running {
+    number: u64,
+    /// The thread, as Python names it.
+    ident: u64,
+    /// The call that it works for.
+    call: Option<Call>,
+    /// When the method that runs has taken too long; `None`: no method runs, or the policy has no limit.
+    due: Option<Instant>,
+    /// Whether the method was interrupted for that.
+    overdue: bool,
+}
 
 /// What goes wrong in a policy, until the engine asks for it.
 #[derive(Default)]
@@ -51,6 +66,8 @@ pub(super) struct Hooks {
     pub(super) failure: Failure,
     host: Option<Arc<Host>>,
     thread: RefCell<Option<Thread>>,
+    /// The longest that a call of a method may take.
+    limit: Option<Duration>,
 }
 
 /// This thread stands in the list of [`THREADS`] as long as this lives.
@@ -58,11 +75,11 @@ struct Thread(u64);
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        threads().retain(|(number, ..)| *number != self.0);
+        threads().retain(|running| running.number != self.0);
     }
 }
 
-fn threads() -> std::sync::MutexGuard<'static, Vec<(u64, u64, Option<Call>)>> {
+fn threads() -> std::sync::MutexGuard<'static, Vec<Running>> {
     THREADS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -73,14 +90,20 @@ pub(super) struct Method {
 }
 
 impl Hooks {
-    /// Those of an object, whose methods `overridden` says by name.
-    pub(super) fn new(overridden: Py<PyDict>) -> Self {
-        Self {
+    /// Those of an object, whose methods `overridden` has by name.
+    pub(super) fn new(object: &Bound<'_, PyAny>, overridden: Py<PyDict>) -> PyResult<Self> {
+        let seconds: Option<f64> = object.getattr("seconds")?.extract()?;
+        let limit = seconds.map(|seconds| {
+            let limit = Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero());
+            limit.ok_or_else(|| PyValueError::new_err(format!("seconds: expected a number above 0, found {seconds}")))
+        });
+        Ok(Self {
             methods: overridden,
             failure: Failure::default(),
             host: Call::current().and_then(|call| call.host()),
             thread: RefCell::default(),
-        }
+            limit: limit.transpose()?,
+        })
     }
 
     /// The method of this name, if it is overridden.
@@ -100,9 +123,31 @@ impl Hooks {
         }
         Python::attach(|py| {
             self.note_thread(py);
-            let result = args(py).and_then(|args| method.bound.bind(py).call1(args)).and_then(|result| take(&result));
+            let args = args(py).map_err(|error| self.fail(py, method.name, error)).ok()?;
+            let result =
+                self.in_time(py, method, || method.bound.bind(py).call1(args)).and_then(|result| take(&result));
             result.map_err(|error| self.fail(py, method.name, error)).ok()
         })
+    }
+
+    /// Runs a method, which is interrupted when it has taken longer than the policy allows.
+    fn in_time<R>(&self, py: Python<'_>, method: &Method, run: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+        let Some(limit) = self.limit else { return run() };
+        let number = self.thread.borrow().as_ref().map(|thread| thread.0);
+        let set = |due| {
+            let mut threads = threads();
+            let own = threads.iter_mut().find(|running| Some(running.number) == number)?;
+            own.due = due;
+            Some((own.ident, std::mem::take(&mut own.overdue)))
+        };
+        set(Instant::now().checked_add(limit));
+        let result = run();
+        let Some((ident, true)) = set(None) else { return result };
+        // The exception may still be on its way, or the method has caught it.
+        interrupt(py, ident, None)?;
+        let problem = format!("`{}` took longer than {} s (`seconds`)", method.name, limit.as_secs_f64());
+        self.failure.add(problem);
+        Err(result.err().unwrap_or_else(|| PyTimeoutError::new_err("it was interrupted, and went on")))
     }
 
     /// Keeps an exception that a method raised.
@@ -126,8 +171,8 @@ impl Hooks {
             && let Ok(ident) = thread_ident(py)
         {
             let mut threads = threads();
-            let number = threads.last().map_or(0, |(number, ..)| number + 1);
-            threads.push((number, ident, Call::current()));
+            let number = threads.last().map_or(0, |running| running.number + 1);
+            threads.push(Running { number, ident, call: Call::current(), due: None, overdue: false });
             *own = Some(Thread(number));
         }
     }
@@ -139,18 +184,35 @@ fn thread_ident(py: Python<'_>) -> PyResult<u64> {
 
 /// Interrupts methods of policies that still run for a call that was stopped, as Ctrl-C would on the main thread.
 pub(crate) fn interrupt_hooks(py: Python<'_>) {
-    let stopped = |call: &Option<Call>| call.as_ref().is_some_and(Call::is_stopped);
-    let all: Vec<u64> = threads().iter().filter(|(_, _, call)| stopped(call)).map(|(_, ident, _)| *ident).collect();
+    let stopped = |running: &&Running| running.call.as_ref().is_some_and(Call::is_stopped);
+    let all: Vec<u64> = threads().iter().filter(stopped).map(|running| running.ident).collect();
     for ident in all {
         // It fails only if the thread has just ended.
-        let _ = interrupt(py, ident);
+        let _ = interrupt(py, ident, Some(py.get_type::<PyKeyboardInterrupt>()));
     }
 }
 
-fn interrupt(py: Python<'_>, ident: u64) -> PyResult<()> {
+/// Interrupts methods of policies that have taken longer than their policies allow.
+pub(crate) fn interrupt_overdue() {
+    let now = Instant::now();
+    let is_overdue = |running: &Running| running.due.is_some_and(|due| due < now);
+    if !threads().iter().any(is_overdue) {
+        return;
+    }
+    Python::attach(|py| {
+        let mut threads = threads();
+        for running in threads.iter_mut().filter(|running| is_overdue(running)) {
+            running.overdue = true;
+            let _ = interrupt(py, running.ident, Some(py.get_type::<PyTimeoutError>()));
+        }
+    });
+}
+
+/// Raises an exception in a thread of Python as soon as it carries out the next instruction; `None` takes back one that was not raised yet.
+fn interrupt(py: Python<'_>, ident: u64, exception: Option<Bound<'_, PyType>>) -> PyResult<()> {
     let ctypes = py.import("ctypes")?;
     let thread = ctypes.getattr("c_ulong")?.call1((ident,))?;
-    let exception = ctypes.getattr("py_object")?.call1((py.get_type::<pyo3::exceptions::PyKeyboardInterrupt>(),))?;
+    let exception = exception.map(|exception| ctypes.getattr("py_object")?.call1((exception,))).transpose()?;
     ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (thread, exception))?;
     Ok(())
 }

@@ -5,8 +5,11 @@
 
 mod arrays;
 mod batch;
+mod caller;
+mod containers;
 mod hadoop;
 mod hooks;
+mod known;
 mod lent;
 mod words;
 
@@ -17,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rand::{Rng, RngExt};
 use resched_policies::Error;
 use resched_policies::foreign::{Foreign, Loaded, LoadedParameter, LoadedRange};
 use resched_sim::hadoop::System;
@@ -24,8 +28,9 @@ use resched_tables::model::Reason;
 
 use crate::errors;
 pub(crate) use batch::{BatchOffer, RunEnded};
+pub(crate) use containers::ContainerChanged;
 pub(crate) use hadoop::{Attempt, AttemptEnded, HadoopOffer};
-pub(crate) use hooks::interrupt_hooks;
+pub(crate) use hooks::{interrupt_hooks, interrupt_overdue};
 
 /// A class of Python.
 struct Class {
@@ -153,12 +158,16 @@ fn kept_name(name: &str) -> PyResult<&'static str> {
     Ok(kept)
 }
 
-/// Puts an id at its place in a list of those that a policy was given.
-fn put<T: Copy>(list: &mut Vec<Option<T>>, place: usize, id: T) {
-    if list.len() <= place {
-        list.resize(place + 1, None);
-    }
-    list[place] = Some(id);
+/// The numbers that identify a draw of a policy: what it is for, and the decision.
+fn draw_key(purpose: &str, entity: &[u64]) -> Vec<u64> {
+    // No letter has this number, so that no purpose and its numbers look like another.
+    const END: u64 = u64::MAX;
+    purpose.bytes().map(u64::from).chain([END]).chain(entity.iter().copied()).collect()
+}
+
+/// A random number from 0 up to 1.
+fn draw(mut draws: impl Rng) -> f64 {
+    draws.random()
 }
 
 fn only_in(method: &str, hook: &str) -> PyErr {

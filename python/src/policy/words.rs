@@ -2,7 +2,8 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use resched_sim::hadoop::{Ask, Kind, Reach};
+use resched_sim::hadoop::{AmState, Ask, ContainerState, Kind, Reach};
+use resched_tables::cluster_file::Calculator;
 
 fn unknown<T>(what: &str, words: &[&str], found: &str) -> PyResult<T> {
     Err(PyValueError::new_err(format!("{what}: expected one of {}, found `{found}`", words.join(", "))))
@@ -44,5 +45,53 @@ pub(super) fn ask(word: &str) -> PyResult<Ask> {
         "reduce" => Ok(Ask::Reduce),
         "map" => Ok(Ask::Map),
         _ => unknown("ask", &["am", "failed-map", "reduce", "map"], word),
+    }
+}
+
+/// The word for a request to YARN.
+pub(super) fn ask_name(ask: Ask) -> &'static str {
+    match ask {
+        Ask::Am => "am",
+        Ask::FailedMap => "failed-map",
+        Ask::Reduce => "reduce",
+        Ask::Map => "map",
+    }
+}
+
+/// The word for how far from its input a map may run.
+pub(super) fn reach_name(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Node => "node",
+        Reach::Rack => "rack",
+        Reach::Any => "any",
+        Reach::OffRack => "off-rack",
+    }
+}
+
+/// The word for the state of an application master.
+pub(super) fn am_name(state: AmState) -> &'static str {
+    match state {
+        AmState::Waiting => "waiting",
+        AmState::Allocated => "allocated",
+        AmState::Running => "running",
+        AmState::Finished => "finished",
+    }
+}
+
+/// The word for the state of a container.
+pub(super) fn container_name(state: ContainerState) -> &'static str {
+    match state {
+        ContainerState::Allocated => "allocated",
+        ContainerState::Running => "running",
+        ContainerState::Completed => "completed",
+    }
+}
+
+/// Which resources a policy counts.
+pub(super) fn calculator(word: &str) -> PyResult<Calculator> {
+    match word {
+        "memory" => Ok(Calculator::Memory),
+        "dominant" => Ok(Calculator::Dominant),
+        _ => unknown("calculator", &["memory", "dominant"], word),
     }
 }
