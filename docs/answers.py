@@ -94,15 +94,22 @@ def line(name, sources, policies, options):
 
 print("""# Answers on real traces
 
-Would the second policy complete jobs sooner on average than the first? Each row is what `replay` answers on a real trace: the change of the mean
-completion time, in how many variants of what the data leave open the sign holds ([how sure is it](how-sure.md#does-the-sign-hold)), the error of
-the mean completion time in the replay of the scheduler that probably ran, and the grade with the facts that decide it. `docs/answers.py`
-makes this page; the clusters are what `calibrate` fits, where it can.
+Would the second policy complete jobs sooner on average than the first? This page shows what `resched replay` answers on real traces, and
+how sure each answer is.
+
+| column | shows |
+|---|---|
+| answer | the change of the mean completion time |
+| the sign holds in variants | in how many variants of the open data the change keeps its sign ([how](how-sure.md#does-the-sign-hold)) |
+| model error | the error of the mean completion time, when the trace is replayed under the scheduler that probably ran it |
+| grade | the grade of the answer, with the facts that decide it ([how](how-sure.md#what-decides-the-answer)) |
+
+The script `docs/answers.py` makes this page. It uses the cluster file that `calibrate` fits, if it can fit one.
 
 | trace | answer | the sign holds in variants | model error | grade |
 |---|---|---|---|---|""")
 for row in TRACES:
     print(line(*row), flush=True)
 print("""
-Read a row from the right: where the grade is *assumed*, give what its facts name and ask again. Where the model error is as large as the
-change, the trace cannot decide between the two policies.""")
+Read a row from the right. If the grade is *assumed*, give the values that its facts name, and ask again. If the model error is as large as
+the change, the trace cannot decide between the two policies.""")

@@ -1,4 +1,4 @@
-//! Your own policy, replayed beside one of the registry. CONTRIBUTING.md explains this file.
+//! Your own policy, replayed beside one of the registry. docs/developers/own-policy.md explains this file.
 //!
 //! `cargo run -p resched --example shortest_job -- traces/sample-history.toml`
 

@@ -9,7 +9,7 @@
 //! * [`Target`] is a reader and its seeds; [`targets`] lists all. Each format is one, without a line here.
 //! * [`Mutator`] changes records, fields, words and brackets rather than bytes, so that most inputs get past the first check.
 //!
-//! CONTRIBUTING.md says how to run them, how to add one, and what to do with an input that a run has found.
+//! docs/developers/add-a-format.md says how to run them, how to add one, and what to do with an input that a run has found.
 
 mod mutator;
 mod readers;

@@ -77,7 +77,7 @@ pub(crate) fn long<R: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> R +
         if payload.is::<Stopped>() {
             errors::of_kind(py, Kind::Interrupted, "interrupted")
         } else {
-            errors::of_kind(py, Kind::Defect, "the work broke off; this is a defect of resched, please report it")
+            errors::of_kind(py, Kind::Defect, "the work stopped; this is a defect of resched, please report it")
         }
     })
 }
@@ -121,7 +121,7 @@ fn beside<R: Send + 'static>(
         (None, Some(done)) => Ok(done),
         (None, None) => {
             drop(joined);
-            Err(errors::of_kind(py, Kind::Defect, "the work broke off; this is a defect of resched, please report it"))
+            Err(errors::of_kind(py, Kind::Defect, "the work stopped; this is a defect of resched, please report it"))
         }
     }
 }
@@ -158,7 +158,7 @@ pub(crate) fn main(py: Python<'_>, args: Vec<OsString>) -> PyResult<u8> {
         }
         Ok::<_, std::io::Error>(worker.join())
     })?;
-    code.map_err(|_| PyRuntimeError::new_err("the command broke off; this is a defect of resched, please report it"))
+    code.map_err(|_| PyRuntimeError::new_err("the command stopped; this is a defect of resched, please report it"))
 }
 
 /// Sets the program and its first arguments that start resched again.

@@ -157,7 +157,7 @@ impl Stepper {
                 Ok(Err(error)) => Message::Failed(error.to_string()),
                 Err(payload) if payload.is::<Stopped>() => return,
                 Err(_) => {
-                    Message::Failed("the replay broke off; this is a defect of resched, please report it".to_owned())
+                    Message::Failed("the replay stopped; this is a defect of resched, please report it".to_owned())
                 }
             };
             // Nobody waits for it if the episode was dropped.

@@ -39,6 +39,11 @@ def test_the_functions_are_those_of_the_command_line():
     assert done.returncode == 0, done.stderr
 
 
+def test_the_reference_is_fresh():
+    done = subprocess.run([sys.executable, PACKAGE / "tools" / "reference.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_style_is_that_of_ruff():
     pytest.importorskip("ruff")
     for command in (["check"], ["format", "--check"]):

@@ -38,7 +38,8 @@ class Counts(HadoopPolicy):
         self.count("started")
         assert started.kind in ("map", "reduce")
         assert view.job_of(started.task) in view.jobs
-        fraction, at = view.progress(started.run)
+        part, fraction, at = view.progress(started.run)
+        assert part == ("map" if started.kind == "map" else "copy")
         assert 0 <= fraction <= 1 and at <= view.now
 
     def task_finished(self, ended, view):

@@ -62,7 +62,7 @@ impl Page {
 
     /// Whether a program makes it.
     pub(crate) fn is_made(&self) -> bool {
-        self.text.lines().take(4).any(|line| line.contains("do not edit"))
+        self.text.lines().take(6).any(|line| line.contains("do not edit"))
     }
 
     /// Its parts, in order.

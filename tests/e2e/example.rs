@@ -1,4 +1,4 @@
-//! The example of your own policy does what CONTRIBUTING.md says.
+//! The example of your own policy does what docs/developers/own-policy.md says.
 
 use std::path::Path;
 

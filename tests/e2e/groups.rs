@@ -55,7 +55,7 @@ fn two_hadoop_clusters_in_one_folder_are_distinguished() {
     history(&dir, "two/a", &[]);
     history(&dir, "two/b", &others);
     let refused = dir.run(&["ingest", "two", "--out", "T"]);
-    refused.fails(2, &["two/b/jobtracker_", "another master took at the same time", "--split"]);
+    refused.fails(2, &["two/b/jobtracker_", "another master accepted at the same time", "--split"]);
     let reported = dir.ok(&["ingest", "two", "--split", "--out", "T"]);
     for part in ["T/hadoop-201003010800: 15 jobs", "T/hadoop-201003010801: 15 jobs"] {
         assert!(reported.contains(part), "{reported}");
@@ -71,10 +71,7 @@ fn two_hadoop_clusters_in_one_folder_are_distinguished() {
     history(&dir, "mixed/a", &[]);
     history(&dir, "mixed/b", &[later[0], later[1], others[1]]);
     let refused = dir.run(&["ingest", "mixed", "--out", "M"]);
-    refused.fails(
-        2,
-        &["mixed: expected the jobs of one cluster, found those of 2, which ran on no common machine", "\n  a/"],
-    );
+    refused.fails(2, &["mixed: expected the jobs of one cluster, found those of 2, which share no machine", "\n  a/"]);
     assert!(!dir.path("M").exists());
     assert!(dir.ok(&["ingest", "mixed", "--split", "--out", "M"]).contains("M/hadoop-201103010800: 15 jobs"));
 }

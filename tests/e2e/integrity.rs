@@ -183,7 +183,7 @@ fn a_damaged_run_is_replayed() {
     fs::write(dir.path("R/fifo/jobs.parquet"), bytes).unwrap();
     let ran = dir.run(&replay);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("R/fifo/jobs.parquet is replaced"), "{ran:?}");
+    assert!(ran.stderr.contains("replacing R/fifo/jobs.parquet"), "{ran:?}");
     assert_same(&whole, &dir.tree("R"), "replayed");
 }
 

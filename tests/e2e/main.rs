@@ -25,7 +25,6 @@ mod ownership;
 mod places;
 mod processes;
 mod production;
-mod questions;
 mod races;
 mod reproduce;
 mod roundtrip;

@@ -64,7 +64,7 @@ fn a_path_through_its_own_result_loses_nothing() {
         }
         let before = dir.tree("");
         let ran = dir.run(&into(args, "missing/../X"));
-        ran.fails(2, &["missing/../X: expected `..` only behind folders that exist; name another --out"]);
+        ran.fails(2, &["missing/../X: expected `..` only after folders that exist; name another --out"]);
         assert_same(&before, &dir.tree(""), "a path behind a folder that is missing");
         fs::remove_dir_all(dir.path("X")).unwrap();
     }
@@ -159,7 +159,7 @@ fn a_trace_is_not_replaced_by_what_is_made_of_it() {
                     2,
                     &[
                         out,
-                        "expected another folder than the one that is read, which would be lost; name another --out",
+                        "expected a folder other than the one that is read, which would be lost; name another --out",
                     ],
                 );
                 assert_same(&before, &dir.tree(""), out);

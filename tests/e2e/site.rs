@@ -42,8 +42,8 @@ fn a_site_sets_pools_parameters_and_the_cluster() {
     let ran = dir.run(&[&args[..], &["--site-conf", "S", "--out", "R"]].concat());
     let warning = "mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin` is not supported: resched does not \
                    know it; did you mean `mapred.fairscheduler.preemption`?";
-    let pools = "fair: 12 jobs go to pools of their own with the defaults of the file, as the configuration has no rule for their pool: \
-                 `cho`, `bob`";
+    let pools = "fair: 12 jobs go to separate pools with the defaults of the file, because the configuration has no rule for their \
+                 pool: `cho`, `bob`";
     let expected = format!("warning: {warning}\nwarning: {pools}\n");
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), expected.as_str()), "once for both fair policies");
 
@@ -196,7 +196,7 @@ fn a_site_is_shown_with_the_place_of_each_value() {
     assert_eq!(toml["rules"]["fair"]["user_max_jobs"].as_integer(), Some(3));
 
     let checked = dir.ok(&["site", "show", "S", "--trace", "T"]);
-    assert!(checked.contains("# Against the trace:\n#   fair: 12 jobs go to pools of their own"), "{checked}");
+    assert!(checked.contains("# Against the trace:\n#   fair: 12 jobs go to separate pools"), "{checked}");
     let json = dir.json(&["site", "show", "S", "--trace", "T", "--policy", "yarn-fair", "--policy", "fifo", "--json"]);
     assert_eq!(json["findings"]["yarn-fair"][0]["finding"], "wrong-file");
     assert_eq!(json["findings"]["fifo"], json!([]));
@@ -217,14 +217,14 @@ fn a_queue_that_the_site_does_not_know_is_said() {
     dir.write("S/mapred-queues.xml", two_queues(50).replace("adhoc", "ad-hoc"));
     let args = ["replay", "W.toml", "--assume", "--policy", "capacity", "--site-conf", "S", "--out", "R"];
     let reported = dir.run(&args).stderr;
-    let lost = "warning: capacity: 1 jobs go to queue `root.default`, as the configuration has no rule for their queue: `adhoc`\n";
+    let lost = "warning: capacity: 1 job goes to queue `root.default`, because the configuration has no rule for its queue: `adhoc`\n";
     let idle = "warning: capacity: no job has a queue of the configuration: `root.ad-hoc`\n";
     assert!(reported.contains(lost) && reported.contains(idle), "{reported}");
     dir.write("s.toml", "name = \"s\"\nworkload = \"W.toml\"\nsite = \"S\"\n[variants.capacity]\n");
     let swept = dir.run(&["sweep", "s.toml", "--out", "A"]).stderr;
-    assert!(swept.contains("warning: W.toml: capacity: 1 jobs go to queue `root.default`"), "{swept}");
+    assert!(swept.contains("warning: W.toml: capacity: 1 job goes to queue `root.default`"), "{swept}");
     let plain = dir.run(&["replay", "W.toml", "--assume", "--policy", "capacity", "--out", "R"]).stderr;
-    assert!(plain.contains("warning: capacity: no configuration names its queues"), "{plain}");
+    assert!(plain.contains("warning: capacity: its queues are not configured"), "{plain}");
 }
 
 #[test]

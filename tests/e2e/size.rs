@@ -124,7 +124,7 @@ fn an_interrupted_size_resumes() {
         before = kept;
     }
     let ran = dir.run(&args("cut"));
-    assert!(ran.stderr.contains(&format!("{before} replays are kept, and are not made again")), "{ran:?}");
+    assert!(ran.stderr.contains(&format!("{before} finished replays are kept and not repeated")), "{ran:?}");
     assert_same(&dir.tree("whole"), &dir.tree("cut"), "interrupted and resumed");
     for name in ["curve.svg", "curve.png", "index.html", "probes.csv", "size.json", "probes.json"] {
         assert!(dir.path("cut").join(name).is_file(), "{name}");

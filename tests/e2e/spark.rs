@@ -48,7 +48,7 @@ fn a_stage_that_holds_out_for_locality_is_named() {
     };
     assert_eq!((held_out(&explained("R/spark")), held_out(&explained("R/spark:wait=0"))), (1_000, 0));
     let text = dir.ok(&["explain", "R/spark", "--job", "app_job_0"]);
-    let says = "others waited 1.0 s for an executor at a nearer level, such as NODE_LOCAL: its stage did not yet take the free cores of \
+    let says = "others waited 1.0 s for an executor at a nearer level, such as NODE_LOCAL: its stage did not yet accept the free cores of \
                 others (spark.locality.wait)";
     assert!(text.contains(says) && text.contains("holding out for locality (spark.locality.wait)"), "{text}");
 }
@@ -95,7 +95,7 @@ fn what_distance_costs_is_fitted_and_taken_up() {
     assert!((value - 1.8).abs() < 3.0 * error && error < 0.1, "{found}");
     assert!(found["spark"]["stages"][1].as_u64().unwrap() >= 3 && found["grade"] == "measured", "{found}");
     let text = dir.ok(&["calibrate", "T", "--out", "C.toml"]);
-    assert!(text.contains("tasks at ANY, times as long as at NODE_LOCAL") && text.contains(" to "), "{text}");
+    assert!(text.contains("run time at ANY / at NODE_LOCAL") && text.contains(" to "), "{text}");
     let both = ["--policy", "spark", "--policy", "spark:wait=0"];
     dir.ok(&[&["replay", "T", "--cluster", "C.toml", "--out", "R"], &both[..]].concat());
     let info = dir.read("R/spark/run.json");
@@ -105,7 +105,7 @@ fn what_distance_costs_is_fitted_and_taken_up() {
     let dir = Dir::new();
     small(&dir);
     dir.run(&["calibrate", "T", "--out", "C.toml"])
-        .fails(2, &["Too few tasks ran away from their hosts", "0 tasks in 0 stages"]);
+        .fails(2, &["Too few tasks ran away from their preferred hosts", "0 tasks in 0 stages"]);
     let text = dir.ok(&[&["replay", "T", "--out", "R"], &both[..]].concat());
     assert!(
         text.contains("assumed: Tasks are assumed to take as long away from their hosts")

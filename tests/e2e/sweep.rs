@@ -155,7 +155,8 @@ fn the_headline_of_a_sweep_agrees_with_its_table() {
         .map(|part| part.split(' ').find_map(|word| word.parse::<usize>().ok()).unwrap())
         .sum();
     assert_eq!(counted, decided, "{headline}\n{table}");
-    let needed = "With 6 seeds and 18 comparisons, no test can be significant: the least corrected p-value is 0.56; 10 seeds would do.";
+    let needed = "With 6 seeds and 18 comparisons, no test can be significant: the least corrected p-value is 0.56; 10 seeds would \
+                  suffice.";
     for text in [&reported, &page] {
         assert!(text.contains(headline) && text.contains(needed) && !text.contains("no significant"), "{text}");
     }
@@ -177,8 +178,7 @@ fn a_key_that_changes_nothing_is_said_to_be_so() {
     let text = SWEEP.replace("[world]\nspeedup = [1, 2.0]\n", disks).replace("seeds = 5", "seeds = 2");
     dir.write("sweep.toml", text);
     let reported = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
-    let expected =
-        "`cluster.cost.contention.disk` changed nothing, whatever its value; never the bottleneck: the disk (";
+    let expected = "`cluster.cost.contention.disk` had no effect, whatever its value; never the bottleneck: the disk (";
     assert!(reported.contains(expected), "{reported}");
     let replay = ["replay", "workload.toml", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"];
     let reported = dir.ok(&replay);

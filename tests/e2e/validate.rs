@@ -176,7 +176,7 @@ fn a_replay_is_compared_with_another_run_of_the_same_jobs() {
     // Both are replays, so the second is no real run, and their distance is no noise.
     assert!(text.contains("a second run") && !text.contains("a second real run"), "{text}");
     assert_eq!(other["noise"]["is_real"], Value::from(false));
-    assert!(text.contains("15 jobs are recognised by id"), "{text}");
+    assert!(text.contains("15 jobs are matched by id"), "{text}");
     let named = other["replays"][0]["jobs_compared"].as_u64().unwrap();
     let skipped = dir.json(&with(&["R/fifo", "--skip", "job_*", "--json"]));
     assert_eq!((named, &skipped["replays"][0]["jobs_compared"]), (15, &Value::from(0)), "{skipped}");

@@ -176,8 +176,7 @@ fn explained(dir: &Dir, swf: &str, policy: &str, job: &str) -> String {
 fn a_backfill_hole_is_reported_with_the_job_that_has_it() {
     let swf = "; MaxProcs: 4\n1 0 0 100 3 -1 -1 3 100 -1 1 7 1 1 1 -1 -1 -1\n2 10 0 100 4 -1 -1 4 100 -1 1 8 1 1 1 -1 -1 -1\n\
                3 20 0 500 1 -1 -1 1 500 -1 1 9 1 1 1 -1 -1 -1\n";
-    let expected =
-        "It waited 80.0 s because its start would have delayed a job that comes before it. To blame: 2 of 8, 80.0 s.";
+    let expected = "It waited 80.0 s because its start would have delayed a job ahead of it. To blame: 2 of 8, 80.0 s.";
     for policy in ["easy", "conservative"] {
         let words = explained(&Dir::new(), swf, policy, "3");
         assert!(words.contains(expected), "{policy}: {words}");
@@ -193,7 +192,7 @@ fn a_user_over_its_limit_is_reported() {
     dir.ok(&["ingest", "log.swf", "--out", "T"]);
     dir.ok(&["replay", "T", "--policy", "batch-drf:weights=w.toml", "--decisions", "--out", "R"]);
     let words = dir.ok(&["explain", "R/batch-drf:weights=w.toml", "--user", "7"]);
-    let expected = "They waited 90.0 s because their user had as much as one user may have. To blame: 1 of 7, 90.0 s.";
+    let expected = "They waited 90.0 s because their user was at the limit for one user. To blame: 1 of 7, 90.0 s.";
     assert!(words.contains(expected), "{words}");
 }
 
@@ -202,7 +201,7 @@ fn a_reserve_is_reported() {
     let swf = "; MaxProcs: 4\n1 0 0 100 2 -1 -1 2 100 -1 1 7 1 1 1 -1 -1 -1\n2 10 0 100 2 -1 -1 2 100 -1 1 8 1 1 1 -1 -1 -1\n";
     let policy = "batch-dress:theta=0.3,delta=0.5,delta_min=0.5,delta_max=0.5,whole=false";
     let words = explained(&Dir::new(), swf, policy, "2");
-    assert!(words.contains("It waited 90.0 s because what was free was reserved for other jobs."), "{words}");
+    assert!(words.contains("It waited 90.0 s because the free resources were reserved for other jobs."), "{words}");
 }
 
 /// A job of one map of 60 s whose input is on this host, where it ran.
@@ -237,7 +236,7 @@ fn a_holdout_for_locality_is_reported() {
     dir.ok(&["ingest", "jobs.json", "--out", "U"]);
     dir.ok(&["replay", "U", "--nodes", "2", "--slots", "1+1", "--decisions", "--policy", "delay:D=1000", "--out", "V"]);
     let words = dir.ok(&["explain", "V/delay:D=1000", "--job", "job_1_0003"]);
-    assert!(words.contains("for a machine nearer to its input, though others were free."), "{words}");
+    assert!(words.contains("for a machine nearer to its input, although others were free."), "{words}");
     let diff = dir.ok(&["diff", "R/fifo", "R/delay:D=1000"]);
     assert!(diff.contains("delay:D=1000 compared with fifo, 3 jobs"), "{diff}");
 }
@@ -261,7 +260,7 @@ fn a_dead_node_is_reported() {
         "R",
     ]);
     let words = dir.ok(&["explain", "R/fifo"]);
-    assert!(words.contains("for a place again, after a machine was lost with its tasks."), "{words}");
+    assert!(words.contains("for another place, after a machine with its tasks was lost."), "{words}");
 }
 
 #[test]

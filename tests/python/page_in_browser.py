@@ -202,7 +202,7 @@ def try_jobs(page):
     check(more.get_attribute("aria-expanded") == "true" and detail.count() == 1, "nothing explains the job")
     text = detail.inner_text()
     check("waited" in text and "Execution time" in text, f"the explanation is {text!r}")
-    check("Who made it wait" in text, f"nobody is to blame in {text!r}")
+    check("The jobs that made it wait" in text, f"nobody is to blame in {text!r}")
     check(detail.locator(".pieces .part").first.bounding_box()["height"] > 5, "the parts of the job cannot be seen")
     page.locator("#all-jobs tr[data-job]").nth(3).locator("td").nth(2).click()
     check(page.locator("#all-jobs tr.detail").count() == 2, "a click on a row explains nothing")

@@ -6,9 +6,10 @@ use resched_tables::reference::Page;
 
 #[test]
 fn the_page_of_charts_is_fresh() {
-    let about = "`resched report` draws these charts, each as `<name>.png`, `<name>.svg` or `<name>.pdf` (`--format`). `--only` takes their \
-                 names. A chart that has nothing to show is left out. Each says how many jobs, maps or nodes it shows, and of which seeds; of a \
-                 policy with several seeds, it shows the first run. The *baseline* is the first policy, or that of `--baseline`.";
+    let about = "`resched report` draws these charts, each as `<name>.png`, `<name>.svg` or `<name>.pdf` (`--format`). `--only` takes \
+                 their names. A chart without data is left out. Each names the number of jobs, maps or nodes that it shows, and its \
+                 seeds. For a policy with several seeds, it shows the first run. The *baseline* is the first policy, or that of \
+                 `--baseline`.";
     let row = |chart: &resched_report::charts::Chart| {
         vec![format!("`{}`", chart.name), chart.title.to_owned(), chart.caption.to_owned()]
     };
@@ -20,9 +21,10 @@ fn the_page_of_charts_is_fresh() {
              stay apart in greyscale.",
         )
         .paragraph(
-            "An axis of time ends where the tail of the runs begins, if that leaves at most 60 % of it: from there on, at most 1 % of the jobs of each \
-             run (of 10 to 199 jobs, one) still run, and on average at most a tenth of the tasks that ran before. The note below the figure then says where it \
-             was cut, and how many jobs and which share of the time of all tasks lie beyond, at most over the runs.",
+            "An axis of time ends where the tail of the runs begins, if that leaves at most 60 % of it. In the tail, at most 1 % of the \
+             jobs of each run (one of 10 to 199 jobs) still run, and on average at most a tenth of the tasks that ran before. The note \
+             below the figure then shows where it was cut. It also gives the jobs and the share of all task time beyond the cut, each as \
+             the largest over the runs.",
         );
     assert_fresh("reference/charts.md", &page.text());
 }

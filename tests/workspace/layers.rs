@@ -1,6 +1,6 @@
 //! The crates depend on each other only downwards, and the heavy libraries stay where they belong.
 //!
-//! [`LAYERS`] says which crate may depend on which, and CONTRIBUTING.md says what each crate is for. Development
+//! [`LAYERS`] says which crate may depend on which, and docs/developers/tree.md says what each crate is for. Development
 //! dependencies count, too: a test that reaches upwards ties the crates together just as well. So do those of one
 //! target.
 

@@ -5,6 +5,7 @@
 mod charts_page;
 mod circles;
 mod cluster_page;
+mod commands_page;
 mod facts;
 mod fresh;
 mod layers;

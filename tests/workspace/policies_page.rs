@@ -21,8 +21,8 @@ fn the_page_of_policies_is_fresh() {
 fn page() -> String {
     let mut page =
         "# Policies\n\nMade from the registry by `tests/workspace/policies_page.rs`; do not edit. A policy is written \
-                    `name` or `name:key=value,key=value`. A property of Hadoop sets a parameter where the configuration of a \
-                    site is given (`--site-conf`).\n"
+                    `name` or `name:key=value,key=value`. The last column names the properties that set a parameter if you give \
+                    the configuration of your site (`--site-conf`).\n"
             .to_owned();
     for family in Family::ALL {
         write!(page, "\n## {}\n", family.title()).unwrap();
@@ -31,7 +31,7 @@ fn page() -> String {
         }
     }
     page.push_str(
-        "\n## Speculators\n\nA speculator runs tasks that seem slow a second time, in slots that the policy leaves free. Any \
+        "\n## Speculators\n\nA speculator starts backups of slow tasks, in slots that the policy leaves free. Any \
          policy combines with any of them: `policy+speculator`, as in `fair+late` or \
          `delay:D=24+late:cap=0.2`.\n",
     );
@@ -65,7 +65,7 @@ fn section(name: &str, title: &str, source: &str, parameters: &[Parameter], page
         return;
     }
     page.push_str(
-        "\n| parameter | default | range | unit | meaning | property of Hadoop |\n|---|---|---|---|---|---|\n",
+        "\n| parameter | default | range | unit | meaning | property of the site |\n|---|---|---|---|---|---|\n",
     );
     for parameter in parameters {
         let range = in_table(&parameter.expected());

@@ -73,9 +73,9 @@ fn the_page_of_sweep_files_is_fresh() {
 #[test]
 fn the_page_of_metrics_is_fresh() {
     let about = "Reports, sweeps and `--json` show these numbers of a run. All of them come from its tables `jobs` and `attempts` \
-                 ([tables](tables.md)), so a trace has them too. A job *counts* if it was submitted in \
-                 the window of the run and ended well, and did so in every run that is compared. All numbers are over the jobs \
-                 that count, as the time of a job that failed says nothing about the service it got.";
+                 ([tables](tables.md)), so a trace has them, too. A job *counts* if it was submitted in \
+                 the window of the run and ended well, in every run that is compared. All numbers cover only the jobs that count, \
+                 because the time of a failed job does not show how well it was served.";
     let sources = "Sources: Coupling is Tan, Meng, Zhang 2013; DRESS is Mao et al. 2020.";
     let better = |less: bool| if less { "less" } else { "more" };
     let known = listed().iter().filter(|(number, _)| !number.name.is_empty()).map(|(number, metric)| {
@@ -116,9 +116,9 @@ fn the_page_of_metrics_is_fresh() {
 
 #[test]
 fn the_page_of_limits_is_fresh() {
-    let about = "resched refuses what is larger than anybody can mean, before the work begins, and says which number would do. So a typing \
-                 error or a hostile file takes neither your memory nor your day. A refused request ends with exit status 2. Damaged records \
-                 of a source are skipped and counted; `trace.json` and `resched inspect` show the counts.";
+    let about = "resched refuses inputs above these limits before the work begins, and names the number needed. So a typing error or a \
+                 hostile file cannot use up your memory or your time. A refused request ends with exit status 2. Damaged records of a \
+                 source are skipped and counted; `trace.json` and `resched inspect` show the counts.";
     let option = |limit: &Limit| if limit.option.is_empty() { String::new() } else { format!("`{}`", limit.option) };
     let rows = |limits: &'static [Limit]| {
         limits.iter().map(move |limit| {

@@ -54,8 +54,8 @@ fn the_page_of_tables_is_fresh() {
     }
     let about = "A trace and a run are folders of Parquet tables. A trace holds `jobs`, `tasks`, `attempts`, `splits`, `nodes` and, on \
                  request, `counters`, with `trace.json` beside them. A run holds `jobs`, `attempts` and, on request, `decisions` and \
-                 `reasons`, with `run.json` beside them; under the cost model `contention` it also holds `resources`. Large traces have a \
-                 folder of files in the place of one file.";
+                 `reasons`, with `run.json` beside them; under the cost model `contention` it also holds `resources`. A large table \
+                 is a folder of files instead of one file.";
     let times = "Times of a trace are ms since 1970, or since the trace's own zero if its `trace.json` says `relative`. Times of a \
                  run are ms of the simulated clock. Null stands for unknown. In Python: \
                  `pandas.read_parquet(\"T/attempts.parquet\")`.";
@@ -63,8 +63,8 @@ fn the_page_of_tables_is_fresh() {
     let page = table::<AttemptRow>(table::<TaskRow>(table::<JobRow>(page)));
     let page = table::<CounterRow>(table::<NodeRow>(table::<SplitRow>(page)));
     let page = table::<ResourceRow>(table::<ReasonRow>(table::<DecisionRow>(page)));
-    let report = "A report holds three more tables: another one called `jobs`, with a row for each job of each run, and what the page says \
-                  of the jobs, `phases` and `blame`.";
+    let report = "A report holds three more tables: another one called `jobs`, with a row for each job of each run, and `phases` and \
+                  `blame`, which explain the times of the jobs on the page.";
     let page = table::<ComparedJobRow>(page.paragraph(report));
     let page = table::<JobBlameRow>(table::<JobPhaseRow>(page));
     assert_fresh("reference/tables.md", &page.text());

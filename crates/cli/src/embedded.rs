@@ -45,7 +45,7 @@ pub fn call(args: &[OsString], call: &Call, host: &Host) -> Outcome {
         Err(payload) => {
             let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
             let text = text.unwrap_or("it gave no reason");
-            Some((Kind::Defect, format!("the work broke off ({text}); this is a defect of resched, please report it")))
+            Some((Kind::Defect, format!("the command stopped ({text}); this is a defect of resched, please report it")))
         }
     };
     let (printed, words, messages) = host.take();

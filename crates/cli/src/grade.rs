@@ -50,7 +50,7 @@ pub(crate) fn of_origin(origin: &Origin) -> Validity {
             let made = manifest.made.iter().filter(|(column, _)| whole(column));
             let fact = |(column, rule): (&String, &String)| {
                 let says = format!("`{column}` is made by the rule `{rule}`, not observed.");
-                Fact::new("made", Grade::Assumed, says).with_remedy("Do not read these times as those of the cluster.")
+                Fact::new("made", Grade::Assumed, says).with_remedy("Do not take these times for times of the cluster.")
             };
             Validity { facts: made.map(fact).collect() }
         }
@@ -85,14 +85,15 @@ pub(crate) fn of_calibration(found: &Calibration) -> Validity {
     let open: Vec<&str> = fitted.iter().filter(|(_, own)| own.value.is_none()).map(|(what, _)| *what).collect();
     let mut validity = Validity::default();
     if !open.is_empty() {
-        let says = format!("The attempts do not determine {}; replays take the default.", open.join(", "));
-        let remedy = "Give what you know in the cluster file: it may decide which policy is faster.";
+        let says = format!("The attempts do not determine {}; replays use the default.", open.join(", "));
+        let remedy = "Add the values that you know to the cluster file: they may decide which policy is faster.";
         validity.add(Fact::new("calibration", Grade::Assumed, says).with_remedy(remedy));
     }
     for (what, slots) in [("map", found.map_slots), ("reduce", found.reduce_slots)] {
         if slots.most.is_some() && !slots.were_full() {
-            let says =
-                format!("Too few nodes ran so many {what}s at once to be full, so the {what} slots are a lower bound.");
+            let says = format!(
+                "Fewer than half of the nodes ran this many {what}s at once, so the {what} slots are a lower bound."
+            );
             let remedy = "Give the slots with --slots or in the cluster file.";
             validity.add(Fact::new("slots", Grade::Assumed, says).with_remedy(remedy));
         }
@@ -103,9 +104,9 @@ pub(crate) fn of_calibration(found: &Calibration) -> Validity {
 /// The fact about a fitted cluster file of Spark: a factor that is not fitted is assumed to be 1 in replays.
 fn of_spark(is_fitted: bool) -> Validity {
     let fact = if is_fitted {
-        Fact::new("calibration", Grade::Measured, "How long tasks take away from their hosts is fitted to the log.")
+        Fact::new("calibration", Grade::Measured, "The cost of running away from preferred hosts is fitted to the log.")
     } else {
-        let says = "The log does not determine how long tasks take away from their hosts; replays assume that it costs nothing.";
+        let says = "The log does not determine the cost of running away from preferred hosts; replays assume that there is none.";
         let remedy =
             "Give it with `locality` in `[cost]` of the cluster file: it decides whether a locality wait pays.";
         Fact::new("calibration", Grade::Assumed, says).with_remedy(remedy)

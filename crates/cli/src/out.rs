@@ -9,8 +9,8 @@ use crate::output::print_message;
 /// The folder or file of a result.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ForceArg {
-    /// Replace what stands in the place of the result even if it is not as resched wrote it, and name it. Without this option, the
-    /// command refuses. All other files stay.
+    /// Replace an existing file, or a result that was changed after resched wrote it, and print what is replaced. Without this
+    /// option, the command refuses. All other files stay.
     #[arg(long)]
     force: bool,
 }
@@ -30,7 +30,7 @@ impl ForceArg {
     pub(crate) fn file(&self, path: &Path) -> Out {
         let out = self.plain(path);
         if out.force && path.is_file() && StagedFile::check(&out).is_ok() {
-            print_message(&format!("--force: {} is replaced", path.display()));
+            print_message(&format!("--force: replacing {}", path.display()));
         }
         out
     }
@@ -45,6 +45,9 @@ impl ForceArg {
 pub(crate) fn report_replaced(dir: &Path, names: &[String]) {
     for name in names {
         let path: PathBuf = dir.join(name);
-        print_message(&format!("--force: {} is replaced; it is not as resched wrote it", path.display()));
+        print_message(&format!(
+            "--force: replacing {}, although it was changed after resched wrote it",
+            path.display()
+        ));
     }
 }

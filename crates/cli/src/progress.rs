@@ -184,7 +184,7 @@ pub(crate) fn report_kept_probes() {
             let are = if kept == 1 { "replay is" } else { "replays are" };
             format!("{kept} {are} done and kept in {place}; run the same command again to resume")
         }
-        None => "nothing is kept; with --out DIR, an interrupted search goes on where it was".to_owned(),
+        None => "nothing is kept; with --out DIR, you can resume an interrupted search".to_owned(),
     });
 }
 

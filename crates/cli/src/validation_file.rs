@@ -60,7 +60,7 @@ impl Validation {
         }
         let (_, found) = best.ok_or_else(|| wrong(&"no replay has an error of completion times"))?;
         let Some(trace) = found.trace else {
-            return Err(wrong(&"it does not say of which trace it is"));
+            return Err(wrong(&"it does not name its trace"));
         };
         let policy = found.label.unwrap_or(found.policy);
         let errors = found.errors.into_iter().filter_map(|(name, error)| Some((name, error?))).collect();
@@ -79,7 +79,7 @@ impl Validation {
         }
         let short = |sha256: &str| sha256.get(..12).unwrap_or(sha256).to_owned();
         Err(Failure::request(format!(
-            "{}: expected a validation of {name} ({}), found one of {} ({}); its error says nothing about another trace: validate {name}",
+            "{}: expected a validation of {name} ({}), found one of {} ({}); its error does not apply to another trace: validate {name}",
             self.path.display(),
             short(sha256),
             self.trace.path,
@@ -101,13 +101,13 @@ impl Validation {
         let errors: Vec<String> = errors.collect();
         let errors = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
         let says = format!(
-            "A replay of what really ran, under {}, is off by {} in the mean completion time{errors}.{}",
+            "A replay of the observed run, under {}, is off by {} in the mean completion time{errors}.{}",
             self.best.policy,
             percent(mean),
-            if others { " It was found by other rules of the cluster than these." } else { "" }
+            if others { " It was found with other rules of the cluster than these." } else { "" }
         );
         let grade = if mean.abs() <= MOST_ERROR && !others { Grade::Measured } else { Grade::Assumed };
-        let remedy = "Differences between policies that are not larger say little.";
+        let remedy = "Do not rely on differences between policies that are smaller than this error.";
         Validity { facts: vec![Fact::new("validation", grade, says).with_remedy(remedy)] }
     }
 }

@@ -11,12 +11,12 @@ use crate::failure::Failure;
 /// A window as one text.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct WindowArg {
-    /// Count only jobs that were submitted in this part of the trace, such as +1h..+5h or 22:00..06:00 (last night). Each end is a time in
-    /// ms of the trace's clock, a time after the first submission such as +1h, a date with or without a time and a zone such as
-    /// 2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
+    /// Count only jobs that were submitted in this part of the trace, such as +1h..+5h or 22:00..06:00 (last night). Each end is a time of
+    /// day, a time after the first submission such as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time
+    /// and the zone of a date may be left out. If you leave an end out, it is that of the trace.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     window: Option<Period>,
-    /// The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
+    /// The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
     #[arg(long, value_name = "ZONE", default_value_t, allow_hyphen_values = true)]
     timezone: Zone,
 }
@@ -24,10 +24,10 @@ pub(crate) struct WindowArg {
 /// The ends of a window, each by itself.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct EndArgs {
-    /// Count only jobs that were submitted from then on: a time as for --window.
+    /// Count only jobs that were submitted at this time or later. Write it as for --window.
     #[arg(long, value_name = "TIME", conflicts_with = "window")]
     from: Option<Moment>,
-    /// Count only jobs that were submitted before then: a time as for --window.
+    /// Count only jobs that were submitted before this time. Write it as for --window.
     #[arg(long, value_name = "TIME", conflicts_with = "window")]
     to: Option<Moment>,
 }

@@ -30,35 +30,35 @@ pub(crate) struct WorldArgs {
     #[arg(long, value_name = "CLUSTER.toml")]
     cluster: Option<PathBuf>,
     /// A folder with the configuration of your site: Hadoop's (mapred-site.xml, fair-scheduler.xml, …), Spark's
-    /// (spark-defaults.conf, fairscheduler.xml) or Slurm's (slurm.conf, qos.txt, …). Its settings replace the defaults. --policy, --cluster and the options below take precedence over them.
+    /// (spark-defaults.conf, fairscheduler.xml) or Slurm's (slurm.conf, qos.txt, …). Its settings replace the defaults. --policy,
+    /// --cluster and the options below take precedence over them.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
-    /// The number of machines: those of the trace or of the cluster file, cut or cloned.
+    /// The number of machines. The machines of the trace or of the cluster file are cut or cloned to this number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_NODES))]
     nodes: Option<u32>,
-    /// The map slots and reduce slots of every machine of Hadoop, for example 2+2, whatever the trace says.
+    /// The map slots and reduce slots of every Hadoop machine, for example 2+2. They replace those of the trace.
     #[arg(long, value_name = "MAPS+REDUCES")]
     slots: Option<Slots>,
-    /// The cores of a machine under the policies for production traces. With --nodes, all machines have them; otherwise those whose
-    /// size the trace does not give. In a trace whose amounts are shares, as Google's, the largest machine has 1000.
+    /// The cores of a machine under the policies for production traces. With --nodes, they apply to all machines; otherwise, to
+    /// machines without a size in the trace. If the trace gives sizes as shares, like Google's, the largest machine has 1000.
     #[arg(long, value_name = "C")]
     cores: Option<f64>,
-    /// The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. In a trace whose amounts are shares, the
+    /// The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. If the trace gives sizes as shares, the
     /// largest machine has 1TB.
     #[arg(long, value_name = "BYTES", requires = "cores")]
     memory: Option<ByteSize>,
-    /// Assume what neither the trace nor an option gives: Hadoop's default slots or containers, machines as large as the largest. Without
-    /// this option you are asked for them, because they decide who waits.
+    /// Use defaults for missing slots and machine sizes. Without it, missing values are an error.
     #[arg(long)]
     assume: bool,
-    /// What becomes of work that had not ended when the trace ended: `drop` lets it hold its place until then and leaves its jobs out of
-    /// all metrics; `cap` counts it as done after the time that was seen of it; `estimate` draws the rest from the Kaplan–Meier
-    /// estimate of its class.
+    /// How to treat work that is unfinished when the trace ends: `drop` lets it hold its place until then and leaves its jobs out of
+    /// all metrics. `cap` counts it as done after its observed time. `estimate` draws the rest from the Kaplan–Meier estimate of its
+    /// class.
     #[arg(long, value_name = "drop|cap|estimate", default_value = "drop")]
     unfinished: Unfinished,
     #[command(flatten)]
     pub(crate) window: WindowArg,
-    /// The output of `resched validate --json` for this trace. Its error is then said beside every answer.
+    /// The model error of this trace, as `resched validate --json` prints it. Every answer then shows this error.
     #[arg(long, value_name = "VALIDATION.json")]
     validation: Option<PathBuf>,
     /// The seed of all random draws.
@@ -170,7 +170,7 @@ impl WorldArgs {
         let validation = Validation::read(path)?;
         let Some(sha256) = source.trace_fingerprint()? else {
             return Err(Failure::request(format!(
-                "--validation: {} is no trace of what really ran, so nothing validates it; leave --validation out",
+                "--validation: expected a trace of a real cluster, found {}, which has no validation; leave --validation out",
                 source.name()
             )));
         };

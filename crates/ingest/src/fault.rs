@@ -50,7 +50,7 @@ impl Fault {
 
     /// A file that has changed.
     pub(super) fn changed(path: &Path, expected: String, found: String) -> Error {
-        let remedy = "ingest again when nobody writes it".to_owned();
+        let remedy = "ingest again when no other program writes it".to_owned();
         Error::Source { path: path.display().to_string(), place: String::new(), expected, found, remedy }
     }
 

@@ -72,8 +72,8 @@ fn check_not_only_links(folder: &Path, inputs: &Inputs) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Request(format!(
-        "{}: expected job histories, found only links that lead out of this folder ({}), which are not followed; name what they \
-         lead to",
+        "{}: expected job histories, found only links that lead out of this folder ({}), which are not followed; name their \
+         targets",
         folder.display(),
         inputs.outside
     )))

@@ -20,12 +20,12 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes(
         "configuration of a job (XML)",
         conf_xml::LONGEST,
-        "The rest is not read; the conf counts as damaged.",
+        "The rest is not read, and the configuration counts as damaged.",
     ),
     Limit::bytes(
         "job of a Rumen trace",
         rumen::MAX_JOB_BYTES as u64,
-        "The job is skipped and counted. Enough for some 150,000 tasks.",
+        "The job is skipped and counted. The limit suffices for about 150,000 tasks.",
     ),
     Limit::number(
         "objects in a job of a Rumen trace",
@@ -42,7 +42,7 @@ pub const SOURCES: &[Limit] = &[
     Limit::number(
         "jobs of a list by sacct",
         sacct::MOST_JOBS as u64,
-        "The list is refused. Write one for each part of the time.",
+        "The list is refused. Write one for each period.",
     ),
     Limit::bytes("different texts of such a list", sacct::MOST_TEXT as u64, "The list is refused."),
     Limit::number(
@@ -50,7 +50,11 @@ pub const SOURCES: &[Limit] = &[
         sacct::MOST_PENDING as u64,
         "The rest is left out and counted.",
     ),
-    Limit::number("nodes of a job in such a list", sacct::MOST_HOSTS as u64, "Its nodes are not looked at; counted."),
+    Limit::number(
+        "nodes of a job in such a list",
+        sacct::MOST_HOSTS as u64,
+        "Its nodes are ignored, and the job is counted.",
+    ),
     Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
     Limit::bytes("preferred hosts beside a Spark log, in memory", spark::MOST_PREFERRED as u64, SKIPPED),
     Limit::number("objects below an address of an object store", MOST_OBJECTS as u64, "The address is refused."),

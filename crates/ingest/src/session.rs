@@ -228,7 +228,7 @@ impl<'a> Session<'a> {
         let trackers = trackers.entry(folder).or_default();
         let Some(other) = trackers.see(record, (self.files, &file.path)) else { return Ok(()) };
         Err(Error::Request(format!(
-            "{}: expected the jobs of one cluster, found jobs that another master took at the same time as that of {}; name the files \
+            "{}: expected the jobs of one cluster, found jobs that another master accepted at the same time as that of {}; name the files \
              or the folder of one cluster, or write a trace of each with --split, or take all jobs for those of one cluster with --merge",
             file.path.display(),
             other.display()
@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
                 .take(MOST_LISTED)
                 .map(|path| format!("\n  {}", path.strip_prefix(folder).unwrap_or(path).display()));
             return Err(Error::Request(format!(
-                "{}: expected the jobs of one cluster, found those of {}, which ran on no common machine; name the files or the folder of \
+                "{}: expected the jobs of one cluster, found those of {}, which share no machine; name the files or the folder of \
                  one of them, write a trace of each with --split, or take all jobs for those of one cluster with --merge. A file of each:{}",
                 folder.display(),
                 clusters.len(),
@@ -357,7 +357,7 @@ impl<'a> Session<'a> {
             ("tasks", made_or(LEFT_OUT)),
             ("attempts", made_or(LEFT_OUT)),
             ("splits", made_or("the sources give no places of input; left out, so localities are unknown")),
-            ("nodes", "the sources give no machines; those that splits and attempts name, without capacity"),
+            ("nodes", "the sources give no machines; these are the machines of splits and attempts, without capacity"),
         ];
         let is_reported = |table: &str| match table {
             "nodes" => self.machines.are_reported(),
@@ -422,11 +422,12 @@ impl<'a> Session<'a> {
     /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.
     pub(super) fn finish(mut self) -> Result<Manifest, Error> {
         if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0).filter(|_| self.is_whole) {
-            return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));
+            return Err(no_history(folder.path, format!("{} files without histories", folder.files)));
         }
         if self.yielded == 0 {
             return Err(Error::Request(
-                "expected histories, found only confs; name the histories that they belong to".to_owned(),
+                "expected histories, found only configurations of jobs; name the histories that they belong to"
+                    .to_owned(),
             ));
         }
         self.check_machines()?;

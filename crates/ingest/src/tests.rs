@@ -289,7 +289,7 @@ fn a_folder_without_histories_or_with_confs_only_is_an_error() {
     let files = Files::new([("job_1_1_conf.xml", conf("q"))]);
     assert!(collect(&[files.dir()]).unwrap_err().to_string().contains("found 0 files"));
     let error = collect(&[files.path("job_1_1_conf.xml")]).unwrap_err();
-    assert!(error.is_request() && error.to_string().contains("only confs"), "{error}");
+    assert!(error.is_request() && error.to_string().contains("only configurations of jobs"), "{error}");
 }
 
 #[test]

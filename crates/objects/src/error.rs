@@ -27,7 +27,7 @@ const CHECK: &str = "check the address, and the credentials, region and endpoint
                      AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT)";
 const NO_CREDENTIALS: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a bucket that everybody may \
                               read";
-const CHANGED: &str = "run the command again when nobody writes it";
+const CHANGED: &str = "run the command again when no other program writes it";
 
 const PERMISSIONS: &str = "use credentials that may list the bucket (s3:ListBucket), and read or write its objects (s3:GetObject, \
                            s3:PutObject)";

@@ -146,7 +146,7 @@ fn an_object_that_changes_is_an_error() {
     let (_, objects) = Store::start(content(), Mood::Changes(2));
     let problem = read(&objects).unwrap_err();
     let expected = "s3://bucket/history/log: cannot read it: expected the object as it was when it was listed, found another one; run the \
-                    command again when nobody writes it";
+                    command again when no other program writes it";
     assert_eq!(problem, expected);
 }
 

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::parameter::Parameter;
 use crate::queues::file::{self, DEFAULT_QUEUE, QueueSettings};
+use crate::queues::slurm::SlurmConf;
 use crate::queues::tree::names_on;
 use crate::queues::{Allocations, CapacityQueue, FairQueue, QueueTree, YarnQueue};
 use crate::site::Site;
@@ -66,6 +67,8 @@ pub enum Rule {
     Pool,
     /// A user whose running jobs are limited.
     User,
+    /// A partition of Slurm.
+    Partition,
 }
 
 impl Rule {
@@ -74,6 +77,7 @@ impl Rule {
             Self::Queue => "queue",
             Self::Pool => "pool",
             Self::User => "user",
+            Self::Partition => "partition",
         }
     }
 }
@@ -137,15 +141,15 @@ impl fmt::Display for Finding {
             Self::Unused { rule, name } => write!(f, "the rule for {} `{name}` has no job", rule.name()),
             Self::OneQueue { queues } => write!(
                 f,
-                "no configuration names its queues, so the jobs of {} queues ({}) share one; give it queues with --site-conf or \
+                "its queues are not configured, so the jobs of {} queues ({}) share one; give it queues with --site-conf or \
                  `queues=FILE`",
                 queues.len(),
                 listed(queues.keys())
             ),
             Self::EqualShares { queues } => write!(
                 f,
-                "the capacities of the queues are not given, so each of the {queues} queues of the trace is guaranteed as much as any \
-                 other; give them as `weights=FILE`"
+                "the capacities of the queues are not given, so all {queues} queues of the trace have the same guarantee; give them as \
+                 `weights=FILE`"
             ),
             Self::WrongFile { file, holds, read_by, remedy } => {
                 write!(f, "{file} holds {holds}, which only {} read; {remedy}", read_by.join(", "))
@@ -183,8 +187,9 @@ pub fn in_words(policy: &str, findings: &[Finding]) -> Vec<String> {
         names.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let jobs: u64 = names.iter().map(|(_, jobs)| jobs).sum();
         let named = listed(names.iter().map(|(name, _)| name));
+        let (go, their) = if jobs == 1 { ("job goes", "its") } else { ("jobs go", "their") };
         lines.push(format!(
-            "{policy}: {jobs} jobs go to {goes_to}, as the configuration has no rule for their {rule}: {named}"
+            "{policy}: {jobs} {go} to {goes_to}, because the configuration has no rule for {their} {rule}: {named}"
         ));
     }
     for (rule, names) in idle {
@@ -195,10 +200,18 @@ pub fn in_words(policy: &str, findings: &[Finding]) -> Vec<String> {
 
 /// The rules that decide which queue or pool a job goes to.
 enum Routes {
-    Pools { allocations: Allocations, by_queue: bool },
+    Pools {
+        allocations: Allocations,
+        by_queue: bool,
+    },
     Capacity(QueueTree<CapacityQueue>),
     YarnCapacity(QueueTree<YarnQueue>),
-    YarnFair { tree: QueueTree<FairQueue>, by_user: bool },
+    YarnFair {
+        tree: QueueTree<FairQueue>,
+        by_user: bool,
+    },
+    /// The names of Slurm's partitions. A job that names none goes to the default one.
+    Partitions(BTreeSet<String>),
 }
 
 const FAIR_FILE: &str = "fair-scheduler.xml";
@@ -222,6 +235,7 @@ impl PolicySpec {
                 findings.extend(of_tree(&tree, jobs, |name| tree.leaf_named(name), tree.fallback()));
             }
             Some(Routes::YarnFair { tree, by_user }) => findings.extend(of_yarn_fair(&tree, by_user, jobs)),
+            Some(Routes::Partitions(names)) => findings.extend(of_partitions(&names, jobs)),
             None => {}
         }
         Ok(findings)
@@ -230,7 +244,8 @@ impl PolicySpec {
     /// Whether it has queues or pools that a configuration can describe, or a site describes some in vain.
     pub fn has_rules(&self) -> bool {
         let has_files = self.value("allocations").is_some() || self.value("queues").is_some();
-        has_files || self.lacks_capacities() || self.wrong_file().is_some()
+        let has_partitions = self.info.name == "slurm" && self.site().slurm.is_some();
+        has_files || has_partitions || self.lacks_capacities() || self.wrong_file().is_some()
     }
 
     /// Whether it guarantees each queue a share, and no file says which.
@@ -268,6 +283,10 @@ impl PolicySpec {
             "yarn-fair" => {
                 let tree = self.tree(site.yarn_fair.as_ref())?.unwrap_or_else(|| QueueTree::new(FairQueue::default()));
                 Some(Routes::YarnFair { tree, by_user: self.value("placement") == Some("user") })
+            }
+            "slurm" => {
+                let names = |conf: &SlurmConf| conf.partitions.iter().map(|own| own.name.clone()).collect();
+                site.slurm.as_ref().map(|conf| Routes::Partitions(names(conf)))
             }
             _ => None,
         })
@@ -324,7 +343,7 @@ fn of_pools(allocations: &Allocations, by_queue: bool, jobs: &Submitters) -> Vec
             rule: Rule::Pool,
             name: name.to_owned(),
             jobs,
-            goes_to: "pools of their own with the defaults of the file".to_owned(),
+            goes_to: "separate pools with the defaults of the file".to_owned(),
         }));
     }
     let unused = |rule, name: &String| Finding::Unused { rule, name: name.clone() };
@@ -385,9 +404,7 @@ fn of_yarn_fair(tree: &QueueTree<FairQueue>, by_user: bool, jobs: &Submitters) -
         let root = place == QueueTree::<FairQueue>::ROOT;
         let path = &tree.get(place).path;
         let goes_to = match tree.child(place, DEFAULT_QUEUE) {
-            _ if missing && (root || !tree.is_leaf(place)) => {
-                Some("queues of their own with default settings".to_owned())
-            }
+            _ if missing && (root || !tree.is_leaf(place)) => Some("separate queues with default settings".to_owned()),
             _ if missing => Some(format!("queue `{path}`")),
             _ if !root && tree.is_leaf(place) => None,
             Some(child) if tree.is_leaf(child) => {
@@ -403,6 +420,21 @@ fn of_yarn_fair(tree: &QueueTree<FairQueue>, by_user: bool, jobs: &Submitters) -
     }
     findings.extend(idle(tree, &used));
     findings
+}
+
+/// The partitions of Slurm. One that the site does not describe has all machines.
+fn of_partitions(names: &BTreeSet<String>, jobs: &Submitters) -> Vec<Finding> {
+    let queues = jobs.queues();
+    let unmatched =
+        queues.iter().filter(|(name, _)| !names.contains(**name)).map(|(&name, &jobs)| Finding::Unmatched {
+            rule: Rule::Partition,
+            name: name.to_owned(),
+            jobs,
+            goes_to: "separate partitions with all machines and no limit".to_owned(),
+        });
+    let idle = names.iter().filter(|name| !queues.contains_key(name.as_str()));
+    let idle = idle.map(|name| Finding::Unused { rule: Rule::Partition, name: name.clone() });
+    unmatched.chain(idle).collect()
 }
 
 /// The queues that jobs may go to and none does. Every scheduler has a default queue, so an idle one is no finding.
@@ -440,7 +472,16 @@ mod tests {
         Finding::Unused { rule, name: name.to_owned() }
     }
 
-    const OWN_POOLS: &str = "pools of their own with the defaults of the file";
+    #[test]
+    fn partitions_that_slurm_does_not_know_are_found() {
+        let conf = "PartitionName=etl Nodes=ALL Default=YES\nPartitionName=gpu Nodes=ALL\nNodeName=n1 CPUs=4\n";
+        let found = findings("slurm", "slurm.conf", conf);
+        let everywhere = "separate partitions with all machines and no limit";
+        assert_eq!(found, [unmatched(Rule::Partition, "adhoc", 2, everywhere), unused(Rule::Partition, "gpu")]);
+        assert!(!PolicySpec::parse("slurm").unwrap().has_rules());
+    }
+
+    const OWN_POOLS: &str = "separate pools with the defaults of the file";
     const POOLS: &str = "<allocations><pool name='etl'><minMaps>2</minMaps></pool><pool name='ml'><minMaps>2</minMaps></pool>\
                          <user name='carl'><maxRunningJobs>2</maxRunningJobs></user></allocations>";
     const YARN_FAIR: &str =
@@ -477,7 +518,7 @@ mod tests {
 
     #[test]
     fn a_queue_of_queues_takes_no_jobs() {
-        let own = "queues of their own with default settings";
+        let own = "separate queues with default settings";
         let found = findings("yarn-fair", FAIR_FILE, YARN_FAIR);
         // `etl` exists, but it holds queues: its jobs go to `root.etl.default`, which the scheduler makes.
         assert!(
@@ -520,14 +561,14 @@ mod tests {
         }
         let equal = in_words("batch-capacity", &found("batch-capacity"));
         assert_eq!(equal.len(), 1, "{equal:?}");
-        assert!(equal[0].contains("each of the 2 queues of the trace is guaranteed as much as any other"), "{equal:?}");
+        assert!(equal[0].contains("all 2 queues of the trace have the same guarantee"), "{equal:?}");
         assert!(PolicySpec::parse("batch-capacity").unwrap().has_rules());
     }
 
     #[test]
     fn jobs_of_one_fate_make_one_line() {
         let all: Vec<Finding> = (0..8).map(|n| unmatched(Rule::Pool, &format!("u{n}"), n + 1, OWN_POOLS)).collect();
-        let line = "fair: 36 jobs go to pools of their own with the defaults of the file, as the configuration has no rule for their \
+        let line = "fair: 36 jobs go to separate pools with the defaults of the file, because the configuration has no rule for their \
                     pool: `u7`, `u6`, `u5`, `u4`, `u3`, and 3 more";
         assert_eq!(in_words("fair", &all), [line]);
     }

@@ -14,7 +14,8 @@ pub(crate) fn without_bytes(config: &ClusterConfig, workload: &Workload) -> Opti
     };
     (!workload.has_sizes()).then(|| {
         let says = format!(
-            "The trace gives no sizes of inputs and outputs, so no map reads or writes: the speed of {given} has no effect on maps."
+            "The trace gives no sizes of inputs and outputs, so maps read and write nothing, and the speed of {given} has no effect on \
+             them."
         );
         Fact::new("contention", Grade::Assumed, says)
             .with_remedy("Ingest a history that has counters of bytes, or leave out `cost.contention`.")

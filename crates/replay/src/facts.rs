@@ -99,8 +99,8 @@ pub(crate) fn unknown_slots(cluster: &Cluster, kinds: &[Kind]) -> Option<String>
     };
     let site = "a cluster file (`--cluster`; `resched calibrate` proposes one from the trace), or the configuration of your site (`--site-conf`)";
     Some(format!(
-        "neither the trace nor the cluster file says {what}, and that decides who waits; give {say}, {site}. `--assume` (in a sweep \
-         file, `assume = true`) takes Hadoop's defaults: {assumed}"
+        "neither the trace nor the cluster file says {what}, and waiting times depend on it; give {say}, {site}. `--assume` (in a \
+         sweep file, `assume = true`) uses Hadoop's defaults: {assumed}"
     ))
 }
 
@@ -109,9 +109,9 @@ pub(crate) fn unknown_sizes(machines: &resched_sim::batch::Machines) -> Option<S
     let (unknown, rule) = machines.unknown_sizes();
     (unknown > 0 && rule == SizeRule::Assumed).then(|| {
         format!(
-            "neither the trace nor the cluster file gives the size of {unknown} machines, and that decides who waits; ingest the table of \
-             machines too (Google's `machine_events`), give `--nodes <N> --cores <C>` or a cluster file (`--cluster`; `resched calibrate` \
-             proposes one from the trace). `--assume` takes machines that are as large as the largest, or a core for each slot{}",
+            "neither the trace nor the cluster file gives the size of {unknown} machines, and waiting times depend on it; ingest the table \
+             of machines, too (Google's `machine_events`), or give `--nodes <N> --cores <C>` or a cluster file (`--cluster`; `resched \
+             calibrate` proposes one from the trace). `--assume` makes them as large as the largest, or gives them a core for each slot{}",
             unit_of(machines.amounts())
         )
     })
@@ -142,8 +142,8 @@ fn slots(cluster: &Cluster, kinds: &[Kind], made_nodes: bool, validity: &mut Val
         ));
     }
     if at_least {
-        let says = format!("{what} are a lower bound: the trace that they were fitted to shows no full nodes.");
-        let remedy = "Give the true ones with --slots, --cluster or --site-conf.";
+        let says = format!("{what} are a lower bound: they were fitted to a trace without full nodes.");
+        let remedy = "Give the true values with --slots, --cluster or --site-conf.";
         validity.add(Fact::new(about, Grade::Assumed, says).with_remedy(remedy));
     }
     if assumed == 0 && !at_least && !made_nodes {
@@ -168,7 +168,7 @@ fn sizes((unknown, rule): (u64, SizeRule), all: u64) -> Fact {
             fact(Grade::Assumed, says).with_remedy(remedy)
         }
         SizeRule::Assumed => {
-            let says = format!("The sizes of {} are assumed: nobody gives any.", of());
+            let says = format!("The sizes of {} are assumed: no source gives them.", of());
             fact(Grade::Assumed, says).with_remedy(remedy)
         }
     }
@@ -186,7 +186,7 @@ fn requests(skipped: &Skipped, tasks: u64, validity: &mut Validity) {
     }
     if share(of_job) >= SMALL {
         let says =
-            format!("{} of the tasks are assumed to request what others of their job do.", percent(share(of_job)));
+            format!("{} of the tasks are assumed to request as much as others of their job.", percent(share(of_job)));
         validity.add(Fact::new("requests", Grade::Assumed, says));
     }
 }
@@ -202,7 +202,7 @@ fn too_large(loaded: &Loaded) -> Option<Fact> {
         return None;
     }
     let says = format!(
-        "{} of {} tasks fit on no machine and are left out, and with them {} of {} jobs.",
+        "{} of {} tasks fit on no machine and are left out, and so are {} of {} jobs.",
         count(tasks),
         count(work.tasks),
         count(jobs),
@@ -239,7 +239,7 @@ fn locality(cost: LocalityCost, fitted_off: Option<f64>, system: TraceSystem) ->
         LocalityCost::Assumed => {
             let beside = system.says("from their input as beside it");
             let says = format!(
-                "Tasks are assumed to take as long away {beside}: too few of the trace ran away from there to tell."
+                "Tasks are assumed to take as long away {beside}: too few tasks of the trace ran away from there."
             );
             Fact::new("placement", Grade::Assumed, says).with_remedy(remedy)
         }
@@ -261,8 +261,9 @@ fn smaller_than_seen(cluster: &Cluster, kinds: &[Kind], seen: [u32; 3], manifest
     let has = |kind| kinds.contains(&kind);
     let of = |which: usize, what: &str, counts: bool| {
         let (seen, offered) = (*seen.get(which)?, *offered.get(which)?);
-        (counts && seen > offered)
-            .then(|| format!("The trace ran up to {seen} {what} at once on a node; with {offered} this is a what-if."))
+        (counts && seen > offered).then(|| {
+            format!("The trace ran up to {seen} {what} at once on a node, but this cluster offers only {offered}.")
+        })
     };
     let says = match in_containers {
         true => vec![of(2, "tasks", true)],
@@ -270,7 +271,7 @@ fn smaller_than_seen(cluster: &Cluster, kinds: &[Kind], seen: [u32; 3], manifest
     };
     let about = if in_containers { "capacity" } else { "slots" };
     for says in says.into_iter().flatten() {
-        let remedy = "Give at least as many to compare with what really ran.";
+        let remedy = "Give at least as many to compare with the observed run.";
         validity.add(Fact::new(about, Grade::Assumed, says).with_remedy(remedy));
     }
 }
@@ -279,7 +280,7 @@ fn smaller_than_seen(cluster: &Cluster, kinds: &[Kind], seen: [u32; 3], manifest
 fn placement(manifest: &Manifest, skipped: &Skipped, validity: &mut Validity) {
     let splits = manifest.rows.get("splits").copied().unwrap_or(0);
     if splits == 0 {
-        let says = "The trace gives no place of input, so no map is near to its input or far from it, and policies that wait for \
+        let says = "The trace gives no places of input, so no map is near its input or far from it, and policies that wait for \
                     locality cannot differ from others.";
         validity.add(Fact::new("placement", Grade::Assumed, says));
         return;
@@ -313,7 +314,7 @@ const DECIDES: [Decides; 6] = [
         column: "tasks.task_id",
         about: "run-times",
         says: "The tasks and their run times are not observed; they are made",
-        remedy: "Compare policies by them, but do not read the times as those of the cluster.",
+        remedy: "Use them to compare policies, but do not take the times for times of the cluster.",
     },
     Decides {
         column: "nodes.host",
@@ -324,8 +325,7 @@ const DECIDES: [Decides; 6] = [
     Decides {
         column: "splits.host",
         about: "placement",
-        says: "The places of input are drawn, so which maps run near their input, and every number of locality, comes from the draw; they \
-               are made",
+        says: "The places of input are drawn at random, so all numbers of locality depend on the draw; they are made",
         remedy: "",
     },
     Decides {
@@ -337,7 +337,7 @@ const DECIDES: [Decides; 6] = [
     Decides {
         column: "attempts.start",
         about: "waiting",
-        says: "When tasks started is not observed; it is made",
+        says: "The start times of tasks are not observed; they are made",
         remedy: "",
     },
     Decides {
@@ -382,7 +382,7 @@ fn without_run_time(work: &Work, validity: &mut Validity) {
     let share = work.made_tasks as f64 / work.tasks.max(1) as f64;
     if share >= SMALL {
         let says = format!(
-            "The log has no run time for {} of the tasks; the cost model makes them from the others of their job.",
+            "The log has no run time for {} of the tasks; the cost model estimates it from other tasks of their job.",
             percent(share)
         );
         validity.add(Fact::new("run-times", grade_of(share), says));
@@ -393,12 +393,17 @@ fn without_run_time(work: &Work, validity: &mut Validity) {
 fn scaled(manifest: &Manifest, validity: &mut Validity) {
     let Some(Scaled { jobs, nodes, .. }) = Scaled::of(manifest) else { return };
     if jobs < 1.0 {
-        let says =
-            format!("A sample of {} of the jobs: load, waiting and sizes are not those of the whole.", percent(jobs));
+        let says = format!(
+            "The trace is a sample of {} of the jobs: its load, waiting times and sizes are not those of the whole.",
+            percent(jobs)
+        );
         validity.add(Fact::new("load", Grade::Assumed, says));
     }
     if nodes < 1.0 {
-        let says = format!("A sample of {} of the machines: the input of the others is moved to them.", percent(nodes));
+        let says = format!(
+            "The trace has a sample of {} of the machines: the input of the others is moved to them.",
+            percent(nodes)
+        );
         validity.add(Fact::new("capacity", Grade::Assumed, says));
     }
 }
@@ -407,7 +412,7 @@ fn scaled(manifest: &Manifest, validity: &mut Validity) {
 fn begun_before(work: &Work, validity: &mut Validity) {
     if work.jobs_before > 0 {
         let jobs = counted(work.jobs_before, "job");
-        let says = format!("There before the trace began: {jobs}, replayed but counted in no metric.");
+        let says = format!("{jobs} began before the trace: replayed, but counted in no metric.");
         validity.add(Fact::new("population", Grade::Measured, says));
     }
 }
@@ -415,24 +420,24 @@ fn begun_before(work: &Work, validity: &mut Validity) {
 /// Jobs of Hadoop that had not ended when the log ended. The log has no run time for the tasks that they still had to do.
 fn cut_off_log(work: &Work, unfinished: Unfinished) -> Option<Fact> {
     let so = match unfinished {
-        Unfinished::Drop => "their jobs count in no metric, so long jobs are missing",
+        Unfinished::Drop => "their jobs count in no metric, so long jobs are missing from the metrics",
         Unfinished::Cap | Unfinished::Estimate => "their jobs count",
     };
-    cut_off(work, unfinished, &format!("; the cost model makes their run times, and {so}."))
+    cut_off(work, unfinished, &format!("; the cost model estimates their run times, and {so}."))
 }
 
 /// Batch tasks that had not ended when the trace ended. The trace has their run times until then.
 fn cut_off_tasks(work: &Work, unfinished: Unfinished) -> Option<Fact> {
     let so = match unfinished {
         Unfinished::Drop => {
-            "they hold their places until then, and their jobs count in no metric, so long jobs are missing.".to_owned()
+            "they hold their places until then. Their jobs count in no metric, so long jobs are missing from the metrics.".to_owned()
         }
         Unfinished::Cap => {
-            "they count as done after the time that was seen of them, so times are lower bounds.".to_owned()
+            "they count as done after their observed time, so times are lower bounds.".to_owned()
         }
         Unfinished::Estimate => format!(
-            "the run times of {} of them are drawn from the Kaplan–Meier estimate of their class. The others run longer than any that \
-             was seen to end; they hold their places, and their jobs count in no metric.",
+            "the run times of {} of them are drawn from the Kaplan–Meier estimate of their class. The others run longer than any task \
+             that ended; they hold their places, and their jobs count in no metric.",
             count(work.estimated_tasks)
         ),
     };
@@ -452,7 +457,7 @@ fn cut_off(work: &Work, unfinished: Unfinished, so: &str) -> Option<Fact> {
         Unfinished::Drop | Unfinished::Cap | Unfinished::Estimate => Grade::Assumed,
     };
     let [tasks, unended, all] = [unfinished_tasks, unfinished_jobs, jobs].map(count);
-    let says = format!("{tasks} tasks of {unended} of {all} jobs had not ended when the trace ended{so}");
+    let says = format!("{tasks} tasks of {unended} of {all} jobs were unfinished when the trace ended{so}");
     Some(Fact::new("unfinished", grade, says).with_remedy("Choose with --unfinished drop, cap or estimate."))
 }
 

@@ -23,8 +23,8 @@ pub const MOST_THREADS: usize = 256;
 pub const LIMITS: &[Limit] = &[Limit::number(
     "threads",
     MOST_THREADS as u64,
-    "The request is refused. A machine with more cores may use as many threads as it has cores. If the system gives fewer threads, the \
-     work goes on with those.",
+    "The request is refused. On a machine with more cores, the limit is the number of cores. If the system gives fewer threads, the work \
+     uses those.",
 )
 .set_by("--threads")];
 

@@ -10,6 +10,10 @@ use crate::source::{Origin, Source};
 const MAPREDUCE_1: [&str; 4] = ["fifo", "fair", "fair-deficit", "capacity"];
 /// The schedulers of YARN, the default first.
 const YARN: [&str; 3] = ["yarn-capacity", "yarn-fair", "yarn-fifo"];
+/// Slurm's own scheduler, and what it comes down to without backfill, with it, and with shares.
+const SLURM: [&str; 4] = ["slurm", "batch-fifo", "easy", "batch-fair"];
+/// Spark's own scheduler, and the usual ones.
+const SPARK: [&str; 4] = ["spark", "batch-fifo", "batch-fair", "batch-capacity"];
 /// The usual schedulers of production traces.
 const PRODUCTION: [&str; 4] = ["batch-fifo", "batch-fair", "batch-capacity", "easy"];
 
@@ -23,6 +27,8 @@ pub fn usual_schedulers(source: &Source) -> Result<Vec<PolicySpec>, Error> {
         Origin::Workload { .. } | Origin::Tables { .. } => None,
     };
     let names = match (source.engine(), system) {
+        (Engine::Batch, Some(System::Slurm)) => SLURM.as_slice(),
+        (Engine::Batch, Some(System::Spark)) => SPARK.as_slice(),
         (Engine::Batch, _) => PRODUCTION.as_slice(),
         (Engine::Hadoop, Some(System::Yarn)) => YARN.as_slice(),
         (Engine::Hadoop, _) => MAPREDUCE_1.as_slice(),

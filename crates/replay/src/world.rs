@@ -535,7 +535,7 @@ impl World {
     pub(crate) fn batch(&self) -> Result<&batch::Loaded, Error> {
         if self.setup.speedup != 1.0 {
             let problem =
-                "the arrivals of batch tasks cannot be varied; make another trace with `resched scale --time`";
+                "the arrivals of production traces cannot be varied; make another trace with `resched scale --time`";
             return Err(Error::Request(problem.to_owned()));
         }
         self.parts.batch.get_or_try_init(|| {

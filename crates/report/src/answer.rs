@@ -223,8 +223,8 @@ pub(crate) fn check_took_place(observed: &Run, folder: &Path) -> Result<(), Erro
     let Some(rule) = manifest.made_whole("attempts.start") else { return Ok(()) };
     let folder = folder.display();
     Err(Error::Request(format!(
-        "{folder}: expected a trace of what really ran, found attempts that the rule `{rule}` made, so there is no model error; leave the \
-         trace out, and compare runs of it alone"
+        "{folder}: expected an observed trace, found attempts that the rule `{rule}` made, so there is no model error; leave the trace \
+         out, and compare only its runs"
     )))
 }
 
@@ -321,7 +321,7 @@ fn place_of(baseline: Option<&str>, policies: &[Policy]) -> Result<usize, Error>
         let labels: Vec<&str> =
             policies.iter().map(|policy| policy.label.as_str()).filter(|label| *label != OBSERVED_LABEL).collect();
         return Err(Error::Request(format!(
-            "--baseline: what really ran is no policy, so nothing is compared with it by a test; name a replay ({}), and look at its model \
+            "--baseline: the observed run is not a policy, so it cannot be the baseline of tests; name a replay ({}), and see its model \
              error in the report",
             if labels.is_empty() { "make one with `resched replay`".to_owned() } else { labels.join(", ") }
         )));

@@ -75,7 +75,7 @@ pub const LIMITS: &[Limit] = &[
     Limit::number(
         "policies in a report",
         MOST_POLICIES as u64,
-        "The request is refused: nobody could tell more of them apart.",
+        "The request is refused: a chart cannot show more of them distinctly.",
     ),
     Limit::number("runs in a report", MOST_RUNS as u64, "The request is refused."),
     Limit::number(

@@ -44,14 +44,14 @@ table! {
         rack_local: i64 ["maps"],
         /// Its maps that were launched elsewhere.
         off_rack: i64 ["maps"],
-        /// Its attempts that had to make room for others.
+        /// Its attempts that were evicted to make room for others.
         evictions: i64 ["attempts"],
     }
 }
 
 table! {
-    /// How long a job was in a phase in a run of a report. The phases of a job add up to its completion time. The table has the jobs that the
-    /// page has: those that count, under the first seed of each policy, and of very many jobs every second, third and so on.
+    /// How long a job was in a phase in a run of a report. The phases of a job add up to its completion time. The table has the jobs of the
+    /// page: those that count, under the first seed of each policy. If there are very many, it has every second or third job, and so on.
     JobPhaseRow in "phases" {
         /// The label of the run, as `jobs` has it.
         run: String,
@@ -65,8 +65,8 @@ table! {
 }
 
 table! {
-    /// Who made a job wait in a run of a report. The times of a job add up to its time in the phases that are waits, by job, by user and by
-    /// queue. The table has the same jobs as `phases`, and says nothing by user or queue if there is only one.
+    /// The jobs that made a job wait in a run of a report. The times of a job add up to its time in the phases that are waits, by job, by
+    /// user and by queue. The table has the same jobs as `phases`, and no rows by user or by queue if there is only one.
     JobBlameRow in "blame" {
         /// The label of the run, as `jobs` has it.
         run: String,
@@ -74,12 +74,13 @@ table! {
         job_id: String,
         /// What the row is about: `job`, `user` or `queue`.
         by: String,
-        /// `job` (a job, or the jobs of a user or queue), `others` (all that are not named), `idle` (what the job waited for was free, or its machine was lost) or `rule` (the policy or
-        /// Hadoop held it back, or it was set up, cleaned up, or waited for its own earlier stages).
+        /// `job` (a job, or the jobs of a user or queue), `others` (all that are not named), `idle` (the resources that it waited for were
+        /// free, or its machine was lost) or `rule` (the policy or Hadoop held it back, or it was set up, cleaned up, or waited for its
+        /// own earlier stages).
         holder: String,
-        /// The id of the job, or the name of the user or queue, that is to blame; null if it is unknown or there is none.
+        /// The id of the job, or the name of the user or queue, that caused the wait; null if it is unknown or there is none.
         name: Option<String>,
-        /// The waiting time that it is to blame for, ms.
+        /// The waiting time that it caused, ms.
         time: i64 ["ms"],
     }
 }

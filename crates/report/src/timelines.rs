@@ -63,10 +63,10 @@ impl Timelines {
     pub(crate) fn new(scene: &Scene<'_>) -> Self {
         let running = KINDS.into_iter().filter_map(|(kind, name, title)| {
             let steps = scene.runs.iter().map(|shown| running_tasks(shown.run.counted_intervals(), kind)).collect();
-            line(scene, (name, title, "tasks"), "Tasks of the jobs that count that run at a time.", steps)
+            line(scene, (name, title, "tasks"), "Running tasks of the jobs that count.", steps)
         });
         let waiting = scene.runs.iter().map(|shown| queue_length(&shown.run.jobs)).collect();
-        let caption = "Jobs that were submitted and have not started a task.";
+        let caption = "Jobs that have been submitted and have not started a task.";
         let queue = line(scene, ("waiting_jobs", "Jobs that wait", "jobs"), caption, waiting);
         let kept = scene.runs.iter().map(|shown| Steps { points: since_zero(shown.run, delta::steps(shown.run)) });
         let delta = line(scene, (delta::CHART.name, delta::CHART.title, "share"), delta::CHART.caption, kept.collect());

@@ -198,7 +198,7 @@ fn what_really_ran_is_no_policy() {
     assert_eq!(error["quantities"]["mean_completion"]["observed_ms"], 90_000.0);
     assert!(error["quantities"].get("mean_waiting").is_none(), "the trace does not show it");
     assert!(page.contains("id=\"model-error\"") && page.contains("<td>90.0 s</td>"));
-    assert!(page.contains("Charts leave out what really ran"), "two of the three jobs are not in it");
+    assert!(page.contains("Charts leave out the observed run"), "two of the three jobs are not in it");
     assert!(!page.contains(">observed</th>"), "no table has it among the policies");
 }
 
@@ -222,7 +222,7 @@ fn runs_of_other_traces_and_engines_are_refused() {
     let list: serde_json::Value =
         serde_json::from_slice(&fs::read(dir.path().join("out").join(MARKER)).unwrap()).unwrap();
     assert_eq!(list["differences"][0]["about"], "cluster");
-    assert!(list["validity"]["facts"].to_string().contains("map slots in all"), "{}", list["validity"]);
+    assert!(list["validity"]["facts"].to_string().contains("total map slots"), "{}", list["validity"]);
     let engine = |engine| move |info: &mut resched_tables::run::RunInfo| info.engine = engine;
     let mut first = resched_tables::run::read(&runs[0]).unwrap();
     engine(resched_tables::run::RunEngine::Hadoop)(&mut first);

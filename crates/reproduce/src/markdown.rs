@@ -66,10 +66,10 @@ fn knobs_of(text: &mut String, paper: Paper, all: &[Reproduced]) {
 /// How to read the rows.
 pub(crate) const HOW: &str = "\
 Knobs were set by what a paper reports of its baseline scheduler alone, once per testbed, then frozen. A *claim* is about the policy that \
-the paper proposes, and the headline counts claims alone. A *baseline* row is a number of the baseline that fixed no knob; a *calibrated* one \
-did, and is no evidence; an *arithmetic* row follows from others or from a formula, or could hardly fail; a *check* stands for no sentence of \
-the paper; a *variant* is a claim under another reading of what the paper leaves open. A row that does not agree names its cause: *ours* (our model or reading, known and not yet \
-mended), *missing* (the paper does not say what is needed), *paper* (not consistent in itself) or *variant*.";
+the paper proposes, and the headline counts claims alone. A *baseline* row is a number of the baseline that fixed no knob; a *calibrated* \
+one did, and is no evidence; an *arithmetic* row follows from others or from a formula, or could hardly fail; a *check* has no sentence \
+in the paper; a *variant* is a claim under another reading of the paper. A row that does not agree names its cause: *ours* (our model or \
+reading, known and not yet corrected), *missing* (the paper does not say what is needed), *paper* (not consistent in itself) or *variant*.";
 
 fn section(text: &mut String, reproduced: &Reproduced) {
     let experiment = reproduced.experiment;

@@ -106,7 +106,7 @@ fn causes(claims: &[&Row]) -> String {
     };
     let kinds = [
         (Cause::Ours, "by our model"),
-        (Cause::Missing, "for want of what the paper does not say"),
+        (Cause::Missing, "because the paper lacks data"),
         (Cause::Paper, "because the paper is not consistent"),
     ];
     let found: Vec<String> = kinds.iter().filter_map(of).collect();

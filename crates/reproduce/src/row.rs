@@ -25,11 +25,12 @@ pub enum Published {
 /// The rule of verdicts, as it stands on the page.
 pub const RULE: &str = "\
 One rule holds for all rows. A time agrees within 0.3 minutes or a quarter, whichever is more, and any other number within a quarter. A \
-change agrees within 5 points or a quarter of the change, whichever is more. A ratio is read as a change: twice as fast is 100 % more. Every \
-number agrees, too, if the 95 % interval holds it. A range must hold the mean; if the interval alone meets it, the row is undecided. All of the interval must lie on the side of a direction. \
-*By tolerance* means that the interval excludes the paper's number. A row is *undecided* if its interval is wider than the tolerance and holds \
-the paper's number or has its mean near it, or if the interval of a direction holds 0: noise earns nothing. *Same direction* is a change of \
-another size that is surely no change of the other sign; a paper's change of less than 5 points has no direction.";
+change agrees within 5 points or a quarter of the change, whichever is more. A ratio is read as a change: twice as fast is 100 % more. \
+Every number also agrees if the 95 % interval contains it. A range must contain the mean; if only the interval meets it, the row is \
+undecided. For a direction, all of the interval must lie on its side. *By tolerance* means that the interval excludes the paper's number. \
+A row is *undecided* if its interval is wider than the tolerance and contains the paper's number or has its mean near it, or if the \
+interval of a direction contains 0: noise does not count. *Same direction* is a change of another size whose interval excludes the other \
+sign; a paper's change of less than 5 points has no direction.";
 
 /// A time agrees within so many minutes of the paper's, however short it is.
 const SHORT_MINUTES: f64 = 0.3;

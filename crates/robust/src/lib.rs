@@ -90,7 +90,7 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
             return;
         }
         if all > free {
-            self.leave_out("the trace would be read again for it", Variant::loads_again);
+            self.leave_out("it needs to read the trace again", Variant::loads_again);
         }
         let worlds = self.variants.len() as u64 + 1;
         let window = sample::find(self.asked.runs, tasks, most / worlds);
@@ -119,7 +119,7 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
         order.sort_unstable();
         let kept: Vec<usize> = order.into_iter().take(most).map(|(_, place)| place).collect();
         let mut place = 0;
-        self.leave_out("the quick test has no room for it", |_| {
+        self.leave_out("it is beyond the budget of the quick test", |_| {
             place += 1;
             !kept.contains(&(place - 1))
         });

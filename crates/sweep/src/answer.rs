@@ -62,11 +62,11 @@ impl Standing {
         match self {
             Self::MuchBetter => format!("{settings} {is} better by more than {matters}"),
             Self::MuchWorse => format!("{settings} {is} worse by more than {matters}"),
-            Self::Better => format!("{settings} {is} better, by an amount that the interval leaves open"),
-            Self::Worse => format!("{settings} {is} worse, by an amount that the interval leaves open"),
+            Self::Better => format!("{settings} {is} better, but perhaps by less than {matters}"),
+            Self::Worse => format!("{settings} {is} worse, but perhaps by less than {matters}"),
             Self::Alike if settings == 1 => format!("1 differs by less than {matters}"),
             Self::Alike => format!("{settings} differ by less than {matters}"),
-            Self::Open => format!("the seeds cannot tell whether {settings} {is} better or worse"),
+            Self::Open => format!("the seeds do not show whether {settings} {is} better or worse"),
             Self::NotAnswerable => format!("the data cannot answer the question for {settings}"),
         }
     }
@@ -115,8 +115,8 @@ pub(crate) fn answer(
             let reported = best_in_words(metric, best, found, &format!("{on} {settings}"), settings);
             Some(match ties {
                 0 => reported,
-                1 => format!("{reported} Another one is as good."),
-                ties => format!("{reported} {ties} others are as good."),
+                1 => format!("{reported} One other setting is as good."),
+                ties => format!("{reported} {ties} other settings are as good."),
             })
         })
         .collect();
@@ -175,7 +175,8 @@ pub(crate) fn out_of_reach(own: &[&Difference]) -> Option<String> {
     let least = (least_p(seeds) * comparisons as f64).min(1.0);
     (least >= LEVEL).then(|| {
         format!(
-            "With {seeds} {} and {comparisons} {}, no test can be significant: the least corrected p-value is {least:.2}; {} seeds would do.",
+            "With {seeds} {} and {comparisons} {}, no test can be significant: the least corrected p-value is {least:.2}; {} seeds would \
+             suffice.",
             if seeds == 1 { "seed" } else { "seeds" },
             if comparisons == 1 { "comparison" } else { "comparisons" },
             seeds_needed(comparisons)
@@ -237,7 +238,7 @@ mod tests {
         );
         assert_eq!(
             out_of_reach(&all).unwrap(),
-            "With 6 seeds and 15 comparisons, no test can be significant: the least corrected p-value is 0.47; 10 seeds would do."
+            "With 6 seeds and 15 comparisons, no test can be significant: the least corrected p-value is 0.47; 10 seeds would suffice."
         );
         assert_eq!(out_of_reach(&all[..1]), None, "a single comparison can, with six seeds");
         assert!((least_p(10) * 15.0) < LEVEL && (least_p(9) * 15.0) > LEVEL);

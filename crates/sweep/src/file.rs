@@ -118,7 +118,7 @@ keys! {
     pub(crate) struct Design: Default + Copy {
         /// Which settings are tried. The parameters of each variant and the keys of `[world]` make a design each.
         kind: DesignKind = DesignKind::Grid;
-        /// How many settings a sampled design has. A grid takes none; the other kinds need it.
+        /// How many settings a sampled design has. The grid does not take it; the other kinds need it.
         samples: Option<u32> = None, unit "settings";
         /// The seed of the samples.
         seed: u64 = 0;
@@ -132,7 +132,7 @@ choices! {
         Grid = "grid",
         /// Settings drawn independently.
         Random = "random",
-        /// A Latin hypercube: each range is cut into as many parts as there are samples, and each part is met once.
+        /// A Latin hypercube: each range is cut into as many parts as there are samples, and each part is used once.
         LatinHypercube = "latin-hypercube",
     }
 }
@@ -220,7 +220,7 @@ impl Value for Keys {
 }
 
 keys! {
-    /// A sweep file: what varies, and over what. Paths in it start from the folder of the file.
+    /// A sweep file: the parameters that vary, and the jobs. Paths in it are relative to its folder.
     struct Raw {
         /// The name of the sweep.
         name: String;
@@ -233,13 +233,12 @@ keys! {
         /// The cluster files. If you leave it out, the machines are those of the trace, under the default rules.
         cluster: Option<OneOrMore> = None;
         /// A folder with the configuration of a site ([site](../site.md)). Its settings replace the defaults of policies and
-        /// of the cluster. The cluster files and the variants win over them.
+        /// of the cluster. The cluster files and the variants take precedence over them.
         site: Option<PathBuf> = None, rule "path";
-        /// Whether slots and sizes of machines may be assumed that neither a trace nor a cluster file gives. Otherwise the sweep asks for
-        /// them, as they decide who waits.
+        /// Whether to use defaults for missing slots and machine sizes. Without it, missing values are an error.
         assume: bool = false;
-        /// What becomes of work that had not ended when a trace ended ([production traces](../production-traces.md)). If you leave it
-        /// out, it is `drop`.
+        /// How to treat work that is unfinished when a trace ends ([production traces](../production-traces.md)). If you
+        /// leave it out, it is `drop`.
         unfinished: Option<Spanned<String>> = None, rule "`drop`, `cap` or `estimate`";
         /// The part of the traces whose jobs count, such as `+1h..+5h`. If you leave it out, it is all of them.
         window: Option<Spanned<String>> = None, rule "two times with `..` between them";
@@ -253,7 +252,7 @@ keys! {
         second: Option<Spanned<String>> = None, rule "a metric";
         /// Further metrics, for the tables.
         metrics: Vec<Spanned<String>> = Vec::new(), rule "metrics";
-        /// The relative difference beyond which a difference matters in practice. If you leave it out, it is 5 %.
+        /// The relative difference above which a difference matters in practice. If you leave it out, it is 5 %.
         matters: Option<Spanned<String>> = None, rule "a percentage, such as \"5%\"";
         /// How the settings are chosen.
         design: Design = Design::default();

@@ -16,7 +16,7 @@ pub(crate) fn without_effect(cells: &[Cell], results: &[Option<CellResult>]) -> 
     keys.map(|key| {
         let why = resource_of(&key).and_then(|name| idle(&bounds, name));
         let why = why.map_or_else(String::new, |words| format!("; never the bottleneck: {words}"));
-        format!("`{key}` changed nothing, whatever its value{why}.")
+        format!("`{key}` had no effect, whatever its value{why}.")
     })
     .collect()
 }

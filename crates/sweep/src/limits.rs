@@ -15,7 +15,7 @@ pub const LIMITS: &[Limit] = &[
     Limit::number(
         "cells",
         MOST_CELLS,
-        "The request is refused before any cell is made, with the number that would do.",
+        "The request is refused before any cell is made. The error names the number needed.",
     )
     .set_by("--most-cells"),
     Limit::number("seeds", MOST_SEEDS, REFUSED),

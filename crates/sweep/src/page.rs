@@ -161,11 +161,11 @@ fn worlds(merged: &Merged) -> String {
     }
     let names: Vec<String> = (0..clusters).map(|cluster| merged.cluster_name(cluster)).collect();
     let of_clusters = if clusters > 1 {
-        format!(" Ranked together: cluster {}.", names.join(" against cluster "))
+        format!(" These clusters are ranked together: {}.", names.join(", "))
     } else {
         String::new()
     };
-    let of_sources = if sources > 1 { " Each source has a ranking of its own." } else { "" };
+    let of_sources = if sources > 1 { " Each source has its own ranking." } else { "" };
     format!("Settings are compared with the baseline of the same source, cluster and world.{of_clusters}{of_sources}")
 }
 

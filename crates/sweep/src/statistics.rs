@@ -252,16 +252,17 @@ pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec
         all.facts.iter().map(|fact| cells().filter(|cell| cell.validity.facts.contains(fact)).count()).collect();
     let contained = in_other_places(groups, &baselines(groups, file), file);
     if contained > 0 {
-        let says = "Some policies run tasks in slots and others in containers, so a difference is also one of what the machines offer.";
+        let says = "Some policies run tasks in slots and others in containers, so a difference may also come from the capacity of the \
+                    machines.";
         all.add(
             Fact::new("capacity", Grade::Assumed, says)
-                .with_remedy("Compare policies of one system, or give both the same room."),
+                .with_remedy("Compare policies of one system, or give both the same capacity."),
         );
         counts.push(contained);
     }
     let others = with_other_jobs(groups, &baselines(groups, file));
     if others > 0 {
-        let says = "Other jobs ended well than under the baseline, so their metrics are not of one set of jobs.";
+        let says = "The jobs that ended well are not those of the baseline, so the metrics cover different jobs.";
         let remedy = "`resched replay` compares policies on the jobs that count under all of them.";
         all.add(Fact::new("population", Grade::Assumed, says).with_remedy(remedy));
         counts.push(others);

@@ -9,8 +9,8 @@ use resched_tables::reference::Value as _;
 keys! {
     /// The objective and the bounds of `resched tune`.
     pub(crate) struct TuneSection {
-        /// Weights of metrics. Each metric is divided by that of the baseline; where more is better, the other way round. The
-        /// winner has the least weighted sum.
+        /// Weights of metrics. Each metric is divided by that of the baseline; if more is better, that of the baseline is
+        /// divided by it. The winner has the least weighted sum.
         objective: BTreeMap<String, f64>, range 0.0..;
         /// The bounds that a winner must hold.
         bounds: Vec<Bound> = Vec::new();
@@ -24,13 +24,13 @@ keys! {
 }
 
 keys! {
-    /// A bound on a metric, in the mean. Give one of `at_most` and `at_least`.
+    /// A bound on the mean of a metric. Give either `at_most` or `at_least`.
     pub(crate) struct Bound {
         /// The metric.
         metric: String, rule "a metric";
-        /// The metric is at most this, times that of the baseline.
+        /// The metric is at most this many times that of the baseline.
         at_most: Option<f64> = None;
-        /// The metric is at least this, times that of the baseline.
+        /// The metric is at least this many times that of the baseline.
         at_least: Option<f64> = None;
     }
 }

@@ -30,7 +30,7 @@ const fn key(
 pub const WORLD_KEYS: &[WorldKey] = &[
     key(
         "nodes",
-        "How many machines there are. Those of a trace, and those that the cluster file names, are cut or cloned \
+        "The number of machines. The machines of a trace, and those that the cluster file names, are cut or cloned \
          (`nodes.clones`, `machines.clones`).",
         true,
         Some("workload.cluster.nodes"),
@@ -38,14 +38,14 @@ pub const WORLD_KEYS: &[WorldKey] = &[
     ),
     key(
         "map_slots",
-        "How many maps a machine runs at once, whatever the trace says.",
+        "How many maps a machine runs at once. It replaces the number in the trace.",
         true,
         Some("workload.cluster.map_slots"),
         Some(MAP_SLOTS),
     ),
     key(
         "reduce_slots",
-        "How many reduces a machine runs at once, whatever the trace says.",
+        "How many reduces a machine runs at once. It replaces the number in the trace.",
         true,
         Some("workload.cluster.reduce_slots"),
         Some(REDUCE_SLOTS),
@@ -74,7 +74,7 @@ pub const WORLD_KEYS: &[WorldKey] = &[
     ),
     key(
         "speedup",
-        "How many times as fast the jobs arrive. Production traces take only 1.",
+        "How many times as fast the jobs arrive. Production traces allow only 1.",
         false,
         Some(SPEEDUP),
         Some(SPEEDUP),
@@ -100,7 +100,9 @@ pub(crate) fn world_path(key: &str, source: &SourcePath) -> Result<String, Strin
     let place = usize::from(matches!(source, SourcePath::Trace(_)));
     if let Some(known) = WORLD_KEYS.iter().find(|known| known.name == key) {
         let path = known.paths.get(place).copied().flatten();
-        return path.map(str::to_owned).ok_or_else(|| format!("`{key}` cannot vary for a trace, which has its own"));
+        return path
+            .map(str::to_owned)
+            .ok_or_else(|| format!("`{key}` cannot vary for a trace, because a trace has its own"));
     }
     match (key.split_once('.'), place) {
         (Some(("cluster", _)), _) | (Some(("workload", _)), 0) => Ok(key.to_owned()),

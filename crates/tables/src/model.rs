@@ -23,13 +23,13 @@ enumeration! {
         Success = "SUCCESS",
         /// It failed by itself.
         Failed = "FAILED",
-        /// Somebody or the scheduler ended it.
+        /// A user or the scheduler ended it.
         Killed = "KILLED",
         /// The log ends before it does.
         Incomplete = "INCOMPLETE",
         /// Its node was lost.
         Lost = "LOST",
-        /// It had to make room for another.
+        /// It was evicted to make room for another.
         Evicted = "EVICTED",
         /// The source does not say.
         Unknown = "UNKNOWN" default,
@@ -47,7 +47,8 @@ enumeration! {
         Setup = "setup",
         /// A job's clean-up task (Hadoop 0.20 and 1.x).
         Cleanup = "cleanup",
-        /// The application master of a job of YARN, in a replay: it holds a container while the job runs, and does none of its work.
+        /// The application master of a YARN job, in a replay. It holds a container while the job runs, and does none of its
+        /// work.
         Master = "master",
         /// Anything else; `stage` says more where the source does.
         Other = "other" default,
@@ -113,7 +114,7 @@ enumeration! {
 enumeration! {
     /// Why a policy passed over a job, some of whose tasks could run.
     Reason {
-        /// Nothing holds the job back any more: it waits only for its turn.
+        /// The job waits only for its turn.
         None = "none" default,
         /// The job is not initialised or set up yet.
         Starting = "starting",
@@ -127,21 +128,21 @@ enumeration! {
         NotNearest = "not-nearest",
         /// Too few of its maps are done for more reduces.
         Ramp = "ramp",
-        /// Its user has as much as one user may have.
+        /// Its user is at the limit for one user.
         UserLimit = "user-limit",
-        /// Its queue or pool has as much as it may have.
+        /// Its queue or pool is at its limit.
         QueueLimit = "queue-limit",
-        /// Its queue or pool runs as many jobs, or as many application masters, as it may.
+        /// Its queue or pool is at its limit of running jobs or application masters.
         JobLimit = "job-limit",
-        /// What is free is reserved for other jobs.
+        /// The free resources are reserved for other jobs.
         Reserve = "reserve",
-        /// To start it now would delay a job that comes before it.
+        /// Its start would delay a job ahead of it.
         Backfill = "backfill",
         /// No machine has room for one of its tasks.
         Fit = "fit",
         /// A machine was lost, and the master has given up the tasks on it.
         NodeLost = "node-lost",
-        /// A job before it finds no room, and stops those behind it.
+        /// A job ahead of it finds no room, and stops the jobs behind it.
         Priority = "priority",
     }
 }
@@ -166,11 +167,11 @@ table! {
         queue: Option<String>,
         /// Its priority.
         priority: Option<Priority>,
-        /// Its priority as the source's own number, where it has one; larger is served first.
+        /// Its priority, as a number of the source, if it has one; larger is served first.
         priority_number: Option<i64>,
-        /// How much it minds waiting, as the source's own number (Google: 0 to 3, 3 minds most).
+        /// Latency sensitivity, as in the source (Google: 0 to 3, 3 is the most sensitive).
         scheduling_class: Option<i64>,
-        /// What it is a part of: a Spark application, the group of its user.
+        /// The Spark application or the user group that it belongs to.
         group: Option<String>,
         /// What ran it: `mapreduce`, `spark`, …
         framework: Option<String>,
@@ -182,7 +183,7 @@ table! {
         finish: Option<i64> ["ms"],
         /// How it ended.
         outcome: Outcome,
-        /// Maps that it announced (the tasks table has those that were seen).
+        /// Maps that it announced (the tasks table has those that were logged).
         declared_maps: Option<i64>,
         /// Reduces that it announced.
         declared_reduces: Option<i64>,
@@ -198,23 +199,23 @@ table! {
         requested_cpu: Option<i64> ["1/1000 core"],
         /// Memory it asked for per container, bytes.
         requested_memory: Option<i64> ["bytes"],
-        /// How long its user said it would run at most, ms.
+        /// The longest run time that its user asked for, ms.
         requested_time: Option<i64> ["ms"],
         /// Ids of the jobs that must end before it starts.
         depends_on: Vec<String>,
-        /// From when on it could start, where that is later than its submission (it was held, or had a time to begin at), ms.
+        /// The time from which it could start, if that is later than its submission (it was held, or had a start time), ms.
         eligible: Option<i64> ["ms"],
         /// The quality of service that it was submitted under (Slurm).
         qos: Option<String>,
         /// The features that its machines must have, as the source writes them (Slurm: `--constraint`).
         features: Option<String>,
-        /// What it takes of the whole cluster while it runs: `name=count`, joined by commas (`license/matlab=1`).
+        /// Resources of the whole cluster that it takes while it runs: `name=count`, joined by commas (`license/matlab=1`).
         licenses: Option<String>,
     }
 }
 
 table! {
-    /// A task of a job. The rows of a job stand together, jobs in the order of the jobs table.
+    /// A task of a job. The rows of a job are consecutive, with the jobs in the order of the jobs table.
     TaskRow in "tasks" {
         /// The job it belongs to.
         job_id: String,
@@ -222,7 +223,7 @@ table! {
         task_id: String,
         /// What it does.
         kind: TaskKind,
-        /// The stage it belongs to, where a job has others than map and reduce.
+        /// The stage it belongs to, if a job has other stages than map and reduce.
         stage: Option<String>,
         /// The stages that must end before it starts.
         depends_on: Vec<String>,
@@ -250,15 +251,15 @@ table! {
         gang: Option<bool>,
         /// Other resources that each instance asks for: `name=count`, joined by commas (`gres/gpu=2`).
         resources: Option<String>,
-        /// On how many machines its instances must lie; null: it does not matter.
+        /// The number of machines that its instances need; null: any number.
         machines: Option<i64>,
-        /// Whether its machines run nothing else meanwhile.
+        /// Whether its machines run nothing else at the same time.
         exclusive: Option<bool>,
     }
 }
 
 table! {
-    /// One try at a task. The rows of a task stand together, tasks in the order of the tasks table.
+    /// One try at a task. The rows of a task are consecutive, with the tasks in the order of the tasks table.
     AttemptRow in "attempts" {
         /// The job it belongs to.
         job_id: String,
@@ -268,7 +269,7 @@ table! {
         kind: TaskKind,
         /// Its number among the tries at this task, from 0.
         attempt: i64,
-        /// When it was asked for: from then on it waited to be placed, ms.
+        /// When it was requested: from then on, it waited for a place, ms.
         queued: Option<i64> ["ms"],
         /// When it started, by its node's clock, ms.
         start: Option<i64> ["ms"],
@@ -278,7 +279,7 @@ table! {
         sort_finish: Option<i64> ["ms"],
         /// When it ended, by its node's clock, ms.
         finish: Option<i64> ["ms"],
-        /// How long it ran, ms, if the source gives that but not when it started; else null: `start` and `finish` have it.
+        /// How long it ran, if the source gives that but not when it started; else null, as `start` and `finish` have it, ms.
         run_time: Option<i64> ["ms"],
         /// How it ended.
         outcome: Outcome,
@@ -290,7 +291,7 @@ table! {
         locality: Option<Locality>,
         /// Whether it was a backup of another running attempt.
         speculative: Option<bool>,
-        /// What it said when it failed.
+        /// Its error text, if it failed.
         error: Option<String>,
         /// Bytes read from HDFS.
         hdfs_bytes_read: Option<i64> ["bytes"],
@@ -354,7 +355,7 @@ table! {
         cpu: Option<i64> ["1/1000 core"],
         /// Memory it offers, bytes.
         memory: Option<i64> ["bytes"],
-        /// The application that owns it: an executor's; null: it serves all.
+        /// The application that owns it, if it is an executor; null: it serves all.
         group: Option<String>,
         /// Other resources that it offers: `name=count`, joined by commas (`gres/gpu=4`).
         resources: Option<String>,
@@ -394,11 +395,11 @@ table! {
 }
 
 table! {
-    /// From when on a job was passed over for another reason than before. Written on request only, with the decisions.
+    /// A change of the reason why a job is passed over. Written on request only, with the decisions.
     ReasonRow in "reasons" {
         /// When, ms of the simulated clock.
         time: i64 ["ms"],
-        /// The job that was passed over; null: all jobs, as no place for tasks of this kind was free.
+        /// The job that was passed over; null: all jobs, because no place for tasks of this kind was free.
         job_id: Option<String>,
         /// The kind of the tasks that it could have run.
         kind: TaskKind,
@@ -410,21 +411,21 @@ table! {
 }
 
 table! {
-    /// What the tasks of a machine used of it in a replay under the cost model `contention`, on average since the row before.
+    /// The use of a machine by its tasks in a replay under the cost model `contention`, on average since the previous row.
     ResourceRow in "resources" {
-        /// The end of the time that this is about, ms of the simulated clock.
+        /// The end of the time that the row covers, ms of the simulated clock.
         time: i64 ["ms"],
         /// The machine.
         host: String,
         /// Share of its cores that worked, from 0 to 1; 0 where they are unlimited.
         cpu: f64,
-        /// Share of its cores that stood idle while a task waited for the disk.
+        /// Share of its cores that were idle while a task waited for the disk.
         io_wait: f64,
         /// Read from and written to its disks, bytes per second.
         disk: f64 ["bytes/s"],
-        /// Taken in from other machines, bytes per second.
+        /// Received from other machines, bytes per second.
         net_in: f64 ["bytes/s"],
-        /// Given out to other machines, bytes per second.
+        /// Sent to other machines, bytes per second.
         net_out: f64 ["bytes/s"],
     }
 }

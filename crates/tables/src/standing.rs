@@ -9,17 +9,17 @@ enumeration! {
         Counts = "counts" default,
         /// It failed, or its node was lost.
         Failed = "failed",
-        /// Somebody or the scheduler ended it.
+        /// A user or the scheduler ended it.
         Killed = "killed",
         /// It had not ended when the run ended.
         Unfinished = "unfinished",
-        /// Its submission is unknown: it was there before the trace began.
+        /// Its submission is unknown: it began before the trace.
         BeforeTrace = "before-trace",
         /// It was submitted outside the window of the metrics.
         OutsideWindow = "outside-window",
         /// It ended before it was submitted.
         ImpossibleTimes = "impossible-times",
-        /// A job before it has the same id.
+        /// An earlier job has the same id.
         RepeatedId = "repeated-id",
         /// It counts in this run, but not in all that are compared.
         NotInAll = "not-in-all",
@@ -36,10 +36,10 @@ impl Standing {
             Self::Failed => "failed",
             Self::Killed => "killed",
             Self::Unfinished => "unfinished",
-            Self::BeforeTrace => "there before the trace began",
+            Self::BeforeTrace => "begun before the trace",
             Self::OutsideWindow => "submitted outside the window",
             Self::ImpossibleTimes => "with an end before the submission",
-            Self::RepeatedId => "with the id of another",
+            Self::RepeatedId => "with the id of another job",
             Self::NotInAll => "not counted in another run",
             Self::Absent => "not in the run",
         }

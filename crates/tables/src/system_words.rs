@@ -40,35 +40,34 @@ const SPARK: &[(&str, &str)] = &[
     ("elsewhere", "at ANY"),
     ("from their input as beside it", "from their hosts as on them"),
     (
-        "The places of input are drawn, so which maps run near their input, and every number of locality, comes from the draw; they are made",
-        "Hosts that tasks prefer are drawn where the log does not show them, so which tasks run at NODE_LOCAL there comes from the draw; \
-         they are made",
+        "The places of input are drawn at random, so all numbers of locality depend on the draw; they are made",
+        "Preferred hosts that the log does not show are drawn at random, so all numbers of locality depend on the draw; they are made",
     ),
     (
-        "map run times, places of maps and running tasks are those of all jobs in both runs, because a job that failed held slots, too",
-        "levels of locality are those of all jobs in both runs, because a job that failed held cores, too",
+        "map run times, places of maps and running tasks cover all jobs in both runs, because failed jobs also held slots",
+        "levels of locality cover all jobs in both runs, because failed jobs also held cores",
     ),
     // What a job waits for.
     ("waiting for a dependency", "waiting for an earlier stage"),
     ("waiting for processors or memory", "waiting for a core of an executor"),
     ("waiting for a machine that fits", "waiting for an executor that fits"),
     ("holding out for locality", "holding out for locality (spark.locality.wait)"),
-    ("kept by a limit of its user or queue", "kept by a limit of its user or pool"),
+    ("being held back by a limit of its user or queue", "being held back by a limit of its user or pool"),
     ("running on a machine that was lost", "running on an executor that was lost"),
-    ("for jobs or stages that come first", "for {its} earlier stages"),
+    ("for jobs or stages that must end first", "for {its} earlier stages"),
     ("for processors or memory", "for a core of an executor"),
     (
-        "for a machine nearer to {its} input, though others were free",
-        "for an executor at a nearer level, such as NODE_LOCAL: its stage did not yet take the free cores of others \
+        "for a machine nearer to {its} input, although others were free",
+        "for an executor at a nearer level, such as NODE_LOCAL: its stage did not yet accept the free cores of others \
          (spark.locality.wait)",
     ),
     (
-        "for a machine with enough room; what was free was spread over several",
-        "for an executor with enough room; what was free was spread over several",
+        "for a machine with enough room; the free resources were spread over several",
+        "for an executor with enough room; the free cores were spread over several",
     ),
     (
-        "for a place again, after a machine was lost with its tasks",
-        "for a core again, after an executor was lost with its tasks",
+        "for another place, after a machine with its tasks was lost",
+        "for another core, after an executor with its tasks was lost",
     ),
     ("a slot was free or its node was down", "a core was free or its executor was lost"),
     ("what it needs", "a core"),
@@ -88,17 +87,17 @@ const SLURM: &[(&str, &str)] = &[
     ("waiting for processors or memory", "waiting for processors or memory (Resources)"),
     ("waiting for a machine that fits", "waiting for nodes that fit (Resources)"),
     ("waiting behind a job that found no room", "waiting behind a job that found no room (Priority)"),
-    ("kept by a limit of its user or queue", "kept by a limit of its QOS or account (QOSMax…, AssocGrp…)"),
+    (
+        "being held back by a limit of its user or queue",
+        "being held back by a limit of its QOS or account (QOSMax…, AssocGrp…)",
+    ),
     ("running on a machine that was lost", "running on a node that was lost (NodeDown)"),
     (
-        "for a machine with enough room; what was free was spread over several",
-        "for nodes with enough room (Resources); what was free was spread over several",
+        "for a machine with enough room; the free resources were spread over several",
+        "for nodes with enough room (Resources); the free resources were spread over several",
     ),
-    ("because {its} user had as much as one user may have", "because of a limit on {its} user (QOSMax…PerUserLimit)"),
-    (
-        "because {its} queue had as much as it may have",
-        "because of a limit of {its} QOS or account (QOSGrp…, AssocGrp…)",
-    ),
+    ("because {its} user was at the limit for one user", "because of a limit on {its} user (QOSMax…PerUserLimit)"),
+    ("because {its} queue was at its limit", "because of a limit of {its} QOS or account (QOSGrp…, AssocGrp…)"),
 ];
 
 /// Phrases of captions, and those for Spark, in the order in which they are replaced.

@@ -25,7 +25,7 @@ impl Grade {
         match self {
             Self::Measured => "measured",
             Self::Assumed => "assumed",
-            Self::NotAnswerable => "not answerable",
+            Self::NotAnswerable => "cannot answer",
         }
     }
 

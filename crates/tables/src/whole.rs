@@ -22,7 +22,7 @@ pub const LIMITS: &[Limit] = &[
     Limit::bytes(
         "cluster, sweep, queue or allocation file, rules, key, or output of `validate`",
         MOST_TEXT,
-        "The request is refused. So is a pipe or a device in the place of such a file.",
+        "The request is refused. A pipe or a device instead of such a file is refused, too.",
     ),
     Limit::bytes("workload file", MOST_WORKLOAD, "The request is refused. It may list each of its jobs."),
     Limit::bytes(

@@ -102,7 +102,7 @@ keys! {
         classes: BTreeMap<String, Class> = BTreeMap::new();
         /// Jobs with their times of submission. A workload needs these or `arrivals`.
         jobs: Vec<Jobs> = Vec::new();
-        /// Jobs that arrive by chance.
+        /// Jobs that arrive at random times.
         arrivals: Option<Spanned<Arrivals>> = None;
         /// How a sample history of the workload is logged. Replays do not use it.
         history: Option<History> = None;
@@ -124,7 +124,7 @@ keys! {
         data_nodes: Option<Vec<u32>> = None, rule "from 0 to `nodes` - 1";
         /// How many replicas each block of input has, at most one on each machine that holds input. They are placed as HDFS does.
         replication: u32 = 3, unit "replicas";
-        /// The input of each map. The default is the block size that explains the papers' numbers of maps.
+        /// The input of each map. The default is the block size that matches the papers' numbers of maps.
         split_bytes: u64 = 64 << 20, unit "bytes";
     }
 }
@@ -153,7 +153,7 @@ keys! {
 }
 
 keys! {
-    /// A job, or several of the same kind at equal distances.
+    /// A job, or several of the same kind at equal intervals.
     pub struct Jobs, checked as read {
         /// The class of the job.
         class: Spanned<String>, rule "a name below `classes`";
@@ -179,8 +179,8 @@ keys! {
 }
 
 keys! {
-    /// Batches of jobs that arrive by chance. The gaps between the first jobs of batches and the gaps between the jobs of a batch
-    /// are exponential.
+    /// Batches of jobs that arrive at random times. The gaps between the first jobs of batches and the gaps between the jobs of a
+    /// batch are exponential.
     pub struct Arrivals, checked as read {
         /// When the first batch starts.
         start_s: f64 = 0.0, unit "s", range 0.0..;
@@ -192,19 +192,19 @@ keys! {
         batch_gap_mean_s: f64 = 0.0, unit "s", range 0.0..;
         /// The mean gap between two jobs of a batch.
         gap_mean_s: f64, unit "s", range 0.0..;
-        /// What the jobs are, in a random order. The numbers of jobs add up to `batches` times `jobs_per_batch`.
+        /// The kinds of jobs, which arrive in random order. Their numbers add up to `batches` times `jobs_per_batch`.
         mix: Vec<Mix>;
     }
 }
 
 keys! {
-    /// A part of the jobs that arrive by chance.
+    /// A part of the jobs that arrive at random times.
     pub struct Mix, checked as read {
         /// The class of these jobs.
         class: Spanned<String>, rule "a name below `classes`";
         /// How many there are.
         jobs: u32, unit "jobs";
-        /// Their sizes. Each job draws one of them, each as likely, and sizes may come up again.
+        /// Their sizes. Each job draws one of them with equal probability, and several jobs may draw the same.
         sizes: Vec<Size>, rule "at least one";
         /// Who submits them. If you leave it out, the jobs have no user.
         user: Option<String> = None;
@@ -232,7 +232,7 @@ keys! {
         jobtracker: String;
         /// When the workload starts, since 1970.
         start_ms: i64, unit "ms";
-        /// What job ids hold after `job_`: the digits of the JobTracker's start, as `yyyyMMddHHmm`.
+        /// The part of job ids after `job_`: the start of the JobTracker, as `yyyyMMddHHmm`.
         cluster_id: String;
         /// The time between two heartbeats of a machine.
         heartbeat_ms: NonZeroU32, unit "ms";

@@ -11,7 +11,7 @@ pub const WORKLOADS: &[Limit] = &[
     Limit::number(
         "tasks of one job",
         MAX_TASKS,
-        "The file is refused. A job is held as a whole, in some 1.5 kB a task.",
+        "The file is refused. A job is held in memory as a whole, with about 1.5 kB for each task.",
     ),
     Limit::number(
         "tasks of all jobs, if a command replays the file itself",

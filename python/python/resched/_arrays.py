@@ -24,7 +24,7 @@ def _column(name: str) -> Any:
 
 
 class Waiting:
-    """What waits, a row for each task, in order of submission. Each column is a read-only array of ``int64``.
+    """The tasks that wait, a row for each, in order of submission. Each column is a read-only array of ``int64``.
 
     Attributes
     ----------
@@ -35,16 +35,16 @@ class Waiting:
     units : numpy.ndarray
         How many units of the task wait.
     cpu, memory : numpy.ndarray
-        What a unit needs.
+        What a unit of the task needs: an instance, or a whole gang.
     estimate : numpy.ndarray
-        How long the next unit runs at most, ms, as its user estimates.
+        How long the next unit runs at most, ms: what its user requested, or else the logged run time.
     user, queue : numpy.ndarray
         The user and the queue as codes: equal users have equal codes.
     cum_cpu, cum_memory : numpy.ndarray
-        What all rows up to this one need together, plus ``base_cpu`` and ``base_memory``. How many rows from the front fit is
+        What the units of all rows up to this one need together, plus ``base_cpu`` and ``base_memory``. So many rows from the front fit:
         ``jobs.cum_cpu.searchsorted(jobs.base_cpu + free[0], side="right")``.
     base_cpu, base_memory : int
-        What the sums begin with.
+        The numbers that the sums begin with.
     count : int
         How many rows there are.
     """

@@ -14,11 +14,12 @@ from . import _native, _program
 _log = logging.getLogger("resched")
 
 Progress = Callable[[str, int, int], object]
-"""Called with what is done, how much of it, and of how much."""
+"""A function that is called now and then with ``(label, done, total)``: what goes on, how much of it is done, and how much there is. A
+``total`` of 0: that is not known. If it raises an exception, the work stops."""
 
 
 class ReschedWarning(UserWarning):
-    """A warning that the command line would print."""
+    """The category of warnings: each has the text of a warning that the command line would print."""
 
 
 def words(command: str, arguments: Iterable[Any], options: dict[str, Any]) -> list[str]:

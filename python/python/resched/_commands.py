@@ -72,15 +72,15 @@ def ingest(
     out : StrPath
         The folder to write the trace to. An earlier trace there is replaced.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     merge : bool, default False
-        Take the jobs of a folder for those of one cluster, although they ran on no common machine
-        or under two masters at once.
+        Treat all jobs as jobs of one cluster, even if they share no machine or ran under two
+        masters at once.
     format : str, default "auto"
         The format of all files. ``auto`` detects it from each file's content.
     timezone : str, default "UTC"
-        The zone of times without one, as ``sacct`` prints them: ``UTC``, a distance such as
+        The time zone of times without one, such as those of ``sacct``: ``UTC``, an offset such as
         ``+02:00``, or a place such as ``Europe/Berlin``.
     counters : bool, default False
         Keep all job and task counters, in the table ``counters``.
@@ -121,14 +121,14 @@ def inspect(
     all_sources: bool = False,
     progress: bool | Progress = True,
 ) -> Result:
-    """Show what a trace holds: counts, time span, what ingest left out, and oddities.
+    """Show the content of a trace: counts, time span, records that ingest left out, and oddities.
 
     Parameters
     ----------
     trace : Source
         The trace folder.
     all_sources : bool, default False
-        Name every source file, not only the first ones.
+        List all source files, not only the first ones.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -188,70 +188,68 @@ def replay(
         Its settings replace the defaults. --policy, --cluster and the options below take precedence
         over them.
     nodes : int
-        The number of machines: those of the trace or of the cluster file, cut or cloned.
+        The number of machines. The machines of the trace or of the cluster file are cut or cloned
+        to this number.
     slots : str
-        The map slots and reduce slots of every machine of Hadoop, for example 2+2, whatever the
-        trace says.
+        The map slots and reduce slots of every Hadoop machine, for example 2+2. They replace those
+        of the trace.
     cores : str | float
-        The cores of a machine under the policies for production traces. With --nodes, all machines
-        have them; otherwise those whose size the trace does not give. In a trace whose amounts are
-        shares, as Google's, the largest machine has 1000.
+        The cores of a machine under the policies for production traces. With --nodes, they apply to
+        all machines; otherwise, to machines without a size in the trace. If the trace gives sizes
+        as shares, like Google's, the largest machine has 1000.
     memory : str | float
-        The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. In a
-        trace whose amounts are shares, the largest machine has 1TB.
+        The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. If the
+        trace gives sizes as shares, the largest machine has 1TB.
     assume : bool, default False
-        Assume what neither the trace nor an option gives: Hadoop's default slots or containers,
-        machines as large as the largest. Without this option you are asked for them, because they
-        decide who waits.
+        Use defaults for missing slots and machine sizes. Without it, missing values are an error.
     unfinished : str, default "drop"
-        What becomes of work that had not ended when the trace ended: ``drop`` lets it hold its
-        place until then and leaves its jobs out of all metrics; ``cap`` counts it as done after the
-        time that was seen of it; ``estimate`` draws the rest from the Kaplan–Meier estimate of its
-        class.
+        How to treat work that is unfinished when the trace ends: ``drop`` lets it hold its place
+        until then and leaves its jobs out of all metrics. ``cap`` counts it as done after its
+        observed time. ``estimate`` draws the rest from the Kaplan–Meier estimate of its class.
     window : str
         Count only jobs that were submitted in this part of the trace, such as +1h..+5h or
-        22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
-        first submission such as +1h, a date with or without a time and a zone such as
-        2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
+        22:00..06:00 (last night). Each end is a time of day, a time after the first submission such
+        as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time and the
+        zone of a date may be left out. If you leave an end out, it is that of the trace.
     timezone : str, default "UTC"
-        The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
+        The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
     validation : StrPath
-        The output of ``resched validate --json`` for this trace. Its error is then said beside
-        every answer.
+        The model error of this trace, as ``resched validate --json`` prints it. Every answer then
+        shows this error.
     seed : int, default 1
         The seed of all random draws.
     from_ : str | float
-        Count only jobs that were submitted from then on: a time as for --window.
+        Count only jobs that were submitted at this time or later. Write it as for --window.
     to : str | float
-        Count only jobs that were submitted before then: a time as for --window.
+        Count only jobs that were submitted before this time. Write it as for --window.
     out : StrPath
         The folder to write the runs to. Each policy gets a folder in it. Without a folder, the runs
         are kept as long as the result lives.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     threads : int
         The largest number of replays that run at once.
     decisions : bool, default False
-        Also write what policies decided over time (only some report it; ``dress`` reports its δ),
-        and why they passed over jobs, for ``explain``.
+        Also write the decisions of policies over time (only some report them, such as ``dress`` its
+        δ), and why they passed over jobs. ``explain`` reads these reasons.
     baseline : str
         The label of the policy that the others are compared with.
     resume : bool, default False
         Keep earlier runs of the same trace, cluster, site, policy and seed.
     check : bool, default False
-        Check each replay against the rules that always hold, such as that no node is overfull. A
-        broken rule ends it with status 1.
+        Check each replay against rules that always hold, such as that no node is overfull. A broken
+        rule ends the command with status 1.
     metric : str | Iterable[str]
         A further metric: a name or an expression such as ``p95(completion) where queue = 'adhoc'``.
         Repeat the option for more.
     by : str | Iterable[str]
-        Also show percentiles by group, the change of each group against the baseline, and the jobs
-        that were slowed most: user, queue, priority, size or hour. Repeat the option for more.
+        Also show percentiles by user, queue, priority, size or hour, the change of each group
+        against the baseline, and the jobs that were slowed most. Repeat the option for more.
     robust : str, default "quick"
-        How to test whether the answer keeps its sign under what the data leaves open, such as the
-        cost of distance: ``full`` replays all jobs in every variant; ``quick`` does so on a part of
-        a large trace; ``off`` leaves it out.
+        How to test whether a policy stays faster or slower if unknown values vary, such as the cost
+        of distance. ``full`` replays all jobs in every variant; ``quick`` uses a part of a large
+        trace; ``off`` skips the test.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -289,13 +287,13 @@ def report(
     Parameters
     ----------
     runs : Source | Iterable[Source]
-        Runs, folders of runs (for example the ``--out`` folder of ``replay``), and the trace that
-        they replay, for the error of the replay.
+        Runs or folders of runs (for example the ``--out`` folder of ``replay``). Add the trace that
+        they replay to see the model error.
     out : StrPath
         The folder to write the report to. An earlier report there is replaced.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     format : str, default "png,svg,html,notebook,tables"
         The formats to write, separated by commas: png, svg, pdf, html, notebook, tables.
     only : str
@@ -309,26 +307,26 @@ def report(
     baseline : str
         The label of the policy that the others are compared with.
     validation : StrPath
-        The output of ``resched validate --json`` for the trace: it names the scheduler whose replay
-        stands beside what ran.
+        The output of ``resched validate --json`` for the trace. It names the scheduler whose replay
+        is compared with the observed run.
     matters : str | float, default "5%"
-        The relative difference beyond which a difference matters in practice.
+        The relative difference above which a difference matters in practice.
     metric : str | Iterable[str]
         A further metric: a name or an expression such as ``p95(completion) where queue = 'adhoc'``.
         Repeat the option for more.
     window : str
         Count only jobs that were submitted in this part of the trace, such as +1h..+5h or
-        22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
-        first submission such as +1h, a date with or without a time and a zone such as
-        2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
+        22:00..06:00 (last night). Each end is a time of day, a time after the first submission such
+        as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time and the
+        zone of a date may be left out. If you leave an end out, it is that of the trace.
     timezone : str, default "UTC"
-        The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
+        The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
     from_ : str | float
-        Count only jobs that were submitted from then on: a time as for --window.
+        Count only jobs that were submitted at this time or later. Write it as for --window.
     to : str | float
-        Count only jobs that were submitted before then: a time as for --window.
+        Count only jobs that were submitted before this time. Write it as for --window.
     most_memory : str | float, default "3GB"
-        The most memory that the tables of the runs may take, estimated from their rows.
+        The largest amount of memory for the tables of the runs, estimated from their rows.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -353,7 +351,7 @@ def explain(
     to: str | float | None = None,
     progress: bool | Progress = True,
 ) -> Result:
-    """Explain why jobs waited: their time by phase, and who held what they waited for.
+    """Explain why jobs waited: their time by phase, and the jobs that held the slots or machines.
 
     Parameters
     ----------
@@ -366,18 +364,18 @@ def explain(
     queue : str
         Explain the jobs of this queue or pool.
     top : int
-        Show the jobs that waited longest, and the jobs that made others wait most: so many of each.
+        Show the N jobs that waited longest and the N that delayed others most.
     window : str
         Count only jobs that were submitted in this part of the trace, such as +1h..+5h or
-        22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
-        first submission such as +1h, a date with or without a time and a zone such as
-        2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
+        22:00..06:00 (last night). Each end is a time of day, a time after the first submission such
+        as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time and the
+        zone of a date may be left out. If you leave an end out, it is that of the trace.
     timezone : str, default "UTC"
-        The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
+        The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
     from_ : str | float
-        Count only jobs that were submitted from then on: a time as for --window.
+        Count only jobs that were submitted at this time or later. Write it as for --window.
     to : str | float
-        Count only jobs that were submitted before then: a time as for --window.
+        Count only jobs that were submitted before this time. Write it as for --window.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -400,7 +398,7 @@ def diff(
     to: str | float | None = None,
     progress: bool | Progress = True,
 ) -> Result:
-    """Show who gains and who loses from one run to another: jobs, users, queues and sizes, and through which phase.
+    """Show which jobs, users, queues and sizes gain or lose from one run to another, and in which phase.
 
     Parameters
     ----------
@@ -410,19 +408,19 @@ def diff(
     run : Source
         The run, or a folder with a run for each seed.
     matters : str | float, default "5%"
-        The relative change from which on a job counts as slower or faster. It must also be longer
-        than a second.
+        The relative change above which a job counts as slower or faster. The change must also be
+        longer than a second.
     window : str
         Count only jobs that were submitted in this part of the trace, such as +1h..+5h or
-        22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
-        first submission such as +1h, a date with or without a time and a zone such as
-        2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
+        22:00..06:00 (last night). Each end is a time of day, a time after the first submission such
+        as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time and the
+        zone of a date may be left out. If you leave an end out, it is that of the trace.
     timezone : str, default "UTC"
-        The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
+        The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
     from_ : str | float
-        Count only jobs that were submitted from then on: a time as for --window.
+        Count only jobs that were submitted at this time or later. Write it as for --window.
     to : str | float
-        Count only jobs that were submitted before then: a time as for --window.
+        Count only jobs that were submitted before this time. Write it as for --window.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -473,44 +471,42 @@ def validate(
         Its settings replace the defaults. --policy, --cluster and the options below take precedence
         over them.
     nodes : int
-        The number of machines: those of the trace or of the cluster file, cut or cloned.
+        The number of machines. The machines of the trace or of the cluster file are cut or cloned
+        to this number.
     slots : str
-        The map slots and reduce slots of every machine of Hadoop, for example 2+2, whatever the
-        trace says.
+        The map slots and reduce slots of every Hadoop machine, for example 2+2. They replace those
+        of the trace.
     cores : str | float
-        The cores of a machine under the policies for production traces. With --nodes, all machines
-        have them; otherwise those whose size the trace does not give. In a trace whose amounts are
-        shares, as Google's, the largest machine has 1000.
+        The cores of a machine under the policies for production traces. With --nodes, they apply to
+        all machines; otherwise, to machines without a size in the trace. If the trace gives sizes
+        as shares, like Google's, the largest machine has 1000.
     memory : str | float
-        The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. In a
-        trace whose amounts are shares, the largest machine has 1TB.
+        The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. If the
+        trace gives sizes as shares, the largest machine has 1TB.
     assume : bool, default False
-        Assume what neither the trace nor an option gives: Hadoop's default slots or containers,
-        machines as large as the largest. Without this option you are asked for them, because they
-        decide who waits.
+        Use defaults for missing slots and machine sizes. Without it, missing values are an error.
     unfinished : str, default "drop"
-        What becomes of work that had not ended when the trace ended: ``drop`` lets it hold its
-        place until then and leaves its jobs out of all metrics; ``cap`` counts it as done after the
-        time that was seen of it; ``estimate`` draws the rest from the Kaplan–Meier estimate of its
-        class.
+        How to treat work that is unfinished when the trace ends: ``drop`` lets it hold its place
+        until then and leaves its jobs out of all metrics. ``cap`` counts it as done after its
+        observed time. ``estimate`` draws the rest from the Kaplan–Meier estimate of its class.
     window : str
         Count only jobs that were submitted in this part of the trace, such as +1h..+5h or
-        22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
-        first submission such as +1h, a date with or without a time and a zone such as
-        2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
+        22:00..06:00 (last night). Each end is a time of day, a time after the first submission such
+        as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time and the
+        zone of a date may be left out. If you leave an end out, it is that of the trace.
     timezone : str, default "UTC"
-        The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
+        The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
     validation : StrPath
-        The output of ``resched validate --json`` for this trace. Its error is then said beside
-        every answer.
+        The model error of this trace, as ``resched validate --json`` prints it. Every answer then
+        shows this error.
     seed : int, default 1
         The seed of all random draws.
     against : Source | Iterable[Source]
-        Compare with another run of the same jobs: a trace of what really ran, for example under
-        other settings, or a run of ``replay``. Jobs are recognised by id, or else by name. Given
-        twice, the second shows how far it is from the first: of two real runs, their noise.
+        Compare with another run of the same jobs: an observed trace, for example under other
+        settings, or a run of ``replay``. Jobs are matched by id, or else by name. Given twice, it
+        also shows how far the two runs differ. For two observed runs, this is their noise.
     skip : str | Iterable[str]
-        Leave out the jobs of this id or name. A star at the end stands for any ending. Repeat the
+        Leave out jobs with this id or name. A ``*`` at the end matches any ending. Repeat the
         option for more.
     seeds : int, default 1
         The number of replays of each policy, each with the next seed. Errors are means over the
@@ -543,14 +539,14 @@ def calibrate(
     trace : Source
         A trace with observed attempts, or a run of ``replay``.
     out : StrPath
-        The cluster file (TOML) to write, for ``replay --cluster``. An earlier one that
-        ``calibrate`` wrote and nobody changed is replaced.
+        The cluster file (TOML) to write, for ``replay --cluster``. An earlier, unchanged result of
+        ``calibrate`` is replaced.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     site_conf : StrPath
-        A folder with the configuration of your site. What it says about the cluster is known, and
-        not fitted.
+        A folder with the configuration of your site. Its settings of the cluster are used as they
+        are, and not fitted.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -582,11 +578,11 @@ def reproduce(
         The folder to write REPRODUCTION.md, index.html and the figures to. An earlier reproduction
         there is replaced.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     seeds : int, default 15
-        The number of seeds. Each case is replayed once with each; three times as many are used
-        where the jobs are drawn, too.
+        The number of seeds. Each case is replayed once with each seed. Cases that also draw their
+        jobs use three times as many.
     threads : int
         The largest number of replays that run at once.
     list : bool, default False
@@ -633,12 +629,12 @@ def sweep(
     out : StrPath
         The folder of the sweep. Cells that are done there are not replayed again.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     site_conf : StrPath
         A folder with the configuration of your site, in place of the ``site`` that the file names.
     most_cells : int
-        The most cells that the sweep may have.
+        The largest number of cells that the sweep may have.
     results : str
         The place for the results of cells, instead of the sweep's folder. It is a folder that all
         workers see, or an object store (s3://bucket/prefix). Credentials come from the environment.
@@ -649,8 +645,8 @@ def sweep(
     dry_run : bool, default False
         Only print the cells and an estimate of the time.
     precision : str | float
-        Add seeds until the 95 % interval of each setting's mean reaches no further than this share
-        of it, for example 2%.
+        Add seeds until the 95 % interval of each setting's mean extends at most this share from the
+        mean, for example 2%.
     most_seeds : int, default 200
         The largest number of seeds that --precision may use.
     scheduler : str
@@ -698,12 +694,12 @@ def tune(
     out : StrPath
         The folder of the search. Cells that are done there are not replayed again.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     site_conf : StrPath
         A folder with the configuration of your site, in place of the ``site`` that the file names.
     most_cells : int
-        The most cells that the sweep may have.
+        The largest number of cells that the sweep may have.
     threads : int
         The largest number of replays that run at once.
     progress : bool or callable, default True
@@ -758,11 +754,11 @@ def size(
         The metric: a name such as mean_waiting, or an expression such as "p95(completion) where
         queue = 'adhoc'".
     below : str | float
-        The most that the metric may be, for example 30s, 5min or 0.9.
+        The upper bound of the metric, for example 30s, 5min or 0.9.
     above : str | float
-        The least that the metric must be, for example 90%.
+        The lower bound of the metric, for example 90%.
     vary : str, default "nodes"
-        What varies.
+        What to vary.
     from_ : int, default 1
         The smallest size to try.
     to : int
@@ -771,14 +767,15 @@ def size(
         The number of replays at each size, each with the next seed. The metric is the mean over
         them.
     out : StrPath
-        The folder for the curve, the tables and the page. Replays that are done there are not made
-        again, so an interrupted search goes on where it was.
+        The folder for the curve, the tables and the page. It also keeps finished replays, so that
+        you can resume an interrupted search.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     robust : str, default "quick"
-        How to test whether the answer holds under what the data leave open: ``full`` tries every
-        variant, ``quick`` at most as many as the search made replays, ``off`` none.
+        How to test whether the answer holds if unknown values vary, such as the cost of distance.
+        ``full`` tries every variant; ``quick`` tries at most as many as the search made replays;
+        ``off`` skips the test.
     cluster : StrPath
         The cluster file (TOML); ``resched calibrate`` writes one.
     site_conf : StrPath
@@ -787,36 +784,34 @@ def size(
         Its settings replace the defaults. --policy, --cluster and the options below take precedence
         over them.
     nodes : int
-        The number of machines: those of the trace or of the cluster file, cut or cloned.
+        The number of machines. The machines of the trace or of the cluster file are cut or cloned
+        to this number.
     slots : str
-        The map slots and reduce slots of every machine of Hadoop, for example 2+2, whatever the
-        trace says.
+        The map slots and reduce slots of every Hadoop machine, for example 2+2. They replace those
+        of the trace.
     cores : str | float
-        The cores of a machine under the policies for production traces. With --nodes, all machines
-        have them; otherwise those whose size the trace does not give. In a trace whose amounts are
-        shares, as Google's, the largest machine has 1000.
+        The cores of a machine under the policies for production traces. With --nodes, they apply to
+        all machines; otherwise, to machines without a size in the trace. If the trace gives sizes
+        as shares, like Google's, the largest machine has 1000.
     memory : str | float
-        The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. In a
-        trace whose amounts are shares, the largest machine has 1TB.
+        The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. If the
+        trace gives sizes as shares, the largest machine has 1TB.
     assume : bool, default False
-        Assume what neither the trace nor an option gives: Hadoop's default slots or containers,
-        machines as large as the largest. Without this option you are asked for them, because they
-        decide who waits.
+        Use defaults for missing slots and machine sizes. Without it, missing values are an error.
     unfinished : str, default "drop"
-        What becomes of work that had not ended when the trace ended: ``drop`` lets it hold its
-        place until then and leaves its jobs out of all metrics; ``cap`` counts it as done after the
-        time that was seen of it; ``estimate`` draws the rest from the Kaplan–Meier estimate of its
-        class.
+        How to treat work that is unfinished when the trace ends: ``drop`` lets it hold its place
+        until then and leaves its jobs out of all metrics. ``cap`` counts it as done after its
+        observed time. ``estimate`` draws the rest from the Kaplan–Meier estimate of its class.
     window : str
         Count only jobs that were submitted in this part of the trace, such as +1h..+5h or
-        22:00..06:00 (last night). Each end is a time in ms of the trace's clock, a time after the
-        first submission such as +1h, a date with or without a time and a zone such as
-        2011-05-01T22:00+02:00, or a time of day. Leave one out for that of the trace.
+        22:00..06:00 (last night). Each end is a time of day, a time after the first submission such
+        as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time and the
+        zone of a date may be left out. If you leave an end out, it is that of the trace.
     timezone : str, default "UTC"
-        The zone of times without one, and of the times that are shown: UTC, +02:00, Europe/Berlin.
+        The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
     validation : StrPath
-        The output of ``resched validate --json`` for this trace. Its error is then said beside
-        every answer.
+        The model error of this trace, as ``resched validate --json`` prints it. Every answer then
+        shows this error.
     seed : int, default 1
         The seed of all random draws.
     threads : int
@@ -850,12 +845,12 @@ def generate(
     out : StrPath
         The folder to write the trace to. An earlier trace there is replaced.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     seed : int, default 1
         The seed of all random draws.
     most_tasks : int, default 20000000
-        The most tasks that the workload may have.
+        The largest number of tasks that the workload may have.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -886,8 +881,8 @@ def export(
     out : StrPath
         The file to write. It is gzipped if its name ends in ``.gz``.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -916,8 +911,8 @@ def anonymise(
     out : StrPath
         The folder to write the new trace to. An earlier trace there is replaced.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     key : StrPath
         A file with your own key, at least 16 bytes. Without it, a new key is written to
         ``<TRACE>.key``, which only its owner can read. Keep the key secret, and never ship it with
@@ -955,8 +950,8 @@ def scale(
     out : StrPath
         The folder to write the new trace to. An earlier trace there is replaced.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it, and
-        name it. Without this option, the command refuses. All other files stay.
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
     jobs : str | float, default 1
         The share of the jobs to keep, for example 0.1.
     time : str | float, default 1

@@ -22,13 +22,14 @@ def from_frames(
     dated: bool = False,
     force: bool = False,
 ) -> Trace:
-    """Make a trace of data frames, so that any log that you can read as a data frame can be replayed.
+    """Make a trace from data frames, so that you can replay any log that you can read as data frames.
 
-    The columns are those of the tables of a trace (``docs/tables.md``). Any data frame with the Arrow PyCapsule interface will do: of
-    polars, pandas, pyarrow, duckdb. Times are whole milliseconds, or instants and durations. The rules of an ingest hold: what is damaged
-    is mended or left out, and counted. A missing column stands for unknown values, a missing ``outcome`` for success, and
-    tries without a number are numbered in order; the trace notes what was filled.
-    Without ``tasks``, the attempts say what tasks there are.
+    The columns are those of the tables of a trace (``docs/reference/tables.md``). You can use any data frame with the Arrow PyCapsule
+    interface: of polars, pandas, pyarrow or duckdb. Times are whole milliseconds, or instants and durations.
+
+    The rules of an ingest hold: damaged rows are mended or left out, and counted. A missing column stands for unknown values, and a missing
+    ``outcome`` for success. Tries without a number are numbered in order. The trace notes what was filled in. Without ``tasks``, the
+    tasks are those that the attempts name.
 
     Parameters
     ----------
@@ -45,13 +46,13 @@ def from_frames(
     out : path
         The folder to write the trace to. An earlier trace there is replaced.
     name : str, default "frames"
-        Where the frames come from, as the trace notes it.
+        The name of the source, which the trace notes.
     system : str, optional
         What ran the jobs: ``mapreduce-1``, ``yarn``, ``spark``, ``slurm`` or ``batch``.
     dated : bool, default False
-        Whether times count from 1970; otherwise they count from a zero of the trace's own.
+        Whether times count from 1970. Otherwise they count from a zero of the trace's own.
     force : bool, default False
-        Replace what stands in the place of the result even if it is not as resched wrote it.
+        Replace what is at the place of the result, even if it is not as resched wrote it.
 
     Returns
     -------
@@ -61,7 +62,7 @@ def from_frames(
     Raises
     ------
     RequestError
-        A column is unknown, missing or of another type, or a value is not allowed. The text names the table, the column and the row.
+        A column is unknown, missing or of another type, or a value is not allowed. The message names the table, the column and the row.
     """
     _native.from_frames(os.fspath(out), name, system, dated, force, jobs, tasks, attempts, splits, nodes)
     return Trace(out)

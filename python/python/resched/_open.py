@@ -23,6 +23,11 @@ def open(path: StrPath) -> Trace | Run:
     -------
     Trace or Run
         What the folder holds.
+
+    Raises
+    ------
+    RequestError
+        There is no trace or run at this path.
     """
     folder = os.fspath(path)
     if os.path.exists(os.path.join(folder, "run.json")):
@@ -51,7 +56,7 @@ class Metrics:
     names, units : list of str
         The metrics and their units; empty for a number without one.
     values : list of list of float or None
-        A list for each run; ``None`` where a metric is not known.
+        A list for each run, with a value for each metric; ``None``: not known.
     """
 
     labels: list[str]
@@ -60,11 +65,11 @@ class Metrics:
     values: list[list[float | None]]
 
     def __getitem__(self, label: str) -> dict[str, float | None]:
-        """The metrics of one run by name."""
+        """The metrics of the run with this label, by name."""
         return dict(zip(self.names, self.values[self.labels.index(label)], strict=True))
 
     def columns(self) -> dict[str, list[str] | list[float | None]]:
-        """The same as columns, for a data frame: ``polars.DataFrame(metrics.columns())``."""
+        """Return labels and values as columns, for a data frame: ``polars.DataFrame(metrics.columns())``."""
         columns: dict[str, list[str] | list[float | None]] = {"policy": self.labels}
         for place, name in enumerate(self.names):
             columns[name] = [row[place] for row in self.values]
@@ -93,12 +98,18 @@ def metrics(runs: Iterable[Run | StrPath] | Run | StrPath, names: str | Iterable
     runs : runs
         Runs, their folders, or a folder that holds them.
     names : str or iterable of str
-        Names or expressions, such as ``"p95(completion) where queue = 'adhoc'"``.
+        Names or expressions (``docs/metrics.md``), such as ``"p95(completion) where queue = 'adhoc'"``. Without it: the makespan, the mean
+        and the 95th percentile of completion times, and the mean waiting time.
 
     Returns
     -------
     Metrics
         A value for each run and metric.
+
+    Raises
+    ------
+    RequestError
+        A metric is unknown, or there is no run at a path.
     """
     opened = _runs(runs)
     wanted = [names] if isinstance(names, str) else list(names)
@@ -130,21 +141,26 @@ def compare(
 ) -> Comparison:
     """Compare runs by metrics, on the jobs that count in all of them.
 
-    How sure a difference is, job by job, is what :func:`diff` tests.
+    To test whether a difference is real, job by job, use :func:`diff`.
 
     Parameters
     ----------
     runs : runs
         Runs, their folders, or a folder that holds them.
     names : str or iterable of str
-        Names or expressions of metrics.
+        Names or expressions of metrics, as for :func:`metrics`.
     baseline : str, optional
-        The label of the run that the others are compared with; the first if not given.
+        The label of the run that the others are compared with. Without it, the first run.
 
     Returns
     -------
     Comparison
-        Values and changes.
+        The values, and their changes against the baseline.
+
+    Raises
+    ------
+    RequestError
+        A metric is unknown, there is no run at a path, or no run has the label of the baseline.
     """
     found = metrics(runs, names)
     if baseline is not None and baseline not in found.labels:

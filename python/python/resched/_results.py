@@ -19,7 +19,9 @@ from ._tables import Table, Tables
 from .policy import Policy
 
 StrPath: TypeAlias = str | os.PathLike[str]
+"""A path, as a text or a ``pathlib.Path``."""
 PolicyLike: TypeAlias = str | Policy | type[Policy]
+"""A policy: a text such as ``"delay:D=12"``, or an object or a class of your own."""
 
 
 def listed(value: Any) -> list[Any]:
@@ -30,12 +32,12 @@ def listed(value: Any) -> list[Any]:
 
 
 class Said:
-    """What a command found. ``str`` of it is what the command prints for people.
+    """What a command found. ``str`` of it is the text that the command prints.
 
     Attributes
     ----------
     data : object
-        The content of the command's JSON: an object, or a list of them.
+        The content of the command's JSON: an object, or a list of objects. A report has ``None``.
     """
 
     def __init__(self, data: Any, said: str) -> None:
@@ -53,7 +55,7 @@ class Said:
 
 
 class Result(Said, Mapping[str, Any]):
-    """What a command found: a mapping with the content of its JSON. If that is a list, it is in ``data``."""
+    """What a command found: a mapping with the content of its JSON, such as ``inspected["jobs"]``. If that is a list, use ``data``."""
 
     @property
     def _object(self) -> Mapping[str, Any]:
@@ -80,7 +82,7 @@ class Folder:
 
     @property
     def tables(self) -> Tables:
-        """The tables by name. Each is read when it is first asked for."""
+        """The tables by name. Each is read when it is first used."""
         if self._tables is None:
             self._tables = Tables(self.path)
         return self._tables
@@ -101,14 +103,14 @@ class Folder:
 
 
 class Trace(Folder):
-    """A trace: what a cluster did, as tables.
+    """A trace: what a cluster did, as tables. :func:`open` and the functions that write a trace return it.
 
     Attributes
     ----------
     path : str
         Its folder.
     info : dict
-        What ``trace.json`` says: sources, rows, time span, what was left out.
+        The content of ``trace.json``: sources, numbers of rows, time span, and what was left out.
     """
 
     def __init__(self, path: StrPath, said: str = "") -> None:
@@ -132,14 +134,16 @@ class Trace(Folder):
 
 
 class Run(Folder):
-    """A replay of a trace under a policy.
+    """A replay of a trace under a policy, as tables. :func:`open` and :func:`replay` return it.
 
     Attributes
     ----------
     path : str
         Its folder.
     info : dict
-        What ``run.json`` says: the policy, its parameters, the cluster, what decides the answer.
+        The content of ``run.json``: the policy, its parameters, the cluster, and what decides the answer.
+    summary : dict
+        What :func:`replay` printed of it; empty if it was opened from its folder.
     """
 
     def __init__(self, path: StrPath, summary: Mapping[str, Any] | None = None, keeper: object | None = None) -> None:
@@ -147,11 +151,10 @@ class Run(Folder):
         self._keeper = keeper
         self.info: dict[str, Any] = json.loads(_native.run_info(self.path))
         self.summary: dict[str, Any] = dict(summary or {})
-        """What ``replay`` printed of it; empty if it was opened from its folder."""
 
     @property
     def label(self) -> str:
-        """The policy with the parameters that were set."""
+        """The policy with the parameters that were set, such as ``delay:D=12``."""
         return str(self.info["label"])
 
     @property
@@ -160,7 +163,7 @@ class Run(Folder):
         return dict(self.info["params"])
 
     def metrics(self, *names: str) -> dict[str, float | None]:
-        """Compute metrics of its jobs, such as ``"mean(completion)"``."""
+        """Compute metrics such as ``"mean(completion)"``. Return them by name; ``None``: not known."""
         values, _ = _native.metrics([self.path], list(names))
         return dict(zip(names, values[0], strict=True))
 
@@ -169,7 +172,15 @@ class Run(Folder):
 
 
 class Replays(Said, Sequence[Run]):
-    """The runs of a replay, one for each policy, in order. ``replays["fair"]`` is the run with that label."""
+    """The runs of a replay, one for each policy, in the order of the policies.
+
+    ``replays[0]`` is the first run, and ``replays["fair"]`` is the run with that label.
+
+    Attributes
+    ----------
+    runs : list of Run
+        The runs.
+    """
 
     def __init__(self, rows: list[dict[str, Any]], said: str, runs: list[Run]) -> None:
         super().__init__(rows, said)
@@ -195,16 +206,16 @@ class Replays(Said, Sequence[Run]):
 
     @property
     def grade(self) -> str:
-        """How far the answer can be trusted: the worst grade of what decides it."""
+        """How far the answer can be trusted (``docs/how-sure.md``): the worst grade of what decides it."""
         return str(self.data[0]["grade"]) if self.data else "measured"
 
     @property
     def validity(self) -> list[dict[str, Any]]:
-        """What decides the answer, and whether it was observed."""
+        """What decides the answer, and whether each part of it was observed."""
         return list(self.data[0]["validity"]) if self.data else []
 
     def chart(self, only: str = "cdf_jobs") -> str:
-        """Draw a chart of the runs as SVG; the names are those of ``report``'s ``only``."""
+        """Draw a chart of the runs. Return it as SVG. Its name is one of ``docs/reference/charts.md``."""
         with tempfile.TemporaryDirectory(prefix="resched-") as folder:
             options = {"out": os.path.join(folder, "report"), "format": "svg", "only": only}
             run(words("report", [own.path for own in self.runs], options), progress=False)
@@ -236,7 +247,7 @@ def _first_svg(folder: str) -> str:
 
 
 class Report(Said):
-    """A report: charts, a page and tables in a folder.
+    """A report: a folder with charts, a page and tables.
 
     Attributes
     ----------
@@ -250,12 +261,13 @@ class Report(Said):
 
     @property
     def files(self) -> list[str]:
-        """The files of the report, by their paths."""
+        """The paths of all files of the report."""
         found = [os.path.join(at, name) for at, _, names in os.walk(self.path) for name in names]
         return sorted(found)
 
 
 Source: TypeAlias = str | os.PathLike[str] | Trace | Run
+"""A trace or a run, or the path of its folder. Some functions also take the path of a workload file."""
 
 
 def _parsed(printed: str) -> Any:

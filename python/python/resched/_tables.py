@@ -17,21 +17,21 @@ _SHOWN = 10
 
 
 class Table:
-    """A table in memory.
+    """A table in memory, which data frame libraries take without a copy.
 
-    ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``duckdb.sql("SELECT … FROM table")`` take it as it is, through the Arrow
-    PyCapsule interface. Times are whole milliseconds.
+    ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``duckdb.sql("SELECT … FROM table")`` read it through the Arrow PyCapsule
+    interface. Times are whole milliseconds. ``len(table)`` is the number of its rows.
     """
 
     def __init__(self, raw: _native.RawTable) -> None:
         self._raw = raw
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Hand out the table as a new stream."""
+        """Give the table to another library, as a new stream of Arrow."""
         return self._raw.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        """Hand out the schema."""
+        """Give the schema of the table to another library."""
         return self._raw.__arrow_c_schema__()
 
     def __len__(self) -> int:
@@ -43,17 +43,17 @@ class Table:
         return self._raw.column_names
 
     def to_polars(self) -> polars.DataFrame:
-        """Make a data frame of polars. It shares the memory of the table."""
+        """Make a data frame of polars, which shares the memory of the table."""
         frame: polars.DataFrame = _module("polars").DataFrame(self)
         return frame
 
     def to_arrow(self) -> pyarrow.Table:
-        """Make a table of pyarrow. It shares the memory of the table."""
+        """Make a table of pyarrow, which shares the memory of the table."""
         table: pyarrow.Table = _module("pyarrow").table(self)
         return table
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Make a data frame of pandas with Arrow's types, so that whole numbers with gaps stay whole numbers."""
+        """Make a data frame of pandas with Arrow's types: whole numbers stay whole numbers, also if values are missing."""
         pandas = _module("pandas")
         return self.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype)
 
@@ -69,7 +69,7 @@ class Table:
 
 
 class Tables(Mapping[str, Table]):
-    """The tables of a folder by name. Each is read when it is first asked for."""
+    """The tables of a trace or a run by name, such as ``tables["jobs"]``. Each is read when it is first used."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder

@@ -17,31 +17,23 @@ __all__ = [
 
 
 class ReschedError(Exception):
-    """Something went wrong. All exceptions of the package are of this class.
-
-    Attributes
-    ----------
-    policy : str or None
-        The policy that it is about.
-    time_ms : int or None
-        When it happened on the simulated clock, ms.
-    """
+    """Something went wrong. All exceptions of the package are of this class. The message is what the command line prints."""
 
     @property
     def policy(self) -> str | None:
-        """The policy that it is about, if it is about one."""
+        """The policy that it is about; ``None``: it is not about a policy."""
         found = re.match(r"policy `([^`]+)`", str(self))
         return found[1] if found else None
 
     @property
     def time_ms(self) -> int | None:
-        """When it happened on the simulated clock, ms."""
+        """When it happened on the simulated clock, ms; ``None``: that is not known."""
         found = re.match(r"policy `[^`]+` at (-?\d+) ms", str(self))
         return int(found[1]) if found else None
 
 
 class RequestError(ReschedError, ValueError):
-    """The request was wrong: an unknown policy, a value out of its range, a file that is not there (exit status 2)."""
+    """The request was wrong: an unknown policy, a value out of its range, a file that does not exist."""
 
 
 class TraceError(ReschedError, OSError):
@@ -49,11 +41,14 @@ class TraceError(ReschedError, OSError):
 
 
 class PolicyError(ReschedError):
-    """A policy left tasks waiting for ever."""
+    """A policy left tasks waiting, and nothing started or ended any more."""
 
 
 class PolicyViolation(PolicyError):
-    """A policy asked for something that is not allowed, or raised an exception, which is then the cause of this one."""
+    """A policy asked for something that is not allowed, raised an exception, or took too long.
+
+    An exception of the policy is the ``__cause__`` of this one.
+    """
 
 
 class Interrupted(ReschedError):
@@ -61,8 +56,8 @@ class Interrupted(ReschedError):
 
 
 class ForkError(ReschedError, RuntimeError):
-    """The process was forked off one that had used resched already."""
+    """The process was forked off one that had used resched. Start processes with ``multiprocessing.get_context("spawn")``."""
 
 
 class DefectError(ReschedError, RuntimeError):
-    """Resched contradicts itself. Please report it."""
+    """A defect of resched stopped the work, or a replay broke a rule that always holds. Please report it."""

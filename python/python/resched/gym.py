@@ -2,21 +2,25 @@
 
     env = resched.gym.SchedulingEnv("traces/sample-slurm/T", jobs=256, reward="mean_waiting", split="train")
 
-A step is a decision: start one of the first ``candidates`` waiting tasks, or wait. The sum of the rewards of an episode is minus the value
-of the metric that you choose, so a return needs no discount (γ = 1) to mean it.
+A step is a decision: start one of the first ``candidates`` waiting tasks, or wait. An agent that waits is asked again when something
+happens, after a minute at the latest.
 
-An observation has these arrays of ``float32`` from 0 to 1. Logarithms are shares of those of 30 days and a million units.
+The rewards of an episode add up to minus the metric that you choose. So use no discount (γ = 1) if the return is to be that metric.
+
+An observation is a dictionary of arrays of ``float32`` from 0 to 1. Times and counts marked (log) are logarithms, as shares of those of
+30 days and of a million units.
 
 ``jobs`` (candidates × 7)
-    For each candidate: how long its job has waited (log), its waiting units (log), its processor and memory as shares of the cluster's,
-    its estimated run time (log; what its user asked for, or, where the trace does not say, the logged run time, which no scheduler
-    knows), the share of its units that run, and its place in the queue. Rows of zeros: no candidate.
+    A row for each candidate: how long its job has waited (log), its waiting units (log), the processor and the memory of a unit as shares
+    of the cluster's, its estimated run time (log), the share of its units that run, and its place in the queue. A row of zeros stands for
+    no candidate. The estimated run time is what its user requested. If the trace does not say that, it is the logged run time, which no
+    scheduler knows.
 ``cluster`` (3)
-    The free processor and memory as shares, and the time to the next end that is known (log).
+    The free processor and the free memory as shares, and the time to the next estimated end (log).
 ``backlog`` (2)
     All waiting units (log), and their processor as a share of ten times the cluster's.
 ``action_mask`` (candidates + 1, ``int8``)
-    Which actions are allowed: 1 or 0. The last one, to wait, always is.
+    Which actions are allowed: 1 or 0. The last action, to wait, always is.
 """
 
 from __future__ import annotations
@@ -45,10 +49,10 @@ REWARDS = {
     "mean_slowdown": "the mean of completion by run time; jobs below 10 s count as 10 s long",
     "makespan": "the time from the first arrival to the last end, ms",
 }
-"""The metrics that an environment can reward."""
+"""The metrics that an environment can reward, and what they mean."""
 
 SPLITS = {"all": (0.0, 1.0), "train": (0.0, 0.6), "validation": (0.6, 0.8), "test": (0.8, 1.0)}
-"""The parts of a trace by time of submission, as shares of its jobs."""
+"""The parts of a trace: where each begins and ends, as shares of its jobs in order of submission."""
 
 Observation = dict[str, NDArray[Any]]
 
@@ -61,21 +65,28 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
     trace : path or Trace
         A trace, or a workload file.
     jobs : int, optional
-        How many jobs an episode has, in a row; all of its part of the trace if not given. Where an episode begins is drawn.
+        How many jobs an episode has, one after the other. Without it: all jobs of the part of the trace. The first job is drawn.
     candidates : int
         How many waiting tasks the agent sees: the first ones in order of submission.
     reward : str
         The metric: see :data:`REWARDS`.
     reward_scale : float
-        What the rewards are multiplied by.
+        A factor for all rewards.
     split : str
-        The part of the trace: see :data:`SPLITS`. Between two parts lie as many jobs as an episode has, so that none shares a queue.
+        The part of the trace: see :data:`SPLITS`. Before a part, there is a gap of ``jobs`` jobs, at most a quarter of the part.
     seed : int
         The seed with which a workload file is generated.
     assume : bool
-        Whether sizes of machines may be assumed that the trace does not give.
+        Whether sizes of machines that the trace does not give may be assumed.
     strict : bool
-        Whether an action that is not allowed is an error. Otherwise it waits, and ``info["masked"]`` is true.
+        Whether an action that is not allowed is an error. Otherwise the agent waits, and ``info["masked"]`` is true.
+
+    Raises
+    ------
+    ValueError
+        There is no such metric or part, or the part has fewer jobs than an episode.
+    RequestError
+        There is no such trace, or it does not say how large its machines are (``assume``).
     """
 
     metadata = {"render_modes": []}
@@ -116,18 +127,18 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._paid = 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make the same environment, with no episode begun."""
+        # The same environment, with no episode begun.
         return _remade, (self._made,)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode.
+        """Begin an episode. Return the first observation, and a dictionary with ``start``, the number of its first job.
 
         Parameters
         ----------
         seed : int, optional
-            The seed of where episodes begin.
+            The seed that decides where this episode and the next ones begin.
         options : dict, optional
-            ``start``: the number of the first job, in order of submission; ``jobs``: how many jobs.
+            ``start``: the number of the first job, in order of submission. ``jobs``: how many jobs the episode has.
         """
         super().reset(seed=seed)
         options = options or {}
@@ -143,7 +154,17 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         return observation, info | {"start": start}
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Start a candidate, or wait."""
+        """Start a candidate, or wait. Return observation, reward, whether the episode is over, ``False``, and a dictionary.
+
+        The dictionary has ``action_mask``, ``now`` (the simulated clock, ms) and ``masked`` (whether the action was not allowed). At the
+        end of an episode, it also has the metric under its name, ``left_waiting`` (how many units never start) and ``summary`` (metrics as
+        those of ``replay``).
+
+        Parameters
+        ----------
+        action : int
+            The place of a candidate, from 0, or ``candidates`` to wait. Of the candidate, as many units start as there is room for.
+        """
         masked = self._check(int(action))
         observation, reward, over, info = self._seen(self._stepper.step(int(action)))
         return observation, reward, over, False, info | {"masked": masked}
@@ -153,7 +174,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         self._stepper.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions are allowed, as sb3-contrib's MaskablePPO asks for it."""
+        """Return which actions are allowed. MaskablePPO of sb3-contrib calls this method."""
         return self._mask.astype(bool)
 
     def _check(self, action: int) -> bool:
@@ -203,9 +224,11 @@ class VectorSchedulingEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]
     Parameters
     ----------
     num_envs : int
-        How many.
-    trace, **options
-        As for :class:`SchedulingEnv`.
+        How many environments.
+    trace : path or Trace
+        A trace, or a workload file.
+    **options
+        The other parameters of :class:`SchedulingEnv`.
     """
 
     metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
@@ -222,7 +245,7 @@ class VectorSchedulingEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode in each."""
+        """Begin an episode in each environment. With one ``seed``, the environments get this seed and the next ones."""
         seeds = [None if seed is None else seed + place for place in range(self.num_envs)] if not isinstance(seed, list) else seed
         begun = [env.reset(seed=own, options=options) for env, own in zip(self.envs, seeds, strict=True)]
         self._over = [False] * self.num_envs
@@ -231,7 +254,7 @@ class VectorSchedulingEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Take a step in each; one whose episode is over begins the next one."""
+        """Take a step in each environment. An environment whose episode is over begins the next one instead."""
         masked = [False] * self.num_envs
         # All replays go on at once, and are waited for one after the other.
         for place, env in enumerate(self.envs):
@@ -256,7 +279,7 @@ class VectorSchedulingEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]
         )
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions are allowed, a row for each environment."""
+        """Return which actions are allowed, a row for each environment."""
         return np.stack([env.action_masks() for env in self.envs])
 
     def close_extras(self, **_: Any) -> None:

@@ -1,10 +1,12 @@
 """Write a scheduler of your own in Python.
 
 Subclass :class:`HadoopPolicy` for maps and reduces on a Hadoop cluster, or :class:`BatchPolicy` for a production trace. The engine calls
-the methods that you override, with a view of the cluster that hides the future. Name the class wherever a policy can be named, as
-``"mine.py:MyPolicy"``, ``"mine.py:MyPolicy:D=3"``, or by the class or an object of it.
+the methods that you override, and no others. They get a view of the cluster that hides the future.
 
-A job, a task and a node are whole numbers, which the view gives you; ask it about them. A view can be used in the method that got it only.
+You can name the class wherever a policy is named: as ``"mine.py:MyPolicy"``, ``"mine.py:MyPolicy:D=3"``, or by the class or an object of
+it.
+
+Jobs, tasks and nodes are whole numbers that the view gives you. A method may use its view only until it returns.
 """
 
 from __future__ import annotations
@@ -21,7 +23,21 @@ V = TypeVar("V")
 
 
 class Parameter(Generic[V]):
-    """A parameter of a policy, declared in its class. An object has the value under the same name."""
+    """A parameter of a policy, declared in its class: ``D = Int(24, low=0, meaning="…")``. An object has its value: ``self.D``.
+
+    This is the base of the classes below. Do not use it by itself.
+
+    Parameters
+    ----------
+    default : value
+        The value if none is given. ``None`` stands for ``auto``, and needs ``auto=True``.
+    meaning : str
+        What the parameter means. ``resched policies`` shows it.
+    unit : str
+        The unit of the value, such as ``ms`` or ``heartbeats``.
+    auto : bool
+        Whether the value may also be ``auto``. Then the object has ``None``, and the policy chooses.
+    """
 
     _kind = ""
 
@@ -73,7 +89,7 @@ class Parameter(Generic[V]):
 
 
 class Int(Parameter[int]):
-    """A whole number from ``low`` to ``high``, both included. With ``auto``, ``None`` is a value, too: the policy chooses."""
+    """A whole number from ``low`` to ``high``, both included."""
 
     _kind = "integer"
 
@@ -94,7 +110,7 @@ class Int(Parameter[int]):
 
 
 class Float(Parameter[float]):
-    """A number from ``low`` to ``high``, both included. With ``auto``, ``None`` is a value, too: the policy chooses."""
+    """A number from ``low`` to ``high``, both included."""
 
     _kind = "number"
 
@@ -115,7 +131,7 @@ class Float(Parameter[float]):
 
 
 class Bool(Parameter[bool]):
-    """``True`` or ``False``; written ``true`` or ``false``."""
+    """``True`` or ``False``. In a text such as ``"mine.py:MyPolicy:strict=true"``, write ``true`` or ``false``."""
 
     _kind = "boolean"
 
@@ -130,7 +146,7 @@ class Bool(Parameter[bool]):
 
 
 class Choice(Parameter[str]):
-    """One of some words."""
+    """One of the ``words``."""
 
     _kind = "choice"
 
@@ -142,7 +158,7 @@ class Choice(Parameter[str]):
 
 
 class File(Parameter[str]):
-    """The path of a file; empty if there is none."""
+    """The path of a file. An empty text stands for no file."""
 
     _kind = "file"
 
@@ -159,14 +175,14 @@ class Policy:
     Parameters
     ----------
     **values
-        The parameters that are not to have their defaults. An object is used to name a policy with its values; each replay makes a new
-        one, so that no replay depends on another one.
+        Values of parameters, by name. The other parameters have their defaults. The object only names the policy with its values: each
+        replay makes a new object, so that no replay depends on another one.
 
     Attributes
     ----------
     seconds : float or None
-        The longest that one call of a method may take. A method that takes longer is interrupted, and the replay ends with
-        :class:`resched.PolicyViolation`. ``None``: no limit.
+        The longest time that one call of a method may take, in seconds; ``None``: no limit. A method that takes longer is interrupted, and
+        the replay ends with :class:`PolicyViolation`.
     """
 
     seconds: float | None = None
@@ -185,7 +201,7 @@ class Policy:
         self._given = dict(values)
 
     def begin(self) -> None:
-        """Prepare for a replay: make what the policy keeps, such as its queues. The parameters have their values by then."""
+        """Prepare for a replay: make what the policy keeps, such as its queues. The parameters already have their values."""
 
     @classmethod
     def _system(cls) -> str | None:
@@ -201,7 +217,10 @@ class Policy:
 
 
 class HadoopPolicy(Policy):
-    """A scheduling policy for a Hadoop cluster. You must write :meth:`heartbeat`; override what else you need.
+    """A scheduling policy for a Hadoop cluster. You must write :meth:`heartbeat`. Override other methods if you need them.
+
+    The engine leaves out heartbeats that cannot matter, such as those of a node where no waiting task fits: see :meth:`restless`. Once
+    nothing has started, ended or arrived for a day, it also leaves out most other heartbeats and ticks.
 
     Attributes
     ----------
@@ -210,12 +229,12 @@ class HadoopPolicy(Policy):
     period : int or None
         How often :meth:`tick` is called, ms; ``None``: never.
     oracle : bool
-        Whether it is a reference that knows what no scheduler can.
+        Whether ``resched policies`` marks it as an oracle: a reference that knows what no real scheduler can know.
     ramps_reduces : bool
-        Whether it decides by itself when the reduces of a job may start.
+        Whether it decides by itself when the reduces of a job may start. Then the slow-start of the cluster file does not hold.
     calculator : str or None
-        Under YARN, the resources that it counts: ``"memory"``, or ``"dominant"``, which adds virtual cores; ``None``: as the cluster file
-        says.
+        Under YARN, the resources that it counts: ``"memory"``, or ``"dominant"`` for memory and virtual cores; ``None``: those that the
+        cluster file names.
     """
 
     system: str = "slots"
@@ -247,65 +266,91 @@ class HadoopPolicy(Policy):
     def _system(cls) -> str | None:
         return cls.system
 
+    # The decision
+
     def heartbeat(self, offer: HadoopOffer) -> None:
-        """Answer the heartbeat of a node with a free slot: launch the tasks that it should run."""
+        """Answer the heartbeat of a node with a free slot or room for a container: launch the tasks that it should run."""
         raise NotImplementedError
+
+    # What happens
 
     def job_submitted(self, job: int, view: HadoopOffer) -> None:
         """Take note that a job has arrived."""
 
     def job_finished(self, job: int, view: HadoopOffer) -> None:
-        """Take note that a job has succeeded or failed."""
+        """Take note that a job has succeeded or failed. It is no longer in ``view.jobs``."""
 
     def task_waits(self, task: int, view: HadoopOffer) -> None:
-        """Take note that a task waits again, after an attempt failed or was lost."""
+        """Take note that a task waits again: its attempt failed or was killed, or the output of a map was lost."""
 
     def task_started(self, started: Attempt, view: HadoopOffer) -> None:
-        """Take note that an attempt was launched."""
+        """Take note that an attempt was launched, by this policy or as a backup."""
 
     def task_finished(self, ended: AttemptEnded, view: HadoopOffer) -> None:
-        """Take note of how an attempt ended."""
+        """Take note of how an attempt ended, as the master has learned it."""
 
     def node_lost(self, node: int, view: HadoopOffer) -> None:
-        """Take note that the master has given up a node."""
+        """Take note that the master has given up a node. The ends of its attempts were reported before."""
+
+    # Ticks
 
     def tick(self, view: HadoopOffer) -> None:
-        """Do what is due every :attr:`period`; ``view.kill`` and ``view.report`` can be called here."""
+        """Do what is due every :attr:`period`. Only here, you can call ``view.kill`` and ``view.report``."""
 
     def tick_from(self, due: int) -> int:
-        """Return the first multiple of :attr:`period`, at ``due`` or later, at which :meth:`tick` does anything, ms."""
+        """Return the first multiple of :attr:`period`, at ``due`` or later, at which :meth:`tick` does anything, ms.
+
+        By default, this is ``due``.
+        """
         return due
 
     def skips_idle_ticks(self, view: HadoopOffer) -> bool:
-        """Whether ticks may be left out while nothing happens: the last two changed nothing, and the next ones would do the same."""
+        """Whether ticks may be left out while nothing happens. By default, they may not.
+
+        Return ``True`` only if nothing changed between the last two ticks, and the next ticks would do the same.
+        """
         return False
 
+    # Heartbeats that are left out
+
     def restless(self, view: HadoopOffer) -> bool:
-        """Whether the policy needs every heartbeat of a node with a free slot, even if no waiting task fits there."""
+        """Whether the policy needs every heartbeat of a node with a free slot, even if no waiting task fits there. By default, no."""
         return False
 
     def counts_heartbeats(self, view: HadoopOffer) -> bool:
-        """Whether the policy needs every heartbeat of every node."""
+        """Whether the policy needs every heartbeat of every node, also of nodes without a free slot. By default, no."""
         return False
 
     def declines(self, view: HadoopOffer) -> bool:
-        """Whether all heartbeats would now come to nothing."""
+        """Whether the policy would now launch nothing on any node and change nothing that it keeps.
+
+        Then the engine leaves out heartbeats until something happens or time passes, and asks again. By default, a policy declines if
+        nothing waits to be placed, the run records no reasons, and it needs no further heartbeats.
+        """
         return False
 
+    # Under YARN only
+
     def container_changed(self, container: ContainerChanged, view: HadoopOffer) -> None:
-        """Take note that the resource manager of YARN has learned that a container runs or has ended."""
+        """Take note that the resource manager has learned that a container runs or has ended."""
 
     def headroom(self, job: int, view: HadoopOffer) -> int:
-        """Return the memory that a job could still get, MB, as YARN reports it to its application master."""
+        """Return the memory that a job could still get, MB. YARN reports it to the application master of the job.
+
+        By default, this is the free memory of all nodes.
+        """
         return view.free_in_all[1]
 
     def may_use(self, node: int, view: HadoopOffer) -> bool:
-        """Whether a heartbeat of a node could change anything while containers are asked for."""
+        """Whether a heartbeat of a node could change anything while containers are asked for. The engine leaves out the others.
+
+        By default, it could if the node is kept for a request, or has room for the smallest container.
+        """
         return view.reservation(node) is not None or view.has_room(node)
 
 
 class BatchPolicy(Policy):
-    """A scheduling policy for production traces. Write :meth:`schedule`, or :meth:`decide` for a policy on arrays.
+    """A scheduling policy for production traces. You must write either :meth:`schedule` or :meth:`decide`, which gets arrays of NumPy.
 
     Attributes
     ----------
@@ -314,9 +359,9 @@ class BatchPolicy(Policy):
     phase : int
         How long after each multiple of the period the tick comes, ms.
     draws : bool
-        Whether other seeds (``view.seed``) lead to other decisions.
+        Whether another seed leads to other decisions. Then tests of how sure an answer is also vary the seed.
     window : int
-        The most rows that :meth:`decide` gets.
+        The largest number of rows that :meth:`decide` gets.
     """
 
     period: int | None = None
@@ -346,12 +391,16 @@ class BatchPolicy(Policy):
 
         return Arrays(self.window)
 
+    # The decision
+
     def schedule(self, offer: BatchOffer) -> None:
-        """Start the tasks that should run; something has changed, and tasks wait."""
+        """Start the tasks that should run. It is called when something has changed and tasks wait."""
         raise NotImplementedError
 
     def decide(self, now: int, free: tuple[int, int], jobs: Waiting) -> Any:
         """Choose the rows of ``jobs`` to start: ``None``, a number of rows from the front, or an array of rows.
+
+        Of each row, as many units start as there is room for. The method is called again until it starts nothing, or nothing more fits.
 
         Parameters
         ----------
@@ -360,9 +409,11 @@ class BatchPolicy(Policy):
         free : tuple of int
             The free processor and memory of all machines.
         jobs : Waiting
-            What waits, in order of submission: arrays that must not be kept.
+            The tasks that wait, in order of submission. Do not keep these arrays.
         """
         raise NotImplementedError
+
+    # What happens
 
     def job_submitted(self, job: int, view: BatchOffer) -> None:
         """Take note that a job has arrived."""
@@ -371,21 +422,26 @@ class BatchPolicy(Policy):
         """Take note that all tasks of a job have ended."""
 
     def task_waits(self, task: int, view: BatchOffer) -> None:
-        """Take note that units of a task wait."""
+        """Take note that units of a task wait, for the first time or again. Other units of it may be waiting already."""
 
     def task_finished(self, ended: RunEnded, view: BatchOffer) -> None:
-        """Take note of how an instance or a gang ended."""
+        """Take note of how an instance or a gang ended. If it is tried again, :meth:`task_waits` is called next."""
 
     def nodes_changed(self, view: BatchOffer) -> None:
-        """Take note that what the machines offer has changed."""
+        """Take note that the resources of the machines have changed."""
+
+    # Ticks and alarms
 
     def tick(self, view: BatchOffer) -> None:
-        """Do what is due every :attr:`period`; ``view.report`` can be called here."""
+        """Do what is due every :attr:`period`. Only here, you can call ``view.report``."""
 
     def skips_idle_ticks(self, view: BatchOffer) -> bool:
-        """Whether ticks may be left out until something happens: the last one changed nothing, and the next ones would do the same."""
+        """Whether ticks may be left out until something happens. By default, they may not.
+
+        Return ``True`` only if the last tick changed nothing, and the next ticks would do the same.
+        """
         return False
 
     def alarm(self) -> int | None:
-        """When :meth:`schedule` is to be called although nothing happens, ms; ``None``: never."""
+        """When :meth:`schedule` is to be called although nothing happens, ms; ``None``: never. Times that are over do not count."""
         return None

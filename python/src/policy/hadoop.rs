@@ -17,7 +17,7 @@ use super::containers::ContainerChanged;
 use super::hooks::{Hooks, Method};
 use super::known::Known;
 use super::lent::Lent;
-use super::words::kind_name;
+use super::words::{kind_name, part_name};
 use super::{draw, draw_key, kept_name, only_in};
 
 /// A Hadoop cluster in mid-replay, as a policy sees it: `view` in every method, and `offer` in `heartbeat`.
@@ -371,12 +371,13 @@ impl HadoopOffer {
         Ok(runs.iter().map(|run| self.meet(run)).collect())
     }
 
-    /// The share of its work that an attempt has done, as its node said at its latest heartbeat, and when that was, ms.
-    fn progress(&self, py: Python<'_>, run: usize) -> PyResult<(f64, Ms)> {
+    /// The progress of an attempt at the latest heartbeat of its node: the part of its work (`map`, `copy`, `sort` or `reduce`), the share
+    /// of that part that is done, and when that was, ms.
+    fn progress(&self, py: Python<'_>, run: usize) -> PyResult<(&'static str, f64, Ms)> {
         let id = self.known.run(py, run)?;
         let found = self.read(|view| view.attempt(id).map(|run| view.progress(&run)))?;
         found
-            .map(|at| (at.fraction, at.at))
+            .map(|progress| (part_name(progress.part), progress.fraction, progress.at))
             .ok_or_else(|| self.known.refused(py, format!("asks about run {run}, which is on no node")))
     }
 

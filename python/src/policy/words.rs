@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use resched_sim::hadoop::{AmState, Ask, ContainerState, Kind, Reach};
+use resched_sim::hadoop::{AmState, Ask, ContainerState, Kind, Part, Reach};
 use resched_tables::cluster_file::Calculator;
 
 fn unknown<T>(what: &str, words: &[&str], found: &str) -> PyResult<T> {
@@ -23,6 +23,16 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Map => "map",
         Kind::Reduce => "reduce",
+    }
+}
+
+/// The word for a part of the work of an attempt.
+pub(super) fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::Map => "map",
+        Part::Copy => "copy",
+        Part::Sort => "sort",
+        Part::Reduce => "reduce",
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
         let (limit, change) = limit(reason);
         Some(Advice {
             says: format!(
-                "{jobs} of {whose} waited {} in all {limit}, {} longest, while {:.0} % of the slots were free.",
+                "{jobs} of {whose} waited {} in total {limit}, {} the longest, while {:.0} % of the slots were free.",
                 time(waited),
                 seen.job(longest),
                 100.0 * free
@@ -69,13 +69,13 @@ fn slots(seen: &Seen<'_>) -> Option<u64> {
 fn limit(reason: Reason) -> (&'static str, &'static str) {
     match reason {
         Reason::UserLimit => (
-            "because their users had as much as one user may have",
+            "because their users were at the limit for one user",
             "the user limit (minimum-user-limit-percent, user-limit-factor)",
         ),
         Reason::JobLimit => (
-            "because it ran as many jobs as it may",
+            "because it was at its limit of running jobs",
             "the number of jobs that may run (maxRunningJobs, maximum-applications)",
         ),
-        _ => ("at its limit", "the limit (maxMaps, maxReduces, maxResources, maximum-capacity)"),
+        _ => ("because it was at its limit", "the limit (maxMaps, maxReduces, maxResources, maximum-capacity)"),
     }
 }

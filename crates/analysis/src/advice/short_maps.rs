@@ -27,13 +27,13 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
         return Vec::new();
     };
     let (own, each) =
-        (seen.job(job), format!("{} maps, {} each in the median", count(maps as u64), time(median as i64)));
+        (seen.job(job), format!("{} maps with a median run time of {}", count(maps as u64), time(median as i64)));
     let says = match found.len() {
         1 => {
-            format!("{} has {each}: a map of less than {} is short.", own.replacen("job", "Job", 1), time(SHORT as i64))
+            format!("{} has {each}; maps below {} are short.", own.replacen("job", "Job", 1), time(SHORT as i64))
         }
         jobs => format!(
-            "{} jobs have at least {LEAST_MAPS} maps of which half take less than {}; {own} has most: {each}.",
+            "{} jobs have at least {LEAST_MAPS} maps with a median run time below {}; {own} has the most: {each}.",
             count(jobs as u64),
             time(SHORT as i64)
         ),
@@ -43,7 +43,7 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
         says,
         change: format!(
             "Combine their splits (CombineFileInputFormat, or a larger mapreduce.input.fileinputformat.split.minsize): {} splits in one \
-             make a map of a minute.",
+             map take about a minute.",
             count(together as u64)
         ),
         ..Advice::of_job("short-maps", seen, job, found.iter().map(|own| own.3).sum())

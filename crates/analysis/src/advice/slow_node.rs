@@ -58,7 +58,7 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
                 time(lost as i64)
             ),
             change:
-                "Check its disks and its network, or take it out; `resched calibrate` gives its factor with an error."
+                "Check its disks and its network, or remove it; `resched calibrate` fits how many times as long its tasks take."
                     .to_owned(),
             node: Some(node),
         })

@@ -36,7 +36,7 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
         Some(Advice {
             says: format!(
                 "The {} reduces of {} that started before its last map ended held {held_what} for {} until then, while other jobs waited \
-                 for a {what}; {} of the waits of {} is due to that.",
+                 for a {what}. This caused {} of their {} of waiting.",
                 early.len(),
                 seen.job(job),
                 time(held),
@@ -44,7 +44,7 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
                 time(all)
             ),
             change: "Start its reduces later: raise mapreduce.job.reduce.slowstart.completedmaps (mapred.reduce.slowstart.completed.maps), \
-                     which is jobs.slowstart of a cluster file."
+                     which is jobs.slowstart in a cluster file."
                 .to_owned(),
             ..Advice::of_job("slow-start", seen, job, blamed)
         })

@@ -38,13 +38,13 @@ fn of_kind(seen: &Seen<'_>, kind: TaskKind, what: &str) -> Vec<Advice> {
         let on = node.as_deref().map(|node| format!(" on {}", resched_tables::words::name(node))).unwrap_or_default();
         Some(Advice {
             says: format!(
-                "The last {what} of {} ran {}{on}, {:.1} times as long as the median, and ended {} after nine tenths of its {what}s.",
+                "The last {what} of {} ran {}{on}, {:.1} times as long as the median, and ended {} after the first 90 % of its {what}s.",
                 seen.job(job),
                 time(ran),
                 ran as f64 / median,
                 time(lost)
             ),
-            change: "See whether its input is much larger than that of the others, or its node slow; backups help with the second \
+            change: "Check whether its input is much larger than that of the others, or its node is slow. Backups help against slow nodes \
                      (replay with a speculator, such as --policy fair+late)."
                 .to_owned(),
             node,

@@ -124,7 +124,7 @@ fn many_maps_of_a_few_seconds() {
     let advice = maps(50, 4_000);
     assert_eq!((rules(&advice), advice[0].job_id.as_deref()), (vec!["short-maps"], Some("many")));
     assert!(
-        advice[0].says.contains("50 maps, 4.0 s each") && advice[0].change.contains("15 splits"),
+        advice[0].says.contains("50 maps with a median run time of 4.0 s") && advice[0].change.contains("15 splits"),
         "{:?}",
         advice[0]
     );

@@ -71,7 +71,7 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     let ms = |value: f64| format!("{value:.0}");
     let from = match found.heartbeat.by_application {
         true => "ms; YARN's default, because an application master wrote the log",
-        false => "ms; how long slots stayed free though a map waited, or reports of ends took",
+        false => "ms; from times in which a slot stayed free while a map waited, or from delays of reports",
     };
     line(text, "interval", whole(found.heartbeat.interval, 1.0), ms, from)?;
     if found.heartbeat.at_once {
@@ -79,8 +79,8 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
             .map(|median| median.map_or_else(|| "unknown".to_owned(), |median| format!("{median:.0} ms")));
         writeln!(
             text,
-            "out_of_band = true # ends were reported at once: median until the master learned {report}, until a freed slot \
-             was taken {gap}"
+            "out_of_band = true # ends were reported at once: median delay of a report {report}, of a new task in a freed slot \
+             {gap}"
         )?;
     }
 
@@ -93,9 +93,9 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
         "launch_overhead",
         whole(found.heartbeat.launch_overhead, 0.0),
         ms,
-        "ms; from the assignment of a map to its start, else the least part of the same gaps",
+        "ms; from the assignment of a map to its start, or else the smallest of the same times",
     )?;
-    let policy = "of a policy, no key of a cluster file";
+    let policy = "a parameter of policies, not a key of this file";
     let wait = found.locality_wait;
     let value = wait.value.map_or_else(|| "not determined".to_owned(), |value| format!("at most {value:.0} ms"));
     writeln!(text, "# locality wait ({policy}): {value}; {}", evidence(wait, &ms))?;
@@ -109,9 +109,9 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
         let Slots { reached, nodes, .. } = found.containers;
         writeln!(
             text,
-            "memory_mb = {memory} # most tasks at once, {most} of the default size on {reached} of n = {nodes} nodes, and a master"
+            "memory_mb = {memory} # at most {most} tasks of the default size at once on {reached} of n = {nodes} nodes, and a master"
         )?;
-        writeln!(text, "vcores = {} # a virtual core for each of them", most.saturating_add(1))?;
+        writeln!(text, "vcores = {} # one virtual core for each of them", most.saturating_add(1))?;
         if !found.containers.were_full() {
             writeln!(text, "at_least = true # fewer than half of the nodes reached these numbers")?;
         }
@@ -127,7 +127,7 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     line(text, "shuffle_rate", within(found.shuffle_rate.rate, 1.0, 1e15), rate, from)?;
     for (what, fitted) in [("map rate", found.map_rate), ("reduce rate", found.reduce_rate)] {
         let rate_text = fitted.value.map_or_else(|| "not determined".to_owned(), |value| format!("{value:.0} bytes/s"));
-        writeln!(text, "# {what} (no key of a cluster file): {rate_text}; {}", evidence(fitted, &rate))?;
+        writeln!(text, "# {what} (not a key of a cluster file): {rate_text}; {}", evidence(fitted, &rate))?;
     }
     writeln!(
         text,
@@ -137,7 +137,7 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     writeln!(text, "\n[cost.host_factors]")?;
     writeln!(
         text,
-        "# Hosts more than 3 standard errors from the median host; what they logged is divided by the factor."
+        "# Hosts that differ from the median host by more than 3 standard errors. Their logged times are divided by the factor."
     )?;
     if found.host_factors.is_empty() {
         writeln!(text, "# none")?;
@@ -197,7 +197,7 @@ fn edges(text: &mut String, found: &Edges) -> std::fmt::Result {
         ("cleanup_time", found.cleanup, "ms that a clean-up task held a slot"),
     ];
     for (key, fitted, what) in lines {
-        line(text, key, whole(fitted, 0.0), ms, &format!("{what}, the median; for jobs whose trace does not log it"))?;
+        line(text, key, whole(fitted, 0.0), ms, &format!("{what}, the median; used for jobs without a logged value"))?;
     }
     Ok(())
 }
@@ -212,7 +212,7 @@ fn machines(text: &mut String, found: &Calibration) -> std::fmt::Result {
     // Cores have three decimals, bytes none.
     for (key, offer, unit, decimals) in [("cores", cpu, 1_000.0, 3), ("memory", memory, 1.0, 0)] {
         let Offer { size, at_least, full, machines } = offer;
-        let evidence = format!("n = {machines} machines, of which {full} carried nine tenths of it");
+        let evidence = format!("n = {machines} machines, of which {full} were at least 90 % full");
         match (size, at_least) {
             (Some(size), _) => writeln!(text, "{key} = {:.decimals$} # {evidence}", size / unit)?,
             (None, Some(load)) => {
@@ -222,7 +222,7 @@ fn machines(text: &mut String, found: &Calibration) -> std::fmt::Result {
                     load / unit
                 )?;
             }
-            (None, None) => writeln!(text, "# {key}: not determined: the trace gives no requests of it")?,
+            (None, None) => writeln!(text, "# {key}: not determined: the trace has no such requests")?,
         }
     }
     Ok(())

@@ -35,7 +35,7 @@ pub fn idle(bounds: &BTreeMap<String, RunBound>, name: &str) -> Option<String> {
         None => words.to_owned(),
         Some(0) => format!("{words} (unused)"),
         Some(most) if most > 1_000 => format!("{words} (scarce, but another resource was scarcer)"),
-        Some(most) => format!("{words} (at most {} % of it at once)", round(most)),
+        Some(most) => format!("{words} (at most {} % in use)", round(most)),
     })
 }
 
@@ -60,13 +60,14 @@ pub fn never_bound(bounds: &BTreeMap<String, RunBound>) -> Vec<String> {
     let mut sentences = Vec::new();
     let taken = names(false);
     if !taken.is_empty() {
-        sentences.push(format!("Never short while tasks waited: {}; more shortens no wait.", taken.join(", ")));
+        sentences
+            .push(format!("Never short while tasks waited: {}; more of them would shorten no wait.", taken.join(", ")));
     }
     let shared = names(true);
     if !shared.is_empty() {
         // What the disk does not explain of a task's time is processor time, so the speed of the disk counts where cores are scarce.
         let scarce = bounds.get("cores").is_some_and(|cores| cores.bound_ms > 0) && bounds.contains_key("disk");
-        let so = if scarce { "" } else { "; faster ones change nothing" };
+        let so = if scarce { "" } else { "; faster ones would change nothing" };
         sentences.push(format!("Never the bottleneck: {}{so}.", shared.join(", ")));
     }
     sentences
@@ -95,8 +96,8 @@ mod tests {
         assert_eq!(
             never_bound(&one),
             [
-                "Never short while tasks waited: the reduce slots; more shortens no wait.",
-                "Never the bottleneck: the disk (at most 34 % of it at once), the network (unused); faster ones change nothing.",
+                "Never short while tasks waited: the reduce slots; more of them would shorten no wait.",
+                "Never the bottleneck: the disk (at most 34 % in use), the network (unused); faster ones would change nothing.",
             ]
         );
         let both = together([&one, &bounds(&[("reduce-slots", 5, None), ("disk", 0, Some(16))])]);
@@ -104,12 +105,13 @@ mod tests {
         assert_eq!(idle(&both, "reduce-slots"), None);
         let scarcer = "the network (scarce, but another resource was scarcer)";
         assert_eq!(idle(&bounds(&[("network", 0, Some(8_640))]), "network").unwrap(), scarcer);
-        assert_eq!(idle(&bounds(&[("disk", 0, Some(16))]), "disk").unwrap(), "the disk (at most 1.6 % of it at once)");
+        assert_eq!(idle(&bounds(&[("disk", 0, Some(16))]), "disk").unwrap(), "the disk (at most 1.6 % in use)");
         assert!(never_bound(&bounds(&[("disk", 1, None)])).is_empty());
         let cores = bounds(&[("map-slots", 9, None), ("cores", 9, None), ("disk", 0, Some(0))]);
         assert_eq!(never_bound(&cores), ["Never the bottleneck: the disk (unused)."]);
         let machines = bounds(&[("cores", 9, Some(900)), ("memory", 0, Some(410))]);
-        let reported = "Never short while tasks waited: the memory of the machines (at most 41 % of it at once); more shortens no wait.";
+        let reported = "Never short while tasks waited: the memory of the machines (at most 41 % in use); more of them would shorten no \
+                        wait.";
         assert_eq!(never_bound(&machines), [reported]);
     }
 }

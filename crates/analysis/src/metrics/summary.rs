@@ -173,15 +173,15 @@ listed_fields! {
         map_utilisation: Option<f64>, null "the slots are unknown, or no map ran";
         /// The share of the reduce slots that was used, over the makespan.
         reduce_utilisation: Option<f64>, null "the slots are unknown, or no reduce ran";
-        /// The share of the machines' processor that tasks held, over the makespan. The machines are those of the start.
-        cpu_utilisation: Option<f64>, null "the job's `cpu_time` is unknown, or the machines are";
+        /// The share of the machines' processor that tasks held, over the makespan. The machines are those at the start.
+        cpu_utilisation: Option<f64>, null "the `cpu_time` of a job or the machines are unknown";
         /// The share of the machines' memory that tasks held, over the makespan.
-        memory_utilisation: Option<f64>, null "the job's `memory_time` is unknown, or the machines are";
-        /// The mean of Jain's index over time, with `x` the running tasks of each of the `n` jobs in the system:
+        memory_utilisation: Option<f64>, null "the `memory_time` of a job or the machines are unknown";
+        /// The mean of Jain's index over time, where `x` is the number of running tasks of each of the `n` jobs in the system:
         /// `(Σx)² / (n·Σx²)`. It is 1 if all jobs run equally many tasks and `1/n` if one runs all.
         mean_jain_index: Option<f64>, null "no task runs", source "Jain, Chiu, Hawe 1984";
-        /// Jain's index of the users, with `x` the mean bounded slowdown of the jobs of each that count: 1 if all users are slowed
-        /// alike.
+        /// Jain's index of the users, where `x` is the mean bounded slowdown of each user's jobs that count. It is 1 if all users are
+        /// slowed alike.
         user_fairness: Option<f64>, null "fewer than two users are known", source "Jain, Chiu, Hawe 1984";
         /// The number of jobs that count, divided by the makespan.
         jobs_per_hour: Option<f64>, unit "1/h", null "the makespan is unknown or 0";

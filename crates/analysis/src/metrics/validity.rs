@@ -42,7 +42,7 @@ pub fn shown<R: Compared>(runs: &[R], population: &Population) -> Vec<Fact> {
         text.get(..1).map_or_else(String::new, str::to_uppercase) + text.get(1..).unwrap_or("") + ".",
     );
     let fact = if grade == Grade::Assumed {
-        fact.with_remedy("The numbers are about the jobs that count only, and may say little about the others.")
+        fact.with_remedy("The numbers cover only the jobs that count, and may not hold for the others.")
     } else {
         fact
     };

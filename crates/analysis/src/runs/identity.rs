@@ -106,7 +106,9 @@ pub fn facts<'a>(differences: impl Iterator<Item = (String, &'a Difference)>) ->
         let fact = Fact::new("comparison", difference.grade, format!("{who} differ in {}.", difference.in_words()));
         match difference.grade {
             Grade::Measured => fact,
-            _ => fact.with_remedy("What differs may make the difference, not the policy. Replay both alike."),
+            _ => fact.with_remedy(
+                "This may cause the difference in times, not the policy. Replay both under the same conditions.",
+            ),
         }
     };
     differences.map(fact).collect()
@@ -121,7 +123,8 @@ pub fn of_replays<R: Compared>(runs: &[R]) -> Vec<Fact> {
         let who = format!("{} and {}", run.label(), first.label());
         let [own, other] = [info, base].map(|info| info.engine);
         if own != other {
-            let says = format!("{who} were replayed by two engines, {} and {}.", own.in_words(), other.in_words());
+            let says =
+                format!("{who} were replayed by different engines, {} and {}.", own.in_words(), other.in_words());
             let fact = Fact::new("comparison", Grade::Assumed, says);
             return Some(vec![fact.with_remedy("Do not compare them: their clocks and costs are not the same.")]);
         }
@@ -207,11 +210,11 @@ fn clusters(one: RunCluster, two: RunCluster) -> Option<Difference> {
     let parts = [
         ("nodes", count(one.nodes), count(two.nodes)),
         ("racks", count(one.racks), count(two.racks)),
-        ("map slots in all", count(one.map_slots), count(two.map_slots)),
-        ("reduce slots in all", count(one.reduce_slots), count(two.reduce_slots)),
-        ("memory in all (MB)", optional(one.memory_mb), optional(two.memory_mb)),
-        ("vcores in all", optional(one.vcores), optional(two.vcores)),
-        ("largest machines in all", largest(one).unwrap_or_default(), largest(two).unwrap_or_default()),
+        ("total map slots", count(one.map_slots), count(two.map_slots)),
+        ("total reduce slots", count(one.reduce_slots), count(two.reduce_slots)),
+        ("total memory (MB)", optional(one.memory_mb), optional(two.memory_mb)),
+        ("total vcores", optional(one.vcores), optional(two.vcores)),
+        ("total in largest machines", largest(one).unwrap_or_default(), largest(two).unwrap_or_default()),
     ];
     let differ = parts.into_iter().filter(|(_, before, after)| before != after);
     let says: Vec<String> = differ.map(|(what, before, after)| format!("{what} {before} → {after}")).collect();
@@ -344,7 +347,7 @@ mod tests {
             ..own.clone()
         };
         let expected = [
-            "cluster: map slots in all 4 → 8",
+            "cluster: total map slots 4 → 8",
             "rules: nodes.map_slots 2 → 4",
             "unfinished: drop → cap",
             "version:  → resched 9",

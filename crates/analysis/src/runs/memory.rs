@@ -28,11 +28,11 @@ pub const LIMITS: &[Limit] = &[
     Limit::bytes(
         "memory of the tables of a report",
         MOST_MEMORY,
-        "The request is refused before the tables are read, with the amount that would do. It is estimated from the number of rows.",
+        "The request is refused before the tables are read. The error names the amount needed, estimated from the number of rows.",
     )
     .set_by("--most-memory"),
     Limit::bytes("expression of a metric", LONGEST as u64, "The request is refused."),
-    Limit::number("parentheses inside one another in such an expression", DEEPEST as u64, "The request is refused."),
+    Limit::number("nested parentheses in such an expression", DEEPEST as u64, "The request is refused."),
 ];
 
 /// An amount of memory, written with its unit, such as `3GB`.

@@ -71,7 +71,7 @@ pub(crate) fn narrow(
         dated: covered.dated,
     };
     Err(Error::Trace(resched_tables::Error::Request(format!(
-        "{label}: expected a window in which jobs that ended well were submitted, found none from {}; submissions are from {}",
+        "{label}: expected a window with submissions of jobs that ended well, found none from {}; jobs were submitted from {}",
         asked.in_words(zone),
         covered.in_words(zone)
     ))))

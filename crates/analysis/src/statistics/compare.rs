@@ -79,7 +79,7 @@ impl Basis {
             Self::Days(parts) => format!("{parts} blocks of days"),
             Self::Arrivals(parts) => format!("{parts} blocks of arrivals"),
             Self::TooFewJobs => "too few jobs".to_owned(),
-            Self::NotAnswerable => "not answerable".to_owned(),
+            Self::NotAnswerable => "cannot answer".to_owned(),
         }
     }
 }

@@ -75,7 +75,7 @@ fn bound(verdict: Verdict, matters: Matters) -> String {
     match verdict {
         Verdict::Equivalent => format!(", equivalent within {matters}"),
         Verdict::TooSmall => format!(", too small to matter (less than {matters})"),
-        Verdict::LargerOpen | Verdict::SmallerOpen => format!(", whether by more than {matters} is open"),
+        Verdict::LargerOpen | Verdict::SmallerOpen => format!(", but perhaps by less than {matters}"),
         _ => String::new(),
     }
 }
@@ -200,10 +200,7 @@ mod tests {
             assert!(!words.contains("sooner on average"), "{words}");
         }
         let open = completion(0.928, Some([0.904, 0.952]), 0.0, 0.1);
-        assert!(
-            open.contains("7.2 % sooner on average") && open.contains("whether by more than 5 % is open"),
-            "{open}"
-        );
+        assert!(open.contains("7.2 % sooner on average") && open.contains("but perhaps by less than 5 %"), "{open}");
     }
 
     #[test]

@@ -174,13 +174,13 @@ impl Verdict {
         match self {
             Self::Larger => format!("{larger} by more than {matters}"),
             Self::Smaller => format!("{smaller} by more than {matters}"),
-            Self::LargerOpen => format!("{larger}; whether by more than {matters} is open"),
-            Self::SmallerOpen => format!("{smaller}; whether by more than {matters} is open"),
+            Self::LargerOpen => format!("{larger}, but perhaps by less than {matters}"),
+            Self::SmallerOpen => format!("{smaller}, but perhaps by less than {matters}"),
             Self::Vanishes => "0, so there is no ratio to test".to_owned(),
             Self::Equivalent => format!("equivalent within {matters}"),
             Self::TooSmall => "different, but too small to matter".to_owned(),
             Self::CannotTell => "cannot tell".to_owned(),
-            Self::NotAnswerable => "not answerable".to_owned(),
+            Self::NotAnswerable => "cannot answer".to_owned(),
         }
     }
 }
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(verdict(1.10, 0.08), Verdict::LargerOpen);
         assert_eq!(verdict(0.93, 0.08), Verdict::CannotTell);
         let words = Verdict::SmallerOpen.on_times(Matters::default());
-        assert_eq!(words, "shorter; whether by more than 5 % is open");
+        assert_eq!(words, "shorter, but perhaps by less than 5 %");
         assert_eq!(Verdict::of(Some(Ratio::bare(0.0)), Matters::default()), Verdict::Vanishes);
         // The 90 % interval ends at 1.049, the 95 % interval beyond 1.05: two one-sided tests call that equivalent.
         assert_eq!(verdict(1.00, 0.061), Verdict::Equivalent);

@@ -196,7 +196,7 @@ impl Side {
         match self {
             Self::Sooner => format!("sooner than {baseline}"),
             Self::Later => format!("later than {baseline}"),
-            Self::Alike => format!("as soon as {baseline}"),
+            Self::Alike => format!("as fast as {baseline}"),
         }
     }
 
@@ -360,22 +360,24 @@ impl Variants {
     fn in_words(&self, sign: &Sign, side: Side) -> String {
         let Sign { policy, baseline, .. } = sign;
         if self.level == Level::Off {
-            return format!(
-                "Whether {policy} stays {} under what the data leaves open was not tested.",
-                side.than(baseline)
-            );
+            return format!("It was not tested whether {policy} stays {} if unknown values vary.", side.than(baseline));
         }
         let jobs = self.sample.map_or_else(String::new, |sample| {
             format!(" (tried on {} of {} jobs)", count(sample.jobs), count(sample.of_jobs))
         });
         if !sign.sample_agrees {
             return format!(
-                "{policy} against {baseline}: the part of the jobs that variants were tried on{jobs} has another sign than the whole, so the \
-                 test says nothing."
+                "{policy} against {baseline}: the sample of jobs{jobs} gives another sign than all jobs, so the test shows nothing."
+            );
+        }
+        if sign.is_alike(self) {
+            let also = if sign.variants.is_empty() { String::new() } else { format!(", also in every variant{jobs}") };
+            return format!(
+                "{policy} and {baseline} do the same{also}: their mean completion times differ by less than 0.1 %."
             );
         }
         if sign.variants.is_empty() && self.not_tried.is_empty() {
-            return format!("{policy} against {baseline}: the data leaves nothing open that changes a time.");
+            return format!("{policy} is {}; no unknown value changes a time.", side.than(baseline));
         }
         let mut text = match (sign.holds, sign.of) {
             (_, 0) => format!("{policy} against {baseline}: no variant was tried"),
@@ -395,13 +397,13 @@ impl Variants {
         }
         text += ".";
         if sign.turned_by.is_empty() && sign.turned_together && sign.of > 1 {
-            text += " Together they could turn it.";
+            text += " Together, the variants could turn the sign.";
         } else if sign.turned_by.is_empty() && sign.too_small {
-            text += " A difference below 5 % is too small to be sure of while anything is open.";
+            text += " A difference below 5 % is not certain as long as any value is unknown.";
         }
         if sign.turned_by.is_empty() && !sign.decided_by.is_empty() {
             let titles: Vec<&str> = sign.decided_by.iter().map(|own| own.title.as_str()).collect();
-            text += &format!(" How large the difference is depends on what is not known: {}.", titles.join(", "));
+            text += &format!(" The size of the difference depends on unknown values: {}.", titles.join(", "));
         }
         if !self.not_tried.is_empty() {
             let [first, ..] = self.not_tried.as_slice() else { return text };
@@ -423,7 +425,7 @@ impl Variants {
 impl Sign {
     /// The fact about it in a grade; `of` is the list of variants that it is from.
     pub fn fact(&self, of: &Variants) -> Fact {
-        let remedy = if self.grade == Grade::Measured {
+        let remedy = if self.grade == Grade::Measured || of.level != Level::Off && self.is_alike(of) {
             String::new()
         } else if of.level == Level::Off {
             "Leave out --robust off.".to_owned()
@@ -439,6 +441,12 @@ impl Sign {
         };
         Fact::new(SIGN, self.grade, self.says.clone()).with_remedy(remedy)
     }
+
+    /// Whether the policy does the same as the baseline, also in every variant; `of` is the list of variants.
+    fn is_alike(&self, of: &Variants) -> bool {
+        let is_tested = self.sample_agrees && of.not_tried.is_empty();
+        is_tested && self.turned_by.is_empty() && Side::of(self.ratio) == Side::Alike
+    }
 }
 
 /// What to do about unknowns, by their names. Draws are nothing that anybody could give.
@@ -447,17 +455,17 @@ pub fn remedy_for(unknowns: &[&str]) -> &'static str {
     match (unknowns.iter().any(are_draws), unknowns.iter().all(are_draws)) {
         (true, true) => "A sweep over more `seeds` gives the difference with its interval.",
         (true, false) => {
-            "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option; a sweep over more `seeds` gives the \
-             difference with its interval."
+            "Give the unknown values with --cluster (`resched calibrate` fits them), --site-conf or an option; a sweep over more `seeds` \
+             gives the difference with its interval."
         }
-        _ => "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.",
+        _ => "Give the unknown values with --cluster (`resched calibrate` fits them), --site-conf or an option.",
     }
 }
 
 /// That the sign of a comparison was not tested.
 pub fn untested() -> Fact {
-    let says = "Whether the sign of the comparison holds under what the data leaves open was not tested.";
-    let remedy = "Replay the policies together, into one folder: `replay` tests the sign.";
+    let says = "It was not tested whether the sign of the comparison holds if unknown values vary.";
+    let remedy = "Replay the policies together into one folder: `replay` then tests the sign.";
     Fact::new(SIGN, Grade::Assumed, says).with_remedy(remedy)
 }
 
@@ -567,16 +575,31 @@ mod tests {
         let moved = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 80.0])]);
         let [sign] = &moved.signs("fifo")[..] else { panic!() };
         assert_eq!(sign.grade, Grade::Assumed);
-        assert!(sign.says.contains("depends on what is not known: the heartbeat"), "{}", sign.says);
+        assert!(sign.says.contains("depends on unknown values: the heartbeat"), "{}", sign.says);
         let small = comparison(vec![
             varied("heartbeat", "with heartbeats every 1 s", [100.0, 80.0]),
             varied("draws", "with other draws", [100.0, 70.0]),
             varied("locality", "without a cost of distance", [100.0, 84.0]),
         ]);
-        assert!(small.signs("fifo")[0].turned_together && small.signs("fifo")[0].says.contains("Together they could"));
+        assert!(
+            small.signs("fifo")[0].turned_together
+                && small.signs("fifo")[0].says.contains("Together, the variants could")
+        );
         let nothing = comparison(Vec::new());
         assert_eq!(nothing.signs("fifo")[0].grade, Grade::Measured);
-        assert!(nothing.signs("fifo")[0].says.contains("leaves nothing open"));
+        assert_eq!(nothing.signs("fifo")[0].says, "fair is sooner than fifo; no unknown value changes a time.");
+    }
+
+    #[test]
+    fn policies_without_a_difference_do_the_same() {
+        let base = means([100.0, 100.0]);
+        let alike =
+            |variants: Vec<Varied>| Variants { whole: base.clone(), base: base.clone(), ..comparison(variants) };
+        let fact = alike(Vec::new()).facts("fifo").remove(0);
+        let same = "fair and fifo do the same: their mean completion times differ by less than 0.1 %.";
+        assert_eq!((fact.says.as_str(), fact.remedy.as_str()), (same, ""));
+        let fact = alike(vec![varied("heartbeat", "with heartbeats every 1 s", [90.0, 90.0])]).facts("fifo").remove(0);
+        assert!(fact.says.contains("do the same, also in every variant:") && fact.remedy.is_empty(), "{fact:?}");
     }
 
     #[test]
@@ -596,7 +619,7 @@ mod tests {
         let mut sampled = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0])]);
         sampled.whole = means([100.0, 120.0]);
         sampled.sample = Some(Sample { jobs: 5, of_jobs: 50, first: 0, tasks: 7, of_tasks: 70 });
-        assert!(sampled.facts("fifo")[0].says.contains("another sign than the whole"));
+        assert!(sampled.facts("fifo")[0].says.contains("another sign than all jobs"));
     }
 
     #[test]

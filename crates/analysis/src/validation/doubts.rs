@@ -24,10 +24,10 @@ pub fn doubt<'a>(
         return None;
     }
     let says = format!(
-        "The model error is as large as the difference between {policy} and {baseline}, or larger, in {}.",
+        "The model error is at least as large as the difference between {policy} and {baseline} in {}.",
         found.join(", ")
     );
-    let remedy = "Take these differences for open, or calibrate the replay further.";
+    let remedy = "Do not rely on these differences, or calibrate the replay further.";
     Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
 }
 

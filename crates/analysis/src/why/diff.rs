@@ -197,8 +197,8 @@ fn caveat(baseline: Side<'_>, run: Side<'_>) -> Option<String> {
         (true, true) | (false, false) => return None,
     };
     Some(format!(
-        "Only {} says why jobs were passed over; in {} all waits for a place count as one for a free place. Compare the phases of waits \
-         only with care, or replay both with --decisions.",
+        "Only {} has the reasons why jobs were passed over; in {}, every wait counts as a wait for free resources. Compare the \
+         phases of waits with care, or replay both with --decisions.",
         name(with.label),
         name(without.label)
     ))
@@ -425,7 +425,9 @@ fn sentences(jobs: &[Pair<'_>], matters: Matters, system: System) -> Vec<String>
 fn beside(jobs: &[Pair<'_>], matters: Matters) -> String {
     let of = |verdict| jobs.iter().filter(|own| own.verdict == verdict).count() as u64;
     let [later, sooner, all] = [of(Verdict::Slower), of(Verdict::Faster), jobs.len() as u64].map(count);
-    format!("In the replay, {later} of {all} jobs end later than they did by more than {matters}, and {sooner} sooner.")
+    format!(
+        "In the replay, {later} of {all} jobs end later than observed by more than {matters}, and {sooner} end sooner."
+    )
 }
 
 /// How a phase makes a job slower or faster.
@@ -435,7 +437,7 @@ fn by(phase: Phase, verdict: Verdict, system: System) -> String {
         other => other.in_words(system),
     };
     match (verdict, phase) {
-        (Verdict::Faster, Phase::Running) => "by running shorter".to_owned(),
+        (Verdict::Faster, Phase::Running) => "by running for less time".to_owned(),
         (Verdict::Faster, _) => format!("by less time {words}"),
         (Verdict::Slower | Verdict::Same, _) => format!("by {words}"),
     }

@@ -8,8 +8,9 @@ use super::explanation::{About, BlameRow, Explanation, PhaseTime};
 use super::phase::Phase;
 
 /// What to know of a run without the table of reasons.
-pub const WITHOUT_REASONS: &str = "A run without the reasons of its policy (replay --decisions keeps them) counts every wait for a place as one for a \
-                                   free place, even if the job held out for its data or had reached a limit, and blames those who held the places.";
+pub const WITHOUT_REASONS: &str = "A run without the reasons of its policy (replay --decisions keeps them) \
+                                   counts every wait as one for free resources, even if the job waited for its data or \
+                                   was at a limit. The jobs that held these resources are then to blame.";
 
 /// The most holders that a sentence names.
 const MOST_NAMED: usize = 3;
@@ -54,7 +55,7 @@ fn in_all(explanation: &Explanation) -> String {
     let unknown = explanation.phases.iter().filter(|own| own.phase == Phase::Unknown).map(|own| own.ms).sum::<i64>();
     let unknown = match unknown {
         0 => String::new(),
-        ms => format!(" For {}, the log does not say what ran.", duration(ms as f64)),
+        ms => format!(" For {}, the log does not show what ran.", duration(ms as f64)),
     };
     let took = duration(explanation.completion_ms as f64);
     let who = match (&explanation.about, explanation.jobs) {
@@ -63,13 +64,10 @@ fn in_all(explanation: &Explanation) -> String {
         }
         (_, 0) => return "No job has a known completion time, so there is nothing to explain.".to_owned(),
         (About::Job { .. }, _) => "It".to_owned(),
-        (_, 1) => "The one job".to_owned(),
+        (_, 1) => "The job".to_owned(),
         (_, jobs) => format!("The {} jobs together", count(jobs)),
     };
-    format!(
-        "{who} took {took}: {waited} of waiting, {partly} in which some of its tasks ran and others waited, and {ran} \
-         with every runnable task running.{unknown}"
-    )
+    format!("{who} took {took}: {waited} waiting, {partly} partly running, {ran} running.{unknown}")
 }
 
 fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
@@ -81,9 +79,9 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let text = match (own.phase, own.while_running) {
         (Phase::Lost, _) => {
             let on = system.says("machines");
-            return format!("For {time}, {it} only ran on {on} that were lost, and that work was done again.");
+            return format!("For {time}, {it} ran only on {on} that were lost, so that work was repeated.");
         }
-        (Phase::Ending, _) => return format!("At {its} end, it took {time} to be cleaned up and reported."),
+        (Phase::Ending, _) => return format!("At {its} end, clean-up and reporting took {time}."),
         (_, false) => format!("{} waited {time} {why}", who.capital),
         (_, true) => format!("While some tasks ran, others waited {time} {why}"),
     };
@@ -120,26 +118,26 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
 /// Why something waits, after "it waited 3 s"; `{its}` stands for whose.
 fn because(own: &PhaseTime) -> &'static str {
     match (own.phase, own.reason) {
-        (_, Reason::NodeLost) => "for a place again, after a machine was lost with its tasks",
+        (_, Reason::NodeLost) => "for another place, after a machine with its tasks was lost",
         (_, Reason::Mismatch) => "for a better machine than those that were free",
-        (_, Reason::NotNearest) => "for one of the machines that are nearest to {its} input, though others were free",
-        (_, Reason::UserLimit) => "because {its} user had as much as one user may have",
-        (_, Reason::QueueLimit) => "because {its} queue had as much as it may have",
-        (_, Reason::JobLimit) => "because {its} queue ran as many jobs as it may",
-        (_, Reason::Backfill) => "because {its} start would have delayed a job that comes before it",
-        (Phase::Dependency, _) => "for jobs or stages that come first",
+        (_, Reason::NotNearest) => "for one of the machines nearest to {its} input, although others were free",
+        (_, Reason::UserLimit) => "because {its} user was at the limit for one user",
+        (_, Reason::QueueLimit) => "because {its} queue was at its limit",
+        (_, Reason::JobLimit) => "because {its} queue was at its limit of running jobs",
+        (_, Reason::Backfill) => "because {its} start would have delayed a job ahead of it",
+        (Phase::Dependency, _) => "for jobs or stages that must end first",
         (Phase::Starting, _) => "to be initialised and set up",
         (Phase::Master, _) => "for {its} application master",
         (Phase::MapSlot, _) => "for a map slot",
         (Phase::ReduceSlot, _) => "for a reduce slot",
         (Phase::Container, _) => "for a container",
         (Phase::Resources, _) => "for processors or memory",
-        (Phase::Fit, _) => "for a machine with enough room; what was free was spread over several",
-        (Phase::Locality, _) => "for a machine nearer to {its} input, though others were free",
-        (Phase::Ramp, _) => "because too few of {its} maps were done for {its} reduces",
+        (Phase::Fit, _) => "for a machine with enough room; the free resources were spread over several",
+        (Phase::Locality, _) => "for a machine nearer to {its} input, although others were free",
+        (Phase::Ramp, _) => "because too few of {its} maps were done to start more reduces",
         (Phase::Limit, _) => "because of a limit",
-        (Phase::Reserve, _) => "because what was free was reserved for other jobs",
-        (Phase::Priority, _) => "behind a job that found no room, and that comes before it",
+        (Phase::Reserve, _) => "because the free resources were reserved for other jobs",
+        (Phase::Priority, _) => "behind a job ahead of it that found no room",
         (Phase::Lost | Phase::Running | Phase::Shuffling | Phase::Ending | Phase::Unknown, _) => "",
     }
 }

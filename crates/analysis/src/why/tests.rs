@@ -177,7 +177,7 @@ fn a_limit_is_blamed_on_the_jobs_of_the_user() {
     let found = explained(&why, "b");
     assert_eq!(phases(&found)[..2], [(Phase::MapSlot, false, 5), (Phase::Limit, false, 15)]);
     assert_eq!(blame(&found, Phase::Limit), [("a".to_owned(), 15_000)]);
-    let words = "It waited 15.0 s because its user had as much as one user may have. To blame: a of ann, 15.0 s.";
+    let words = "It waited 15.0 s because its user was at the limit for one user. To blame: a of ann, 15.0 s.";
     assert!(found.sentences.contains(&words.to_owned()), "{:?}", found.sentences);
 }
 

@@ -30,12 +30,12 @@ use crate::world_args::warn;
 pub(crate) struct Args {
     /// A trace with observed attempts, or a run of `replay`.
     trace: PathBuf,
-    /// The cluster file (TOML) to write, for `replay --cluster`. An earlier one that `calibrate` wrote and nobody changed is replaced.
+    /// The cluster file (TOML) to write, for `replay --cluster`. An earlier, unchanged result of `calibrate` is replaced.
     #[arg(long, value_name = "CLUSTER.toml")]
     out: PathBuf,
     #[command(flatten)]
     force: ForceArg,
-    /// A folder with the configuration of your site. What it says about the cluster is known, and not fitted.
+    /// A folder with the configuration of your site. Its settings of the cluster are used as they are, and not fitted.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
     #[command(flatten)]
@@ -91,18 +91,18 @@ fn nothing_fitted(args: &Args, found: &Calibration) -> Failure {
     let bounds: Vec<String> = [cores, bytes].into_iter().flatten().collect();
     let bounds = match bounds.is_empty() {
         true => String::new(),
-        false => format!(" Its machines offer {}, but were not full.", bounds.join(" and ")),
+        false => format!(" Its machines offer {}, but were never full.", bounds.join(" and ")),
     };
     let few = found.spark.filter(|own| own.factors[1].value.is_none()).map_or_else(String::new, |own| {
         let stages = own.stages[1];
         format!(
-            " Too few tasks ran away from their hosts to fit what that costs: {} in {}, and {LEAST_STAGES} stages with tasks at both \
-             levels are needed.",
+            " Too few tasks ran away from their preferred hosts to fit the cost of distance: {} in {}; at least {LEAST_STAGES} stages with \
+             tasks at both levels are needed.",
             counted(own.factors[1].n, "task"),
             counted(stages, "stage")
         )
     });
-    let why = "the trace determines no value of a cluster file, so none is written";
+    let why = "the trace does not determine any value of a cluster file, so no file is written";
     let remedy = match found.spark {
         Some(_) => "write the factors as `locality` in `[cost]` of a cluster file, or fit a longer log",
         None => "fit a trace of job histories, or write the sizes of your machines into a cluster file",
@@ -169,21 +169,23 @@ fn in_words(found: &Calibration) -> Text {
         row("clean-up task", found.edges.cleanup, &ms, "jobs"),
         row("locality wait of a delay scheduler, at most", found.locality_wait, &ms, "maps elsewhere"),
         row("backups by task", found.speculation.share, &factor, "tasks"),
-        row("age of a task that gets a backup", found.speculation.age, &ms, "backups"),
+        row("age of a task when it gets a backup", found.speculation.age, &ms, "backups"),
         row("slow-start, at most", found.slowstart, &factor, "jobs"),
-        row("maps in the rack of their input, times as long", rack, &factor, "maps"),
-        row("maps elsewhere, times as long", off, &factor, "maps"),
+        row("run time of maps in the rack of their input / on its node", rack, &factor, "maps"),
+        row("run time of maps elsewhere / on its node", off, &factor, "maps"),
         row("map rate", found.map_rate, &rate, "maps"),
         row("reduce rate", found.reduce_rate, &rate, "reduces"),
         row("shuffle rate of a reduce", found.shuffle_rate.rate, &rate, shuffle),
     ];
     if found.heartbeat.at_once {
         let from = "gaps or reports".to_owned();
-        rows.push(vec!["nodes call at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), from]);
+        rows.push(vec!["nodes report at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), from]);
     }
     rows.extend(machine_rows(found.machines));
     let hosts = found.host_factors.iter();
-    rows.extend(hosts.map(|(host, fitted)| row(&format!("host {host:?}, times as long"), *fitted, &factor, "maps")));
+    rows.extend(
+        hosts.map(|(host, fitted)| row(&format!("run time on host {host:?} / elsewhere"), *fitted, &factor, "maps")),
+    );
     table(&["what", "estimate", "standard error", "from"], rows, 1..4)
 }
 
@@ -203,7 +205,7 @@ fn machine_rows(Machines { cpu, memory }: Machines) -> Vec<Vec<String>> {
 
 /// How much longer tasks of Spark take away from the machines that they prefer.
 fn spark_rows(found: StageFactors) -> Vec<Vec<String>> {
-    let names = ["tasks at RACK_LOCAL, times as long as at NODE_LOCAL", "tasks at ANY, times as long as at NODE_LOCAL"];
+    let names = ["run time at RACK_LOCAL / at NODE_LOCAL", "run time at ANY / at NODE_LOCAL"];
     let row = |((name, own), stages): ((&str, Fitted), u64)| {
         let interval =
             own.value.zip(own.standard_error).map(|(factor, error)| [-1.0, 1.0].map(|sign| factor + sign * Z * error));

@@ -7,7 +7,7 @@ use crate::Cli;
 use crate::failure::Failure;
 use crate::output::print_as_it_is;
 
-/// Print the completions of a shell, for its start-up file.
+/// Print the completion script for a shell. Add it to the start-up file of the shell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  resched completions bash\n  resched completions zsh")]
 pub(crate) struct Args {

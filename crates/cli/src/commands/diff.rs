@@ -25,11 +25,11 @@ use crate::output::{Text, TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened,
 use crate::progress::spinner;
 use crate::window_args::{Looked, WindowArgs, Within};
 
-/// Show who gains and who loses from one run to another: jobs, users, queues and sizes, and through which phase.
+/// Show which jobs, users, queues and sizes gain or lose from one run to another, and in which phase.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   resched diff R/fifo R/fair                 two runs of one trace
-  resched diff T R/fair                      the model error: what really ran, and its replay
+  resched diff T R/fair                      the model error: the observed run and its replay
   resched diff S/fifo S/fair                 two folders with a run for each seed: changes have intervals
   resched diff R/fifo R/fair --window 22:00..06:00
                                              the jobs of last night, if the trace has dates
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     baseline: PathBuf,
     /// The run, or a folder with a run for each seed.
     run: PathBuf,
-    /// The relative change from which on a job counts as slower or faster. It must also be longer than a second.
+    /// The relative change above which a job counts as slower or faster. The change must also be longer than a second.
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     matters: Matters,
     #[command(flatten)]
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Found { comparison, validity, differences, model_error } = graded.found(&before, &after, args.matters);
     let headline = match &model_error {
         Some(_) => format!(
-            "Model error of {after}: what really ran beside its replay, with no test, as what ran is no policy."
+            "Model error of {after}: the observed run beside its replay. There is no test, because the observed run is not a policy."
         ),
         None => format!("{after}: mean completion time {}.", of_completion(&comparison, &before, args.matters)),
     };
@@ -163,7 +163,7 @@ impl Compared {
             [(before, &one), (after, &two)].map(|(path, run)| identity::Side { path, origin: &run.origin });
         if two.replay().is_none() {
             return Err(Failure::request(format!(
-                "{}: expected a run, found a trace; what really ran comes first: `resched diff TRACE RUN` prints the error of a replay",
+                "{}: expected a run, found a trace; name the trace first: `resched diff TRACE RUN` prints the error of a replay",
                 after.display()
             )));
         }
@@ -269,7 +269,7 @@ fn pairs(
         first.iter().filter_map(|(seed, dir)| Some((dir.clone(), second.get(seed)?.clone()))).collect();
     if pairs.is_empty() {
         return Err(Failure::request(format!(
-            "{} and {}: expected runs of the same seeds, found none that both have; replay with the same --seed",
+            "{} and {}: expected runs of the same seeds, found no seed that both have; replay with the same --seed",
             args.baseline.display(),
             args.run.display()
         )));
@@ -327,7 +327,7 @@ fn by_phase(error: &ModelError) -> Text {
         let share = format!("{:+.1} %", 100.0 * own.mean_signed);
         Some(vec![(*name).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])
     };
-    let heading = ["phase", "observed", "replayed", "error, of the completion"];
+    let heading = ["phase", "observed", "replayed", "error, % of completion"];
     shortened(&heading, PHASES.iter().filter_map(row).collect(), 1..4)
 }
 

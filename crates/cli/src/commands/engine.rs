@@ -111,7 +111,7 @@ pub(super) fn dask(tasks: &[Task], args: &DaskArgs, program: &ProgramArgs) -> Re
         ))),
         Ended::Failed(status) => Err(Failure::work(format!(
             "the driver of Dask ended with {status}; see its messages above. If `distributed` is missing, install it: {python} -m \
-             pip install distributed. Run the same command again to do what is missing"
+             pip install distributed. Run the same command again to finish the missing cells"
         ))),
     }
 }
@@ -132,7 +132,9 @@ impl DaskArgs {
 
 /// The failure to start a keeper, which is this program.
 fn cannot_keep(error: std::io::Error) -> Failure {
-    Failure::work(format!("cannot start resched a second time, to end other programs with it ({error}); try again"))
+    Failure::work(format!(
+        "cannot start the process that ends other programs together with resched ({error}); try again"
+    ))
 }
 
 /// The missing cells of a sweep, cut into chunks, and what a worker needs to run a chunk.

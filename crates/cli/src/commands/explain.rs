@@ -19,18 +19,18 @@ use crate::output::{Text, TimeUnit, UNKNOWN, of_jobs, of_unit, shortened, table}
 use crate::progress::spinner;
 use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
 
-/// Explain why jobs waited: their time by phase, and who held what they waited for.
+/// Explain why jobs waited: their time by phase, and the jobs that held the slots or machines.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   resched explain R/fair --job job_201009221234_0007    one job, with its time line
   resched explain R/fair --user ann                     all jobs of a user
   resched explain R/fair --queue research --json
-  resched explain R/fair --top 10                       who waited longest, and who made others wait most
+  resched explain R/fair --top 10                       the 10 jobs that waited longest, and the 10 that delayed others most
   resched explain R/fair --top 10 --window 22:00..06:00
-                                                        the same of last night, if the trace has dates
-  resched explain T --job job_201009221234_0007         what really ran, as far as the log says
+                                                        the same for last night, if the trace has dates
+  resched explain T --job job_201009221234_0007         the observed run, as far as the log shows it
 
-A run that was replayed with `--decisions` also says why the policy passed over jobs.")]
+For a run that was replayed with `--decisions`, it also shows why the policy passed over jobs.")]
 pub(crate) struct Args {
     /// A run, or a trace (what really ran).
     run: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Explain the jobs of this queue or pool.
     #[arg(long, value_name = "NAME", group = "what")]
     queue: Option<String>,
-    /// Show the jobs that waited longest, and the jobs that made others wait most: so many of each.
+    /// Show the N jobs that waited longest and the N that delayed others most.
     #[arg(long, value_name = "N", group = "what")]
     top: Option<usize>,
     #[command(flatten)]
@@ -73,7 +73,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let looked = args.window.span(covered)?.map(|span| Looked { span, covered, zone });
     if let Some(looked) = looked {
         if args.job.is_some() {
-            return Err(Failure::request("--job names one job, whenever it was submitted; leave the window out"));
+            return Err(Failure::request(
+                "--job explains one job, at whatever time it was submitted; leave the window out",
+            ));
         }
         why.narrow(looked.span, zone)?;
     }
@@ -169,7 +171,7 @@ fn in_words(explanation: &Explanation, within: &str) -> Text {
         text += blamed(system.says("by queue"), &explanation.queues);
     }
     if explanation.left_out > 0 {
-        text += &format!("\nleft out: {} whose completion time is not known\n", of_jobs(explanation.left_out));
+        text += &format!("\nleft out: {} without a known completion time\n", of_jobs(explanation.left_out));
     }
     text
 }
@@ -282,7 +284,7 @@ fn made_wait(rows: &[Culprit], system: System) -> Text {
     };
     let [waited, running] = units;
     let heading = [
-        "made others wait",
+        "delayed others most",
         "user",
         system.says("queue"),
         &of_unit("waited", waited),

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// The seed of all random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The most tasks that the workload may have.
+    /// The largest number of tasks that the workload may have.
     #[arg(long, value_name = "N", default_value_t = MAX_WRITTEN_TASKS)]
     most_tasks: u64,
     #[command(flatten)]

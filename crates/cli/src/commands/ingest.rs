@@ -32,7 +32,8 @@ use crate::written::{Written, print_written};
     after_help = "Examples:\n  resched ingest /var/log/hadoop/history/done --out T\n  resched ingest sacct.csv events.json.gz --out T --force\n  resched ingest clusterdata-2011-2 --out G\n  resched ingest s3://logs/spark-history --out S"
 )]
 pub(crate) struct Args {
-    /// Files or folders to read, `s3://bucket/prefix` in an object store, or `-` for standard input with --format. Folders are searched recursively; gzip and zstd are unpacked.
+    /// Files or folders to read, `s3://bucket/prefix` in an object store, or `-` for standard input with --format. Folders are searched
+    /// recursively; gzip and zstd are unpacked.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The folder to write the trace to. An earlier trace there is replaced.
@@ -40,16 +41,17 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     force: ForceArg,
-    /// Write a trace for each cluster whose files are found, to a folder of its own in TRACE. Histories are read twice to distinguish clusters.
+    /// Write one trace for each cluster, in separate folders inside TRACE. Histories are read twice to distinguish clusters.
     #[arg(long, conflicts_with_all = ["format", "engine"])]
     split: bool,
-    /// Take the jobs of a folder for those of one cluster, although they ran on no common machine or under two masters at once.
+    /// Treat all jobs as jobs of one cluster, even if they share no machine or ran under two masters at once.
     #[arg(long, conflicts_with = "split")]
     merge: bool,
     /// The format of all files. `auto` detects it from each file's content.
     #[arg(long, default_value = "auto")]
     format: String,
-    /// The zone of times without one, as `sacct` prints them: `UTC`, a distance such as `+02:00`, or a place such as `Europe/Berlin`.
+    /// The time zone of times without one, such as those of `sacct`: `UTC`, an offset such as `+02:00`, or a place such as
+    /// `Europe/Berlin`.
     #[arg(long, value_name = "ZONE", default_value_t, allow_hyphen_values = true)]
     timezone: Zone,
     /// Keep all job and task counters, in the table `counters`.

@@ -10,13 +10,13 @@ use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};
 use crate::output::{Text, bars, count, duration, table};
 
-/// Show what a trace holds: counts, time span, what ingest left out, and oddities.
+/// Show the content of a trace: counts, time span, records that ingest left out, and oddities.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  resched inspect T\n  resched inspect T --all-sources\n  resched inspect T --csv")]
 pub(crate) struct Args {
     /// The trace folder.
     trace: PathBuf,
-    /// Name every source file, not only the first ones.
+    /// List all source files, not only the first ones.
     #[arg(long)]
     all_sources: bool,
     #[command(flatten)]
@@ -103,7 +103,7 @@ fn sources(found: &Inspection, most: usize) -> String {
 fn shapes(found: &Inspection) -> String {
     let arrivals = &found.arrivals;
     let most = arrivals.counts.iter().max().copied().unwrap_or(0);
-    let of_arrivals = format!("{} a bar, at most {}", duration(Some(arrivals.step_ms as f64)), counted(most, "job"));
+    let of_arrivals = format!("{} per bar, at most {}", duration(Some(arrivals.step_ms as f64)), counted(most, "job"));
     let power = |exponent: u32| 2_f64.powi(exponent.cast_signed());
     let lines = [
         ("arrivals", bars(&arrivals.counts), of_arrivals),
@@ -121,7 +121,11 @@ fn powers(what: &'static str, of: &Powers, number: impl Fn(u32) -> String) -> (&
         return (what, String::new(), String::new());
     };
     let counts: Vec<u64> = (first..=last).map(|exponent| of.0.get(&exponent).copied().unwrap_or(0)).collect();
-    (what, bars(&counts), format!("from {} to {}, doubling from bar to bar", number(first), number(last + 1)))
+    (
+        what,
+        bars(&counts),
+        format!("from {} to {}; each bar is twice as wide as the one before", number(first), number(last + 1)),
+    )
 }
 
 fn row(what: &str, how_many: &str) -> Vec<String> {

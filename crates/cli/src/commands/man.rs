@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(name) => all.find_subcommand(name).cloned().ok_or_else(|| {
             let names: Vec<&str> =
                 all.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name).collect();
-            Failure::request(format!("{name}: is no command; expected one of {}", names.join(", ")))
+            Failure::request(format!("unknown command `{name}`; expected one of {}", names.join(", ")))
         })?,
     };
     let mut text = Vec::new();

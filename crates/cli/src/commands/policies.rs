@@ -113,7 +113,7 @@ fn in_words(info: &Entry) -> Text {
         of_site.map(|parameter| vec![parameter.key.to_owned(), parameter.hadoop.join(", ")]).collect();
     if !rows.is_empty() {
         text += "\n";
-        text += table(&["parameter", "property of Hadoop that sets it (--site-conf)"], rows, 0..0).indented("  ");
+        text += table(&["parameter", "property of the site that sets it (--site-conf)"], rows, 0..0).indented("  ");
     }
     text
 }

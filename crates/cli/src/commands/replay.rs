@@ -58,8 +58,8 @@ pub(crate) struct Args {
     force: ForceArg,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Also write what policies decided over time (only some report it; `dress` reports its δ), and why they passed over jobs, for
-    /// `explain`.
+    /// Also write the decisions of policies over time (only some report them, such as `dress` its δ), and why they passed over jobs.
+    /// `explain` reads these reasons.
     #[arg(long)]
     decisions: bool,
     /// The label of the policy that the others are compared with [default: the first --policy].
@@ -68,18 +68,18 @@ pub(crate) struct Args {
     /// Keep earlier runs of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
-    /// Check each replay against the rules that always hold, such as that no node is overfull. A broken rule ends it with status 1.
+    /// Check each replay against rules that always hold, such as that no node is overfull. A broken rule ends the command with status 1.
     #[arg(long)]
     check: bool,
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
-    /// Also show percentiles by group, the change of each group against the baseline, and the jobs that were slowed most:
-    /// user, queue, priority, size or hour. Repeat the option for more.
+    /// Also show percentiles by user, queue, priority, size or hour, the change of each group against the baseline, and the jobs that
+    /// were slowed most. Repeat the option for more.
     #[arg(long, value_name = "GROUP")]
     by: Vec<Grouping>,
-    /// How to test whether the answer keeps its sign under what the data leaves open, such as the cost of distance: `full` replays all jobs in
-    /// every variant; `quick` does so on a part of a large trace; `off` leaves it out.
+    /// How to test whether a policy stays faster or slower if unknown values vary, such as the cost of distance. `full` replays all
+    /// jobs in every variant; `quick` uses a part of a large trace; `off` skips the test.
     #[arg(long, value_name = "full|quick|off", default_value = "quick")]
     robust: Level,
     #[command(flatten)]
@@ -397,10 +397,10 @@ fn windowed(done: &[Done], zone: Zone) -> String {
     };
     let date = |at: i64| clock.and_then(|clock| clock.date(at));
     if let Some((from, to)) = date(from).zip(date(to)) {
-        return format!("Metrics are over jobs that were submitted from {}.\n", zone.show_both(from, to));
+        return format!("Metrics cover the jobs that were submitted from {}.\n", zone.show_both(from, to));
     }
     let [from, to] = [from, to].map(|at| duration(Some(at as f64)));
-    format!("Metrics are over jobs that were submitted from {from} to {to} of the replay.\n")
+    format!("Metrics cover the jobs that were submitted from {from} to {to} of the replay.\n")
 }
 
 /// The resources that were never the bottleneck under any of the policies.

@@ -22,10 +22,10 @@ use crate::window_args::WindowArgs;
 /// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched report R --out reports/mine\n  resched report T R --out reports/mine     with the model error: what really ran beside its replay"
+    after_help = "Examples:\n  resched report R --out reports/mine\n  resched report T R --out reports/mine     with the model error"
 )]
 pub(crate) struct Args {
-    /// Runs, folders of runs (for example the `--out` folder of `replay`), and the trace that they replay, for the error of the replay.
+    /// Runs or folders of runs (for example the `--out` folder of `replay`). Add the trace that they replay to see the model error.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// The folder to write the report to. An earlier report there is replaced.
@@ -51,11 +51,11 @@ pub(crate) struct Args {
     /// The label of the policy that the others are compared with [default: the first replay].
     #[arg(long, value_name = "LABEL")]
     baseline: Option<String>,
-    /// The output of `resched validate --json` for the trace: it names the scheduler whose replay stands beside what ran [default: that
-    /// of `replay --validation`].
+    /// The output of `resched validate --json` for the trace. It names the scheduler whose replay is compared with the observed run
+    /// [default: that of `replay --validation`].
     #[arg(long, value_name = "VALIDATION.json")]
     validation: Option<PathBuf>,
-    /// The relative difference beyond which a difference matters in practice.
+    /// The relative difference above which a difference matters in practice.
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     matters: Matters,
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     metrics: Vec<String>,
     #[command(flatten)]
     window: WindowArgs,
-    /// The most memory that the tables of the runs may take, estimated from their rows.
+    /// The largest amount of memory for the tables of the runs, estimated from their rows.
     #[arg(long, value_name = "AMOUNT", default_value_t)]
     most_memory: Memory,
 }

@@ -24,7 +24,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
-    /// The number of seeds. Each case is replayed once with each; three times as many are used where the jobs are drawn, too.
+    /// The number of seeds. Each case is replayed once with each seed. Cases that also draw their jobs use three times as many.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
     #[command(flatten)]

@@ -14,8 +14,8 @@ use crate::written::print_written;
 /// Make a trace smaller or denser, or cut a time window out of it.
 ///
 /// Jobs are sampled so that the mix of queues and sizes stays the same. A window keeps every job submitted in it, with all its
-/// attempts; jobs that cross an edge of the window are counted. Run times do not change. A trace whose gaps were changed has no observed
-/// waits any more.
+/// attempts; jobs that cross an edge of the window are counted. Run times do not change. If you change the gaps, the new trace has no
+/// observed waits.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  resched scale T --jobs 0.1 --nodes 0.1 --out small\n  resched scale T --time 0.667 --out busy"

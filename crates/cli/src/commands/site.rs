@@ -34,7 +34,7 @@ enum Verb {
         /// The trace, or the workload file, to check it against.
         #[arg(long, value_name = "TRACE|WORKLOAD.toml")]
         trace: Option<PathBuf>,
-        /// A policy to check. Repeat the option for more [default: those that the files are for].
+        /// A policy to check. Repeat the option for more [default: the policies that read these files].
         #[arg(long = "policy", value_name = "POLICY", requires = "trace")]
         policies: Vec<String>,
         #[command(flatten)]
@@ -98,6 +98,7 @@ fn usual(site: &Site) -> Vec<String> {
         ("yarn-fair", site.yarn_fair.is_some()),
         ("capacity", site.mapred_queues.is_some()),
         ("yarn-capacity", site.yarn_queues.is_some()),
+        ("slurm", site.slurm.is_some()),
     ];
     files.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned()).collect()
 }
@@ -106,7 +107,7 @@ fn usual(site: &Site) -> Vec<String> {
 fn as_text(checked: Option<&BTreeMap<String, Vec<Finding>>>) -> String {
     let Some(findings) = checked else { return String::new() };
     if findings.is_empty() {
-        return comments("The files have no queues or pools to check; name a --policy to check", &[String::new()]);
+        return comments("The files have no queues or pools to check; name a policy with --policy", &[String::new()]);
     }
     let lines = findings.iter().flat_map(|(policy, found)| {
         if found.is_empty() {

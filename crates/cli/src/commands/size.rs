@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use resched_analysis::metrics::named::Metric;
 use resched_analysis::statistics::sign::Level;
 use resched_replay::World;
+use resched_report::alike;
 use resched_sweep::MeanInterval;
 use resched_sweep::size::{self, Answer, Bound, FILES, Kept, MARKER, Probe, Sizing, Step, note, sized};
 use resched_tables::store::{FolderLock, OwnFiles};
@@ -41,13 +42,13 @@ pub(crate) struct Args {
     /// The metric: a name such as mean_waiting, or an expression such as "p95(completion) where queue = 'adhoc'".
     #[arg(long)]
     metric: String,
-    /// The most that the metric may be, for example 30s, 5min or 0.9.
+    /// The upper bound of the metric, for example 30s, 5min or 0.9.
     #[arg(long, group = "bound", value_name = "VALUE")]
     below: Option<String>,
-    /// The least that the metric must be, for example 90%.
+    /// The lower bound of the metric, for example 90%.
     #[arg(long, group = "bound", value_name = "VALUE")]
     above: Option<String>,
-    /// What varies.
+    /// What to vary.
     #[arg(long, value_enum, default_value_t = Vary::Nodes)]
     vary: Vary,
     /// The smallest size to try.
@@ -59,14 +60,13 @@ pub(crate) struct Args {
     /// The number of replays at each size, each with the next seed. The metric is the mean over them.
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     seeds: u64,
-    /// The folder for the curve, the tables and the page. Replays that are done there are not made again, so an interrupted search goes
-    /// on where it was.
+    /// The folder for the curve, the tables and the page. It also keeps finished replays, so that you can resume an interrupted search.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
-    /// How to test whether the answer holds under what the data leave open: `full` tries every variant, `quick` at most as many as the search made
-    /// replays, `off` none.
+    /// How to test whether the answer holds if unknown values vary, such as the cost of distance. `full` tries every variant; `quick`
+    /// tries at most as many as the search made replays; `off` skips the test.
     #[arg(long, value_name = "full|quick|off", default_value = "quick")]
     robust: Level,
     #[command(flatten)]
@@ -131,8 +131,10 @@ fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
     let progress = SizeProgress::new(args.out.as_ref().map(|out| out.display().to_string()), kept.count());
     match kept.count() {
         0 => {}
-        1 => progress.print_line("1 replay is kept, and is not made again"),
-        replays => progress.print_line(&format!("{} replays are kept, and are not made again", count(replays as u64))),
+        1 => progress.print_line("1 finished replay is kept and not repeated"),
+        replays => {
+            progress.print_line(&format!("{} finished replays are kept and not repeated", count(replays as u64)))
+        }
     }
     let name = &asked.metric.name;
     let is_first = AtomicBool::new(true);
@@ -171,18 +173,14 @@ fn probed(asked: &Sizing, probe: &Probe) -> String {
 
 /// The table of all sizes that were tried, and the answer in sentences.
 fn in_words(asked: &Sizing, answer: &Answer, sentences: &[String], out: Option<&Path>) -> Text {
-    let end = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| asked.metric.in_words(value));
-    let row = |probe: &Probe| {
-        let MeanInterval { mean, low, high } =
-            probe.mean.unwrap_or(MeanInterval { mean: f64::NAN, low: None, high: None });
-        let mean = Some(mean).filter(|mean| !mean.is_nan());
-        vec![sized(probe.size, asked), end(mean), end(low), end(high), note(probe)]
+    let ends = |probe: &Probe| probe.mean.map_or([None; 3], |found| [Some(found.mean), found.low, found.high]);
+    let cells = alike(&asked.metric, &answer.found.probes.iter().flat_map(ends).collect::<Vec<_>>());
+    let row = |(probe, cells): (&Probe, &[String])| {
+        [vec![sized(probe.size, asked)], cells.to_vec(), vec![note(probe)]].concat()
     };
+    let rows = answer.found.probes.iter().zip(cells.chunks(3)).map(row).collect();
     let heading = ["size", &asked.metric.name, "95 % from", "to", "within the bound"];
     let sentences: String = sentences.iter().map(|sentence| format!("{sentence}\n")).collect();
     let open = out.map_or_else(String::new, |out| format!("Open {} in a browser.\n", out.join("index.html").display()));
-    table(&heading, answer.found.probes.iter().map(row).collect(), 0..4)
-        + &sentences
-        + &caveats(&answer.validity)
-        + &open
+    table(&heading, rows, 0..4) + &sentences + &caveats(&answer.validity) + &open
 }

@@ -62,7 +62,7 @@ struct All {
     /// Only print the cells and an estimate of the time.
     #[arg(long)]
     dry_run: bool,
-    /// Add seeds until the 95 % interval of each setting's mean reaches no further than this share of it, for example 2%.
+    /// Add seeds until the 95 % interval of each setting's mean extends at most this share from the mean, for example 2%.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
     /// The largest number of seeds that --precision may use.
@@ -90,7 +90,7 @@ struct Kept {
 /// How many cells a sweep may have.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct CellsArg {
-    /// The most cells that the sweep may have [default: 1000000].
+    /// The largest number of cells that the sweep may have [default: 1000000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     most_cells: Option<u64>,
 }
@@ -265,7 +265,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     let seeds = needed.min(known.saturating_mul(4)).min(args.most_seeds as usize);
     if seeds <= known {
         print_message(&format!(
-            "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
+            "warning: after {known} seeds, at least one interval still extends more than {} % from its mean; raise --most-seeds",
             (share * 1e8).round() / 1e6
         ));
         return Ok(None);

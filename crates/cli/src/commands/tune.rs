@@ -81,7 +81,7 @@ fn in_words(tuned: &Tuned, out: &Path) -> Text {
     let rows = tuned.candidates.iter().take(SHOWN).enumerate().map(row).collect();
     let end = heading.len();
     let about = format!(
-        "{} settings, {} replays; all is relative to {}. See {} for the rest.\n",
+        "{} settings, {} replays. Values are relative to {}. See {} for the rest.\n",
         tuned.candidates.len(),
         tuned.replays,
         tuned.baseline,

@@ -118,8 +118,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// What a job that is not compared counts for.
-const OF_ALL: &str = "map run times, places of maps and running tasks are those of all jobs in both runs, because a job that failed held \
-                      slots, too";
+const OF_ALL: &str =
+    "map run times, places of maps and running tasks cover all jobs in both runs, because failed jobs also held slots";
 
 /// Keeps the most probable candidate, and says how probable all are.
 fn most_probable(mut reported: Vec<OfPolicy>, queues: usize) -> Vec<OfPolicy> {
@@ -201,7 +201,7 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
         }
     }
     if reported.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
-        text += &format!("Completion times and makespans are those of the jobs compared; {}.\n", system.says(OF_ALL));
+        text += &format!("Completion times and makespans cover the jobs compared; {}.\n", system.says(OF_ALL));
     }
     for own in reported {
         if let Some(guess) = &own.guess {

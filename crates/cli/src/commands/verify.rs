@@ -26,8 +26,8 @@ pub(crate) struct Args {
 const KINDS: [Kind; 6] = [
     (MANIFEST, "trace", "ingest the sources again"),
     (run::MARKER, "run", "replay the trace again"),
-    (resched_sweep::MARKER, "plan of a sweep", "run the sweep again; whole cells are kept"),
-    (OwnFiles::LIST, "files of a sweep or search", "run it again with --force; whole cells are kept"),
+    (resched_sweep::MARKER, "plan of a sweep", "run the sweep again; undamaged cells are kept"),
+    (OwnFiles::LIST, "files of a sweep or search", "run it again with --force; undamaged cells are kept"),
     (resched_report::MARKER, "report", "run `resched report` again with --force"),
     (resched_reproduce::MARKER, "reproduction", "run `resched reproduce` again with --force"),
 ];

@@ -18,12 +18,12 @@ pub const FORMAT: TableFormat = TableFormat {
         Table {
             name: "batch_task",
             used: Use::Jobs,
-            absent: ("tasks", "no batch_task: tasks are those that instances name, without requests"),
+            absent: ("tasks", "no batch_task: tasks are those of the instances, without requests"),
         },
         Table {
             name: "batch_instance",
             used: Use::Jobs,
-            absent: ("attempts", "no batch_instance: tasks say how many instances they have, and none is a row"),
+            absent: ("attempts", "no batch_instance: tasks have a number of instances, but no rows for them"),
         },
         Table {
             name: "server_event",
@@ -41,7 +41,7 @@ pub const FORMAT: TableFormat = TableFormat {
             "units",
             "cpu columns: thousandths of a core; memory is normalised, and 1.0 is 1,000,000,000,000 in memory columns",
         ),
-        ("time 0", "the start of the trace; what began before has a time of 0 or less"),
+        ("time 0", "the start of the trace; earlier starts have a time of 0 or less"),
     ],
     sniff,
     read,

@@ -20,12 +20,12 @@ pub const FORMAT: TableFormat = TableFormat {
         Table {
             name: "batch_task",
             used: Use::Jobs,
-            absent: ("tasks", "no batch_task: tasks are those that instances name, without requests"),
+            absent: ("tasks", "no batch_task: tasks are those of the instances, without requests"),
         },
         Table {
             name: "batch_instance",
             used: Use::Jobs,
-            absent: ("attempts", "no batch_instance: tasks say how many instances they have, and none is a row"),
+            absent: ("attempts", "no batch_instance: tasks have a number of instances, but no rows for them"),
         },
         Table {
             name: "machine_meta",
@@ -45,7 +45,7 @@ pub const FORMAT: TableFormat = TableFormat {
         ),
         ("time 0", "the start of the trace"),
         ("rack", "/failure_domain_1/failure_domain_2 of the machine"),
-        ("kind", "M is map, R and J are reduce: labels only; what waits for what is in stage and depends_on"),
+        ("kind", "M is map, R and J are reduce: only labels; dependencies are in stage and depends_on"),
     ],
     sniff,
     read,

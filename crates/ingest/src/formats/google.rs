@@ -25,7 +25,7 @@ pub(super) const UNITS: (&str, &str) = (
 );
 /// The zero of times, for the manifest.
 pub(super) const TIME_ZERO: (&str, &str) =
-    ("time 0", "before the trace: it begins at 600 s, and what happened before has the time 0");
+    ("time 0", "before the trace: it begins at 600 s, and earlier events have the time 0");
 /// When both traces begin, ms.
 pub(super) const BEGIN: i64 = 600_000;
 /// The time of what happened after the trace.

@@ -20,7 +20,10 @@ pub const FORMAT: TableFormat = TableFormat {
         Table {
             name: "job_events",
             used: Use::Jobs,
-            absent: ("jobs", "no job_events: a job begins with its first task, and ends with its last and as they did"),
+            absent: (
+                "jobs",
+                "no job_events: a job begins with its first task, and ends with its last task and with their outcome",
+            ),
         },
         Table {
             name: "task_events",

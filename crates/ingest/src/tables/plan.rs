@@ -239,7 +239,7 @@ impl Classifier {
         if self.shards.is_empty() {
             let path = inputs.folders.first().or(inputs.files.first().map(|file| &file.path));
             let path = path.map_or(Path::new("."), PathBuf::as_path);
-            return Err(no_history(path, format!("{} files, none of which is a table of jobs", inputs.files.len())));
+            return Err(no_history(path, format!("{} files without a table of jobs", inputs.files.len())));
         }
         self.shards.sort_by(|one, other| one.path.cmp(&other.path));
         // Facts have about a third of the bytes of their records.

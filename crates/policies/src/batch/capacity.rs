@@ -40,7 +40,7 @@ settings! {
         /// what jobs of one queue have in common
         by: By = "by" { choice: By::Queue, of: [By::Queue, By::Priority, By::Class, By::User, By::Group] },
         weights: File = WEIGHTS,
-        /// queues take what others leave, up to their max; false: they get no more than their share
+        /// queues take unused shares of others, up to their max; false: they get no more than their share
         elastic: bool = "elastic" { default: true },
         depth: u32 = DEPTH,
         priority: bool = PRIORITY,

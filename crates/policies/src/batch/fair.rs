@@ -31,7 +31,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set, whatever is shared.
     pub(super) struct Settings {
-        /// who shares the machines: users, jobs, groups or queues
+        /// what shares the machines: users, jobs, groups or queues
         by: By = "by" { choice: By::User, of: [By::User, By::Job, By::Group, By::Queue] },
         weights: File = WEIGHTS,
         depth: u32 = DEPTH,

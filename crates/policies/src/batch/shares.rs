@@ -31,12 +31,12 @@ impl Measure {
 }
 
 parameter! {
-    /// TOML file with a table [name] for each sharer, which holds weight and max (a share from 0 to 1)
+    /// TOML file with a table [name] for each of these, which holds weight and max (a share from 0 to 1)
     pub(super) WEIGHTS: File = "weights" {}
 }
 
 parameter! {
-    /// most tasks of a sharer that are tried, in their order, until one finds room
+    /// most tasks of each of these that are tried, in their order, until one finds room
     pub(super) DEPTH: u32 = "depth" { default: 10, range: 1..=1_000_000_000, unit: "tasks" }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn check<S: QueueSettings>(tree: &QueueTree<S>) -> Result<(), String>
     // Its depth comes first: nothing may walk a tree that is too deep.
     if let Some(deep) = (0..tree.queues().len()).find(|&place| tree.depth(place) > DEEPEST) {
         let path = &tree.get(deep).path;
-        return Err(format!("queue `{path}`: expected at most {DEEPEST} queues below each other"));
+        return Err(format!("queue `{path}`: expected at most {DEEPEST} levels of queues"));
     }
     S::check(tree)
 }
@@ -95,7 +95,7 @@ mod tests {
             assert!(error("[queues.a]\n\nweigth = 1.0\n").starts_with("line 3: unknown field `weigth`"));
             let deep: String =
                 (1..=33).map(|depth| format!("[queues.\"{}\"]\n", ["a"; 33][..depth].join("."))).collect();
-            assert!(error(&deep).contains("at most 32 queues below each other"));
+            assert!(error(&deep).contains("at most 32 levels of queues"));
             assert_eq!(parse::<S>("[root]\n[queues.a]\n").is_ok(), S::HAS_ROOT);
         }
         reads::<CapacityQueue>();

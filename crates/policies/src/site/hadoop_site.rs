@@ -251,7 +251,7 @@ pub(super) fn of_policies(
 fn translated(property: &Property, notes: &mut Notes<'_>) -> Option<String> {
     let text = in_our_words(property);
     if text.is_none() {
-        let why = format!("there is nothing like `{}` here", property.value);
+        let why = format!("resched has nothing like `{}`", property.value);
         notes.unsupported(&property.place, &property.name, &why);
     }
     text

@@ -14,7 +14,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("spark.locality.wait.process", "no trace says what executors have cached"),
     ("spark.speculation", "a replay starts no second attempts"),
     ("spark.dynamicAllocation.cachedExecutorIdleTimeout", "no trace says what executors have cached"),
-    ("spark.dynamicAllocation.shuffleTracking.timeout", "what a job wrote is kept until it ends"),
+    ("spark.dynamicAllocation.shuffleTracking.timeout", "the output of a job is kept until it ends"),
 ];
 
 /// Reads the properties of a file.

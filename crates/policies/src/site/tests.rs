@@ -93,8 +93,8 @@ fn what_has_no_effect_is_named_with_its_line() {
              whether slow tasks get backups",
             "mapred-site.xml: line 5: `mapred.fairscheduler.locality.delay` is not supported: `${delay}` refers to another \
              property; put the value itself",
-            "mapred-site.xml: line 6: `mapred.fairscheduler.poolnameproperty` is not supported: there is nothing like \
-             `group.name` here",
+            "mapred-site.xml: line 6: `mapred.fairscheduler.poolnameproperty` is not supported: resched has nothing like \
+             `group.name`",
             "mapred-site.xml: line 7: `mapred.fairscheduler.allocation.file` is not supported: copy \
              `/etc/hadoop/pools.xml` to this folder as fair-scheduler.xml",
         ]
@@ -260,7 +260,7 @@ fn capacities_of_yarn_that_cannot_be_are_errors() {
     let deep: Vec<(String, String)> =
         (0..60).map(|depth| (format!("root{}.queues", ".q".repeat(depth)), "q".to_owned())).collect();
     let deep: Vec<(&str, &str)> = deep.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    assert!(error(&deep).contains("at most 32 queues below each other"));
+    assert!(error(&deep).contains("at most 32 levels of queues"));
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn the_containers_of_yarn_are_settings_of_the_cluster() {
     );
     let own = configuration(&[("yarn.scheduler.capacity.resource-calculator", "com.example.Calculator")]);
     let warnings = read(&[("yarn-site.xml", &own)]).unwrap().warnings;
-    assert!(warnings[0].ends_with("there is nothing like `com.example.Calculator` here"), "{warnings:?}");
+    assert!(warnings[0].ends_with("resched has nothing like `com.example.Calculator`"), "{warnings:?}");
 }
 
 #[test]

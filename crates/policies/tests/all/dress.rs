@@ -122,7 +122,7 @@ fn without_small_jobs_delta_collapses_at_the_first_tick() {
     assert_eq!(seen.deltas.first(), Some(&(SECOND, 0.0)));
     assert_eq!(seen.delta_at(29), Some(0.0));
     assert_eq!(seen.categories, [(SECOND, 0, 2.0), (30 * SECOND, 1, 1.0)]);
-    assert_eq!(Seen::of("dress").deltas, [(SECOND, 0.1)], "what is kept at the start stays kept");
+    assert_eq!(Seen::of("dress").deltas, [(SECOND, 0.1)], "the share of the start stays reserved");
 }
 
 #[test]

@@ -14,7 +14,7 @@ const MOST_DRAWN: f64 = 0.05;
 pub(super) const LOCALITY: Unknown = Unknown {
     name: "locality",
     title: "cost of distance",
-    from: "from none, as on fast networks, to Rumen's factors; if fitted, two standard errors to each side",
+    from: "from none, as on fast networks, to the factors of Rumen; if fitted, two standard errors to each side",
     variants: |open| {
         if open.engine == Engine::Batch {
             return super::production::distance(open);
@@ -51,7 +51,7 @@ pub(super) const LOCALITY: Unknown = Unknown {
 pub(super) const HEARTBEAT: Unknown = Unknown {
     name: "heartbeat",
     title: "time between heartbeats",
-    from: "1 s, and 3 s, Hadoop's least in 2009; if fitted, two standard errors to each side",
+    from: "1 s, and 3 s, Hadoop's minimum in 2009; if fitted, two standard errors to each side",
     variants: |open| {
         if !open.is_under(System::Slots) {
             return Ok(Vec::new());
@@ -79,7 +79,7 @@ pub(super) const HEARTBEAT: Unknown = Unknown {
 pub(super) const SLOTS: Unknown = Unknown {
     name: "slots",
     title: "slots of a node",
-    from: "half and twice what is assumed; from a lower bound on, half as many again and twice as many; if fitted, two standard errors",
+    from: "half and twice the assumed number; for a lower bound, 1.5 times and twice as many; if fitted, two standard errors",
     variants: |open| {
         if !open.is_under(System::Slots) {
             return Ok(Vec::new());
@@ -174,9 +174,9 @@ pub(super) const RUN_TIMES: Unknown = Unknown {
         }
         let has_bytes = open.hadoop()?.loaded.workload.jobs().iter().any(|job| job.shuffle_bytes.is_some());
         let models = [
-            (ReduceModel::R0, "if reduces had their input at once", true),
-            (ReduceModel::R1, "if reduces fetched for as long as the log says", true),
-            (ReduceModel::R2, "if reduces fetched at a fixed rate", has_bytes),
+            (ReduceModel::R0, "if reduces get their input at once", true),
+            (ReduceModel::R1, "if reduces fetch for as long as in the log", true),
+            (ReduceModel::R2, "if reduces fetch at a fixed rate", has_bytes),
         ];
         let others = models.into_iter().filter(|(model, _, is_possible)| *is_possible && *model != cost.reduce);
         Ok(others.map(|(model, says, _)| (says.to_owned(), open.with(|config| config.cost.reduce = model))).collect())

@@ -15,7 +15,7 @@ const LIMIT: f64 = 3.0;
 pub(super) const SIZES: Unknown = Unknown {
     name: "sizes",
     title: "sizes of machines",
-    from: "half and twice what is assumed",
+    from: "half and twice the assumed size",
     variants: |open| {
         if open.engine != Engine::Batch {
             return Ok(Vec::new());
@@ -66,7 +66,7 @@ pub(super) const REQUESTS: Unknown = Unknown {
 /// What becomes of work that had not ended when the trace ended.
 pub(super) const UNFINISHED: Unknown = Unknown {
     name: "unfinished",
-    title: "work that had not ended",
+    title: "unfinished work",
     from: "the other ways to treat it",
     variants: |open| {
         let own = open.setup().unfinished;
@@ -90,7 +90,7 @@ pub(super) const UNFINISHED: Unknown = Unknown {
 pub(super) const LIMITS: Unknown = Unknown {
     name: "limits",
     title: "walltime limits",
-    from: "three times the run time, as users ask for more than they need, in place of the run time itself",
+    from: "three times the run time instead of the run time itself, because users ask for more than they need",
     variants: |open| {
         if open.engine != Engine::Batch {
             return Ok(Vec::new());

@@ -10,7 +10,7 @@ use super::{Change, Unknown};
 pub(super) const CAPACITY: Unknown = Unknown {
     name: "capacity",
     title: "memory and vcores of a node",
-    from: "half and twice what is assumed; from a lower bound on, half as much again and twice as much",
+    from: "half and twice the assumed amount; for a lower bound, 1.5 times and twice as much",
     variants: |open| {
         if !open.is_under(System::Containers) {
             return Ok(Vec::new());

@@ -409,7 +409,7 @@ function distributionChart() {
   const made = new Chart({
     name: "distribution",
     title: "Distribution",
-    caption: "The share of the jobs in the window whose time is at most so long. A curve above another is better. Drag to zoom, double-click to leave.",
+    caption: "The share of the jobs in the window whose time is at most this long. A curve above another is better. Drag to zoom, double-click to leave.",
     label: "A curve for each policy. Arrow keys read values.",
     draw,
   });
@@ -469,7 +469,7 @@ function stackChart(stack) {
   const made = new Chart({
     name: `${stack.name}-by-job`,
     title: `${stack.title} by job`,
-    caption: "The jobs that use most slot time have a colour of their own.",
+    caption: "The jobs that use the most slot time have their own colours.",
     keys: TIME_KEYS,
     draw,
   });

@@ -171,6 +171,7 @@ function answerInWindow() {
   if (others.length === 0) {
     const own = slices[data.baseline];
     const [middle, median, p95] = times([means[data.baseline], own.quantile("completion", 0.5), own.quantile("completion", 0.95)]);
+    if (all === 1) return [`${begin} Under ${base}, it completes in ${middle}.`];
     return [`${begin} Under ${base}, they complete in ${middle} on average (median ${median}, p95 ${p95}).`];
   }
   const [own, before] = times([means[first], means[data.baseline]]);
@@ -336,8 +337,8 @@ function followTheWindow() {
   const parts = following();
   const whole = [...document.querySelectorAll("[data-whole]")];
   const words = element("strong");
-  const banner = element("p", { id: "in-window", class: "banner", role: "status", hidden: true }, "The page is about jobs that were submitted in a window: ",
-    words, ". Grades, intervals and tests are of the whole run, and charts that are drawn once are hidden. ", button("Whole run", wholeWindow));
+  const banner = element("p", { id: "in-window", class: "banner", role: "status", hidden: true }, "The page covers the jobs that were submitted in a window: ",
+    words, ". Grades, intervals and tests cover the whole run, and charts that are drawn only once are hidden. ", button("Whole run", wholeWindow));
   document.querySelector("p.answer").before(banner);
   let [drawn, waits] = ["", 0];
   listen(() => {

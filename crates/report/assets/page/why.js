@@ -62,8 +62,8 @@ function blameTable(job, explain) {
   });
   const heads = ["Waits", ...lists.map(([by]) => `By ${by}`)].map((text, place) => element("th", { scope: "col", class: place > 0 ? "text" : undefined }, text));
   return element("div", { class: "wide" }, element("table", { class: lists.length > 1 ? undefined : "one-list" },
-    element("caption", {}, element("span", {}, "Who made it wait, also while some of its tasks ran: those who held what it waited for, in proportion to what they held. ",
-      "Free or lost: nobody held it, or its machine was lost. A rule: the policy or Hadoop held it back, or it was set up, cleaned up, or waited for its own earlier stages.")),
+    element("caption", {}, element("span", {}, "The jobs that made it wait, also while some of its tasks ran: they held the resources it waited for. Each has a part in proportion to what it held. ",
+      "Free or lost: the resources were free, or its machine was lost. A rule: the policy or Hadoop held it back, or it was set up, cleaned up, or waited for its own earlier stages.")),
     element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, "Policy"), ...heads)), element("tbody", {}, ...rows)));
 }
 

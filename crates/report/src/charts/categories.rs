@@ -18,8 +18,9 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "categories",
     title: "Completion time by category",
-    caption: "The completion time of jobs by their number of tasks, queue and user (DRESS, Figs. 6 to 9 compare small and large jobs): the mark \
-              is the median, the end of the line the 95th percentile. Of the queues and of the users, the five with most jobs.",
+    caption: "The completion time of jobs by number of tasks, queue and user (DRESS, Figs. 6 to 9 compare small and large jobs). The mark \
+              is the median, and the line ends at the 95th percentile. Only the five queues and the five users with the most jobs are \
+              shown.",
     interactive: false,
     folded: true,
     draw,

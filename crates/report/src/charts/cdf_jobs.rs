@@ -12,8 +12,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "cdf_jobs",
     title: "Distribution of processing times of jobs",
-    caption: "Share of the jobs that took at most so long from submission to end (Coupling, Fig. 16). A curve \
-              that lies above another everywhere is better for every job length.",
+    caption: "Share of the jobs that took at most this long from submission to end (Coupling, Fig. 16). A curve that is above another \
+              everywhere is better for jobs of every length.",
     interactive: true,
     folded: false,
     draw,

@@ -13,7 +13,7 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "cdf_maps",
     title: "Distribution of run times of maps",
-    caption: "Share of the successful map attempts that ran at most so long (Coupling, Fig. 8).",
+    caption: "Share of the successful map attempts that ran at most this long (Coupling, Fig. 8).",
     interactive: false,
     folded: false,
     draw,

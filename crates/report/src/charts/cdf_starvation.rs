@@ -12,8 +12,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "cdf_starvation",
     title: "Distribution of starvation times",
-    caption: "Share of the jobs with reduces whose starvation time is at most so long (Coupling, Table IV): how long those reduces that were \
-              launched after the last map had completed were launched after it, on average.",
+    caption: "Share of the jobs with reduces whose starvation time is at most this long (Coupling, Table IV). It is the mean time from \
+              the end of a job's last map to the launch of its reduces, over the reduces that were launched after it.",
     interactive: false,
     folded: true,
     draw,

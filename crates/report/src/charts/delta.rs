@@ -14,8 +14,8 @@ use crate::scene::{Scene, Shown};
 pub(crate) const CHART: Chart = Chart {
     name: "delta",
     title: "Share kept for small jobs",
-    caption: "The share δ of all containers that DRESS keeps for jobs with small demands, as it moves it. Where it is at its \
-              least, no small job runs or waits. Drawn for runs that were asked to keep decisions.",
+    caption: "The share δ of all containers that DRESS keeps for jobs with small demands, over time. Where it is at its minimum, no small \
+              job runs or waits. Drawn for runs with decisions.",
     interactive: true,
     folded: false,
     draw,

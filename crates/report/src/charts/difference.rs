@@ -14,8 +14,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "difference",
     title: "Difference from the baseline",
-    caption: "How many jobs more than under the baseline are done by a time, and how many tasks more run, as means over short times. \
-              The baseline is the line at 0: above it, a policy is ahead.",
+    caption: "How many more jobs are done by a time than under the baseline, and how many more tasks run, as means over short times. The \
+              baseline is the line at 0. Above it, a policy is ahead.",
     interactive: false,
     folded: false,
     draw,

@@ -12,9 +12,9 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "fairness",
     title: "Fairness and share error",
-    caption: "Jain's index of the running tasks of the jobs in the system (Jain, Chiu, Hawe 1984), as means over short times: 1 if all run \
-              equally many. The share error is the share of the running tasks that other jobs would have to run for all to have their \
-              max-min fair share of what they can use; 0 is fair.",
+    caption: "Jain's index of the running tasks of the jobs in the system (Jain, Chiu, Hawe 1984), as means over short times. It is 1 if \
+              all jobs run equally many tasks. The share error is the share of the running tasks that would have to move to other jobs so \
+              that each job has its max-min fair share of what it can use; 0 is fair.",
     interactive: false,
     folded: true,
     draw,

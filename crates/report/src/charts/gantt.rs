@@ -24,9 +24,9 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "gantt",
     title: "Nodes over time",
-    caption: "A Gantt chart. Of few tasks, each is a bar on a line of its node, in the colour of its job. Of many tasks, the colour shows how many run: \
-              the mean over a short time and over neighbouring nodes, as a share of their slots or, where these are not known, of the \
-              most.",
+    caption: "A Gantt chart. If there are few tasks, each is a bar on a line of its node, in the colour of its job. If there are many, \
+              the colour shows how many run: the mean over a short time and over neighbouring nodes, as a share of their slots or, if \
+              these are not known, of the largest number.",
     interactive: false,
     folded: false,
     draw,

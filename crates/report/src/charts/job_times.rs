@@ -18,9 +18,9 @@ use crate::scene::{Scene, largest};
 pub(super) const CHART: Chart = Chart {
     name: "job_times",
     title: "Processing time of each job",
-    caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Jobs whose times lie far apart, or whose bars have no room, are \
-              shown as marks on a logarithmic axis, and many jobs also in the order of their times in the first run. More than 400 \
-              jobs are shown as the medians of groups of neighbours in that order.",
+    caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). If the times differ widely, or the bars have no room, the \
+              jobs are marks on a logarithmic axis. Many jobs are also in the order of their times in the first run. More than 400 jobs \
+              are shown as the medians of groups of neighbours in that order.",
     interactive: true,
     folded: false,
     draw,

@@ -12,9 +12,9 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "locality",
     title: "Maps by locality",
-    caption: "Launched maps of each job on a node that holds their input, in the rack of one, and elsewhere (Coupling, \
-              Fig. 15). Of many jobs, the shares, each job of a bar with the same weight. Maps whose input has no known place are left \
-              out.",
+    caption: "Launched maps of each job on a node that holds their input, in the rack of one, and elsewhere (Coupling, Fig. 15). If there \
+              are many jobs, the bars show shares, and each job of a bar has the same weight. Maps whose input has no known place are \
+              left out.",
     interactive: false,
     folded: false,
     draw,

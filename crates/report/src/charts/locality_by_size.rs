@@ -11,8 +11,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "locality_by_size",
     title: "Locality by size of job",
-    caption: "The share of the maps that were launched on a node that holds their input, and in the rack of one or nearer, of jobs of about the same \
-              number of maps (Delay Scheduling, Figs. 4 and 5). Each mark is at the geometric mean of its jobs.",
+    caption: "The share of the maps that were launched on a node that holds their input, and in the rack of one or nearer, for jobs with \
+              about the same number of maps (Delay Scheduling, Figs. 4 and 5). Each mark is at the geometric mean of its jobs.",
     interactive: false,
     folded: true,
     draw,

@@ -12,8 +12,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "locality_over_time",
     title: "Locality over time",
-    caption: "Of the maps that were launched in a short time, the share on a node that holds their input, and the share in the rack of one or \
-              nearer. Maps whose input has no known place are left out; a line is interrupted where none was launched.",
+    caption: "Of the maps that were launched in a short time, the share on a node that holds their input, and the share in the rack of \
+              one or nearer. Maps whose input has no known place are left out. A line is interrupted where none was launched.",
     interactive: false,
     folded: true,
     draw,

@@ -19,9 +19,9 @@ use crate::scene::{Scene, Shown};
 pub(super) const CHART: Chart = Chart {
     name: "overview",
     title: "The jobs and their tasks",
-    caption: "When jobs arrive; the share of the jobs with at least so many tasks; the share of the successful attempts that ran at least so long. \
-              Both axes of the last two are logarithmic, so that a straight line is a power law. Of what really ran, if that is among \
-              the runs, or else of the first run.",
+    caption: "The arrivals of jobs, the share of the jobs with at least this many tasks, and the share of the successful attempts that \
+              ran at least this long. Both axes of the last two are logarithmic, so that a power law is a straight line. They show the \
+              observed run if it is among the runs, or else the first run.",
     interactive: false,
     folded: true,
     draw,

@@ -13,8 +13,9 @@ use crate::scene::{Scene, Shown};
 pub(super) const CHART: Chart = Chart {
     name: "pp",
     title: "Percentiles against the baseline",
-    caption: "Of the jobs, the share that a policy completes within a time, against the share that the baseline completes within the same time \
-              (a percentile–percentile plot; Wilk, Gnanadesikan 1968). Above the diagonal, the policy completes more jobs in that time.",
+    caption: "The share of the jobs that a policy completes within a time, against the share that the baseline completes within the same \
+              time (a percentile–percentile plot; Wilk, Gnanadesikan 1968). Above the diagonal, the policy completes more jobs in that \
+              time.",
     interactive: false,
     folded: true,
     draw,

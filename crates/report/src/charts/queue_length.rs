@@ -11,7 +11,7 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "queue_length",
     title: "Queue length",
-    caption: "How many jobs are submitted and have started no task, as means over short times.",
+    caption: "How many jobs have been submitted and have not started a task, as means over short times.",
     interactive: true,
     folded: false,
     draw,

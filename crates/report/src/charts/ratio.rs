@@ -14,8 +14,8 @@ use crate::scene::{Scene, Shown};
 pub(super) const CHART: Chart = Chart {
     name: "ratio",
     title: "Completion time of each job against the baseline",
-    caption: "Share of the jobs whose completion time is at most so many times that under the baseline. Left of the grey line at 1 are the jobs that \
-              the policy makes faster, right of it those that it makes slower.",
+    caption: "Share of the jobs whose completion time is at most this many times that under the baseline. The policy makes the jobs left \
+              of the grey line at 1 faster, and those right of it slower.",
     interactive: false,
     folded: false,
     draw,

@@ -16,9 +16,9 @@ use crate::scene::{Scene, Shown};
 /// The chart.
 pub(super) const CHART: Chart = Chart {
     name: "resources",
-    title: "What the nodes use",
-    caption: "Means over all nodes: the share of the cores that work, the share that stands idle while a task waits for the \
-              disk, and what goes through disks and network. Drawn for runs under the cost model of contention.",
+    title: "Use of the nodes",
+    caption: "Means over all nodes: the share of the cores that work, the share that is idle while a task waits for the disk, and the \
+              traffic of disks and network. Drawn for runs under the cost model of contention.",
     interactive: true,
     folded: false,
     draw,

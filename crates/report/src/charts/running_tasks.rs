@@ -21,8 +21,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "running_tasks",
     title: "Running maps and reduces",
-    caption: "How many tasks of each job run at a time (Coupling, Figs. 1, 2, 5 and 6). The jobs that use most slot time \
-              have a colour of their own.",
+    caption: "How many tasks of each job run at a time (Coupling, Figs. 1, 2, 5 and 6). The jobs that use the most slot time have their \
+              own colours.",
     interactive: true,
     folded: false,
     draw,

@@ -15,8 +15,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "seeds",
     title: "Spread over the seeds",
-    caption: "Mean completion time, mean waiting time and makespan of each policy: the mark is the mean over its seeds, the line goes from the least \
-              to the greatest. Drawn if a policy has several seeds.",
+    caption: "Mean completion time, mean waiting time and makespan of each policy. The mark is the mean over its seeds, and the line goes \
+              from the least to the greatest value. Drawn if a policy has several seeds.",
     interactive: false,
     folded: true,
     draw,

@@ -13,9 +13,9 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "slowdown_by_size",
     title: "Slowdown by size of job",
-    caption: "The slowdown of jobs of about the same number of tasks, the median and the 95th percentile. The slowdown of a job is its completion time \
-              divided by what it would take alone on an endless cluster with the same run times. Each mark is at the geometric mean of \
-              its jobs.",
+    caption: "The median and the 95th percentile of the slowdown, for jobs with about the same number of tasks. The slowdown of a job is \
+              its completion time divided by its time alone on an unlimited cluster with the same run times. Each mark is at the \
+              geometric mean of its jobs.",
     interactive: false,
     folded: true,
     draw,

@@ -10,8 +10,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "starvation",
     title: "Starvation time",
-    caption: "How long the reduces of a job that were launched after its last map had completed were launched after it, on \
-              average (Coupling, Table IV).",
+    caption: "The mean time from the end of a job's last map to the launch of its reduces, over the reduces that were launched after it \
+              (Coupling, Table IV).",
     interactive: false,
     folded: false,
     draw,

@@ -11,8 +11,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "starvation_over_time",
     title: "Starvation over time",
-    caption: "How many jobs starve at a time, as means over short times: from the end of a job's last map, for its starvation time \
-              (Coupling, Table IV). The area below a line is the sum of the starvation times.",
+    caption: "How many jobs starve at a time, as means over short times. A job starves from the end of its last map, for its starvation \
+              time (Coupling, Table IV). The area below a line is the sum of the starvation times.",
     interactive: false,
     folded: true,
     draw,

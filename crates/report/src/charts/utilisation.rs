@@ -16,8 +16,8 @@ pub(super) const CHART: Chart = Chart {
     name: "utilisation",
     title: "Utilisation",
     caption: "The share of the map slots, of the reduce slots, or of the processor that is in use, as means over short times. The \
-              processor is that of the start; each task holds as much as those of its job on average. Without a known number of slots, \
-              the tasks that run.",
+              processor is that of the machines at the start. Each task counts with the mean amount of its job. If the number of slots is \
+              not known, the chart shows the tasks that run.",
     interactive: false,
     folded: true,
     draw,

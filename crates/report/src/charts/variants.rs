@@ -10,9 +10,10 @@ use crate::scene::Scene;
 /// The chart.
 pub(super) const CHART: Chart = Chart {
     name: "variants",
-    title: "What the data leaves open",
-    caption: "The change of the mean completion time against the baseline, as replayed (disc) and in the variants of each thing that neither the \
-              trace nor you gave (from triangle to triangle), the widest first. If a line crosses 0, the sign of the answer hangs on that.",
+    title: "Effect of unknown values",
+    caption: "The change of the mean completion time against the baseline: as replayed (disc), and over the variants of each value that \
+              neither the trace nor you gave (from triangle to triangle), the widest first. If a line crosses 0, the sign of the answer \
+              depends on that value.",
     interactive: false,
     folded: false,
     draw,

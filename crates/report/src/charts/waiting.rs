@@ -10,8 +10,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "waiting",
     title: "Waiting and execution time",
-    caption: "From a job's submission to its first task, and from there to its end; both together are its completion \
-              time (DRESS, Figs. 6 and 8).",
+    caption: "From a job's submission to its first task, and from there to its end. Together, they are its completion time (DRESS, Figs. \
+              6 and 8).",
     interactive: false,
     folded: false,
     draw,

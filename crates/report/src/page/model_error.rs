@@ -41,26 +41,27 @@ impl Beside {
         let replayed = |label: &str| policies.iter().find(|policy| policy.label == label);
         let (likely, says) = match (known, policies) {
             (Some(label), _) if replayed(label).is_some() => {
-                (Some(label), format!("By the validation, {label} most likely ran the trace."))
+                (Some(label), format!("According to the validation, {label} most likely ran the trace."))
             }
             (_, [only]) => (
                 Some(only.label.as_str()),
                 format!(
-                    "Which scheduler ran the trace is taken to be {}, the only one replayed; `resched validate` finds the likely one.",
+                    "{} is assumed to have run the trace, because it is the only replay; `resched validate` finds the likely scheduler.",
                     only.label
                 ),
             ),
             (Some(label), _) => (
                 None,
                 format!(
-                    "By the validation, {label} most likely ran the trace, which is not among these replays. So each stands beside what ran, \
-                     and part of its error is that it is another scheduler."
+                    "According to the validation, {label} most likely ran the trace, but it is not among these replays. So each replay is \
+                     compared with the observed run, and part of its error is that it is another scheduler."
                 ),
             ),
             (None, _) => (
                 None,
-                "Which scheduler ran the trace is not known here, so each replay stands beside what ran: part of its error is that it may be \
-                 another scheduler. `resched validate` finds the likely one; give its output to `replay` or `report` with --validation."
+                "The scheduler that ran the trace is not known here, so each replay is compared with the observed run. Part of its error \
+                 may be that it is another scheduler. `resched validate` finds the likely one; give its output to `replay` or `report` \
+                 with --validation."
                     .to_owned(),
             ),
         };
@@ -85,9 +86,9 @@ impl Beside {
         let shown = percent_change(Some(error));
         let says = match &self.likely {
             Some(label) => {
-                format!("The replay of what ran, under {label}, is off by {shown} in the mean completion time.")
+                format!("The replay of the observed run, under {label}, is off by {shown} in the mean completion time.")
             }
-            None => format!("No replay here is nearer to what ran than {shown} in the mean completion time."),
+            None => format!("The nearest replay is off by {shown} from the observed run in the mean completion time."),
         };
         let remedy =
             "Calibrate the replay (`resched calibrate`), or replay the scheduler that ran (`resched validate`).";

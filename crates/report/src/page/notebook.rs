@@ -129,7 +129,7 @@ fn trace(answer: &Answer) -> String {
 /// How far to trust the answer, in Markdown.
 fn validity(answer: &Answer) -> String {
     let mut text = format!(
-        "## How far to trust this\n\nGrade: **{}**. {} Of the jobs of these runs, {}.\n",
+        "## How far to trust this\n\nGrade: **{}**. {} Jobs of these runs: {}.\n",
         answer.validity.grade().in_words(),
         answer.validity.grade().as_sentence(),
         answer.population.in_words()

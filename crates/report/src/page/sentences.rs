@@ -63,17 +63,9 @@ pub(crate) fn in_lines(answer: &Answer) -> Vec<String> {
 pub(crate) fn differences(answer: &Answer) -> Vec<String> {
     let baseline = answer.baseline_label();
     let line = |own: &crate::answer::Differs| {
-        format!("{} against {baseline} is also {}", own.policy, against(own.difference.about, &own.difference.says))
+        format!("{} and {baseline} also differ in {}.", own.policy, own.difference.in_words())
     };
     answer.differences.iter().map(line).collect()
-}
-
-/// A difference as what is compared with what.
-fn against(about: &str, says: &str) -> String {
-    match about {
-        "cluster" | "rules" => format!("cluster against cluster: {says}."),
-        _ => format!("{about} against {about}: {says}."),
-    }
 }
 
 fn compared<'a>(answer: &'a Answer, metric: &str) -> Vec<&'a Compared> {
@@ -142,20 +134,23 @@ fn alone(answer: &Answer, jobs: &str) -> String {
     let shown = answer.policies.get(answer.baseline).and_then(|policy| answer.summaries.get(*policy.runs.first()?));
     let Some((summary, _)) = shown else { return String::new() };
     if answer.population.jobs == 0 {
-        return "No job counts, so there is nothing to say about their times.".to_owned();
+        return "No job counts, so there are no times to report.".to_owned();
     }
     let all = times(&[summary.mean_completion_ms, summary.median_completion_ms, summary.mean_waiting_ms]);
     let [mean, median, waiting] = all.as_slice() else { return String::new() };
-    let under = match answer.has_replays() {
-        true => format!("Under {}, {jobs} complete", answer.baseline_label()),
-        false => format!("What really ran: {jobs} completed"),
+    let is_one = answer.population.jobs == 1;
+    let under = match (answer.has_replays(), is_one) {
+        (true, true) => format!("Under {}, {jobs} completes", answer.baseline_label()),
+        (true, false) => format!("Under {}, {jobs} complete", answer.baseline_label()),
+        (false, _) => format!("In the observed run, {jobs} completed"),
     };
+    let average = if is_one { String::new() } else { format!(" on average (median {median})") };
     let waits = if summary.mean_waiting_ms.is_some() {
-        format!(", after a wait of {waiting} for their first task")
+        format!(", after a wait of {waiting} for {} first task", if is_one { "its" } else { "their" })
     } else {
         String::new()
     };
-    format!("{under} in {mean} on average (median {median}){waits}.")
+    format!("{under} in {mean}{average}{waits}.")
 }
 
 /// What a policy does to completion and waiting times, after its label, and whether its sign holds.

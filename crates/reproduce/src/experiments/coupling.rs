@@ -71,7 +71,7 @@ pub(super) const KNOBS: &[Knob] = &[
         place: "fair_share_timeout and delay_rack of Fair in Figs. 10 to 15",
         value: "480 s, once; 15 s",
         fixed_by: "Fig. 10 (Fair): all slots are used from 8.2 minutes on (8.0), to the end. 28 of 60 slots are less than half a share, and \
-                   Hadoop's Fair stops to wait for data when that has lasted for this timeout. The round number below 8.2 minutes; no other was \
+                   Hadoop's Fair stops waiting for data when that has lasted for this timeout. The round number below 8.2 minutes; no other was \
                    tried. With a rack wait of 0 s half of the runs leave the 28 slots at 0.5 minutes. Left: the maps of Fig. 13 do not \
                    fall to 20 (42)",
     },
@@ -122,7 +122,7 @@ pub(super) const RACKS: [u32; 4] = [1, 2, 3, 5];
 pub(super) const CHOSEN_RACKS: u32 = 2;
 pub(super) const RACKS_UNKNOWN: Unknown = Unknown {
     name: "Racks of the 15 machines",
-    range: "The paper does not say how its machines stand; 15 of them fill one to a few racks.",
+    range: "The paper does not say how its machines are placed in racks; 15 of them fill one to a few racks.",
     chosen: CHOSEN_RACKS as f64,
 };
 

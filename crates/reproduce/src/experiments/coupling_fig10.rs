@@ -23,7 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A WordCount with its data on 7 of 15 machines",
     knobs: KNOBS,
     assumptions: assumptions![
-        "The job has no reduces: Figs. 10 and 11 tell of its maps.",
+        "The job has no reduces: Figs. 10 and 11 show its maps.",
         "The layout of the racks is unknown and was chosen with the results of both layouts known, by Fair's plateau; β hardly matters in one rack."
     ],
     cases: || {

@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "Fig. 12 and Table II",
     title: "Five jobs, one at a time",
     knobs: KNOBS,
-    assumptions: assumptions!["Two hours lie between the jobs, so that none meets another."],
+    assumptions: assumptions!["The jobs are two hours apart, so that no two run at once."],
     cases: || {
         let policies = [("fair", FAIR), ("coupling", "coupling"), ("peeking", "coupling:reduces=greedy,wait=off")];
         cases(bundled!("coupling-fig12.toml"), &policies)

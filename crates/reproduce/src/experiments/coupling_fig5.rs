@@ -151,11 +151,12 @@ fn rows_of_shared_nodes(replays: &Replays<'_>) -> Vec<Row> {
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
-    let shared = "Coupling's maps are a tenth faster because fewer reduces fetch beside them: contention, of which the rows on shared nodes tell.";
+    let shared = "Coupling's maps are a tenth faster because fewer reduces fetch beside them: contention, which the rows on shared nodes \
+                  show.";
     let mut rows = vec![
         row("§II-A: \"all the reduce slots at time 5.0 minute\"", "Fair: J1 and J2 hold all 16 reduce slots from", "min", value(5.0))
             .baseline()
-            .inconsistent("J2 is submitted at 5.0 minutes, so that none of its maps, of 36 s in the mean, is over then; its reduces start after 5 % of them.")
+            .inconsistent("J2 is submitted at 5.0 minutes, so none of its maps (36 s on average) has ended by then; its reduces start after 5 % of them.")
             .replayed(&replays.each("fair", both_hold_all)),
         row("§II-A: \"around time 16.0 minutes\"", "Fair: J1 gives its reduce slots back at", "min", value(16.0))
             .calibrated()

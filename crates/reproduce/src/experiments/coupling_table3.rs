@@ -173,7 +173,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 }
 
 /// What no clock of Fair gives.
-const CLOCK: &str = "Fair's clock is one for Figs. 10 to 15. With it Fair stops to wait for good after 8 minutes, as in Fig. 10; so the running maps stay \
+const CLOCK: &str = "Fair's clock is one for Figs. 10 to 15. With it Fair stops waiting for good after 8 minutes, as in Fig. 10; so the running maps stay \
                      above 40 then. With a clock of 15 s that starts anew (the variants) they fall to 20, but Coupling gains more and Fig. 10's \
                      plateau is lost.";
 /// Why the order of Fig. 15 may differ.

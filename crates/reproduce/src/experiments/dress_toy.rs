@@ -17,7 +17,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     knobs: &[],
     assumptions: &[
         "Jobs take 3, 4, 3, 2 containers for 10, 20, 8, 10 s, the smallest numbers that fit the account of first-come-first-served.",
-        "A job starts when all its containers fit at once, and who cannot start holds up those behind.",
+        "A job starts when all its containers fit at once, and a job that cannot start holds up those behind it.",
     ],
     cases: || Ok(Vec::new()),
     rows,

@@ -185,7 +185,7 @@ impl Machines {
         let reported = Reported { rows };
         if reported.rows.is_empty() {
             return Err(Error::Config(format!(
-                "{}: the trace names no machine; say how many there are, with `--nodes <N> --cores <of each>` or with \
+                "{}: the trace names no machine; give their number with `--nodes <N> --cores <of each>` or with \
                  `--cluster C.toml` that holds `[machines]`, `count = <N>` and `cores = <of each>`{}",
                 log.name(),
                 unit_of(log.amounts())
@@ -199,7 +199,7 @@ impl Machines {
         let normalised = amounts == Amounts::OfLargest;
         let (usual, rule) = reported.usual(cpu, own.memory, normalised, hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
             Error::Config(format!(
-                "{}: the trace gives the size of none of its machines; say it with `--cores <of each>` or with `--cluster C.toml` \
+                "{}: the trace gives no sizes of its machines; give them with `--cores <of each>` or with `--cluster C.toml` \
                  that holds `[machines]` and `cores = <of each>`",
                 log.name()
             ))
@@ -383,7 +383,7 @@ impl Machines {
 
 /// What a size means in a trace whose amounts are shares, as the end of a message; empty for other traces.
 pub fn unit_of(amounts: Amounts) -> String {
-    amounts.in_words().map_or_else(String::new, |words| format!(". Mind the unit of this trace: {words}"))
+    amounts.in_words().map_or_else(String::new, |words| format!(". The unit of this trace: {words}"))
 }
 
 fn named_amounts(text: &str) -> Vec<(Arc<str>, u64)> {

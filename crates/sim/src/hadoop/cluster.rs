@@ -165,7 +165,7 @@ impl Cluster {
                 return Self::generated(ClusterConfig { nodes, ..config });
             }
             return Err(Error::Config(format!(
-                "{log}: the trace names no machine; say how many there are, with `--nodes <N> --slots <maps>+<reduces>` or with \
+                "{log}: the trace names no machine; give their number with `--nodes <N> --slots <maps>+<reduces>` or with \
                  `--cluster C.toml` that holds `[nodes]` and `count = <N>`"
             )));
         }
@@ -327,7 +327,7 @@ impl Cluster {
             if fitting(ask) == 0 {
                 let Resources { cpu: vcores, memory } = self.demands[ask.index()];
                 return Err(Error::Config(format!(
-                    "the container of `containers.{name}` takes {memory} MB and {vcores} vcores, and no node has as much; \
+                    "the container of `containers.{name}` takes {memory} MB and {vcores} vcores, but no node has as much; \
                      expected a node that has (`containers.memory_mb` and `containers.vcores`)"
                 )));
             }

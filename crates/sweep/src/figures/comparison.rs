@@ -88,7 +88,8 @@ pub(super) fn pareto(groups: &[&Group<'_>], second: &Metric, album: &mut Album<'
     let chart =
         Scatter { name: &name, x: &first.axis(), y: &second.axis(), series: &series, front: &front, labels: &labels };
     let title = format!("{} against {}", second.title, first.title.to_lowercase());
-    let caption = "A point is a setting, in the mean over the seeds. The grey line is the Pareto front: no other setting is better in one and as good in the other.";
+    let caption = "A point is the mean of a setting over the seeds. The grey line is the Pareto front: no other setting is better in one \
+                   metric and as good in the other.";
     album.add(&name, &title, caption.to_owned(), draw_scatter(&chart, resched_policies::order_of)?);
     Ok(())
 }

@@ -72,7 +72,8 @@ pub(super) fn main_effects(variant: &Variant<'_, '_>, album: &mut Album<'_>) -> 
         let line = Line { label, points: sorted(points), marked: true };
         let range = range_of(line.points.iter().map(|point| point.1));
         let name = format!("effect-of-{}-on-{}", plain(key), plain(variant.name));
-        let more = format!("{range}Averaged over all that else varies; the band is the 95 % interval over the seeds.");
+        let more =
+            format!("{range}Averaged over all other keys that vary; the band is the 95 % interval over the seeds.");
         album.add_lines((&name, &format!("Main effect of {key}")), key, &[line], &more)?;
     }
     Ok(())
@@ -116,7 +117,7 @@ fn interaction(variant: &Variant<'_, '_>, x: &str, by: &str, album: &mut Album<'
     series.sort_by(|a, b| level_of(&a.label).total_cmp(&level_of(&b.label)).then(a.label.cmp(&b.label)));
     let name = format!("interaction-of-{}-and-{}-on-{}", plain(x), plain(by), plain(variant.name));
     let title = format!("{x} and {by} together");
-    album.add_lines((&name, &title), x, &series, "Lines that are not parallel interact.")
+    album.add_lines((&name, &title), x, &series, "Lines that are not parallel show an interaction.")
 }
 
 /// The number at the end of `key = number`.

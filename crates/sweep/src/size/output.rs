@@ -2,7 +2,7 @@
 
 use askama::Template;
 use resched_analysis::metrics::bound::never_bound;
-use resched_report::{Figure, Frame, Line, Lines, UNKNOWN, draw_lines, emphasised, escaped, gallery};
+use resched_report::{Figure, Frame, Line, Lines, alike, draw_lines, emphasised, escaped, gallery};
 use resched_tables::store::OwnFiles;
 
 use super::{Answer, Bound, Probe, Sizing, Vary};
@@ -21,8 +21,8 @@ pub fn sized(size: u32, asked: &Sizing) -> String {
     match asked.vary {
         Vary::Nodes if size == 1 => format!("1 {}", system.says("node")),
         Vary::Nodes => format!("{size} {}", system.says("nodes")),
-        Vary::Slots if size == 1 => "1 map slot a node".to_owned(),
-        Vary::Slots => format!("{size} map slots a node"),
+        Vary::Slots if size == 1 => "1 map slot per node".to_owned(),
+        Vary::Slots => format!("{size} map slots per node"),
     }
 }
 
@@ -104,7 +104,7 @@ fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
     Ok(svg.map(|svg| Figure {
         name: CURVE.to_owned(),
         title: format!("{} over {x} under {}", metric.title, answer.policy),
-        caption: "The mean over the seeds with its 95 % interval at each size that was tried. The knee is the point farthest from the line \
+        caption: "The mean over the seeds with its 95 % interval at each size tried. The knee is the point farthest from the line \
                   between the first and the last one, with sizes on a logarithmic scale."
             .to_owned(),
         svg,
@@ -128,14 +128,18 @@ struct Body<'a> {
 
 struct Row {
     size: String,
-    cells: [String; 3],
+    cells: Vec<String>,
     note: String,
 }
 
 fn page(asked: &Sizing, answer: &Answer, sentences: &[String], figures: &[Figure]) -> Result<String, Error> {
     let title = format!("{} under {}", asked.source.name(), answer.policy);
-    let words = |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), |value| asked.metric.in_words(value));
-    let row = |probe: &Probe| Row { size: sized(probe.size, asked), cells: ends(probe).map(words), note: note(probe) };
+    let cells = alike(&asked.metric, &answer.found.probes.iter().flat_map(ends).collect::<Vec<_>>());
+    let row = |(probe, cells): (&Probe, &[String])| Row {
+        size: sized(probe.size, asked),
+        cells: cells.to_vec(),
+        note: note(probe),
+    };
     let caveat = |fact: &resched_tables::validity::Fact| {
         (fact.grade.in_words(), emphasised(format!("{} {}", fact.says, fact.remedy).trim()))
     };
@@ -146,7 +150,7 @@ fn page(asked: &Sizing, answer: &Answer, sentences: &[String], figures: &[Figure
         grade: answer.grade.in_words(),
         caveats: answer.validity.caveats().into_iter().map(caveat).collect(),
         metric: &asked.metric.name,
-        rows: answer.found.probes.iter().map(row).collect(),
+        rows: answer.found.probes.iter().zip(cells.chunks(3)).map(row).collect(),
         gallery: gallery(figures)?,
     };
     let body = body.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))?;
@@ -176,7 +180,7 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
         }
         (Verdict::Always, _) => {
             format!(
-                "{name} is {bound} with {} already, the smallest size to try; lower --from.",
+                "{name} is already {bound} with {}, the smallest size to try; lower --from.",
                 sized(answer.from, asked)
             )
         }
@@ -194,11 +198,11 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
         all.push(format!("With its own {}, {name} is {}.", sized(found.own, asked), metric.in_words(own.mean)));
     }
     if let Some(knee) = found.knee {
-        all.push(format!("The knee of the curve is at {}: beyond it, more gain little.", sized(knee, asked)));
+        all.push(format!("The knee of the curve is at {}: larger sizes improve little.", sized(knee, asked)));
     }
     if let Some((smaller, larger)) = found.not_monotone {
         all.push(format!(
-            "{} {} worse than {}: the metric does not improve with each machine, so a smaller size may do, too.",
+            "{} {} worse than {}: the metric does not improve with each machine, so a smaller size may also suffice.",
             sized(larger, asked),
             if larger == 1 { "is" } else { "are" },
             sized(smaller, asked)
@@ -215,7 +219,7 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
         && (straddles(at) || smaller.is_some_and(straddles))
     {
         all.push(
-            "The bound lies in the interval of the answer or of the next smaller size; more --seeds make it surer."
+            "The bound lies in the interval of the answer or of the next smaller size; use more --seeds for a more certain answer."
                 .to_owned(),
         );
     }

@@ -57,7 +57,7 @@ fn value(asked: &Sizing, (world, policy): (&World, &ReadyPolicy), variant: &Vari
 pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
     let size = sized(found.size?, asked);
     if asked.robust == Level::Off {
-        let says = format!("Whether {size} suffice under what the data leave open was not tested.");
+        let says = format!("It was not tested whether {size} suffice if unknown values vary.");
         return Some(Fact::new(SIGN, Grade::Assumed, says).with_remedy("Leave out --robust off."));
     }
     let tried: Vec<_> = found.variants.iter().filter(|own| own.value.is_some()).collect();
@@ -72,11 +72,11 @@ pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
     let untried = found.variants.len() - tried.len();
     let says = match (tried.len(), against.is_empty()) {
         (0, _) if untried == 0 => return None,
-        (0, _) => format!("Whether {size} suffice was tried in no variant of what the data leave open."),
-        (1, true) => format!("With {size}, the bound holds in the one variant of what the data leave open, too."),
-        (all, true) => format!("With {size}, the bound holds in all {all} variants of what the data leave open."),
+        (0, _) => format!("No variant of the unknown values was tried with {size}."),
+        (1, true) => format!("With {size}, the bound also holds in the one variant of the unknown values."),
+        (all, true) => format!("With {size}, the bound holds in all {all} variants of the unknown values."),
         (all, false) => {
-            format!("With {size}, the bound holds in {holds} of {all} variants; not {}.", against.join("; not "))
+            format!("With {size}, the bound holds in {holds} of {all} variants, but not {}.", against.join("; not "))
         }
     };
     let is_measured = against.is_empty() && untried == 0;

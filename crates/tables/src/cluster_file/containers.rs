@@ -8,15 +8,15 @@ use crate::model::Ms;
 keys! {
     /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
     pub struct Containers: Default {
-        /// The memory that a node offers, where the trace does not say. If you leave it out, too, it is not known, and commands ask for it;
-        /// `--assume` takes 8192, as YARN's configuration does.
+        /// The memory that a node offers, if the trace does not say. If it is missing in both, commands refuse; with
+        /// `--assume`, it is 8192, the default of YARN.
         memory_mb: Option<u32> = None, unit "MB";
-        /// The virtual cores that a node offers, as `memory_mb`; `--assume` takes 8.
+        /// The virtual cores that a node offers, like `memory_mb`; with `--assume`, they are 8.
         vcores: Option<u32> = None, unit "vcores";
-        /// Whether these amounts are a lower bound only, because the nodes of the trace that they were fitted to were not full. They are
-        /// then an assumption, and every output says so.
+        /// Whether these amounts are only a lower bound, because the nodes of the trace that they were fitted to were never
+        /// full. Every output then calls them assumed.
         at_least: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
-        /// Whether every node offers these amounts, also where the trace gives others.
+        /// Whether every node offers these amounts, even if the trace gives others.
         alike: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// The container of an application master.
         am: Size = Size { memory_mb: 1536, vcores: 1 }, rule "up to `maximum`";
@@ -28,16 +28,16 @@ keys! {
         minimum: Size = Size { memory_mb: 1024, vcores: 1 };
         /// The largest container.
         maximum: Size = Size { memory_mb: 8192, vcores: 4 };
-        /// Which resources decide whether a container fits, for `yarn-capacity` and `dress`. `yarn-fair` always counts both, `yarn-fifo`
-        /// memory alone.
+        /// Which resources decide whether a container fits, for `yarn-capacity` and `dress`. `yarn-fair` always counts both,
+        /// and `yarn-fifo` only memory.
         calculator: Calculator = Calculator::Memory;
-        /// The time between two heartbeats of a node. Their start, phase and jitter are those of `[heartbeat]`; a jitter of half
-        /// of this time or more is cut to less.
+        /// The time between two heartbeats of a node. Their start, phase and jitter are those of `[heartbeat]`. A jitter of
+        /// half of this time or more is reduced.
         node_heartbeat: Ms = 1000, unit "ms", range 1..=DAY;
         /// The time between two heartbeats of an application master.
         am_heartbeat: Ms = 1000, unit "ms", range 1..=DAY;
         /// How long the waiting maps of a job may go without a new container. Then its master stops reduces to make room for
-        /// them, even if it is reported that there is room (Hadoop since 2.7.3: MAPREDUCE-6302).
+        /// them, even if the resource manager reports free room (Hadoop since 2.7.3: MAPREDUCE-6302).
         hanging_maps: Ms = 300_000, unit "ms", range 1..=DAY;
     }
 }

@@ -14,12 +14,13 @@ keys! {
         locality: [f64; 3] = [1.0, 1.5, 3.0], range 1e-3..=1e3;
         /// How a reduce gets its input.
         reduce: ReduceModel = ReduceModel::R1;
-        /// How fast a reduce fetches its input, for `reduce = "r2"` without `[cost.contention]`.
+        /// How fast a reduce fetches its input, for `reduce = "r2"`. With `[cost.contention]`, it is the rate of a fetch at
+        /// full speed.
         shuffle_rate: f64 = 10e6, unit "bytes/s", range 1.0..=1e15;
         /// Nodes on which everything takes longer, drawn from the seed.
         slow_nodes: Slow = Slow::NONE;
-        /// How many times as long everything takes on the hosts that you name (below 1: faster). If such a host is in the trace,
-        /// what it logged already contains the factor and is divided by it.
+        /// How many times as long everything takes on the hosts that you name (below 1: faster). If such a host is in the
+        /// trace, its logged times already contain the factor and are divided by it.
         host_factors: BTreeMap<String, f64> = BTreeMap::new(), range 1e-3..=1e3;
         /// Attempts that take longer than their tasks should, drawn from the seed.
         stragglers: Slow = Slow::NONE;
@@ -37,17 +38,18 @@ keys! {
     pub struct Contention: Default + Copy {
         /// The cores of a node.
         cores: Option<f64> = None, unit "cores", range 1e-3..=1e6;
-        /// What the disks of a node read and write together.
+        /// The rate at which the disks of a node read and write together.
         disk: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
-        /// What the network of a node takes in, and also what it sends out.
+        /// The rate at which a node can receive data, and also the rate at which it can send data.
         network: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
-        /// What one task alone reads and writes together at most. Alone, a task waits for its disk so long, and computes the rest
-        /// of its time. If you leave it out, one task can use the whole disk.
+        /// The largest rate at which one task reads and writes together. A task that runs alone waits for its disk at this
+        /// rate, and computes for the rest of its time. If you leave it out, one task can use the whole disk.
         stream: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
-        /// The time of a seek, in units of the time in which the disk moves a request. The disk seeks whenever the next request is
-        /// another task's, so it moves the less, the more tasks use it. 0: it is as good with many tasks as with one.
+        /// The time of a seek, in units of the time that the disk takes to move a request. The disk seeks if the next request
+        /// is of another task, so its rate falls with the number of tasks. 0: the rate does not depend on the number of
+        /// tasks.
         seek: f64 = 0.0, range 0.0..=1e3;
-        /// What a reduce uses of a core while it fetches and merges.
+        /// The cores that a reduce uses while it fetches and merges.
         fetch_cores: f64 = 0.0, unit "cores", range 0.0..=1e3;
         /// How many bytes a reduce reads and writes for each byte that it has fetched: passes of its merge, input and replicas of
         /// its output.
@@ -60,7 +62,7 @@ keys! {
 keys! {
     /// A share of the nodes or attempts that takes longer.
     pub struct Slow: Copy {
-        /// Which share of them is slow.
+        /// The share of them that is slow.
         share: f64, range 0.0..=1.0;
         /// How many times as long the slow ones take.
         factor: f64, range 1e-3..=1e3;

@@ -8,13 +8,13 @@ use super::DAY;
 use crate::model::Ms;
 
 keys! {
-    /// When the machines of a Hadoop cluster call the master.
+    /// When the machines of a Hadoop cluster send heartbeats to the master.
     pub struct Heartbeat: Default {
         /// The time between two heartbeats of a node: milliseconds, or Hadoop's rule of an era for a cluster of `N` nodes.
         interval: Interval = Interval::Era(Era::Mr1_2009), unit "ms", range 1..=DAY;
-        /// How many heartbeats a second the master wants to receive. It counts only where `interval` is a rule.
+        /// How many heartbeats a second the master wants to receive. It is used only if `interval` is a rule.
         per_second: u32 = 100, unit "1/s", range 1..=1_000_000;
-        /// The shortest interval that a rule gives. If you leave it out, the rule has its own.
+        /// The shortest interval that a rule gives. If you leave it out, it is that of the rule.
         least: Option<Ms> = None, unit "ms", range 1..=DAY;
         /// When the clock starts: no heartbeat comes earlier.
         first: Ms = 0, unit "ms", range 0..=DAY;
@@ -22,9 +22,9 @@ keys! {
         phase: Phase = Phase::Spread;
         /// By how much a heartbeat may come early or late.
         jitter: Ms = 0, unit "ms", rule "from 0 to less than half of the shortest interval";
-        /// Whether a node also calls at once when an attempt ends.
+        /// Whether a node also sends a heartbeat at once when an attempt ends.
         out_of_band: bool = false;
-        /// After how long without a heartbeat the master gives a node up.
+        /// The time without a heartbeat after which the master gives up a node.
         expiry: Ms = 600_000, unit "ms", range 1..=DAY;
     }
 }
@@ -96,7 +96,7 @@ choices! {
 choices! {
     /// How the nodes' first heartbeats lie within one interval.
     pub enum Phase {
-        /// All nodes call at once, in the order of their names.
+        /// All nodes send their heartbeats at the same time, in the order of their names.
         Together = "together",
         /// Each node draws its own time, uniformly.
         Spread = "spread",

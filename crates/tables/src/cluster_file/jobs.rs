@@ -22,8 +22,8 @@ keys! {
         slowstart: f64 = 0.05, range 0.0..=1.0;
         /// A task that fails this many times fails its job.
         max_attempts: u32 = 4, unit "attempts", range 1..=1000;
-        /// Whether a job that fails has its running attempts killed, as in Hadoop. With `false` they run on, as in Mumak, and
-        /// reduces then hold their slots for ever. Under YARN they are always killed.
+        /// Whether the running attempts of a job that fails are killed, as in Hadoop. With `false` they run on, as in Mumak,
+        /// and reduces then hold their slots for ever. Under YARN they are always killed.
         kill_failed: bool = true;
         /// The time from the heartbeat that assigns an attempt until the attempt starts.
         launch_overhead: Ms = 0, unit "ms", range 0..=DAY;
@@ -38,7 +38,7 @@ choices! {
     /// Where initialisation, set-up and clean-up of a job are taken from. A set-up task holds a slot before the job's first task
     /// may be launched, and a clean-up task after its last. Under YARN the job's master does the work, and no slot is held.
     pub enum SetUp {
-        /// From the trace. A job whose log has none of it takes `init_delay`, `setup_time` and `cleanup_time`.
+        /// From the trace. A job without these times in its log takes `init_delay`, `setup_time` and `cleanup_time`.
         Logged = "logged",
         /// All jobs take `init_delay`, `setup_time` and `cleanup_time`, as in Mumak, where all are 0.
         Fixed = "fixed",
@@ -48,7 +48,7 @@ choices! {
 choices! {
     /// Which split a map reads, where the trace lists the tasks of a job in another order than by number.
     pub enum Splits {
-        /// Its own.
+        /// Each map reads its own split.
         ByNumber = "by-number",
         /// Map `i` reads the split of the `i`-th task that the trace lists, as in Mumak.
         ByPosition = "by-position",

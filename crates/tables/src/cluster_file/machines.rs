@@ -11,37 +11,38 @@ use super::MOST_NODES;
 pub const MOST_MEMORY: u64 = 1 << 46;
 
 keys! {
-    /// The machines of a production cluster, for the policies that know neither slots nor heartbeats. These policies read
-    /// nothing else of a cluster file but `jobs.first_submit`.
+    /// The machines of a production cluster, for the policies without slots and heartbeats. Of the other parts of a cluster file,
+    /// these policies read only `jobs.first_submit`, `cost.locality` and, for Hadoop logs, the slots in `[nodes]`.
     pub struct Machines: Default {
-        /// How many machines there are, all alike. If you leave it out, the machines are those of the trace, which come, go and
-        /// change. It needs `cores` beside it.
+        /// How many machines there are, all alike. It needs `cores`. If you leave it out, the machines are those of the
+        /// trace, which come, go and change.
         count: Option<u32> = None, unit "machines", range 1..=MOST_NODES;
-        /// How many machines of the trace there are: as `nodes.clones`, for these policies. Not beside `count`.
+        /// The number of machines to which those of the trace are cut or grown, like `nodes.clones`. Do not give it together
+        /// with `count`.
         clones: Option<u32> = None, unit "machines", range 1..=MOST_NODES, serde(skip_serializing_if = "Option::is_none");
-        /// The cores of each machine. Without `count` it counts where the trace does not say.
+        /// The cores of each machine. Without `count`, they apply to machines without a size in the trace.
         cores: Option<f64> = None, unit "cores", range 1e-3..=1e6;
         /// The memory of each machine. If you leave it out and the trace gives it for no machine, memory is unlimited.
         memory: Option<u64> = None, unit "bytes", range 1..=MOST_MEMORY;
         /// Which of the machines with enough room a task gets.
         placement: Placement = Placement::FirstFit;
-        /// What the whole cluster has besides its machines: `name=count`, joined by commas (`license/matlab=4`).
+        /// Resources that the whole cluster has, not a machine: `name=count`, joined by commas (`license/matlab=4`).
         licenses: Option<String> = None, serde(skip_serializing_if = "Option::is_none");
-        /// Machines by name. If you give any, the machines are these, in this order, from the start to the end, whatever the trace
-        /// says. Not beside `count` or `cores`.
+        /// Machines by name. They replace those of the trace, in this order, from the start to the end. Do not give them
+        /// together with `count` or `cores`.
         named: Vec<NamedMachines> = Vec::new(), serde(skip_serializing_if = "Vec::is_empty");
     }
 }
 
 keys! {
-    /// Machines that are alike but for their names.
+    /// Machines that differ only in their names.
     pub struct NamedMachines {
         /// Their host names, as Slurm writes lists of hosts: `n[0-7]`, `gpu1,gpu2`.
         hosts: String;
         /// The cores of each machine.
         cores: f64, unit "cores", range 1e-3..=1e6;
-        /// The memory of each machine. If you leave it out, `machines.memory` counts. Without both, memory is unlimited, and no
-        /// other machine may have any.
+        /// The memory of each machine. If you leave it out, it is `machines.memory`. Without both, memory is unlimited; then
+        /// no other machine may have a limit.
         memory: Option<u64> = None, unit "bytes", range 1..=MOST_MEMORY, serde(skip_serializing_if = "Option::is_none");
         /// Other resources of each machine: `name=count`, joined by commas (`gres/gpu=2`).
         resources: Option<String> = None, serde(skip_serializing_if = "Option::is_none");
@@ -131,7 +132,8 @@ choices! {
         /// The first by name, or in the order of `machines.named`.
         FirstFit = "first-fit",
         /// The one that the task leaves fullest, judged by the resource of which most is left over, as a share of the largest
-        /// machine. Of equal ones it is the one with less processor free, then with less memory free, then the first by name.
+        /// machine. Among equal ones, the one with less free processor comes first, then the one with less free memory, then
+        /// the first by name.
         BestFit = "best-fit",
     }
 }

@@ -38,14 +38,14 @@ const MOST_NODES: u32 = 1_000_000;
 const MOST_SLOTS: u32 = 100_000;
 
 keys! {
-    /// A cluster file. Every key of it has a default. An empty file is a cluster too: the nodes of the trace with two map slots
-    /// and two reduce slots each, and the heartbeats of Hadoop in 2009.
+    /// A cluster file. Every key has a default. An empty file stands for the machines of the trace and the heartbeats of Hadoop
+    /// in 2009.
     pub struct ClusterConfig: Default {
         /// What the file describes, for people.
         description: String = String::new();
         /// The machines of a Hadoop cluster.
         nodes: Nodes = Nodes::default();
-        /// When the machines call the master.
+        /// When the machines send heartbeats to the master.
         heartbeat: Heartbeat = Heartbeat::default();
         /// How the master treats jobs.
         jobs: Jobs = Jobs::default();
@@ -59,9 +59,10 @@ keys! {
         am: Am = Am::default();
         /// The machines under the policies for production traces.
         machines: Machines = Machines::default(), serde(skip_serializing_if = "Machines::is_default");
-        /// How far the values of this file may be off: their standard errors, by key, in the unit of the key. `resched calibrate` writes
-        /// them. `cost.locality.rack` and `cost.locality.off` are the second and the third number of `cost.locality`. A value that has
-        /// no line here was not fitted, or its error is not known. No replay reads them; they say how far a variant of it may go.
+        /// The standard errors of the values of this file, by key, in the unit of the key. `resched calibrate` writes them.
+        /// `cost.locality.rack` and `cost.locality.off` are the second and the third number of `cost.locality`. A value
+        /// without a line here was not fitted, or its error is not known. Replays do not use them. The variants of `--robust`
+        /// change a fitted value by two standard errors to each side.
         fitted: BTreeMap<String, f64> = BTreeMap::new(), range 0.0..=1e15, serde(skip_serializing_if = "BTreeMap::is_empty");
     }
 }

@@ -9,20 +9,21 @@ keys! {
     pub struct Nodes: Default {
         /// How many machines there are. If you leave it out, the machines are those of the trace.
         count: Option<u32> = None, unit "nodes", range 1..=MOST_NODES;
-        /// How many machines the cluster is cut or grown to. It keeps the first machines, taken in turn from each rack by name; further
-        /// ones are clones of them, with their racks, slots and `cost.host_factors`. Input on machines that are dropped is drawn anew.
+        /// The number of machines to which the cluster is cut or grown. It keeps the first machines, taken in turn from each
+        /// rack by name. Further machines are clones of them, with their racks, slots and `cost.host_factors`. Input on
+        /// machines that are dropped is drawn anew.
         clones: Option<u32> = None, unit "nodes", range 1..=MOST_NODES, serde(skip_serializing_if = "Option::is_none");
-        /// How many racks the machines fill. It counts only beside `count`.
+        /// How many racks the machines fill. It is used only with `count`.
         racks: u32 = 1, unit "racks", rule "from 1 to `count`";
-        /// How many maps a node runs at once, where the trace does not say. If you leave it out, too, it is not known, and commands ask
-        /// for it; `--assume` takes 2, as Hadoop's configuration does.
+        /// How many maps a node runs at once, if the trace does not say. If it is missing in both, commands refuse; with
+        /// `--assume`, it is 2, the default of Hadoop.
         map_slots: Option<u32> = None, unit "slots", range 0..=MOST_SLOTS;
-        /// How many reduces a node runs at once, as `map_slots`.
+        /// How many reduces a node runs at once, like `map_slots`.
         reduce_slots: Option<u32> = None, unit "slots", range 0..=MOST_SLOTS;
-        /// Whether these slots are a lower bound only, because the nodes of the trace that they were fitted to were not full. They are
-        /// then an assumption, and every output says so.
+        /// Whether these slots are only a lower bound, because the nodes of the trace that they were fitted to were never
+        /// full. Every output then calls them assumed.
         at_least: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
-        /// Whether every machine has the slots of this file, also where the trace gives others.
+        /// Whether every machine has the slots of this file, even if the trace gives others.
         alike: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// How many further reduces a node admits. They may fetch their input, but compute only once a reduce slot is free
         /// (copy-compute splitting).

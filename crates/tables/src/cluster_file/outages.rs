@@ -7,8 +7,8 @@ use crate::model::LONGEST;
 use crate::model::Ms;
 
 keys! {
-    /// A time in which a node is down. What runs there dies. The master learns of it when it has heard nothing for
-    /// `heartbeat.expiry`, or when the node is back.
+    /// A time in which a node is down. The attempts on it die. The master notices it after `heartbeat.expiry` without a
+    /// heartbeat, or when the node is back.
     pub struct Outage: Eq {
         /// The host name of the node.
         host: String;

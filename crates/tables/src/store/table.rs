@@ -261,7 +261,7 @@ fn table_files(dir: &Path, files: &Inventory, table: &str) -> Result<Vec<TableFi
     let of_table: Vec<TableFile> =
         of_table.map(|(name, entry)| TableFile { path: dir.join(name), entry: Some(entry.clone()) }).collect();
     if of_table.is_empty() {
-        return Err(failed(&dir.join(single), "read")("the folder's list of files does not have it"));
+        return Err(failed(&dir.join(single), "read")("it is not in the list of files of its folder"));
     }
     Ok(of_table)
 }

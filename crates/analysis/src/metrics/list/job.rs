@@ -158,29 +158,29 @@ job_metrics! {
         user: Option<Arc<str>>, null "unknown";
         /// The queue or pool it was submitted to.
         queue: Option<Arc<str>>, null "unknown";
-        /// The larger work that it is a part of: a Spark application, the group of its user.
+        /// The Spark application or the user group that it belongs to.
         group: Option<Arc<str>>, null "unknown";
         /// What ran it, such as `mapreduce` or `spark`.
         framework: Option<Arc<str>>, null "unknown";
-        /// Its priority in Hadoop's five words.
+        /// Its priority, as one of Hadoop's five levels.
         priority: Option<Priority>, null "unknown, or the source has numbers";
-        /// Its priority as the source's own number; larger is served first.
+        /// Its priority, as a number of the source; larger is served first.
         priority_number: Option<i64>, null "unknown, or the source has words";
-        /// How much it minds waiting, as the source's own number.
+        /// Latency sensitivity, as in the source.
         scheduling_class: Option<i64>, null "the source has none";
         /// The bytes that its maps read from the file system.
         input_bytes: Option<i64>, unit "bytes", null "unknown";
         /// When the job was submitted.
         submit: Option<i64>, unit "ms", null "unknown", quantity submit "Submission of the job" Neither Absent;
-        /// From when on the job could start, if that is later than its submission: it was held, had a time to begin at, or waited for other
-        /// jobs. The scheduler is not to blame for the time before.
+        /// The time from which the job could start, if that is later than its submission: it was held, had a start time, or waited for
+        /// other jobs. The scheduler is not responsible for the time before.
         eligible: Option<i64>, unit "ms", null "it could start when it was submitted, or the source does not say";
         /// When the job ended.
         finish: Option<i64>, unit "ms", null "unknown", quantity finish "End of the job" Less Absent;
         /// How the job ended.
         outcome: Outcome;
         /// Whether the job counts in means, tables and figures, or why not. A job counts if it was submitted in the window of the
-        /// run and ended well: its outcome is `SUCCESS`, or the source does not say but has its finish. If runs are compared, it
+        /// run and ended well: its outcome is `SUCCESS`, or the source gives no outcome but a finish. If runs are compared, it
         /// must count in all of them.
         standing: Standing;
         /// Completion time: `finish − submit`, or `finish − eligible` for a job that could start only later.
@@ -188,8 +188,8 @@ job_metrics! {
             source "Coupling (job processing time), DRESS",
             quantity completion "Completion time" Less Choice,
             by |job, _| formulas::completion_time(job.finish, job.begin());
-        /// Waiting time: `first_start − submit`, or `first_start − eligible`. `first_start` is the earliest start of an attempt, set-up and clean-up apart.
-        /// If no attempt is known, it is the launch in the table of jobs.
+        /// Waiting time: `first_start − submit`, or `first_start − eligible`. `first_start` is the earliest start of an attempt, without
+        /// set-up and clean-up. If no attempt is known, it is the launch in the table of jobs.
         waiting: Option<i64>, unit "ms", null "submission or first start is unknown", source "DRESS",
             quantity waiting "Waiting time" Less Choice,
             by |job, known| formulas::waiting_time(known.attempts.first_start, known.launch, job.begin());
@@ -197,9 +197,9 @@ job_metrics! {
         execution: Option<i64>, unit "ms", null "completion or waiting is unknown", source "DRESS",
             quantity execution "Execution time" Less Choice,
             by |job, _| formulas::execution_time(job.completion, job.waiting);
-        /// Starvation time: the mean of `start(r) − last_map_finish` over the reduces `r` whose first launch was when the last map
+        /// Starvation time: the mean of `start(r) − last_map_finish` over the reduces `r` that were first launched when the last map
         /// had completed, or later. It is 0 if all reduces were launched before.
-        starvation: Option<f64>, unit "ms", null "the job launched no reduces of Hadoop, or completed no maps",
+        starvation: Option<f64>, unit "ms", null "the job launched no Hadoop reduces, or completed no maps",
             source "Coupling §III-C",
             quantity starvation "Starvation of reduces, mean" Less Fact,
             // The reduces of other sources do not wait for maps: there, the word is a label.
@@ -211,8 +211,8 @@ job_metrics! {
             quantity queueing "Queueing of its tasks, mean" Less Fact,
             by |_, known| known.attempts.queueing;
         /// Slowdown: `completion / (longest_map + longest_reduce_tail)`. The divisor is the time that the job would take alone on
-        /// an endless cluster with these run times: its longest successful map, and the longest time that a reduce worked once
-        /// its input was there. It measures waiting and not bad placement.
+        /// an unlimited cluster with these run times: its longest successful map, and the longest time that a reduce worked once
+        /// its input was there. It measures waiting, not bad placement.
         slowdown: Option<f64>, null "completion is unknown, or the divisor is 0",
             quantity slowdown "Slowdown" Less Fact,
             by |job, known| {
@@ -234,7 +234,7 @@ job_metrics! {
         memory_time: Option<f64>, unit "MB·s", null "it is not a replay of a production trace, or memory is not limited",
             quantity memory_time "Memory held, times run times" Less Absent,
             by |_, known| known.attempts.memory_held.map(|held| held / (1_048_576.0 * 1e3));
-        /// How many of its attempts had to make room for others.
+        /// How many of its attempts were evicted to make room for others.
         evictions: u64, unit "attempts",
             quantity evictions "Attempts that made room for others" Less Fact,
             by |_, known| known.attempts.evictions;
@@ -247,8 +247,8 @@ job_metrics! {
         /// How many of these were reduces.
         reduces_done: u64, unit "tasks", quantity reduces "Reduces done" Neither Absent,
             by |_, known| known.attempts.reduces_done;
-        /// Launches of maps on a node with the input, in the rack of such a node, and elsewhere; of Spark and production traces, of all tasks
-        /// with a preferred place. Attempts that later failed or were killed count too.
+        /// How many maps were launched on a node with the input, in the rack of such a node, and elsewhere. For Spark and production
+        /// traces: all tasks with a preferred place. Attempts that later failed or were killed count, too.
         map_launches: [u64; 3], unit "maps", source "Coupling, Fig. 15",
             by |_, known| known.attempts.map_launches;
     }

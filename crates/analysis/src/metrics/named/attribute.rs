@@ -42,18 +42,18 @@ pub const ATTRIBUTES: &[Attribute] = &[
     text("name", "the name that its user gave it", |job| job.name.as_deref()),
     text("user", "who submitted it", |job| job.user.as_deref()),
     text("queue", "the queue or pool", |job| job.queue.as_deref()),
-    text("group", "the larger work that it is a part of", |job| job.group.as_deref()),
+    text("group", "the application or the user group that it belongs to", |job| job.group.as_deref()),
     text("framework", "what ran it, such as 'mapreduce'", |job| job.framework.as_deref()),
     text(OUTCOME, "how it ended: 'SUCCESS', 'FAILED', 'KILLED', …", |job| Some(job.outcome.as_str())),
     Attribute {
         name: "priority",
-        meaning: "Hadoop's word, such as 'HIGH', or the source's own number",
+        meaning: "one of Hadoop's levels, such as 'HIGH', or a number of the source",
         value: Value::Either(
             |job| job.priority.map(|priority| priority.as_str()),
             |job, _| job.priority_number.map(|number| number as f64),
         ),
     },
-    number("scheduling_class", "", "the source's own number for how much it minds waiting", |job, _| {
+    number("scheduling_class", "", "latency sensitivity, as in the source", |job, _| {
         job.scheduling_class.map(|class| class as f64)
     }),
     number("input", "bytes", "the bytes that its maps read from the file system", |job, _| {
@@ -62,13 +62,13 @@ pub const ATTRIBUTES: &[Attribute] = &[
     number(
         "submit_hour",
         "",
-        "the hour of the day in which it was submitted, 0 to 23 (UTC, or since the zero of a run whose trace has no dates)",
+        "the hour of the day in which it was submitted, 0 to 23 (in UTC, or counted from the start of a run whose trace has no dates)",
         |job, clock| job.submit.map(|submit| hour_of_day(clock.date(submit).unwrap_or(submit)) as f64),
     ),
     Attribute {
         name: SIZE,
-        meaning: "'small': at most as many tasks as the median job; 'large': at least as many as the last of the tenth with most \
-                  tasks; 'medium': neither",
+        meaning: "'small': at most as many tasks as the median job; 'large': among the tenth of the jobs with the most tasks (with \
+                  ties); 'medium': the others",
         value: Value::Class(&["small", "medium", "large"], |jobs, word| match word {
             "small" => jobs.are_small(),
             "large" => jobs.are_large(),

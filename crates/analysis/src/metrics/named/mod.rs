@@ -39,6 +39,7 @@ mod sizes;
 
 use std::sync::LazyLock;
 
+use resched_tables::words::duration;
 use serde_json::Value;
 
 pub(crate) use self::attribute::hour_of_day;
@@ -171,7 +172,7 @@ impl Metric {
     pub fn in_words(&self, value: f64) -> String {
         match self.unit {
             "" => format!("{value:.4}"),
-            "ms" => format!("{:.1} s", self.shown(value)),
+            "ms" => duration(value),
             unit => format!("{value:.1} {unit}"),
         }
     }

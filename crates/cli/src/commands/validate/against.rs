@@ -12,11 +12,11 @@ use crate::output::count;
 /// What a replay is compared with.
 #[derive(Debug, clap::Args)]
 pub(super) struct AgainstArgs {
-    /// Compare with another run of the same jobs: a trace of what really ran, for example under other settings, or a run of `replay`. Jobs
-    /// are recognised by id, or else by name. Given twice, the second shows how far it is from the first: of two real runs, their noise.
+    /// Compare with another run of the same jobs: an observed trace, for example under other settings, or a run of `replay`. Jobs are
+    /// matched by id, or else by name. Given twice, it also shows how far the two runs differ. For two observed runs, this is their noise.
     #[arg(long, value_name = "RUN|TRACE")]
     against: Vec<PathBuf>,
-    /// Leave out the jobs of this id or name. A star at the end stands for any ending. Repeat the option for more.
+    /// Leave out jobs with this id or name. A `*` at the end matches any ending. Repeat the option for more.
     #[arg(long, value_name = "JOB")]
     skip: Vec<String>,
 }
@@ -94,8 +94,8 @@ pub(super) fn in_words(found: Option<&Found>) -> String {
         RecognisedBy::Name => "name",
     };
     format!(
-        "Compared with {path}, not with the trace itself: {} jobs are recognised by {by}; {} are in the trace alone, {} in the other run \
-         alone.\n",
+        "Compared with {path}, not with the trace itself: {} jobs are matched by {by}; {} are only in the trace, {} only in the other \
+         run.\n",
         count(twins.jobs),
         count(twins.only_first),
         count(twins.only_other)

@@ -34,7 +34,7 @@ pub(super) fn in_words(own: &OfPolicy) -> Text {
     let heading = ["jobs by tasks", "jobs", "median error"].into_iter().chain(PHASES).collect::<Vec<&str>>();
     Text::from("\n")
         + table(&heading, rows, 1..heading.len())
-        + "Mean error by phase, in % of the completion time: below 0, the replay is too fast; in brackets without sign.\n\n"
+        + "Mean error by phase, in % of the completion time. Below 0, the replay is too fast. In brackets: the mean without signs.\n\n"
 }
 
 fn dash() -> String {

@@ -28,7 +28,7 @@ pub const FORMAT: TableFormat = TableFormat {
             used: Use::Jobs,
             absent: (
                 "jobs",
-                "no collection_events: a job begins with its first task, and ends with its last and as they did",
+                "no collection_events: a job begins with its first task, and ends with its last task and with their outcome",
             ),
         },
         Table {

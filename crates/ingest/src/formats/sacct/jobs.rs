@@ -243,7 +243,6 @@ fn too_long(path: &str) -> Error {
         place: String::new(),
         expected: format!("at most {MOST_JOBS} jobs, with at most {} GiB of different texts", MOST_TEXT >> 30),
         found: "more".to_owned(),
-        remedy: "write a list for each part of the time with -S and -E, and ingest each into a trace of its own"
-            .to_owned(),
+        remedy: "write a list for each period with -S and -E, and ingest each into its own trace".to_owned(),
     }
 }

@@ -115,36 +115,36 @@ settings! {
         assoc_limit_stop: bool = "assoc_limit_stop" {
             default: false, hadoop: ["SchedulerParameters.assoc_limit_stop"]
         },
-        /// what lets a job take the place of another: nothing, the tier of its partition, or its QOS
+        /// what lets a job preempt another: nothing, the tier of its partition, or its QOS
         preempt: PreemptBy = "preempt" { choice: PreemptBy::None, hadoop: ["PreemptType"] },
-        /// what becomes of a job that loses its place, unless its partition or QOS says it
+        /// what is done with a preempted job, unless its partition or QOS says it
         preempt_mode: PreemptMode = "preempt_mode" { choice: PreemptMode::Off, hadoop: ["PreemptMode"] },
-        /// how long a job keeps its place in any case
+        /// how long a job cannot be preempted after its start
         preempt_exempt_time: Ms = "preempt_exempt_time" {
             default: 0, range: 0..=3e11, unit: "ms", hadoop: ["PreemptExemptTime"]
         },
-        /// whether the job that started last loses its place first
+        /// whether the job that started last is preempted first
         preempt_youngest_first: bool = "preempt_youngest_first" {
             default: false, hadoop: ["SchedulerParameters.preempt_youngest_first", "PreemptParameters.youngest_first"]
         },
-        /// whether jobs lose their place in the order of their priority even if more of them do
+        /// whether jobs are preempted in the order of their priority, even if more of them are
         preempt_strict_order: bool = "preempt_strict_order" {
             default: false, hadoop: ["SchedulerParameters.preempt_strict_order", "PreemptParameters.strict_order"]
         },
-        /// how often the order is changed so that fewer jobs lose their place
+        /// how often the order is changed so that fewer jobs are preempted
         preempt_reorder_count: u32 = "preempt_reorder_count" {
             default: 1, range: 0..=100,
             hadoop: ["SchedulerParameters.preempt_reorder_count", "PreemptParameters.reorder_count"]
         },
-        /// whether jobs that lose their place are run again (else they have ended)
+        /// whether preempted jobs are run again (otherwise they end)
         requeue: bool = "requeue" { default: true, hadoop: ["JobRequeue"] },
-        /// how long a job waits at least that is run again
+        /// the least wait of a job that is run again
         requeue_delay: Ms = "requeue_delay" { default: 121_000, range: 0..=86_400_000, unit: "ms" },
         /// grain of the limits of jobs, which are rounded up to it
         limit_grain: Ms = "limit_grain" { default: 60_000, range: 1..=86_400_000, unit: "ms" },
-        /// a what-if of better limits: the share of the way from each to the logged run time
+        /// a what-if of better limits: how far each moves towards the logged run time, as a share
         limit_accuracy: f64 = "limit_accuracy" { default: 0, range: 0..=1 },
-        /// where priorities are from; auto: the numbers in the log, where it has any, else the order of submission
+        /// source of priorities; auto: the numbers in the log, if it has any, else the order of submission
         priority: Option<PriorityFrom> = "priority" { auto: Nothing, hadoop: ["PriorityType"] },
         /// weight of the time that a job has waited
         weight_age: u32 = "weight_age" { default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightAge"] },
@@ -162,7 +162,7 @@ settings! {
         },
         /// weight of its QOS
         weight_qos: u32 = "weight_qos" { default: 0, range: 0..=2_000_000_000, hadoop: ["PriorityWeightQOS"] },
-        /// the wait that counts in full
+        /// the waiting time that counts in full
         max_age: Ms = "max_age" {
             default: 604_800_000, range: 1_000..=3e11, unit: "ms", hadoop: ["PriorityMaxAge"]
         },
@@ -182,7 +182,7 @@ settings! {
         dampening: u32 = "dampening" { default: 1, range: 1..=65_535, hadoop: ["FairShareDampeningFactor"] },
         /// when in each second the main loop looks for work; auto: drawn with the seed
         phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=999, unit: "ms" },
-        /// when in each second the backfill scheduler does; auto: drawn with the seed
+        /// when in each second the backfill scheduler looks for work; auto: drawn with the seed
         bf_phase: Option<Ms> = "bf_phase" { auto: Nothing, range: 0..=999, unit: "ms" },
     }
 }

@@ -74,7 +74,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     pub(super) struct Settings {
-        /// what comes first: the earlier job, or the pool with the least for its weight; auto: as the log says, else fifo
+        /// order: the earlier job first, or the pool with the least for its weight; auto: as the log says, else fifo
         mode: Option<Mode> = "mode" { auto: Nothing, hadoop: ["spark.scheduler.mode"] },
         /// file of pools (TOML): `[pools.NAME]` with `mode`, `weight`, `min_share`; default: those of the site
         pools: File = "pools" {},
@@ -88,7 +88,7 @@ settings! {
         wait_rack: Option<Ms> = "wait_rack" {
             auto: Nothing, range: 0..=3_600_000, unit: "ms", hadoop: ["spark.locality.wait.rack"]
         },
-        /// whether each launch makes a stage wait anew, as before Spark 3.1; auto: as the log says, else by its version
+        /// whether a stage waits again after each launch, as before Spark 3.1; auto: as the log says, else by its version
         legacy_reset: Option<bool> = "legacy_reset" {
             auto: Nothing, hadoop: ["spark.locality.wait.legacyResetOnTaskLaunch"]
         },
@@ -96,27 +96,27 @@ settings! {
         revive: Option<Ms> = "revive" {
             auto: Nothing, range: 1..=3_600_000, unit: "ms", hadoop: ["spark.scheduler.revive.interval"]
         },
-        /// when in that time all executors are offered; auto: drawn with the seed
+        /// when in that interval all executors are offered; auto: drawn with the seed
         phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=3_600_000, unit: "ms" },
         /// cores that a task takes, at least what it requests; auto: as the log says, else its request
         task_cpus: Option<u32> = "task_cpus" {
             auto: Nothing, range: 1..=1_024, unit: "cores", hadoop: ["spark.task.cpus"]
         },
-        /// who gives executors to several applications: Spark's master, or YARN by the queues of one of its schedulers
+        /// what gives executors to several applications: Spark's master, or YARN by the queues of one of its schedulers
         manager: Kind = "manager" { choice: Kind::Standalone, of: [Kind::Standalone, Kind::Capacity, Kind::Fair] },
         /// executors of an application; auto: as many as there are, or under YARN as the log says, else 2
         executors: Option<u32> = "executors" {
             auto: Nothing, range: 1..=1_048_576, hadoop: ["spark.executor.instances"]
         },
-        /// cores of an executor that the master gives out; auto: as the log says, else all that are free of a worker
+        /// cores of an executor that the master gives out; auto: as the log says, else all free cores of a worker
         executor_cores: Option<u32> = "executor_cores" {
             auto: Nothing, range: 1..=1_048_576, unit: "cores", hadoop: ["spark.executor.cores"]
         },
-        /// most cores of an application, if they are given out; auto: as the log says
+        /// most cores of an application, if the master gives out executors; auto: as the log says
         cores_max: Option<u32> = "cores_max" {
             auto: Nothing, range: 1..=1_073_741_824, unit: "cores", hadoop: ["spark.cores.max"]
         },
-        /// how long an executor needs to start on a machine that was there before; auto: as the log shows it, else 0
+        /// how long an executor needs to start on a machine that is already there; auto: as the log shows it, else 0
         executor_start: Option<Ms> = "executor_start" { auto: Nothing, range: 0..=3_600_000, unit: "ms" },
         /// applications ask for executors while they run, and let idle ones go; auto: as the log says, else false
         dynamic: Option<bool> = "dynamic" { auto: Nothing, hadoop: ["spark.dynamicAllocation.enabled"] },

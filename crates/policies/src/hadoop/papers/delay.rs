@@ -33,7 +33,7 @@ settings! {
     struct Settings {
         /// skips after which a job may launch elsewhere; 0: naive fair sharing
         skips_allowed: u32 = "D" { default: 24, range: 0..=1_000_000_000, unit: "heartbeats" },
-        /// share of local maps from which each job's D is computed, also if it is 0; auto: D as you set it
+        /// share of local maps from which each job's D is computed, even if D is 0; auto: D as you set it
         lambda: Option<f64> = "lambda" { auto: Nothing, range: 0..=0.9999 },
         /// replicas of a block, used with lambda
         replication: u32 = "replication" { default: 3, range: 1..=100 },

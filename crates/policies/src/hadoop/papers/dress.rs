@@ -62,7 +62,7 @@ settings! {
     struct Settings {
         /// share of the containers beyond which a job is large (θ)
         theta: f64 = "theta" { default: 0.1, range: 0..=1 },
-        /// containers that theta is a share of; total: all; free: those that are free when the job comes
+        /// containers that theta is a share of; total: all; free: those that are free when the job arrives
         theta_base: ThetaBase = "theta_base" { choice: ThetaBase::Total, },
         delta: f64 = DELTA,
         delta_min: Option<f64> = DELTA_MIN,

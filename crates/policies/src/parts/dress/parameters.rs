@@ -56,12 +56,12 @@ impl Bounds {
 }
 
 parameter! {
-    /// share that is kept for small jobs at the start (δ)
+    /// share that is reserved for small jobs at the start (δ)
     pub(crate) DELTA: f64 = "delta" { default: 0.1, range: 0..=1 }
 }
 
 parameter! {
-    /// the least δ; auto: delta, so that what is kept at the start stays kept; 0: as printed
+    /// the least δ; auto: delta, so that the share of the start stays reserved; 0: as printed
     pub(crate) DELTA_MIN: Option<f64> = "delta_min" { auto: Nothing, range: 0..=1 }
 }
 
@@ -71,17 +71,17 @@ parameter! {
 }
 
 parameter! {
-    /// a job starts with all that it asks for first or not at all; false: it gets one container after the other
+    /// a job starts with all that it first asks for or not at all; false: it gets its containers one by one
     pub(crate) WHOLE: bool = "whole" { default: true }
 }
 
 parameter! {
-    /// with whole requests, which job is next: the smallest of a category while both are short, or the first
+    /// the next job with whole requests: the smallest of a category while both lack containers, or the first
     pub(crate) ORDER: Order = "order" { choice: Order::Smallest, of: [Order::Smallest, Order::Submission] }
 }
 
 parameter! {
-    /// large jobs give small jobs no more than these lack; false: all that large jobs do not need
+    /// large jobs give small jobs no more than these lack; false: they give all that they do not need
     pub(crate) CAP_TRANSFER: bool = "cap_transfer" { default: false }
 }
 

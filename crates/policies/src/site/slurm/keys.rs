@@ -111,13 +111,13 @@ const ASKED: &str = "the log says what each job asked for";
 const AGAIN: &str = "the log says which jobs were run again";
 const SUBMITTED: &str = "the log holds the jobs that were accepted";
 const POWER: &str = "machines are always on";
-const PREEMPTION: &str = "which jobs lose their place is decided without it";
+const PREEMPTION: &str = "preemption is decided without it";
 const LOCKS: &str = "a replay has no locks and no remote calls that wait for each other";
 const STEPS: &str = "steps are not replayed, only jobs";
 const RESERVATIONS: &str = "reservations are not replayed";
 const TOPOLOGY: &str = "all machines are equally far from each other";
 const PLUGINS: &str = "plugins of the site are not replayed";
-const HETEROGENEOUS: &str = "the components of a heterogeneous job are replayed as jobs of their own";
+const HETEROGENEOUS: &str = "the components of a heterogeneous job are replayed as separate jobs";
 const IN_ORDER: &str = "which machines a job gets does not depend on how busy they are";
 const CORES: &str = "which cores of a machine a job has is not replayed";
 
@@ -257,8 +257,8 @@ const SELECT: &[Key] = &[
     flag("multiple_sharing_gres_pj", CORES),
     flag("enforce_binding_gres", CORES),
     flag("one_task_per_sharing_gres", CORES),
-    flag("other_cons_res", "the machines of a Cray are as others"),
-    flag("other_cons_tres", "the machines of a Cray are as others"),
+    flag("other_cons_res", "the machines of a Cray are like others"),
+    flag("other_cons_tres", "the machines of a Cray are like others"),
 ];
 
 const CONTROLLER: &[Key] = &[flag("preempt_send_user_signal", PREEMPTION)];

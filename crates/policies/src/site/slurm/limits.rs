@@ -75,7 +75,7 @@ const AGE: &str = "the jobs whose age counts are not limited";
 
 /// Limits and settings without effect.
 const UNREAD: &[(&str, &str)] = &[
-    ("gracetime", "a job ends as soon as it loses its place"),
+    ("gracetime", "a job ends as soon as it is preempted"),
     ("preemptexempttime", "only the time of the whole cluster counts"),
     ("usagethres", OVER_TIME),
     ("usagethreshold", OVER_TIME),
@@ -94,11 +94,11 @@ const UNREAD: &[(&str, &str)] = &[
     ("maxcpumins", OVER_TIME),
     ("maxcpuminsperjob", OVER_TIME),
     ("maxcpurunmins", OVER_TIME),
-    ("maxtrespernode", "what a job has of each machine is not limited"),
-    ("maxtrespn", "what a job has of each machine is not limited"),
+    ("maxtrespernode", "the share of a job in each machine is not limited"),
+    ("maxtrespn", "the share of a job in each machine is not limited"),
     ("mintres", "the log holds the jobs that were accepted"),
     ("mintresperjob", "the log holds the jobs that were accepted"),
-    ("limitfactor", "the limits of a quality of service count as they stand"),
+    ("limitfactor", "the limits of a quality of service apply as they are"),
     ("minpriothresh", "every job may get a plan"),
     ("minpriothreshold", "every job may get a plan"),
     ("grpjobsaccrue", AGE),

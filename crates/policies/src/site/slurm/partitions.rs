@@ -218,10 +218,10 @@ const UNREAD: &[(&str, &[&str], &str)] = &[
     ("denyqos", &[], WHO),
     ("exclusivetopo", &["no"], "all machines are equally far from each other"),
     ("exclusiveuser", &["no"], "jobs of several users may share a machine"),
-    ("gracetime", &["0"], "a job ends as soon as it loses its place"),
+    ("gracetime", &["0"], "a job ends as soon as it is preempted"),
     ("jobdefaults", &[], ASKED),
     ("lln", &["no"], "which machines a job gets does not depend on how busy they are"),
-    ("maxcpuspernode", &["unlimited"], "what the jobs of a partition have of a machine is not limited"),
+    ("maxcpuspernode", &["unlimited"], "the share of a partition in a machine is not limited"),
     ("maxcpuspersocket", &["unlimited"], "which cores of a machine a job has is not replayed"),
     ("maxmempercpu", &["0", "unlimited"], ASKED),
     ("maxmempernode", &["0", "unlimited"], ASKED),
@@ -238,7 +238,7 @@ const UNREAD: &[(&str, &[&str], &str)] = &[
     ("suspendtime", &["global", "infinite"], POWER),
     ("suspendtimeout", &["global"], POWER),
     ("topology", &[], "all machines are equally far from each other"),
-    ("tresbillingweights", &[], "what a job uses counts by its processors"),
+    ("tresbillingweights", &[], "the usage of a job is that of its processors"),
 ];
 
 /// Names the settings that have no effect.

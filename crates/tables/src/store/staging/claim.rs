@@ -26,7 +26,7 @@ impl Out {
         if !is_same_place(&self.path, source) {
             return Ok(());
         }
-        let problem = "expected another folder than the one that is read, which would be lost; name another --out";
+        let problem = "expected a folder other than the one that is read, which would be lost; name another --out";
         Err(Error::Request(format!("{}: {problem}", self.path.display())))
     }
 }

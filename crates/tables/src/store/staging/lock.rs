@@ -115,8 +115,7 @@ impl FolderLock {
                 // Some network file systems know no locks; there you must take care.
                 Err(TryLockError::Error(_)) => false,
                 Err(TryLockError::WouldBlock) => {
-                    let problem =
-                        "another resched command is writing it; wait until that has ended, or name another --out";
+                    let problem = "another resched command is writing it; wait until it ends, or name another --out";
                     return Err(Error::Request(format!("{}: {problem}", what.display())));
                 }
             };

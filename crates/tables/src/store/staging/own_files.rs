@@ -73,7 +73,7 @@ impl OwnFiles {
     }
 
     fn refuse(&self, name: &str) -> Error {
-        let problem = "is not as resched wrote it; move it away, name another --out, or replace it with --force";
+        let problem = "was not written by resched, or was changed since; move it away, name another --out, or replace it with --force";
         Error::Request(format!("{}: {problem}", self.dir.join(name).display()))
     }
 
@@ -163,7 +163,7 @@ mod tests {
         assert!(!path("figures/x.svg").exists() && path("figures/mine.svg").exists());
         fs::write(path("a.csv"), "edited").unwrap();
         let message = write(dir.path(), &[("a.csv", "3")]).unwrap_err().to_string();
-        assert!(message.contains("a.csv: is not as resched wrote it"), "{message}");
+        assert!(message.contains("a.csv: was not written by resched"), "{message}");
         assert_eq!(fs::read_to_string(path("a.csv")).unwrap(), "edited");
         write(&Out { path: dir.path().to_path_buf(), force: true }, &[("a.csv", "3")]).unwrap();
         fs::write(path("b.csv"), "mine").unwrap();

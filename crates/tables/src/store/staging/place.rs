@@ -30,7 +30,7 @@ pub fn place(path: &Path) -> Result<PathBuf, Error> {
             return refuse(existing, "expected a folder or a file, found a link that leads nowhere");
         }
         let Some(name) = existing.file_name() else {
-            return refuse(path, "expected `..` only behind folders that exist");
+            return refuse(path, "expected `..` only after folders that exist");
         };
         missing.push(name);
         existing = parent_of(existing);
@@ -89,8 +89,8 @@ mod tests {
             assert_eq!(place(&real.join(given)).unwrap(), real.join(expected), "{given}");
         }
         for (given, problem) in [
-            ("new/../T", "`..` only behind folders that exist"),
-            ("new/..", "`..` only behind folders that exist"),
+            ("new/../T", "`..` only after folders that exist"),
+            ("new/..", "`..` only after folders that exist"),
             ("broken", "broken: expected a folder or a file, found a link that leads nowhere"),
             ("broken/T", "found a link that leads nowhere"),
         ] {

@@ -63,7 +63,7 @@ settings! {
             default: 2, range: 1..=1_000_000, unit: "jobs",
             hadoop: ["mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user"],
         },
-        /// most users with such jobs beyond the users that the user limit lets run together
+        /// most users with such jobs, in addition to the users that the user limit lets run together
         extra_users: u32 = "extra_users" { default: 2, range: 0..=1_000_000, unit: "users" },
         /// time between two choices of jobs to initialise
         init_poll: Ms = "init_poll" {

@@ -80,17 +80,17 @@ settings! {
         samples_per_node: u32 = "sample_per_tracker" { default: 1, range: 1..=1_000, unit: "maps" },
         /// share of the sampled nodes that must have finished a sample before the job gets its class
         min_samples: f64 = "min_samples" { default: 1, range: 0.01..=1 },
-        /// a job leaves the CPU queue if maps of the IO queue take this many times as long since the job came
+        /// a job leaves the CPU queue if maps of the IO queue take this many times as long since the job arrived
         defect_threshold: f64 = "defect_threshold" { default: 1.4, range: 1..=1_000 },
         /// number of last maps of the IO queue whose mean time is compared; auto: its map slots, at least 10
         window: Option<usize> = "mtct_window" { auto: Nothing, range: 1..=1_000_000, unit: "maps" },
-        /// map slots of each node for the CPU queue; auto: what io_slots leaves, or half
+        /// map slots of each node for the CPU queue; auto: the rest after io_slots, or half
         cpu_slots: Option<u32> = "cpu_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
-        /// map slots of each node for the IO queue; auto: what cpu_slots leaves, or half
+        /// map slots of each node for the IO queue; auto: the rest after cpu_slots, or half
         io_slots: Option<u32> = "io_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
-        /// reduce slots of each node for the CPU queue; auto: what io_reduce_slots leaves, or half
+        /// reduce slots of each node for the CPU queue; auto: the rest after io_reduce_slots, or half
         cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
-        /// reduce slots of each node for the IO queue; auto: what cpu_reduce_slots leaves, or half
+        /// reduce slots of each node for the IO queue; auto: the rest after cpu_reduce_slots, or half
         io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
         /// queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io
         sway: Sway = "sway_queue" { choice: Sway::Io, },

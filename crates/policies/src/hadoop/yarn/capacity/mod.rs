@@ -59,7 +59,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 };
 
 parameter! {
-    /// how many nodes pass an application over before it runs a map in the rack of its data
+    /// how many nodes an application passes over before it runs a map in the rack of its data
     pub(crate) NODE_LOCALITY_DELAY: u64 = "node_locality_delay" {
         default: 40, range: 0..=1_000_000, unit: "nodes", hadoop: ["yarn.scheduler.capacity.node-locality-delay"],
     }
@@ -79,7 +79,7 @@ settings! {
         user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
         /// multiple of a queue's guarantee that one user may have
         user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0.000001..=1e6 },
-        /// a job starts with all of its first containers or not at all (no rule of Hadoop's)
+        /// a job starts with all of its first containers or not at all (not a rule of Hadoop)
         whole: bool = "whole" { default: false },
     }
 }

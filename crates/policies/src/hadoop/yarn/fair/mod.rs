@@ -97,11 +97,11 @@ settings! {
         max_assign: Option<u32> = "max_assign" {
             auto: NotPositive, range: 1..=100_000, unit: "containers", hadoop: ["yarn.scheduler.fair.max.assign"],
         },
-        /// share of the nodes that a job declines to wait for a node with its data; auto: it does not wait
+        /// share of the nodes that a job declines while it waits for a node with its data; auto: it does not wait
         locality_node: Option<f64> = "locality_node" {
             auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.node"],
         },
-        /// further share of the nodes that a job declines to wait for a rack with its data; auto: it does not wait
+        /// further share of the nodes that a job declines while it waits for a rack with its data; auto: it does not wait
         locality_rack: Option<f64> = "locality_rack" {
             auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.rack"],
         },

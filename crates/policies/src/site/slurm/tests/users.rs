@@ -42,7 +42,7 @@ fn qualities_of_service_are_read_by_their_header() {
         conf.warnings,
         [
             "qos.txt: line 3: `Flags=OverPartQOS` is not supported: no policy looks at this flag",
-            "qos.txt: line 3: `GraceTime` is not supported: a job ends as soon as it loses its place",
+            "qos.txt: line 3: `GraceTime` is not supported: a job ends as soon as it is preempted",
             "qos.txt: line 3: `GrpTRESMins` is not supported: limits on what is used over time are not replayed",
             "qos.txt: line 3: `MaxSubmitPU` is not supported: the log holds the jobs that were accepted",
         ]
