@@ -30,7 +30,10 @@ struct Tried {
     checked: usize,
     skipped: usize,
     figures: usize,
-    problems: Vec<String>,
+    /// Commands that failed, and figures that they did not draw.
+    failures: Vec<String>,
+    /// Outputs and figures that are not those of the page.
+    differences: Vec<String>,
 }
 
 fn overwrites() -> bool {
@@ -125,7 +128,7 @@ fn try_page(page: &Page) -> Tried {
     let run = |line: &str, tried: &mut Tried| {
         tried.commands += 1;
         folder.run(line).unwrap_or_else(|problem| {
-            tried.problems.push(problem);
+            tried.failures.push(problem);
             String::new()
         })
     };
@@ -143,7 +146,7 @@ fn try_page(page: &Page) -> Tried {
                         if now != text {
                             let difference = difference(text, &now);
                             changes.push((range, now));
-                            tried.problems.push(difference);
+                            tried.differences.push(difference);
                         }
                     }
                     "console" => {
@@ -153,7 +156,7 @@ fn try_page(page: &Page) -> Tried {
                         };
                         for line in own.iter().filter(written_out) {
                             tried.checked += 1;
-                            tried.problems.extend(check_options(line).err());
+                            tried.failures.extend(check_options(line).err());
                         }
                     }
                     _ => {
@@ -168,15 +171,15 @@ fn try_page(page: &Page) -> Tried {
                 tried.figures += 1;
                 let shown = root().join(&page.name).parent().unwrap().join(shown);
                 match fs::read(folder.0.path().join(drawn)) {
-                    Err(error) => tried.problems.push(format!("{drawn}: {error}")),
+                    Err(error) => tried.failures.push(format!("{drawn}: {error}")),
                     Ok(bytes) if fs::read(&shown).is_ok_and(|known| known == bytes) => {}
                     Ok(bytes) if overwrites() => fs::write(&shown, bytes).unwrap(),
-                    Ok(_) => tried.problems.push(format!("{}: differs from {drawn}", shown.display())),
+                    Ok(_) => tried.differences.push(format!("{}: differs from {drawn}", shown.display())),
                 }
             }
         }
     }
-    if overwrites() && !changes.is_empty() {
+    if overwrites() && tried.failures.is_empty() && !changes.is_empty() {
         let mut text = page.text.clone();
         for (range, now) in changes.into_iter().rev() {
             text.replace_range(range, &now);
@@ -222,12 +225,15 @@ fn commands_do_what_the_pages_say() {
         sum(|tried| tried.skipped),
         sum(|tried| tried.figures)
     );
-    let problems: Vec<String> = results
-        .iter()
-        .flat_map(|(name, tried)| tried.problems.iter().map(move |problem| format!("{name}: {problem}")))
-        .collect();
+    let all = |of: fn(&Tried) -> &Vec<String>| {
+        let lines =
+            results.iter().flat_map(|(name, tried)| of(tried).iter().map(move |problem| format!("{name}: {problem}")));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let (failures, differences) = (all(|tried| &tried.failures), all(|tried| &tried.differences));
+    assert!(failures.is_empty(), "{failures}");
     let hint = "to renew what the pages show, run: BOOK=overwrite cargo test --workspace --test book";
-    assert!(problems.is_empty() || overwrites(), "{}\n{hint}", problems.join("\n"));
+    assert!(differences.is_empty() || overwrites(), "{differences}\n{hint}");
 }
 
 #[test]

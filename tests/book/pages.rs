@@ -73,7 +73,7 @@ impl Page {
         let (mut skip, mut drawn) = (None, None);
         for (event, range) in self.events() {
             match event {
-                Event::Html(_) => {
+                Event::Start(Tag::HtmlBlock) => {
                     let comment =
                         self.text[range].trim().strip_prefix("<!--").map_or("", |text| text.trim_end_matches("-->"));
                     let comment = comment.trim();
