@@ -52,7 +52,7 @@ def from_frames(
     dated : bool, default False
         Whether times count from 1970. Otherwise they count from a zero of the trace's own.
     force : bool, default False
-        Replace what is at the place of the result, even if it is not as resched wrote it.
+        Replace what is at the place of the result, even if it was changed after resched wrote it.
 
     Returns
     -------
