@@ -13,8 +13,8 @@ An observation is a dictionary of arrays of ``float32`` from 0 to 1. Times and c
 ``jobs`` (candidates × 7)
     A row for each candidate: how long its job has waited (log), its waiting units (log), and the processor and the memory of a unit as
     shares of the cluster's. Then its estimated run time (log), the share of its units that run, and its place in the queue. A row of zeros
-    stands for no candidate. The estimated run time is what its user requested. If the trace does not say that, it is the logged run time, which no
-    scheduler knows.
+    stands for no candidate. The estimated run time is what its user requested. If the trace does not say that, it is the logged run time,
+    which no scheduler knows.
 ``cluster`` (3)
     The free processor and the free memory as shares, and the time to the next estimated end (log).
 ``backlog`` (2)
