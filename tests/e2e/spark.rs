@@ -55,6 +55,21 @@ fn a_stage_that_holds_out_for_locality_is_named() {
 
 /// All doors use Spark's words.
 #[test]
+fn a_report_takes_sparks_own_scheduler_for_the_one_that_ran() {
+    let dir = Dir::new();
+    dir.ok(&["ingest", &repository("traces/sample-spark"), "--out", "T"]);
+    let both = ["--policy", "spark", "--policy", "spark:wait=0"];
+    dir.ok(&[&["replay", "T"], &both[..], &["--out", "R", "--robust", "off"]].concat());
+    // The replay without waits is nearer to the log, but it is not what the settings of the log say.
+    let text = dir.ok(&["report", "T", "R", "--out", "P", "--format", "html"]);
+    assert!(text.contains("The replay of the observed run, under spark, is off by"), "{text}");
+    assert!(
+        text.contains("spark is assumed to have run the trace, because it follows the settings in the log"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_trace_of_spark_is_spoken_of_in_its_words() {
     let dir = Dir::new();
     dir.ok(&["ingest", &repository("traces/sample-spark"), "--out", "T"]);

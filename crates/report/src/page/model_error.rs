@@ -5,6 +5,7 @@ use resched_analysis::statistics::compare::Comparison;
 use resched_analysis::validation::{MOST_ERROR, ModelError, PHASES, QUANTITIES, doubt, model_error};
 use resched_analysis::{Population, Run};
 use resched_tables::run::RunValidation;
+use resched_tables::store::System;
 use resched_tables::validity::{Fact, Grade};
 use resched_tables::words::count;
 use serde::Serialize;
@@ -56,6 +57,12 @@ impl Beside {
                     "According to the validation, {label} most likely ran the trace, but it is not among these replays. So each replay is \
                      compared with the observed run, and part of its error is that it is another scheduler."
                 ),
+            ),
+            // The log holds Spark's settings, and `spark` without parameters follows them.
+            (None, _) if observed.origin.system() == Some(System::Spark) && replayed("spark").is_some() => (
+                Some("spark"),
+                "spark is assumed to have run the trace, because it follows the settings in the log; `resched validate` tests that."
+                    .to_owned(),
             ),
             (None, _) => (
                 None,
