@@ -1,4 +1,4 @@
-//! Why jobs are passed over, as policies report it, in the few bytes that changes take.
+//! A compact record of why policies pass over jobs: it stores changes only.
 //!
 //! A reason holds until another is given, until a task of the job and kind starts, or until no place for this kind of task is free any
 //! more for a while: then every job waits for a place, whatever held it back before.

@@ -10,7 +10,7 @@ use crate::ids::Ms;
 /// How a trace is loaded. The default keeps all of it and drops unfinished jobs from the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scope {
-    /// What becomes of work that had not ended when the trace ended.
+    /// How to treat work that is unfinished when the trace ends.
     pub unfinished: Unfinished,
     /// The part of the trace that counts in metrics.
     pub window: Window,

@@ -104,9 +104,9 @@ pub struct FileCopy {
 /// How the traces of a sweep are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct Treatment {
-    /// Whether slots and sizes of machines may be assumed that nobody gives.
+    /// Whether defaults may be used for missing slot counts and machine sizes.
     pub(crate) assume: bool,
-    /// What becomes of work that had not ended when a trace ended.
+    /// How to treat work that is unfinished when a trace ends.
     pub(crate) unfinished: Unfinished,
     /// The part of a trace whose jobs count.
     #[serde(skip)]

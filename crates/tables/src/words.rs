@@ -95,7 +95,7 @@ impl TimeUnit {
     }
 }
 
-/// A text of several lines, with every other character that would steer a terminal or turn the order of letters written as `\u001b`. The
+/// Escapes control and bidirectional characters, except newline and tab, as in `\u001b`. The
 /// form is that of JSON, so a JSON text keeps its meaning.
 pub fn visible(text: &str) -> Cow<'_, str> {
     with_escapes(text, |letter| is_steering(letter) && !matches!(letter, '\n' | '\t'))

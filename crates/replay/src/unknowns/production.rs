@@ -7,7 +7,7 @@ use crate::facts::SMALL;
 use crate::world::Setup;
 use resched_policies::Engine;
 
-/// A walltime limit that nobody gives is so many times the run time. Users ask for more than they need (Mu'alem and Feitelson 2001); how
+/// A missing walltime limit is this many times the run time. Users ask for more than they need (Mu'alem and Feitelson 2001); how
 /// much more is a choice.
 const LIMIT: f64 = 3.0;
 
@@ -63,7 +63,7 @@ pub(super) const REQUESTS: Unknown = Unknown {
     },
 };
 
-/// What becomes of work that had not ended when the trace ended.
+/// How to treat work that is unfinished when the trace ends.
 pub(super) const UNFINISHED: Unknown = Unknown {
     name: "unfinished",
     title: "unfinished work",

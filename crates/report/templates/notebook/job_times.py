@@ -1,6 +1,6 @@
 from numpy import arange
 
-# More bars than this cannot be told apart, and take matplotlib minutes.
+# More bars than this cannot be distinguished, and take matplotlib minutes.
 MOST_BARS = 300
 
 figure, panel = plt.subplots(figsize=(10, 4))

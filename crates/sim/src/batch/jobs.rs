@@ -21,7 +21,7 @@ pub struct Job {
     pub user: Arc<str>,
     /// Its queue, `""` if unknown.
     pub queue: Arc<str>,
-    /// The larger work that it is a part of, `""` if unknown.
+    /// The application or user group that it belongs to, `""` if unknown.
     pub group: Arc<str>,
     /// The framework that ran it.
     pub framework: Option<Arc<str>>,
@@ -54,7 +54,7 @@ pub struct JobView<'a> {
     pub user: &'a str,
     /// Its queue, `""` if unknown.
     pub queue: &'a str,
-    /// The larger work that it is a part of, `""` if unknown.
+    /// The application or user group that it belongs to, `""` if unknown.
     pub group: &'a str,
     /// The framework that ran it.
     pub framework: Option<&'a str>,

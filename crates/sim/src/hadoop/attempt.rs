@@ -43,7 +43,7 @@ pub(crate) struct Attempt {
     pub(crate) unwanted: bool,
     /// Its place among the running attempts of its job and kind.
     pub(super) place: u32,
-    /// Which launch of the replay it is: distinguishes it from others that had the same place in `runs`.
+    /// The serial number of its launch, which distinguishes it from others that had the same place in `runs`.
     pub(crate) launch: u64,
     /// Which container of the replay it has, by the order in which they were made; one for which a node was kept was made when that
     /// began.

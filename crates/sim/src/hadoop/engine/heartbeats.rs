@@ -49,7 +49,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.rests[node.index()] = Ms::MIN;
     }
 
-    /// A node calls, if it does: a heartbeat out of band is not sent if the attempt that would have ended then has been killed since.
+    /// Handles the heartbeat of a node. An out-of-band heartbeat is dropped if the attempt that would have triggered it was killed first.
     /// Returns which nodes are needed after it.
     pub(super) fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<Needs, Error> {
         if self.rests[node.index()] > at.0 {
