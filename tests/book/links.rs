@@ -169,7 +169,11 @@ fn no_source_cites_what_a_reader_cannot_have() {
 #[test]
 fn every_page_is_in_the_list_once() {
     let pages = pages();
-    let Some(list) = pages.iter().find(|page| page.name == "docs/SUMMARY.md") else { return };
+    // With some pages only, the list may not be among them.
+    let Some(list) = pages.iter().find(|page| page.name == "docs/SUMMARY.md") else {
+        assert!(std::env::var_os("BOOK_PAGES").is_some(), "docs/SUMMARY.md is missing");
+        return;
+    };
     let listed: Vec<String> = links(list).iter().map(|link| format!("docs/{link}")).collect();
     for page in pages.iter().filter(|page| page.name.starts_with("docs/") && page.name != "docs/SUMMARY.md") {
         let times = listed.iter().filter(|name| **name == page.name).count();

@@ -373,7 +373,7 @@ impl Variants {
         if sign.is_alike(self) {
             let also = if sign.variants.is_empty() { String::new() } else { format!(", also in every variant{jobs}") };
             return format!(
-                "{policy} and {baseline} do the same{also}: their mean completion times differ by less than 0.1 %."
+                "{policy} is as fast as {baseline}{also}: the mean completion times differ by less than 0.1 %. Single jobs may differ."
             );
         }
         if sign.variants.is_empty() && self.not_tried.is_empty() {
@@ -442,7 +442,7 @@ impl Sign {
         Fact::new(SIGN, self.grade, self.says.clone()).with_remedy(remedy)
     }
 
-    /// Whether the policy does the same as the baseline, also in every variant; `of` is the list of variants.
+    /// Whether the policy has the mean of the baseline, also in every variant; `of` is the list of variants.
     fn is_alike(&self, of: &Variants) -> bool {
         let is_tested = self.sample_agrees && of.not_tried.is_empty();
         is_tested && self.turned_by.is_empty() && Side::of(self.ratio) == Side::Alike
@@ -591,15 +591,16 @@ mod tests {
     }
 
     #[test]
-    fn policies_without_a_difference_do_the_same() {
+    fn policies_with_the_same_mean_need_no_remedy() {
         let base = means([100.0, 100.0]);
         let alike =
             |variants: Vec<Varied>| Variants { whole: base.clone(), base: base.clone(), ..comparison(variants) };
         let fact = alike(Vec::new()).facts("fifo").remove(0);
-        let same = "fair and fifo do the same: their mean completion times differ by less than 0.1 %.";
+        let same =
+            "fair is as fast as fifo: the mean completion times differ by less than 0.1 %. Single jobs may differ.";
         assert_eq!((fact.says.as_str(), fact.remedy.as_str()), (same, ""));
         let fact = alike(vec![varied("heartbeat", "with heartbeats every 1 s", [90.0, 90.0])]).facts("fifo").remove(0);
-        assert!(fact.says.contains("do the same, also in every variant:") && fact.remedy.is_empty(), "{fact:?}");
+        assert!(fact.says.contains("as fast as fifo, also in every variant:") && fact.remedy.is_empty(), "{fact:?}");
     }
 
     #[test]

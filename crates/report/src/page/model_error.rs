@@ -40,6 +40,10 @@ impl Beside {
     pub(crate) fn new(observed: &Run, runs: &[Run], policies: &[Policy], validated: Option<&RunValidation>) -> Self {
         let known = validated.map(|found| found.policy.as_str());
         let replayed = |label: &str| policies.iter().find(|policy| policy.label == label);
+        let without_site = |policy: &Policy| {
+            let mut infos = policy.runs.iter().filter_map(|&run| runs.get(run)?.replay());
+            infos.all(|info| info.site.is_none())
+        };
         let (likely, says) = match (known, policies) {
             (Some(label), _) if replayed(label).is_some() => {
                 (Some(label), format!("According to the validation, {label} most likely ran the trace."))
@@ -58,8 +62,8 @@ impl Beside {
                      compared with the observed run, and part of its error is that it is another scheduler."
                 ),
             ),
-            // The log holds Spark's settings, and `spark` without parameters follows them.
-            (None, _) if observed.origin.system() == Some(System::Spark) && replayed("spark").is_some() => (
+            // The log holds Spark's settings. `spark` without parameters follows them, unless those of a site were given.
+            (None, _) if observed.origin.system() == Some(System::Spark) && replayed("spark").is_some_and(without_site) => (
                 Some("spark"),
                 "spark is assumed to have run the trace, because it follows the settings in the log; `resched validate` tests that."
                     .to_owned(),
