@@ -33,6 +33,7 @@ pub use metrics::summary::{Details, LocalityCounts, Summary};
 /// The version of polars whose types [`Run::jobs_frame`] returns.
 pub use polars;
 pub use runs::compared::Compared;
+pub use runs::jobs::JobList;
 pub use runs::origin::Origin;
 pub use runs::outline::{Outline, Traced};
 pub use runs::population::Population;

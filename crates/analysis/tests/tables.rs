@@ -92,7 +92,7 @@ fn the_metrics_of_a_small_run() {
     let dir = tempfile::tempdir().unwrap();
     write_run(dir.path());
     let run = Run::open(dir.path()).unwrap();
-    let [a, b] = run.jobs.as_slice() else { panic!("two jobs, not {:?}", run.jobs) };
+    let [a, b] = &run.jobs[..] else { panic!("two jobs, not {:?}", run.jobs) };
     assert_eq!((a.completion, a.waiting, a.execution), (Some(10_000), Some(1_000), Some(9_000)));
     assert_eq!((b.completion, b.waiting, b.execution), (Some(2_000), Some(1_000), Some(1_000)));
     // The last map completes at 6,000: r1 is launched then, r2 3,000 later (its first try counts), r0 was early.

@@ -352,7 +352,7 @@ fn compare_all(runs: &[Run], policies: &[Policy], baseline: usize, how: &How) ->
 /// others.
 fn by_seed<'a>(runs: &'a [Run], base: &Policy, policy: &Policy) -> Vec<(&'a [JobMetrics], &'a [JobMetrics])> {
     let seed = |run: &usize| runs.get(*run).and_then(Run::replay).map(|info| info.seed);
-    let jobs = |run: &usize| runs.get(*run).map(|run| run.jobs.as_slice());
+    let jobs = |run: &usize| runs.get(*run).map(|run| &run.jobs[..]);
     let all = || base.runs.iter().flat_map(|one| policy.runs.iter().map(move |two| (one, two)));
     let paired: Vec<(&usize, &usize)> = match (base.runs.len(), policy.runs.len()) {
         (1, _) | (_, 1) => all().collect(),

@@ -148,7 +148,7 @@ fn text(value: &Value) -> String {
 pub(crate) fn write_jobs(answer: &Answer, dir: &Path) -> Result<FileEntry, Error> {
     let mut table = TableWriter::<ComparedJobRow>::create(dir)?;
     for run in &answer.runs {
-        for job in &run.jobs {
+        for job in run.jobs.iter() {
             table.append(&job_row(run, job))?;
         }
     }

@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use resched_analysis::statistics::sign::Variants;
-use resched_analysis::time::timeline::span;
 use resched_analysis::{JobMetrics, Population, Run};
 use resched_tables::clock::Zone;
 use resched_tables::store::System;
@@ -169,7 +168,7 @@ impl<'a> Scene<'a> {
     /// The date of the first submission, from which figures count time, ms since the epoch; `None` if the trace has no dates.
     pub(crate) fn zero(&self) -> Option<i64> {
         let run = self.runs.first()?.run;
-        run.clock().date(span(&run.jobs)?.0)
+        run.clock().date(run.jobs.span()?.0)
     }
 
     /// The labels of the runs.

@@ -1,7 +1,7 @@
 //! What happens over time in each run: the data of the interactive charts, and of `timelines.csv`.
 
 use resched_analysis::Run;
-use resched_analysis::time::timeline::{Steps, queue_length, running_tasks, span};
+use resched_analysis::time::timeline::{Steps, queue_length, running_tasks};
 use resched_tables::model::TaskKind;
 use resched_tables::words::{self, csv_cell};
 use serde::Serialize;
@@ -124,7 +124,7 @@ impl Timelines {
 
 /// Steps that count from the first submission, as they do from the zero of the clock.
 fn since_zero(run: &Run, steps: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
-    let first = span(&run.jobs).map_or(0, |(first, _)| first);
+    let first = run.jobs.span().map_or(0, |(first, _)| first);
     steps.into_iter().map(|(time, value)| (first.saturating_add(time), value)).collect()
 }
 
@@ -138,7 +138,7 @@ fn line(
     if steps.iter().all(|steps| steps.max() <= 0.0) {
         return None;
     }
-    let spans: Vec<(i64, i64)> = scene.runs.iter().map(|shown| span(&shown.run.jobs).unwrap_or((0, 0))).collect();
+    let spans: Vec<(i64, i64)> = scene.runs.iter().map(|shown| shown.run.jobs.span().unwrap_or((0, 0))).collect();
     let longest = spans.iter().map(|(first, last)| last - first).max().unwrap_or(0);
     let times =
         steps.iter().zip(&spans).flat_map(|(steps, (first, _))| steps.points.iter().map(move |at| at.0 - first));

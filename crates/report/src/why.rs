@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::tables::{JobBlameRow, JobPhaseRow};
+use resched_analysis::JobMetrics;
 use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{Holder, InShort, Phase, Shares as InShortShares, Why};
 use resched_tables::store::{FileEntry, System, TableWriter};
@@ -14,33 +15,63 @@ use crate::answer::Answer;
 use crate::scene::Scene;
 
 /// How the report names a job, or the jobs of a user or queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
     /// The job of that number of the scene, counted from 0.
-    Number(usize),
-    /// A job that is not in the scene, a user or a queue; `None` if it is unknown.
-    Name(Option<Arc<str>>),
+    Number(u32),
+    /// A job that is not in the scene, a user or a queue: its place in [`Reasons::names`].
+    Name(u32),
 }
 
 /// Who made a job wait.
 pub(crate) type Blamed = Holder<Named>;
 
 /// Who made a job wait, and for how long, ms: those with names first, the most first.
-pub(crate) type Shares = Vec<(Blamed, i64)>;
+pub(crate) type Share = (Blamed, i64);
 
-/// Why a job took its time under a policy.
+/// A list for each job, one after the other: a report has some hundred thousand of them.
 #[derive(Debug, Clone)]
-pub(crate) struct OfJob {
-    /// How long it was in each phase, ms, in the order of [`Phase::ALL`].
-    pub(crate) phases: [i64; Phase::ALL.len()],
-    /// Its phases in the order of time, each with its length in equal parts of its completion time.
-    pub(crate) track: Vec<(Phase, u16)>,
+pub(crate) struct Lists<T> {
+    all: Vec<T>,
+    ends: Vec<usize>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T> Lists<T> {
+    fn push(&mut self, list: impl IntoIterator<Item = T>) {
+        self.all.extend(list);
+        self.ends.push(self.all.len());
+    }
+
+    /// The list of that job.
+    pub(crate) fn get(&self, job: usize) -> &[T] {
+        let from = job.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let to = self.ends.get(job).copied().unwrap_or(from);
+        self.all.get(from..to).unwrap_or_default()
+    }
+}
+
+/// Why the jobs of the page took their time under a policy, in the order of submission. Of a job of which nothing is known, all lists are
+/// empty.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OfRun {
+    /// Of which jobs something is known.
+    pub(crate) known: Vec<bool>,
+    /// How long a job was in each phase, ms, without those in which it never was.
+    pub(crate) phases: Lists<(Phase, i64)>,
+    /// The phases of a job in the order of time, each with its length in equal parts of its completion time.
+    pub(crate) track: Lists<(Phase, u16)>,
     /// Which jobs made it wait.
-    pub(crate) jobs: Shares,
+    pub(crate) jobs: Lists<Share>,
     /// Which users, if there are several.
-    pub(crate) users: Option<Shares>,
+    pub(crate) users: Option<Lists<Share>>,
     /// Which queues, if there are several.
-    pub(crate) queues: Option<Shares>,
+    pub(crate) queues: Option<Lists<Share>>,
 }
 
 /// Why the jobs of the scene took their time.
@@ -48,8 +79,10 @@ pub(crate) struct OfJob {
 pub(crate) struct Reasons {
     /// The phases in which some job was, in their order.
     pub(crate) phases: Vec<Phase>,
-    /// The jobs of the page under each policy, in the order of submission; `None` where nothing is known.
-    pub(crate) runs: Vec<Vec<Option<OfJob>>>,
+    /// The jobs of the page under each policy.
+    pub(crate) runs: Vec<OfRun>,
+    /// The names of those who made jobs wait, each once; `None` if it is unknown.
+    pub(crate) names: Vec<Option<Arc<str>>>,
     /// Whether all runs keep why their policy passed over jobs.
     pub(crate) are_kept: bool,
     /// What ran the jobs.
@@ -65,35 +98,39 @@ impl Reasons {
     /// [`Error::Analysis`] if a run cannot be read.
     pub(crate) fn new(answer: &Answer, scene: &Scene<'_>, every: usize, folders: &[PathBuf]) -> Result<Self, Error> {
         let ids = scene.ids();
-        let numbers: HashMap<&str, usize> = ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
+        let numbers: HashMap<&str, u32> = (0..).zip(&ids).map(|(number, id)| (*id, number)).collect();
         let mut found = Self { are_kept: true, system: answer.system(), ..Self::default() };
+        let mut names = Names::default();
         for run in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
             let Some(folder) = folders.get(*run) else { continue };
-            let why = Why::open(folder)?;
+            let Some(own) = answer.runs.get(*run) else { continue };
+            let why = Why::open_again(folder, own)?;
             found.are_kept &= why.has_reasons;
-            if let Some(own) = answer.runs.get(*run) {
-                found.add_advice(advise(own, &why), &own.label);
-            }
+            found.add_advice(advise(own, &why), &own.label);
             let mut rows: Vec<Option<usize>> = vec![None; ids.len()];
             for row in why.counted() {
                 let number = why.jobs.get(row).and_then(|job| numbers.get(job.job_id.as_str()));
-                if let Some(place) = number.and_then(|&number| rows.get_mut(number)) {
+                if let Some(place) = number.and_then(|&number| rows.get_mut(number as usize)) {
                     *place = Some(row);
                 }
             }
             let shown: Vec<Option<usize>> = rows.into_iter().step_by(every).collect();
             let mut in_short = why.in_short(shown.iter().copied().flatten());
-            let namer = Namer { why: &why, numbers: &numbers };
-            let of_job = |row: &Option<usize>| row.and_then(|_| in_short.next()).map(|job| namer.of_job(job));
-            let jobs: Vec<Option<OfJob>> = shown.iter().map(of_job).collect();
-            found.runs.push(jobs);
+            let mut namer = Namer { why: &why, numbers: &numbers, names: &mut names };
+            let mut own = OfRun::default();
+            for row in &shown {
+                own.push(row.and_then(|_| in_short.next()), &mut namer);
+            }
+            found.runs.push(own);
         }
         // A log knows other phases than a replay, so what really ran is not explained beside replays.
         if answer.observed.is_some() {
-            found.runs.push(vec![None; ids.len().div_ceil(every.max(1))]);
+            found.runs.push(OfRun { known: vec![false; ids.len().div_ceil(every.max(1))], ..OfRun::default() });
         }
-        let some = |phase: &Phase| found.runs.iter().flatten().flatten().any(|job| job.in_phase(*phase) > 0);
-        found.phases = Phase::ALL.into_iter().filter(some).collect();
+        let mut phases = [false; Phase::ALL.len()];
+        found.runs.iter().flat_map(|run| &run.phases.all).for_each(|(phase, _)| phases[*phase as usize] = true);
+        found.phases = Phase::ALL.into_iter().filter(|phase| phases[*phase as usize]).collect();
+        found.names = names.all;
         Ok(found)
     }
 
@@ -117,17 +154,16 @@ impl Reasons {
         let ids = scene.ids();
         let mut phases = TableWriter::<JobPhaseRow>::create(dir)?;
         let mut blame = TableWriter::<JobBlameRow>::create(dir)?;
-        for (shown, jobs) in scene.runs.iter().zip(&self.runs) {
-            for (id, job) in ids.iter().step_by(every).zip(jobs) {
-                let Some(job) = job else { continue };
+        for (shown, own) in scene.runs.iter().zip(&self.runs) {
+            for (job, id) in ids.iter().step_by(every).enumerate() {
                 // As `jobs.parquet` has it, with its seed if the policy has several.
                 let [run, job_id] = [shown.run.label.as_str(), id].map(str::to_owned);
-                for (phase, ms) in Phase::ALL.iter().zip(job.phases).filter(|own| own.1 > 0) {
+                for &(phase, ms) in own.phases.get(job) {
                     let (run, job_id) = (run.clone(), job_id.clone());
                     phases.append(&JobPhaseRow { run, job_id, phase: phase.name().to_owned(), time: ms })?;
                 }
-                for (by, (blamed, ms)) in job.shares() {
-                    let (holder, name) = (blamed.name(), name_of(blamed, &ids));
+                for (by, (blamed, ms)) in own.shares(job) {
+                    let (holder, name) = (blamed.name(), self.name_of(*blamed, &ids));
                     let [run, job_id, by, holder] = [&run, &job_id, by, holder].map(str::to_owned);
                     blame.append(&JobBlameRow { run, job_id, by, holder, name, time: *ms })?;
                 }
@@ -135,27 +171,56 @@ impl Reasons {
         }
         Ok([phases.finish()?.entry, blame.finish()?.entry])
     }
+
+    /// The name of those to blame, as the table of blame has it.
+    fn name_of(&self, blamed: Blamed, ids: &[&str]) -> Option<String> {
+        match blamed {
+            Holder::Job(Named::Number(number)) => ids.get(number as usize).map(|id| (*id).to_owned()),
+            Holder::Job(Named::Name(name)) => self.names.get(name as usize)?.as_deref().map(str::to_owned),
+            Holder::Others | Holder::Idle | Holder::Rule => None,
+        }
+    }
 }
 
-impl OfJob {
-    /// How long it was in a phase, ms.
-    pub(crate) fn in_phase(&self, phase: Phase) -> i64 {
-        self.phases.get(phase as usize).copied().unwrap_or(0)
+impl OfRun {
+    /// Adds the next job.
+    fn push(&mut self, job: Option<InShort>, namer: &mut Namer<'_>) {
+        self.known.push(job.is_some());
+        let Some(InShort { phases, track, jobs, users, queues, .. }) = job else {
+            self.phases.push([]);
+            self.track.push([]);
+            let lists = [Some(&mut self.jobs), self.users.as_mut(), self.queues.as_mut()];
+            return lists.into_iter().flatten().for_each(|list| list.push([]));
+        };
+        self.phases.push(Phase::ALL.into_iter().zip(phases).filter(|(_, ms)| *ms > 0));
+        self.track.push(track);
+        self.jobs.push(listed(&jobs, |row| namer.job(row)));
+        // Whether there are several is known of the run, and so from its first job on.
+        let jobs = self.known.len();
+        let mut add = |lists: &mut Option<Lists<Share>>,
+                       shares: Option<InShortShares>,
+                       name: fn(&JobMetrics) -> &Option<Arc<str>>| {
+            let Some(shares) = shares else { return };
+            let lists = lists.get_or_insert_default();
+            lists.ends.resize(jobs - 1, 0);
+            lists.push(listed(&shares, |row| namer.named(row, name)));
+        };
+        add(&mut self.users, users, |job| &job.user);
+        add(&mut self.queues, queues, |job| &job.queue);
     }
 
-    /// Who made it wait, by job, user and queue.
-    fn shares(&self) -> impl Iterator<Item = (&'static str, &(Blamed, i64))> {
+    /// How long a job was in a phase, ms; `None` if nothing is known of it.
+    pub(crate) fn in_phase(&self, job: usize, phase: Phase) -> Option<i64> {
+        let own = self.phases.get(job).iter().find(|own| own.0 == phase);
+        self.known.get(job).filter(|known| **known).map(|_| own.map_or(0, |own| own.1))
+    }
+
+    /// Who made a job wait, by job, user and queue.
+    fn shares(&self, job: usize) -> impl Iterator<Item = (&'static str, &Share)> {
         let lists = [("job", Some(&self.jobs)), ("user", self.users.as_ref()), ("queue", self.queues.as_ref())];
-        lists.into_iter().flat_map(|(by, list)| list.into_iter().flatten().map(move |share| (by, share)))
-    }
-}
-
-/// The name of those to blame, as the table of blame has it.
-fn name_of(blamed: &Blamed, ids: &[&str]) -> Option<String> {
-    match blamed {
-        Holder::Job(Named::Number(number)) => ids.get(*number).map(|id| (*id).to_owned()),
-        Holder::Job(Named::Name(name)) => name.as_deref().map(str::to_owned),
-        Holder::Others | Holder::Idle | Holder::Rule => None,
+        lists.into_iter().flat_map(move |(by, list)| {
+            list.into_iter().flat_map(move |list| list.get(job)).map(move |share| (by, share))
+        })
     }
 }
 
@@ -163,32 +228,45 @@ fn name_of(blamed: &Blamed, ids: &[&str]) -> Option<String> {
 struct Namer<'a> {
     why: &'a Why,
     /// The numbers of the jobs of the scene.
-    numbers: &'a HashMap<&'a str, usize>,
+    numbers: &'a HashMap<&'a str, u32>,
+    names: &'a mut Names,
 }
 
-impl Namer<'_> {
-    fn of_job(&self, job: InShort) -> OfJob {
-        let InShort { phases, track, jobs, users, queues, .. } = job;
-        let of = |row: usize| self.why.jobs.get(row);
-        let user = |row: usize| Named::Name(of(row).and_then(|job| job.user.clone()));
-        let queue = |row: usize| Named::Name(of(row).and_then(|job| job.queue.clone()));
-        let job = |row: usize| {
-            let id = of(row).map(|job| job.job_id.as_str());
-            let number = id.and_then(|id| self.numbers.get(id));
-            number.map_or_else(|| Named::Name(id.map(Arc::from)), |&number| Named::Number(number))
-        };
-        OfJob {
-            phases,
-            track,
-            jobs: listed(&jobs, job),
-            users: users.map(|users| listed(&users, user)),
-            queues: queues.map(|queues| listed(&queues, queue)),
-        }
+/// Names, each once.
+#[derive(Default)]
+struct Names {
+    all: Vec<Option<Arc<str>>>,
+    places: HashMap<Option<Arc<str>>, u32>,
+}
+
+impl Names {
+    fn place(&mut self, name: Option<Arc<str>>) -> Named {
+        let place = *self.places.entry(name.clone()).or_insert_with(|| {
+            self.all.push(name);
+            self.all.len() as u32 - 1
+        });
+        Named::Name(place)
     }
 }
 
-fn listed(shares: &InShortShares, name: impl Fn(usize) -> Named) -> Shares {
-    let named = shares.named.iter().map(|&(row, ms)| (Holder::Job(name(row)), ms));
+impl Namer<'_> {
+    /// The job in that row.
+    fn job(&mut self, row: usize) -> Named {
+        let id = self.why.jobs.get(row).map(|job| job.job_id.as_str());
+        match id.and_then(|id| self.numbers.get(id)) {
+            Some(&number) => Named::Number(number),
+            None => self.names.place(id.map(Arc::from)),
+        }
+    }
+
+    /// The user or the queue of the job in that row.
+    fn named(&mut self, row: usize, of: fn(&JobMetrics) -> &Option<Arc<str>>) -> Named {
+        self.names.place(self.why.jobs.get(row).and_then(|job| of(job).clone()))
+    }
+}
+
+fn listed(shares: &InShortShares, mut name: impl FnMut(usize) -> Named) -> impl Iterator<Item = Share> {
+    let named = shares.named.iter().map(move |&(row, ms)| (Holder::Job(name(row)), ms));
     let rest = [(Holder::Others, shares.others), (Holder::Idle, shares.idle), (Holder::Rule, shares.rule)];
-    named.chain(rest.into_iter().filter(|&(_, ms)| ms > 0)).collect()
+    named.chain(rest.into_iter().filter(|&(_, ms)| ms > 0))
 }

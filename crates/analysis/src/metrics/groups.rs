@@ -10,7 +10,7 @@ use resched_tables::words::count;
 use serde::Serialize;
 
 use crate::metrics::named::{Sizes, hour_of_day};
-use crate::statistics::distribution::{Distribution, mean};
+use crate::statistics::distribution::{mean, quantiles};
 use crate::{JobMetrics, Run};
 use resched_tables::standing::Standing;
 
@@ -292,8 +292,7 @@ impl<'a> Completions<'a> {
 
 fn row(group: String, run: &Run, members: &[Member<'_>], base: Option<&Completions<'_>>) -> GroupRow {
     let times = |of: fn(&JobMetrics) -> Option<i64>| {
-        let sample = Distribution::new(members.iter().filter_map(|(_, job)| of(job)).map(|ms| ms as f64));
-        [0.5, 0.95, 0.99].map(|share| sample.quantile(share))
+        quantiles(members.iter().filter_map(|(_, job)| of(job)).map(|ms| ms as f64), [0.5, 0.95, 0.99])
     };
     let [completion_p50_ms, completion_p95_ms, completion_p99_ms] = times(|job| job.completion);
     let [waiting_p50_ms, waiting_p95_ms, waiting_p99_ms] = times(|job| job.waiting);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use hashbrown::HashMap;
 use resched_tables::model::TaskKind;
 use resched_tables::standing::Standing;
 
 use crate::metrics::cells::Cells;
 use crate::runs::run::Run;
+use crate::runs::spans::Interval;
 
 /// What a job has at a moment, in tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,7 +29,7 @@ pub fn share_error(run: &Run, cells: Cells) -> Vec<Option<f64>> {
     let mut present = present(run, &middles).into_iter().peekable();
     let mut jobs: BTreeSet<usize> = BTreeSet::new();
     let at_moment = |moment: usize| {
-        while let Some(((_, job), change)) = changes.next_if(|change| change.0.0 <= moment) {
+        while let Some((_, job, change)) = changes.next_if(|change| change.0 <= moment) {
             if let Some(held) = held.get_mut(job) {
                 held.running += change.running;
                 held.demand += change.demand;
@@ -63,18 +63,15 @@ fn is_work(kind: TaskKind) -> bool {
 }
 
 /// What changes for which job until each of the `moments`, in their order.
-fn changes(run: &Run, moments: &[i64]) -> Vec<((usize, usize), Held)> {
-    let mut changes: HashMap<(usize, usize), Held> = HashMap::new();
-    for task in run.counted_intervals().filter(|task| is_work(task.kind)) {
-        let mut change = |time: i64, running, demand| {
-            let change = changes.entry((until(moments, time), task.job)).or_default();
-            change.running += running;
-            change.demand += demand;
-        };
-        change(task.start, 1, 0);
-        change(task.finish, -1, -1);
-    }
-    let mut changes: Vec<_> = changes.into_iter().collect();
+fn changes(run: &Run, moments: &[i64]) -> Vec<(usize, usize, Held)> {
+    let starts = Held { running: 1, demand: 0 };
+    let ends = Held { running: -1, demand: -1 };
+    let tasks = run.counted_intervals().filter(|task| is_work(task.kind));
+    let of_task = |task: &Interval| {
+        [(task.start, starts), (task.finish, ends)].map(|(time, held)| (until(moments, time), task.job, held))
+    };
+    let mut changes: Vec<_> = tasks.flat_map(of_task).collect();
+    // Those of one moment are sums, in any order.
     changes.sort_unstable_by_key(|change| change.0);
     changes
 }

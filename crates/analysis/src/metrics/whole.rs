@@ -38,6 +38,6 @@ pub(crate) fn ended_well(run: &dyn Compared) -> usize {
 /// The share of what the machines offer that the jobs held, over the makespan. `offered` is per ms.
 fn held(run: &Run, of: impl Fn(&JobMetrics) -> Option<f64>, offered: Option<f64>) -> Option<f64> {
     let held = run.finished_jobs().filter_map(of).reduce(|a, b| a + b)?;
-    let makespan = timeline::makespan(&run.jobs).filter(|&ms| ms > 0)?;
+    let makespan = run.jobs.makespan().filter(|&ms| ms > 0)?;
     offered.filter(|&offered| offered > 0.0).map(|offered| held / (offered * makespan as f64))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_tables::model::TaskKind;
-use resched_tables::run::{self, RunInfo};
+use resched_tables::run::{self, RunInfo, RunWindow};
 use resched_tables::store::{Inventory, MANIFEST, Manifest, System, Trace};
 
 use crate::Error;
@@ -43,6 +43,14 @@ impl Origin {
         match self {
             Self::Replay(info) => &info.files,
             Self::Observed(manifest) => &manifest.files,
+        }
+    }
+
+    /// The window of a replay; `None` for one of all its jobs, and for a trace.
+    pub(crate) fn window(&self) -> Option<RunWindow> {
+        match self {
+            Self::Replay(info) => info.window,
+            Self::Observed(_) => None,
         }
     }
 

@@ -6,17 +6,16 @@ use std::path::Path;
 use arrow::array::RecordBatch;
 use resched_tables::model::{DecisionRow, JobRow, ResourceRow, TaskKind};
 use resched_tables::run::{Attempts, Names, Optional, RowSink, RunInfo, RunTables};
-use resched_tables::standing::Standing;
 use resched_tables::store::columns::Row;
 
 use crate::Error;
 use crate::runs::attempts::Attempt;
-use crate::runs::jobs::{JobMetrics, job_metrics};
+use crate::runs::jobs::{JobList, JobMetrics, job_metrics};
 use crate::runs::nodes::Nodes;
 use crate::runs::origin::{Origin, nothing_observed};
 use crate::runs::peaks::most_open;
 use crate::runs::spans::Interval;
-use crate::runs::standing::{counted, set_standings};
+use crate::runs::standing::set_standings;
 use crate::runs::tables::{Tables, decisions, resources};
 
 /// A run with its jobs' metrics.
@@ -29,7 +28,7 @@ pub struct Run {
     /// The number of values that could not be used, by cause.
     pub skipped: BTreeMap<String, u64>,
     /// The metrics of its jobs, in the order of the jobs table.
-    pub jobs: Vec<JobMetrics>,
+    pub jobs: JobList,
     /// Its attempts over time; their `job` is an index of `jobs`.
     pub intervals: Vec<Interval>,
     /// The names of the nodes that ran its attempts, in the order in which they first appear in the table of attempts.
@@ -88,7 +87,7 @@ impl Run {
         let Tables { jobs, mut sums, skipped } = tables;
         let nodes = std::mem::take(&mut sums.nodes).into_names();
         let (jobs, intervals) = job_metrics(jobs, sums);
-        let jobs = judged(jobs, &origin);
+        let jobs = JobList::from(judged(jobs, &origin));
         Self { label, origin, jobs, peaks: peaks(&intervals), intervals, nodes, decisions, resources, skipped }
     }
 
@@ -108,12 +107,12 @@ impl Run {
 
     /// The jobs that count: means, tables and figures are over these ([`crate::runs::population`]).
     pub fn finished_jobs(&self) -> impl Iterator<Item = &JobMetrics> {
-        self.jobs.iter().filter(|job| job.standing == Standing::Counts)
+        self.jobs.counting()
     }
 
     /// The attempts of the jobs that count.
     pub fn counted_intervals(&self) -> impl Iterator<Item = &Interval> {
-        counted(&self.jobs, &self.intervals)
+        self.jobs.attempts_that_count(&self.intervals)
     }
 }
 
@@ -166,10 +165,6 @@ pub(crate) fn peaks(intervals: &[Interval]) -> [f64; 2] {
 
 /// These jobs with their standing in the run of that origin.
 fn judged(mut jobs: Vec<JobMetrics>, origin: &Origin) -> Vec<JobMetrics> {
-    let window = match origin {
-        Origin::Replay(info) => info.window,
-        Origin::Observed(_) => None,
-    };
-    set_standings(&mut jobs, window);
+    set_standings(&mut jobs, origin.window());
     jobs
 }

@@ -6,7 +6,6 @@ use resched_tables::run::RunWindow;
 use resched_tables::standing::Standing;
 
 use crate::metrics::list::JobMetrics;
-use crate::runs::spans::Interval;
 
 /// Whether a job with this outcome and these times counts in a run with that window, or why not.
 ///
@@ -56,12 +55,6 @@ pub(crate) fn job_id(job: &JobMetrics) -> &str {
 /// The jobs that count.
 pub fn counting(jobs: &[JobMetrics]) -> impl Iterator<Item = &JobMetrics> {
     jobs.iter().filter(|job| job.standing == Standing::Counts)
-}
-
-/// The attempts of the jobs that count. Their `job` is an index of `jobs`.
-pub fn counted<'a>(jobs: &'a [JobMetrics], intervals: &'a [Interval]) -> impl Iterator<Item = &'a Interval> {
-    let counts = |job: &JobMetrics| job.standing == Standing::Counts;
-    intervals.iter().filter(move |interval| jobs.get(interval.job).is_some_and(counts))
 }
 
 /// The jobs that count in both of two runs, in the order of the first: `(in the first, in the second)`.

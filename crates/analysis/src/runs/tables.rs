@@ -165,6 +165,9 @@ const ATTEMPT_COLUMNS: [&str; 12] = [
     "memory_request",
 ];
 
+/// For how many jobs there is room before the first is read: a marker file may name any number.
+const MOST_AT_ONCE: u64 = 1_000_000;
+
 /// The jobs of a run without their metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
@@ -178,7 +181,9 @@ pub(crate) struct Jobs {
 impl Jobs {
     /// Reads the table of jobs in `dir`, and counts implausible times.
     pub(crate) fn load(dir: &Path, origin: &Origin, implausible: &mut u64) -> Result<Self, Error> {
-        let mut jobs = Self::default();
+        let expected = origin.rows().get(JobRow::TABLE).map_or(0, |rows| (*rows).min(MOST_AT_ONCE) as usize);
+        let (rows, launches) = (Vec::with_capacity(expected), Vec::with_capacity(expected));
+        let mut jobs = Self { rows, launches, texts: Texts::default() };
         let mut rows = columns::<JobRow>(dir, origin, &JOB_COLUMNS)?;
         while rows.advance()? {
             jobs.push(&rows.row(), implausible);

@@ -35,11 +35,7 @@ pub(crate) fn covered(origin: &Origin, jobs: &[JobMetrics]) -> Covered {
 fn window(origin: &Origin, jobs: &[JobMetrics], span: Span) -> RunWindow {
     let zero = clock(origin, jobs).zero;
     let submits = || jobs.iter().filter_map(|job| job.submit);
-    let own = match origin {
-        Origin::Replay(info) => info.window,
-        Origin::Observed(_) => None,
-    };
-    let own = own.unwrap_or_else(|| RunWindow {
+    let own = origin.window().unwrap_or_else(|| RunWindow {
         from: submits().min().unwrap_or(0),
         to: submits().max().unwrap_or(0).saturating_add(1),
     });

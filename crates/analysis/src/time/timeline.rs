@@ -3,9 +3,9 @@
 use resched_tables::model::TaskKind;
 use resched_tables::standing::Standing;
 
-use crate::runs::jobs::JobMetrics;
+use crate::runs::jobs::{JobList, JobMetrics};
 use crate::runs::spans::Interval;
-use crate::runs::standing::{counted, counting};
+use crate::runs::standing::counting;
 
 /// A step function of time: 0 before the first step, then each step's value until the next step.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -143,14 +143,14 @@ fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
 /// Jain's fairness index over time, `(Σx)² / (n·Σx²)` (Jain, Chiu, Hawe 1984), where `x` is the number of running tasks
 /// (maps and reduces together) of each of the `n` jobs that count and are in the system (`submit ≤ t < finish`): 1 if all hold equally many
 /// slots, 1/n if one holds all. It is 0 while no task runs or no job is in the system.
-pub fn jain_index(jobs: &[JobMetrics], intervals: &[Interval]) -> Steps {
+pub fn jain_index(jobs: &JobList, intervals: &[Interval]) -> Steps {
     let in_system =
         |job: &&JobMetrics| job.standing == Standing::Counts && job.submit.is_some() && job.finish.is_some();
     let mut submits: Vec<i64> = jobs.iter().filter(in_system).filter_map(|job| job.submit).collect();
     let mut ends: Vec<i64> = jobs.iter().filter(in_system).filter_map(|job| job.finish).collect();
     submits.sort_unstable();
     ends.sort_unstable();
-    let tasks = || counted(jobs, intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce));
+    let tasks = || jobs.attempts_that_count(intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce));
     let mut starts: Vec<(i64, usize)> = tasks().map(|task| (task.start, task.job)).collect();
     let mut finishes: Vec<(i64, usize)> = tasks().map(|task| (task.finish, task.job)).collect();
     starts.sort_unstable();
@@ -205,25 +205,11 @@ pub fn mean_jain_index(index: &Steps) -> Option<f64> {
     (time > 0.0).then(|| area / time)
 }
 
-/// The span of a run, ms: first submission and last finish of the jobs that count. `None` if there are none.
-pub fn span(jobs: &[JobMetrics]) -> Option<(i64, i64)> {
-    let of_job = |(first, last): (Option<i64>, Option<i64>), job: &JobMetrics| {
-        (first.into_iter().chain(job.submit).min(), last.max(job.finish))
-    };
-    let (first, last) = counting(jobs).fold((None, None), of_job);
-    first.zip(last).filter(|(first, last)| first <= last)
-}
-
-/// Makespan, ms: last completion − first submission (DRESS).
-pub fn makespan(jobs: &[JobMetrics]) -> Option<i64> {
-    span(jobs).map(|(first, last)| last - first)
-}
-
 /// Utilisation of `slots` slots by tasks of `kind` of the jobs that count: slot time used / slot time offered over the makespan, both
 /// within the span of the run. `None` without such slots or such tasks.
-pub fn utilisation(jobs: &[JobMetrics], intervals: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
-    let (first, last) = span(jobs).filter(|(first, last)| first < last)?;
-    let of_kind = || counted(jobs, intervals).filter(|interval| interval.kind == kind);
+pub fn utilisation(jobs: &JobList, intervals: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
+    let (first, last) = jobs.span().filter(|(first, last)| first < last)?;
+    let of_kind = || jobs.attempts_that_count(intervals).filter(|interval| interval.kind == kind);
     let used = |interval: &Interval| (interval.finish.min(last) - interval.start.max(first)).max(0) as f64;
     let any = of_kind().next().is_some();
     (slots > 0 && any).then(|| of_kind().map(used).sum::<f64>() / (last - first) as f64 / slots as f64)
@@ -277,7 +263,7 @@ mod tests {
     /// Two jobs: alone 1; together with 2 and 0 tasks (2)²/(2·4) = 0.5; with 2 and 1 tasks 9/(2·5) = 0.9.
     #[test]
     fn jain_index_of_two_jobs() {
-        let jobs = [job(0, 0, 40), job(10, 10, 40)];
+        let jobs = JobList::from(vec![job(0, 0, 40), job(10, 10, 40)]);
         let index = jain_index(&jobs, &[map(0, 0, 30), map(0, 0, 30), map(1, 20, 40)]);
         assert_eq!(index.points, [(0, 1.0), (10, 0.5), (20, 0.9), (30, 0.5), (40, 0.0)]);
         let mean = mean_jain_index(&index);
@@ -286,8 +272,7 @@ mod tests {
 
     #[test]
     fn utilisation_is_used_over_offered() {
-        let jobs = [job(0, 0, 40), job(10, 0, 100)];
-        assert_eq!(makespan(&jobs), Some(100));
+        let jobs = JobList::from(vec![job(0, 0, 40), job(10, 0, 100)]);
         let used = utilisation(&jobs, &[map(0, 0, 40), map(1, 50, 110)], TaskKind::Map, 2);
         assert_eq!(used, Some(0.45));
         assert_eq!(utilisation(&jobs, &[], TaskKind::Map, 0), None);

@@ -395,7 +395,7 @@ mod tests {
             label: String::new(),
             origin: Origin::Replay(Box::new(RunInfo { cluster, ..RunInfo::default() })),
             skipped: BTreeMap::new(),
-            jobs,
+            jobs: jobs.into(),
             intervals,
             nodes: Vec::new(),
             decisions: Vec::new(),

@@ -167,7 +167,7 @@ mod tests {
             label: String::new(),
             origin: Origin::Replay(Box::default()),
             skipped: BTreeMap::new(),
-            jobs: vec![job],
+            jobs: vec![job].into(),
             intervals: tasks.iter().map(interval).collect(),
             nodes: Vec::new(),
             peaks: [0.0; 2],

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::by::By;
 use crate::runs::window;
-use crate::{Error, JobMetrics, Origin};
+use crate::{Error, JobList, JobMetrics, Origin};
 
 /// What attempts hold and jobs wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,7 +77,7 @@ pub struct Why {
     /// The label of the run, or `observed`.
     pub label: String,
     /// Its jobs, in the order of their table. Only what the table itself has is filled in.
-    pub jobs: Vec<JobMetrics>,
+    pub jobs: JobList,
     /// Whether it has the reasons for which the policy passed over jobs.
     pub has_reasons: bool,
     /// Values that could not be used, by cause.
@@ -108,7 +108,7 @@ pub struct Why {
 /// What is read of a run before it is put in order.
 #[derive(Default)]
 pub(super) struct Raw {
-    pub(super) jobs: Vec<JobMetrics>,
+    pub(super) jobs: JobList,
     pub(super) attempts: Vec<Held>,
     pub(super) passed_over: Vec<PassedOver>,
     pub(super) amounts: Vec<Amounts>,

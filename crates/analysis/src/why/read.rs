@@ -11,6 +11,8 @@ use resched_tables::store::System;
 use resched_tables::store::columns::Row;
 
 use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why};
+use crate::runs::jobs::JobList;
+use crate::runs::run::Run;
 use crate::runs::standing::set_standings;
 use crate::runs::tables::{Index, Jobs, columns, reasons};
 use crate::runs::times::plausible;
@@ -38,12 +40,25 @@ impl Why {
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let origin = Origin::of(dir)?;
         let mut implausible = 0;
-        let jobs = Jobs::load(dir, &origin, &mut implausible)?.rows;
+        let mut jobs = Jobs::load(dir, &origin, &mut implausible)?.rows;
+        set_standings(&mut jobs, origin.window());
+        Self::read(dir, &origin, jobs.into(), implausible)
+    }
+
+    /// Opens the run in `dir` that was opened as `run`, with the standings that its jobs have there.
+    ///
+    /// # Errors
+    /// As [`Why::open`].
+    pub fn open_again(dir: &Path, run: &Run) -> Result<Self, Error> {
+        Self::read(dir, &run.origin, run.jobs.clone(), 0)
+    }
+
+    fn read(dir: &Path, origin: &Origin, jobs: JobList, mut implausible: u64) -> Result<Self, Error> {
         let index = Index::of(&jobs);
-        let mut attempts = Attempts::of(&origin);
+        let mut attempts = Attempts::of(origin);
         let mut of_unknown_job = 0;
         let is_observed = origin.observes("attempts.start");
-        let mut table = columns::<AttemptRow>(dir, &origin, &COLUMNS)?;
+        let mut table = columns::<AttemptRow>(dir, origin, &COLUMNS)?;
         while table.advance()? {
             let row = table.row();
             let Some(job) = index.row_of(row.job_id) else {
@@ -52,22 +67,24 @@ impl Why {
             };
             let own = Attempt::of(&row);
             let times = own.times.map(|time| plausible(time.filter(|_| is_observed), &mut implausible));
-            attempts.add(job, &Attempt { kind: role(&origin, own.kind), times, ..own });
+            attempts.add(job, &Attempt { kind: role(origin, own.kind), times, ..own });
         }
-        let rows = reasons(dir, &origin)?;
+        let rows = reasons(dir, origin)?;
         let passed_over = passed_over(&rows, &index);
         let mut raw = attempts.finish(passed_over, origin.rows().contains_key("reasons"));
         let counts = [("implausible-time", implausible), ("attempt-of-unknown-job", of_unknown_job)];
         raw.skipped.extend(counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)));
         raw.jobs = jobs;
-        Ok(Self::judged(label(&origin), &origin, raw))
+        Ok(Self::of(label(origin), origin, raw))
     }
 
     /// Takes a replay that is kept in memory. `info` describes it.
     pub fn of_rows(info: RunInfo, rows: &RunTables) -> Self {
         let mut jobs = Jobs::default();
         rows.jobs.iter().for_each(|row| jobs.push(&row.as_view(), &mut 0));
-        let (jobs, origin) = (jobs.rows, Origin::Replay(Box::new(info)));
+        let (mut jobs, origin) = (jobs.rows, Origin::Replay(Box::new(info)));
+        set_standings(&mut jobs, origin.window());
+        let jobs = JobList::from(jobs);
         let index = Index::of(&jobs);
         let mut attempts = Attempts::of(&origin);
         for row in &rows.attempts {
@@ -77,16 +94,7 @@ impl Why {
         let passed_over = passed_over(&rows.reasons, &index);
         let mut raw = attempts.finish(passed_over, true);
         raw.jobs = jobs;
-        Self::judged(label(&origin), &origin, raw)
-    }
-
-    fn judged(label: String, origin: &Origin, mut raw: Raw) -> Self {
-        let window = match origin {
-            Origin::Replay(info) => info.window,
-            Origin::Observed(_) => None,
-        };
-        set_standings(&mut raw.jobs, window);
-        Self::of(label, origin, raw)
+        Self::of(label(&origin), &origin, raw)
     }
 }
 

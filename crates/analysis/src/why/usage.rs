@@ -4,8 +4,11 @@
 //! are those who held some at its beginning (they are listed for some instants) and those who began during it. Most of them can be
 //! left out at once: they held too little in all their time.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+
+use hashbrown::HashMap;
 
 use super::apportion::share;
 use super::blame::{Curve, Divided, Holder, Ledger};
@@ -110,8 +113,10 @@ struct Areas {
     holders: Vec<HolderOf>,
     /// The most of each block of them: at once, and over all its time.
     blocks: Vec<(u128, u128)>,
+    /// The most that any of them held at once.
+    peak: u128,
     /// The place of each holder in `holders`.
-    places: BTreeMap<u32, u32>,
+    places: HashMap<u32, u32>,
     /// When the first cell of time begins, and how long each is, ms.
     origin: i64,
     width: i64,
@@ -130,6 +135,8 @@ struct HolderOf {
     /// The most that it held at once, and the integral over all its time.
     peak: u128,
     area: u128,
+    /// The place of the point at which the last look ended. Jobs are looked at in the order of their submission, so the next look ends near.
+    near: Cell<usize>,
 }
 
 impl Areas {
@@ -139,7 +146,8 @@ impl Areas {
             areas: Vec::new(),
             holders: Vec::new(),
             blocks: Vec::new(),
-            places: BTreeMap::new(),
+            peak: 0,
+            places: HashMap::new(),
             origin: 0,
             width: 1,
             cells: Vec::new(),
@@ -174,6 +182,7 @@ impl Areas {
         let most = |of: fn(&HolderOf) -> u128, block: &[HolderOf]| block.iter().map(of).max().unwrap_or(0);
         let blocks = own.holders.chunks(BLOCK).map(|block| (most(|of| of.peak, block), most(|of| of.area, block)));
         own.blocks = blocks.collect();
+        own.peak = own.blocks.iter().map(|block| block.0).max().unwrap_or(0);
         own.list_by_cell();
         own
     }
@@ -196,7 +205,7 @@ impl Areas {
             self.areas.push(area);
         }
         let (points, peak) = ((from, self.times.len()), peak.unsigned_abs());
-        self.holders.push(HolderOf { first, last, holder, points, peak, area });
+        self.holders.push(HolderOf { first, last, holder, points, peak, area, near: Cell::new(0) });
     }
 
     /// Lists the holders at as many instants as keep the lists as short as a few times all holders.
@@ -238,14 +247,16 @@ impl Areas {
         let (Some((from, ..)), Some((_, to, _))) = (curve.spans().next(), curve.spans().last()) else {
             return Vec::new();
         };
-        let waited = curve.spans().map(|(from, to, waiting)| waiting * u128::from(to.abs_diff(from))).sum();
-        let mut most = Most { curve, waited, found: Vec::with_capacity(MOST_NAMED + 1) };
+        let mut most = Most::new(curve, (from, to));
         let (listed, began) = self.candidates(from, to);
         for of in listed.iter().filter_map(|&place| self.holders.get(place as usize)) {
+            if most.is_settled(self.peak) {
+                break;
+            }
             most.look_at(self, of);
         }
         let mut place = began.start;
-        while place < began.end {
+        while place < began.end && !most.is_settled(self.peak) {
             let block = place / BLOCK;
             let next = (BLOCK * (block + 1)).min(began.end);
             if self.blocks.get(block).is_some_and(|&(peak, area)| most.may_change(peak, area)) {
@@ -275,26 +286,58 @@ impl Areas {
         let (from, to) = of.points;
         let (times, areas) = (self.times.get(from..to), self.areas.get(from..to));
         let (times, areas) = (times.unwrap_or_default(), areas.unwrap_or_default());
-        let next = times.partition_point(|time| *time <= at);
+        let next = first_after(times, at, of.near.get());
+        of.near.set(next);
         let point = |place: usize| times.get(place).zip(areas.get(place));
         let (Some((since, area)), Some((until, more))) = (next.checked_sub(1).and_then(point), point(next)) else {
             return 0;
         };
         // Between two points the holder holds the same all the time, so this leaves no remainder.
-        area + (more - area) / u128::from(until.abs_diff(*since)) * u128::from(at.abs_diff(*since))
+        area + quotient(more - area, until.abs_diff(*since)) * u128::from(at.abs_diff(*since))
     }
 }
 
-/// Those who held most while jobs waited, as far as they are known.
+/// The place of the first time after `at`. The search begins near a place.
+fn first_after(times: &[i64], at: i64, near: usize) -> usize {
+    let is_past = |place: usize| times.get(place).is_none_or(|time| *time > at);
+    let (mut low, mut high, mut step) = (near.min(times.len()), near.min(times.len()), 1);
+    while low > 0 && is_past(low - 1) {
+        (low, high, step) = (low.saturating_sub(step), low, 2 * step);
+    }
+    if low == high {
+        step = 1;
+        while !is_past(high) {
+            (low, high, step) = (high + 1, (high + 1 + step).min(times.len()), 2 * step);
+        }
+    }
+    low + times.get(low..high).unwrap_or_default().partition_point(|time| *time <= at)
+}
+
+/// A division that is mostly of small numbers, which takes a tenth of the time of one of large numbers.
+fn quotient(amount: u128, by: u64) -> u128 {
+    match u64::try_from(amount) {
+        Ok(amount) => u128::from(amount / by),
+        Err(_) => amount / u128::from(by),
+    }
+}
+
+/// Those who held most while a job waited, as far as they are known.
 struct Most<'a> {
     curve: &'a Curve,
-    /// How long jobs waited, added up.
+    /// The first and the last instant at which it waited.
+    span: (i64, i64),
+    /// How long the job waited.
     waited: u128,
     /// What they held, and who they are, the most first.
     found: Vec<(u128, u32)>,
 }
 
-impl Most<'_> {
+impl<'a> Most<'a> {
+    fn new(curve: &'a Curve, span: (i64, i64)) -> Self {
+        let waited = curve.spans().map(|(from, to, waiting)| waiting * u128::from(to.abs_diff(from))).sum();
+        Self { curve, span, waited, found: Vec::with_capacity(MOST_NAMED + 1) }
+    }
+
     /// What somebody must have held to be among them, or more.
     fn least(&self) -> u128 {
         self.found.get(MOST_NAMED - 1).map_or(0, |least| least.0)
@@ -305,8 +348,15 @@ impl Most<'_> {
         area.min(peak.saturating_mul(self.waited)) > self.least()
     }
 
+    /// Whether nobody can displace one of them who comes later and holds no more than this at once.
+    fn is_settled(&self, peak: u128) -> bool {
+        !self.may_change(peak, u128::MAX)
+    }
+
     fn look_at(&mut self, areas: &Areas, of: &HolderOf) {
-        if !self.may_change(of.peak, of.area) {
+        let (from, to) = (of.first.max(self.span.0), of.last.min(self.span.1));
+        let most = of.peak.saturating_mul(u128::from(to.saturating_sub(from).max(0).unsigned_abs()));
+        if most <= self.least() || !self.may_change(of.peak, of.area) {
             return;
         }
         let held = areas.held(of, self.curve);
@@ -315,5 +365,19 @@ impl Most<'_> {
             self.found.insert(place, (held, of.holder));
             self.found.truncate(MOST_NAMED);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_finds_the_same_from_everywhere() {
+        let times = [1, 3, 3, 4, 8, 9, 9, 12, 20];
+        for (at, near) in (0..22).flat_map(|at| (0..12).map(move |near| (at, near))) {
+            assert_eq!(first_after(&times, at, near), times.partition_point(|time| *time <= at), "{at} from {near}");
+        }
+        assert_eq!(first_after(&[], 5, 3), 0);
     }
 }

@@ -12,7 +12,7 @@ use resched_analysis::statistics::practical::Matters;
 use resched_analysis::statistics::sign::{Variants, untested};
 use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, doubts, model_error};
 use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
-use resched_analysis::{JobMetrics, Origin, Population, Run};
+use resched_analysis::{JobList, JobMetrics, Origin, Population, Run};
 use resched_replay::runs_in;
 use resched_tables::store::System;
 use resched_tables::validity::{Fact, Grade, Validity};
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 #[derive(Default)]
 struct Compared {
     /// The jobs of each pair.
-    jobs: Vec<[Vec<JobMetrics>; 2]>,
+    jobs: Vec<[JobList; 2]>,
     validity: Validity,
     differences: Vec<Difference>,
     model_errors: Vec<ModelError>,
@@ -221,7 +221,7 @@ impl Compared {
         let answerable = validity.grade() < Grade::NotAnswerable && model_errors.is_empty();
         let how = How { matters, seed: seed.unwrap_or(1), answerable };
         let pairs: Vec<(&[JobMetrics], &[JobMetrics])> =
-            jobs.iter().map(|[before, after]| (before.as_slice(), after.as_slice())).collect();
+            jobs.iter().map(|[before, after]| (&before[..], &after[..])).collect();
         let [completion, _] = JOB_METRICS;
         let model_error = (!model_errors.is_empty()).then(|| ModelError::mean_of(&model_errors));
         Found { comparison: compare(&pairs, &completion, &how), validity, differences, model_error }

@@ -1,7 +1,6 @@
 //! The share of the cluster that is kept for small jobs, over time.
 
 use resched_analysis::Run;
-use resched_analysis::time::timeline::span;
 
 use super::chart::Chart;
 use crate::Error;
@@ -59,7 +58,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
 
 /// The steps of δ: times in ms since the first submission, with the value from then on. The last step is at the end of the run.
 pub(crate) fn steps(run: &Run) -> Vec<(i64, f64)> {
-    let Some((first, last)) = span(&run.jobs) else { return Vec::new() };
+    let Some((first, last)) = run.jobs.span() else { return Vec::new() };
     let of_delta = run.decisions.iter().filter(|row| row.name == CHART.name && row.job_id.is_none());
     let mut steps: Vec<(i64, f64)> = of_delta.map(|row| (row.time.clamp(first, last) - first, row.value)).collect();
     steps.retain(|step| step.1.is_finite());

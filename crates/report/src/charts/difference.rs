@@ -3,7 +3,6 @@
 use resched_analysis::Run;
 use resched_analysis::metrics::cells::Cells;
 use resched_analysis::time::over_time::{jobs_done, running};
-use resched_analysis::time::timeline::span;
 
 use super::chart::Chart;
 use super::over_time::{Measure, cells_of, draw_over_time};
@@ -23,7 +22,7 @@ pub(super) const CHART: Chart = Chart {
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let Some((base, _)) = scene.compared().filter(|(_, others)| !others.is_empty()) else { return Ok(None) };
-    let start = span(&base.run.jobs).map_or(0, |(first, _)| first);
+    let start = base.run.jobs.span().map_or(0, |(first, _)| first);
     let less = |of: fn(&Run, Cells) -> Vec<f64>| {
         move |run: &Run, cells: Cells| {
             let of_base = of(base.run, cells.from(start));

@@ -7,7 +7,6 @@ use resched_analysis::Run;
 use resched_analysis::metrics::cells::Load;
 use resched_analysis::runs::nodes::in_order;
 use resched_analysis::runs::spans::Interval;
-use resched_analysis::time::timeline::span;
 
 use super::chart::Chart;
 use super::own_colours::{entries, largest_jobs};
@@ -120,7 +119,7 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
     draw_plots(scene, sheet, legend, (&clock.axis, &plots), |number, plot| {
         let (Some(shown), Some(lines)) = (scene.runs.get(number), lines.get(number)) else { return Ok(()) };
         let inside = inside(plot);
-        let first = span(&shown.run.jobs).map_or(0, |(first, _)| first);
+        let first = shown.run.jobs.span().map_or(0, |(first, _)| first);
         let at = |time: i64, line: usize| pixel(plot, (clock.unit.amount((time - first) as f64), line as f64));
         let end = first.saturating_add(clock.longest);
         for &(line, task) in lines.bars.iter().filter(|(_, task)| task.start < end) {

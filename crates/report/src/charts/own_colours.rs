@@ -16,7 +16,7 @@ pub(crate) fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
         jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
     };
     let mut jobs: Vec<(usize, &str)> = scene.ids().into_iter().enumerate().collect();
-    jobs.sort_by_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
+    jobs.sort_by_cached_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
     jobs.truncate(OWN_COLOUR);
     jobs.sort_unstable();
     jobs

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::Run;
-use resched_analysis::time::timeline::span;
 use resched_tables::model::ResourceRow;
 
 use super::chart::Chart;
@@ -58,7 +57,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
 
 /// The mean of a value over all nodes at each time.
 pub(crate) fn means(run: &Run, value: fn(&ResourceRow) -> f64) -> Points {
-    let Some((first, last)) = span(&run.jobs) else { return Vec::new() };
+    let Some((first, last)) = run.jobs.span() else { return Vec::new() };
     let mut sums: BTreeMap<i64, (f64, u32)> = BTreeMap::new();
     for row in run.resources.iter().filter(|row| (first..=last).contains(&row.time) && value(row).is_finite()) {
         let (sum, nodes) = sums.entry(row.time - first).or_default();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use plotters::prelude::{Color, PathElement, Polygon, RGBColor, WHITE};
 use resched_analysis::Run;
 use resched_analysis::runs::spans::Interval;
-use resched_analysis::time::timeline::{running_tasks, span};
+use resched_analysis::time::timeline::running_tasks;
 use resched_tables::model::TaskKind;
 
 use super::chart::Chart;
@@ -95,7 +95,7 @@ impl Layers {
         let layer_of: HashMap<&str, usize> = own.iter().enumerate().map(|(layer, job)| (job.1, layer)).collect();
         let layer_of_row: Vec<usize> =
             run.jobs.iter().map(|job| layer_of.get(job.job_id.as_str()).copied().unwrap_or(own.len())).collect();
-        let (first, last) = span(&run.jobs).unwrap_or((0, 0));
+        let (first, last) = run.jobs.span().unwrap_or((0, 0));
         let mut by_layer: Vec<Vec<Interval>> = vec![Vec::new(); own.len() + 1];
         for attempt in run.counted_intervals().filter(|attempt| attempt.kind == kind) {
             let layer = layer_of_row.get(attempt.job).and_then(|layer| by_layer.get_mut(*layer));

@@ -2,7 +2,6 @@
 
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
-use resched_analysis::time::timeline::makespan;
 use resched_tables::words::{TimeUnit, count};
 
 use super::chart::Chart;
@@ -28,7 +27,7 @@ type Measure = (&'static str, fn(&Run) -> Option<f64>);
 const MEASURES: [Measure; 3] = [
     ("Mean completion time", |run| of_jobs(run, |job| job.completion)),
     ("Mean waiting time", |run| of_jobs(run, |job| job.waiting)),
-    ("Makespan", |run| makespan(&run.jobs).map(|ms| ms as f64)),
+    ("Makespan", |run| run.jobs.makespan().map(|ms| ms as f64)),
 ];
 
 fn of_jobs(run: &Run, time: fn(&resched_analysis::JobMetrics) -> Option<i64>) -> Option<f64> {

@@ -14,7 +14,6 @@ use flate2::write::GzEncoder;
 use resched_analysis::JobMetrics;
 use resched_analysis::metrics::list::{Form, Number, Page, QUANTITIES, Quantity, Row};
 use resched_analysis::metrics::named::{Metric, Sizes};
-use resched_analysis::time::timeline::span;
 use resched_tables::clock::Zone;
 use resched_tables::words;
 use serde::Serialize;
@@ -22,7 +21,7 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::answer::Answer;
-use crate::page::measure::Measure;
+use crate::page::measure::{Measure, Numbers};
 use crate::page::overview::listed_rows;
 use crate::page::units::Rules;
 use crate::page::why_data::{self, PageWhy};
@@ -60,7 +59,7 @@ struct PageData<'a> {
     choices: Vec<&'static str>,
     /// The rows of the main table that follow from the measures.
     rows: Vec<PageRow>,
-    why: PageWhy,
+    why: PageWhy<'a>,
     timelines: &'a Timelines,
     /// The colours of the jobs that have a layer of their own.
     colours: Vec<String>,
@@ -180,7 +179,7 @@ pub(crate) fn page_data(
     zone: Zone,
 ) -> Result<String, Error> {
     let (all, every) = (scene.ids().len(), every(scene));
-    let spans = scene.runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first);
+    let spans = scene.runs.iter().filter_map(|shown| shown.run.jobs.span()).map(|(first, last)| last - first);
     let of_page = QUANTITIES.iter().filter(|own| own.page != Page::Absent);
     let mut measures: Vec<Measure> = of_page.filter_map(|own| measure(scene, own, every)).collect();
     let same = same(&mut measures);
@@ -190,7 +189,7 @@ pub(crate) fn page_data(
     let phases: Vec<&'static str> = reasons.phases.iter().map(|phase| phase.name()).collect();
     let rests: Vec<Rest> =
         [&["waiting", "execution"][..], &phases].into_iter().filter_map(|parts| rest(&mut measures, parts)).collect();
-    let first = scene.runs.first().and_then(|shown| span(&shown.run.jobs)).map_or(0, |(first, _)| first);
+    let first = scene.runs.first().and_then(|shown| shown.run.jobs.span()).map_or(0, |(first, _)| first);
     let of_label = |label: &str| answer.policies.iter().position(|policy| policy.label == label);
     let compared: BTreeSet<usize> = answer.compared.iter().filter_map(|row| of_label(&row.policy)).collect();
     let data = PageData {
@@ -300,16 +299,16 @@ fn rest(measures: &mut [Measure], parts: &[&'static str]) -> Option<Rest> {
     let of = |name: &str| measures.iter().find(|measure| measure.name == name).map(|measure| &measure.runs);
     let whole = of("completion")?;
     let runs = parts.iter().map(|part| of(part)).collect::<Option<Vec<_>>>()?;
-    let value = |runs: &Vec<Vec<Option<i64>>>, run: usize, job: usize| *runs.get(run)?.get(job)?;
+    let value = |runs: &[Numbers], run: usize, job: usize| runs.get(run)?.get(job);
     let sum = |run, job| runs.iter().try_fold(0i64, |sum, part| sum.checked_add(value(part, run, job)?));
-    let adds_up = |run: usize, jobs: &Vec<Option<i64>>| {
-        jobs.iter().enumerate().all(|(job, whole)| whole.is_some() && sum(run, job) == *whole)
+    let adds_up = |run: usize, jobs: &Numbers| {
+        jobs.iter().enumerate().all(|(job, whole)| whole.is_some() && sum(run, job) == whole)
     };
     if !whole.iter().enumerate().all(|(run, jobs)| adds_up(run, jobs)) {
         return None;
     }
     let size = |part: &&'static str| {
-        of(part).into_iter().flatten().flatten().flatten().map(|ms| i128::from(*ms)).sum::<i128>()
+        of(part).into_iter().flatten().flat_map(Numbers::iter).flatten().map(i128::from).sum::<i128>()
     };
     let name = *parts.iter().max_by_key(|part| size(part))?;
     let measure = measures.iter_mut().find(|measure| measure.name == name)?;
@@ -334,12 +333,11 @@ fn same(measures: &mut [Measure]) -> Vec<[&'static str; 2]> {
 
 /// A quantity of the jobs; `None` if it is nothing for all of them.
 fn measure(scene: &Scene<'_>, quantity: &Quantity, every: usize) -> Option<Measure> {
-    let of_run =
-        |jobs: &Vec<&JobMetrics>| jobs.iter().step_by(every).map(|job| value(quantity, job)).collect::<Vec<_>>();
-    let runs: Vec<Vec<Option<i64>>> = scene.jobs.iter().map(of_run).collect();
+    let of_run = |jobs: &Vec<&JobMetrics>| jobs.iter().step_by(every).map(|job| value(quantity, job)).collect();
+    let runs: Vec<Numbers> = scene.jobs.iter().map(of_run).collect();
     // Times that are zero for all say something; of other numbers, only what some job has is worth its place.
     let is_time = quantity.page == Page::Choice;
-    let is_known = runs.iter().flatten().flatten().any(|value| is_time || *value != 0);
+    let is_known = runs.iter().flat_map(Numbers::iter).flatten().any(|value| is_time || value != 0);
     let title = quantity.title.to_owned();
     (is_known || quantity.name == "completion").then_some(Measure {
         name: quantity.name,

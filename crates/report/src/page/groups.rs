@@ -1,6 +1,6 @@
 //! Who gains and who loses: tables by user, queue, size and hour, and the jobs that were slowed most.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::Run;
 use resched_analysis::metrics::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown};
@@ -16,6 +16,8 @@ use crate::page::units::{percent_change, signed_times, times};
 const WAYS: [(By, &str); 4] = [(By::User, "User"), (By::Queue, "Queue"), (By::Size, "Size"), (By::Hour, "Hour")];
 /// The number of the most slowed jobs.
 const MOST_SLOWED: usize = 10;
+/// The most groups of a way that a report keeps beside those that its tables show.
+pub(crate) const MOST_KEPT: usize = 1_000;
 
 /// The jobs of each policy in groups.
 #[derive(Debug, Clone, Serialize)]
@@ -26,12 +28,25 @@ pub(crate) struct Grouped {
     heading: &'static str,
     /// A row for each group and policy.
     pub(crate) rows: Vec<GroupRow>,
+    /// How many further groups there are, with fewer jobs.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) left_out: usize,
+    /// The groups of the table, in its order.
+    #[serde(skip)]
+    shown: Vec<String>,
+    /// The groups that the table leaves out, in words.
+    #[serde(skip)]
+    not_shown: String,
+}
+
+fn is_none(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The groups of these runs, one for each policy, in each way that says jobs apart.
 pub(crate) fn grouped(runs: &[&Run], baseline: usize, zone: Zone) -> Vec<Grouped> {
-    let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by, zone) };
-    WAYS.into_iter().map(table).filter(|table| table.names().len() > 1).collect()
+    let table = |(by, heading)| Grouped::of(by, heading, groups(runs, baseline, by, zone));
+    WAYS.into_iter().filter_map(table).collect()
 }
 
 /// The jobs that a policy slowed most against the baseline, the worst first.
@@ -56,15 +71,35 @@ pub(crate) struct Table {
 }
 
 impl Grouped {
-    fn names(&self) -> BTreeSet<&str> {
-        self.rows.iter().map(|row| row.group.as_str()).collect()
+    /// `None` if there is only one group.
+    fn of(by: By, heading: &'static str, mut rows: Vec<GroupRow>) -> Option<Self> {
+        let mut jobs: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in &rows {
+            let most = jobs.entry(&row.group).or_default();
+            *most = row.jobs.max(*most);
+        }
+        if jobs.len() < 2 {
+            return None;
+        }
+        let (shown, not_shown) = shown(by, &rows);
+        let shown: Vec<String> = shown.into_iter().map(str::to_owned).collect();
+        let mut left_out = 0;
+        if jobs.len() > MOST_KEPT {
+            let mut largest: Vec<(u64, &str)> = jobs.iter().map(|(name, jobs)| (*jobs, *name)).collect();
+            largest.sort_by_key(|(jobs, _)| std::cmp::Reverse(*jobs));
+            let kept = largest.iter().take(MOST_KEPT).map(|(_, name)| *name);
+            let kept: BTreeSet<String> = kept.map(str::to_owned).chain(shown.iter().cloned()).collect();
+            left_out = jobs.len() - kept.len();
+            rows.retain(|row| kept.contains(&row.group));
+            rows.shrink_to_fit();
+        }
+        Some(Self { by, heading, rows, left_out, shown, not_shown })
     }
 
     /// The table of the groups that lose and gain most.
     pub(crate) fn table(&self, system: System) -> Table {
-        let (names, left_out) = shown(self.by, &self.rows);
-        let of_group = |name: &&str| self.rows.iter().filter(|row| row.group == *name).collect::<Vec<_>>();
-        let rows: Vec<&GroupRow> = names.iter().flat_map(of_group).collect();
+        let of_group = |name: &String| self.rows.iter().filter(|row| row.group == *name).collect::<Vec<_>>();
+        let rows: Vec<&GroupRow> = self.shown.iter().flat_map(of_group).collect();
         // A column has one unit, so that you can compare its rows at a glance.
         let columns = TIMES.map(|time| times(&rows.iter().map(|row| time(row)).collect::<Vec<_>>()));
         let changes = signed_times(&rows.iter().map(|row| row.change_ms).collect::<Vec<_>>());
@@ -76,7 +111,7 @@ impl Grouped {
             by: self.heading,
             heading: system.says(self.heading),
             rows: rows.iter().enumerate().map(cells).collect(),
-            left_out,
+            left_out: self.not_shown.clone(),
         }
     }
 }
@@ -116,4 +151,54 @@ fn of_slowed(job: &SlowedJob, both: [String; 2]) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let own = [job.job_id.clone(), text(&job.name), text(&job.user), text(&job.queue), job.run.clone()];
     own.into_iter().chain(both).chain([format!("{:.1} ×", job.slowed)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_very_many_users_those_with_most_jobs_are_kept() {
+        let row = |user: usize, run: &str| GroupRow {
+            group: format!("user{user:06}"),
+            run: run.to_owned(),
+            jobs: if user % 2 == 0 { 20 } else { 10 },
+            completion_p50_ms: None,
+            completion_p95_ms: None,
+            completion_p99_ms: None,
+            waiting_p50_ms: None,
+            waiting_p95_ms: None,
+            waiting_p99_ms: None,
+            change_ms: (run == "fair").then_some(if user == 1_001 { 1e6 } else { user as f64 }),
+            change: None,
+            sooner: None,
+            later: None,
+        };
+        let of = |users: usize| {
+            let rows = (0..users).flat_map(|user| [row(user, "fifo"), row(user, "fair")]).collect();
+            Grouped::of(By::User, "User", rows)
+        };
+        assert!(of(1).is_none());
+        let whole = of(MOST_KEPT).map(|own| (own.rows.len(), own.left_out));
+        assert_eq!(whole, Some((2 * MOST_KEPT, 0)));
+        let Some(cut) = of(2 * MOST_KEPT + 100) else { panic!("expected groups") };
+        let large = |row: &&GroupRow| row.jobs == 20;
+        assert_eq!(
+            cut.rows.iter().filter(large).count(),
+            2 * (MOST_KEPT + cut.shown.iter().filter(|name| is_late_and_even(name)).count())
+        );
+        assert_eq!(cut.rows.len() / 2 + cut.left_out, 2 * MOST_KEPT + 100);
+        assert_eq!(
+            cut.shown.first().map(String::as_str),
+            Some("user001001"),
+            "who loses most is shown, with few jobs, too"
+        );
+        assert!(cut.table(System::default()).rows.iter().any(|(group, ..)| group == "user001001"));
+    }
+
+    /// Whether it is a user with many jobs, beyond those that are kept for them.
+    fn is_late_and_even(name: &str) -> bool {
+        let user: usize = name.trim_start_matches("user").parse().unwrap_or(0);
+        user % 2 == 0 && user / 2 >= MOST_KEPT
+    }
 }

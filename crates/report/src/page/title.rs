@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use resched_analysis::time::timeline::span;
 use resched_analysis::{Origin, Run};
 use resched_tables::clock::Zone;
 use resched_tables::words::count;
@@ -17,7 +16,7 @@ pub(crate) fn about(answer: &Answer, folders: &[PathBuf], zero: Option<i64>, zon
             .map(|(n, what)| several(n, what));
         if info.cluster.racks == 0 { nodes } else { format!("{nodes} in {racks}") }
     }));
-    let longest = answer.runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max();
+    let longest = answer.runs.iter().filter_map(|run| run.jobs.span()).map(|(first, last)| last - first).max();
     let dates = zero.zip(longest).map(|(zero, longest)| zone.days(zero, zero.saturating_add(longest)));
     [traces.join(" and "), clusters.join(" or "), dates.unwrap_or_default()]
         .into_iter()

@@ -3,7 +3,6 @@
 use resched_analysis::Run;
 use resched_analysis::metrics::cells::Cells;
 use resched_analysis::time::over_time::{jobs_done, running};
-use resched_analysis::time::timeline::span;
 use resched_tables::clock::Zone;
 use resched_tables::words::{TimeUnit, count};
 
@@ -115,7 +114,7 @@ impl Clock {
 
     /// The clock of all the time of some runs; `None` if no time passes.
     pub(crate) fn whole(runs: &[&Run]) -> Option<Self> {
-        let spans = runs.iter().filter_map(|run| span(&run.jobs));
+        let spans = runs.iter().filter_map(|run| run.jobs.span());
         spans.map(|(first, last)| last - first).max().filter(|longest| *longest > 0).map(Self::new)
     }
 
@@ -173,7 +172,7 @@ impl Clock {
         cells: Cells,
         values: impl IntoIterator<Item = Option<f64>>,
     ) -> Vec<(f64, Option<f64>)> {
-        let (first, last) = span(&run.jobs).unwrap_or((0, 0));
+        let (first, last) = run.jobs.span().unwrap_or((0, 0));
         let times = cells.middles().into_iter().take_while(|time| *time <= last);
         times.zip(values).map(|(time, value)| (self.unit.amount((time - first) as f64), value)).collect()
     }
@@ -198,7 +197,7 @@ impl Clock {
 
 /// The first submission of a run, ms.
 fn begin(run: &Run) -> i64 {
-    span(&run.jobs).map_or(0, |(first, _)| first)
+    run.jobs.span().map_or(0, |(first, _)| first)
 }
 
 /// Where the tail of every run begins, ms since its first submission, if the axis ends at `end`.

@@ -196,6 +196,6 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 }
 
 fn reduces_at_once(run: &Run) -> Option<f64> {
-    let (first, last) = resched_analysis::time::timeline::span(&run.jobs)?;
+    let (first, last) = run.jobs.span()?;
     Some(running(run, TaskKind::Reduce, None).mean(first, last))
 }

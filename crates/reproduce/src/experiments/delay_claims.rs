@@ -2,7 +2,6 @@
 
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
-use resched_analysis::time::timeline::makespan;
 
 use super::coupling::{figure, figures};
 use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality};
@@ -108,7 +107,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .main()
             .ours("The bound is 2, if no map were local before and all are then; some are local by luck, and waiting costs.")
             .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| {
-                Some(makespan(&a.jobs)? as f64 / makespan(&b.jobs)? as f64)
+                Some(a.jobs.makespan()? as f64 / b.jobs.makespan()? as f64)
             })),
         row("Naive fair sharing: \"Sticky Slot\"", "Sticky slots: local maps, delay less naive fair sharing", "points", Published::Above)
             .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| Some(locality(b, all)? - locality(a, all)?))),

@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::{Distribution, mean};
-use resched_analysis::time::timeline::{makespan, span};
 use resched_policies::parts::predict::{Class, MapLoad, classify};
 use resched_tables::model::TaskKind;
 use resched_workload::{Jobs, Workload};
@@ -218,12 +217,12 @@ const TABLE: [(&str, f64, f64, f64, Class); 4] = [
 
 /// The makespan, s.
 fn seconds(run: &Run) -> Option<f64> {
-    makespan(&run.jobs).map(|ms| ms as f64 / 1e3)
+    run.jobs.makespan().map(|ms| ms as f64 / 1e3)
 }
 
 /// Input of the maps, MB a second and machine, from the first submission to the end of the last map.
 fn throughput(run: &Run) -> Option<f64> {
-    let (first, _) = span(&run.jobs)?;
+    let (first, _) = run.jobs.span()?;
     let maps = || run.intervals.iter().filter(|interval| interval.kind == TaskKind::Map && interval.succeeded);
     let last = maps().map(|map| map.finish).max()?;
     Some(maps().count() as f64 * SPLIT / MACHINES / ((last - first) as f64 / 1e3))

@@ -148,8 +148,9 @@ impl Jobs {
         self.rows.is_empty()
     }
 
-    /// The job at a place in the order of submission.
-    #[inline]
+    /// The job at a place in the order of submission. Always inline: what the caller does not look at is then not looked up either.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub fn get(&self, place: usize) -> Option<JobView<'_>> {
         let row = self.rows.get(place)?;
         let common = self.commons.get(row.common as usize)?;
@@ -173,7 +174,8 @@ impl Jobs {
     }
 
     /// As [`Jobs::get`], for a place that has one.
-    #[inline]
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub(super) fn at(&self, place: usize) -> JobView<'_> {
         self.get(place).unwrap_or(NOBODY)
     }

@@ -220,8 +220,9 @@ impl Workload {
         &self.jobs
     }
 
-    /// A job.
-    #[inline]
+    /// A job. As [`Jobs::get`].
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub fn job(&self, job: JobId) -> JobView<'_> {
         self.jobs.at(job.index())
     }

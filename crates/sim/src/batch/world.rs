@@ -109,6 +109,8 @@ pub(super) struct World<'w> {
     largest: Resources,
     /// The largest part of all that was taken, in thousandths.
     pub(super) most: [u32; 2],
+    /// The most of each part that was taken of the present total.
+    taken: Resources,
     /// Jobs that were submitted and have not ended.
     pub(super) active: u64,
     places: Vec<(NodeId, u32)>,
@@ -164,6 +166,7 @@ impl<'w> World<'w> {
             short: Short::of(capacities.iter().copied(), largest),
             largest,
             most: [0; 2],
+            taken: Resources::NONE,
             waiting: 0,
             active: 0,
             places: Vec::new(),
@@ -212,9 +215,15 @@ impl<'w> World<'w> {
             self.hopeless.clear();
         }
         self.short.change(before.free(), after.free(), self.largest);
+        if before.capacity != after.capacity {
+            self.taken = Resources::NONE;
+        }
         let taken = self.total.minus(self.free);
-        self.most[0] = self.most[0].max(thousandths(taken.cpu as f64, self.total.cpu as f64));
-        self.most[1] = self.most[1].max(thousandths(taken.memory as f64, self.total.memory as f64));
+        if !self.taken.holds(taken) {
+            self.taken = self.taken.max(taken);
+            self.most[0] = self.most[0].max(thousandths(taken.cpu as f64, self.total.cpu as f64));
+            self.most[1] = self.most[1].max(thousandths(taken.memory as f64, self.total.memory as f64));
+        }
         self.index.set(node.index(), after.free());
     }
 
