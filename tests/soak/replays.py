@@ -1,0 +1,126 @@
+"""Random worlds under random policies, judged by `checker`.
+
+Shows: no node holds more than it has room for, each task is done once, nothing starts too early, times follow from the cost model, and
+the numbers that are printed are those of the tables. `--check` runs too, so that both checkers see each replay.
+"""
+
+import json
+
+import checker
+import worlds
+from harness import Skipped, Wrong
+
+# The message of a replay in which nothing can happen any more.
+STALL = "nothing has started or ended since"
+
+
+class Part:
+    name = "replays"
+
+    def __init__(self, binary):
+        self.registry = worlds.Registry(binary)
+
+    def make(self, rng):
+        if rng.random() < 0.25:
+            return self.production(rng)
+        own = {"kind": "hadoop", "seed": rng.randrange(1000), "hosts": worlds.hosts(rng), "queues": worlds.queue_files(rng)}
+        if rng.random() < 0.4:
+            own["workload"] = worlds.workload(rng)
+            own["hosts"] = {f"node-{number:05}": None for number in range(own["workload"]["cluster"]["nodes"])}
+        else:
+            own["jobs"] = worlds.jobs(rng, own["hosts"])
+        own["cluster"] = worlds.cluster(rng, list(own["hosts"]))
+        draws = [self.registry.draw(rng, self.registry.hadoop()) for _ in range(3)]
+        own["policies"] = list({worlds.with_queues(rng, policy) for policy in draws})
+        own["policies"].sort()
+        return own
+
+    def production(self, rng):
+        """A log of gangs on machines that are all alike."""
+        cores = rng.randint(1, 16)
+        nodes = rng.randint(1, 8)
+        lines, submit = [], 0
+        for number in range(1, rng.randint(2, 40)):
+            width = rng.randint(1, cores * nodes)
+            run = rng.choice([0, 1, 60, rng.randrange(1, 4000)])
+            lines.append([number, submit, rng.choice([-1, 0, 30]), run, width, -1, -1, width, rng.choice([-1, run, 2 * run + 60]), -1,
+                          rng.choice([1, 1, 1, 0, 5]), rng.randint(1, 4), 1, -1, rng.randint(1, 2), -1, -1, -1])
+            submit += rng.choice([0, 0, 10, rng.randrange(600)])
+        policies = sorted({self.registry.draw(rng, self.registry.batch(), speculation=False) for _ in range(3)})
+        cluster = {"machines": {"count": nodes, "cores": cores, "placement": rng.choice(["first-fit", "best-fit"])}}
+        return {"kind": "production", "seed": rng.randrange(1000), "lines": lines, "cluster": cluster, "policies": policies}
+
+    def judge(self, case, room):
+        if case["kind"] == "production":
+            room.write("cluster.toml", worlds.toml(case["cluster"]))
+            room.write("log.swf", "".join(" ".join(map(str, line)) + "\n" for line in case["lines"]))
+            room.ok("ingest", "log.swf", "--out", "T")
+        else:
+            worlds.write_world(case, room)
+        policies = [part for policy in case["policies"] for part in ("--policy", policy)]
+        ran = room.any("replay", "T", *policies, "--cluster", "cluster.toml", "--assume", "--check", "--robust", "off", "--json",
+                       "--threads", 1, "--seed", case["seed"], "--out", "R")
+        check_ended(case, ran)
+        judge_runs(room, ran.lines())
+
+    def smaller(self, case):
+        if case["kind"] == "production":
+            for policies in worlds.halves(case["policies"]):
+                yield case | {"policies": policies}
+            for lines in worlds.halves(case["lines"]):
+                yield case | {"lines": lines}
+        else:
+            yield from worlds.smaller_world(case)
+
+
+def check_ended(case, ran):
+    """A replay ends well, or its request is refused for a reason."""
+    if ran.code == 2:
+        raise Skipped(reason(ran.err))
+    if ran.code != 0 and STALL in ran.err:
+        check_stall(case, ran)
+    if ran.code != 0:
+        raise Wrong("a replay fails", str(ran))
+
+
+def check_stall(case, ran):
+    """Hadoop stalls, too, if a queue has no whole slot, or if masters fill all nodes. Any other stall is wrong."""
+    policy = ran.err.rpartition("policy `")[2].partition("`")[0]
+    if policy.startswith("capacity") and "queues=" in policy:
+        raise Skipped("a queue of `capacity` without a whole slot stalls")
+    if policy.startswith(("yarn-", "dress")) and masters_may_fill(case):
+        raise Skipped("masters may fill all nodes, which stalls YARN")
+    raise Wrong("a stall", str(ran))
+
+
+def masters_may_fill(case):
+    """Whether the jobs are enough to leave no room for a task on any node that is never lost."""
+    sizes = case["cluster"].get("containers")
+    if sizes is None:
+        return True
+    rounded = {kind: checker.rounded(sizes[kind], sizes["minimum"]) for kind in ("am", "map", "reduce")}
+    fewest = min(
+        (sizes[key] - max(rounded[kind][key] for kind in ("map", "reduce"))) // rounded["am"][key] + 1 for key in ("memory_mb", "vcores")
+    )
+    lost = {down["host"] for down in case["cluster"].get("outages", [])}
+    jobs = len(case["jobs"]) if "jobs" in case else sum(own["repeat"] for own in case["workload"]["jobs"])
+    return jobs >= fewest * (len(case["hosts"]) - len(lost))
+
+
+def judge_runs(room, printed):
+    """Judges every run of R."""
+    order = json.loads((room.path / "R" / "runs.json").read_text())
+    folders = [room.path / "R" / name for name in order["runs"]]
+    trace = checker.Trace(room.path / "T")
+    counted = None
+    for folder in folders:
+        ids = {job["job_id"] for job in checker.rows(folder, "jobs") if checker.counts(job)}
+        counted = ids if counted is None else counted & ids
+    for folder, own in zip(folders, printed):
+        checker.judge(trace, folder, own, counted)
+
+
+def reason(error):
+    """Why a request was refused, without its numbers and names."""
+    first = error.strip().splitlines()[-1] if error.strip() else "no reason"
+    return " ".join(first.split()[:12])
