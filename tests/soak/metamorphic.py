@@ -22,7 +22,7 @@ class Part:
         self.registry = worlds.Registry(binary)
 
     def make(self, rng):
-        relation = rng.choice(["slower", "renamed", "idle_rack", "later_job", "twice"])
+        relation = rng.choice(["slower", "renamed", "idle_rack", "later_job", "site", "twice"])
         racks = worlds.hosts(rng)
         own = {"relation": relation, "seed": rng.randrange(1000), "hosts": racks, "jobs": worlds.jobs(rng, racks)}
         own["cluster"] = worlds.cluster(rng, list(racks))
@@ -35,13 +35,13 @@ class Part:
     def smaller(self, case):
         yield from worlds.smaller_world(case)
 
-    def schedule(self, room, case, name, policies=None, cluster=None):
+    def schedule(self, room, case, name, policies=None, cluster=None, more=()):
         """The rows of a replay of the trace `name`."""
         room.write(f"{name}.toml", worlds.toml(cluster or case["cluster"]))
         chosen = policies or case["policies"]
         options = [part for policy in chosen for part in ("--policy", policy)]
         ran = room.any("replay", name, *options, "--cluster", f"{name}.toml", "--assume", "--robust", "off", "--seed", case["seed"],
-                "--threads", 1, "--out", f"R-{name}")
+                "--threads", 1, "--out", f"R-{name}", *more)
         replays.check_ended(case, ran)
         (folder,) = [path.parent for path in (room.path / f"R-{name}").glob("*/run.json")]
         return checker.rows(folder, "jobs"), checker.rows(folder, "attempts")
@@ -130,6 +130,24 @@ class Part:
         plain, more = (self.schedule(room, case, name) for name in ("plain", "more"))
         until = start - min(job["submit"] for job in case["jobs"]) + case["cluster"]["jobs"].get("first_submit", 0)
         same_rows("a later job", ended_before(plain, until), ended_before(more, until))
+
+    # ---- queues in another file ----
+
+    def make_site(self, rng, own):
+        own["policies"] = [rng.choice(["yarn-fair", "yarn-capacity"])]
+        own["queues"] = worlds.queue_files(rng)
+        return own
+
+    def site(self, case, room):
+        """The files of a site are another way of writing the same queues."""
+        (policy,) = case["policies"]
+        worlds.write_jobs(case["jobs"], case["hosts"], room, "toml")
+        worlds.write_jobs(case["jobs"], case["hosts"], room, "xml")
+        room.write("queues.toml", worlds.toml(case["queues"][policy]))
+        worlds.write_site(case["queues"], room)
+        of_toml = self.schedule(room, case, "toml", [f"{policy}:queues=queues.toml"])
+        of_xml = self.schedule(room, case, "xml", more=["--site-conf", "site"])
+        same_rows("queues of a site", scaled(of_toml, 1), scaled(of_xml, 1))
 
     # ---- once more ----
 

@@ -31,8 +31,8 @@ class Part:
             own["jobs"] = worlds.jobs(rng, own["hosts"])
         own["cluster"] = worlds.cluster(rng, list(own["hosts"]))
         draws = [self.registry.draw(rng, self.registry.hadoop()) for _ in range(3)]
-        own["policies"] = list({worlds.with_queues(rng, policy) for policy in draws})
-        own["policies"].sort()
+        own["policies"] = sorted({worlds.with_queues(rng, policy) for policy in draws})
+        own["site"] = rng.random() < 0.25
         return own
 
     def production(self, rng):
@@ -58,6 +58,9 @@ class Part:
         else:
             worlds.write_world(case, room)
         policies = [part for policy in case["policies"] for part in ("--policy", policy)]
+        if case.get("site"):
+            worlds.write_site(case["queues"], room)
+            policies += ["--site-conf", "site"]
         ran = room.any("replay", "T", *policies, "--cluster", "cluster.toml", "--assume", "--check", "--robust", "off", "--json",
                        "--threads", 1, "--seed", case["seed"], "--out", "R")
         check_ended(case, ran)
@@ -84,13 +87,29 @@ def check_ended(case, ran):
 
 
 def check_stall(case, ran):
-    """Hadoop stalls, too, if a queue has no whole slot, or if masters fill all nodes. Any other stall is wrong."""
+    """Hadoop stalls, too, if a queue has no whole slot, if masters fill all nodes, or if a master is all that a user may have. Any other
+    stall is wrong."""
     policy = ran.err.rpartition("policy `")[2].partition("`")[0]
     if policy.startswith("capacity") and "queues=" in policy:
         raise Skipped("a queue of `capacity` without a whole slot stalls")
     if policy.startswith(("yarn-", "dress")) and masters_may_fill(case):
         raise Skipped("masters may fill all nodes, which stalls YARN")
+    if policy.startswith("yarn-capacity") and ("queues=" in policy or case.get("site")) and a_master_is_over_the_limit(case):
+        raise Skipped("a master takes more than a user of `yarn-capacity` may have")
     raise Wrong("a stall", str(ran))
+
+
+def a_master_is_over_the_limit(case):
+    """Whether a leaf guarantees less than a master. Its user then gets no container more: a user may have the guarantee, by default."""
+    queues, sizes = case["queues"]["yarn-capacity"]["queues"], case["cluster"]["containers"]
+    lost = {down["host"] for down in case["cluster"].get("outages", [])}
+    memory = sizes["memory_mb"] * (len(case["hosts"]) - len(lost))
+    shares = []
+    for name in queues:
+        parent = name.rpartition(".")[0]
+        shares.append(queues[name]["capacity"] / 100 * (queues[parent]["capacity"] / 100 if parent else 1))
+    smallest = sizes["minimum"]
+    return memory * min(shares) < checker.rounded(sizes["am"], smallest)["memory_mb"] + smallest["memory_mb"]
 
 
 def masters_may_fill(case):

@@ -278,6 +278,41 @@ def queue_files(rng):
     }
 
 
+def children(queues, path):
+    """The queues right below a path."""
+    return [name for name in queues if name.rpartition(".")[0] == path]
+
+
+def fair_xml(queues, path=""):
+    """Nested queues as `fair-scheduler.xml` of YARN has them."""
+    words = {"weight": "weight", "policy": "schedulingPolicy", "max_apps": "maxRunningApps", "min_memory_mb": "minResources"}
+    text = ""
+    for name in children(queues, path):
+        settings = "".join(f"<{words[key]}>{value}{' mb, 0 vcores' if key == 'min_memory_mb' else ''}</{words[key]}>" for key, value in queues[name].items())
+        text += f"<queue name='{name.rpartition('.')[2]}'>{settings}{fair_xml(queues, name)}</queue>"
+    return text
+
+
+def capacity_xml(queues):
+    """Nested queues as the properties of `capacity-scheduler.xml` of YARN."""
+    words = {"capacity": "capacity", "minimum_user_limit": "minimum-user-limit-percent"}
+    properties = {}
+    for path in ["", *queues]:
+        full = "root" + ("." + path if path else "")
+        below = [name.rpartition(".")[2] for name in children(queues, path)]
+        if below:
+            properties[f"{full}.queues"] = ",".join(below)
+        properties |= {f"{full}.{words[key]}": value for key, value in queues.get(path, {}).items()}
+    lines = [f"<property><name>yarn.scheduler.capacity.{name}</name><value>{value}</value></property>" for name, value in properties.items()]
+    return "<configuration>" + "".join(lines) + "</configuration>"
+
+
+def write_site(queues, room):
+    """The queues of YARN as files of a site."""
+    room.write("site/fair-scheduler.xml", f"<allocations>{fair_xml(queues['yarn-fair']['queues'])}</allocations>")
+    room.write("site/capacity-scheduler.xml", capacity_xml(queues["yarn-capacity"]["queues"]))
+
+
 def with_queues(rng, policy):
     """Adds the file of queues that the policy takes, sometimes."""
     name, plus, rest = policy.partition("+")
