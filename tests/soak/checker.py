@@ -8,7 +8,6 @@ import math
 from collections import Counter, defaultdict
 
 import pyarrow.parquet as parquet
-
 from harness import Wrong
 
 NEVER = math.inf
@@ -82,6 +81,7 @@ def length(row):
 
 # ---- jobs and attempts agree ----
 
+
 def check_jobs(run):
     """Each job starts with its first attempt and does not end before what it needed."""
     for name, job in run.jobs.items():
@@ -132,6 +132,7 @@ def check_tasks(run):
 
 
 # ---- room ----
+
 
 def most_at_once(spans):
     """The largest sum of (weight, ...) at one instant over (start, end, weight). An end does not meet a start."""
@@ -193,7 +194,8 @@ def check_slots(run, host, own):
         most = most_at_once(spans(of_kind, lambda row: 1))
         run.expect(most <= slots + copying, "slots", host, kind, most, "of", slots + copying)
     computing = [
-        (row["sort_finish"], row["finish"], 1) for row in own
+        (row["sort_finish"], row["finish"], 1)
+        for row in own
         if row["kind"] == "reduce" and row["sort_finish"] is not None and row["finish"] is not None and row["outcome"] == "SUCCESS"
     ]
     run.expect(most_at_once(computing) <= slots, "reduces that compute", host, most_at_once(computing), "of", slots)
@@ -205,9 +207,7 @@ def rounded(size, smallest):
 
 def check_containers(run, host, own):
     rules = run.rules["containers"]
-    sizes = {
-        kind: rounded(rules[key], rules["minimum"]) for kind, key in (("master", "am"), ("map", "map"), ("reduce", "reduce"))
-    }
+    sizes = {kind: rounded(rules[key], rules["minimum"]) for kind, key in (("master", "am"), ("map", "map"), ("reduce", "reduce"))}
     counts_vcores = run.policy == "yarn-fair" or run.policy != "yarn-fifo" and rules["calculator"] == "dominant"
     for key, counted in (("memory_mb", True), ("vcores", counts_vcores)):
         room = rules.get(key) or {"memory_mb": 8192, "vcores": 8}[key]
@@ -228,6 +228,7 @@ def check_nodes(run):
 
 
 # ---- rules of Hadoop ----
+
 
 def check_slow_start(run):
     """No reduce starts before enough maps are done, except under coupling, which has a rule of its own."""
@@ -324,6 +325,7 @@ def check_reduce(run, row, cost):
 
 # ---- production traces ----
 
+
 def check_batch(run):
     """Requests stay within the machines, and each unit of work ends once."""
     total = run.info["cluster"]
@@ -360,6 +362,7 @@ def check_gang(run, name, tries):
 
 # ---- what is printed ----
 
+
 def counts(job):
     """Whether a job may count: it was submitted and ended well."""
     well = job["outcome"] == "SUCCESS" or job["outcome"] == "UNKNOWN" and job["finish"] is not None
@@ -375,7 +378,11 @@ def check_summary(run, printed, counted):
             first[row["job_id"]] = min(row["start"], first.get(row["job_id"], NEVER))
     since = lambda job: job["submit"] if job["eligible"] is None else max(job["submit"], job["eligible"])
     completions = [job["finish"] - since(job) for job in jobs]
-    waits = [max(0, (first.get(job["job_id"], job["launch"]) or 0) - since(job)) for job in jobs if job["job_id"] in first or job["launch"] is not None]
+    waits = [
+        max(0, (first.get(job["job_id"], job["launch"]) or 0) - since(job))
+        for job in jobs
+        if job["job_id"] in first or job["launch"] is not None
+    ]
     own = [row for row in run.attempts if row["job_id"] in counted]
     expected = {
         "jobs_finished": sum(1 for job in run.jobs.values() if counts(job)),

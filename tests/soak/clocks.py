@@ -29,10 +29,16 @@ class Part:
     def make(self, rng):
         racks = worlds.hosts(rng)
         return {
-            "sample": rng.choice([*SAMPLES, "rumen", "swf"]), "hosts": racks, "jobs": worlds.jobs(rng, racks), "seed": rng.randrange(1000),
+            "sample": rng.choice([*SAMPLES, "rumen", "swf"]),
+            "hosts": racks,
+            "jobs": worlds.jobs(rng, racks),
+            "seed": rng.randrange(1000),
             # From a place of the log on, by how many ms the clock is wrong.
             "jumps": [[rng.random(), rng.choice([1, -1]) * rng.choice(JUMPS)] for _ in range(rng.randint(1, 4))],
-            "policies": [self.registry.draw(rng, self.registry.hadoop()), self.registry.draw(rng, self.registry.batch(), speculation=False)],
+            "policies": [
+                self.registry.draw(rng, self.registry.hadoop()),
+                self.registry.draw(rng, self.registry.batch(), speculation=False),
+            ],
         }
 
     def smaller(self, case):
@@ -58,8 +64,24 @@ class Part:
         hadoop = case["sample"] in ("traces/sample-history", "rumen")
         policy = case["policies"][0] if hadoop else case["policies"][-1]
         more = [] if hadoop else ["--nodes", 8, "--cores", 64]
-        ran = room.any("replay", "T", "--policy", policy, "--assume", "--check", "--robust", "off", "--json", "--threads", 1, "--seed", case["seed"],
-                       *more, "--out", "R")
+        ran = room.any(
+            "replay",
+            "T",
+            "--policy",
+            policy,
+            "--assume",
+            "--check",
+            "--robust",
+            "off",
+            "--json",
+            "--threads",
+            1,
+            "--seed",
+            case["seed"],
+            *more,
+            "--out",
+            "R",
+        )
         replays.check_ended(case | {"cluster": {}}, ran)
         replays.judge_runs(room, ran.lines())
         room.ok("report", "R", "T", "--out", "P", "--format", "svg,tables", "--only", "gantt")
@@ -73,7 +95,7 @@ class Part:
         elif case["sample"] == "swf":
             rows = [[own["number"], own["submit"] // 1000, 3, 60, 2, -1, -1, 2, 90, -1, 1, 1, 1, -1, 1, -1, -1, -1] for own in case["jobs"]]
             for place, jump in case["jumps"]:
-                for row in rows[int(place * len(rows)):]:
+                for row in rows[int(place * len(rows)) :]:
                     row[1] += jump // 1000
             room.write("S/log.swf", "".join(" ".join(map(str, row)) + "\n" for row in rows))
         else:
@@ -85,6 +107,7 @@ class Part:
 
 def jumped(data, pattern, jumps):
     """The log with its times moved from each place on."""
+
     def moved(match):
         shift = sum(jump for place, jump in jumps if match.start() >= place * len(data))
         return shifted(match.group(), shift)

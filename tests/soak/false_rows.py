@@ -1,6 +1,6 @@
 """Shows that the checker finds false rows: each one is put into the tables of a true replay, which the checker accepts.
 
-    python tests/soak/false_rows.py PATH-OF-RESCHED
+python tests/soak/false_rows.py PATH-OF-RESCHED
 """
 
 import copy
@@ -32,7 +32,10 @@ def falsehoods(jobs, attempts, printed):
     yield ("an attempt twice", lambda: attempts.__setitem__(attempts.index(reduce), copy.copy(done)))
     yield ("a task that was never done", lambda: done.update(outcome="KILLED"))
     yield ("slots", lambda: [row.update(host=done["host"]) for row in attempts])
-    yield ("a start on a node that is down", lambda: (job.update(finish=2_000_000), done.update(host="h01", start=1_000_001, finish=1_006_001)))
+    yield (
+        "a start on a node that is down",
+        lambda: (job.update(finish=2_000_000), done.update(host="h01", start=1_000_001, finish=1_006_001)),
+    )
     yield ("a reduce before its slow-start", lambda: reduce.update(start=first(jobs, job_id=reduce["job_id"])["launch"]))
     yield ("the time of a map", lambda: done.update(finish=done["finish"] - 2))
     yield ("the distance of a map", lambda: done.update(locality=None if done["locality"] else "off"))
@@ -52,7 +55,9 @@ def world():
         job["reduces"] = [job["maps"][0] | {"places": []}]
         job["setup"] = False
     cluster = {
-        "nodes": {"map_slots": 2, "reduce_slots": 1}, "jobs": {"slowstart": 1.0}, "heartbeat": {"interval": 1000},
+        "nodes": {"map_slots": 2, "reduce_slots": 1},
+        "jobs": {"slowstart": 1.0},
+        "heartbeat": {"interval": 1000},
         "outages": [{"host": "h01", "from": 1_000_000}],
     }
     return {"hosts": racks, "jobs": jobs, "cluster": cluster}
@@ -62,7 +67,9 @@ def main(binary):
     room = Room(str(Path(binary).resolve()), Figures())
     try:
         worlds.write_world(world(), room)
-        (printed,) = room.ok("replay", "T", "--policy", "fifo", "--cluster", "cluster.toml", "--check", "--robust", "off", "--json", "--out", "R").lines()
+        (printed,) = room.ok(
+            "replay", "T", "--policy", "fifo", "--cluster", "cluster.toml", "--check", "--robust", "off", "--json", "--out", "R"
+        ).lines()
         return judge(room, printed)
     finally:
         room.close()

@@ -76,7 +76,11 @@ class Room:
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         process = subprocess.Popen(
             [self.binary, *map(str, args)],
-            cwd=self.path, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+            cwd=self.path,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
         )
         return process, out, err
 
@@ -233,8 +237,7 @@ class Soak:
     def table(self):
         heads = ["part", "trials", "processes", "skipped", "failures", "seconds", "slowest s", "most MB"]
         rows = [
-            [name, own.trials, own.processes, own.skipped, own.failures,
-             f"{own.seconds:.0f}", f"{own.slowest:.1f}", own.memory]
+            [name, own.trials, own.processes, own.skipped, own.failures, f"{own.seconds:.0f}", f"{own.slowest:.1f}", own.memory]
             for name, own in self.figures.items()
         ]
         widths = [max(len(str(row[column])) for row in [heads, *rows]) for column in range(len(heads))]
@@ -251,7 +254,7 @@ def halves(items):
     step = len(items) // 2
     while step > 0:
         for start in range(0, len(items), step):
-            left = items[:start] + items[start + step:]
+            left = items[:start] + items[start + step :]
             if left:
                 yield left
         step //= 2

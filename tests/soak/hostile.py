@@ -13,14 +13,48 @@ from harness import Skipped
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 # Folders of small inputs: each source is a file of its own.
 SOURCES = [
-    "text-history", "jhist", "rumen", "rumen-topology", "spark", "sacct", "swf", "swim", "gwf", "sls", "sls-nodes", "yarn-apps", "google2011",
-    "google2019", "alibaba2017", "alibaba2018", "conf",
+    "text-history",
+    "jhist",
+    "rumen",
+    "rumen-topology",
+    "spark",
+    "sacct",
+    "swf",
+    "swim",
+    "gwf",
+    "sls",
+    "sls-nodes",
+    "yarn-apps",
+    "google2011",
+    "google2019",
+    "alibaba2017",
+    "alibaba2018",
+    "conf",
 ]
 SAMPLES = ["traces/sample-history", "traces/sample-spark", "traces/sample-slurm"]
 # What a hostile writer would try in the place of a number or a name.
 WORDS = [
-    b"-1", b"0", b"9223372036854775807", b"-9223372036854775808", b"1e308", b"NaN", b"", b"\x00", b"\xff\xfe", b"\"", b"{", b"]]", b"..",
-    b"/", b"\n", b"=" * 50, b"4294967296", b"0.0000001", b"true", b"[[[[[[[[", "\u202e".encode(),
+    b"-1",
+    b"0",
+    b"9223372036854775807",
+    b"-9223372036854775808",
+    b"1e308",
+    b"NaN",
+    b"",
+    b"\x00",
+    b"\xff\xfe",
+    b'"',
+    b"{",
+    b"]]",
+    b"..",
+    b"/",
+    b"\n",
+    b"=" * 50,
+    b"4294967296",
+    b"0.0000001",
+    b"true",
+    b"[[[[[[[[",
+    "\u202e".encode(),
 ]
 MOST_BYTES = 60_000
 # The names that a site gives to these seeds.
@@ -130,7 +164,8 @@ def changes(rng):
     """What is done to the bytes: a place as a share of them, and what comes there."""
     kinds = ["flip", "word", "cut", "copy", "number"]
     return [
-        [rng.choice(kinds), rng.random(), rng.random(), rng.randrange(256), rng.randrange(len(WORDS))] for _ in range(rng.choice([1, 1, 2, 5, 20]))
+        [rng.choice(kinds), rng.random(), rng.random(), rng.randrange(256), rng.randrange(len(WORDS))]
+        for _ in range(rng.choice([1, 1, 2, 5, 20]))
     ]
 
 
@@ -142,11 +177,11 @@ def damage(data, all_changes):
         if kind == "flip" and data:
             data[min(at, len(data) - 1)] = byte
         elif kind == "word":
-            data[at:at + length // 8] = WORDS[word]
+            data[at : at + length // 8] = WORDS[word]
         elif kind == "cut":
-            del data[at:at + length * length // 10]
+            del data[at : at + length * length // 10]
         elif kind == "copy":
-            data[at:at] = data[int(other * at):at][:4000]
+            data[at:at] = data[int(other * at) : at][:4000]
         elif kind == "number":
             number(data, at, WORDS[word])
     return bytes(data)
@@ -191,5 +226,21 @@ def use(room, ran, case):
 
 
 def replay(room, case, *more):
-    return room.any("replay", "T", "--assume", "--robust", "off", "--policy", case["policy"], "--policy", "fifo", "--check", "--json",
-                    "--nodes", 4, *more, "--out", "R")
+    return room.any(
+        "replay",
+        "T",
+        "--assume",
+        "--robust",
+        "off",
+        "--policy",
+        case["policy"],
+        "--policy",
+        "fifo",
+        "--check",
+        "--json",
+        "--nodes",
+        4,
+        *more,
+        "--out",
+        "R",
+    )

@@ -32,9 +32,14 @@ class Part:
     def make(self, rng):
         racks = worlds.hosts(rng)
         return {
-            "command": rng.choice(["ingest", "tables", "replay", "sweep", "report", "anonymise"]), "seed": rng.randrange(1000),
-            "moments": [rng.random() for _ in range(3)], "signals": [rng.choice(list(SIGNALS)) for _ in range(3)],
-            "over": rng.random() < 0.4, "hosts": racks, "jobs": worlds.jobs(rng, racks, most=30), "workload": worlds.workload(rng),
+            "command": rng.choice(["ingest", "tables", "replay", "sweep", "report", "anonymise"]),
+            "seed": rng.randrange(1000),
+            "moments": [rng.random() for _ in range(3)],
+            "signals": [rng.choice(list(SIGNALS)) for _ in range(3)],
+            "over": rng.random() < 0.4,
+            "hosts": racks,
+            "jobs": worlds.jobs(rng, racks, most=30),
+            "workload": worlds.workload(rng),
         }
 
     def judge(self, case, room):
@@ -57,8 +62,7 @@ class Part:
     def smaller(self, case):
         for place in range(len(case["moments"])):
             if len(case["moments"]) > 1:
-                keep = lambda own: own[:place] + own[place + 1:]
-                yield case | {"moments": keep(case["moments"]), "signals": keep(case["signals"])}
+                yield case | {key: case[key][:place] + case[key][place + 1 :] for key in ("moments", "signals")}
         for jobs in worlds.halves(case["jobs"]):
             yield case | {"jobs": jobs}
 

@@ -7,9 +7,12 @@ from harness import Wrong
 
 # Parameters in ms that are multiplied together with all other times. They take the place of defaults that are constants.
 TIMES = {
-    "fifo": {}, "naive-fair": {}, "capacity": {"init_poll": 5000},
+    "fifo": {},
+    "naive-fair": {},
+    "capacity": {"init_poll": 5000},
     "fair": {"update": 500, "delay_node": 4500, "delay_rack": 4500, "preemption_interval": 15000},
-    "yarn-fifo": {}, "yarn-capacity": {},
+    "yarn-fifo": {},
+    "yarn-capacity": {},
     "yarn-fair": {"update": 500, "preemption_interval": 5000, "preemption_wait": 15000},
 }
 BY = 7
@@ -40,8 +43,23 @@ class Part:
         room.write(f"{name}.toml", worlds.toml(cluster or case["cluster"]))
         chosen = policies or case["policies"]
         options = [part for policy in chosen for part in ("--policy", policy)]
-        ran = room.any("replay", name, *options, "--cluster", f"{name}.toml", "--assume", "--robust", "off", "--seed", case["seed"],
-                "--threads", 1, "--out", f"R-{name}", *more)
+        ran = room.any(
+            "replay",
+            name,
+            *options,
+            "--cluster",
+            f"{name}.toml",
+            "--assume",
+            "--robust",
+            "off",
+            "--seed",
+            case["seed"],
+            "--threads",
+            1,
+            "--out",
+            f"R-{name}",
+            *more,
+        )
         replays.check_ended(case, ran)
         (folder,) = [path.parent for path in (room.path / f"R-{name}").glob("*/run.json")]
         return checker.rows(folder, "jobs"), checker.rows(folder, "attempts")
@@ -91,12 +109,14 @@ class Part:
         own["policies"] = ["fifo"]
         slots = 2 * len(own["hosts"])
         job = own["jobs"][0]
-        job |= {"maps": job["maps"][:max(1, slots // 2)], "reduces": [], "setup": False}
+        job |= {"maps": job["maps"][: max(1, slots // 2)], "reduces": [], "setup": False}
         own["jobs"] = [job]
         only_successes(own["jobs"])
         own["cluster"] = {
-            "nodes": {"map_slots": 2, "reduce_slots": 1}, "heartbeat": {"interval": 3000, "phase": "together"},
-            "jobs": {"setup": "fixed"}, "cost": {"locality": [1.0, 1.0, 1.0]},
+            "nodes": {"map_slots": 2, "reduce_slots": 1},
+            "heartbeat": {"interval": 3000, "phase": "together"},
+            "jobs": {"setup": "fixed"},
+            "cost": {"locality": [1.0, 1.0, 1.0]},
         }
         return own
 
@@ -157,8 +177,23 @@ class Part:
         room.write("cluster.toml", worlds.toml(case["cluster"]))
         policies = [part for policy in [*case["policies"], "fifo:min_cluster=2", "fair"] for part in ("--policy", policy)]
         for out, threads in (("one", 1), ("two", 2), ("again", 1)):
-            ran = room.any("replay", "T", *policies, "--cluster", "cluster.toml", "--assume", "--seed", case["seed"], "--threads", threads,
-                           "--robust", "off", "--decisions", "--out", out)
+            ran = room.any(
+                "replay",
+                "T",
+                *policies,
+                "--cluster",
+                "cluster.toml",
+                "--assume",
+                "--seed",
+                case["seed"],
+                "--threads",
+                threads,
+                "--robust",
+                "off",
+                "--decisions",
+                "--out",
+                out,
+            )
             replays.check_ended(case, ran)
         trees = [room.tree(out) for out in ("one", "two", "again")]
         for tree in trees[1:]:
@@ -191,10 +226,13 @@ def only_success(task, multiple_of):
 
 def slower_job(job):
     times = ("start", "finish", "shuffle", "sort")
-    task = lambda own: own | {
-        "tries": [one | {key: BY * one[key] for key in times if key in one} for one in own["tries"]]
+    task = lambda own: own | {"tries": [one | {key: BY * one[key] for key in times if key in one} for one in own["tries"]]}
+    return job | {
+        "unit": BY,
+        "submit": BY * job["submit"],
+        "maps": [task(own) for own in job["maps"]],
+        "reduces": [task(own) for own in job["reduces"]],
     }
-    return job | {"unit": BY, "submit": BY * job["submit"], "maps": [task(own) for own in job["maps"]], "reduces": [task(own) for own in job["reduces"]]}
 
 
 def slower_cluster(cluster):
@@ -212,9 +250,7 @@ def moved_job(job, submit):
     """The job at another time."""
     shift = submit - job["submit"]
     times = ("start", "finish", "shuffle", "sort")
-    task = lambda own: own | {
-        "tries": [one | {key: shift + one[key] for key in times if key in one} for one in own["tries"]]
-    }
+    task = lambda own: own | {"tries": [one | {key: shift + one[key] for key in times if key in one} for one in own["tries"]]}
     return job | {"submit": submit, "maps": [task(own) for own in job["maps"]], "reduces": [task(own) for own in job["reduces"]]}
 
 
@@ -224,8 +260,11 @@ def scaled(schedule, factor):
     times = lambda row, *keys: tuple(None if row[key] is None else factor * row[key] for key in keys)
     return [
         sorted((row["job_id"], row["outcome"], *times(row, "submit", "launch", "finish")) for row in jobs),
-        sorted((row["task_id"], row["attempt"], row["host"], row["outcome"], row["locality"], *times(row, "start", "finish")) for row in attempts
-               if row["start"] is not None),
+        sorted(
+            (row["task_id"], row["attempt"], row["host"], row["outcome"], row["locality"], *times(row, "start", "finish"))
+            for row in attempts
+            if row["start"] is not None
+        ),
     ]
 
 

@@ -43,8 +43,28 @@ class Part:
         for number in range(1, rng.randint(2, 40)):
             width = rng.randint(1, cores * nodes)
             run = rng.choice([0, 1, 60, rng.randrange(1, 4000)])
-            lines.append([number, submit, rng.choice([-1, 0, 30]), run, width, -1, -1, width, rng.choice([-1, run, 2 * run + 60]), -1,
-                          rng.choice([1, 1, 1, 0, 5]), rng.randint(1, 4), 1, -1, rng.randint(1, 2), -1, -1, -1])
+            lines.append(
+                [
+                    number,
+                    submit,
+                    rng.choice([-1, 0, 30]),
+                    run,
+                    width,
+                    -1,
+                    -1,
+                    width,
+                    rng.choice([-1, run, 2 * run + 60]),
+                    -1,
+                    rng.choice([1, 1, 1, 0, 5]),
+                    rng.randint(1, 4),
+                    1,
+                    -1,
+                    rng.randint(1, 2),
+                    -1,
+                    -1,
+                    -1,
+                ]
+            )
             submit += rng.choice([0, 0, 10, rng.randrange(600)])
         policies = sorted({self.registry.draw(rng, self.registry.batch(), speculation=False) for _ in range(3)})
         cluster = {"machines": {"count": nodes, "cores": cores, "placement": rng.choice(["first-fit", "best-fit"])}}
@@ -61,8 +81,24 @@ class Part:
         if case.get("site"):
             worlds.write_site(case["queues"], room)
             policies += ["--site-conf", "site"]
-        ran = room.any("replay", "T", *policies, "--cluster", "cluster.toml", "--assume", "--check", "--robust", "off", "--json",
-                       "--threads", 1, "--seed", case["seed"], "--out", "R")
+        ran = room.any(
+            "replay",
+            "T",
+            *policies,
+            "--cluster",
+            "cluster.toml",
+            "--assume",
+            "--check",
+            "--robust",
+            "off",
+            "--json",
+            "--threads",
+            1,
+            "--seed",
+            case["seed"],
+            "--out",
+            "R",
+        )
         check_ended(case, ran)
         judge_runs(room, ran.lines())
 

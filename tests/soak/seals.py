@@ -19,7 +19,7 @@ def resealed_cell(name, data):
     """The file of a cell after its bytes were changed, with a seal that fits them. The seal stands before the footer."""
     footer = len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]
     start = footer - len(HEAD) - 64
-    if start < 0 or footer > len(data) or data[start:start + len(HEAD)] != HEAD:
+    if start < 0 or footer > len(data) or data[start : start + len(HEAD)] != HEAD:
         return data
     rest = data[:start] + data[footer:]
     seal = hashlib.sha256(name.encode() + b"\0" + rest).hexdigest().encode()

@@ -7,7 +7,6 @@ can write numbers that are merged, as docs/how-to/check-result.md says; but no f
 
 import json
 import random
-import shutil
 
 import hostile
 import replays
@@ -17,7 +16,12 @@ from harness import Skipped, Wrong
 
 POLICIES = ["fifo", "fair", "delay", "naive-fair", "yarn-fifo", "yarn-capacity", "capacity"]
 WORLD = {
-    "nodes": [2, 4], "map_slots": [1, 3], "slowstart": [0.05, 1.0], "heartbeat": [1000, 3000], "speedup": [1, 2.0], "remote_penalty": [1.0, 2.0],
+    "nodes": [2, 4],
+    "map_slots": [1, 3],
+    "slowstart": [0.05, 1.0],
+    "heartbeat": [1000, 3000],
+    "speedup": [1, 2.0],
+    "remote_penalty": [1.0, 2.0],
 }
 
 
@@ -32,13 +36,21 @@ class Part:
         if "delay" in variants:
             variants["delay"] = {"D": rng.choice([[0, 4], {"from": 1, "to": 8, "steps": 3}])}
         sweep = {
-            "name": "soak", "workload": "workload.toml", "assume": True, "seeds": rng.randint(1, 3), "metric": rng.choice(["mean_completion", "makespan"]),
+            "name": "soak",
+            "workload": "workload.toml",
+            "assume": True,
+            "seeds": rng.randint(1, 3),
+            "metric": rng.choice(["mean_completion", "makespan"]),
             "metrics": rng.sample(["p95(waiting) where queue = 'adhoc'", "count()", "sum(slot_time) / sum(tasks)"], 1),
-            "world": {key: WORLD[key] for key in rng.sample(list(WORLD), rng.randint(0, 2))}, "variants": variants,
+            "world": {key: WORLD[key] for key in rng.sample(list(WORLD), rng.randint(0, 2))},
+            "variants": variants,
         }
         return {
-            "sweep": sweep, "workload": worlds.workload(rng), "forgery": rng.choice(["none", "flip", "swap", "reseal", "plan", "foreign plan"]),
-            "changes": hostile.changes(rng), "seed": rng.randrange(1 << 30),
+            "sweep": sweep,
+            "workload": worlds.workload(rng),
+            "forgery": rng.choice(["none", "flip", "swap", "reseal", "plan", "foreign plan"]),
+            "changes": hostile.changes(rng),
+            "seed": rng.randrange(1 << 30),
         }
 
     def smaller(self, case):

@@ -56,9 +56,29 @@ def parameters(rng, entry):
 
 # Values in range that may leave work undone for ever, or take very many events: they are other tests' subject.
 STALLING = {
-    "max_am_share", "user_limit_factor", "am_share", "cpu_slots", "io_slots", "cpu_reduce_slots", "io_reduce_slots", "min_slots",
-    "max_slots", "n", "phase", "bf_phase", "executors", "executor_cores", "cores_max", "min_executors", "max_executors",
-    "initial_executors", "task_cpus", "omega", "lambda", "manager", "dynamic",
+    "max_am_share",
+    "user_limit_factor",
+    "am_share",
+    "cpu_slots",
+    "io_slots",
+    "cpu_reduce_slots",
+    "io_reduce_slots",
+    "min_slots",
+    "max_slots",
+    "n",
+    "phase",
+    "bf_phase",
+    "executors",
+    "executor_cores",
+    "cores_max",
+    "min_executors",
+    "max_executors",
+    "initial_executors",
+    "task_cpus",
+    "omega",
+    "lambda",
+    "manager",
+    "dynamic",
 }
 
 
@@ -81,6 +101,7 @@ def drawn_value(rng, parameter):
 
 
 # ---- jobs ----
+
 
 def attempt(rng, kind, start, outcome):
     """One try: a start, a length and, for a reduce, the ends of its shuffle and sort."""
@@ -116,8 +137,12 @@ def task(rng, kind, start, hosts):
 def job(rng, number, submit, hosts):
     start = submit + rng.randrange(2000, 8000)
     own = {
-        "number": number, "submit": submit, "user": rng.choice(USERS), "queue": rng.choice(QUEUES),
-        "priority": rng.choice(PRIORITIES), "setup": rng.random() < 0.3,
+        "number": number,
+        "submit": submit,
+        "user": rng.choice(USERS),
+        "queue": rng.choice(QUEUES),
+        "priority": rng.choice(PRIORITIES),
+        "setup": rng.random() < 0.3,
         "maps": [task(rng, "maps", start, hosts) for _ in range(rng.choice([1, 2, 5, 12, rng.randint(1, 30)]))],
         "reduces": [task(rng, "reduces", start, hosts) for _ in range(rng.choice([0, 0, 1, 2, 6]))],
     }
@@ -130,8 +155,11 @@ def rumen_task(own, job_number, kind, number, racks):
     tries = []
     for count, one in enumerate(own["tries"]):
         fields = {
-            "attemptID": f"attempt_{name}_{count}", "hostName": f"/{racks[one['host']]}/{one['host']}",
-            "startTime": EPOCH + one["start"], "finishTime": EPOCH + one["finish"], "result": one["outcome"],
+            "attemptID": f"attempt_{name}_{count}",
+            "hostName": f"/{racks[one['host']]}/{one['host']}",
+            "startTime": EPOCH + one["start"],
+            "finishTime": EPOCH + one["finish"],
+            "result": one["outcome"],
         }
         if "shuffle" in one:
             fields |= {"shuffleFinished": EPOCH + one["shuffle"], "sortFinished": EPOCH + one["sort"]}
@@ -139,9 +167,12 @@ def rumen_task(own, job_number, kind, number, racks):
     ended = [one["outcome"] for one in own["tries"]]
     status = "SUCCESS" if "SUCCESS" in ended or not ended else "FAILED"
     return {
-        "taskID": f"task_{name}", "taskType": {"maps": "MAP", "reduces": "REDUCE", "other": own.get("type")}[kind],
-        "taskStatus": status, "startTime": tries[0]["startTime"] if tries else -1,
-        "finishTime": tries[-1]["finishTime"] if tries else -1, "attempts": tries,
+        "taskID": f"task_{name}",
+        "taskType": {"maps": "MAP", "reduces": "REDUCE", "other": own.get("type")}[kind],
+        "taskStatus": status,
+        "startTime": tries[0]["startTime"] if tries else -1,
+        "finishTime": tries[-1]["finishTime"] if tries else -1,
+        "attempts": tries,
         "preferredLocations": [{"layers": [racks[host], host]} for host in own["places"]],
     }
 
@@ -149,10 +180,7 @@ def rumen_task(own, job_number, kind, number, racks):
 def rumen_job(own, racks):
     """A job as Rumen writes it."""
     number = own["number"]
-    of_kind = {
-        kind: [rumen_task(task, number, kind, place, racks) for place, task in enumerate(own[kind])]
-        for kind in ("maps", "reduces")
-    }
+    of_kind = {kind: [rumen_task(task, number, kind, place, racks) for place, task in enumerate(own[kind])] for kind in ("maps", "reduces")}
     tasks = of_kind["maps"] + of_kind["reduces"]
     # 7 if all times are multiplied by it.
     unit = own.get("unit", 1)
@@ -160,16 +188,31 @@ def rumen_job(own, racks):
     failed = any(task["taskStatus"] == "FAILED" for task in tasks)
     # Numbers far from those of maps, as Hadoop gives them to set-up and clean-up tasks.
     others = [
-        rumen_task({"tries": [{"start": at, "finish": at + 700 * unit, "outcome": "SUCCESS", "host": min(racks)}], "places": [], "type": kind},
-                   number, "other", 900_000 + place, racks)
+        rumen_task(
+            {"tries": [{"start": at, "finish": at + 700 * unit, "outcome": "SUCCESS", "host": min(racks)}], "places": [], "type": kind},
+            number,
+            "other",
+            900_000 + place,
+            racks,
+        )
         for place, (kind, at) in enumerate([("SETUP", own["submit"] + 500 * unit), ("CLEANUP", finish - EPOCH - 800 * unit)])
         if own["setup"]
     ]
     return {
-        "jobID": f"job_1_{number:04}", "jobName": own.get("name", f"job {number}"), "user": own["user"], "queue": own["queue"],
-        "priority": own["priority"], "submitTime": EPOCH + own["submit"], "launchTime": EPOCH + own["submit"] + 1000 * unit,
-        "finishTime": finish, "outcome": "FAILED" if failed else "SUCCESS", "totalMaps": len(own["maps"]),
-        "totalReduces": len(own["reduces"]), "mapTasks": of_kind["maps"], "reduceTasks": of_kind["reduces"], "otherTasks": others,
+        "jobID": f"job_1_{number:04}",
+        "jobName": own.get("name", f"job {number}"),
+        "user": own["user"],
+        "queue": own["queue"],
+        "priority": own["priority"],
+        "submitTime": EPOCH + own["submit"],
+        "launchTime": EPOCH + own["submit"] + 1000 * unit,
+        "finishTime": finish,
+        "outcome": "FAILED" if failed else "SUCCESS",
+        "totalMaps": len(own["maps"]),
+        "totalReduces": len(own["reduces"]),
+        "mapTasks": of_kind["maps"],
+        "reduceTasks": of_kind["reduces"],
+        "otherTasks": others,
     }
 
 
@@ -181,6 +224,7 @@ def topology(racks):
 
 
 # ---- the cluster ----
+
 
 def hosts(rng, most=12):
     """The rack of each host."""
@@ -194,17 +238,24 @@ def cluster(rng, names):
     own = {
         "nodes": {"map_slots": rng.randint(1, 4), "reduce_slots": rng.randint(1, 3)},
         "heartbeat": {
-            "interval": rng.choice([interval, "mr1-2009", "mr1-2011"]), "phase": rng.choice(["spread", "together"]),
-            "out_of_band": rng.random() < 0.3, "expiry": rng.choice([9000, 30000, 600000]), "jitter": rng.choice([0, 0, 140]),
+            "interval": rng.choice([interval, "mr1-2009", "mr1-2011"]),
+            "phase": rng.choice(["spread", "together"]),
+            "out_of_band": rng.random() < 0.3,
+            "expiry": rng.choice([9000, 30000, 600000]),
+            "jitter": rng.choice([0, 0, 140]),
         },
         "jobs": {
-            "slowstart": rng.choice([0.0, 0.05, 0.5, 1.0]), "setup": rng.choice(["logged", "fixed"]),
-            "init_delay": rng.choice([0, 0, 1500]), "setup_time": rng.choice([0, 0, 2000]),
-            "cleanup_time": rng.choice([0, 0, 2000]), "launch_overhead": rng.choice([0, 0, 70]),
+            "slowstart": rng.choice([0.0, 0.05, 0.5, 1.0]),
+            "setup": rng.choice(["logged", "fixed"]),
+            "init_delay": rng.choice([0, 0, 1500]),
+            "setup_time": rng.choice([0, 0, 2000]),
+            "cleanup_time": rng.choice([0, 0, 2000]),
+            "launch_overhead": rng.choice([0, 0, 70]),
             "max_attempts": rng.choice([4, 4, 1, 2]),
         },
         "cost": {
-            "locality": rng.choice([[1.0, 1.5, 3.0], [1.0, 1.0, 1.0], [1.0, 1.1, 1.3]]), "reduce": rng.choice(["r0", "r1", "r2"]),
+            "locality": rng.choice([[1.0, 1.5, 3.0], [1.0, 1.0, 1.0], [1.0, 1.1, 1.3]]),
+            "reduce": rng.choice(["r0", "r1", "r2"]),
         },
         "containers": containers(rng),
         "am": {"withdraws": rng.choice(["heartbeat", "grant"])},
@@ -217,13 +268,14 @@ def cluster(rng, names):
 def containers(rng):
     """Sizes such that a master, a map and a reduce fit on a node together."""
     step = rng.choice([256, 512, 1024])
-    sizes = {
-        kind: {"memory_mb": rng.randint(1, 3 * step), "vcores": rng.randint(1, 2)} for kind in ("am", "map", "reduce")
-    }
+    sizes = {kind: {"memory_mb": rng.randint(1, 3 * step), "vcores": rng.randint(1, 2)} for kind in ("am", "map", "reduce")}
     return sizes | {
-        "minimum": {"memory_mb": step, "vcores": 1}, "maximum": {"memory_mb": 4 * step, "vcores": 4},
-        "memory_mb": 9 * step + rng.randint(0, 6 * step), "vcores": rng.randint(6, 10),
-        "calculator": rng.choice(["memory", "dominant"]), "node_heartbeat": rng.choice([500, 1000]),
+        "minimum": {"memory_mb": step, "vcores": 1},
+        "maximum": {"memory_mb": 4 * step, "vcores": 4},
+        "memory_mb": 9 * step + rng.randint(0, 6 * step),
+        "vcores": rng.randint(6, 10),
+        "calculator": rng.choice(["memory", "dominant"]),
+        "node_heartbeat": rng.choice([500, 1000]),
         "am_heartbeat": rng.choice([500, 1000]),
     }
 
@@ -266,8 +318,10 @@ def queue_files(rng):
     }
     fair["etl"] = {"weight": weight(), "policy": rng.choice(["fair", "drf"]), "min_memory_mb": rng.choice([0, 1024])}
     capacities = lambda more: {
-        "etl": {"capacity": capacity}, "adhoc": {"capacity": 100 - capacity} | more(),
-        "etl.daily": {"capacity": 60} | more(), "etl.hourly": {"capacity": 40} | more(),
+        "etl": {"capacity": capacity},
+        "adhoc": {"capacity": 100 - capacity} | more(),
+        "etl.daily": {"capacity": 60} | more(),
+        "etl.hourly": {"capacity": 40} | more(),
     }
     limit = lambda: {"minimum_user_limit": rng.choice([25, 50, 100])}
     return {
@@ -288,7 +342,10 @@ def fair_xml(queues, path=""):
     words = {"weight": "weight", "policy": "schedulingPolicy", "max_apps": "maxRunningApps", "min_memory_mb": "minResources"}
     text = ""
     for name in children(queues, path):
-        settings = "".join(f"<{words[key]}>{value}{' mb, 0 vcores' if key == 'min_memory_mb' else ''}</{words[key]}>" for key, value in queues[name].items())
+        settings = "".join(
+            f"<{words[key]}>{value}{' mb, 0 vcores' if key == 'min_memory_mb' else ''}</{words[key]}>"
+            for key, value in queues[name].items()
+        )
         text += f"<queue name='{name.rpartition('.')[2]}'>{settings}{fair_xml(queues, name)}</queue>"
     return text
 
@@ -303,7 +360,9 @@ def capacity_xml(queues):
         if below:
             properties[f"{full}.queues"] = ",".join(below)
         properties |= {f"{full}.{words[key]}": value for key, value in queues.get(path, {}).items()}
-    lines = [f"<property><name>yarn.scheduler.capacity.{name}</name><value>{value}</value></property>" for name, value in properties.items()]
+    lines = [
+        f"<property><name>yarn.scheduler.capacity.{name}</name><value>{value}</value></property>" for name, value in properties.items()
+    ]
     return "<configuration>" + "".join(lines) + "</configuration>"
 
 
@@ -324,6 +383,7 @@ def with_queues(rng, policy):
 
 
 # ---- files ----
+
 
 def toml(table):
     """A nested dictionary as TOML."""
@@ -370,22 +430,34 @@ def workload(rng):
     nodes = rng.randint(1, 12)
     classes = {
         f"c{number}": {
-            "map_mean_s": rng.choice([0.5, 4.0, 20.0]), "map_variation": rng.choice([0.0, 0.4]), "reads_input": rng.random() < 0.8,
-            "map_selectivity": rng.choice([0.0, 0.5]), "reduce_mean_s": rng.choice([0.0, 3.0, 30.0]),
+            "map_mean_s": rng.choice([0.5, 4.0, 20.0]),
+            "map_variation": rng.choice([0.0, 0.4]),
+            "reads_input": rng.random() < 0.8,
+            "map_selectivity": rng.choice([0.0, 0.5]),
+            "reduce_mean_s": rng.choice([0.0, 3.0, 30.0]),
             "reduce_variation": rng.choice([0.0, 0.3]),
         }
         for number in range(2)
     }
     entries = [
         {
-            "class": rng.choice(list(classes)), "submit_s": rng.choice([0.0, 7.5, round(rng.uniform(0, 100), 1)]),
-            "maps": rng.choice([1, 3, 20]), "reduces": rng.choice([0, 1, 4]), "user": rng.choice(USERS), "queue": rng.choice(QUEUES),
-            "priority": rng.choice(PRIORITIES), "repeat": rng.choice([1, 1, 3]), "every_s": rng.choice([0.0, 5.0]),
+            "class": rng.choice(list(classes)),
+            "submit_s": rng.choice([0.0, 7.5, round(rng.uniform(0, 100), 1)]),
+            "maps": rng.choice([1, 3, 20]),
+            "reduces": rng.choice([0, 1, 4]),
+            "user": rng.choice(USERS),
+            "queue": rng.choice(QUEUES),
+            "priority": rng.choice(PRIORITIES),
+            "repeat": rng.choice([1, 1, 3]),
+            "every_s": rng.choice([0.0, 5.0]),
         }
         for _ in range(rng.randint(1, 6))
     ]
     machines = {
-        "nodes": nodes, "racks": rng.randint(1, nodes), "map_slots": rng.randint(1, 4), "reduce_slots": rng.randint(1, 3),
+        "nodes": nodes,
+        "racks": rng.randint(1, nodes),
+        "map_slots": rng.randint(1, 4),
+        "reduce_slots": rng.randint(1, 3),
         "replication": rng.randint(0, 3),
     }
     return {"name": "soak", "cluster": machines, "classes": classes, "jobs": entries}
@@ -400,7 +472,7 @@ def smaller_world(world):
     for place, own in enumerate(world.get("jobs", [])):
         for kind in ("maps", "reduces"):
             for fewer in halves(own[kind]):
-                yield world | {"jobs": world["jobs"][:place] + [own | {kind: fewer}] + world["jobs"][place + 1:]}
+                yield world | {"jobs": world["jobs"][:place] + [own | {kind: fewer}] + world["jobs"][place + 1 :]}
     if "workload" in world:
         for entries in halves(world["workload"]["jobs"]):
             yield world | {"workload": world["workload"] | {"jobs": entries}}
