@@ -6,6 +6,7 @@ mod charts_page;
 mod circles;
 mod cluster_page;
 mod commands_page;
+mod dependencies;
 mod facts;
 mod fresh;
 mod layers;
