@@ -87,7 +87,7 @@ impl<'w> CostModel<'w> {
             Kind::Map => None,
             Kind::Reduce => self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success),
         };
-        let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), self.sort(own)));
+        let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), self.sort(&own)));
         Course { outcome: Outcome::Success, run: run.max(0), sort, shuffle }
     }
 
