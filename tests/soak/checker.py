@@ -96,8 +96,14 @@ def check_jobs(run):
         ends = [row["finish"] for row in own if row["outcome"] == "SUCCESS"]
         if job["outcome"] == "SUCCESS" and job["finish"] is not None:
             run.expect(max(ends, default=job["finish"]) <= job["finish"], "a job ends before its attempts", job, max(ends, default=0))
-            late = [row for row in own if row["start"] is not None and row["start"] > job["finish"] and length(row) != 0]
+            late = [row for row in own if row["start"] is not None and row["start"] > job["finish"] + launching(run) and length(row) != 0]
             run.expect(not late, "an attempt after its job", job, late[:1])
+
+
+def launching(run):
+    """How long after its assignment an attempt may start. Its job may end meanwhile."""
+    own = run.rules["jobs"]["launch_overhead"]
+    return own + run.rules["containers"]["am_heartbeat"] if run.system == "yarn" else own
 
 
 def check_attempts(run):
@@ -340,24 +346,45 @@ def check_batch(run):
     for host, own in by_host.items() if cores and run.rules["machines"].get("count") else []:
         most = most_at_once(spans(own, lambda row: row["cpu_request"] or 0))
         run.expect(most <= 1000 * cores, "processors of a machine", host, most, cores)
+    if not any((run.rules.get("machines") or {}).get(key) for key in ("count", "clones", "named")):
+        for host, own in by_host.items():
+            check_machine(run, host, own)
     for name, tries in run.of_task.items():
-        instances = (run.trace.tasks.get(name) or {}).get("instances") or 1
+        task = run.trace.tasks.get(name) or {}
+        units = 1 if task.get("gang") else task.get("instances") or 1
         done = sum(1 for row in tries if row["outcome"] == "SUCCESS")
-        gang = (run.trace.tasks.get(name) or {}).get("gang")
-        run.expect(done <= (1 if gang else instances), "a unit of work twice", name, done, instances)
-        if gang:
-            check_gang(run, name, tries)
+        run.expect(done <= units, "a unit of work twice", name, done, units)
+        if units == 1:
+            check_unit(run, name, tries)
 
 
-def check_gang(run, name, tries):
-    logged = [one for _, one in sorted(run.trace.tries.get(name, {}).items()) if one["outcome"] in ("SUCCESS", "UNKNOWN")]
-    if len(logged) != 1:
+def check_machine(run, host, own):
+    """Nothing starts beyond what the machine offers then, and nothing that runs when it leaves succeeds."""
+    zero = run.info["clock"]["zero"]
+    changes = [(-NEVER if row["time"] is None else row["time"] - zero, row) for row in run.trace.nodes if row["host"] == host]
+    changes.sort(key=lambda change: change[0])
+    own = [row for row in own if length(row) != 0]
+    for row in own:
+        known = [change for at, change in changes if at <= row["start"]]
+        run.expect(known and known[-1]["event"] != "remove", "a start on a machine that is not there", host, row)
+        for asked, column in (("cpu_request", "cpu"), ("memory_request", "memory")):
+            offer = next((change[column] for change in reversed(known) if change[column] is not None), None)
+            if row[asked] and offer is not None:
+                used = sum(other[asked] or 0 for other in own if other["start"] <= row["start"] < other["finish"])
+                run.expect(used <= offer, f"room of a machine: {column}", host, used, "of", offer, row)
+        leaves = [at for at, change in changes if change["event"] == "remove" and row["start"] < at < row["finish"]]
+        run.expect(not leaves or row["outcome"] != "SUCCESS", "a success on a machine that left", host, leaves, row)
+
+
+def check_unit(run, name, tries):
+    """A task of one unit takes the time of a try that succeeded in the log. Spark's tasks and Hadoop's depend on their places, too."""
+    if run.trace.places.get(name) or run.system == "spark":
         return
-    own = logged[0]
-    time = own["run_time"] if own["run_time"] is not None else length(own)
+    logged = [one for one in run.trace.tries.get(name, {}).values() if one["outcome"] in ("SUCCESS", "UNKNOWN")]
+    times = {one["run_time"] if one["run_time"] is not None else length(one) for one in logged}
     for row in tries:
-        if row["outcome"] == "SUCCESS" and time is not None and time >= 0:
-            run.expect(length(row) == time, "the time of a gang", row, f"expected {time} ms")
+        if row["outcome"] == "SUCCESS" and times and None not in times and min(times) >= 0:
+            run.expect(length(row) in times, "the time of a unit of work", row, "expected one of", times)
 
 
 # ---- what is printed ----

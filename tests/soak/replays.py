@@ -21,8 +21,9 @@ class Part:
         self.registry = worlds.Registry(binary)
 
     def make(self, rng):
-        if rng.random() < 0.25:
-            return self.production(rng)
+        luck = rng.random()
+        if luck < 0.3:
+            return self.gangs(rng) if luck < 0.15 else self.machines(rng)
         own = {"kind": "hadoop", "seed": rng.randrange(1000), "hosts": worlds.hosts(rng), "queues": worlds.queue_files(rng)}
         if rng.random() < 0.4:
             own["workload"] = worlds.workload(rng)
@@ -35,7 +36,14 @@ class Part:
         own["site"] = rng.random() < 0.25
         return own
 
-    def production(self, rng):
+    def machines(self, rng):
+        """Tables of Google: tasks with requests, and machines that come, go and change."""
+        names = list(range(1, rng.randint(2, 6)))
+        policies = sorted({self.registry.draw(rng, self.registry.batch(), speculation=False) for _ in range(3)})
+        own = {"kind": "tables", "seed": rng.randrange(1000), "cluster": {}, "policies": policies}
+        return own | {"machines": worlds.machine_events(rng, names), "tasks": worlds.google_tasks(rng, names)}
+
+    def gangs(self, rng):
         """A log of gangs on machines that are all alike."""
         cores = rng.randint(1, 16)
         nodes = rng.randint(1, 8)
@@ -68,13 +76,15 @@ class Part:
             submit += rng.choice([0, 0, 10, rng.randrange(600)])
         policies = sorted({self.registry.draw(rng, self.registry.batch(), speculation=False) for _ in range(3)})
         cluster = {"machines": {"count": nodes, "cores": cores, "placement": rng.choice(["first-fit", "best-fit"])}}
-        return {"kind": "production", "seed": rng.randrange(1000), "lines": lines, "cluster": cluster, "policies": policies}
+        return {"kind": "gangs", "seed": rng.randrange(1000), "lines": lines, "cluster": cluster, "policies": policies}
 
     def judge(self, case, room):
-        if case["kind"] == "production":
-            room.write("cluster.toml", worlds.toml(case["cluster"]))
+        room.write("cluster.toml", worlds.toml(case["cluster"]))
+        if case["kind"] == "gangs":
             room.write("log.swf", "".join(" ".join(map(str, line)) + "\n" for line in case["lines"]))
             room.ok("ingest", "log.swf", "--out", "T")
+        elif case["kind"] == "tables":
+            worlds.write_tables(case, room)
         else:
             worlds.write_world(case, room)
         policies = [part for policy in case["policies"] for part in ("--policy", policy)]
@@ -103,11 +113,10 @@ class Part:
         judge_runs(room, ran.lines())
 
     def smaller(self, case):
-        if case["kind"] == "production":
-            for policies in worlds.halves(case["policies"]):
-                yield case | {"policies": policies}
-            for lines in worlds.halves(case["lines"]):
-                yield case | {"lines": lines}
+        if case["kind"] in ("gangs", "tables"):
+            for key in ("policies", "lines", "tasks", "machines"):
+                for fewer in worlds.halves(case.get(key, [])):
+                    yield case | {key: fewer}
         else:
             yield from worlds.smaller_world(case)
 

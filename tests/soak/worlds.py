@@ -223,6 +223,64 @@ def topology(racks):
     return {"name": "<root>", "children": [{"name": rack, "children": hosts} for rack, hosts in children.items()]}
 
 
+# ---- tables of Google ----
+
+
+def machine_events(rng, names):
+    """When machines come (0), go (1) and change (2), in s, with their processor and memory as shares of the largest machine."""
+    events = []
+    for name in names:
+        size = lambda: [rng.choice([0.5, 1.0]), rng.choice([0.25, 0.5, 1.0])]
+        events.append([0, name, 0, *size()])
+        at = rng.randrange(700, 1500)
+        for kind in rng.choice([[], [], [1], [1, 0], [2], [2, 1, 0]]):
+            events.append([at, name, kind, *size()])
+            at += rng.randrange(1, 900)
+    return events
+
+
+def google_tasks(rng, names):
+    """Tasks, each with its job, its request and its events: the time in s, the event and the machine."""
+    tasks = []
+    for place in range(rng.randint(1, 40)):
+        at = rng.randrange(600, 2000)
+        events = []
+        for end in rng.choice([[4], [4], [4], [2, 4], [3, 4], [5], [6, 4], [], [3]]):
+            start = at + rng.randrange(0, 60)
+            finish = start + rng.choice([0, 1, rng.randrange(1, 1500)])
+            machine = rng.choice(names)
+            events += [[at, 0, ""], [start, 1, machine], [finish, end, machine]]
+            at = finish
+        request = [rng.choice([0.05, 0.25, 0.5]), rng.choice([0.01, 0.25])]
+        tasks.append(
+            {
+                "job": rng.randint(1, 8),
+                "index": place,
+                "priority": rng.choice([0, 4, 9]),
+                "request": request,
+                "events": events or [[at, 0, ""]],
+            }
+        )
+    return tasks
+
+
+def write_tables(case, room):
+    """Writes the tables, whose times are in microseconds, and ingests them as the trace T."""
+    microseconds = 1_000_000
+    machines = [f"{at * microseconds},{name},{kind},p,{cpu},{memory}\n" for at, name, kind, cpu, memory in sorted(case["machines"])]
+    rows = []
+    for task in case["tasks"]:
+        user, (cpu, memory) = f"user{task['job'] % 3}", task["request"]
+        for at, kind, machine in task["events"]:
+            rest = f"{machine},{kind},{user},1,{task['priority']},{cpu},{memory},0.1,0"
+            rows.append((at, f"{at * microseconds},,{task['job']},{task['index']},{rest}\n"))
+    # In the order of time. The events of a task at one time keep their order.
+    rows.sort(key=lambda row: row[0])
+    room.write("tables/machine_events/part-00000-of-00001.csv", "".join(machines))
+    room.write("tables/task_events/part-00000-of-00001.csv", "".join(text for _, text in rows))
+    room.ok("ingest", "tables", "--out", "T")
+
+
 # ---- the cluster ----
 
 
