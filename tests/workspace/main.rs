@@ -10,6 +10,7 @@ mod dependencies;
 mod facts;
 mod fresh;
 mod layers;
+mod limits;
 mod policies_page;
 mod sweep_pages;
 mod system_words;

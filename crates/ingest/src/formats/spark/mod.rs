@@ -44,6 +44,8 @@ use std::path::Path;
 use self::application::Application;
 use self::event::Event;
 use self::preferred::Preferred;
+pub(crate) use self::application::{MOST_HELD, MOST_JOBS};
+pub(crate) use self::executors::MOST_EVENTS;
 pub(crate) use self::preferred::{FILE as PREFERRED, MOST_BYTES as MOST_PREFERRED};
 use super::format::Format;
 use super::lines::{Line, Lines, head_lines};
