@@ -206,11 +206,7 @@ fn count_far(manifest: &mut Manifest, far: u64) {
 }
 
 /// The manifest as far as shards and parts give it, and what attempts and jobs show about the machines.
-fn summary(
-    plan: &Plan,
-    index: &Index,
-    done: impl IntoIterator<Item = Done>,
-) -> Result<(Manifest, Seen), Error> {
+fn summary(plan: &Plan, index: &Index, done: impl IntoIterator<Item = Done>) -> Result<(Manifest, Seen), Error> {
     let format = plan.format()?;
     let mut manifest = Manifest {
         time_zero: TimeZero::Relative,
