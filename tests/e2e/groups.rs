@@ -48,6 +48,24 @@ fn a_tree_of_mixed_files_is_refused_or_split() {
     dir.run(&["ingest", "tree", "--split", "--out", "alone"]).fails(2, &["alone: ", "found a trace"]);
 }
 
+/// Nobody knows of which cluster they are, so the first trace that could be written counts them.
+#[test]
+fn links_that_a_split_leaves_out_are_counted_once() {
+    let dir = Dir::new();
+    dir.write("tree/a.swf", "; MaxProcs: 4\n1 no job\n");
+    dir.write("tree/b.swf", SWF);
+    dir.write("tree/c.swf", SWF);
+    dir.write("elsewhere/d.swf", SWF);
+    std::os::unix::fs::symlink(dir.path("elsewhere/d.swf"), dir.path("tree/d.swf")).unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all", dir.path("tree/e.swf")).unwrap();
+    let reported = dir.ok(&["ingest", "tree", "--split", "--out", "T"]);
+    assert_eq!(reported.matches("link-out-of-folder").count(), 1, "{reported}");
+    let skipped = |part: &str| dir.json(&["inspect", &format!("T/{part}"), "--json"])["skipped"].clone();
+    assert_eq!(skipped("swf-b"), serde_json::json!({"link-out-of-folder": 1, "unreadable-entry": 1}));
+    assert_eq!(skipped("swf-c"), serde_json::json!({}));
+    assert!(!dir.path("T/swf-a").exists() && !dir.path("T/swf-d").exists());
+}
+
 #[test]
 fn two_hadoop_clusters_in_one_folder_are_distinguished() {
     let dir = Dir::new();

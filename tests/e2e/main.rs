@@ -31,6 +31,7 @@ mod roundtrip;
 mod sign;
 mod site;
 mod size;
+mod soak;
 mod spark;
 mod spark_log;
 mod support;

@@ -80,6 +80,27 @@ fn short_names_mean_the_policies_for_such_traces() {
     assert!(dir.read("report/report.html").contains("batch-fifo"));
 }
 
+/// A job that was held waits from then on. The summary is made without the whole run, unless a metric needs it; both are the same.
+#[test]
+fn a_job_that_was_held_waits_from_then_on_in_every_output() {
+    let dir = Dir::new();
+    let mut writer = TraceWriter::create(dir.path("T")).unwrap();
+    let mut held = job(1, "a", 0, 10, 6);
+    held.job.eligible = Some(5_000);
+    writer.job(&held).unwrap();
+    writer.node(&ten_processors()).unwrap();
+    writer.finish(TraceParts { engine: RunEngine::Batch, ..TraceParts::default() }).unwrap();
+    let args = ["replay", "T", "--policy", "fifo", "--out", "R", "--json"];
+    for more in [&[][..], &["--metric", "mean_completion"]] {
+        let found = dir.json(&[&args[..], more].concat());
+        assert_eq!(
+            (found["mean_completion_ms"].as_f64(), found["mean_waiting_ms"].as_f64()),
+            (Some(10e3), Some(0.0)),
+            "{more:?}"
+        );
+    }
+}
+
 #[test]
 fn a_cluster_file_takes_the_place_of_the_machines() {
     let dir = with_trace(&[]);

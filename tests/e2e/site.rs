@@ -227,6 +227,76 @@ fn a_queue_that_the_site_does_not_know_is_said() {
     assert!(plain.contains("warning: capacity: its queues are not configured"), "{plain}");
 }
 
+/// Hadoop holds the jobs of such a queue, so the setting is no error. Both commands name it, and the replay cannot end.
+#[test]
+fn a_zero_that_holds_jobs_is_named_with_file_and_line() {
+    let dir = Dir::new();
+    dir.write("W.toml", TWO_QUEUES);
+    let fair = |setting: &str| format!("<allocations>\n<queue name='adhoc'>\n{setting}\n</queue></allocations>");
+    let pool = |setting: &str| format!("<allocations>\n<pool name='adhoc'>\n{setting}\n</pool></allocations>");
+    let property = |(name, value): (&str, &str)| {
+        format!("<property><name>yarn.scheduler.capacity.root.{name}</name><value>{value}</value></property>")
+    };
+    let capacity = |setting: &str, value: &str| {
+        // With a guarantee of 0 and a factor of 1, a user of the queue would get a single container.
+        let usual = [("adhoc.capacity", "0"), ("default.capacity", "100"), ("adhoc.user-limit-factor", "9")];
+        let queues: String = usual
+            .into_iter()
+            .filter(|(name, _)| *name != setting)
+            .chain([("queues", "default,adhoc")])
+            .map(property)
+            .collect();
+        format!("<configuration>{queues}\n\n{}</configuration>", property((setting, value)))
+    };
+    let (fair_file, capacity_file) = ("fair-scheduler.xml", "capacity-scheduler.xml");
+    for (policy, file, zero, one) in [
+        (
+            "yarn-fair",
+            fair_file,
+            fair("<maxRunningApps>0</maxRunningApps>"),
+            fair("<maxRunningApps>1</maxRunningApps>"),
+        ),
+        ("yarn-fair", fair_file, fair("<maxAMShare>0</maxAMShare>"), fair("<maxAMShare>1</maxAMShare>")),
+        (
+            "yarn-fair",
+            fair_file,
+            fair("<maxResources>0 mb</maxResources>"),
+            fair("<maxResources>99999 mb</maxResources>"),
+        ),
+        (
+            "yarn-capacity",
+            capacity_file,
+            capacity("adhoc.user-limit-factor", "0"),
+            capacity("adhoc.user-limit-factor", "9"),
+        ),
+        (
+            "yarn-capacity",
+            capacity_file,
+            capacity("adhoc.maximum-capacity", "0"),
+            capacity("adhoc.maximum-capacity", "90"),
+        ),
+        (
+            "fair:pools=queue",
+            fair_file,
+            pool("<maxRunningJobs>0</maxRunningJobs>"),
+            pool("<maxRunningJobs>1</maxRunningJobs>"),
+        ),
+        ("fair:pools=queue", fair_file, pool("<maxMaps>0</maxMaps>"), pool("<maxMaps>1</maxMaps>")),
+    ] {
+        let _ = std::fs::remove_dir_all(dir.path("S"));
+        dir.write(&format!("S/{file}"), &zero);
+        let shown = dir.ok(&["site", "show", "S", "--trace", "W.toml", "--policy", policy]);
+        let place = format!("is 0 ({file}: line 3); a replay of ");
+        assert!(shown.contains(&place), "{shown}");
+        let args = ["replay", "W.toml", "--assume", "--policy", policy, "--site-conf", "S", "--out", "R", "--force"];
+        let ran = dir.run(&args);
+        assert!(ran.code == Some(1) && ran.stderr.contains("warning: ") && ran.stderr.contains(&place), "{ran:?}");
+        dir.write(&format!("S/{file}"), &one);
+        let ran = dir.run(&args);
+        assert!(ran.code == Some(0) && !ran.stderr.contains("is 0"), "{ran:?}");
+    }
+}
+
 #[test]
 fn what_a_site_knows_is_not_fitted() {
     let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);

@@ -7,7 +7,6 @@ use resched_analysis::metrics::list::{Better, QUANTITIES};
 use resched_analysis::metrics::named::{ATTRIBUTES, listed};
 use resched_analysis::{Details, JobMetrics, LocalityCounts, Summary};
 use resched_sweep::{SweepFile, WORLD_KEYS};
-use resched_tables::limits::{self, Limit};
 use resched_tables::reference::Page;
 
 const TEST: &str = "--workspace --test workspace";
@@ -112,36 +111,4 @@ fn the_page_of_metrics_is_fresh() {
         .paragraph("Filters compare these, too:")
         .rows(&["name", "meaning"], attributes);
     assert_fresh("reference/metrics.md", &page.text());
-}
-
-#[test]
-fn the_page_of_limits_is_fresh() {
-    let about = "resched refuses inputs above these limits before the work begins, and names the number needed. So a typing error or a \
-                 hostile file cannot use up your memory or your time. A refused request ends with exit status 2. Damaged records of a \
-                 source are skipped and counted; `trace.json` and `resched inspect` show the counts.";
-    let option = |limit: &Limit| if limit.option.is_empty() { String::new() } else { format!("`{}`", limit.option) };
-    let rows = |limits: &'static [Limit]| {
-        limits.iter().map(move |limit| {
-            vec![limit.what.to_owned(), limit.most.to_string(), option(limit), limit.beyond.to_owned()]
-        })
-    };
-    let heading = ["limit of", "at most", "option", "beyond it"];
-    let commands = [
-        resched_replay::LIMITS,
-        resched_analysis::runs::memory::LIMITS,
-        resched_report::LIMITS,
-        limits::MESSAGES,
-        resched_tables::whole::LIMITS,
-    ];
-    let page = Page::new("Limits", about, TEST)
-        .heading("Of all commands, and of reports")
-        .rows(&heading, commands.into_iter().flat_map(rows))
-        .heading("Of sweeps and searches")
-        .rows(&heading, rows(resched_sweep::LIMITS))
-        .heading("Of workload files")
-        .rows(&heading, rows(resched_workload::limits::WORKLOADS))
-        .heading("Of sources")
-        .paragraph("Each record is read through a limit, so the memory of an ingest does not grow with its source.")
-        .rows(&heading, rows(resched_ingest::limits::SOURCES));
-    assert_fresh("limits.md", &page.text());
 }

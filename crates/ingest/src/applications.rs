@@ -77,9 +77,13 @@ mod tests {
         let many = |count: usize| settings((0..count).map(|n| format!("s{n:03}")));
         assert_eq!(applications.add("x", &many(MOST_SETTINGS + 3)), 3);
         assert_eq!(applications.add("x", &settings(["t".to_owned()])), 1);
-        assert_eq!(applications.add("y", &settings(["n".repeat(LONGEST_SETTING + 1)])), 1);
+        let long = |name: usize, value: usize| BTreeMap::from([("n".repeat(name), "v".repeat(value))]);
+        assert_eq!(applications.add("y", &long(LONGEST_SETTING, LONGEST_SETTING)), 0);
+        assert_eq!(applications.add("y", &long(LONGEST_SETTING + 1, 1)), 1);
+        assert_eq!(applications.add("y", &long(1, LONGEST_SETTING + 1)), 1);
         assert_eq!(applications.add(&"i".repeat(LONGEST_ID + 1), &many(2)), 2);
-        for n in 1..MOST_APPLICATIONS {
+        // `x` and `y` are two.
+        for n in 2..MOST_APPLICATIONS {
             assert_eq!(applications.add(&format!("a{n}"), &many(1)), 0);
         }
         assert_eq!(applications.add("one more", &many(5)), 5);

@@ -354,6 +354,30 @@ mod tests {
     }
 
     #[test]
+    fn a_text_at_the_limit_is_whole_and_a_longer_one_is_cut() {
+        for (length, cut) in [(LONGEST_TEXT, 0), (LONGEST_TEXT + 1, 1)] {
+            let texts = ["x".repeat(length), "y".repeat(length)];
+            let mut record = job(vec![task(TaskKind::Map, Vec::new(), vec![attempt(0, &texts[0], "")])]);
+            record.job.name = Some(texts[1].clone());
+            assert_eq!(bound_texts(&mut record), Some(2 * cut));
+            let host = record.tasks.first().and_then(|task| task.attempts.first()?.host.as_ref());
+            assert_eq!([host, record.job.name.as_ref()].map(|text| text.map(String::len)), [Some(LONGEST_TEXT); 2]);
+        }
+    }
+
+    #[test]
+    fn an_id_at_the_limit_is_kept_and_a_job_with_a_longer_one_is_not() {
+        let with = |job_id: usize, task_id: usize| {
+            let mut record = job(vec![task(TaskKind::Map, Vec::new(), Vec::new())]);
+            record.job.job_id = "j".repeat(job_id);
+            record.tasks.iter_mut().for_each(|task| task.task.task_id = "t".repeat(task_id));
+            bound_texts(&mut record)
+        };
+        assert_eq!(with(LONGEST_ID, LONGEST_ID), Some(0));
+        assert_eq!([with(LONGEST_ID + 1, 1), with(1, LONGEST_ID + 1)], [None; 2]);
+    }
+
+    #[test]
     fn texts_are_cut_between_characters_and_long_ids_refused() {
         let mut failed = attempt(0, "a", "");
         failed.error = Some("é".repeat(LONGEST_TEXT));

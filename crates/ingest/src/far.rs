@@ -10,8 +10,12 @@
 //! attempts, and more than one, are outside of the job, the job's own time is the one that is far. Its end is then unknown. Its
 //! submission stays, because a job needs one to be replayed; `inspect` shows it if it is far outside of the trace.
 //!
+//! An event of a machine is far if it is more than [`LONGEST_RUN`] before or after all jobs ([`Times`]).
+//!
 //! A far time becomes null, and the run time of its attempt is then unknown, as that of any attempt without an end. Tables of events
 //! are longer than memory, so of their rows only the first rule can be asked.
+
+use serde::{Deserialize, Serialize};
 
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use resched_tables::sink::Tasks;
@@ -73,6 +77,34 @@ pub(super) fn mend_task(row: &mut TaskRow) -> u64 {
 pub(super) fn mend_attempt(row: &mut AttemptRow) -> u64 {
     let first = row.start.or(row.queued);
     [&mut row.shuffle_finish, &mut row.sort_finish, &mut row.finish].into_iter().map(|end| far_after(first, end)).sum()
+}
+
+/// The first and the last time of the jobs of a trace, ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Times(Option<(i64, i64)>);
+
+impl Times {
+    /// Takes times of a job or its attempts, of which some may be unknown.
+    pub(super) fn see(&mut self, times: impl IntoIterator<Item = Option<i64>>) {
+        for time in times.into_iter().flatten() {
+            let (first, last) = self.0.unwrap_or((time, time));
+            self.0 = Some((first.min(time), last.max(time)));
+        }
+    }
+
+    /// Takes the times of other jobs of the trace.
+    pub(super) fn add(&mut self, Self(others): Self) {
+        if let Some((first, last)) = others {
+            self.see([Some(first), Some(last)]);
+        }
+    }
+
+    /// Whether the time of a machine's event is far. Without jobs, nothing is known.
+    pub(super) fn is_far(&self, time: Option<i64>) -> bool {
+        self.0.zip(time).is_some_and(|((first, last), time)| {
+            !(first.saturating_sub(LONGEST_RUN)..=last.saturating_add(LONGEST_RUN)).contains(&time)
+        })
+    }
 }
 
 /// Tasks that are made, without their far times. They begin with their job, so only their ends can be far.
@@ -178,6 +210,31 @@ mod tests {
             let mut record = job(&[(0, HOUR), (far, HOUR)]);
             assert_eq!(mend(&mut record), 1, "{far}");
             assert_eq!(times(&record), [(Some(0), Some(HOUR)), (None, Some(HOUR))]);
+        }
+    }
+
+    #[test]
+    fn a_run_at_the_limit_stays_and_a_longer_one_has_no_end() {
+        for (run, far) in [(LONGEST_RUN, 0), (LONGEST_RUN + 1, 1)] {
+            let end = Some(run).filter(|_| far == 0);
+            let mut row = JobRow { submit: Some(0), finish: Some(run), ..JobRow::default() };
+            assert_eq!((mend_job(&mut row), row.finish), (far, end));
+            let mut row = TaskRow { start: Some(0), finish: Some(run), ..TaskRow::default() };
+            assert_eq!((mend_task(&mut row), row.finish), (far, end));
+            let mut row = AttemptRow { start: Some(0), finish: Some(run), ..AttemptRow::default() };
+            assert_eq!((mend_attempt(&mut row), row.finish), (far, end));
+        }
+    }
+
+    #[test]
+    fn a_time_a_day_outside_of_its_job_stays_and_a_further_one_does_not() {
+        for (beyond, far) in [(0, 0), (1, 1)] {
+            let times = [(-SLACK - beyond, HOUR), (0, HOUR + SLACK + beyond), (0, HOUR), (0, HOUR)];
+            let mut record = job(&times);
+            assert_eq!(mend(&mut record), 2 * far);
+            let known = |time: i64| Some(time).filter(|_| far == 0);
+            let found = self::times(&record);
+            assert_eq!(found[..2], [(known(times[0].0), Some(HOUR)), (Some(0), known(times[1].1))]);
         }
     }
 

@@ -11,11 +11,19 @@ use crate::{FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, M
 
 const SKIPPED: &str = "The record is skipped and counted.";
 const SETTING: &str = "The setting is left out and counted.";
+const REST: &str = "The rest is left out and counted.";
 const NO_FILE: &str = "The file is refused.";
 
 /// The limits of what is read from sources.
 pub const SOURCES: &[Limit] = &[
     Limit::bytes("line of a Hadoop text history", text_history::LONGEST as u64, SKIPPED),
+    Limit::number(
+        "keys of a record of such a history",
+        text_history::MOST_KEYS as u64,
+        "The rest of the record is lost, and the record is counted as damaged.",
+    ),
+    Limit::number("counters of such a record", text_history::MOST_COUNTERS as u64, REST),
+    Limit::number("places of the input of a task in such a history", text_history::MOST_SPLITS as u64, REST),
     Limit::bytes("event of a `.jhist` file", jhist::MAX_EVENT_BYTES as u64, SKIPPED),
     Limit::bytes(
         "configuration of a job (XML)",
@@ -36,6 +44,7 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("Rumen topology", topology::MAX_BYTES as u64, NO_FILE),
     Limit::bytes("line of a SWIM workload", swim::MAX_LINE, SKIPPED),
     Limit::bytes("line of an SWF log", swf::MAX_LINE as u64, SKIPPED),
+    Limit::number("machines of an SWF log", swf::MAX_NODES, "The log counts as one without machines."),
     Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("row of a list by sacct (text)", sacct::MAX_LINE as u64, SKIPPED),
     Limit::bytes("job of a list by sacct (JSON)", sacct::MAX_OBJECT as u64, SKIPPED),
@@ -45,17 +54,20 @@ pub const SOURCES: &[Limit] = &[
         "The list is refused. Write one for each period.",
     ),
     Limit::bytes("different texts of such a list", sacct::MOST_TEXT as u64, "The list is refused."),
-    Limit::number(
-        "tasks of an array that have no id yet",
-        sacct::MOST_PENDING as u64,
-        "The rest is left out and counted.",
-    ),
+    Limit::number("tasks of an array that have no id yet", sacct::MOST_PENDING as u64, REST),
     Limit::number(
         "nodes of a job in such a list",
         sacct::MOST_HOSTS as u64,
         "Its nodes are ignored, and the job is counted.",
     ),
     Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
+    Limit::number(
+        "jobs of a Spark application that run at once",
+        spark::MOST_JOBS as u64,
+        "The oldest is passed on as it is, without its end.",
+    ),
+    Limit::bytes("stages and attempts of a Spark application, in memory", spark::MOST_HELD as u64, REST),
+    Limit::number("arrivals and departures of executors of an application", spark::MOST_EVENTS as u64, REST),
     Limit::bytes("preferred hosts beside a Spark log, in memory", spark::MOST_PREFERRED as u64, SKIPPED),
     Limit::number("objects below an address of an object store", MOST_OBJECTS as u64, "The address is refused."),
     Limit::bytes("key of such an object", LONGEST_KEY as u64, "The address is refused."),
@@ -67,13 +79,14 @@ pub const SOURCES: &[Limit] = &[
     Limit::number(
         "times that a range is fetched again",
         MOST_BREAKS as u64,
-        "The ingest ends: the store cannot be reached.",
+        "The ingest ends: the store cannot be reached. Within each time, the connection may break 4 times.",
     ),
     Limit::number("applications with settings in a trace", MOST_APPLICATIONS as u64, SETTING),
     Limit::number("settings of an application", MOST_SETTINGS as u64, SETTING),
     Limit::bytes("name or value of such a setting", LONGEST_SETTING as u64, SETTING),
     Limit::bytes("job of the Scheduler Load Simulator", sls::MAX_OBJECT as u64, SKIPPED),
     Limit::number("parts of such a job", sls::MAX_PARTS as u64, SKIPPED),
+    Limit::number("times that such a job is submitted", sls::MAX_COUNT.unsigned_abs(), REST),
     Limit::number("tasks of such a job", sls::MAX_TASKS.unsigned_abs(), SKIPPED),
     Limit::bytes("line of a log of YARN's applications", yarn_apps::MAX_LINE as u64, SKIPPED),
     Limit::bytes("application in a REST list", yarn_apps::MAX_OBJECT as u64, SKIPPED),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 use resched_tables::model::{JobRecord, NodeChange, NodeRow};
 
-use super::far::LONGEST_RUN;
+use super::far::Times;
 
 /// What identifies an event of a machine: host, owner, time, and what happened.
 type Happened = (String, Option<String>, Option<i64>, NodeChange);
@@ -18,7 +18,7 @@ pub(super) struct Machines {
     /// The racks that each host was seen in.
     seen: HashMap<String, BTreeSet<String>>,
     /// The first and the last time of the jobs.
-    times: Option<(i64, i64)>,
+    times: Times,
 }
 
 impl Machines {
@@ -55,10 +55,9 @@ impl Machines {
     /// Notes the hosts of a job, whose racks are resolved.
     pub(super) fn see(&mut self, record: &JobRecord) {
         let job = &record.job;
-        [job.submit, job.launch, job.finish].into_iter().flatten().for_each(|time| self.see_time(time));
+        self.times.see([job.submit, job.launch, job.finish]);
         for task in &record.tasks {
-            let ends = task.attempts.iter().flat_map(|attempt| [attempt.start, attempt.finish]);
-            ends.flatten().for_each(|time| self.see_time(time));
+            self.times.see(task.attempts.iter().flat_map(|attempt| [attempt.start, attempt.finish]));
             for split in &task.splits {
                 self.see_host(&split.host, &split.rack);
             }
@@ -68,17 +67,11 @@ impl Machines {
         }
     }
 
-    fn see_time(&mut self, time: i64) {
-        let (first, last) = self.times.unwrap_or((time, time));
-        self.times = Some((first.min(time), last.max(time)));
-    }
-
-    /// Mends the events that are more than [`LONGEST_RUN`] before or after all jobs: they are damage. A machine that comes then was there
+    /// Mends the events that are far from all jobs: they are damage. A machine that comes then was there
     /// from the start, and another event is left out. Returns how many there were.
     pub(super) fn mend_times(&mut self) -> u64 {
-        let Some((first, last)) = self.times else { return 0 };
-        let usual = first.saturating_sub(LONGEST_RUN)..=last.saturating_add(LONGEST_RUN);
-        let is_far = |node: &NodeRow| node.time.is_some_and(|time| !usual.contains(&time));
+        let times = self.times;
+        let is_far = |node: &NodeRow| times.is_far(node.time);
         let far = self.reported.iter().filter(|node| is_far(node)).count() as u64;
         self.reported.retain(|node| node.event == NodeChange::Add || !is_far(node));
         self.reported.iter_mut().filter(|node| is_far(node)).for_each(|node| node.time = None);
@@ -123,6 +116,7 @@ impl Machines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::far::LONGEST_RUN;
     use resched_tables::model::{AttemptRow, JobRow, TaskRecord};
 
     fn attempt(host: &str, rack: Option<&str>) -> AttemptRow {

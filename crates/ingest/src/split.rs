@@ -56,7 +56,7 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
                 .to_owned(),
         ));
     }
-    let inputs = find(paths)?;
+    let mut inputs = find(paths)?;
     let mut all = Vec::new();
     for group in groups(inputs.files.iter().enumerate(), &inputs.origins) {
         if [HADOOP, spark::FORMAT.name].contains(&group.name.as_str()) {
@@ -79,8 +79,9 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
             confs: inputs.confs.clone(),
             folders: inputs.folders.clone(),
             origins: Arc::clone(&inputs.origins),
-            unreadable: 0,
-            outside: 0,
+            // Nobody knows of which cluster an entry is that was not read, so the first trace that is written counts them all.
+            unreadable: inputs.unreadable,
+            outside: inputs.outside,
         };
         let dir = Out { path: path.join(&name), force: *force };
         refuse_link(&dir.path)?;
@@ -90,7 +91,12 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
         };
         match manifest {
             Err(error) if !matches!(error, Error::Source { .. } | Error::Request(_)) => return Err(error),
-            manifest => parts.push(Part { name, manifest }),
+            manifest => {
+                if manifest.is_ok() {
+                    (inputs.unreadable, inputs.outside) = (0, 0);
+                }
+                parts.push(Part { name, manifest });
+            }
         }
     }
     Ok(parts)

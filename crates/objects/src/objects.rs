@@ -23,7 +23,7 @@ pub const LONGEST_KEY: usize = 1_024;
 /// How long the store may take for the next page of a list.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How often and how long a request is tried again if the store does not answer or reports a fault of its own.
-const TRIES: usize = 4;
+pub(crate) const TRIES: usize = 4;
 const LONGEST_TRY: Duration = Duration::from_secs(30);
 
 /// The objects under an address of an object store.
@@ -130,6 +130,10 @@ impl Objects {
     /// # Errors
     /// [`Error::Failed`], also if there are more than [`MOST_OBJECTS`], or a key is longer than [`LONGEST_KEY`].
     pub fn list(self: &Arc<Self>) -> Result<Vec<Object>, Error> {
+        self.list_up_to(MOST_OBJECTS)
+    }
+
+    pub(crate) fn list_up_to(self: &Arc<Self>, most: usize) -> Result<Vec<Object>, Error> {
         let mut found = Vec::new();
         let mut pages = self.store.list(Some(&self.prefix));
         while let Some(meta) = self.next_of(&mut pages)? {
@@ -141,8 +145,8 @@ impl Objects {
             if meta.location.as_ref().len() > LONGEST_KEY {
                 return Err(self.refused(format!("keys of at most {LONGEST_KEY} bytes"), "a longer one"));
             }
-            if found.len() >= MOST_OBJECTS {
-                return Err(self.refused(format!("at most {MOST_OBJECTS} objects"), "more"));
+            if found.len() >= most {
+                return Err(self.refused(format!("at most {most} objects"), "more"));
             }
             found.push(Object { objects: Arc::clone(self), meta, name });
         }

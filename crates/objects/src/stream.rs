@@ -21,7 +21,7 @@ use crate::Error;
 pub const LARGEST_RANGE: u64 = 8 << 20;
 /// The bytes of the first range, which often suffices to see what an object is. Each one after it is twice as large.
 const FIRST_RANGE: u64 = 256 << 10;
-/// How often the connection of a range may break.
+/// How often a range is asked for again because its connection broke. The client of the store has tried it several times by then.
 pub const MOST_BREAKS: u32 = 4;
 /// The wait after the first break. Each one after it is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(100);

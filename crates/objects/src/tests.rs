@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use object_store::aws::AmazonS3Builder;
 use url::Url;
 
-use crate::{Error, LARGEST_RANGE, Objects};
+use crate::objects::TRIES;
+use crate::{Error, LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS, Objects};
 
 /// How the store answers.
 #[derive(Clone, Copy)]
@@ -23,9 +24,11 @@ enum Mood {
     Refuses(u16, &'static str),
 }
 
-/// A store of one object, `history/log`.
+/// A store of one object, `history/log`, or of several that are only listed.
 struct Store {
     bytes: Vec<u8>,
+    /// The keys that are listed.
+    keys: Vec<String>,
     mood: Mood,
     gets: AtomicUsize,
     ranges: Mutex<Vec<(usize, usize)>>,
@@ -35,7 +38,11 @@ const TIME: &str = "Tue, 01 Jul 2025 00:00:00 GMT";
 
 impl Store {
     fn start(bytes: Vec<u8>, mood: Mood) -> (Arc<Self>, Arc<Objects>) {
-        let store = Arc::new(Self { bytes, mood, gets: AtomicUsize::new(0), ranges: Mutex::default() });
+        Self::start_with(bytes, vec!["history/log".to_owned()], mood)
+    }
+
+    fn start_with(bytes: Vec<u8>, keys: Vec<String>, mood: Mood) -> (Arc<Self>, Arc<Objects>) {
+        let store = Arc::new(Self { bytes, keys, mood, gets: AtomicUsize::new(0), ranges: Mutex::default() });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let own = Arc::clone(&store);
@@ -89,7 +96,8 @@ impl Store {
                      <Size>{size}</Size></Contents>"
                 )
             };
-            let body = format!("<ListBucketResult>{}</ListBucketResult>", object("history/log", size));
+            let objects: String = self.keys.iter().map(|key| object(key, size)).collect();
+            let body = format!("<ListBucketResult>{objects}</ListBucketResult>");
             return (format!("HTTP/1.1 200 OK\r\nContent-Length: {}", body.len()), body.into_bytes());
         }
         let Some((from, to)) = range else {
@@ -139,6 +147,44 @@ fn connections_that_break_are_survived() {
     assert!(read(&objects).unwrap() == bytes);
     let ranges = store.ranges.lock().unwrap().clone();
     assert!(ranges.iter().any(|(from, _)| *from == (256 << 10) / 10), "it goes on where it broke: {ranges:?}");
+}
+
+/// The client of the store itself goes on after each of our tries, too. The last try after the most breaks is whole; after one break more,
+/// the store cannot be reached.
+#[test]
+fn a_range_is_fetched_again_as_often_as_the_limit_and_not_once_more() {
+    let bytes = vec![7; 1_000];
+    let most = (MOST_BREAKS as usize + 1) * (TRIES + 1) - 1;
+    let (store, objects) = Store::start(bytes.clone(), Mood::Cuts(most));
+    assert!(read(&objects).unwrap() == bytes);
+    assert_eq!(store.gets.load(Ordering::SeqCst), most + 1);
+    let (_, objects) = Store::start(bytes, Mood::Cuts(most + 1));
+    let problem = read(&objects).unwrap_err();
+    assert!(problem.contains("expected 1000 bytes, found connections that broke 5 times"), "{problem}");
+    assert!(problem.ends_with("run the command again when the store can be reached"), "{problem}");
+}
+
+#[test]
+fn a_key_at_the_limit_is_listed_and_a_longer_one_refused() {
+    let listed = |bytes: usize| {
+        let key = format!("history/{}", "k".repeat(bytes - "history/".len()));
+        let (_, objects) = Store::start_with(Vec::new(), vec![key], Mood::Good);
+        objects.list().map(|found| found.len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(listed(LONGEST_KEY), Ok(1));
+    let problem = listed(LONGEST_KEY + 1).unwrap_err();
+    assert!(problem.contains("expected keys of at most 1024 bytes, found a longer one"), "{problem}");
+}
+
+/// A real list of so many objects takes 200 MB.
+#[test]
+fn as_many_objects_as_the_limit_are_listed_and_not_one_more() {
+    let keys = || (0..5).map(|n| format!("history/{n}")).collect::<Vec<_>>();
+    let (_, objects) = Store::start_with(Vec::new(), keys(), Mood::Good);
+    assert_eq!(objects.list_up_to(5).unwrap().len(), 5);
+    let problem = objects.list_up_to(4).unwrap_err().to_string();
+    assert!(problem.contains("expected at most 4 objects, found more; name a longer prefix"), "{problem}");
+    assert!(objects.list().unwrap().len() == 5 && MOST_OBJECTS > 5);
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod spec;
 pub mod speculation;
 #[cfg(test)]
 mod testing;
+mod zeros;
 
 pub use error::Error;
 pub use info::{Family, PolicyInfo};
@@ -36,6 +37,7 @@ pub use registry::{POLICIES, SPECULATORS, policies_of};
 pub use resched_tables::reference::nearest;
 pub use resched_tables::run::RunEngine as Engine;
 pub use routes::{Finding, Rule, Submitters, in_words};
-pub use site::{CLUSTER_SETTINGS, ClusterSetting, Origins, SettingOrigin, Site, SiteConf};
-pub use spec::{PolicySpec, SpeculatorSpec};
+pub use site::{CLUSTER_SETTINGS, ClusterSetting, Origins, SITES, SettingOrigin, Site, SiteConf, ZeroOrigins};
+pub use spec::{LIMITS, PolicySpec, SpeculatorSpec};
 pub use speculation::SpeculatorInfo;
+pub use zeros::Stops;

@@ -17,6 +17,7 @@ use crate::queues::tree::names_on;
 use crate::queues::{Allocations, CapacityQueue, FairQueue, QueueTree, YarnQueue};
 use crate::site::Site;
 use crate::spec::PolicySpec;
+use crate::zeros::{self, Stops, Zero, Zeros};
 
 /// How many names a message lists.
 const MOST_NAMES: usize = 5;
@@ -38,6 +39,11 @@ impl Submitters {
     /// Counts a job. Its queue or its user is empty if the trace does not say it.
     pub fn add(&mut self, queue: &str, user: &str) {
         *self.0.entry((queue.to_owned(), user.to_owned())).or_default() += 1;
+    }
+
+    /// The jobs by queue and user.
+    fn pairs(&self) -> impl Iterator<Item = ((&str, &str), u64)> {
+        self.0.iter().map(|((queue, user), jobs)| ((queue.as_str(), user.as_str()), *jobs))
     }
 
     /// The number of jobs of each queue, of those that name one.
@@ -125,6 +131,23 @@ pub enum Finding {
         /// How to give the policy its own.
         remedy: String,
     },
+    /// A setting of 0 keeps jobs from running. The scheduler holds them, so a replay of them does not end.
+    Held {
+        /// What has the setting.
+        rule: Rule,
+        /// Its name in the configuration.
+        name: String,
+        /// The number of the jobs that it holds.
+        jobs: u64,
+        /// The setting.
+        setting: String,
+        /// What it keeps from starting.
+        stops: Stops,
+        /// The file that sets it.
+        file: String,
+        /// The line of the file, from 1; null for a file of queues or pools in TOML.
+        line: Option<usize>,
+    },
     /// The policy is for production traces and reads nothing of a site.
     NoEffect {
         /// How to give it queues or weights.
@@ -154,6 +177,10 @@ impl fmt::Display for Finding {
             Self::WrongFile { file, holds, read_by, remedy } => {
                 write!(f, "{file} holds {holds}, which only {} read; {remedy}", read_by.join(", "))
             }
+            Self::Held { rule, name, jobs, setting, stops, file, line } => {
+                let place = placed(file, *line);
+                f.write_str(&held_in_words(setting, rule.name(), &format!("`{name}`"), &place, *stops, *jobs))
+            }
             Self::NoEffect { remedy } => write!(f, "the queues and pools of the site have no effect on it; {remedy}"),
         }
     }
@@ -169,19 +196,39 @@ fn listed<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>) -> String {
     shown.join(", ")
 }
 
-/// Findings about a policy as lines for people. Jobs that go to one place, and rules without a job, make one line.
+fn placed(file: &str, line: Option<usize>) -> String {
+    line.map_or_else(|| file.to_owned(), |line| format!("{file}: line {line}"))
+}
+
+fn held_in_words(setting: &str, rule: &str, names: &str, place: &str, stops: Stops, jobs: u64) -> String {
+    let (what, held) = (stops.in_words(jobs), stops.held());
+    format!("{what}, because `{setting}` of {rule} {names} is 0 ({place}); a replay of {held} does not end")
+}
+
+/// Findings about a policy as lines for people. Jobs that go to one place, jobs that one setting holds, and rules without a job, make
+/// one line.
 pub fn in_words(policy: &str, findings: &[Finding]) -> Vec<String> {
     let mut lost: BTreeMap<(&str, &str), Vec<(&str, u64)>> = BTreeMap::new();
     let mut idle: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut held: BTreeMap<(&str, String, Stops, &str), Vec<(&str, u64)>> = BTreeMap::new();
     let mut lines = Vec::new();
     for finding in findings {
         match finding {
+            Finding::Held { rule, name, jobs, setting, stops, file, line } => {
+                let key = (setting.as_str(), placed(file, *line), *stops, rule.name());
+                held.entry(key).or_default().push((name, *jobs));
+            }
             Finding::Unmatched { rule, name, jobs, goes_to } => {
                 lost.entry((rule.name(), goes_to)).or_default().push((name, *jobs));
             }
             Finding::Unused { rule, name } => idle.entry(rule.name()).or_default().push(name),
             other => lines.push(format!("{policy}: {other}")),
         }
+    }
+    for ((setting, place, stops, rule), names) in held {
+        let jobs = names.iter().map(|(_, jobs)| jobs).sum();
+        let named = listed(names.iter().map(|(name, _)| name));
+        lines.push(format!("{policy}: {}", held_in_words(setting, rule, &named, &place, stops, jobs)));
     }
     for ((rule, goes_to), mut names) in lost {
         names.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
@@ -227,18 +274,61 @@ impl PolicySpec {
         let queues = jobs.queues().len() as u64;
         findings.extend((self.lacks_capacities() && queues > 1).then_some(Finding::EqualShares { queues }));
         match self.routes()? {
-            Some(Routes::Pools { allocations, by_queue }) => findings.extend(of_pools(&allocations, by_queue, jobs)),
+            Some(Routes::Pools { allocations, by_queue }) => {
+                findings.extend(self.held_in_pools(&allocations, by_queue, jobs));
+                findings.extend(of_pools(&allocations, by_queue, jobs));
+            }
             Some(Routes::Capacity(tree)) => {
                 findings.extend(of_tree(&tree, jobs, |name| tree.leaf_named(name), tree.fallback()));
             }
             Some(Routes::YarnCapacity(tree)) => {
-                findings.extend(of_tree(&tree, jobs, |name| tree.leaf_named(name), tree.fallback()));
+                let fallback = tree.fallback();
+                let place = |name: &str| tree.leaf_named(name).unwrap_or(fallback);
+                findings.extend(self.held_in(&tree, jobs.pairs().map(|((queue, _), jobs)| (place(queue), jobs))));
+                findings.extend(of_tree(&tree, jobs, |name| tree.leaf_named(name), fallback));
             }
-            Some(Routes::YarnFair { tree, by_user }) => findings.extend(of_yarn_fair(&tree, by_user, jobs)),
+            Some(Routes::YarnFair { tree, by_user }) => {
+                let places =
+                    names_of_yarn_fair(by_user, jobs).into_iter().map(|(name, jobs)| (walk(&tree, name).0, jobs));
+                findings.extend(self.held_in(&tree, places));
+                findings.extend(of_yarn_fair(&tree, by_user, jobs));
+            }
             Some(Routes::Partitions(names)) => findings.extend(of_partitions(&names, jobs)),
             None => {}
         }
         Ok(findings)
+    }
+
+    /// The jobs that a setting of 0 of a queue holds. `jobs` gives the queue that jobs go to, and how many they are.
+    fn held_in<S: Zeros>(&self, tree: &QueueTree<S>, jobs: impl IntoIterator<Item = (usize, u64)>) -> Vec<Finding> {
+        let held = zeros::of_tree(tree, jobs).into_iter();
+        held.map(|(place, zero, jobs)| self.held(Rule::Queue, &tree.get(place).path, zero, jobs, "queues")).collect()
+    }
+
+    /// The jobs that a setting of 0 of a pool or of a user holds.
+    fn held_in_pools(&self, allocations: &Allocations, by_queue: bool, jobs: &Submitters) -> Vec<Finding> {
+        let pools = jobs.by(|queue, user| if by_queue { queue } else { user });
+        let of_pools = pools.into_iter().flat_map(|(name, jobs)| {
+            let zeros = zeros::of_pool(allocations.pool(name));
+            zeros.into_iter().map(move |zero| self.held(Rule::Pool, name, zero, jobs, "allocations"))
+        });
+        let of_users = jobs.by(|_, user| user).into_iter().filter_map(|(name, jobs)| {
+            zeros::of_user(allocations, name).map(|zero| self.held(Rule::User, name, zero, jobs, "allocations"))
+        });
+        of_pools.chain(of_users).collect()
+    }
+
+    /// The finding about a setting of 0. It comes from the file that the parameter names, or else from the site.
+    fn held(&self, rule: Rule, name: &str, (key, stops): Zero, jobs: u64, parameter: &str) -> Finding {
+        let policy = if parameter == "allocations" { "fair" } else { self.info.name };
+        let zeros = &self.site().zeros;
+        let of_site =
+            || zeros.get(&(policy, name.to_owned(), key)).or_else(|| zeros.get(&(policy, String::new(), key)));
+        let (setting, file, line) = match (self.file(parameter), of_site()) {
+            (None, Some(origin)) => (origin.property.clone(), origin.file.to_string(), Some(origin.line)),
+            (file, _) => (key.to_owned(), file.unwrap_or("the configuration").to_owned(), None),
+        };
+        Finding::Held { rule, name: name.to_owned(), jobs, setting, stops, file, line }
     }
 
     /// Whether it has queues or pools that a configuration can describe, or a site describes some in vain.
@@ -389,30 +479,10 @@ fn of_yarn_fair(tree: &QueueTree<FairQueue>, by_user: bool, jobs: &Submitters) -
     if tree.queues().len() < 2 {
         return Vec::new();
     }
-    let names = jobs.by(|queue, user| if by_user || queue.is_empty() || queue == DEFAULT_QUEUE { user } else { queue });
     let mut used: BTreeSet<usize> = BTreeSet::new();
     let mut findings = Vec::new();
-    for (name, jobs) in names {
-        let mut place = QueueTree::<FairQueue>::ROOT;
-        let mut missing = false;
-        for part in names_on(name) {
-            match tree.child(place, part).filter(|_| !missing) {
-                Some(child) => place = child,
-                None => missing = true,
-            }
-        }
-        let root = place == QueueTree::<FairQueue>::ROOT;
-        let path = &tree.get(place).path;
-        let goes_to = match tree.child(place, DEFAULT_QUEUE) {
-            _ if missing && (root || !tree.is_leaf(place)) => Some("separate queues with default settings".to_owned()),
-            _ if missing => Some(format!("queue `{path}`")),
-            _ if !root && tree.is_leaf(place) => None,
-            Some(child) if tree.is_leaf(child) => {
-                place = child;
-                None
-            }
-            _ => Some(format!("queue `{path}.{DEFAULT_QUEUE}`, which is made for them")),
-        };
+    for (name, jobs) in names_of_yarn_fair(by_user, jobs) {
+        let (place, goes_to) = walk(tree, name);
         used.insert(place);
         if let Some(goes_to) = goes_to {
             findings.push(Finding::Unmatched { rule: Rule::Queue, name: name.to_owned(), jobs, goes_to });
@@ -420,6 +490,33 @@ fn of_yarn_fair(tree: &QueueTree<FairQueue>, by_user: bool, jobs: &Submitters) -
     }
     findings.extend(idle(tree, &used));
     findings
+}
+
+/// The names of the queues that jobs ask YARN's Fair Scheduler for, with the numbers of their jobs.
+fn names_of_yarn_fair(by_user: bool, jobs: &Submitters) -> BTreeMap<&str, u64> {
+    jobs.by(|queue, user| if by_user || queue.is_empty() || queue == DEFAULT_QUEUE { user } else { queue })
+}
+
+/// The place of the queue of this name, or of the one above the queue that is made for its jobs; and where the jobs go if it has no rule.
+fn walk(tree: &QueueTree<FairQueue>, name: &str) -> (usize, Option<String>) {
+    let mut place = QueueTree::<FairQueue>::ROOT;
+    let mut missing = false;
+    for part in names_on(name) {
+        match tree.child(place, part).filter(|_| !missing) {
+            Some(child) => place = child,
+            None => missing = true,
+        }
+    }
+    let root = place == QueueTree::<FairQueue>::ROOT;
+    let path = &tree.get(place).path;
+    let goes_to = match tree.child(place, DEFAULT_QUEUE) {
+        _ if missing && (root || !tree.is_leaf(place)) => Some("separate queues with default settings".to_owned()),
+        _ if missing => Some(format!("queue `{path}`")),
+        _ if !root && tree.is_leaf(place) => None,
+        Some(child) if tree.is_leaf(child) => return (child, None),
+        _ => Some(format!("queue `{path}.{DEFAULT_QUEUE}`, which is made for them")),
+    };
+    (place, goes_to)
 }
 
 /// The partitions of Slurm. One that the site does not describe has all machines.
@@ -530,6 +627,151 @@ mod tests {
             "{found:?}"
         );
         assert!(found.contains(&unused(Rule::Queue, "root.idle")));
+    }
+
+    /// The lines about settings of 0 that hold jobs.
+    fn held(policy: &str, file: &str, text: &str) -> Vec<String> {
+        let found = findings(policy, file, text);
+        let held: Vec<Finding> = found.into_iter().filter(|finding| matches!(finding, Finding::Held { .. })).collect();
+        in_words(policy, &held)
+    }
+
+    #[test]
+    fn zeros_of_pools_and_users_are_found_with_their_lines() {
+        let pools = |parts: &str| format!("<allocations>\n{parts}\n</allocations>");
+        let in_file = |policy: &str, parts: &str| held(policy, FAIR_FILE, &pools(parts));
+        let without_end = "a replay of them does not end";
+        assert_eq!(
+            in_file("fair:pools=queue", "<pool name='etl'>\n<maxRunningJobs>0</maxRunningJobs></pool>"),
+            [format!(
+                "fair:pools=queue: 5 jobs can never start, because `<maxRunningJobs>` of pool `etl` is 0 ({FAIR_FILE}: line 3); {without_end}"
+            )]
+        );
+        for (parts, expected) in [
+            (
+                "<pool name='bob'>\n<maxMaps>0</maxMaps></pool>",
+                "no map of 3 jobs can start, because `<maxMaps>` of pool `bob`",
+            ),
+            (
+                "<pool name='bob'>\n<maxReduces>0</maxReduces></pool>",
+                "no reduce of 3 jobs can start, because `<maxReduces>`",
+            ),
+            (
+                "<user name='ann'>\n<maxRunningJobs>0</maxRunningJobs></user>",
+                "5 jobs can never start, because `<maxRunningJobs>` of user `ann`",
+            ),
+            (
+                "\n<userMaxJobsDefault>0</userMaxJobsDefault>",
+                "8 jobs can never start, because `<userMaxJobsDefault>` of user `ann`, `bob`",
+            ),
+            (
+                "\n<poolMaxJobsDefault>0</poolMaxJobsDefault>",
+                "8 jobs can never start, because `<poolMaxJobsDefault>` of pool `ann`, `bob`",
+            ),
+            // The default of a pool that the file names.
+            (
+                "<pool name='ann'/>\n<poolMaxJobsDefault>0</poolMaxJobsDefault>",
+                "8 jobs can never start, because `<poolMaxJobsDefault>`",
+            ),
+        ] {
+            let found = in_file("fair-deficit", parts);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert!(
+                found[0].contains(expected) && found[0].contains(" is 0 (fair-scheduler.xml: line 3)"),
+                "{found:?}"
+            );
+        }
+        let others = "<pool name='ml'><maxRunningJobs>0</maxRunningJobs></pool><pool name='bob'><minMaps>0</minMaps></pool>\
+                      <poolMaxJobsDefault>0</poolMaxJobsDefault><pool name='ann'><maxRunningJobs>1</maxRunningJobs></pool>\
+                      <pool name='bob'><maxRunningJobs>1</maxRunningJobs></pool>";
+        assert_eq!(in_file("fair", others), [""; 0], "no job is there, or the 0 holds none");
+    }
+
+    #[test]
+    fn zeros_of_yarns_queues_are_found_with_their_lines() {
+        let in_file = |parts: &str| held("yarn-fair", FAIR_FILE, &format!("<allocations>\n{parts}\n</allocations>"));
+        for (parts, expected) in [
+            (
+                "<queue name='etl'>\n<maxRunningApps>0</maxRunningApps></queue>",
+                "5 jobs can never start, because `<maxRunningApps>` of queue `root.etl`",
+            ),
+            // The jobs of `etl` go to `root.etl.default`, which is made for them.
+            (
+                "<queue name='etl'><queue name='x'/>\n<maxRunningApps>0</maxRunningApps></queue>",
+                "5 jobs can never start, because `<maxRunningApps>` of queue `root.etl`",
+            ),
+            (
+                "<queue name='etl'>\n<maxAMShare>0.0</maxAMShare></queue>",
+                "5 jobs can never start, because `<maxAMShare>` of queue `root.etl`",
+            ),
+            (
+                "<queue name='etl'>\n<maxResources>1024 mb, 0 vcores</maxResources></queue>",
+                "no task of 5 jobs can start, because `<maxResources>` of queue `root.etl`",
+            ),
+            (
+                "<queue name='etl'/><queue name='bob'/>\n<queueMaxAppsDefault>0</queueMaxAppsDefault>",
+                "6 jobs can never start, because `<queueMaxAppsDefault>` of queue `root.etl`, `root.bob`",
+            ),
+            (
+                "<queue name='root'>\n<maxRunningApps>0</maxRunningApps><queue name='etl'/></queue>",
+                "8 jobs can never start, because `<maxRunningApps>` of queue `root`",
+            ),
+        ] {
+            let found = in_file(parts);
+            assert_eq!(found.len(), 1, "{parts}: {found:?}");
+            assert!(
+                found[0].contains(expected) && found[0].contains(" is 0 (fair-scheduler.xml: line 3)"),
+                "{found:?}"
+            );
+        }
+        // Of a queue with queues below it, the share of masters counts for none of them.
+        assert_eq!(in_file("<queue name='etl'><queue name='x'/><maxAMShare>0</maxAMShare></queue>"), [""; 0]);
+        let property = |(name, value): (&str, &str)| {
+            format!("<property><name>yarn.scheduler.capacity.root.{name}</name><value>{value}</value></property>\n")
+        };
+        let queues = [("queues", "etl,rest"), ("etl.capacity", "100"), ("rest.capacity", "0")];
+        let in_file = |more: (&str, &str)| {
+            let all: String = queues.into_iter().chain([more]).map(property).collect();
+            held("yarn-capacity", CAPACITY_FILE, &format!("<configuration>\n{all}</configuration>"))
+        };
+        let line = |what: &str, setting: &str, queue: &str| {
+            vec![format!(
+                "yarn-capacity: {what}, because `yarn.scheduler.capacity.root.{setting}` of queue `root.{queue}` is 0 \
+                 (capacity-scheduler.xml: line 5); a replay of them does not end"
+            )]
+        };
+        // `adhoc`, and the job that names no queue, go to the first leaf.
+        let factor = in_file(("etl.user-limit-factor", "0.0"));
+        assert_eq!(factor, line("no task of 8 jobs can start", "etl.user-limit-factor", "etl"));
+        assert_eq!(in_file(("rest.maximum-capacity", "0")), [""; 0], "no job is there");
+        assert_eq!(in_file(("etl.maximum-am-resource-percent", "0")), [""; 0], "one application runs at a time");
+    }
+
+    /// A file of queues or pools in TOML has no lines.
+    #[test]
+    fn zeros_of_files_of_queues_are_found_with_their_keys() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |policy: &str, key: &str, text: &str| {
+            let path = dir.path().join("q.toml");
+            std::fs::write(&path, text).unwrap();
+            let spec = PolicySpec::parse(&format!("{policy}:{key}={}", path.display())).unwrap();
+            let found = spec.findings(&jobs()).unwrap();
+            let held = found.into_iter().find(|finding| matches!(finding, Finding::Held { .. }));
+            held.unwrap().to_string().replace(&format!("{}/", dir.path().display()), "")
+        };
+        let end = "(q.toml); a replay of them does not end";
+        assert_eq!(
+            of("yarn-capacity", "queues", "[queues.etl]\ncapacity = 0\nmaximum_capacity = 0\n[queues.rest]\n"),
+            format!("8 jobs can never start, because `maximum_capacity` of queue `root.etl` is 0 {end}")
+        );
+        assert_eq!(
+            of("yarn-fair", "queues", "[queues.adhoc]\nmax_memory_mb = 0\n"),
+            format!("no task of 2 jobs can start, because `max_memory_mb` of queue `root.adhoc` is 0 {end}")
+        );
+        assert_eq!(
+            of("fair", "allocations", "[users]\nbob = 0\n"),
+            format!("3 jobs can never start, because `users` of user `bob` is 0 {end}")
+        );
     }
 
     #[test]

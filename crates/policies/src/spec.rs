@@ -14,6 +14,7 @@ use crate::parameter::Parameter;
 use crate::settings::Values;
 use crate::site::Site;
 use crate::speculation::{Speculator, SpeculatorInfo, WithSpeculation};
+pub use parse::LIMITS;
 
 /// The kinds of clusters in messages.
 const HADOOP: &str = "Hadoop";

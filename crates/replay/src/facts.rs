@@ -70,8 +70,9 @@ pub(crate) fn of_batch(
 
 /// The facts about the queues and pools of a policy that do not fit the jobs. A rule without a job changes nothing.
 pub(crate) fn of_rules(policy: &str, findings: &[Finding]) -> Validity {
-    let matter: Vec<Finding> =
-        findings.iter().filter(|finding| !matches!(finding, Finding::Unused { .. })).cloned().collect();
+    // A setting of 0 is no guess, and a run that ends was not held by it.
+    let matters = |finding: &&Finding| !matches!(finding, Finding::Unused { .. } | Finding::Held { .. });
+    let matter: Vec<Finding> = findings.iter().filter(matters).cloned().collect();
     let mut validity = Validity::default();
     for line in in_words(policy, &matter) {
         validity.add(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use resched_policies::PolicySpec;
 use resched_tables::run;
-use resched_tables::store::{Claim, FolderLock, MANIFEST, Out, place, refuse_link};
+use resched_tables::store::{Claim, FolderLock, MANIFEST, Out, place, refuse_link, sha256};
 
 use crate::Error;
 use crate::run_list::note;
@@ -67,8 +67,33 @@ impl RunFolders {
     }
 }
 
-/// A label without the characters that a file name cannot have.
+/// The longest part of a label in the name of a folder. While a run is written, its folder has a longer, hidden name, and most systems
+/// allow no name beyond 255 bytes.
+const LONGEST: usize = 180;
+
+/// A label without the characters that a file name cannot have. The rest of a long one is replaced by its hash.
 fn file_name(label: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.:=,+".contains(c) { c } else { '_' };
-    label.chars().map(plain).collect()
+    let name: String = label.chars().map(plain).collect();
+    match name.get(..LONGEST) {
+        Some(start) if name.len() > LONGEST => {
+            format!("{start}~{}", sha256(label.as_bytes()).get(..16).unwrap_or_default())
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_by_its_label_and_a_long_one_by_its_hash_too() {
+        assert_eq!(file_name("fair:allocations=a b/c.toml+late"), "fair:allocations=a_b_c.toml+late");
+        let long = |end: &str| file_name(&format!("slurm:{}{end}", "bf_max_job_user=1000,".repeat(20)));
+        let (one, other) = (long("a"), long("b"));
+        assert!(one.len() < 200 && one != other && one.starts_with("slurm:bf_max"), "{one} {other}");
+        let longest = "x".repeat(LONGEST);
+        assert_eq!(file_name(&longest), longest);
+    }
 }

@@ -238,6 +238,15 @@ mod tests {
     }
 
     #[test]
+    fn as_many_threads_as_the_limit_and_not_one_more() {
+        let Threads(cores) = Threads::default();
+        let most = cores.get().max(MOST_THREADS);
+        assert_eq!(most.to_string().parse::<Threads>().unwrap(), threads(most));
+        let problem = (most + 1).to_string().parse::<Threads>().unwrap_err().to_string();
+        assert!(problem.contains(&format!("from 1 to {most}, found `{}`", most + 1)), "{problem}");
+    }
+
+    #[test]
     fn results_stand_in_the_order_of_the_items() {
         let items: Vec<u64> = (0..40).collect();
         for count in [1, 3, 100] {

@@ -279,3 +279,30 @@ fn draw_charts(scene: &Scene<'_>, options: &Options, progress: &mut dyn FnMut(&s
     }
     Ok((figures, empty))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn as_many_runs_as_the_limit_are_reported_and_not_one_more() {
+        // The runs are opened, and the first is missing.
+        let written = |runs: usize| {
+            let runs: Vec<PathBuf> = (0..runs).map(|run| PathBuf::from(format!("/nowhere/{run}"))).collect();
+            let options = Options { formats: Formats::ALL, ..Options::default() };
+            write_report(&runs, std::env::temp_dir().join("no-report"), &options, &mut |_| {}).unwrap_err().to_string()
+        };
+        let at = written(MOST_RUNS);
+        assert!(at.contains("/nowhere/0") && !at.contains("at most"), "{at}");
+        assert_eq!(written(MOST_RUNS + 1), "expected at most 240 runs in a report, found 241; name fewer");
+    }
+
+    #[test]
+    fn as_many_policies_as_the_limit_are_compared_and_not_one_more() {
+        assert!(check_number("policies", MOST_POLICIES, MOST_POLICIES).is_ok());
+        let problem = check_number("policies", MOST_POLICIES + 1, MOST_POLICIES).unwrap_err().to_string();
+        assert_eq!(problem, "expected at most 24 policies in a report, found 25; name fewer");
+    }
+}

@@ -30,17 +30,17 @@ pub(crate) fn count(axes: &[Axis], design: &Design) -> u64 {
 /// If an axis cannot be enumerated, or if there are too many settings.
 pub(crate) fn settings(axes: &[Axis], design: &Design, entity: u64) -> Result<Vec<Setting>, String> {
     match design.kind {
-        DesignKind::Grid => grid(axes),
+        DesignKind::Grid => grid(axes, MOST_SETTINGS),
         DesignKind::Random | DesignKind::LatinHypercube => Ok(sampled(axes, design, entity)),
     }
 }
 
-fn grid(axes: &[Axis]) -> Result<Vec<Setting>, String> {
+fn grid(axes: &[Axis], most: usize) -> Result<Vec<Setting>, String> {
     let mut settings: Vec<Setting> = vec![Vec::new()];
     for axis in axes {
         let values = axis.values.all(axis.integer).map_err(|problem| format!("{}: {problem}", axis.key))?;
-        if settings.len().saturating_mul(values.len()) > MOST_SETTINGS {
-            return Err(format!("expected at most {MOST_SETTINGS} combinations, found more; use a sampled design"));
+        if settings.len().saturating_mul(values.len()) > most {
+            return Err(format!("expected at most {most} combinations, found more; use a sampled design"));
         }
         let with = |setting: &Setting, value: &Value| {
             setting.iter().cloned().chain([(axis.key.clone(), value.clone())]).collect::<Setting>()
@@ -95,6 +95,13 @@ mod tests {
         let axes = [axis("a", "[1, 2]"), axis("b", "[\"x\", \"y\"]")];
         assert_eq!(texts(&settings(&axes, &Design::default(), 0).unwrap()), ["1 x", "1 y", "2 x", "2 y"]);
         assert_eq!(settings(&[], &Design::default(), 0).unwrap(), [Setting::new()]);
+    }
+
+    #[test]
+    fn a_grid_has_as_many_combinations_as_the_limit_and_not_one_more() {
+        let axes = [axis("a", "[1, 2, 3]"), axis("b", "[1, 2]")];
+        assert_eq!(grid(&axes, 6).unwrap().len(), 6);
+        assert_eq!(grid(&axes, 5).unwrap_err(), "expected at most 5 combinations, found more; use a sampled design");
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Place {
     /// The bytes of a file; `None` if it does not exist.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         match self {
-            Self::Folder(folder) => read_file(&folder.join(name)),
+            Self::Folder(folder) => read_file(&folder.join(name), MOST_BYTES),
             Self::Objects(objects) => Ok(objects.read(name, MOST_BYTES)?),
         }
     }
@@ -89,7 +89,7 @@ impl Place {
     /// The bytes of several files, in the order of `names`.
     pub(crate) fn read_all(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         match self {
-            Self::Folder(folder) => names.iter().map(|name| read_file(&folder.join(name))).collect(),
+            Self::Folder(folder) => names.iter().map(|name| read_file(&folder.join(name), MOST_BYTES)).collect(),
             Self::Objects(objects) => Ok(objects.read_all(names, MOST_BYTES)?),
         }
     }
@@ -136,8 +136,8 @@ impl Place {
     }
 }
 
-fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    match whole::bytes(path, MOST_BYTES) {
+fn read_file(path: &Path, most: u64) -> Result<Option<Vec<u8>>, Error> {
+    match whole::bytes(path, most) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(resched_tables::Error::io(path, "read")(error).into()),
@@ -148,6 +148,20 @@ fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    /// The real limit needs gigabytes, so only the file beyond it is real: it has no bytes on the disk.
+    #[test]
+    fn a_file_of_cells_is_read_up_to_the_limit_and_not_beyond() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("cells.json");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(read_file(&path, 5).unwrap(), Some(b"12345".to_vec()));
+        let problem = read_file(&path, 4).unwrap_err().to_string();
+        assert!(problem.contains("cells.json") && problem.contains("at most 4 bytes, found a larger one"), "{problem}");
+        fs::File::options().write(true).open(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        let problem = Place::Folder(dir.path().to_owned()).read("cells.json").unwrap_err().to_string();
+        assert!(problem.contains("at most 2 GiB, found a larger one"), "{problem}");
+    }
 
     #[test]
     fn a_location_is_a_folder_or_an_address() {

@@ -266,6 +266,13 @@ mod tests {
     }
 
     #[test]
+    fn a_range_has_as_many_steps_as_the_limit_and_not_one_more() {
+        let range = |steps: u32| values(&format!("{{ from = 0, to = 1, steps = {steps} }}"));
+        assert_eq!(range(MOST_STEPS).unwrap().all(false).unwrap().len(), MOST_STEPS as usize);
+        assert_eq!(range(MOST_STEPS + 1).unwrap_err(), "expected 2 to 10000 steps, found 10001");
+    }
+
+    #[test]
     fn what_cannot_be_is_named() {
         for (text, problem) in [
             ("[]", "empty list"),

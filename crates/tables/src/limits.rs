@@ -32,7 +32,8 @@ impl std::fmt::Display for Amount {
             Self::Number(number) => f.write_str(&count(number)),
             Self::Ms(ms) => f.write_str(&counted(ms.unsigned_abs() / 86_400_000, "day")),
             Self::Bytes(bytes) => {
-                let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1_000_000_000, "GB")];
+                let units =
+                    [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1_000_000_000, "GB")];
                 match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
                     Some((unit, name)) => write!(f, "{} {name}", bytes / unit),
                     None => write!(f, "{} bytes", count(bytes)),

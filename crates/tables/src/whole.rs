@@ -92,12 +92,16 @@ pub fn text_up_to(path: &Path, most: u64) -> Result<String> {
 /// # Errors
 /// As [`bytes()`].
 pub fn marker(path: &Path) -> Result<Vec<u8>> {
+    marker_up_to(path, MOST_MARKER, MOST_COMMAS)
+}
+
+fn marker_up_to(path: &Path, most: u64, commas: usize) -> Result<Vec<u8>> {
     let again = |error: Error| match error.kind() {
         ErrorKind::FileTooLarge => Error::new(error.kind(), format!("{error}; make its folder again")),
         _ => error,
     };
-    let bytes = bytes(path, MOST_MARKER).map_err(again)?;
-    check_marker(&bytes).map_err(again)?;
+    let bytes = bytes(path, most).map_err(again)?;
+    check_commas(&bytes, commas).map_err(again)?;
     Ok(bytes)
 }
 
@@ -158,6 +162,27 @@ mod tests {
         assert_eq!(error, "expected a file of at most 512 MiB, found a larger one; make its folder again");
         assert!(check_commas(b"[1,2,3]", 2).is_ok());
         assert!(check_commas(b"[1,2,3,4]", 2).unwrap_err().to_string().contains("at most 2 commas"));
+    }
+
+    #[test]
+    fn a_marker_is_read_up_to_its_bytes_and_commas_and_not_beyond() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.json");
+        fs::write(&path, "[1,2,3]").unwrap();
+        assert_eq!(marker_up_to(&path, 7, 2).unwrap(), b"[1,2,3]");
+        let problem = |most, commas| marker_up_to(&path, most, commas).unwrap_err().to_string();
+        assert_eq!(problem(6, 2), "expected a file of at most 6 bytes, found a larger one; make its folder again");
+        assert_eq!(problem(7, 1), "expected a file of at most 1 commas, found more; make its folder again");
+    }
+
+    /// The largest marker takes half a gigabyte, so its bytes are no commas.
+    #[test]
+    fn as_many_commas_as_the_limit_are_written_and_not_one_more() {
+        let mut marker = ",".repeat(MOST_COMMAS).into_bytes();
+        assert!(check_marker(&marker).is_ok());
+        marker.push(b',');
+        let problem = check_marker(&marker).unwrap_err().to_string();
+        assert_eq!(problem, "expected a file of at most 16000000 commas, found more");
     }
 
     #[test]

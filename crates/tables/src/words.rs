@@ -204,6 +204,15 @@ mod tests {
         assert_eq!(message("short"), "short");
     }
 
+    /// Characters, not bytes.
+    #[test]
+    fn a_line_at_the_limit_is_whole_and_a_longer_one_lacks_its_middle() {
+        let at = "é".repeat(LONGEST_LINE);
+        assert_eq!(message(&format!("{at}\n{at}")), format!("{at}\n{at}"));
+        let beyond = message(&format!("{at}x"));
+        assert!(beyond.contains("é … (1 characters left out) … é") && beyond.ends_with("éx"), "{beyond}");
+    }
+
     #[test]
     fn formulas_are_texts_and_numbers_stay_numbers() {
         for formula in ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-"] {

@@ -246,6 +246,67 @@ fn hostile_numbers_do_not_overflow() {
     assert_eq!(made.jobs.last().unwrap().job.submit, Some(i64::MAX));
 }
 
+/// A workload of one line of jobs on a cluster, both with these settings.
+fn sized(cluster: &str, jobs: &str) -> Result<Workload, String> {
+    let text = format!(
+        "name = 'x'\n[cluster]\n{cluster}\n[classes.c]\nmap_mean_s = 1\n[[jobs]]\nclass = 'c'\nsubmit_s = 0\n{jobs}\n"
+    );
+    Workload::parse(&text, "x.toml").map_err(|error| error.to_string())
+}
+
+#[test]
+fn as_many_jobs_as_the_limit_and_not_one_more() {
+    let of = |jobs: u64| sized("nodes = 3", &format!("maps = 1\nrepeat = {jobs}"));
+    assert!(of(MAX_JOBS).is_ok());
+    let problem = of(MAX_JOBS + 1).unwrap_err();
+    assert!(problem.contains("expected at most 1000000 jobs, found 1000001"), "{problem}");
+}
+
+#[test]
+fn a_job_has_as_many_tasks_as_the_limit_and_not_one_more() {
+    let of = |maps: u64, reduces: u64| sized("nodes = 3", &format!("maps = {maps}\nreduces = {reduces}"));
+    assert!(of(MAX_TASKS, 0).is_ok() && of(MAX_TASKS - 7, 7).is_ok());
+    for problem in [of(MAX_TASKS + 1, 0), of(MAX_TASKS - 7, 8)] {
+        let problem = problem.unwrap_err();
+        assert!(problem.contains("expected a job of at most 1000000 tasks, found 1000001"), "{problem}");
+    }
+}
+
+#[test]
+fn a_cluster_has_as_many_machines_as_the_limit_and_not_one_more() {
+    let of =
+        |nodes: u32| sized(&format!("nodes = {nodes}\ndata_nodes = [0]\nmap_slots = 1\nreduce_slots = 1"), "maps = 1");
+    assert!(of(MAX_NODES).is_ok());
+    let problem = of(MAX_NODES + 1).unwrap_err();
+    assert!(problem.contains("expected nodes from 1 to 1000000, found 1000001"), "{problem}");
+}
+
+#[test]
+fn a_cluster_has_as_many_slots_as_the_limit_and_not_one_more() {
+    let of = |slots: u64| sized(&format!("nodes = 1\nmap_slots = {slots}\nreduce_slots = 1"), "maps = 1");
+    assert!(of(MAX_SLOTS - 1).is_ok());
+    let problem = of(MAX_SLOTS).unwrap_err();
+    assert!(problem.contains("expected a cluster of at most 10000000 slots, found 10000001"), "{problem}");
+}
+
+/// As many tasks take gigabytes, so they are only counted.
+#[test]
+fn all_jobs_have_as_many_tasks_as_the_limit_and_not_one_more() {
+    for most in [MAX_HELD_TASKS, MAX_WRITTEN_TASKS] {
+        let all = |jobs: &str| {
+            let workload = sized("nodes = 3", &format!("maps = {}\nrepeat = 100\n{jobs}", most / 100)).unwrap();
+            generate::check_tasks(&workload, 1, "x.toml", most, |tasks| format!("allow {tasks}"))
+        };
+        assert!(all("").is_ok());
+        let problem = all("[[jobs]]\nclass = 'c'\nsubmit_s = 0\nmaps = 1").unwrap_err().to_string();
+        let beyond = most + 1;
+        assert_eq!(
+            problem,
+            format!("x.toml: expected at most {most} tasks in all jobs, found {beyond}; allow {beyond}")
+        );
+    }
+}
+
 /// The description of the format shows every key; a key that was renamed or added would fail here.
 #[test]
 fn the_readme_describes_every_key() {

@@ -84,7 +84,10 @@ impl Memory {
     /// # Errors
     /// [`Error::Trace`], a wrong request, if they take more; as [`crate::Run::open`].
     pub fn check(self, dirs: &[PathBuf]) -> Result<(), Error> {
-        let needed = Self::of(dirs)?;
+        self.check_needed(Self::of(dirs)?, dirs)
+    }
+
+    fn check_needed(self, needed: Self, dirs: &[PathBuf]) -> Result<(), Error> {
         if needed.0 <= self.0 {
             return Ok(());
         }
@@ -121,6 +124,19 @@ fn length<R: Row>(dir: &Path, files: &Inventory) -> Result<u64, Error> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_at_the_limit_are_read_and_larger_ones_name_what_suffices() {
+        let dirs = ["R/fifo", "R/fair"].map(PathBuf::from);
+        let limit = Memory::default();
+        assert_eq!(limit, Memory(MOST_MEMORY));
+        assert!(limit.check_needed(Memory(MOST_MEMORY), &dirs).is_ok());
+        let error = limit.check_needed(Memory(MOST_MEMORY + 1), &dirs).unwrap_err();
+        assert!(matches!(&error, Error::Trace(error) if error.is_request()));
+        let problem = error.to_string();
+        assert!(problem.contains("R/fifo and 1 others: expected tables that take at most 3GB of memory"), "{problem}");
+        assert!(problem.contains("about 3.1GB") && problem.ends_with("--most-memory 3.1GB"), "{problem}");
+    }
 
     #[test]
     fn amounts_are_read_and_what_is_printed_suffices() {

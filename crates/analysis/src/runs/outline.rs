@@ -237,7 +237,8 @@ impl RowSink for Traced {
         let mut job = JobMetrics::default();
         for (row, number) in (0..rows.num_rows()).zip(self.jobs.ids.len()..) {
             let own = JobRow::view(&columns, row);
-            (job.submit, job.finish, job.outcome) = (own.submit, own.finish, own.outcome);
+            (job.submit, job.eligible) = (own.submit, own.eligible);
+            (job.finish, job.outcome) = (own.finish, own.outcome);
             job.framework = shared(job.framework.take(), own.framework);
             let attempts = self.sums.of_job(u32::try_from(number).unwrap_or(u32::MAX));
             job.compute(&Known { attempts: &attempts, launch: own.launch });

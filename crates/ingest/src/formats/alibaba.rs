@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Piece, Record, Records};
 use super::tables::{Assemble, Fact, FactSink, Key, Machine, RowSink, encode, worse};
+use crate::far;
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRow, Outcome, TaskKind, TaskRow};
 
@@ -139,9 +140,18 @@ pub(super) fn read(take: Take, input: &mut dyn BufRead, path: &str, sink: &mut d
     Ok(())
 }
 
-/// Seconds as milliseconds, the unit of the tables.
-pub(super) fn ms(seconds: i64) -> Option<i64> {
-    seconds.checked_mul(1_000)
+/// The time of a machine's event, s, as ms. One beyond the end of time is at its end, and so far from all jobs.
+pub(super) fn machine_ms(seconds: i64) -> Option<i64> {
+    (seconds > 0).then(|| seconds.saturating_mul(1_000))
+}
+
+/// Seconds as milliseconds, the unit of the tables. A time that does not fit is far from every job, and is counted.
+fn ms(seconds: i64, rows: &mut dyn RowSink) -> Option<i64> {
+    let ms = seconds.checked_mul(1_000);
+    if ms.is_none() {
+        rows.skip(far::CAUSE);
+    }
+    ms
 }
 
 /// The parts of a task's name.
@@ -206,12 +216,12 @@ impl Assemble for Assembler {
             Stored::Task { status, start, end, instances, cpu, memory } => {
                 task.has_row = true;
                 let row = &mut task.row;
-                row.start = ms(start).filter(|_| status.has_begun());
-                row.finish = ms(end).filter(|_| status.has_ended());
+                // The time of a waiting task, if it has one, is when it was made, not when it started.
+                let submit = (status.has_begun() || start != 0).then(|| ms(start, rows)).flatten();
+                row.start = submit.filter(|_| status.has_begun());
+                row.finish = status.has_ended().then(|| ms(end, rows)).flatten();
                 row.outcome = status.outcome();
                 (row.instances, row.cpu_request, row.memory_request) = (instances, cpu, memory);
-                // The time of a waiting task, if it has one, is when it was made, not when it started.
-                let submit = ms(start).filter(|_| status.has_begun() || start != 0);
                 self.job.submit = self.job.submit.into_iter().chain(submit).min();
             }
             Stored::Instance { status, start, end, machine } => {
@@ -220,8 +230,8 @@ impl Assemble for Assembler {
                     task_id: task.row.task_id.clone(),
                     kind: task.row.kind,
                     attempt: task.attempts,
-                    start: ms(start).filter(|_| status.has_begun()),
-                    finish: end.and_then(ms).filter(|_| status.has_ended()),
+                    start: status.has_begun().then(|| ms(start, rows)).flatten(),
+                    finish: end.filter(|_| status.has_ended()).and_then(|end| ms(end, rows)),
                     outcome: status.outcome(),
                     host: machine.map(str::to_owned),
                     ..AttemptRow::default()

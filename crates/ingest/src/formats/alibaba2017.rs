@@ -5,7 +5,7 @@
 
 use std::io::BufRead;
 
-use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, Stored, TaskName, ms};
+use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, Stored, TaskName, machine_ms};
 use super::csv::{Is, Record, mostly, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
@@ -145,7 +145,7 @@ fn machine(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
     let given = |value: i64| value != 0;
     let machine = Machine {
         rack: None,
-        time: ms(time).filter(|_| time > 0),
+        time: machine_ms(time),
         left,
         cpu: record.scaled(4, CORE_UNIT).filter(|cpu| given(*cpu)),
         memory: record.scaled(5, MEMORY_UNIT).filter(|memory| given(*memory)),

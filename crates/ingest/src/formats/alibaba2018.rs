@@ -6,7 +6,7 @@
 
 use std::io::BufRead;
 
-use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, Stored, TaskName, ms};
+use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, Stored, TaskName, machine_ms};
 use super::csv::{Is, Record, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
@@ -132,7 +132,7 @@ fn machine(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
     let rack: String = domains.map(|domain| format!("/{domain}")).collect();
     let machine = Machine {
         rack: Some(rack).filter(|rack| !rack.is_empty()),
-        time: ms(time).filter(|_| time > 0),
+        time: machine_ms(time),
         left: record.field(6) != b"USING",
         cpu: record.scaled(4, CORE_UNIT),
         memory: record.scaled(5, MEMORY_UNIT),

@@ -32,7 +32,8 @@ impl<'r> Records<'r> {
         Self {
             input,
             reader: ReaderBuilder::new().quoting(quoted).build(),
-            text: vec![0; MAX_RECORD].into(),
+            // The reader takes a buffer that is full for one that is too small.
+            text: vec![0; MAX_RECORD + 1].into(),
             ends: vec![0; MAX_FIELDS].into(),
         }
     }

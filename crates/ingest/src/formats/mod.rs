@@ -20,6 +20,8 @@ pub mod google2019;
 pub mod gwf;
 pub mod jhist;
 mod json;
+#[cfg(test)]
+mod limit_tests;
 mod lines;
 mod names;
 pub mod rumen;

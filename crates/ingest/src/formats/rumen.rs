@@ -151,7 +151,12 @@ fn sniff(head: &[u8]) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    let mut objects = Objects::new(input, MAX_JOB_BYTES);
+    read_up_to(MAX_JOB_BYTES, input, path, sink)
+}
+
+/// Reads the jobs of at most `most` bytes.
+pub(super) fn read_up_to(most: usize, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let mut objects = Objects::new(input, most);
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
         let job = match piece {
             Piece::Object { text, .. } if is_bloated(text) => None,

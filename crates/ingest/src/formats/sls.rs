@@ -57,7 +57,7 @@ pub(crate) const MAX_PARTS: usize = 1_000_000;
 /// The most tasks of a job, including repeated ones.
 pub(crate) const MAX_TASKS: i64 = 1_000_000;
 /// The most jobs that `job.count` makes of one.
-const MAX_COUNT: i64 = 100_000;
+pub(crate) const MAX_COUNT: i64 = 100_000;
 
 #[derive(Deserialize)]
 struct Job {
@@ -347,6 +347,16 @@ mod tests {
         let reduce = &found.jobs[0].tasks[0].task;
         assert_eq!((reduce.cpu_request, reduce.memory_request), (Some(2_000), Some(1 << 20)));
         assert_eq!((found.jobs[0].job.user.as_deref(), found.jobs[0].job.finish), (Some("default"), Some(12)));
+    }
+
+    #[test]
+    fn a_job_runs_as_often_as_the_limit_and_the_rest_is_counted() {
+        for (surplus, expected) in [(0, None), (3, Some(3))] {
+            let text = format!("{{\"job.count\": {}, \"job.tasks\": []}}", MAX_COUNT + surplus);
+            let found = Collected::read(&FORMAT, text.as_bytes()).unwrap();
+            let skipped = found.skipped.get("too-many-jobs").copied();
+            assert_eq!((found.jobs.len() as i64, skipped), (MAX_COUNT, expected));
+        }
     }
 
     #[test]

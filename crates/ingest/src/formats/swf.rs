@@ -49,7 +49,7 @@ pub(crate) const MAX_LINE: usize = 4_096;
 /// The number of job lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
 /// The most machines that are passed on; the largest machine of the archive has 163,840 processors.
-const MAX_NODES: u64 = 1_000_000;
+pub(crate) const MAX_NODES: u64 = 1_000_000;
 /// The most names of queues and of partitions that are kept.
 const MAX_NAMES: usize = 10_000;
 /// A processor, in thousandths.
@@ -542,6 +542,16 @@ mod tests {
         assert_eq!(machines("; MaxNodes: 0\n; MaxProcs: unknown\n"), []);
         assert_eq!(machines("; MaxProcs: 99999999999\n"), []);
         assert_eq!(machines("; MaxProcs: 99999999999999999999\n"), []);
+    }
+
+    #[test]
+    fn a_log_has_as_many_machines_as_the_limit_and_otherwise_none() {
+        let found = [MAX_NODES, MAX_NODES + 1].map(|nodes| {
+            let text = format!("; MaxNodes: {nodes}\n; MaxProcs: {nodes}\n1 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n");
+            let found = Collected::read(&FORMAT, text.as_bytes()).unwrap();
+            (found.jobs.len(), found.nodes.len() as u64, found.skipped.get("file-without-machines").copied())
+        });
+        assert_eq!(found, [(1, MAX_NODES, None), (1, 0, Some(1))]);
     }
 
     #[test]

@@ -46,7 +46,12 @@ fn sniff(head: &[u8]) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    let mut objects = Objects::new(input, MAX_BYTES);
+    read_up_to(MAX_BYTES, input, path, sink)
+}
+
+/// Reads a topology of at most `most` bytes.
+pub(super) fn read_up_to(most: usize, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let mut objects = Objects::new(input, most);
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
         let Piece::Object { line, text } = piece else {
             sink.skip("damaged-topology", 1);

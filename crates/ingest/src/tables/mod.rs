@@ -19,16 +19,18 @@ mod sorted;
 mod spill;
 mod work;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 pub use self::plan::Plan;
 pub use self::work::unfinished;
 
+use self::machines::Seen;
 use self::part::{Done, Jobs};
 use self::spill::{Index, SpillWriter};
 use self::work::WorkFolder;
+use super::far;
 use super::fault::Fault;
 use super::origins::Origins;
 use super::progress::Progress;
@@ -74,13 +76,14 @@ pub(super) fn ingest_into(
     for partition in 0..plan.partitions() {
         part::assemble(plan, &work, &index, partition, &mut rows)?;
     }
-    let Jobs { skipped, hosts, jobs, .. } = rows;
-    let done = Done { rows: BTreeMap::from([("jobs".to_owned(), jobs)]), ..Done::new(skipped, hosts) };
-    let (manifest, hosts) = summary(plan, &index, [done])?;
-    machines::rows(plan, &work, &index, hosts, &mut |row| {
+    let Jobs { noted, jobs, .. } = rows;
+    let done = Done { rows: BTreeMap::from([("jobs".to_owned(), jobs)]), ..Done::new(noted) };
+    let (mut manifest, seen) = summary(plan, &index, [done])?;
+    let far = machines::rows(plan, &work, &index, seen, &mut |row| {
         sink.node(row);
         Ok(())
     })?;
+    count_far(&mut manifest, far);
     for (cause, &n) in &manifest.skipped {
         sink.skip(cause, n);
     }
@@ -180,22 +183,30 @@ fn join(
         done.push(Done::read(&work.part(partition))?);
     }
     let files: Vec<Inventory> = done.iter().map(|done| done.files.clone()).collect();
-    let (manifest, hosts) = summary(plan, &index, done)?;
+    let (manifest, seen) = summary(plan, &index, done)?;
     let parts: Vec<_> = (0..partitions).map(|partition| work.part(partition)).zip(files).collect();
     join_parts(
         claim,
         parts.iter().map(|(part, files)| (part.as_path(), files)),
-        |nodes| machines::rows(plan, work, &index, hosts, &mut |row| nodes.append(&row)),
+        |nodes, manifest| {
+            let far = machines::rows(plan, work, &index, seen, &mut |row| nodes.append(&row))?;
+            count_far(manifest, far);
+            Ok(())
+        },
         manifest,
     )
 }
 
-/// The manifest as far as shards and parts give it, and the hosts that attempts ran on.
-fn summary(
-    plan: &Plan,
-    index: &Index,
-    done: impl IntoIterator<Item = Done>,
-) -> Result<(Manifest, BTreeSet<String>), Error> {
+/// Counts far times of events of machines, which are known last.
+fn count_far(manifest: &mut Manifest, far: u64) {
+    if far > 0 {
+        let count = manifest.skipped.entry(far::CAUSE.to_owned()).or_default();
+        *count = count.saturating_add(far);
+    }
+}
+
+/// The manifest as far as shards and parts give it, and what attempts and jobs show about the machines.
+fn summary(plan: &Plan, index: &Index, done: impl IntoIterator<Item = Done>) -> Result<(Manifest, Seen), Error> {
     let format = plan.format()?;
     let mut manifest = Manifest {
         time_zero: TimeZero::Relative,
@@ -219,14 +230,15 @@ fn summary(
         manifest.sources.push(report.source.clone());
         add(&mut manifest.skipped, report.skipped.clone());
     }
-    let mut hosts = BTreeSet::new();
+    let mut seen = Seen::default();
     for part in done {
         add(&mut manifest.skipped, part.skipped);
         add(&mut manifest.rows, part.rows);
-        hosts.extend(part.hosts);
+        seen.hosts.extend(part.hosts);
+        seen.times.add(part.times);
     }
     if manifest.rows.get("jobs").is_none_or(|jobs| *jobs == 0) && !index.has_machines(plan) {
         return Err(Fault::without_facts(format.title, plan.shards().first().map(|shard| shard.path.as_path())));
     }
-    Ok((manifest, hosts))
+    Ok((manifest, seen))
 }

@@ -22,7 +22,7 @@ use resched_tables::store::parts::PartWriter;
 use resched_tables::store::{Inventory, contents, inside, sync_dir, write_file};
 
 /// The layout of the file that describes a part.
-const LAYOUT: Layout = Layout { what: "part", version: 1, by_others: false, again: "ingest again" };
+const LAYOUT: Layout = Layout { what: "part", version: 2, by_others: false, again: "ingest again" };
 /// The file that describes a part.
 const DONE: &str = "part.json";
 /// The most machines that are remembered per part; no cluster has as many.
@@ -41,12 +41,16 @@ pub(super) struct Done {
     pub(super) skipped: BTreeMap<String, u64>,
     /// The machines that attempts ran on, sorted.
     pub(super) hosts: Vec<String>,
+    /// The first and the last time of its jobs.
+    pub(super) times: far::Times,
 }
 
 impl Done {
     /// A part whose tables are not written.
-    pub(super) fn new(skipped: BTreeMap<String, u64>, hosts: Hosts) -> Self {
-        Self { format_version: LAYOUT.version, skipped, hosts: hosts.into_sorted(), ..Self::default() }
+    pub(super) fn new(noted: Noted) -> Self {
+        let Noted { skipped, hosts, times } = noted;
+        let skipped = skipped.into_iter().map(|(cause, n)| (cause.to_owned(), n)).collect();
+        Self { format_version: LAYOUT.version, skipped, hosts: hosts.into_sorted(), times, ..Self::default() }
     }
 
     pub(super) fn read(part: &Path) -> Result<Self, Error> {
@@ -80,12 +84,11 @@ pub(super) fn write(
     }
     let staging = partial(&target);
     fs::create_dir(&staging).map_err(Error::io(&staging, "create the folder"))?;
-    let mut rows =
-        PartRows { writer: PartWriter::create(&staging)?, skipped: BTreeMap::new(), hosts: Hosts::default() };
+    let mut rows = PartRows { writer: PartWriter::create(&staging)?, noted: Noted::default() };
     assemble_with(plan, &staging, index, partition, &mut rows, progress)?;
-    let PartRows { writer, skipped, hosts } = rows;
+    let PartRows { writer, noted } = rows;
     let (rows, files) = contents(writer.finish()?);
-    let done = Done { rows, files, ..Done::new(owned(skipped), hosts) };
+    let done = Done { rows, files, ..Done::new(noted) };
     let json = marker::encode(&done).map_err(|error| Error::Io {
         path: staging.clone(),
         action: "describe",
@@ -214,7 +217,7 @@ impl KeyBuf {
 
 /// The machines that attempts ran on.
 #[derive(Default)]
-pub(super) struct Hosts(HashSet<String>);
+struct Hosts(HashSet<String>);
 
 impl Hosts {
     /// Notes a host. Returns true if it is one more than can be remembered.
@@ -234,58 +237,73 @@ impl Hosts {
     }
 }
 
-fn owned(skipped: BTreeMap<&'static str, u64>) -> BTreeMap<String, u64> {
-    skipped.into_iter().map(|(cause, n)| (cause.to_owned(), n)).collect()
+/// What is noted about the rows of a part while they are mended.
+#[derive(Default)]
+pub(super) struct Noted {
+    skipped: BTreeMap<&'static str, u64>,
+    hosts: Hosts,
+    times: far::Times,
+}
+
+impl Noted {
+    fn count(&mut self, cause: &'static str, n: u64) {
+        if n > 0 {
+            *self.skipped.entry(cause).or_default() += n;
+        }
+    }
+
+    fn attempt(&mut self, row: &mut AttemptRow) {
+        if self.hosts.see(row.host.as_ref()) {
+            self.count("machine-beyond-limit", 1);
+        }
+        self.count(far::CAUSE, far::mend_attempt(row));
+        self.count(backwards::CAUSE, backwards::mend_attempt(row));
+        self.times.see([row.start, row.finish]);
+    }
+
+    fn task(&mut self, row: &mut TaskRow) {
+        self.count(far::CAUSE, far::mend_task(row));
+        self.count(backwards::CAUSE, backwards::mend_task(row));
+    }
+
+    fn job(&mut self, row: &mut JobRow) {
+        self.count(far::CAUSE, far::mend_job(row));
+        self.count(backwards::CAUSE, backwards::mend_job(row));
+        self.times.see([row.submit, row.launch, row.finish]);
+    }
 }
 
 /// Writes rows to a part.
 struct PartRows {
     writer: PartWriter,
-    skipped: BTreeMap<&'static str, u64>,
-    hosts: Hosts,
+    noted: Noted,
 }
 
 impl RowSink for PartRows {
     fn attempt(&mut self, mut row: AttemptRow) -> Result<(), Error> {
-        if self.hosts.see(row.host.as_ref()) {
-            self.skip("machine-beyond-limit");
-        }
-        self.count(far::CAUSE, far::mend_attempt(&mut row));
-        self.count(backwards::CAUSE, backwards::mend_attempt(&mut row));
+        self.noted.attempt(&mut row);
         self.writer.attempt(&row)
     }
 
     fn task(&mut self, mut row: TaskRow) -> Result<(), Error> {
-        self.count(far::CAUSE, far::mend_task(&mut row));
-        self.count(backwards::CAUSE, backwards::mend_task(&mut row));
+        self.noted.task(&mut row);
         self.writer.task(&row)
     }
 
     fn job(&mut self, mut row: JobRow) -> Result<(), Error> {
-        self.count(far::CAUSE, far::mend_job(&mut row));
-        self.count(backwards::CAUSE, backwards::mend_job(&mut row));
+        self.noted.job(&mut row);
         self.writer.job(&row)
     }
 
     fn skip(&mut self, cause: &'static str) {
-        *self.skipped.entry(cause).or_default() += 1;
-    }
-}
-
-impl PartRows {
-    /// Counts times that were mended.
-    fn count(&mut self, cause: &'static str, n: u64) {
-        if n > 0 {
-            *self.skipped.entry(cause).or_default() += n;
-        }
+        self.noted.count(cause, 1);
     }
 }
 
 /// Hands whole jobs to a sink.
 pub(super) struct Jobs<'s> {
     sink: &'s mut dyn Sink,
-    pub(super) skipped: BTreeMap<String, u64>,
-    pub(super) hosts: Hosts,
+    pub(super) noted: Noted,
     pub(super) jobs: u64,
     attempts: Vec<AttemptRow>,
     tasks: Vec<TaskRecord>,
@@ -293,45 +311,31 @@ pub(super) struct Jobs<'s> {
 
 impl<'s> Jobs<'s> {
     pub(super) fn new(sink: &'s mut dyn Sink) -> Self {
-        let (attempts, tasks) = (Vec::new(), Vec::new());
-        Self { sink, skipped: BTreeMap::new(), hosts: Hosts::default(), jobs: 0, attempts, tasks }
-    }
-
-    /// Counts times that were mended.
-    fn count(&mut self, cause: &'static str, n: u64) {
-        if n > 0 {
-            *self.skipped.entry(cause.to_owned()).or_default() += n;
-        }
+        Self { sink, noted: Noted::default(), jobs: 0, attempts: Vec::new(), tasks: Vec::new() }
     }
 }
 
 impl RowSink for Jobs<'_> {
     fn attempt(&mut self, mut row: AttemptRow) -> Result<(), Error> {
-        if self.hosts.see(row.host.as_ref()) {
-            self.skip("machine-beyond-limit");
-        }
-        self.count(far::CAUSE, far::mend_attempt(&mut row));
-        self.count(backwards::CAUSE, backwards::mend_attempt(&mut row));
+        self.noted.attempt(&mut row);
         self.attempts.push(row);
         Ok(())
     }
 
     fn task(&mut self, mut task: TaskRow) -> Result<(), Error> {
-        self.count(far::CAUSE, far::mend_task(&mut task));
-        self.count(backwards::CAUSE, backwards::mend_task(&mut task));
+        self.noted.task(&mut task);
         let attempts = std::mem::take(&mut self.attempts);
         self.tasks.push(TaskRecord { task, splits: Vec::new(), attempts });
         Ok(())
     }
 
     fn job(&mut self, mut job: JobRow) -> Result<(), Error> {
-        self.count(far::CAUSE, far::mend_job(&mut job));
-        self.count(backwards::CAUSE, backwards::mend_job(&mut job));
+        self.noted.job(&mut job);
         self.jobs += 1;
         self.sink.job(JobRecord { job, tasks: std::mem::take(&mut self.tasks), counters: Vec::new() })
     }
 
     fn skip(&mut self, cause: &'static str) {
-        *self.skipped.entry(cause.to_owned()).or_default() += 1;
+        self.noted.count(cause, 1);
     }
 }

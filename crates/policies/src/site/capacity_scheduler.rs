@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::properties::{Properties, Property};
 use super::xml::Notes;
+use super::{SettingOrigin, ZeroOrigins};
 use crate::error::Error;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::tree::QueueTree;
@@ -84,12 +85,16 @@ pub(super) fn set(
 }
 
 /// The queues of YARN, if the properties list any.
-pub(super) fn yarn(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Option<QueueTree<YarnQueue>>, Error> {
+pub(super) fn yarn(
+    properties: &mut Properties,
+    zeros: &mut ZeroOrigins,
+    notes: &mut Notes<'_>,
+) -> Result<Option<QueueTree<YarnQueue>>, Error> {
     let mut tree = QueueTree::new(YarnQueue::default());
     let mut place = QueueTree::<YarnQueue>::ROOT;
     while let Some(queue) = tree.queues().get(place) {
         let path = queue.path.clone();
-        tree.get_mut(place).settings = yarn_queue(&path, properties, notes)?;
+        tree.get_mut(place).settings = yarn_queue(&path, properties, zeros, notes)?;
         if let Some(children) = properties.first(&[&format!("{YARN}{path}.queues")], notes) {
             add_children(&mut tree, place, &children, notes)?;
         }
@@ -121,8 +126,17 @@ fn add_children(
     Ok(())
 }
 
+/// The settings of a queue of YARN of which a 0 stops jobs, with their keys in files of queues.
+const ZERO_KEYS: [(&str, &str); 2] =
+    [("maximum-capacity", "maximum_capacity"), ("user-limit-factor", "user_limit_factor")];
+
 /// What is set for a queue of YARN.
-fn yarn_queue(path: &str, properties: &mut Properties, notes: &mut Notes<'_>) -> Result<YarnQueue, Error> {
+fn yarn_queue(
+    path: &str,
+    properties: &mut Properties,
+    zeros: &mut ZeroOrigins,
+    notes: &mut Notes<'_>,
+) -> Result<YarnQueue, Error> {
     let mut set = |setting: &str, low: f64, high: f64| -> Result<Option<f64>, Error> {
         let Some(property) = properties.first(&[&format!("{YARN}{path}.{setting}")], notes) else { return Ok(None) };
         let Property { name, value, place } = &property;
@@ -130,7 +144,10 @@ fn yarn_queue(path: &str, properties: &mut Properties, notes: &mut Notes<'_>) ->
             notes.unsupported(place, name, "only a percentage is read, not resources or a weight");
             return Ok(None);
         }
-        notes.number(place, name, value, low, high).map(Some)
+        let number = notes.number(place, name, value, low, high)?;
+        let key = ZERO_KEYS.iter().find(|(own, _)| *own == setting && number == 0.0);
+        zeros.extend(key.map(|(_, key)| (("yarn-capacity", path.to_owned(), *key), SettingOrigin::of(&property))));
+        Ok(Some(number))
     };
     Ok(YarnQueue {
         capacity: set("capacity", 0.0, 100.0)?,

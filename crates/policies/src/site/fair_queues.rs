@@ -5,12 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use super::Site;
 use super::xml::{Element, Notes};
+use super::{SettingOrigin, Site};
 use crate::error::Error;
 use crate::queues::file::check;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
+
+/// The policy that reads these queues.
+const POLICY: &str = "yarn-fair";
 
 /// Elements that YARN knows and MapReduce 1 does not: a file with one of them is YARN's.
 const OF_YARN: &[&str] = &[
@@ -56,8 +59,8 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
     let top = QueueTree::<FairQueue>::ROOT;
     match queues[..] {
         // The root may be written out; then it is alone.
-        [queue] if queue.named(notes)?.eq_ignore_ascii_case("root") => fill(&mut tree, top, queue, notes)?,
-        _ => add(&mut tree, top, &queues, notes)?,
+        [queue] if queue.named(notes)?.eq_ignore_ascii_case("root") => fill(&mut tree, top, queue, site, notes)?,
+        _ => add(&mut tree, top, &queues, site, notes)?,
     }
     let mut most_apps = None;
     for element in root.children() {
@@ -69,10 +72,20 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
                 let timeout = element.seconds(notes)?;
                 settings.fair_share_timeout.get_or_insert(timeout);
             }
-            "queueMaxAppsDefault" => most_apps = Some(element.count(notes)?),
+            "queueMaxAppsDefault" => {
+                most_apps = Some(element.count(notes)?);
+                site.note_zero((POLICY, "", "max_apps"), element);
+            }
             "queueMaxAMShareDefault" => {
                 let share: f64 = element.number(notes, -1.0, 1.0)?;
-                site.parameters.insert(("yarn-fair", "max_am_share"), share.to_string());
+                // A negative share is no limit, which is the default. With 0, no queue without a share of its own runs any job.
+                if share == 0.0 {
+                    let expected = "-1 for no limit, or a share above 0 up to 1";
+                    return Err(notes.wrong(element.place(), &element.tag(), expected, &element.text()));
+                }
+                if share > 0.0 {
+                    site.parameters.insert((POLICY, "max_am_share"), share.to_string());
+                }
             }
             "defaultQueueSchedulingPolicy" | "defaultQueueSchedulingMode" => {
                 if let Some((name, _)) = policy(element, notes) {
@@ -107,6 +120,7 @@ fn add(
     tree: &mut QueueTree<FairQueue>,
     parent: usize,
     queues: &[Element<'_>],
+    site: &mut Site,
     notes: &mut Notes<'_>,
 ) -> Result<(), Error> {
     let mut names = BTreeSet::new();
@@ -116,7 +130,7 @@ fn add(
             return Err(notes.wrong(queue.place(), &queue.tag(), "a name without dots that no other one has", &name));
         }
         let place = tree.add(parent, &name, FairQueue::default());
-        fill(tree, place, queue, notes)?;
+        fill(tree, place, queue, site, notes)?;
     }
     Ok(())
 }
@@ -126,8 +140,10 @@ fn fill(
     tree: &mut QueueTree<FairQueue>,
     place: usize,
     element: Element<'_>,
+    site: &mut Site,
     notes: &mut Notes<'_>,
 ) -> Result<(), Error> {
+    let path = tree.get(place).path.clone();
     let mut queue = FairQueue::default();
     for part in element.children() {
         match part.name() {
@@ -140,11 +156,21 @@ fn fill(
             "maxResources" => {
                 if let Some((memory, vcores)) = resources(part, notes)? {
                     (queue.max_memory_mb, queue.max_vcores) = (memory, vcores);
+                    let zeros = [("max_memory_mb", memory), ("max_vcores", vcores)];
+                    for (key, _) in zeros.into_iter().filter(|(_, most)| *most == Some(0)) {
+                        site.zeros.insert((POLICY, path.clone(), key), SettingOrigin::of_element(part));
+                    }
                 }
             }
-            "maxRunningApps" => queue.max_apps = Some(part.count(notes)?),
+            "maxRunningApps" => {
+                queue.max_apps = Some(part.count(notes)?);
+                site.note_zero((POLICY, &path, "max_apps"), part);
+            }
             "weight" => queue.weight = part.number(notes, 0.0, 1e9)?,
-            "maxAMShare" => queue.max_am_share = Some(part.number(notes, -1.0, 1.0)?),
+            "maxAMShare" => {
+                queue.max_am_share = Some(part.number(notes, -1.0, 1.0)?);
+                site.note_zero((POLICY, &path, "max_am_share"), part);
+            }
             "minSharePreemptionTimeout" => queue.min_share_timeout = Some(part.seconds(notes)?),
             "fairSharePreemptionTimeout" => queue.fair_share_timeout = Some(part.seconds(notes)?),
             "schedulingPolicy" | "schedulingMode" => {
@@ -156,7 +182,7 @@ fn fill(
     }
     tree.get_mut(place).settings = queue;
     let below: Vec<Element<'_>> = element.children().filter(is_queue).collect();
-    add(tree, place, &below, notes)
+    add(tree, place, &below, site, notes)
 }
 
 /// Memory in MB and vcores, as far as they are given.

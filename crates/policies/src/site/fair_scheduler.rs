@@ -9,6 +9,10 @@ use super::xml::{Element, Notes};
 use super::{Site, fair_queues};
 use crate::error::Error;
 use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
+use crate::zeros::{MAX_JOBS, USER_MAX_JOBS, USERS};
+
+/// The policy under which zeros are noted; others read the same pools.
+const FAIR: &str = "fair";
 
 /// Reads `<allocations>`.
 pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
@@ -19,14 +23,33 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
     // Defaults may stand behind the pools that take them.
     for element in root.children() {
         default(element, &mut allocations, notes)?;
+        match element.name() {
+            "userMaxJobsDefault" => site.note_zero((FAIR, "", USER_MAX_JOBS), element),
+            "poolMaxJobsDefault" => site.note_zero((FAIR, "", MAX_JOBS), element),
+            _ => {}
+        }
     }
     for element in root.children() {
         match element.name() {
             "pool" => {
                 let pool = pool(element, allocations.unnamed.clone(), notes)?;
-                allocations.pools.insert(element.named(notes)?, pool);
+                let name = element.named(notes)?;
+                for part in element.children() {
+                    match part.name() {
+                        "maxMaps" => site.note_zero((FAIR, &name, "max_maps"), part),
+                        "maxReduces" => site.note_zero((FAIR, &name, "max_reduces"), part),
+                        "maxRunningJobs" => site.note_zero((FAIR, &name, MAX_JOBS), part),
+                        _ => {}
+                    }
+                }
+                allocations.pools.insert(name, pool);
             }
-            "user" => user(element, &mut allocations, notes)?,
+            "user" => {
+                user(element, &mut allocations, notes)?;
+                let name = element.named(notes)?;
+                let limits = element.children().filter(|part| part.name() == "maxRunningJobs");
+                limits.for_each(|limit| site.note_zero((FAIR, &name, USERS), limit));
+            }
             _ => {}
         }
     }

@@ -19,6 +19,7 @@ mod explain;
 mod fair_queues;
 mod fair_scheduler;
 mod hadoop_site;
+mod limits;
 mod mapred_queues;
 mod properties;
 mod read;
@@ -42,13 +43,18 @@ use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
 use crate::queues::yarn_fair::FairQueue;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
+pub use limits::SITES;
 use properties::Property;
+use xml::Element;
 
 /// A parameter with the name of its policy.
 pub(crate) type PolicyParameter = (&'static str, &'static Parameter);
 
 /// The properties that set values, by policy (none: the cluster) and key.
 pub type Origins = BTreeMap<(Option<&'static str>, &'static str), SettingOrigin>;
+
+/// The properties that set something of a queue, a pool or a user to 0: by policy, path or name (empty: the default of all), and key.
+pub type ZeroOrigins = BTreeMap<(&'static str, String, &'static str), SettingOrigin>;
 
 /// The settings of a site for policies; empty unless a configuration was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,6 +73,8 @@ pub struct Site {
     pub slurm: Option<SlurmConf>,
     /// Values of parameters, by policy and key, in place of their defaults.
     pub parameters: BTreeMap<(&'static str, &'static str), String>,
+    /// Where queues, pools and users have a 0.
+    pub zeros: ZeroOrigins,
 }
 
 /// The content of a folder of configuration files.
@@ -99,6 +107,20 @@ impl SettingOrigin {
     fn of(property: &Property) -> Self {
         let Property { name, place, .. } = property;
         Self { property: name.clone(), file: place.file.clone(), line: place.line }
+    }
+
+    fn of_element(element: Element<'_>) -> Self {
+        let place = element.place();
+        Self { property: element.tag(), file: place.file, line: place.line }
+    }
+}
+
+impl Site {
+    /// Notes that an element sets something of a queue, a pool or a user to 0, if it does.
+    fn note_zero(&mut self, (policy, of, key): (&'static str, &str, &'static str), element: Element<'_>) {
+        if element.text().parse() == Ok(0.0) {
+            self.zeros.insert((policy, of.to_owned(), key), SettingOrigin::of_element(element));
+        }
     }
 }
 

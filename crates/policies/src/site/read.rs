@@ -64,7 +64,7 @@ impl SiteConf {
         } else {
             site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
         }
-        site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
+        site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut site.zeros, &mut notes)?;
         let mut slurm = Slurm::read(&mut open, &mut notes)?;
         let names = slurm.as_mut().map(|slurm| slurm.put(&mut properties)).unwrap_or_default();
         if files.is_empty() {

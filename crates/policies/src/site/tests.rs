@@ -164,6 +164,24 @@ fn nested_queues_of_yarns_fair_scheduler() {
     assert_eq!(conf.warnings, expected);
 }
 
+/// A negative share is no limit in Hadoop. With 0, no queue without a share of its own would run any job.
+#[test]
+fn a_default_share_of_masters_is_a_share_or_none() {
+    let of = |share: &str| {
+        let text = format!(
+            "<allocations><queue name='a'/>\n<queueMaxAMShareDefault>{share}</queueMaxAMShareDefault></allocations>"
+        );
+        let conf = read(&[("fair-scheduler.xml", &text)])?;
+        PolicySpec::parse("yarn-fair").unwrap().at_site(&Arc::new(conf.site.clone())).unwrap();
+        Ok::<_, String>(conf.site.parameters.get(&("yarn-fair", "max_am_share")).cloned())
+    };
+    assert_eq!((of("-1"), of("-0.5"), of("0.5")), (Ok(None), Ok(None), Ok(Some("0.5".to_owned()))));
+    for zero in ["0", "0.0"] {
+        let expected = "fair-scheduler.xml: line 2: <queueMaxAMShareDefault>: expected -1 for no limit, or a share above 0 up to 1";
+        assert_eq!(of(zero), Err(format!("{expected}, found `{zero}`; correct it")));
+    }
+}
+
 #[test]
 fn the_root_of_yarns_queues_may_be_written_out() {
     let text =

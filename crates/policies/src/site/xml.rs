@@ -15,12 +15,12 @@ use crate::queues::tree;
 /// The longest time, s.
 const DECADE: i64 = 315_360_000;
 /// The most bytes of a file that are read; a real one has some 50 KB.
-const LONGEST: u64 = 1 << 20;
+pub(super) const LONGEST: u64 = 1 << 20;
 /// The most elements, texts and comments of a file.
-const MOST_NODES: u32 = 100_000;
+pub(super) const MOST_NODES: u32 = 100_000;
 /// How deep elements may lie in each other: as deep as queues may, with the root around them and `<properties><property>` in
 /// the last.
-const DEEPEST: usize = tree::DEEPEST + 3;
+pub(super) const DEEPEST: usize = tree::DEEPEST + 3;
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -243,6 +243,33 @@ mod tests {
             let error = text(xml).unwrap_err();
             assert!(parts.iter().all(|part| error.contains(part)), "{error}");
         }
+    }
+
+    #[test]
+    fn a_file_at_the_limit_is_read_and_a_larger_one_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("mapred-site.xml");
+        std::fs::write(&path, " ".repeat(LONGEST as usize)).unwrap();
+        assert_eq!(bytes(&path).unwrap().len() as u64, LONGEST);
+        std::fs::write(&path, " ".repeat(LONGEST as usize + 1)).unwrap();
+        let problem = bytes(&path).unwrap_err().to_string();
+        assert!(problem.contains("expected at most 1048576 bytes, found more; leave out what"), "{problem}");
+    }
+
+    /// The document itself is one of them.
+    #[test]
+    fn as_many_elements_as_the_limit_are_read_and_not_one_more() {
+        let of = |elements: usize| text(format!("<a>{}</a>", "<b/>".repeat(elements - 2)).as_bytes());
+        assert_eq!(of(MOST_NODES as usize), Ok(String::new()));
+        let problem = of(MOST_NODES as usize + 1).unwrap_err();
+        assert!(problem.contains("the XML is broken: ") && problem.contains("limit"), "{problem}");
+    }
+
+    #[test]
+    fn elements_lie_as_deep_as_the_limit_and_not_deeper() {
+        let of = |depth: usize| text(("<a>".repeat(depth) + &"</a>".repeat(depth)).as_bytes());
+        assert_eq!(of(DEEPEST), Ok(String::new()));
+        assert!(of(DEEPEST + 1).unwrap_err().contains("expected elements at most 35 deep, found `more`"));
     }
 
     #[test]

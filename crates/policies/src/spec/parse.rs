@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use resched_tables::limits::Limit;
 use resched_tables::reference::nearest;
 use resched_tables::run::RunEngine as Engine;
 
@@ -16,6 +17,13 @@ use crate::speculation::SpeculatorInfo;
 
 /// The most policies that one text may stand for: a sweep has a design for more.
 const MOST_COMBINATIONS: usize = 10_000;
+
+/// The limits of a policy on the command line.
+pub const LIMITS: &[Limit] = &[Limit::number(
+    "policies that one `--policy` stands for, as `delay:D=1|2|3` for three",
+    MOST_COMBINATIONS as u64,
+    "The request is refused. A sweep has a design for more.",
+)];
 
 impl PolicySpec {
     /// Reads a policy, by its full name, with its parameters and speculator. The error names what is wrong and the nearest right word.
@@ -196,6 +204,20 @@ mod tests {
         let error = PolicySpec::parse_grid(&text, Engine::Hadoop).unwrap_err().to_string();
         assert!(error.contains("at most 10000 combinations"), "{error}");
         assert_eq!(PolicySpec::parse_grid("delay:D=1|2|3+late:cap=0.1|0.2", Engine::Hadoop).unwrap().len(), 6);
+    }
+
+    #[test]
+    fn a_text_stands_for_as_many_policies_as_the_limit_and_not_one_more() {
+        let of = |values: usize| {
+            let values: Vec<String> = (1..=values).map(|value| value.to_string()).collect();
+            PolicySpec::parse_grid(&format!("delay:D={}", values.join("|")), Engine::Hadoop)
+        };
+        assert_eq!(of(MOST_COMBINATIONS).unwrap().len(), MOST_COMBINATIONS);
+        let problem = of(MOST_COMBINATIONS + 1).unwrap_err().to_string();
+        assert!(
+            problem.contains("expected at most 10000 combinations of values, found 10001; list fewer"),
+            "{problem}"
+        );
     }
 
     #[test]

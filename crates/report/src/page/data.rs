@@ -222,7 +222,11 @@ pub(crate) fn page_data(
 
 /// Every how many-th job is in the page.
 pub(crate) fn every(scene: &Scene<'_>) -> usize {
-    (scene.ids().len() * scene.runs.len()).div_ceil(MOST_ROWS).max(1)
+    every_of(scene.ids().len() * scene.runs.len())
+}
+
+fn every_of(rows: usize) -> usize {
+    rows.div_ceil(MOST_ROWS).max(1)
 }
 
 fn look<'a>(shown: &Shown<'a>) -> Look<'a> {
@@ -345,4 +349,15 @@ fn measure(scene: &Scene<'_>, quantity: &Quantity, every: usize) -> Option<Measu
         unit: unit(quantity),
         runs,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_at_the_limit_has_all_jobs_and_a_larger_one_every_second() {
+        let rows = [0, 1, MOST_ROWS, MOST_ROWS + 1, 2 * MOST_ROWS, 2 * MOST_ROWS + 1];
+        assert_eq!(rows.map(every_of), [1, 1, 1, 2, 2, 3]);
+    }
 }

@@ -87,7 +87,7 @@ impl<'w> CostModel<'w> {
             Kind::Map => None,
             Kind::Reduce => self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success),
         };
-        let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), own.sort.max(0)));
+        let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), self.sort(&own)));
         Course { outcome: Outcome::Success, run: run.max(0), sort, shuffle }
     }
 
@@ -119,8 +119,7 @@ impl<'w> CostModel<'w> {
         let as_logged = |own: &LoggedReduce, run: Ms| Course {
             outcome: own.outcome,
             run: possible(run),
-            // Mumak's model has no sort.
-            sort: if self.cluster.config.cost.reduce == ReduceModel::R0 { 0 } else { own.sort.max(0) },
+            sort: self.sort(own),
             shuffle: own.shuffle.max(0),
         };
         let own = tries.get(attempt as usize).filter(|own| matches!(own.outcome, Outcome::Success | Outcome::Failed));
@@ -138,6 +137,11 @@ impl<'w> CostModel<'w> {
         // Rumen keeps the outcome of a try whose times cannot be, and draws its run time.
         let (_, run) = self.made_up(task, Kind::Reduce, attempt, Locality::Off);
         course(own.map_or(Outcome::Success, |own| own.outcome), run)
+    }
+
+    /// How long a reduce sorts. Mumak's model has no sort.
+    fn sort(&self, own: &LoggedReduce) -> Ms {
+        if self.cluster.config.cost.reduce == ReduceModel::R0 { 0 } else { own.sort.max(0) }
     }
 
     /// Outcome and run time drawn from what the job's other attempts did, by Rumen's rules; from all jobs' if it has none.
@@ -426,9 +430,12 @@ mod tests {
         assert!(Observed::default().succeeds(0, 0.99), "nothing is known against it");
     }
 
-    #[test]
-    fn an_undisturbed_task_is_near_its_input_and_after_all_maps() {
-        let machine = ("n0".to_owned(), "/r0".to_owned(), Resources::slots(1, 1));
+    fn machine() -> (String, String, Resources) {
+        ("n0".to_owned(), "/r0".to_owned(), Resources::slots(1, 1))
+    }
+
+    /// A job of two maps, the second of which never succeeded, and two reduces.
+    fn two_maps_and_two_reduces() -> Workload {
         let success = Outcome::Success;
         let failed = LoggedMap { outcome: Outcome::Failed, level: Locality::Node, run: 1 };
         let rack = LoggedMap { outcome: success, level: Locality::Rack, run: 9_000 };
@@ -453,15 +460,35 @@ mod tests {
         let mut workload = Workload::default();
         workload.push(job, &[map(&[failed, rack]), map(&[failed])], &[reduce.clone(), reduce]);
         workload.arrange(0);
+        workload
+    }
+
+    #[test]
+    fn an_undisturbed_task_is_near_its_input_and_after_all_maps() {
+        let workload = two_maps_and_two_reduces();
         let times = |model, rate| -> Vec<Option<Ms>> {
             let mut config = ClusterConfig::default();
             (config.cost.reduce, config.cost.shuffle_rate) = (model, rate);
-            let cluster = Cluster::new(config, [machine.clone()]).unwrap();
+            let cluster = Cluster::new(config, [machine()]).unwrap();
             (0..3).map(|task| undisturbed(&workload, &cluster, TaskId(task))).collect()
         };
         assert_eq!(times(ReduceModel::R0, 1e3), [Some(6_000), None, Some(5_000)]);
         assert_eq!(times(ReduceModel::R1, 1e3), [Some(6_000), None, Some(5_320)]);
         assert_eq!(times(ReduceModel::R2, 1e3), [Some(6_000), None, Some(25_300)], "20,000 bytes at 1,000 a second");
+    }
+
+    /// Mumak's model ends a reduce without its sort, so a sort in its row would lie after its end.
+    #[test]
+    fn a_backup_of_a_reduce_sorts_only_if_its_model_does() {
+        let (workload, script) = (two_maps_and_two_reduces(), Script::new());
+        for (model, sort) in [(ReduceModel::R0, 0), (ReduceModel::R1, 300), (ReduceModel::R2, 300)] {
+            let mut config = ClusterConfig::default();
+            (config.cost.reduce, config.cost.backup) = (model, Backup::Job);
+            let cluster = Cluster::new(config, [machine()]).unwrap();
+            let course =
+                CostModel::new(&workload, &cluster, 1, &script).course(TaskId(2), 1, Locality::Off, NodeId(0), true);
+            assert_eq!((course.outcome, course.run, course.sort), (Outcome::Success, 5_000, sort), "{model:?}");
+        }
     }
 
     #[test]

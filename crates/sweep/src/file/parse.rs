@@ -254,6 +254,31 @@ mod tests {
     }
 
     #[test]
+    fn as_many_seeds_as_the_limit_and_not_one_more() {
+        let of = |seeds: String| parse(&format!("seeds = {seeds}\n[variants.fifo]\n"));
+        let listed = |most: u64| format!("{:?}", (1..=most).collect::<Vec<_>>());
+        for seeds in [MOST_SEEDS.to_string(), listed(MOST_SEEDS)] {
+            assert_eq!(of(seeds).unwrap().seeds.len() as u64, MOST_SEEDS);
+        }
+        for seeds in [(MOST_SEEDS + 1).to_string(), listed(MOST_SEEDS + 1)] {
+            let problem = of(seeds).unwrap_err().to_string();
+            assert!(problem.contains("line 3, column 9: expected 1 to 100000 seeds"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn as_many_samples_as_the_limit_and_not_one_more() {
+        let of = |samples: usize| {
+            parse(&format!(
+                "[design]\nkind = \"random\"\nsamples = {samples}\n[variants.delay]\nD = {{ from = 1, to = 64 }}\n"
+            ))
+        };
+        assert_eq!(of(MOST_SETTINGS).unwrap().design.samples, Some(MOST_SETTINGS as u32));
+        let problem = of(MOST_SETTINGS + 1).unwrap_err().to_string();
+        assert!(problem.contains("design.samples: expected at most 1000000, found 1000001"), "{problem}");
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_place_and_the_nearest_word() {
         for (text, expected) in [
             ("seds = 3\n[variants.fifo]\n", "s.toml: line 3, column 1: unknown field `seds`"),

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::keys;
+use crate::limits::Limit;
 use crate::reference::Value as _;
 use crate::toml_file::explain_toml;
 use toml::{Table, Value};
@@ -36,6 +37,14 @@ const DAY: Ms = 86_400_000;
 const MOST_NODES: u32 = 1_000_000;
 /// More slots than any node has.
 const MOST_SLOTS: u32 = 100_000;
+
+const REFUSED: &str = "The file is refused.";
+/// The limits of cluster files.
+pub const LIMITS: &[Limit] = &[
+    Limit::number("machines of a cluster file", MOST_NODES as u64, REFUSED),
+    Limit::number("slots of a machine for maps, or for reduces", MOST_SLOTS as u64, REFUSED),
+    Limit::bytes("memory of a machine", MOST_MEMORY, REFUSED),
+];
 
 keys! {
     /// A cluster file. Every key has a default. An empty file stands for the machines of the trace and the heartbeats of Hadoop
@@ -262,6 +271,42 @@ mod tests {
         assert_eq!(machines("[machines]\nplacement = \"best-fit\"\n").named.len(), 1);
         let counted = machines("[machines]\ncount = 3\ncores = 4.0\n");
         assert_eq!((counted.named.len(), counted.count), (0, Some(3)));
+    }
+
+    fn read(text: &str) -> Result<ClusterConfig, String> {
+        ClusterConfig::parse(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_cluster_has_as_many_machines_as_the_limit_and_not_one_more() {
+        for file in [
+            "[nodes]\ncount = N\n",
+            "[machines]\ncount = N\ncores = 1.0\n",
+            "[[machines.named]]\nhosts = \"n[1-N]\"\ncores = 1.0\n",
+        ] {
+            let of = |machines: u32| read(&file.replace('N', &machines.to_string()));
+            assert!(of(MOST_NODES).is_ok(), "{file}: {:?}", of(MOST_NODES));
+            let problem = of(MOST_NODES + 1).err().unwrap_or_default();
+            assert!(problem.contains("1000000"), "{file}: {problem}");
+        }
+    }
+
+    #[test]
+    fn a_machine_has_as_many_slots_as_the_limit_and_not_one_more() {
+        for key in ["map_slots", "reduce_slots"] {
+            let of = |slots: u32| read(&format!("[nodes]\n{key} = {slots}\n"));
+            assert!(of(MOST_SLOTS).is_ok());
+            let problem = of(MOST_SLOTS + 1).err().unwrap_or_default();
+            assert!(problem.contains(key) && problem.contains("100000") && problem.contains("100001"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_machine_has_as_much_memory_as_the_limit_and_not_a_byte_more() {
+        let of = |bytes: u64| read(&format!("[machines]\ncount = 1\ncores = 1.0\nmemory = {bytes}\n"));
+        assert!(of(MOST_MEMORY).is_ok());
+        let problem = of(MOST_MEMORY + 1).err().unwrap_or_default();
+        assert!(problem.contains("memory") && problem.contains("70368744177665"), "{problem}");
     }
 
     #[test]

@@ -68,15 +68,15 @@ impl PartWriter {
 }
 
 /// Puts a trace together from `parts`, each a folder with its files, which stay as they are. One part gives one file per
-/// table, several give a folder of files. `nodes` writes the machines; `manifest.rows` holds the rows of the tables of
-/// jobs.
+/// table, several give a folder of files. `nodes` writes the machines, and may add its counts to the manifest;
+/// `manifest.rows` holds the rows of the tables of jobs.
 ///
 /// # Errors
 /// As for the rows; [`Error::Io`] if a part cannot be linked or copied.
 pub fn join_parts<'p>(
     claim: Claim,
     parts: impl ExactSizeIterator<Item = (&'p Path, &'p Inventory)>,
-    nodes: impl FnOnce(&mut TableWriter<NodeRow>) -> Result<(), Error>,
+    nodes: impl FnOnce(&mut TableWriter<NodeRow>, &mut Manifest) -> Result<(), Error>,
     mut manifest: Manifest,
 ) -> Result<Manifest, Error> {
     let staged = claim.stage()?;
@@ -96,7 +96,7 @@ pub fn join_parts<'p>(
         }
     }
     let mut machines = TableWriter::<NodeRow>::create(dir)?;
-    nodes(&mut machines)?;
+    nodes(&mut machines, &mut manifest)?;
     let (rows, files) = contents([
         machines.finish()?,
         TableWriter::<SplitRow>::create(dir)?.finish()?,

@@ -255,6 +255,25 @@ fn a_problem_points_at_its_place() {
 }
 
 #[test]
+fn an_expression_at_the_limit_is_read_and_a_longer_one_refused() {
+    let padded = |length: usize| format!("{:<length$}", "mean(completion)");
+    assert_eq!(value(&padded(LONGEST)), Some(55_000.0));
+    let found = problem(&padded(LONGEST + 1));
+    assert!(found.contains("expected a metric of up to 10000 bytes, found 10001; shorten it"), "{found}");
+}
+
+#[test]
+fn parentheses_are_nested_up_to_the_limit_and_not_deeper() {
+    let nested = |inner: &str, depth: usize| format!("{}{inner}{}", "(".repeat(depth), ")".repeat(depth));
+    assert_eq!(value(&nested("mean(completion)", DEEPEST)), Some(55_000.0));
+    let found = problem(&nested("mean(completion)", DEEPEST + 1));
+    assert!(found.contains("a formula that is nested less deeply"), "{found}");
+    let filtered = |depth| format!("count() where {}", nested("tasks > 0", depth));
+    assert_eq!(value(&filtered(DEEPEST)), Some(10.0));
+    assert!(problem(&filtered(DEEPEST + 1)).contains("a filter that is nested less deeply"));
+}
+
+#[test]
 fn hostile_texts_are_refused_and_do_not_overflow() {
     for text in [
         format!("count() where {}", "(".repeat(5_000)),

@@ -117,6 +117,12 @@ mod tests {
         assert_eq!(pending_tasks("0-40:20"), (vec![0, 20, 40], false));
         assert_eq!(pending_tasks("1-2,..."), (vec![1, 2], true));
         assert_eq!(pending_tasks("5-3,1-2:0"), (vec![], true));
+        let at = |last: usize| {
+            let (tasks, is_cut) = pending_tasks(&format!("0-{last}"));
+            (tasks.len(), is_cut)
+        };
+        assert_eq!(at(MOST_PENDING - 1), (MOST_PENDING, false));
+        assert_eq!(at(MOST_PENDING), (MOST_PENDING, true));
         let (tasks, is_cut) = pending_tasks("0-18446744073709551615");
         assert_eq!((tasks.len(), is_cut), (MOST_PENDING, true));
     }

@@ -22,7 +22,7 @@ pub(crate) const MOST_JOBS: usize = 10_000_000;
 pub(crate) const MOST_TEXT: usize = 2 << 30;
 
 /// The jobs of a list.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
     /// Where each stands.
@@ -31,6 +31,14 @@ pub(super) struct Jobs {
     pub(super) texts: Texts,
     /// Jobs with the tasks of folded arrays.
     unfolded: usize,
+    /// The most of them, and the most bytes of texts.
+    most: (usize, usize),
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self::up_to(MOST_JOBS, MOST_TEXT)
+    }
 }
 
 /// The tries of a job: mostly one.
@@ -115,26 +123,44 @@ impl Try {
 }
 
 impl Jobs {
+    /// No jobs yet, and at most so many, with at most so many bytes of texts.
+    pub(super) fn up_to(jobs: usize, bytes: usize) -> Self {
+        Self {
+            all: Vec::new(),
+            places: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            texts: Texts::default(),
+            unfolded: 0,
+            most: (jobs, bytes),
+        }
+    }
+
     /// Takes a row.
     ///
     /// # Errors
     /// [`Error::Source`] if the list is too long to be held.
     pub(super) fn take(&mut self, row: &Row<'_>, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-        if self.unfolded >= MOST_JOBS || self.texts.bytes() >= MOST_TEXT {
+        self.keep(row, sink);
+        // So the memory may grow beyond the limit by one row.
+        let (jobs, bytes) = self.most;
+        if self.unfolded > jobs || self.texts.bytes() > bytes {
             return Err(too_long(path));
         }
+        Ok(())
+    }
+
+    fn keep(&mut self, row: &Row<'_>, sink: &mut dyn Sink) {
         let own = self.try_of(row);
         let known = self.place(row.id);
         let Some(job) = known.and_then(|place| self.all.get_mut(place)) else {
-            self.add(row, own);
-            return Ok(());
+            return self.add(row, own);
         };
         let is_newer = job.tries.iter().all(|known| known.times.submit <= row.times.submit);
         match job.tries.iter_mut().find(|known| known.times.submit == row.times.submit) {
             Some(known) => {
                 sink.skip("duplicate-row", 1);
                 if known.state.has_ended() {
-                    return Ok(());
+                    return;
                 }
                 // It was listed while it ran, and again later.
                 *known = own;
@@ -145,14 +171,13 @@ impl Jobs {
             let tries = std::mem::take(&mut job.tries);
             *job = Job { tries, ..new_job(row, own, &mut self.texts) };
         }
-        Ok(())
     }
 
     /// Adds a job that is not in the list.
     fn add(&mut self, row: &Row<'_>, own: Try) {
         let Self { all, places, hasher, .. } = self;
         let hash_at = |&place: &u32| hasher.hash_one(all.get(place as usize).map(|job| job.id));
-        // There are fewer than `MOST_JOBS`.
+        // There are not more than `MOST_JOBS`.
         let place = u32::try_from(all.len()).unwrap_or(u32::MAX);
         places.insert_unique(hasher.hash_one(Some(row.id)), place, hash_at);
         let job = new_job(row, own, &mut self.texts);

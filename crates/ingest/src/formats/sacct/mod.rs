@@ -104,7 +104,10 @@ fn sniff(head: &[u8]) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    let mut jobs = Jobs::default();
+    read_into(Jobs::default(), input, path, sink)
+}
+
+fn read_into(mut jobs: Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut clock = Clock { zone: sink.zone(), ..Clock::default() };
     let first = super::json::first_byte(input).map_err(Error::io(Path::new(path), "read"))?;
     match first {

@@ -236,6 +236,60 @@ fn newer_json_has_numbers_as_objects_and_lists_of_states() {
     assert_eq!((found.skipped["damaged-job"], found.skipped["step-of-a-job"]), (1, 2));
 }
 
+/// Reads rows as far as so many jobs with so many bytes of texts may be held. The real limits need gigabytes.
+fn rows_up_to(most: (usize, usize), rows: &[&str]) -> Result<usize, String> {
+    let mut found = Collected::default();
+    let text = format!("{HEADER}\n{}\n", rows.join("\n"));
+    let read = read_into(Jobs::up_to(most.0, most.1), &mut text.as_bytes(), "list", &mut found);
+    read.map(|()| found.jobs.len()).map_err(|error| error.to_string())
+}
+
+/// The tasks of an array that have no id yet are jobs, too; a row that comes again is none.
+#[test]
+fn a_list_has_as_many_jobs_as_the_limit_and_not_one_more() {
+    let [one, two, three] = ["1", "2", "3"].map(|id| row(id, 100, 110, 20, "COMPLETED", 1));
+    let array = "9_[4-5]|j|100|100|Unknown|Unknown|0|PENDING|1|0|0|cpu=1||None assigned|";
+    for (rows, jobs) in [(&[one.as_str(), &two, &three, &one][..], 3), (&[&one, array], 3)] {
+        assert_eq!(rows_up_to((jobs, MOST_TEXT), rows), Ok(jobs));
+        let problem = rows_up_to((jobs - 1, MOST_TEXT), rows).unwrap_err();
+        assert!(problem.contains("expected at most 10000000 jobs, with at most 2 GiB of different texts"), "{problem}");
+        assert!(problem.contains("write a list for each period"), "{problem}");
+    }
+}
+
+#[test]
+fn a_list_has_as_many_bytes_of_texts_as_the_limit_and_not_one_more() {
+    let rows = ["1", "2"].map(|id| row(id, 100, 110, 20, "COMPLETED", 1));
+    let rows = rows.each_ref().map(String::as_str);
+    // The name `j` and the node `n1`, each once.
+    let texts = "jn1".len();
+    assert_eq!(rows_up_to((MOST_JOBS, texts), &rows), Ok(2));
+    let problem = rows_up_to((MOST_JOBS, texts - 1), &rows).unwrap_err();
+    assert!(problem.contains("found more; write a list for each period"), "{problem}");
+}
+
+#[test]
+fn a_job_has_as_many_nodes_as_the_limit_and_not_one_more() {
+    let found = [MOST_HOSTS, MOST_HOSTS + 1].map(|nodes| {
+        let list = format!("n[1-{nodes}]");
+        let cpus = nodes as u32;
+        let text = row("1", 100, 110, 20, "COMPLETED", cpus).replace("|n1|", &format!("|{list}|"));
+        let found = rows(&[&text]);
+        (found.jobs.len(), found.nodes.len(), found.skipped.get("damaged-node-list").copied())
+    });
+    assert_eq!(found, [(1, MOST_HOSTS, None), (1, 0, Some(1))]);
+}
+
+#[test]
+fn an_array_has_as_many_tasks_without_an_id_as_the_limit_and_not_one_more() {
+    let found = [MOST_PENDING - 1, MOST_PENDING].map(|last| {
+        let found = rows(&[&format!("9_[0-{last}]|j|100|100|Unknown|Unknown|0|PENDING|1|0|0|cpu=1||None assigned|")]);
+        let counted = found.skipped.iter().filter(|(cause, _)| cause.contains("array") || cause.contains("pending"));
+        (found.jobs.len(), counted.map(|(_, n)| n).sum::<u64>())
+    });
+    assert_eq!(found, [(MOST_PENDING, 0), (MOST_PENDING, 1)]);
+}
+
 #[test]
 fn only_lists_of_sacct_are_recognised() {
     assert!(sniff(format!("{HEADER}\n").as_bytes()) && sniff(b"JobIDRaw,State\n"));

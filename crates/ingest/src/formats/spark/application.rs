@@ -14,9 +14,9 @@ use resched_tables::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, Ta
 use resched_tables::sink::Sink;
 
 /// The most jobs that run at once. Beyond them, the oldest is passed on as it is.
-const MOST_JOBS: usize = 10_000;
+pub(crate) const MOST_JOBS: usize = 10_000;
 /// About how many bytes of stages and attempts are held, enough for a million attempts; more are left out and counted.
-const MOST_HELD: usize = 512 << 20;
+pub(crate) const MOST_HELD: usize = 512 << 20;
 /// About how many bytes the entries of a task in maps take.
 const SIZE_OF_ENTRY: usize = 300;
 /// The longest text of an attempt that is kept (bytes), as everywhere.
@@ -647,4 +647,23 @@ fn error(reason: EndReason) -> Option<String> {
     let mut error = more.map_or_else(|| first.clone(), |more| format!("{first}: {more}"));
     error.truncate(error.floor_char_boundary(LONGEST_TEXT));
     Some(error)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use resched_tables::sink::Collected;
+
+    /// Attempts of this size would take as much memory.
+    #[test]
+    fn attempts_are_held_up_to_the_limit_and_not_beyond() {
+        let line = r#"{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},"Task Info":{"Task ID":7,"Index":0,"Launch Time":5,"Finish Time":9}}"#;
+        for (held, expected) in [(MOST_HELD, None), (MOST_HELD + 1, Some(1))] {
+            let mut application = Application { held, ..Application::new("log", None) };
+            let mut sink = Collected::default();
+            application.take(Event::parse(line).unwrap().unwrap(), &mut sink).unwrap();
+            assert_eq!(sink.skipped.get("too-many-attempts").copied(), expected);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use resched_tables::model::{NodeChange, NodeRow};
 
 /// The most arrivals and departures of executors that are kept; more are counted.
-const MOST_EVENTS: usize = 100_000;
+pub(crate) const MOST_EVENTS: usize = 100_000;
 /// The longest name of an executor or host (bytes).
 const LONGEST_NAME: usize = 512;
 
@@ -137,5 +137,22 @@ impl Executors {
             }
         }
         rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_arrivals_as_the_limit_are_kept_and_the_rest_is_counted() {
+        let mut executors = Executors::default();
+        for number in 0..=MOST_EVENTS {
+            assert_eq!(executors.left_out(), 0, "{number}");
+            executors.add(format!("e{number}"), "h".to_owned(), Some(number as i64), Some(1));
+        }
+        assert_eq!((executors.events.len(), executors.left_out()), (MOST_EVENTS, 1));
+        executors.remove("e0", 9);
+        assert_eq!((executors.events.len(), executors.left_out()), (MOST_EVENTS, 2));
     }
 }

@@ -42,7 +42,9 @@ use std::io::BufRead;
 use std::path::Path;
 
 use self::application::Application;
+pub(crate) use self::application::{MOST_HELD, MOST_JOBS};
 use self::event::Event;
+pub(crate) use self::executors::MOST_EVENTS;
 use self::preferred::Preferred;
 pub(crate) use self::preferred::{FILE as PREFERRED, MOST_BYTES as MOST_PREFERRED};
 use super::format::Format;

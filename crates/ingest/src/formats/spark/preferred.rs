@@ -435,6 +435,20 @@ mod tests {
         assert_eq!(of(&found, "z", (0, 1)), None);
     }
 
+    /// Real rows of this size would need as much memory.
+    #[test]
+    fn rows_are_held_up_to_the_limit_and_not_beyond() {
+        let line = "0,1,a";
+        let size = line.len() + 3 * size_of::<String>() + size_of::<Task>();
+        for (held, expected) in [(MOST_BYTES - size, (1, None)), (MOST_BYTES - size + 1, (0, Some(1)))] {
+            let mut preferred = Preferred { held, ..Preferred::default() };
+            let mut sink = Collected::default();
+            preferred.take(line, false, &mut sink);
+            let rows = preferred.given.values().map(|own| own.len()).sum::<usize>();
+            assert_eq!((rows, sink.skipped.get("too-many-preferred-rows").copied()), expected);
+        }
+    }
+
     #[test]
     fn damage_is_counted() {
         let rows = "stage,index,hosts\n0\n0,x,a\n-1,0,a\n0,0\n0,0,a\n";

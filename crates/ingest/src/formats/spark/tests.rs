@@ -452,6 +452,29 @@ fn lines_of_no_interest_or_no_sense_cost_only_themselves() {
     assert_eq!(found.skipped, [("damaged-line".to_owned(), 2), ("oversized-line".to_owned(), 1)].into());
 }
 
+/// Beyond the limit, the oldest is passed on before its end is read.
+#[test]
+fn as_many_jobs_as_the_limit_run_at_once_and_not_one_more() {
+    let finish_of_the_first = |jobs: usize| {
+        let mut events: Vec<String> = (1..jobs as i64).map(|id| job_with(id, "")).collect();
+        events.push(
+            r#"{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":99,"Job Result":{"Result":"JobSucceeded"}}"#
+                .to_owned(),
+        );
+        let text = log(&[])
+            .lines()
+            .filter(|line| !line.contains("JobStart"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>();
+        let text = text + &job_with(0, "") + "\n" + &events.join("\n") + "\n";
+        let found = collect(&text);
+        assert_eq!(found.jobs.len(), jobs);
+        found.jobs.iter().find(|record| record.job.job_id.ends_with("_job_0")).unwrap().job.finish
+    };
+    assert_eq!(finish_of_the_first(MOST_JOBS), Some(99));
+    assert_eq!(finish_of_the_first(MOST_JOBS + 1), None);
+}
+
 #[test]
 fn joined_logs_are_distinguished() {
     let text = log(&[success()]) + &log(&[success()]).replace("application_1_2", "application_1_9");

@@ -16,7 +16,7 @@ const LONGEST_ID: usize = 256;
 /// The longest text that is kept (bytes), such as the error of a failed attempt.
 const LONGEST_TEXT: usize = 16 << 10;
 /// The most places of one task's input that are kept.
-const MOST_SPLITS: usize = 10_000;
+pub(crate) const MOST_SPLITS: usize = 10_000;
 
 /// The job that a record belongs to and, unless it is a Job record, the task.
 pub(super) struct Owner {
@@ -331,4 +331,18 @@ fn split_rows(task_id: &str, places: &str, faults: &mut Vec<&'static str>) -> Ve
         rows.push(SplitRow { task_id: task_id.to_owned(), ordinal, host, rack, bytes: None });
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_has_as_many_places_as_the_limit_and_the_rest_is_counted() {
+        for (surplus, expected) in [(0, vec![]), (1, vec!["surplus-splits"])] {
+            let mut faults = Vec::new();
+            let rows = split_rows("m", &vec!["/r/h"; MOST_SPLITS + surplus].join(","), &mut faults);
+            assert_eq!((rows.len(), faults), (MOST_SPLITS, expected));
+        }
+    }
 }

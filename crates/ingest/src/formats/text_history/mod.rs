@@ -19,8 +19,11 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::Path;
 
+pub(crate) use self::counters::MOST_COUNTERS;
+pub(crate) use self::job::MOST_SPLITS;
 use self::job::{JobBuilder, Owner};
 pub(crate) use self::lines::LONGEST;
+pub(crate) use self::record::MOST_KEYS;
 use self::record::{Record, RecordType, Syntax};
 use super::conf_xml::{self, JobConf};
 use super::format::Format;

@@ -1,7 +1,7 @@
 //! The grammar of one record: `<Type> KEY="value" KEY="value" … .`
 
 /// The most keys of a record that are kept; a real one has some twenty.
-const MOST_KEYS: usize = 256;
+pub(crate) const MOST_KEYS: usize = 256;
 
 /// What a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,6 +185,11 @@ second line" TOTAL="5" ."#;
 
     #[test]
     fn a_flood_of_keys_is_bounded() {
+        let of = |keys: usize| {
+            let record = parse(&format!("Job {}.", "A=\"1\" ".repeat(keys)), Syntax::Escaped);
+            (record.keys.len(), record.damaged)
+        };
+        assert_eq!([of(MOST_KEYS), of(MOST_KEYS + 1)], [(MOST_KEYS, false), (MOST_KEYS, true)]);
         let text = format!("Job {}", "A=\"1\" ".repeat(10_000));
         assert_eq!(parse(&text, Syntax::Escaped).keys.len(), MOST_KEYS);
     }

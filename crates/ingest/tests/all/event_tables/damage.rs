@@ -3,7 +3,7 @@
 use resched_ingest::{Options, ingest_into};
 use resched_tables::sink::Collected;
 
-use super::write;
+use super::{Found, write};
 
 const HASH: &str = "70s3v5qRyCO/1PCdI6fVXnrW8FU/w+5CKRSa72xgcIo=";
 
@@ -46,6 +46,18 @@ fn tables() -> Vec<(&'static str, String)> {
         ("batch_instance18", twelve(&|n| format!("i{n},M1,j_3,1,Running,{n},0,m_7,1,1,5,6,0.1,0.2\n"))),
         ("machine_meta", twelve(&|n| format!("m_{n},{n},219,17,96,100,USING\n"))),
     ]
+}
+
+/// A key that is cut might be that of another job.
+#[test]
+fn an_id_at_the_limit_is_read_and_a_longer_one_is_skipped_and_counted() {
+    let long = |bytes: usize| "x".repeat(bytes);
+    let task = |job: &str, task: &str| format!("{task},2.0,{job},1,Terminated,157213,157295,100.0,0.3\n");
+    let rows = [task(&long(1_024), &long(1_024)), task(&long(1_025), "M1"), task("j_3", &long(1_025))];
+    let found = Found::in_files(&[("batch_task.csv", &rows.concat())]);
+    let id = long(1_024);
+    assert_eq!(found.tasks.keys().collect::<Vec<_>>(), [&format!("{id}/{id}")]);
+    assert_eq!(found.skipped(), [("oversized-id", 2)]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod damage;
 mod google2011;
 mod google2019;
 mod resume;
+mod times;
 
 use std::collections::BTreeMap;
 use std::fs;

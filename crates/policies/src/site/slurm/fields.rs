@@ -111,7 +111,7 @@ impl Fields {
 pub(super) struct Budget(usize);
 
 /// The most hosts of all lists together. A cluster of 10,000 nodes in 100 partitions has a million.
-const MOST_HOSTS: usize = 2_000_000;
+pub(in crate::site) const MOST_HOSTS: usize = 2_000_000;
 
 impl Default for Budget {
     fn default() -> Self {

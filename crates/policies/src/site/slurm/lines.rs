@@ -10,9 +10,9 @@ use super::Open;
 use crate::error::Error;
 
 /// The most bytes of all files together.
-const MOST_BYTES: usize = 4 << 20;
+pub(in crate::site) const MOST_BYTES: usize = 4 << 20;
 /// The most files that are included, one by another or not.
-const MOST_INCLUDED: usize = 100;
+pub(in crate::site) const MOST_INCLUDED: usize = 100;
 
 /// A line with its pairs.
 #[derive(Debug, Clone, PartialEq)]

@@ -38,6 +38,10 @@ use nodes::Nodes;
 use partitions::Partitions;
 use scalars::Scalars;
 
+pub(super) use fields::MOST_HOSTS;
+pub(super) use lines::{MOST_BYTES, MOST_INCLUDED};
+pub(super) use partitions::MOST as MOST_PARTITIONS;
+
 /// Opens a file of the folder; `None`: there is none.
 pub(super) type Open<'o> = &'o mut dyn FnMut(&str) -> Result<Option<Vec<u8>>, Error>;
 

@@ -164,7 +164,7 @@ fn over_time(field: &Field, notes: &Notes<'_>) -> Result<Ms, Error> {
 }
 
 /// The most partitions. A real site has some ten.
-const MOST: usize = 10_000;
+pub(in crate::site) const MOST: usize = 10_000;
 /// How jobs share nodes, by its name and its old name.
 const OVERSUBSCRIBE: [&str; 2] = ["oversubscribe", "shared"];
 

@@ -225,6 +225,69 @@ fn other_files_of_the_folder_are_included() {
 }
 
 #[test]
+fn as_many_files_as_the_limit_are_included_and_not_one_more() {
+    let of = |files: usize| {
+        let text = "Include nodes.conf\n".repeat(files) + "PartitionName=p Nodes=ALL\n";
+        read(&[("slurm.conf", &text), ("nodes.conf", "NodeName=n1 CPUs=4\n")])
+    };
+    // Whether a node may be listed so often is for the reader of nodes.
+    let refused = |files: usize| of(files).err().is_some_and(|error| error.contains("expected at most 100 of them"));
+    assert!(!refused(MOST_INCLUDED) && refused(MOST_INCLUDED + 1));
+}
+
+#[test]
+fn files_have_as_many_bytes_in_all_as_the_limit_and_not_one_more() {
+    const MIB: usize = 1 << 20;
+    let of = |last: usize| {
+        let comment = |bytes: usize| format!("#{}", "x".repeat(bytes - 1));
+        let head = "Include a.conf\nInclude b.conf\nInclude c.conf\nInclude d.conf\nPartitionName=p Nodes=ALL\n";
+        let files = ["a.conf", "b.conf", "c.conf"].map(|name| (name, comment(MIB)));
+        let rest = comment(MOST_BYTES - 3 * MIB - head.len() + last);
+        let mut all: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        all.extend([("slurm.conf", head), ("d.conf", &rest)]);
+        read(&all).map(|conf| conf.site.slurm.map(|conf| conf.partitions.len()))
+    };
+    assert_eq!(of(0), Ok(Some(1)));
+    let problem = of(1).unwrap_err();
+    assert!(problem.contains("line 4: Include: expected at most 4194304 bytes in all"), "{problem}");
+}
+
+#[test]
+fn as_many_partitions_as_the_limit_and_not_one_more() {
+    let of = |partitions: usize| {
+        let names: Vec<String> = (0..partitions).map(|n| format!("p{n}")).collect();
+        read(&[("slurm.conf", &format!("PartitionName={}\n", names.join(",")))])
+    };
+    assert_eq!(of(MOST_PARTITIONS).unwrap().site.slurm.unwrap().partitions.len(), MOST_PARTITIONS);
+    let problem = of(MOST_PARTITIONS + 1).unwrap_err();
+    assert!(problem.contains("line 1: PartitionName: expected at most 10000 partitions"), "{problem}");
+}
+
+#[test]
+fn lists_have_as_many_hosts_as_the_limit_and_not_one_more() {
+    let notes = Notes::new(Path::new("conf"));
+    let lists = |hosts: &[usize]| -> Result<usize, String> {
+        let mut budget = Budget::default();
+        hosts.iter().try_fold(0, |all, hosts| {
+            let pairs = [("nodes".to_owned(), format!("n[1-{hosts}]"))];
+            let fields = fields::Fields::of(
+                &Place::of("slurm.conf", 1),
+                &pairs,
+                &fields::Fields::default(),
+                |name| (name == "nodes").then_some("nodes"),
+                |_| {},
+            );
+            let field = fields.get(&["nodes"]).unwrap();
+            budget.expand(field, &notes).map(|found| all + found.len()).map_err(|error| error.to_string())
+        })
+    };
+    let half = MOST_HOSTS / 2;
+    assert_eq!(lists(&[half, half]), Ok(MOST_HOSTS));
+    let problem = lists(&[half, half + 1]).unwrap_err();
+    assert!(problem.contains("at most 2000000 in all"), "{problem}");
+}
+
+#[test]
 fn wrong_values_are_errors_with_their_line() {
     let many = format!("PartitionName=p Nodes={}\n", "n[0-999999],".repeat(5) + "m");
     for (file, text, expected) in [
