@@ -34,6 +34,11 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("expression of a metric", METRICS, "an_expression_at_the_limit_is_read_and_a_longer_one_refused"),
     ("nested parentheses in such an expression", METRICS, "parentheses_are_nested_up_to_the_limit_and_not_deeper"),
     ("policies in a report", REPORT, "as_many_policies_as_the_limit_are_compared_and_not_one_more"),
+    (
+        "users in `report.json`, or queues",
+        "crates/report/src/page/groups.rs",
+        "of_very_many_users_those_with_most_jobs_are_kept",
+    ),
     ("runs in a report", REPORT, "as_many_runs_as_the_limit_are_reported_and_not_one_more"),
     (
         "jobs × policies in a page",

@@ -46,7 +46,7 @@ use resched_tables::validity::Validity;
 
 use crate::answer::{Answer, check_took_place};
 use crate::charts::{Chart, Only};
-use crate::page::{data, html, notebook, sentences};
+use crate::page::{data, groups, html, notebook, sentences};
 pub use crate::scene::Scene;
 use crate::timelines::Timelines;
 use crate::why::Reasons;
@@ -82,6 +82,12 @@ pub const LIMITS: &[Limit] = &[
         "jobs × policies in a page",
         data::MOST_ROWS as u64,
         "The page has every second job, or every third and so on, and says so. All jobs are in `jobs.parquet`.",
+    ),
+    Limit::number(
+        "users in `report.json`, or queues",
+        groups::MOST_KEPT as u64,
+        "Those with most jobs and those that the page shows are kept, and `left_out` is the number of the others. `resched replay --by user \
+         --csv` prints all.",
     ),
 ];
 
