@@ -659,11 +659,15 @@ mod tests {
     #[test]
     fn attempts_are_held_up_to_the_limit_and_not_beyond() {
         let line = r#"{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Type":"ResultTask","Task End Reason":{"Reason":"Success"},"Task Info":{"Task ID":7,"Index":0,"Launch Time":5,"Finish Time":9}}"#;
-        for (held, expected) in [(MOST_HELD, None), (MOST_HELD + 1, Some(1))] {
-            let mut application = Application { held, ..Application::new("log", None) };
+        for (held, expected) in [(MOST_HELD, (1, None)), (MOST_HELD + 1, (0, Some(1)))] {
+            let mut application = Application::new("log", None);
             let mut sink = Collected::default();
+            let job = r#"{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":5,"Stage IDs":[0]}"#;
+            application.take(Event::parse(job).unwrap().unwrap(), &mut sink).unwrap();
+            application.held = held;
             application.take(Event::parse(line).unwrap().unwrap(), &mut sink).unwrap();
-            assert_eq!(sink.skipped.get("too-many-attempts").copied(), expected);
+            let attempts = application.jobs.values().map(|job| job.tasks.len()).sum::<usize>();
+            assert_eq!((attempts, sink.skipped.get("too-many-attempts").copied()), expected);
         }
     }
 }
