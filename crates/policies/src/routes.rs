@@ -200,6 +200,9 @@ fn placed(file: &str, line: Option<usize>) -> String {
     line.map_or_else(|| file.to_owned(), |line| format!("{file}: line {line}"))
 }
 
+/// A setting of 0, where it is, what it stops, and what has it.
+type Holding<'f> = (&'f str, String, Stops, &'f str);
+
 fn held_in_words(setting: &str, rule: &str, names: &str, place: &str, stops: Stops, jobs: u64) -> String {
     let (what, held) = (stops.in_words(jobs), stops.held());
     format!("{what}, because `{setting}` of {rule} {names} is 0 ({place}); a replay of {held} does not end")
@@ -210,7 +213,7 @@ fn held_in_words(setting: &str, rule: &str, names: &str, place: &str, stops: Sto
 pub fn in_words(policy: &str, findings: &[Finding]) -> Vec<String> {
     let mut lost: BTreeMap<(&str, &str), Vec<(&str, u64)>> = BTreeMap::new();
     let mut idle: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut held: BTreeMap<(&str, String, Stops, &str), Vec<(&str, u64)>> = BTreeMap::new();
+    let mut held: BTreeMap<Holding<'_>, Vec<(&str, u64)>> = BTreeMap::new();
     let mut lines = Vec::new();
     for finding in findings {
         match finding {

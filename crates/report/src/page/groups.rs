@@ -162,7 +162,7 @@ mod tests {
         let row = |user: usize, run: &str| GroupRow {
             group: format!("user{user:06}"),
             run: run.to_owned(),
-            jobs: if user % 2 == 0 { 20 } else { 10 },
+            jobs: if user.is_multiple_of(2) { 20 } else { 10 },
             completion_p50_ms: None,
             completion_p95_ms: None,
             completion_p99_ms: None,
@@ -199,6 +199,6 @@ mod tests {
     /// Whether it is a user with many jobs, beyond those that are kept for them.
     fn is_late_and_even(name: &str) -> bool {
         let user: usize = name.trim_start_matches("user").parse().unwrap_or(0);
-        user % 2 == 0 && user / 2 >= MOST_KEPT
+        user.is_multiple_of(2) && user / 2 >= MOST_KEPT
     }
 }
