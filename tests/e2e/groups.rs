@@ -50,6 +50,21 @@ fn a_tree_of_mixed_files_is_refused_or_split() {
 
 /// Nobody knows of which cluster they are, so the first trace that could be written counts them.
 #[test]
+fn files_in_no_known_format_are_counted_once_by_a_split() {
+    let dir = Dir::new();
+    dir.write("tree/0.txt", "Dear reader, these are notes.\n");
+    dir.write("tree/a.swf", "; MaxProcs: 4\n1 no job\n");
+    dir.write("tree/b.swf", SWF);
+    dir.write("tree/c.swf", SWF);
+    dir.write("tree/d.log", "");
+    dir.ok(&["ingest", "tree", "--split", "--out", "T"]);
+    let inspected = |part: &str| dir.json(&["inspect", &format!("T/{part}"), "--json"]);
+    assert_eq!(inspected("swf-b")["skipped"], serde_json::json!({"empty-file": 1, "unrecognised-file": 1}));
+    assert_eq!(inspected("swf-c")["skipped"], serde_json::json!({}));
+}
+
+/// As above.
+#[test]
 fn links_that_a_split_leaves_out_are_counted_once() {
     let dir = Dir::new();
     dir.write("tree/a.swf", "; MaxProcs: 4\n1 no job\n");

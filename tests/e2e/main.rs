@@ -17,6 +17,7 @@ mod integrity;
 mod interrupts;
 mod kills;
 mod limits;
+mod many_users;
 mod metrics;
 mod object_store;
 mod one_request;

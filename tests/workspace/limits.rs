@@ -144,6 +144,11 @@ const TESTS: &[(&str, &str, &str)] = &[
         "crates/ingest/src/formats/swf.rs",
         "a_log_has_as_many_machines_as_the_limit_and_otherwise_none",
     ),
+    (
+        "names of queues of an SWF log, or of partitions",
+        "crates/ingest/src/formats/swf.rs",
+        "a_log_keeps_as_many_names_of_queues_as_the_limit_and_counts_the_rest",
+    ),
     ("line of a grid workflow", RECORDS, "the_line_of_a_grid_workflow"),
     ("row of a list by sacct (text)", RECORDS, "the_row_of_a_list_by_sacct"),
     ("job of a list by sacct (JSON)", RECORDS, "the_job_of_a_list_by_sacct_in_json"),

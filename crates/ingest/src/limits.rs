@@ -45,6 +45,7 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("line of a SWIM workload", swim::MAX_LINE, SKIPPED),
     Limit::bytes("line of an SWF log", swf::MAX_LINE as u64, SKIPPED),
     Limit::number("machines of an SWF log", swf::MAX_NODES, "The log counts as one without machines."),
+    Limit::number("names of queues of an SWF log, or of partitions", swf::MAX_NAMES as u64, REST),
     Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("row of a list by sacct (text)", sacct::MAX_LINE as u64, SKIPPED),
     Limit::bytes("job of a list by sacct (JSON)", sacct::MAX_OBJECT as u64, SKIPPED),

@@ -72,14 +72,16 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
         )));
     }
     fs::create_dir_all(path).map_err(Error::io(path, "make"))?;
+    let grouped: BTreeSet<usize> = all.iter().flat_map(|group| &group.files).copied().collect();
+    // Nobody knows of which cluster these files are, and the entries that were not read, so the first trace that is written counts them.
+    let mut rest: Vec<usize> = (0..inputs.files.len()).filter(|place| !grouped.contains(place)).collect();
     let mut parts = Vec::new();
     for Group { name, files } in all {
         let own = Inputs {
-            files: files.iter().filter_map(|&place| inputs.files.get(place).cloned()).collect(),
+            files: files.iter().chain(&rest).filter_map(|&place| inputs.files.get(place).cloned()).collect(),
             confs: inputs.confs.clone(),
             folders: inputs.folders.clone(),
             origins: Arc::clone(&inputs.origins),
-            // Nobody knows of which cluster an entry is that was not read, so the first trace that is written counts them all.
             unreadable: inputs.unreadable,
             outside: inputs.outside,
         };
@@ -94,6 +96,7 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
             manifest => {
                 if manifest.is_ok() {
                     (inputs.unreadable, inputs.outside) = (0, 0);
+                    rest.clear();
                 }
                 parts.push(Part { name, manifest });
             }

@@ -76,8 +76,8 @@ impl Stream {
             Ok(Ok(bytes)) => Ok(bytes),
             Ok(Err(Broken::Changed)) => Err(Error::changed(address)),
             Ok(Err(Broken::Store(error))) => Err(Error::of(address, "read", &error)),
-            Ok(Err(Broken::Cut { at, breaks })) => Err(cut(address, self.meta.size, at, breaks)),
-            Err(_) => Err(cut(address, self.meta.size, self.next, 0)),
+            Ok(Err(Broken::Cut { at })) => Err(cut(address, self.meta.size, at)),
+            Err(_) => Err(cut(address, self.meta.size, self.next)),
         }
     }
 }
@@ -110,7 +110,7 @@ enum Broken {
     /// The store refused.
     Store(object_store::Error),
     /// The connection broke too often, the last time after this byte.
-    Cut { at: u64, breaks: u32 },
+    Cut { at: u64 },
 }
 
 impl From<object_store::Error> for Broken {
@@ -122,12 +122,12 @@ impl From<object_store::Error> for Broken {
     }
 }
 
-fn cut(address: String, size: u64, at: u64, breaks: u32) -> Error {
+fn cut(address: String, size: u64, at: u64) -> Error {
     Error::Failed {
         address,
         deed: "read",
         expected: format!("{size} bytes"),
-        found: format!("connections that broke {breaks} times, the last time after {at} bytes"),
+        found: format!("connections that broke again and again, the last time after {at} bytes"),
         remedy: "run the command again when the store can be reached".to_owned(),
     }
 }
@@ -146,7 +146,7 @@ async fn fetch(store: Arc<AmazonS3>, meta: ObjectMeta, range: Range<u64>) -> Res
         tokio::time::sleep(wait).await;
         wait = wait.saturating_mul(2);
     }
-    Err(Broken::Cut { at: range.start.saturating_add(got.len() as u64), breaks: MOST_BREAKS + 1 })
+    Err(Broken::Cut { at: range.start.saturating_add(got.len() as u64) })
 }
 
 /// Adds the bytes of a range to `got`, as far as they come.

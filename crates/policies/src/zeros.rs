@@ -78,9 +78,12 @@ impl Zeros for FairQueue {
 
 impl Zeros for YarnQueue {
     fn zeros(&self, own: bool) -> Vec<Zero> {
-        // With a `maximum_am_share` of 0, one application runs at a time.
+        // With a `maximum_am_share` of 0, one application runs at a time. Without a guarantee, a user may have nothing beyond the first
+        // container, which is that of a master: his limit is a multiple of the guarantee.
+        let nothing_at_all = self.maximum_capacity == Some(0.0);
         zero([
-            (("maximum_capacity", Stops::Jobs), self.maximum_capacity == Some(0.0)),
+            (("capacity", Stops::Tasks), self.capacity == Some(0.0) && !nothing_at_all),
+            (("maximum_capacity", Stops::Jobs), nothing_at_all),
             (("user_limit_factor", Stops::Tasks), own && self.user_limit_factor == Some(0.0)),
         ])
     }

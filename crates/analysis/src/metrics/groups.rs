@@ -1,6 +1,7 @@
 //! Jobs by user, queue, priority, size and hour: who waits, who gains and who loses.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -93,26 +94,66 @@ pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRo
     let of_baseline = runs.get(baseline).map(|run| Completions::of(run));
     let mut rows: Vec<(Key<'_>, usize, GroupRow)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
-        let (sizes, clock) = (Sizes::of(run), run.clock());
-        let hour = |submit: i64| match clock.date(submit) {
-            Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
-            None => hour_of_day(submit),
-        };
-        let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
-        let mut groups: Vec<(Key<'_>, Vec<Member<'_>>)> = Vec::new();
-        for member in run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
-            let key = Key::of(member.1, by, sizes, &hour);
-            let number = *numbers.entry(key).or_insert_with(|| {
-                groups.push((key, Vec::new()));
-                groups.len() - 1
-            });
-            groups.get_mut(number).into_iter().for_each(|(_, members)| members.push(member));
-        }
         let base = of_baseline.as_ref().filter(|_| place != baseline);
-        rows.extend(groups.into_iter().map(|(key, members)| (key, place, row(key.name(), run, &members, base))));
+        let groups = of_run(run, by, zone).into_iter();
+        rows.extend(groups.map(|(key, members)| (key, place, row(key.name(), run, &members, base))));
     }
     rows.sort_by(|(key, place, _), (other, of_other, _)| (key, place).cmp(&(other, of_other)));
     rows.into_iter().map(|(_, _, row)| row).collect()
+}
+
+/// The groups of the jobs of a run that count, in order of their first jobs.
+fn of_run(run: &Run, by: By, zone: Zone) -> Vec<(Key<'_>, Vec<Member<'_>>)> {
+    let (sizes, clock) = (Sizes::of(run), run.clock());
+    let hour = |submit: i64| match clock.date(submit) {
+        Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
+        None => hour_of_day(submit),
+    };
+    let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
+    let mut groups: Vec<(Key<'_>, Vec<Member<'_>>)> = Vec::new();
+    for member in run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
+        let key = Key::of(member.1, by, sizes, &hour);
+        let number = *numbers.entry(key).or_insert_with(|| {
+            groups.push((key, Vec::new()));
+            groups.len() - 1
+        });
+        groups.get_mut(number).into_iter().for_each(|(_, members)| members.push(member));
+    }
+    groups
+}
+
+/// The completion times of a group in several runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Largest {
+    /// The name of the group; `–` if it is unknown.
+    pub group: String,
+    /// How many jobs it has in the first run.
+    pub jobs: u64,
+    /// For each run, the median and the 95th percentile of the completion time, ms; `None` if no job of the group has one.
+    pub completion_ms: Vec<[Option<f64>; 2]>,
+}
+
+/// The `most` groups that have the most jobs of those that every run has, those with most jobs in the first run first; equal ones by
+/// name. Hours are those since the start of a run or of its day in UTC.
+pub fn largest(runs: &[&Run], by: By, most: usize) -> Vec<Largest> {
+    let mut in_runs = runs.iter().map(|run| of_run(run, by, Zone::default()));
+    let mut found = in_runs.next().unwrap_or_default();
+    let others: Vec<HashMap<Key<'_>, Vec<Member<'_>>>> = in_runs.map(|groups| groups.into_iter().collect()).collect();
+    found.retain(|(key, _)| others.iter().all(|groups| groups.contains_key(key)));
+    found.sort_by_cached_key(|(key, members)| (Reverse(members.len()), key.name()));
+    found.truncate(most);
+    let times = |members: &[Member<'_>]| {
+        let completions = members.iter().filter_map(|(_, job)| job.completion).map(|ms| ms as f64);
+        quantiles(completions, [0.5, 0.95])
+    };
+    let largest = |(key, members): (Key<'_>, Vec<Member<'_>>)| Largest {
+        group: key.name(),
+        jobs: members.len() as u64,
+        completion_ms: std::iter::once(times(&members))
+            .chain(others.iter().map(|groups| groups.get(&key).map_or([None; 2], |members| times(members))))
+            .collect(),
+    };
+    found.into_iter().map(largest).collect()
 }
 
 /// The most groups that a table shows.
@@ -151,7 +192,7 @@ pub fn ranked(groups: &[(u64, Option<f64>)]) -> Ranked {
     let gain = |change: Option<f64>| change.map_or(f64::INFINITY, |change| -change);
     match is_known {
         true => shown.sort_by(|(_, (_, one)), (_, (_, other))| gain(*one).total_cmp(&gain(*other))),
-        false => shown.sort_by_key(|(_, (jobs, _))| std::cmp::Reverse(*jobs)),
+        false => shown.sort_by_key(|(_, (jobs, _))| Reverse(*jobs)),
     }
     let between = shown.len().saturating_sub(MOST_SHOWN);
     let first = if is_known { MOST_SHOWN / 2 } else { MOST_SHOWN };
@@ -383,6 +424,18 @@ mod tests {
         let ann = rows.get(1).unwrap();
         assert_eq!((ann.completion_p50_ms, ann.sooner, ann.later), (Some(15_000.0), Some(2), Some(0)));
         assert_eq!(ann.waiting_p99_ms, None, "no waiting time is known");
+    }
+
+    #[test]
+    fn of_the_largest_groups_only_those_of_every_run_count() {
+        let jobs = |of: &[(&'static str, i64)]| of.iter().map(|&(user, seconds)| (user, seconds, 9)).collect::<Vec<_>>();
+        let first = run("fifo", &jobs(&[("e", 4), ("d", 3), ("c", 2), ("b", 1), ("b", 3), ("only", 9), ("only", 9), ("only", 9)]));
+        let second = run("fair", &jobs(&[("b", 6), ("c", 5), ("d", 7), ("e", 8)]));
+        let found = largest(&[&first, &second], By::User, 3);
+        let names: Vec<(&str, u64)> = found.iter().map(|own| (own.group.as_str(), own.jobs)).collect();
+        assert_eq!(names, [("b", 2), ("c", 1), ("d", 1)], "equal ones are ordered by name");
+        assert_eq!(found[0].completion_ms, [[Some(2e3), Some(2.9e3)], [Some(6e3), Some(6e3)]]);
+        assert_eq!(largest(&[], By::User, 3), []);
     }
 
     #[test]

@@ -50,8 +50,8 @@ pub(crate) const MAX_LINE: usize = 4_096;
 const SNIFFED_LINES: usize = 10;
 /// The most machines that are passed on; the largest machine of the archive has 163,840 processors.
 pub(crate) const MAX_NODES: u64 = 1_000_000;
-/// The most names of queues and of partitions that are kept.
-const MAX_NAMES: usize = 10_000;
+/// The most names of queues that are kept, and of partitions.
+pub(crate) const MAX_NAMES: usize = 10_000;
 /// A processor, in thousandths.
 const PROCESSOR: i64 = 1_000;
 
@@ -101,6 +101,8 @@ struct Header {
     unix_start: Option<u64>,
     queues: BTreeMap<u64, String>,
     partitions: BTreeMap<u64, String>,
+    /// Names that were left out because there were too many.
+    left_out: u64,
 }
 
 impl Header {
@@ -112,14 +114,15 @@ impl Header {
             "MaxNodes" => self.nodes = first_number(value).map(|(number, _)| number),
             "MaxProcs" => self.processors = first_number(value).map(|(number, _)| number),
             "UnixStartTime" => self.unix_start = first_number(value).map(|(number, _)| number),
-            "Queue" => name(&mut self.queues, value),
-            "Partition" => name(&mut self.partitions, value),
+            "Queue" => self.left_out += name(&mut self.queues, value),
+            "Partition" => self.left_out += name(&mut self.partitions, value),
             _ => {}
         }
     }
 
     /// Passes on what the header says about the machines, once the file is read.
     fn report(&self, sink: &mut dyn Sink) {
+        sink.skip("too-many-names", self.left_out);
         if let Some(seconds) = self.unix_start {
             sink.parameter(UNIX_START_TIME, seconds.into());
         }
@@ -152,13 +155,14 @@ fn first_number(text: &str) -> Option<(u64, &str)> {
     Some((digits.parse().ok()?, rest.trim()))
 }
 
-/// Takes `<number> <name>`.
-fn name(names: &mut BTreeMap<u64, String>, text: &str) {
-    if let Some((number, name)) = first_number(text).filter(|(_, name)| !name.is_empty())
-        && names.len() < MAX_NAMES
-    {
-        names.entry(number).or_insert_with(|| name.to_owned());
+/// Takes `<number> <name>`. Returns how many names did not fit: none or one.
+fn name(names: &mut BTreeMap<u64, String>, text: &str) -> u64 {
+    let Some((number, name)) = first_number(text).filter(|(_, name)| !name.is_empty()) else { return 0 };
+    if names.len() >= MAX_NAMES && !names.contains_key(&number) {
+        return 1;
     }
+    names.entry(number).or_insert_with(|| name.to_owned());
+    0
 }
 
 /// A job's line.
@@ -552,6 +556,19 @@ mod tests {
             (found.jobs.len(), found.nodes.len() as u64, found.skipped.get("file-without-machines").copied())
         });
         assert_eq!(found, [(1, MAX_NODES, None), (1, 0, Some(1))]);
+    }
+
+    #[test]
+    fn a_log_keeps_as_many_names_of_queues_as_the_limit_and_counts_the_rest() {
+        let queues: String = (0..=MAX_NAMES).map(|number| format!("; Queue: {number} queue-{number}\n")).collect();
+        // One that is known comes again, and is no name more.
+        let text = format!("; MaxProcs: 4\n{queues}; Queue: 0 again\n");
+        let last = MAX_NAMES - 1;
+        let job = |number: usize, queue: usize| format!("{number} 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 {queue} 1 -1 -1\n");
+        let found = Collected::read(&FORMAT, (text + &job(1, last) + &job(2, MAX_NAMES)).as_bytes()).unwrap();
+        let queues: Vec<_> = found.jobs.iter().map(|record| record.job.queue.clone()).collect();
+        assert_eq!(queues, [Some(format!("queue-{last}")), Some(MAX_NAMES.to_string())]);
+        assert_eq!(found.skipped, [("too-many-names".to_owned(), 1)].into());
     }
 
     #[test]

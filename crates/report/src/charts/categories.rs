@@ -1,10 +1,7 @@
 //! Completion times of categories of jobs (DRESS, Figs. 6 to 9).
 
-use std::collections::BTreeMap;
-
 use resched_analysis::Run;
-use resched_analysis::metrics::groups::{By, GroupRow, groups};
-use resched_tables::clock::Zone;
+use resched_analysis::metrics::groups::{By, Largest, largest};
 use resched_tables::words::{TimeUnit, count};
 
 use super::chart::Chart;
@@ -37,11 +34,10 @@ const MOST: usize = 5;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let runs: Vec<&Run> = scene.runs.iter().map(|shown| shown.run).collect();
-    let found = WAYS.into_iter().map(|(by, title)| {
-        (scene.system().says(title), largest(groups(&runs, scene.baseline, by, Zone::default()), runs.len()))
-    });
-    let found: Vec<(&str, Vec<Vec<GroupRow>>)> = found.filter(|(_, categories)| categories.len() > 1).collect();
-    let times = || found.iter().flat_map(|(_, rows)| rows.iter().flatten()).flat_map(ends).flatten();
+    let found = WAYS.into_iter().map(|(by, title)| (scene.system().says(title), largest(&runs, by, MOST)));
+    let found: Vec<(&str, Vec<Largest>)> = found.filter(|(_, categories)| categories.len() > 1).collect();
+    let categories = || found.iter().flat_map(|(_, categories)| categories);
+    let times = || categories().flat_map(|category| &category.completion_ms).flatten().copied().flatten();
     let (least, most) = (times().fold(f64::MAX, f64::min), times().fold(0.0, f64::max));
     if most <= 0.0 {
         return Ok(None);
@@ -53,69 +49,23 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         true => Axis::logarithmic(title, unit.amount(least), unit.amount(most)),
         false => Axis::from_zero(title, unit.amount(most), 6),
     };
-    let span = |(row, series): (&GroupRow, _)| {
-        let [Some(median), Some(high)] = ends(row).map(|ms| ms.map(|ms| unit.amount(ms))) else { return None };
+    let span = |(ends, series): ([Option<f64>; 2], _)| {
+        let [Some(median), Some(high)] = ends.map(|ms| ms.map(|ms| unit.amount(ms))) else { return None };
         Some(Span { series, value: median, ends: [median, high] })
     };
-    let row = |category: Vec<GroupRow>| {
-        let (name, jobs) = category.first().map_or(("", 0), |first| (first.group.as_str(), first.jobs));
+    let row = |category: Largest| {
+        let Largest { group, jobs, completion_ms } = category;
         let series = scene.runs.iter().map(|shown| shown.series);
         Row {
-            label: format!("{name}: {} job{}", count(jobs), if jobs == 1 { "" } else { "s" }),
-            spans: category.iter().zip(series).filter_map(span).collect(),
+            label: format!("{group}: {} job{}", count(jobs), if jobs == 1 { "" } else { "s" }),
+            spans: completion_ms.into_iter().zip(series).filter_map(span).collect(),
         }
     };
-    let panel = |(title, categories): (&str, Vec<Vec<GroupRow>>)| Rows {
+    let panel = |(title, categories): (&str, Vec<Largest>)| Rows {
         title: title.to_owned(),
         x: x.clone(),
         rows: categories.into_iter().map(row).collect(),
     };
     let panels: Vec<Rows> = found.into_iter().map(panel).collect();
     draw_rows(&scene.sheet_of_jobs(), CHART.name, scene.entries(Swatch::Mark), &panels).map(Some)
-}
-
-/// The median and the 95th percentile.
-fn ends(row: &GroupRow) -> [Option<f64>; 2] {
-    [row.completion_p50_ms, row.completion_p95_ms]
-}
-
-/// The categories with most jobs of those that every run has, those with most jobs first, each with its row of every run.
-fn largest(rows: Vec<GroupRow>, runs: usize) -> Vec<Vec<GroupRow>> {
-    let mut by_name: BTreeMap<String, Vec<GroupRow>> = BTreeMap::new();
-    for row in rows {
-        by_name.entry(row.group.clone()).or_default().push(row);
-    }
-    let mut found: Vec<Vec<GroupRow>> = by_name.into_values().filter(|rows| rows.len() == runs).collect();
-    found.sort_by_key(|rows| std::cmp::Reverse(rows.first().map(|row| row.jobs)));
-    found.truncate(MOST);
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn those_with_most_jobs_come_first_and_those_with_few_are_left_out() {
-        let row = |group: &str, jobs| GroupRow {
-            group: group.to_owned(),
-            run: String::new(),
-            jobs,
-            completion_p50_ms: None,
-            completion_p95_ms: None,
-            completion_p99_ms: None,
-            waiting_p50_ms: None,
-            waiting_p95_ms: None,
-            waiting_p99_ms: None,
-            change_ms: None,
-            change: None,
-            sooner: None,
-            later: None,
-        };
-        let of_one = |name| [row(name, 1), row(name, 1)];
-        let mut rows: Vec<GroupRow> = ["f", "e", "d", "c", "b"].into_iter().flat_map(of_one).collect();
-        rows.extend([row("a", 9), row("a", 9), row("only one run", 99)]);
-        let found: Vec<String> = largest(rows, 2).iter().map(|rows| rows[0].group.clone()).collect();
-        assert_eq!(found, ["a", "b", "c", "d", "e"]);
-    }
 }

@@ -1,0 +1,58 @@
+//! As many users and queues as the largest sites have: no table of them grows into gigabytes, and no scheduler walks them for each slot.
+
+use std::fmt::Write;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Dir, Ran};
+
+/// The address space of a command (KiB).
+const MEMORY: u32 = 4_000_000;
+
+/// Runs a command that may take 4 GB. Work that grows with the square of the users does not end within the two minutes.
+fn limited(dir: &Dir, args: &[&str]) -> String {
+    let script = format!("ulimit -v {MEMORY}; exec timeout 120 \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_resched")]).args(args).current_dir(dir.path(""));
+    let ran = Ran::of(args, command.output().unwrap());
+    assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.stderr);
+    ran.stdout
+}
+
+#[test]
+fn four_hundred_thousand_users_are_replayed_and_reported() {
+    const USERS: u64 = 400_000;
+    let dir = Dir::new();
+    let mut log = "; MaxNodes: 64\n; MaxProcs: 64\n".to_owned();
+    for user in 1..=USERS {
+        let submit = user / 32;
+        writeln!(log, "{user} {submit} 0 1 1 -1 -1 1 2 -1 1 {user} 1 1 1 -1 -1 -1").unwrap();
+    }
+    dir.write("log.swf", log);
+    dir.ok(&["ingest", "log.swf", "--out", "T"]);
+    let replay = ["replay", "T", "--policy", "batch-fifo", "--policy", "batch-fair", "--robust", "off", "--out", "R"];
+    let by_user = limited(&dir, &[&replay[..], &["--by", "user", "--csv"]].concat());
+    assert_eq!(by_user.lines().count() as u64, 1 + 2 * USERS, "a line for each user under each policy");
+    limited(&dir, &["report", "R", "--out", "P"]);
+    let report: Value = serde_json::from_str(&dir.read("P/report.json")).unwrap();
+    let users = report["groups"].as_array().unwrap().iter().find(|own| own["by"] == "user").unwrap();
+    let kept = users["rows"].as_array().unwrap().len() as u64;
+    assert_eq!(kept / 2 + users["left_out"].as_u64().unwrap(), USERS);
+}
+
+#[test]
+fn thirty_thousand_users_and_queues_of_hadoop_are_replayed() {
+    const USERS: u32 = 30_000;
+    let dir = Dir::new();
+    let mut workload = "name = \"crowd\"\n[cluster]\nnodes = 50\n[classes.c]\nmap_mean_s = 1\n".to_owned();
+    for user in 0..USERS {
+        write!(workload, "[[jobs]]\nclass = \"c\"\nuser = \"u{user}\"\nqueue = \"q{user}\"\nmaps = 1\n").unwrap();
+    }
+    dir.write("w.toml", workload);
+    for policy in ["fair", "delay:pools=queue", "yarn-fair", "capacity", "yarn-capacity"] {
+        let found = limited(&dir, &["replay", "w.toml", "--assume", "--policy", policy, "--robust", "off", "--json", "--out", "R", "--force"]);
+        let run: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
+        assert_eq!(run["jobs"], USERS, "{policy}: {run}");
+    }
+}
