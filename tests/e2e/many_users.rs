@@ -20,9 +20,10 @@ fn limited(dir: &Dir, args: &[&str]) -> String {
     ran.stdout
 }
 
+/// Of 400,000 users, `report.json` once had 338 MB, and the report took more than 110 s.
 #[test]
-fn four_hundred_thousand_users_are_replayed_and_reported() {
-    const USERS: u64 = 400_000;
+fn a_hundred_thousand_users_are_replayed_and_reported() {
+    const USERS: u64 = 100_000;
     let dir = Dir::new();
     let mut log = "; MaxNodes: 64\n; MaxProcs: 64\n".to_owned();
     for user in 1..=USERS {
@@ -33,26 +34,35 @@ fn four_hundred_thousand_users_are_replayed_and_reported() {
     dir.ok(&["ingest", "log.swf", "--out", "T"]);
     let replay = ["replay", "T", "--policy", "batch-fifo", "--policy", "batch-fair", "--robust", "off", "--out", "R"];
     let by_user = limited(&dir, &[&replay[..], &["--by", "user", "--csv"]].concat());
-    assert_eq!(by_user.lines().count() as u64, 1 + 2 * USERS, "a line for each user under each policy");
+    assert_eq!(by_user.matches("completion_p50_ms").count() as u64, 2 * USERS, "each user under each policy");
     limited(&dir, &["report", "R", "--out", "P"]);
-    let report: Value = serde_json::from_str(&dir.read("P/report.json")).unwrap();
+    let report = dir.read("P/report.json");
+    assert!(report.len() < 1 << 20, "{} bytes", report.len());
+    let report: Value = serde_json::from_str(&report).unwrap();
     let users = report["groups"].as_array().unwrap().iter().find(|own| own["by"] == "user").unwrap();
     let kept = users["rows"].as_array().unwrap().len() as u64;
     assert_eq!(kept / 2 + users["left_out"].as_u64().unwrap(), USERS);
 }
 
+/// Each has a queue of its own. With 30,000 of them, the Fair Scheduler of YARN once took more than 110 s, and `fair` more than 20 s.
 #[test]
-fn thirty_thousand_users_and_queues_of_hadoop_are_replayed() {
-    const USERS: u32 = 30_000;
+fn thousands_of_users_and_queues_of_hadoop_are_replayed() {
+    const USERS: u32 = 3_000;
     let dir = Dir::new();
     let mut workload = "name = \"crowd\"\n[cluster]\nnodes = 50\n[classes.c]\nmap_mean_s = 1\n".to_owned();
     for user in 0..USERS {
-        write!(workload, "[[jobs]]\nclass = \"c\"\nuser = \"u{user}\"\nqueue = \"q{user}\"\nmaps = 1\n").unwrap();
+        let submit = f64::from(user) * 0.05;
+        write!(
+            workload,
+            "[[jobs]]\nclass = \"c\"\nuser = \"u{user}\"\nqueue = \"q{user}\"\nmaps = 1\nsubmit_s = {submit}\n"
+        )
+        .unwrap();
     }
     dir.write("w.toml", workload);
-    for policy in ["fair", "delay:pools=queue", "yarn-fair", "capacity", "yarn-capacity"] {
-        let found = limited(&dir, &["replay", "w.toml", "--assume", "--policy", policy, "--robust", "off", "--json", "--out", "R", "--force"]);
+    for policy in ["fair:pools=queue", "delay", "yarn-fair", "capacity", "yarn-capacity"] {
+        let args = ["replay", "w.toml", "--assume", "--policy", policy, "--robust", "off", "--json", "--out", policy];
+        let found = limited(&dir, &args);
         let run: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
-        assert_eq!(run["jobs"], USERS, "{policy}: {run}");
+        assert_eq!(run["jobs_counted"], USERS, "{policy}: {run}");
     }
 }

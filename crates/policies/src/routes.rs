@@ -748,9 +748,14 @@ mod tests {
         assert_eq!(factor, line("no task of 8 jobs can start", "etl.user-limit-factor", "etl"));
         assert_eq!(in_file(("rest.maximum-capacity", "0")), [""; 0], "no job is there");
         let file = queues[..1].iter().chain(&[("etl.capacity", "0"), ("rest.capacity", "100")]).copied().map(property);
-        let found = held("yarn-capacity", CAPACITY_FILE, &format!("<configuration>\n{}</configuration>", file.collect::<String>()));
+        let found = held(
+            "yarn-capacity",
+            CAPACITY_FILE,
+            &format!("<configuration>\n{}</configuration>", file.collect::<String>()),
+        );
         assert_eq!(found.len(), 1, "{found:?}");
-        let expected = "no task of 8 jobs can start, because `yarn.scheduler.capacity.root.etl.capacity` of queue `root.etl` is 0";
+        let expected =
+            "no task of 8 jobs can start, because `yarn.scheduler.capacity.root.etl.capacity` of queue `root.etl` is 0";
         assert!(found[0].contains(expected) && found[0].contains("line 3"), "{found:?}");
         assert_eq!(in_file(("etl.maximum-am-resource-percent", "0")), [""; 0], "one application runs at a time");
     }

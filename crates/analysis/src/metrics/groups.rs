@@ -428,8 +428,12 @@ mod tests {
 
     #[test]
     fn of_the_largest_groups_only_those_of_every_run_count() {
-        let jobs = |of: &[(&'static str, i64)]| of.iter().map(|&(user, seconds)| (user, seconds, 9)).collect::<Vec<_>>();
-        let first = run("fifo", &jobs(&[("e", 4), ("d", 3), ("c", 2), ("b", 1), ("b", 3), ("only", 9), ("only", 9), ("only", 9)]));
+        let jobs =
+            |of: &[(&'static str, i64)]| of.iter().map(|&(user, seconds)| (user, seconds, 9)).collect::<Vec<_>>();
+        let first = run(
+            "fifo",
+            &jobs(&[("e", 4), ("d", 3), ("c", 2), ("b", 1), ("b", 3), ("only", 9), ("only", 9), ("only", 9)]),
+        );
         let second = run("fair", &jobs(&[("b", 6), ("c", 5), ("d", 7), ("e", 8)]));
         let found = largest(&[&first, &second], By::User, 3);
         let names: Vec<(&str, u64)> = found.iter().map(|own| (own.group.as_str(), own.jobs)).collect();

@@ -116,6 +116,8 @@ pub struct Pool {
     /// Its jobs, in the order of submission.
     pub jobs: Vec<JobId>,
     demand: [u32; 2],
+    /// What its jobs demand, a kind each, its limit not included.
+    demand_of_jobs: [u32; 2],
     /// Its jobs that may run, in the order in which they are asked for each kind.
     rankings: [Ranking; 2],
     /// Tasks that these jobs run.
@@ -194,15 +196,17 @@ pub struct Pools {
     demand: [u64; 2],
     /// Tasks that jobs run that may run, a kind each.
     running: [u64; 2],
-    /// Whether all jobs may run, as they do between two arrivals if nothing limits them.
-    all_run: bool,
+    /// Jobs that have arrived and may not run yet, in the order of submission; not kept if jobs are limited.
+    arrived: Vec<JobId>,
     followed: Followed,
+    /// How many changes of jobs their demands know.
+    counted: u64,
+    /// Pools whose demand may have changed since the last update. One may be named several times.
+    recounted: Vec<usize>,
     /// Whose slots stay idle at this heartbeat, once a slot.
     idle: Vec<(JobId, Kind)>,
     /// The pools that have jobs. There may be many others, for users who come only once.
     busy: BTreeSet<usize>,
-    /// Pools whose last job has ended since the last update.
-    emptied: Vec<usize>,
     /// The pools that have jobs in the order in which they are asked, for each kind.
     lines: [BTreeSet<(Rank, usize)>; 2],
     /// Pools whose place in line may have changed. One may be named several times.
@@ -247,11 +251,12 @@ impl Pools {
             jobs: ByJob::default(),
             demand: [0; 2],
             running: [0; 2],
-            all_run: true,
+            arrived: Vec::new(),
             followed: Followed::default(),
+            counted: 0,
+            recounted: Vec::new(),
             idle: Vec::new(),
             busy: BTreeSet::new(),
-            emptied: Vec::new(),
             lines: Default::default(),
             moved: Vec::new(),
             limits_jobs: false,
@@ -312,7 +317,7 @@ impl Pools {
         self.busy.insert(pool);
         self.moved.push(pool);
         self.jobs[job].pool = pool;
-        self.all_run = false;
+        self.arrived.push(job);
         self.update(view);
     }
 
@@ -321,10 +326,15 @@ impl Pools {
         let pool = self.pool_of(job);
         self.pools[pool].jobs.retain(|&other| other != job);
         self.take_out(job);
+        self.arrived.retain(|&other| other != job);
         self.jobs[job].stage = Stage::Arrived;
+        // What its pool demands falls at the next update.
+        let demand = std::mem::take(&mut self.jobs[job].demand);
+        let of_jobs = &mut self.pools[pool].demand_of_jobs;
+        *of_jobs = [of_jobs[0] - demand[0], of_jobs[1] - demand[1]];
+        self.recounted.push(pool);
         if self.pools[pool].jobs.is_empty() {
             self.busy.remove(&pool);
-            self.emptied.push(pool);
         }
         self.moved.push(pool);
     }
@@ -341,6 +351,7 @@ impl Pools {
             config,
             jobs: Vec::new(),
             demand: [0; 2],
+            demand_of_jobs: [0; 2],
             rankings: Default::default(),
             running: [0; 2],
             idle: [0; 2],

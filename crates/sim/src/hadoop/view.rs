@@ -209,7 +209,8 @@ impl<'a> View<'a> {
         self.world.bench.is_none().then(|| self.world.version + self.world.changes.of_attempts())
     }
 
-    /// How often a job has arrived or ended, or an attempt of one has started or ended, since the replay began.
+    /// How often a job has arrived or ended, an attempt of one has started or ended, or the output of one of its maps was lost, since the
+    /// replay began.
     #[inline]
     pub fn job_changes(&self) -> u64 {
         self.world.changes.count()

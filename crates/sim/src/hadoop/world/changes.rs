@@ -17,7 +17,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// A job arrives or ends, or an attempt of it starts or ends.
+    /// A job arrives or ends, an attempt of it starts or ends, or the output of one of its maps is lost.
     pub(crate) fn note_job(&mut self, job: JobId) {
         let place = (self.count % REMEMBERED as u64) as usize;
         match self.jobs.get_mut(place) {

@@ -67,6 +67,7 @@ impl World<'_> {
         let reduces = self.workload.job(job).count(Kind::Reduce);
         let were_ready = self.reduces_may_start(job);
         self.changes.note_attempt();
+        self.changes.note_job(job);
         let state = &mut self.jobs[job.index()];
         self.tasks[task.index()].won = false;
         state.finished[0] -= 1;
