@@ -8,6 +8,7 @@ import math
 from collections import Counter, defaultdict
 
 import pyarrow.parquet as parquet
+import worlds
 from harness import Wrong
 
 NEVER = math.inf
@@ -69,6 +70,7 @@ def judge(trace, folder, printed, counted):
     else:
         check_tasks(run)
         check_room(run)
+        check_machines(run)
         check_nodes(run)
         check_slow_start(run)
         check_durations(run)
@@ -221,6 +223,21 @@ def check_containers(run, host, own):
         run.expect(not counted or most <= room, f"room: {key}", host, most, "of", room)
 
 
+def racks_of(run):
+    """The rack of each machine."""
+    racks = {row["host"]: row["rack"] for row in run.trace.nodes}
+    count = run.rules["nodes"].get("clones")
+    return worlds.resized(racks, count) if count else racks
+
+
+def check_machines(run):
+    """After the cluster was cut or grown, attempts run on its machines only, each in its rack."""
+    racks = racks_of(run) if run.rules["nodes"].get("clones") else None
+    for row in run.attempts if racks else []:
+        is_there = row["host"] is None or racks.get(row["host"]) == row["rack"]
+        run.expect(is_there, "a machine that is not there", row, racks)
+
+
 def check_nodes(run):
     """Nothing starts on a node that is down, and nothing runs across the loss of its node and succeeds."""
     for down in run.rules.get("outages") or []:
@@ -264,7 +281,7 @@ def check_durations(run):
         (cost.get(key) or {}).get("share", 0) > 0 for key in ("slow_nodes", "stragglers")
     ):
         return
-    racks = {row["host"]: row["rack"] for row in run.trace.nodes}
+    racks = racks_of(run)
     for row in run.attempts:
         if row["start"] is None or row["finish"] is None or row["outcome"] not in ("SUCCESS", "FAILED"):
             continue
@@ -299,6 +316,9 @@ def logged_try(run, row):
 def check_map(run, row, racks, cost):
     places = [place for place in run.trace.places.get(row["task_id"], []) if place["host"] in racks]
     level = level_of(places, row["host"], racks.get(row["host"]))
+    if run.rules["nodes"].get("clones"):
+        # Input that lay on a machine lies on it or on one of its clones, drawn for each block.
+        level = row["locality"]
     run.expect(row["locality"] == level, "the distance of a map", row, "expected", level)
     own = logged_try(run, row)
     if own is None or run.trace.tasks[row["task_id"]]["outcome"] not in ("SUCCESS", "FAILED"):
