@@ -98,9 +98,10 @@ def judge(run, site, exact=True):
 
 
 def all_started(run):
-    positions = {name: place for place, name in enumerate(run.trace.jobs)}
+    # Jobs stand in the order of their submission. Of those of one instant, the engine says which comes first.
+    positions = {name: place for place, name in enumerate(run.jobs)}
     tasks = {name: place for place, name in enumerate(run.trace.tasks)}
-    places = {name: (positions[own["job_id"]], tasks[name]) for name, own in run.trace.tasks.items()}
+    places = {name: (positions[own["job_id"]], tasks[name]) for name, own in run.trace.tasks.items() if own["job_id"] in positions}
     own = [Started(row, run, places) for row in run.attempts if row["start"] is not None]
     return sorted(own, key=lambda one: one.start)
 

@@ -232,7 +232,8 @@ def make_tries(rng):
     for _ in range(rng.choice([1, 1, 1, 1, 2, 3])):
         run = rng.choice([0, 1, 59, 60, 61, rng.randrange(3000), rng.randrange(3000), rng.randrange(40_000)])
         tries.append({"submit": submit, "wait": rng.choice([0, 2, rng.randrange(900)]), "run": run, "state": rng.choice(MANY_ENDS)})
-        submit += tries[-1]["wait"] + run + rng.choice([0, 5])
+        # Slurm's key of a try is its submission, so no two tries have the same.
+        submit += tries[-1]["wait"] + run + rng.choice([1, 121])
     for one in tries[:-1]:
         one["state"] = rng.choice(["PREEMPTED", "NODE_FAIL", "REQUEUED", "FAILED"])
     tries[-1]["state"] = "RUNNING" if rng.random() < 0.02 else rng.choice(MANY_ENDS[:-3])
