@@ -10,6 +10,8 @@ from collections import defaultdict
 import checker
 from checker import NEVER, length, most_at_once
 
+# The engine gives up after 10,000 alarms without a start, and alarms come once a second at most.
+GIVING_UP = 10_000_000
 # What ends a try for a reason that is not in the log.
 TAKEN_AWAY = ("LOST", "EVICTED")
 
@@ -200,11 +202,20 @@ def check_ends(run, site):
                 continue
             rows = run.of_task.get(task, [])
             well = rows and all(row["finish"] is not None for row in rows)
-            run.expect(well, "a task that never ended", task, rows, run.info["skipped"])
+            kind = "a task that is given up" if is_given_up(run) else "a task that never ended"
+            run.expect(well, kind, task, rows, run.info["skipped"])
             if units(run.trace.tasks[task]) == 1:
                 tried = [row for row in rows if row["outcome"] not in TAKEN_AWAY]
                 ended = len(tried) == len(wanted) or any(row["outcome"] == "KILLED" for row in tried)
                 run.expect(ended, "tries that are missing", task, tried, wanted)
+
+
+def is_given_up(run):
+    """Whether nothing started for so long before the last end that the engine may have given up, which it may do only if nothing runs
+    (docs/model/production.md)."""
+    starts = [row["start"] for row in run.attempts if row["start"] is not None]
+    ends = [row["finish"] for row in run.attempts if row["finish"] is not None]
+    return max(ends, default=0) - max(starts, default=0) > GIVING_UP
 
 
 def may_start(run, task, site):
@@ -217,13 +228,20 @@ def may_start(run, task, site):
     rooms = sorted((site.room(host, task) for host in hosts), reverse=True)
     if run.policy != "slurm":
         return sum(rooms) >= instances
-    if too_much(run, task, site):
+    if too_much(run, task, site) or stopped(run, task, site):
         return False
     machines = task["machines"]
     if machines is None or machines > instances:
         return sum(rooms) >= instances
     least = -(-instances // machines)
     return sum(1 for room in rooms if room >= least) >= machines
+
+
+def stopped(run, task, site):
+    """Whether a job of its partition that alone is more than is allowed may stop it for ever (`assoc_limit_stop`)."""
+    queue = run.trace.jobs[task["job_id"]]["queue"]
+    of_queue = (own for own in run.trace.tasks.values() if run.trace.jobs[own["job_id"]]["queue"] == queue)
+    return parameter(run, "assoc_limit_stop") == "true" and any(too_much(run, own, site) for own in of_queue)
 
 
 def too_much(run, task, site):

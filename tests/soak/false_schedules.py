@@ -25,7 +25,17 @@ PARTITION = {"groups": [0, 1], "tier": 1, "max_time": None, "default_time": None
 
 def job(number, **more):
     own = {"id": str(number), "raw": number, "user": "ann", "partition": "both", "qos": "normal", "priority": 1, "submit": 0, "eligible": 0}
-    own |= {"limit": None, "tasks": 1, "each": 1, "nodes": None, "exclusive": False, "gpus": 0, "memory_mb": 1, "licenses": 0, "features": ""}
+    own |= {
+        "limit": None,
+        "tasks": 1,
+        "each": 1,
+        "nodes": None,
+        "exclusive": False,
+        "gpus": 0,
+        "memory_mb": 1,
+        "licenses": 0,
+        "features": "",
+    }
     return own | {"hosts": ["n00"], "after": [], "tries": [{"submit": 0, "wait": 0, "run": 100, "state": "COMPLETED"}]} | more
 
 
@@ -66,7 +76,10 @@ def falsehoods_of_many(rows, jobs, attempts):
     yield ("the tries of a task", lambda: rows[2].update(finish=rows[2]["finish"] + 1))
     yield ("jobs that are left out", lambda: (jobs.remove(named(jobs, "16")), attempts.remove(rows[16])))
     yield ("a task that never ended", lambda: attempts.remove(rows[16]))
-    yield ("tries that are missing", lambda: attempts.remove(max((row for row in attempts if row["task_id"] == "4"), key=lambda row: row["start"])))
+    yield (
+        "tries that are missing",
+        lambda: attempts.remove(max((row for row in attempts if row["task_id"] == "4"), key=lambda row: row["start"])),
+    )
     yield ("the processors of a task", lambda: rows[1].update(cpu_request=0))
     yield ("a machine that is not there", lambda: rows[16].update(host="n99"))
     yield ("memory", lambda: [rows[number].update(host="n00") for number in (6, 7, 8)])
@@ -116,7 +129,13 @@ def judge(binary, world, falsehoods):
     """Accepts a true replay, and puts each falsehood into a copy of it. Returns 1 if one is not found."""
     site, jobs, policy = world
     room, rows_of = Room(str(Path(binary).resolve()), Figures()), checker.rows
-    case = {"site": site, "jobs": jobs, "columns": slurm.NEEDED + slurm.OPTIONAL + ["ElapsedRaw", "NodeList"], "epoch": True, "steps": False}
+    case = {
+        "site": site,
+        "jobs": jobs,
+        "columns": slurm.NEEDED + slurm.OPTIONAL + ["ElapsedRaw", "NodeList"],
+        "epoch": True,
+        "steps": False,
+    }
     try:
         room.write("jobs.txt", slurm.listed(case))
         slurm.write_site(site, room)
@@ -127,7 +146,9 @@ def judge(binary, world, falsehoods):
         read = {table: checker.rows(folder, table) for table in ("jobs", "attempts")}
         checks_batch.judge_all(trace, [folder], own)
         kinds = len(list(falsehoods(*copies(read))))
-        return max(0 if finds(number, read, falsehoods, lambda: checks_batch.judge_all(trace, [folder], own)) else 1 for number in range(kinds))
+        return max(
+            0 if finds(number, read, falsehoods, lambda: checks_batch.judge_all(trace, [folder], own)) else 1 for number in range(kinds)
+        )
     finally:
         checker.rows = rows_of
         room.close()

@@ -170,8 +170,8 @@ class Part:
     def later_job(self, case, room):
         """A policy does not see jobs before they are submitted. So what ends before the submission of a job is the same without it.
 
-        A replay ends with the last task of its last job. An attempt that still runs then, such as the loser of two, has no end there, but has
-        one if another job follows. The row of a master ends later, with its job.
+        A replay ends with the last task of its last job. An attempt that still runs then, such as the loser of two, has no end there, but
+        has one if another job follows. The row of a master ends later, with its job.
         """
         last = case["jobs"][-1]
         start = max(job["submit"] for job in case["jobs"]) + 40_000

@@ -271,7 +271,7 @@ def make_job(rng, site, number, submit, exact, before):
         "features": rng.choice(group["features"]) if group["features"] and rng.random() < 0.3 else "",
         "hosts": rng.sample(hosts(group), min(group["count"], nodes or rng.choice([1, 1, 2]))),
         "after": rng.sample(plain, 1) if plain and rng.random() < 0.08 else [],
-        "suspended": 0,
+        "suspended": rng.choice([0] * 12 + [30, 4000]),
         "tries": make_tries(rng),
     }
 
@@ -300,7 +300,9 @@ def cells_of(job, one, case):
     eligible = submit + (job["eligible"] if one["submit"] == 0 else 0)
     start = eligible + one["wait"]
     ran, running = started(one), one["state"] == "RUNNING"
-    end = start + one["run"] if ran and not running else None
+    # Suspended time is no part of the elapsed time.
+    suspended = job.get("suspended", 0) if one is job["tries"][-1] else 0
+    end = start + one["run"] + suspended if ran and not running else None
     if one["state"].startswith("CANCELLED") and not ran:
         end = start
     nodes = len(job["hosts"])
@@ -326,7 +328,7 @@ def cells_of(job, one, case):
         "Start": at(start if ran else None, "Unknown" if one["state"] == "PENDING" else "None"),
         "End": at(end, "Unknown"),
         "ElapsedRaw": one["run"] if ran else 0,
-        "Suspended": "00:00:00",
+        "Suspended": f"{suspended // 3600:02}:{suspended // 60 % 60:02}:{suspended % 60:02}",
         "Timelimit": "UNLIMITED" if job["limit"] is None else f"{job['limit'] // 60:02}:{job['limit'] % 60:02}:00",
         "State": one["state"],
         "ReqCPUS": cpus,

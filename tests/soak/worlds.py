@@ -291,8 +291,8 @@ def hosts(rng, most=12):
 
 
 def resized(racks, count):
-    """The rack of each machine after the cluster was cut or grown (docs/cluster-files.md): machines are taken from each rack in turn, by name,
-    and further ones are clones of these."""
+    """The rack of each machine after the cluster was cut or grown (docs/cluster-files.md): machines are taken from each rack in turn, by
+    name, and further ones are clones of these."""
     places = {}
     order = []
     for host in sorted(racks):
