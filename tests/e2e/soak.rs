@@ -33,7 +33,9 @@ fn twenty_seconds_of_the_soak_find_nothing() {
     let mut soak = Command::new(python);
     soak.arg(repository("tests/soak/run")).args(["--minutes", "0.33", "--seed", "1", "--out"]).arg(dir.path("kept"));
     let table = printed(&soak.args(["--binary", env!("CARGO_BIN_EXE_resched")]).output().unwrap());
-    for part in ["replays", "metamorphic", "hostile", "kills", "sweeps", "clocks"] {
+    let parts =
+        ["replays", "metamorphic", "hostile", "kills", "sweeps", "clocks", "slurm", "spark", "store", "notebooks"];
+    for part in parts {
         let cells =
             table.lines().map(|row| row.split_whitespace().collect::<Vec<_>>()).find(|row| row.first() == Some(&part));
         let trials = cells.and_then(|cells| cells.get(1)?.parse::<u32>().ok());
@@ -45,8 +47,10 @@ fn twenty_seconds_of_the_soak_find_nothing() {
 #[test]
 fn the_checker_of_the_soak_finds_false_rows() {
     let Some(python) = python_with_pyarrow() else { return };
-    let script = repository("tests/soak/false_rows.py");
-    let found = printed(&Command::new(python).args([&script, env!("CARGO_BIN_EXE_resched")]).output().unwrap());
-    let falsehoods = fs::read_to_string(&script).unwrap().matches("    yield (").count();
-    assert!(falsehoods > 10 && found.matches("found: ").count() == falsehoods, "{found}");
+    for (name, fewest) in [("false_rows.py", 14), ("false_schedules.py", 21)] {
+        let script = repository(&format!("tests/soak/{name}"));
+        let found = printed(&Command::new(&python).args([&script, env!("CARGO_BIN_EXE_resched")]).output().unwrap());
+        let falsehoods = fs::read_to_string(&script).unwrap().matches("    yield (").count();
+        assert!(falsehoods >= fewest && found.matches("found: ").count() == falsehoods, "{found}");
+    }
 }

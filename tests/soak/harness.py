@@ -71,8 +71,8 @@ class Room:
             path.write_text(content, encoding="utf-8", errors="surrogatepass")
         return path
 
-    def start(self, *args):
-        """Starts resched in a session of its own, so that all its processes can be ended."""
+    def start(self, *args, environment=None):
+        """Starts resched in a session of its own, so that all its processes can be ended. `environment` is added to that of the soak."""
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         process = subprocess.Popen(
             [self.binary, *map(str, args)],
@@ -80,13 +80,14 @@ class Room:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
+            env=os.environ | (environment or {}),
             start_new_session=True,
         )
         return process, out, err
 
-    def any(self, *args, longest=LONGEST):
+    def any(self, *args, longest=LONGEST, environment=None):
         """Runs resched. Panics, signals, other exit statuses than 0 to 2, and more time or memory than allowed are wrong."""
-        process, out, err = self.start(*args)
+        process, out, err = self.start(*args, environment=environment)
         ran = waited(args, process, out, err, longest)
         self.figures.add(ran)
         if ran.seconds >= longest:

@@ -25,7 +25,7 @@ class Part:
         self.registry = worlds.Registry(binary)
 
     def make(self, rng):
-        relation = rng.choice(["slower", "renamed", "idle_rack", "later_job", "site", "twice"])
+        relation = rng.choice(["slower", "renamed", "idle_rack", "later_job", "site", "twice", "same_size", "grown"])
         racks = worlds.hosts(rng)
         own = {"relation": relation, "seed": rng.randrange(1000), "hosts": racks, "jobs": worlds.jobs(rng, racks)}
         own["cluster"] = worlds.cluster(rng, list(racks))
@@ -133,6 +133,33 @@ class Part:
         if ends[0] != ends[1]:
             raise Wrong("an idle rack changes the ends", f"{[pair for pair in zip(*ends) if pair[0] != pair[1]][:2]}")
 
+    # ---- clones of machines ----
+
+    def same_size(self, case, room):
+        """As many machines as the trace has are those of the trace, so nothing changes (docs/cluster-files.md)."""
+        worlds.write_jobs(case["jobs"], case["hosts"], room, "T")
+        plain = self.schedule(room, case, "T")
+        (room.path / "R-T").rename(room.path / "plain")
+        nodes = case["cluster"].get("nodes", {}) | {"clones": len(case["hosts"])}
+        cloned = self.schedule(room, case, "T", cluster=case["cluster"] | {"nodes": nodes})
+        same_rows("as many clones as machines", scaled(plain, 1), scaled(cloned, 1))
+
+    def make_grown(self, rng, own):
+        own["more"] = rng.randint(1, 3 * len(own["hosts"]))
+        return self.make_idle_rack(rng, own)
+
+    def grown(self, case, room):
+        """As an idle rack more, clones more change no end."""
+        worlds.write_jobs(case["jobs"], case["hosts"], room, "T")
+        nodes = case["cluster"]["nodes"] | {"clones": len(case["hosts"]) + case["more"]}
+        ends = []
+        for cluster in (case["cluster"], case["cluster"] | {"nodes": nodes}):
+            rows = self.schedule(room, case, "T", cluster=cluster)[1]
+            ends.append(sorted((row["task_id"], row["start"], row["finish"]) for row in rows))
+            (room.path / "R-T").rename(room.path / f"R-{len(ends)}")
+        if ends[0] != ends[1]:
+            raise Wrong("clones change the ends", f"{[pair for pair in zip(*ends) if pair[0] != pair[1]][:2]}")
+
     # ---- a job far later ----
 
     def make_later_job(self, rng, own):
@@ -143,8 +170,8 @@ class Part:
     def later_job(self, case, room):
         """A policy does not see jobs before they are submitted. So what ends before the submission of a job is the same without it.
 
-        A replay ends with the last task of its last job. An attempt that still runs then, such as the loser of two, has no end there, but has
-        one if another job follows. The row of a master ends later, with its job.
+        A replay ends with the last task of its last job. An attempt that still runs then, such as the loser of two, has no end there, but
+        has one if another job follows. The row of a master ends later, with its job.
         """
         last = case["jobs"][-1]
         start = max(job["submit"] for job in case["jobs"]) + 40_000

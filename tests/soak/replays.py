@@ -34,6 +34,8 @@ class Part:
         own["cluster"] = worlds.cluster(rng, list(own["hosts"]))
         draws = [self.registry.draw(rng, self.registry.hadoop()) for _ in range(3)]
         own["policies"] = sorted({worlds.with_queues(rng, policy) for policy in draws})
+        if "jobs" in own and rng.random() < 0.15:
+            clone(own, rng.randint(1, 2 * len(own["hosts"])))
         own["site"] = rng.random() < 0.25
         return own
 
@@ -122,6 +124,22 @@ class Part:
             yield from worlds.smaller_world(case)
 
 
+def clone(case, count):
+    """Cuts or grows the cluster. Only machines that are left can be lost, and the first never is."""
+    case["cluster"]["nodes"]["clones"] = count
+    left = list(machines(case))
+    case["cluster"]["outages"] = [down for down in case["cluster"]["outages"] if down["host"] in left[1:]]
+    factors = case["cluster"]["cost"].get("host_factors", {})
+    if not factors.keys() <= set(left):
+        del case["cluster"]["cost"]["host_factors"]
+
+
+def machines(case):
+    """The machines of a case."""
+    count = case["cluster"].get("nodes", {}).get("clones")
+    return case["hosts"] if count is None else worlds.resized(case["hosts"], count)
+
+
 def check_ended(case, ran):
     """A replay ends well, or its request is refused for a reason."""
     if ran.code == 2:
@@ -149,7 +167,7 @@ def a_master_is_over_the_limit(case):
     """Whether a leaf guarantees less than a master. Its user then gets no container more: a user may have the guarantee, by default."""
     queues, sizes = case["queues"]["yarn-capacity"]["queues"], case["cluster"]["containers"]
     lost = {down["host"] for down in case["cluster"].get("outages", [])}
-    memory = sizes["memory_mb"] * (len(case["hosts"]) - len(lost))
+    memory = sizes["memory_mb"] * (len(machines(case)) - len(lost))
     shares = []
     for name in queues:
         parent = name.rpartition(".")[0]
@@ -169,19 +187,23 @@ def masters_may_fill(case):
     )
     lost = {down["host"] for down in case["cluster"].get("outages", [])}
     jobs = len(case["jobs"]) if "jobs" in case else sum(own["repeat"] for own in case["workload"]["jobs"])
-    return jobs >= fewest * (len(case["hosts"]) - len(lost))
+    return jobs >= fewest * (len(machines(case)) - len(lost))
+
+
+def folders(room):
+    """The folders of the runs in R, in the order of the policies."""
+    order = json.loads((room.path / "R" / "runs.json").read_text())
+    return [room.path / "R" / name for name in order["runs"]]
 
 
 def judge_runs(room, printed):
     """Judges every run of R."""
-    order = json.loads((room.path / "R" / "runs.json").read_text())
-    folders = [room.path / "R" / name for name in order["runs"]]
     trace = checker.Trace(room.path / "T")
     counted = None
-    for folder in folders:
+    for folder in folders(room):
         ids = {job["job_id"] for job in checker.rows(folder, "jobs") if checker.counts(job)}
         counted = ids if counted is None else counted & ids
-    for folder, own in zip(folders, printed):
+    for folder, own in zip(folders(room), printed):
         checker.judge(trace, folder, own, counted)
 
 

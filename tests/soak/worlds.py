@@ -290,6 +290,23 @@ def hosts(rng, most=12):
     return {f"h{number:02}": f"r{number % racks}" for number in range(count)}
 
 
+def resized(racks, count):
+    """The rack of each machine after the cluster was cut or grown (docs/cluster-files.md): machines are taken from each rack in turn, by
+    name, and further ones are clones of these."""
+    places = {}
+    order = []
+    for host in sorted(racks):
+        places[racks[host]] = places.get(racks[host], -1) + 1
+        order.append((places[racks[host]], racks[host], host))
+    order.sort()
+    names = {}
+    for number in range(count):
+        _, rack, host = order[number % len(order)]
+        turn = number // len(order)
+        names[f"{host}~{turn + 1}" if turn else host] = rack
+    return names
+
+
 def cluster(rng, names):
     """A cluster file, as nested dictionaries."""
     interval = rng.choice([300, 1000, 3000])
