@@ -83,9 +83,9 @@ class Part:
 def make_apps(rng, hosts):
     count = rng.choice([1, 1, 1, 2, 3])
     apps = [make_app(rng, number, hosts) for number in range(count)]
-    if count == 1 and rng.random() < 0.3:
-        # Executors of several applications get memory by their cores, so those with less memory for each core would never fit.
-        apps[0]["settings"]["spark.executor.memory"] = "2g"
+    if rng.random() < 0.4:
+        for app in apps:
+            app["settings"]["spark.executor.memory"] = rng.choice(["1g", "2g", "5g"])
     return apps
 
 

@@ -52,11 +52,11 @@ id! {
     RackId
 }
 
-/// The order of two job ids by Hadoop: `job_1_9999` before `job_1_10000`.
+/// The order of two job ids: `job_1_9999` before `job_1_10000`, and Slurm's `7+1` before `9`.
 pub(crate) fn by_number(one: &str, other: &str) -> Ordering {
     parts(one).cmp(parts(other)).then_with(|| one.cmp(other))
 }
 
 fn parts(id: &str) -> impl Iterator<Item = (usize, &str)> {
-    id.split('_').map(|part| (part.len(), part))
+    id.split(['_', '+']).map(|part| (part.len(), part))
 }

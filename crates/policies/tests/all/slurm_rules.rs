@@ -222,6 +222,29 @@ fn a_partition_is_stopped_by_its_first_job_without_room() {
     assert_eq!(starts["d"], (4.0, vec!["n2".to_owned()]), "n0 and n1 are kept from d");
 }
 
+/// Manual: a job that no choice of machines could hold is passed over. Two of these machines have no room for five processors, all three
+/// have.
+#[test]
+fn a_job_that_no_choice_of_machines_holds_stops_nobody() {
+    let on_two = job("a", 0, 5, 9, 100).with(|_, task| task.machines = Some(2));
+    let mut world = World::of(3, 1, vec![on_two, job("b", 1, 1, 9, 10)]);
+    world.nodes[0].cpu = Some(3_000);
+    let [a, b] = world.times("scheduler=builtin", ["a", "b"]);
+    assert_eq!((a, b), (f64::INFINITY, 4.0));
+    world.nodes[1].cpu = Some(2_000);
+    assert_eq!(world.times("scheduler=builtin", ["a"]), [1.0]);
+}
+
+/// A wait as long as a job's: the scheduler is asked all the time, although nothing can start.
+#[test]
+fn a_job_behind_a_long_one_starts_in_the_end() {
+    let days = 6;
+    let jobs = vec![job("a", 0, 1, days * 1_440, days * 86_400), job("b", 600, 1, 60, 60)];
+    let [b] = World::of(1, 1, jobs).times("", ["b"]);
+    let end = f64::from(days as i32) * 86_400.0;
+    assert!((end..end + 70.0).contains(&b), "{b}");
+}
+
 /// Two jobs of partition `low` on a machine, and one of partition `high` that needs as much as the second has.
 fn contested(change: impl FnOnce(&mut Partition)) -> World {
     let jobs = vec![

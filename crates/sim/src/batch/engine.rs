@@ -198,6 +198,9 @@ impl<O: Observer> Engine<'_, '_, O> {
         let alarm = self.policy.alarm().filter(|&at| at > self.world.now && self.world.active > 0);
         let released = self.later.peek().map(|&Reverse((at, _))| at);
         let to_come = [end, submit, released, change].into_iter().flatten().min();
+        if to_come.is_some() {
+            self.idle_ticks = 0;
+        }
         // Nothing is left but to ask again and again for what cannot start.
         let alarm = alarm.filter(|_| to_come.is_some() || self.idle_ticks < MOST_IDLE_TICKS);
         self.alarm = alarm;

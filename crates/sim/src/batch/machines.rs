@@ -345,10 +345,10 @@ impl Machines {
         self.placement
     }
 
-    /// The entry about them in `run.json`.
+    /// The entry about them in `run.json`: those that come later count, each with the most that it ever offers.
     pub fn in_short(&self) -> RunCluster {
         let racks: BTreeSet<&str> = self.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
-        let total = self.total();
+        let total = self.most().into_iter().fold(Resources::NONE, Resources::plus);
         let absolute = self.amounts != Amounts::OfLargest;
         RunCluster {
             nodes: self.nodes().len() as u64,

@@ -304,9 +304,8 @@ impl Cluster {
             let room = self.capacity[node].fits(request.demand);
             room.min(self.others_fit(&self.all_others, node, request))
         });
-        let rooms = rooms.filter(|&room| room >= least);
-        let (room, count) = rooms.fold((0, 0), |(sum, count), room| (u64::saturating_add(sum, room), count + 1));
-        request.asked.may_fit(room, count)
+        let rooms: Rooms = machines.ones().zip(rooms).filter(|&(_, room)| room >= least).collect();
+        choose(request.asked, &rooms).is_some()
     }
 
     /// Whether so many machines may be enough for a job, if nothing else ran on them. A cheap bound.

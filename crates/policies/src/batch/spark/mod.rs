@@ -14,8 +14,8 @@
 //! the shortest interval, for all at once. Nothing is cached, so no executor is preferred, only machines. The pools stand in
 //! `fairscheduler.xml` (`--site-conf`). One application has the executors of its log, from when they registered; without a log of
 //! them, each machine is one. Several applications get executors from the master, in the order of their first jobs. How long an executor
-//! needs to start is read from the log, where one took the place of another. The memory
-//! of executors does not count. An application ends with its last job. On traces of other systems, tasks of a stage may ask for
+//! needs to start is read from the log, where one took the place of another. The memory of executors does not count, but that of the
+//! tasks on a machine does. An application ends with its last job. On traces of other systems, tasks of a stage may ask for
 //! different amounts: the next one of each stack must fit. A gang starts when the executors of an offer have room for it.
 
 mod allocation;
@@ -194,6 +194,8 @@ struct App {
     has_ended: bool,
     /// The place of its queue.
     queue: usize,
+    /// The most memory that one of its tasks has asked for, bytes.
+    memory: u64,
     /// How it asks for executors while it runs.
     allocation: Option<Allocation>,
 }
@@ -285,7 +287,7 @@ impl Spark {
         let pools = Pools::new(self.site.clone(), conf.mode);
         let queue = self.manager.queue(own.and_then(|own| own.get(QUEUE)).map_or(DEFAULT_QUEUE, |name| name.trim()));
         let allocation = conf.dynamic.map(Allocation::new);
-        self.apps.push(App { conf, pools, queue, allocation, offers: 0, has_ended: false });
+        self.apps.push(App { conf, pools, queue, memory: 0, allocation, offers: 0, has_ended: false });
         self.by_group.insert(group.to_owned(), number);
         if !self.has_master {
             self.take_all(number, view);
@@ -338,13 +340,14 @@ impl Spark {
         Asked { cores: most.saturating_sub(self.executors.cores(app) / 1_000), each }
     }
 
-    /// What is free of the machines for executors.
-    fn workers(&self, view: View<'_>) -> Vec<Worker> {
+    /// What is free for executors of an application, of the machines on which each of its tasks has room.
+    fn workers(&self, app: usize, view: View<'_>) -> Vec<Worker> {
         let worker = |node| {
-            let free = view.offers(node).0.minus(self.executors.on(node));
-            Worker { node, free: free.cpu / 1_000 }
+            let offered = view.offers(node).0;
+            let free = offered.minus(self.executors.on(node));
+            (offered.memory >= self.apps[app].memory).then_some(Worker { node, free: free.cpu / 1_000 })
         };
-        view.nodes().map(|(node, _)| worker(node)).filter(|worker| worker.free > 0).collect()
+        view.nodes().filter_map(|(node, _)| worker(node)).filter(|worker| worker.free > 0).collect()
     }
 
     /// Executors are given out as far as there is room.
@@ -364,11 +367,11 @@ impl Spark {
     fn give_out_by_queues(&mut self, at: Ms, view: View<'_>) {
         let cluster = view.total().cpu / 1_000;
         loop {
-            let largest = self.workers(view).iter().map(|worker| worker.free).max().unwrap_or(0);
+            let fits = |app: usize, each: u64| self.workers(app, view).iter().any(|worker| worker.free >= each);
             let member = |app: usize| {
                 let asked = self.asked(app);
                 let each = asked.each.unwrap_or(1);
-                let asks = (asked.cores >= each && each <= largest).then_some(each);
+                let asks = (asked.cores >= each && fits(app, each)).then_some(each);
                 Member { app, queue: self.apps[app].queue, used: self.executors.cores(app) / 1_000, asks }
             };
             let members: Vec<Member> =
@@ -379,13 +382,11 @@ impl Spark {
         }
     }
 
-    /// An application gets what it asks for, as far as there is room.
+    /// An application gets what it asks for, as far as there is room. What its executors may run is limited by their cores: the memory of
+    /// a machine is that of all on it.
     fn give(&mut self, app: usize, asked: Asked, at: Ms, view: View<'_>) {
-        for (node, cores) in master::executors(asked, &self.workers(view), self.apps[app].conf.spread_out) {
-            let offered = view.offers(node).0;
-            let memory =
-                (u128::from(offered.memory) * u128::from(cores * 1_000) / u128::from(offered.cpu.max(1))) as u64;
-            let capacity = Resources { cpu: cores * 1_000, memory };
+        for (node, cores) in master::executors(asked, &self.workers(app, view), self.apps[app].conf.spread_out) {
+            let capacity = Resources { cpu: cores * 1_000, memory: view.offers(node).0.memory };
             self.executors.add(app, (node, view.rack(node)), capacity, self.registers(at, node, view));
         }
     }
@@ -574,7 +575,9 @@ impl Policy for Spark {
             return;
         }
         let app = set.app;
-        let cost = self.apps[app].conf.cost(spec.demand);
+        let App { conf, memory, .. } = &mut self.apps[app];
+        let cost = conf.cost(spec.demand);
+        *memory = cost.memory.max(*memory);
         let gang = spec.gang.then_some(spec.instances);
         set.add(task, (cost, gang), view.waiting(task), view.preferred(task), |node| view.rack(node));
     }
