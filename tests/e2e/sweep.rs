@@ -246,6 +246,24 @@ fn a_batch_script_makes_the_same_cells() {
     assert_same(&result(&dir, "one"), &array, "array");
 }
 
+/// The check of `replay`, for each cell and on every engine.
+#[test]
+fn a_check_passes_and_changes_no_byte() {
+    let dir = dir();
+    dir.ok(&["sweep", "sweep.toml", "--out", "plain"]);
+    dir.ok(&["sweep", "sweep.toml", "--out", "checked", "--check"]);
+    assert_same(&result(&dir, "plain"), &result(&dir, "checked"), "checked");
+    for (out, more, last) in [("array", None, " --threads 1\n"), ("checks", Some("--check"), " --threads 1 --check\n")]
+    {
+        let args = ["sweep", "sweep.toml", "--out", out, "--engine", "slurm"];
+        dir.ok(&args.into_iter().chain(more).collect::<Vec<_>>());
+        let script = dir.read(&format!("{out}/slurm/array.sh"));
+        assert!(script.ends_with(last), "{script}");
+    }
+    dir.ok(&["sweep", "cell", "--manifest", "checks", "--index", "3", "--count", "5", "--check"]);
+    assert_eq!(cells(&dir, "checks").len(), 5);
+}
+
 #[test]
 fn precision_adds_seeds_until_the_intervals_are_narrow() {
     let dir = dir();

@@ -155,21 +155,14 @@ def most_at_once(spans):
     return most
 
 
-def spans(rows_of_node, weight, end=lambda row: NEVER if row["finish"] is None else row["finish"]):
+def end(row):
+    return NEVER if row["finish"] is None else row["finish"]
+
+
+def spans(rows_of_node, weight):
     for row in rows_of_node:
         if row["start"] is not None:
             yield row["start"], end(row), weight(row)
-
-
-def released(run, row):
-    """When a container was free again, at the earliest. The row of a master ends with its job, but what a job does after its last task
-    takes no room (docs/model/containers.md)."""
-    finish = NEVER if row["finish"] is None else row["finish"]
-    if row["kind"] != "master":
-        return finish
-    # Attempts that are killed may outlive the master.
-    tasks = [own["finish"] for own in run.of_job[row["job_id"]] if own["kind"] != "master" and own["outcome"] in ("SUCCESS", "FAILED")]
-    return min(finish, max(tasks, default=row["start"]))
 
 
 def offered(run, rule, default):
@@ -219,7 +212,7 @@ def check_containers(run, host, own):
     counts_vcores = run.policy == "yarn-fair" or run.policy != "yarn-fifo" and rules["calculator"] == "dominant"
     for key, counted in (("memory_mb", True), ("vcores", counts_vcores)):
         room = rules.get(key) or {"memory_mb": 8192, "vcores": 8}[key]
-        most = most_at_once(spans(own, lambda row: sizes[row["kind"]][key], lambda row: released(run, row)))
+        most = most_at_once(spans(own, lambda row: sizes[row["kind"]][key]))
         run.expect(not counted or most <= room, f"room: {key}", host, most, "of", room)
 
 
@@ -246,7 +239,7 @@ def check_nodes(run):
             if row["host"] != down["host"] or row["start"] is None or length(row) == 0:
                 continue
             run.expect(not down["from"] < row["start"] < until, "a start on a node that is down", down, row)
-            across = row["start"] < down["from"] < released(run, row)
+            across = row["start"] < down["from"] < end(row)
             run.expect(not (across and row["outcome"] == "SUCCESS"), "a success on a node that was lost", down, row)
 
 

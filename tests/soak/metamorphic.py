@@ -168,11 +168,7 @@ class Part:
         return own
 
     def later_job(self, case, room):
-        """A policy does not see jobs before they are submitted. So what ends before the submission of a job is the same without it.
-
-        A replay ends with the last task of its last job. An attempt that still runs then, such as the loser of two, has no end there, but
-        has one if another job follows. The row of a master ends later, with its job.
-        """
+        """A policy does not see jobs before they are submitted. So what ends before the submission of a job is the same without it."""
         last = case["jobs"][-1]
         start = max(job["submit"] for job in case["jobs"]) + 40_000
         moved = moved_job(last | {"number": last["number"] + 1}, start)
@@ -180,8 +176,6 @@ class Part:
         worlds.write_jobs(case["jobs"] + [moved], case["hosts"], room, "more")
         plain, more = (self.schedule(room, case, name) for name in ("plain", "more"))
         until = start - min(job["submit"] for job in case["jobs"]) + case["cluster"]["jobs"].get("first_submit", 0)
-        ends = [row["finish"] for row in plain[1] if row["finish"] is not None and row["kind"] != "master"]
-        until = min(until, max(ends, default=until))
         same_rows("a later job", ended_before(plain, until), ended_before(more, until))
 
     # ---- queues in another file ----

@@ -12,4 +12,4 @@
 #SBATCH --output=@LOGS@/%A-%a.log
 set -eu
 index=$((SLURM_ARRAY_TASK_ID * @CHUNK@))
-exec @RESCHED@ sweep cell --manifest @MANIFEST@ --index "$index" --count @CHUNK@ --threads @THREADS@
+exec @RESCHED@ sweep cell --manifest @MANIFEST@ --index "$index" --count @CHUNK@ --threads @THREADS@@CHECK@

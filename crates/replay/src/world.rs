@@ -144,6 +144,12 @@ impl World {
         }
     }
 
+    /// The same world, whose replays are checked or not ([`Setup::check`]).
+    pub fn checked(mut self, check: bool) -> Self {
+        self.setup.check = check;
+        self
+    }
+
     /// The same jobs under other rules, on the same machines. The loaded data is shared: the rules must not change what loading makes of
     /// it, which are `nodes.count`, `nodes.clones`, `cost.host_factors` and the keys of `[jobs]` other than `slowstart`.
     ///

@@ -1,6 +1,7 @@
 //! One world, replayed into every sink, under policies of the registry and one of the test's own.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use resched_replay::hadoop::{self, Kind, Offer, Reach};
@@ -8,7 +9,7 @@ use resched_replay::{
     ClusterConfig, Engine, Files, Memory, Nothing, PolicySpec, RunFolders, RunTrace, Scheduler, Setup, Source, World,
 };
 use resched_sim::Violation;
-use resched_tables::model::{AttemptRow, JobRow};
+use resched_tables::model::{AttemptRow, JobRow, Outcome, TaskKind};
 use resched_tables::sink::Collected;
 use resched_tables::store::{Trace, read_table};
 use resched_workload::{Workload, generate, write_trace};
@@ -119,6 +120,60 @@ fn a_seed_is_a_world_of_its_own() {
     let again = first.with_seed(2).replay(&fifo, Memory).unwrap();
     assert_eq!(again, world(2).replay(&fifo, Memory).unwrap());
     assert!(again.tables != first.replay(&fifo, Memory).unwrap().tables);
+}
+
+/// What a master does at the end of its job takes no container. So its row ends with its container, not with its job.
+#[test]
+fn no_node_holds_more_than_it_has_with_its_masters() {
+    const ROOM: i64 = 4_096;
+    let mut cluster = ClusterConfig::default();
+    cluster.containers.memory_mb = Some(ROOM as u32);
+    cluster.jobs.cleanup_time = 600_000;
+    let world = World::open(&Source::open(workload()).unwrap(), Setup { cluster, ..Setup::default() }).unwrap();
+    for name in ["yarn-fifo", "yarn-capacity", "yarn-fair", "yarn-capacity+yarn-default"] {
+        let tables = world.replay(&policy(name), Memory).unwrap().tables;
+        let mut steps: BTreeMap<&str, Vec<(i64, i64)>> = BTreeMap::new();
+        let mut masters = 0;
+        for row in &tables.attempts {
+            let (start, finish) = (row.start.unwrap(), row.finish.unwrap());
+            let size = if row.kind == TaskKind::Master { 2_048 } else { 1_024 };
+            if start < finish {
+                steps.entry(row.host.as_deref().unwrap()).or_default().extend([(start, size), (finish, -size)]);
+            }
+            if row.kind == TaskKind::Master {
+                masters += 1;
+                let job = tables.jobs.iter().find(|job| job.job_id == row.job_id).unwrap();
+                // Its node calls once a second.
+                let after = finish - (job.finish.unwrap() - 600_000);
+                assert!((0..=1_000).contains(&after), "{name}: {row:?} of {job:?}");
+            }
+        }
+        assert_eq!(masters, tables.jobs.len(), "{name}");
+        for (host, mut steps) in steps {
+            // What ends makes room for what starts.
+            steps.sort_unstable();
+            let held = steps.iter().scan(0, |held, (_, size)| {
+                *held += size;
+                Some(*held)
+            });
+            assert!(held.max() <= Some(ROOM), "{name}: {host}");
+        }
+    }
+}
+
+/// A speculative loser is killed at the next heartbeat of its node, though no job is left then.
+#[test]
+fn every_attempt_has_an_end() {
+    let mut cluster = ClusterConfig::default();
+    cluster.cost.slow_nodes.share = 0.2;
+    cluster.cost.slow_nodes.factor = 8.0;
+    let world = World::open(&Source::open(workload()).unwrap(), Setup { cluster, ..Setup::default() }).unwrap();
+    for name in ["fair+late", "fifo+hadoop-naive", "yarn-fifo+yarn-default"] {
+        let tables = world.replay(&policy(name), Memory).unwrap().tables;
+        let killed = tables.attempts.iter().filter(|row| row.outcome == Outcome::Killed).count();
+        assert!(killed > 0, "{name}: no backup won");
+        assert!(tables.attempts.iter().all(|row| row.finish.is_some()), "{name}");
+    }
 }
 
 #[test]

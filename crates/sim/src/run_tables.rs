@@ -36,16 +36,6 @@ pub trait RowSource: Names {
 
     /// The attempt whose end is reported.
     fn attempt(&self, ended: &Self::Ended) -> RunAttempt;
-
-    /// What ends with a job and held a place without being an attempt at a task.
-    fn job_ended(&mut self, _ended: &JobEnded) -> Option<RunAttempt> {
-        None
-    }
-
-    /// What holds a place without being an attempt at a task, and runs when the replay ends.
-    fn running(&mut self) -> Vec<RunAttempt> {
-        Vec::new()
-    }
 }
 
 /// Records a replay: attempts in the order in which their ends are reported, jobs in the order of submission.
@@ -151,11 +141,8 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
         Ok(self.sink.jobs(&batch)?)
     }
 
-    /// Takes what still runs, and the jobs. Returns the number of rows of each table.
+    /// Takes the jobs. Returns the number of rows of each table.
     pub(crate) fn close(&mut self) -> Result<BTreeMap<String, u64>, Error> {
-        for attempt in self.source.running() {
-            self.take_attempt(attempt)?;
-        }
         if !self.attempts.is_empty() {
             self.pass_attempts()?;
         }
@@ -189,10 +176,7 @@ pub(crate) fn known(text: &str) -> Option<&str> {
 impl<R: RowSource, S: RowSink> Reports for Recorder<R, S> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.ends.note(ended);
-        match self.source.job_ended(ended) {
-            Some(attempt) => self.take_attempt(attempt),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn decided(&mut self, decided: &Decided) -> Result<(), Error> {

@@ -38,7 +38,8 @@ fn thousand_cells(bencher: Bencher<'_, '_>, threads: usize) {
     let plan = plan();
     bencher.with_inputs(|| tempfile::tempdir().unwrap()).bench_refs(|dir| {
         let store = CellStore::open(&Location::Folder(dir.path().to_path_buf())).unwrap();
-        carry_out(&plan, &plan.cells.iter().collect::<Vec<_>>(), &store, Threads::from(threads), &|_| {}).unwrap();
+        carry_out(&plan, &plan.cells.iter().collect::<Vec<_>>(), &store, Threads::from(threads).into(), &|_| {})
+            .unwrap();
     });
 }
 

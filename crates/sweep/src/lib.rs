@@ -59,7 +59,7 @@ pub use error::Error;
 pub use file::{FileCopy, MOST_SEEDS, SweepFile};
 pub use interval::MeanInterval;
 pub use limits::LIMITS;
-pub use local::{OnProgress, Progress, carry_out, replay_alone};
+pub use local::{OnProgress, Progress, Replaying, carry_out, replay_alone};
 pub use location::Location;
 pub use merge::Merged;
 pub use plan::{MARKER, MOST_CELLS, Plan};

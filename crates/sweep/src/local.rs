@@ -35,6 +35,22 @@ pub enum Progress<'a> {
     Done(&'a Cell),
 }
 
+/// How cells are replayed.
+#[derive(Debug, Clone, Copy)]
+pub struct Replaying {
+    /// On how many threads.
+    pub threads: Threads,
+    /// Whether each replay is checked against the rules of its engine ([`resched_replay::Setup::check`]).
+    pub check: bool,
+}
+
+impl From<Threads> for Replaying {
+    /// Without a check.
+    fn from(threads: Threads) -> Self {
+        Self { threads, check: false }
+    }
+}
+
 /// The callback that receives progress.
 pub type OnProgress<'a> = &'a (dyn Fn(Progress<'_>) + Sync);
 
@@ -91,6 +107,8 @@ pub(crate) struct Worlds<'a> {
     /// The metrics that cells keep beside those that have a name.
     metrics: Vec<Metric>,
     treatment: Treatment,
+    /// Whether replays are checked.
+    check: bool,
     origins: Vec<OnceLock<Origin>>,
     site: OnceLock<SiteRules>,
     specs: Shelf<SpecKey, WorldSpec>,
@@ -98,16 +116,17 @@ pub(crate) struct Worlds<'a> {
 }
 
 impl<'a> Worlds<'a> {
-    /// For the cells that are to be replayed.
+    /// For the cells that are to be replayed, with a check or without.
     ///
     /// # Errors
     /// As [`Plan::sweep`].
-    pub(crate) fn new(plan: &'a Plan, cells: &[&Cell]) -> Result<Self, Error> {
+    pub(crate) fn new(plan: &'a Plan, cells: &[&Cell], check: bool) -> Result<Self, Error> {
         let sweep = plan.sweep()?;
         Ok(Self {
             plan,
             metrics: sweep.own_metrics().to_vec(),
             treatment: sweep.treatment,
+            check,
             origins: plan.sources.iter().map(|_| OnceLock::new()).collect(),
             site: OnceLock::new(),
             specs: Shelf::new(cells.iter().map(|cell| key(cell))),
@@ -155,12 +174,12 @@ impl<'a> Worlds<'a> {
             )));
         }
         let make = || {
-            let world = spec.with_seed(cell.seed);
-            world.check(&policy).map_err(|error| failed(cell, &cell.in_words(), &error))?;
+            let world = spec.with_seed(cell.seed).checked(self.check);
+            world.check(&policy).map_err(|error| failed(cell, &error))?;
             Ok(world)
         };
         let world = self.worlds.get(&(key, cell.seed), make)?;
-        let policy = world.ready(&policy).map_err(|error| failed(cell, &cell.policy, &error))?;
+        let policy = world.ready(&policy).map_err(|error| failed(cell, &error))?;
         Ok((world, policy))
     }
 
@@ -177,8 +196,7 @@ impl<'a> Worlds<'a> {
     pub(crate) fn replay(&self, cell: &Cell) -> Result<CellResult, Error> {
         let result = self.of(cell).and_then(|(world, policy)| {
             let mut gathered = Gathered::default();
-            let info =
-                world.replay(&policy, ReadBy(&mut gathered)).map_err(|error| failed(cell, &cell.policy, &error))?;
+            let info = world.replay(&policy, ReadBy(&mut gathered)).map_err(|error| failed(cell, &error))?;
             Ok(CellResult::of(&Run::of_gathered(info, gathered), &self.metrics))
         });
         self.release(cell);
@@ -188,9 +206,9 @@ impl<'a> Worlds<'a> {
 
 /// The error of a cell. A wrong request, for example a cluster file that does not fit the trace, has the same text as in every other
 /// command. If the sweep varies the world, the error also names the values of this world.
-fn failed(cell: &Cell, place: &str, error: &resched_replay::Error) -> Error {
+fn failed(cell: &Cell, error: &resched_replay::Error) -> Error {
     if !error.is_request() {
-        return Error::Work(format!("{place}: {error}"));
+        return Error::Work(format!("cell {}: {error}", cell.in_words()));
     }
     Error::Request(with_values(&cell.world_values(), error))
 }
@@ -201,7 +219,7 @@ fn failed(cell: &Cell, place: &str, error: &resched_replay::Error) -> Error {
 /// As [`carry_out`].
 pub fn replay_alone(plan: &Plan) -> Result<(), Error> {
     let cells: Vec<&Cell> = plan.cells.iter().collect();
-    let worlds = Worlds::new(plan, &cells)?;
+    let worlds = Worlds::new(plan, &cells, false)?;
     cells.iter().try_for_each(|cell| {
         let (world, policy) = worlds.of(cell)?;
         world.replay(&policy, Nothing)?;
@@ -219,7 +237,7 @@ pub fn carry_out(
     plan: &Plan,
     cells: &[&Cell],
     store: &CellStore,
-    threads: Threads,
+    how: Replaying,
     reported: OnProgress<'_>,
 ) -> Result<(), Error> {
     // Two variants may be the same policy. They share one result, and two threads must not write it at once.
@@ -227,12 +245,53 @@ pub fn carry_out(
     let missing = store.missing(cells)?.into_iter().map(|(_, cell)| cell);
     let missing: Vec<&Cell> = missing.filter(|cell| ids.insert(&cell.id)).collect();
     reported(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
-    let worlds = Worlds::new(plan, &missing)?;
+    let worlds = Worlds::new(plan, &missing, how.check)?;
     let make = |cell: &&Cell| worlds.replay(cell)?.encode(&cell.id);
     let keep = |cell: &&Cell, file| {
         store.put(&cell.id, file)?;
         reported(Progress::Done(cell));
         Ok(())
     };
-    threads.and_keep(&missing, make, WRITERS, keep)
+    how.threads.and_keep(&missing, make, WRITERS, keep)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::file::SweepFile;
+
+    /// A sweep of one cell in this folder.
+    fn plan(folder: &std::path::Path) -> Plan {
+        let workload = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/sample-history.toml");
+        fs::copy(workload, folder.join("w.toml")).unwrap();
+        let path = folder.join("s.toml");
+        fs::write(&path, "name = \"one\"\nworkload = \"w.toml\"\nseeds = [7]\n[variants.fifo]\n").unwrap();
+        Plan::new(&SweepFile::read(&path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_replay_of_each_cell_is_checked_on_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan(folder.path());
+        let cells: Vec<&Cell> = plan.cells.iter().collect();
+        for check in [false, true] {
+            let (world, _) = Worlds::new(&plan, &cells, check).unwrap().of(&plan.cells[0]).unwrap();
+            assert!(format!("{world:?}").contains(&format!("check: {check}")));
+        }
+    }
+
+    #[test]
+    fn a_broken_rule_names_its_cell() {
+        let folder = tempfile::tempdir().unwrap();
+        let (policy, found) = ("fifo".to_owned(), "node n1: 3".to_owned());
+        let broken = resched_sim::Error::RuleBroken { policy, at: 5, rule: "no node is overfull", found };
+        let error = failed(&plan(folder.path()).cells[0], &broken.into());
+        assert!(!error.is_request());
+        let rule =
+            "cell fifo, fifo, seed 7: policy `fifo` at 5 ms: expected that no node is overfull, found node n1: 3;";
+        assert!(error.to_string().starts_with(rule), "{error}");
+    }
 }

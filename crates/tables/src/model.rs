@@ -47,8 +47,8 @@ enumeration! {
         Setup = "setup",
         /// A job's clean-up task (Hadoop 0.20 and 1.x).
         Cleanup = "cleanup",
-        /// The application master of a YARN job, in a replay. It holds a container while the job runs, and does none of its
-        /// work.
+        /// The application master of a YARN job, in a replay. Its row lasts as long as it holds its container, until a heartbeat
+        /// of its node after the job's last task, and it does none of the job's work.
         Master = "master",
         /// Anything else; `stage` says more where the source does.
         Other = "other" default,

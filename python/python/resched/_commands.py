@@ -608,6 +608,7 @@ def sweep(
     results: str | None = None,
     engine: str = "local",
     threads: int | None = None,
+    check: bool = False,
     dry_run: bool = False,
     precision: str | float | None = None,
     most_seeds: int = 200,
@@ -642,6 +643,10 @@ def sweep(
         Where to replay the cells.
     threads : int
         The largest number of replays that run at once.
+    check : bool, default False
+        Check each replay against rules that always hold, such as that no node is overfull. A broken
+        rule ends the command with status 1. Cells that are done are not replayed, so they are not
+        checked.
     dry_run : bool, default False
         Only print the cells and an estimate of the time.
     precision : str | float
@@ -672,7 +677,7 @@ def sweep(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result("sweep", [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, results=results, engine=engine, threads=threads, dry_run=dry_run, precision=precision, most_seeds=most_seeds, scheduler=scheduler, workers=workers, python=python, retries=retries, chunk=chunk, submit=submit, program=program), progress)
+    return made_result("sweep", [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, results=results, engine=engine, threads=threads, check=check, dry_run=dry_run, precision=precision, most_seeds=most_seeds, scheduler=scheduler, workers=workers, python=python, retries=retries, chunk=chunk, submit=submit, program=program), progress)
 
 
 def tune(

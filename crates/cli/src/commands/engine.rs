@@ -168,10 +168,14 @@ impl Chunks {
     }
 }
 
-/// Replays the missing cells of the sweep in `out` on Dask.
+/// The option of `resched sweep cell` that checks each replay.
+const CHECK: &str = "--check";
+
+/// Replays the missing cells of the sweep in `out` on Dask, with a check or without.
 pub(super) fn dask_cells(
     plan: &Plan,
     out: &Location,
+    check: bool,
     array: &ArrayArgs,
     args: &DaskArgs,
     program: &ProgramArgs,
@@ -180,20 +184,20 @@ pub(super) fn dask_cells(
     let (manifest, count) = (manifest.to_string(), size.to_string());
     let task = |number: usize| {
         let index = (number * size).to_string();
-        ["sweep", "cell", "--manifest", &manifest, "--index", &index, "--count", &count, "--threads", "1"]
-            .map(str::to_owned)
-            .into()
+        let words = ["sweep", "cell", "--manifest", &manifest, "--index", &index, "--count", &count, "--threads", "1"];
+        words.into_iter().chain(check.then_some(CHECK)).map(str::to_owned).collect()
     };
     dask(&numbers.into_iter().map(task).collect::<Vec<Task>>(), args, program)
 }
 
-/// Writes the batch script for the missing cells of the sweep in `out`. Submits it if the user asks for it.
+/// Writes the batch script for the missing cells of the sweep in `out`, each with so many threads, with a check or without. Submits it
+/// if the user asks for it.
 pub(super) fn slurm(
     plan: &Plan,
     out: &Path,
+    (threads, check): (Option<Threads>, bool),
     array: &ArrayArgs,
     program: &ProgramArgs,
-    threads: Option<Threads>,
 ) -> Result<(), Failure> {
     let sweep = std::path::absolute(out).map_err(|error| cannot_write(out, &error))?;
     let size = array.chunk.unwrap_or_else(|| plan.cells.len().div_ceil(SLURM_TASKS));
@@ -207,6 +211,7 @@ pub(super) fn slurm(
         ("@TASKS@", chunks.ranges()),
         ("@THREADS@", threads.unwrap_or(Threads::ONE).to_string()),
         ("@CHUNK@", chunks.size.to_string()),
+        ("@CHECK@", if check { format!(" {CHECK}") } else { String::new() }),
         ("@RESCHED@", program.iter().map(|word| plain(word)).collect::<Result<Vec<_>, _>>()?.join(" ")),
         ("@MANIFEST@", plain(&chunks.manifest.to_string())?),
         ("@LOGS@", plain(&sweep.join(SLURM_FOLDER).display().to_string())?),

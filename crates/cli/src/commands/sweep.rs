@@ -8,7 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
 use resched_replay::Threads;
 use resched_sweep::{
-    CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, SweepFile, carry_out, size,
+    CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, Replaying, SweepFile, carry_out, size,
 };
 use resched_tables::store::{FolderLock, Out, OwnFiles, Scratch, is_hidden};
 use resched_tables::validity::{Grade, Validity};
@@ -59,6 +59,8 @@ struct All {
     engine: Engine,
     #[command(flatten)]
     threads: ThreadsArg,
+    #[command(flatten)]
+    check: CheckArg,
     /// Only print the cells and an estimate of the time.
     #[arg(long)]
     dry_run: bool,
@@ -85,6 +87,15 @@ struct Kept {
     /// store (s3://bucket/prefix). Credentials come from the environment.
     #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(Location::new))]
     results: Option<Location>,
+}
+
+/// Whether replays are checked.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct CheckArg {
+    /// Check each replay against rules that always hold, such as that no node is overfull. A broken rule ends the command with status 1.
+    /// Cells that are done are not replayed, so they are not checked.
+    #[arg(long)]
+    check: bool,
 }
 
 /// How many cells a sweep may have.
@@ -143,6 +154,8 @@ enum Verb {
         count: usize,
         #[command(flatten)]
         threads: ThreadsArg,
+        #[command(flatten)]
+        check: CheckArg,
     },
     /// Make the tables and figures of a sweep. All its cells must be done.
     Merge {
@@ -187,7 +200,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             plan.write(out)?;
             print(format!("{}: {}\n", out.join(MARKER).display(), of_cells(&plan)))
         }
-        Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, threads.get()),
+        Some(Verb::Cell { manifest, index, count, threads, check }) => {
+            cells(manifest, *index, *count, Replaying { threads: threads.get(), check: check.check })
+        }
         Some(Verb::Merge { dir, format, force }) => {
             let plan = Plan::read(&folder(dir))?;
             let _lock = FolderLock::inside(dir)?;
@@ -231,8 +246,9 @@ pub(super) fn claim(out: &Out, marker: &str, files: &[&str]) -> Result<FolderLoc
 fn all(args: &All) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
     let mut plan = planned(file, &args.site, args.cells, &args.kept)?;
+    let how = Replaying { threads: args.threads.get(), check: args.check.check };
     if args.dry_run {
-        return dry_run(&plan, args.threads.get());
+        return dry_run(&plan, how);
     }
     let Some(out) = &args.out else { return Err(Failure::request("name a folder with --out")) };
     let target = args.force.plain(out);
@@ -243,10 +259,12 @@ fn all(args: &All) -> Result<(), Failure> {
         match args.engine {
             Engine::Local => {
                 let cells: Vec<&Cell> = plan.cells.iter().collect();
-                work(&plan, &cells, &here, args.threads.get())?;
+                work(&plan, &cells, &here, how)?;
             }
-            Engine::Dask => engine::dask_cells(&plan, &here, &args.array, &args.dask, &args.program)?,
-            Engine::Slurm => return engine::slurm(&plan, out, &args.array, &args.program, args.threads.asked()),
+            Engine::Dask => engine::dask_cells(&plan, &here, how.check, &args.array, &args.dask, &args.program)?,
+            Engine::Slurm => {
+                return engine::slurm(&plan, out, (args.threads.asked(), how.check), &args.array, &args.program);
+            }
         }
         match more_seeds(&plan, &here, args)? {
             Some(more) => plan = more,
@@ -274,15 +292,15 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
 }
 
 /// Replays cells on this machine behind a progress bar.
-fn work(plan: &Plan, cells: &[&Cell], at: &Location, threads: Threads) -> Result<(), Failure> {
+fn work(plan: &Plan, cells: &[&Cell], at: &Location, how: Replaying) -> Result<(), Failure> {
     let progress = SweepProgress::new(plan.results.as_ref().unwrap_or(at).to_string());
-    Ok(carry_out(plan, cells, &plan.store(at)?, threads, &|reported| match reported {
+    Ok(carry_out(plan, cells, &plan.store(at)?, how, &|reported| match reported {
         Progress::Begin { cells, done } => progress.begin(cells, done),
         Progress::Done(cell) => progress.done(&cell.policy),
     })?)
 }
 
-fn cells(manifest: &Location, index: usize, count: usize, threads: Threads) -> Result<(), Failure> {
+fn cells(manifest: &Location, index: usize, count: usize, how: Replaying) -> Result<(), Failure> {
     let plan = Plan::read(manifest)?;
     let wanted: Vec<&Cell> = plan.cells.iter().skip(index).take(count).collect();
     if wanted.is_empty() {
@@ -291,7 +309,7 @@ fn cells(manifest: &Location, index: usize, count: usize, threads: Threads) -> R
             "--index {index}: the plan has {found} cells, counted from 0; name one of these"
         )));
     }
-    work(&plan, &wanted, manifest, threads)
+    work(&plan, &wanted, manifest, how)
 }
 
 /// A line of the ranking.
@@ -371,7 +389,8 @@ fn of_cells(plan: &Plan) -> String {
 }
 
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.
-fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
+fn dry_run(plan: &Plan, how: Replaying) -> Result<(), Failure> {
+    let threads = how.threads;
     let scratch = Scratch::new()?;
     let store = CellStore::open(&folder(scratch.path()))?;
     let mut rows = Vec::new();
@@ -383,7 +402,7 @@ fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
         }
         seen.push(&cell.variant);
         let start = Instant::now();
-        carry_out(plan, &[cell], &store, Threads::ONE, &|_| {})?;
+        carry_out(plan, &[cell], &store, Replaying { threads: Threads::ONE, ..how }, &|_| {})?;
         let each = start.elapsed().as_secs_f64();
         let cells = plan.cells.iter().filter(|other| other.variant == cell.variant).count();
         total += each * cells as f64;

@@ -130,7 +130,9 @@ fn every_step_of_a_container_takes_its_heartbeats() {
         (8_000, "1 running"),
         (10_000, "1 completed"),
         (10_070, "1 Success 7140..9140"),
-        // The application would go at 11,000, with the heartbeat that reports the end of its master. All jobs are done before.
+        // The application goes with the heartbeat that reports the end of its master, though no job is left.
+        (11_000, "master completed"),
+        (11_000, "job over"),
     ];
     for policy in ["yarn-fifo", "yarn-capacity"] {
         let entries = Diary::of(policy, &small(8_192, &[2_000], &[2_000]));

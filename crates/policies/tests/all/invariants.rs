@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, some_policies, world};
+use crate::worlds::{
+    Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, difference, policies, some_policies, world,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Interval, Phase};
 use resched_sim::hadoop::{
-    AmState, Ask, Checked, Container, ContainerState, Edges, Ended, Kind, Launched, LoggedMap, Observer, Offer, Policy,
-    Reach, System, View, Wrapper,
+    AmState, Ask, Checked, Container, ContainerState, Edges, Ended, Kind, Launched, LoggedMap, MasterEnded,
+    MasterLaunched, Observer, Offer, Policy, Reach, System, View, Wrapper,
 };
-use resched_sim::{ClusterConfig, Error, JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Reports, Resources, TaskId, Violation};
 use resched_tables::model::{Locality, Outcome, Priority};
 
 /// Who has a container: a job's attempt, by the number of its container, or its application master.
@@ -105,6 +107,31 @@ proptest! {
     }
 
     #[test]
+    fn what_runs_when_the_last_job_ends_ends_as_if_another_followed(
+        world in world(Wanted { every_rule: true, finishes: true }),
+        yarn in any::<bool>(),
+    ) {
+        let name = if yarn { "yarn-fifo" } else { "fifo" };
+        let schedule = |world: &World| {
+            let below = PolicySpec::parse(name).and_then(|spec| spec.build()).expect("a policy");
+            world.replay(name, &mut Eager::new(below, 2), true).expect("every world finishes")
+        };
+        let alone = schedule(&world);
+        let mut followed = world.clone();
+        // Far later, so that all has ended before it, also on a node that is down.
+        let last = alone.jobs.iter().map(|job| job.finish).chain(alone.ends.iter().filter_map(|end| end.finish)).max();
+        let submit = last.unwrap_or(0) + 2_000 * world.unit;
+        followed.jobs.push(Submitted { submit, ..world.jobs[0].clone() });
+        let tasks: usize = world.jobs.iter().map(|job| job.maps.len() + job.reduces.len()).sum();
+        let mut with_more = schedule(&followed);
+        with_more.launches.retain(|launch| launch.task < tasks);
+        with_more.ends.retain(|end| end.task < tasks);
+        with_more.jobs.retain(|job| job.job < world.jobs.len());
+        let difference = difference(["alone", "followed"], [&alone, &with_more]);
+        prop_assert!(difference.is_none(), "{name}: {}\n{world:#?}", difference.unwrap_or_default());
+    }
+
+    #[test]
     fn one_seed_gives_one_schedule(world in world(Wanted { every_rule: true, finishes: true })) {
         let replays = [some_policies(&world), some_policies(&world)].map(|policies| {
             let replay = |(label, mut policy): (String, Box<dyn Policy>)| world.replay(&label, &mut *policy, true);
@@ -136,7 +163,6 @@ fn the_random_worlds_hold_all_that_the_invariants_speak_of() {
         "Success discarded",
         "Failed ",
         "Killed ",
-        "Incomplete ",
         "level None",
         "level Some(Node)",
         "level Some(Rack)",
@@ -180,8 +206,18 @@ fn small(maps: usize) -> World {
 
 /// What a check says of reports that cannot be, on a world of one job of two maps and one node with a slot for them.
 fn broken(reports: impl FnOnce(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(), Error>) -> String {
-    let world = small(2);
-    let cluster = world.cluster().for_system(System::Slots).expect("a cluster");
+    broken_under(System::Slots, reports)
+}
+
+/// As [`broken`]; under YARN, the node has room for a master and a map.
+fn broken_under(
+    system: System,
+    reports: impl FnOnce(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(), Error>,
+) -> String {
+    let mut world = small(2);
+    world.config.containers.memory_mb = Some(3_072);
+    world.config.containers.vcores = Some(8);
+    let cluster = world.cluster().for_system(system).expect("a cluster");
     let workload = world.workload(&cluster);
     let job = workload.find("job_1_0000").expect("the job");
     let (task, node) = (workload.task(job, Kind::Map, 0).expect("a map"), cluster.find("n000").expect("the node"));
@@ -238,8 +274,8 @@ fn a_broken_rule_is_named_with_the_instant_the_job_and_the_node() {
                 checked.launched(&launch(task, node, 3_000, 0))?;
                 checked.launched(&Launched { backup: true, ..launch(task, node, 3_000, 1) })
             }),
-            "no node holds more tasks than it has room for",
-            "it holds 2 maps and 0 reduces",
+            "no node holds more than it has room for",
+            "it holds 2 maps, 0 reduces and 0 application masters",
         ),
         (
             broken(|checked, task, node| {
@@ -263,7 +299,87 @@ fn a_broken_rule_is_named_with_the_instant_the_job_and_the_node() {
             "the phases of an attempt follow each other",
             "task_1_0000_m_000000",
         ),
+        (
+            broken(|checked, task, node| {
+                let own = launch(task, node, 3_000, 0);
+                checked.launched(&own)?;
+                checked.ended(&Ended { finish: None, ..end(own, Outcome::Incomplete) })
+            }),
+            "every attempt ends",
+            "task_1_0000_m_000000",
+        ),
     ] {
+        assert!(found.contains(rule) && found.contains(place), "{found}");
+    }
+}
+
+#[test]
+fn a_broken_rule_about_application_masters_is_named() {
+    type Reported<'r> = &'r dyn Fn(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(), Error>;
+    let world = small(2);
+    let job = world.workload(&world.cluster()).find("job_1_0000").expect("the job");
+    let launch = |at, node| MasterLaunched { at, job, node };
+    let end = |at, outcome| MasterEnded { at, job, outcome };
+    let map = |task, at, attempt, node| Launched {
+        at,
+        task,
+        attempt,
+        node,
+        level: Some(Locality::Node),
+        backup: attempt > 0,
+    };
+    let over = JobEnded { job, eligible: None, launch: Some(1_000), finish: 9_000, outcome: Outcome::Success };
+    let master = "the application master of job job_1_0000 at 1000 ms on node n000";
+    let cases: [(Reported<'_>, &str, &str); 6] = [
+        (
+            &|checked, task, node| {
+                checked.master_launched(&launch(1_000, node))?;
+                checked.launched(&map(task, 2_000, 0, node))?;
+                checked.launched(&map(task, 2_000, 1, node))
+            },
+            "no node holds more than it has room for",
+            "it holds 2 maps, 0 reduces and 1 application masters",
+        ),
+        (
+            &|checked, _, node| {
+                checked.master_launched(&launch(2_000, node))?;
+                checked.master_launched(&launch(1_000, node))
+            },
+            "at 2000 ms: expected that time does not go back",
+            master,
+        ),
+        (
+            &|checked, _, node| {
+                checked.master_launched(&launch(1_000, node))?;
+                checked.master_launched(&launch(1_000, node))
+            },
+            "a job has one application master at a time",
+            master,
+        ),
+        (
+            &|checked, _, _| checked.master_ended(&end(1_000, Outcome::Lost)),
+            "ends after its launch",
+            "launched as None",
+        ),
+        (
+            &|checked, _, node| {
+                checked.master_launched(&launch(1_000, node))?;
+                checked.master_ended(&end(2_000, Outcome::Success))
+            },
+            "ends after its job or with its node",
+            "at: 2000",
+        ),
+        (
+            &|checked, _, node| {
+                checked.master_launched(&launch(1_000, node))?;
+                checked.job_ended(&over)
+            },
+            "every application master ends",
+            master,
+        ),
+    ];
+    for (reports, rule, place) in cases {
+        let found = broken_under(System::Containers, reports);
         assert!(found.contains(rule) && found.contains(place), "{found}");
     }
 }

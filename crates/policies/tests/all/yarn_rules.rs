@@ -5,8 +5,8 @@ use crate::worlds::{Machine, Map, Submitted, World, at_site};
 use resched_policies::queues::{FairQueue, QueueTree};
 use resched_policies::{PolicySpec, Site};
 use resched_sim::Reports;
-use resched_sim::cluster_file::{Calculator, Phase, ReduceModel, Size, Withdraws};
-use resched_sim::hadoop::{Kept, Launched, MasterLaunched, Observer, Policy, TakenBack};
+use resched_sim::cluster_file::{Calculator, Outage, Phase, ReduceModel, Size, Withdraws};
+use resched_sim::hadoop::{Kept, Launched, MasterEnded, MasterLaunched, Observer, Policy, TakenBack};
 use resched_sim::{ClusterConfig, Error, Ms};
 use resched_tables::model::Locality;
 
@@ -75,6 +75,11 @@ impl Observer for Diary {
 
     fn master_launched(&mut self, own: &MasterLaunched) -> Result<(), Error> {
         self.write(own.at, format!("master {} on {}", own.job.index(), own.node.index()));
+        Ok(())
+    }
+
+    fn master_ended(&mut self, own: &MasterEnded) -> Result<(), Error> {
+        self.write(own.at, format!("end of master {}: {}", own.job.index(), own.outcome));
         Ok(())
     }
 
@@ -219,6 +224,26 @@ fn e1_an_application_leaves_its_queue_after_the_heartbeat_that_reports_its_maste
     // The map runs from 2 to 17, as one without a place. Its master ends then, and the node reports that at 18. At this heartbeat the
     // application still counts.
     assert_eq!(diary.times("master 1 on 0"), [19], "{:?}", diary.entries);
+    assert_eq!(diary.times("end of master 0: SUCCESS"), [18], "its container is free, {:?}", diary.entries);
+}
+
+#[test]
+fn a_master_holds_its_container_until_its_node_reports_its_end() {
+    // The map runs from 2 to 17 as above. What the master does at the end of its job takes no container.
+    let mut world = cluster(1, 2, vec![job(0, anywhere(1, 5))]);
+    world.config.jobs.cleanup_time = 60 * SECOND;
+    let ends = |world: &World| {
+        let diary = Diary::under(world, "yarn-fifo");
+        let ends = diary.entries.into_iter().filter(|(_, entry)| entry.starts_with("end of master"));
+        ends.map(|(at, entry)| (at, entry.replace("end of master ", ""))).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(&world), [(18, "0: SUCCESS".to_owned())], "though no job follows");
+    // The node falls silent after the end of the job, and before it reports that of the master.
+    let at = world.config.containers.node_heartbeat;
+    assert_eq!(at, SECOND);
+    world.config.outages = vec![Outage { host: "n000".to_owned(), from: 17 * SECOND + 1, to: None }];
+    world.config.heartbeat.expiry = 100 * SECOND;
+    assert_eq!(ends(&world), [(117, "0: LOST".to_owned())], "until the node is given up");
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use resched_tables::model::{Locality, Outcome};
 
+use super::ask::Ask;
 use super::cluster::Cluster;
 use super::kind::Kind;
-use super::observer::{Ended, Launched, MasterLaunched, Observer, Used};
+use super::observer::{Ended, Kept, Launched, MasterEnded, MasterLaunched, Observer, TakenBack, Used};
 use super::system::System;
 use super::workload::Workload;
 use crate::Error;
@@ -26,10 +27,12 @@ pub struct Checked<'a, O> {
     inner: &'a mut O,
     /// The latest instant that the master has reported.
     clock: Ms,
-    /// Tasks on each node, as the master knows it, by kind.
-    used: Vec<[u32; 2]>,
+    /// What is on each node.
+    used: Vec<OnNode>,
     /// The attempts that are on a node.
     running: BTreeMap<(TaskId, u32), Launched>,
+    /// The application masters that hold a container, by job.
+    masters: BTreeMap<JobId, MasterLaunched>,
     /// How many attempts at each task succeeded, and when the first did.
     successes: Vec<(u32, Option<Ms>)>,
     /// When the first reduce of each job ended.
@@ -38,6 +41,14 @@ pub struct Checked<'a, O> {
     computing: BTreeMap<NodeId, Vec<(Ms, Ms)>>,
     /// How each job ended.
     outcomes: Vec<Option<Outcome>>,
+}
+
+/// How many attempts and application masters are on a node.
+#[derive(Debug, Clone, Copy, Default)]
+struct OnNode {
+    /// By kind, as the master knows it.
+    tasks: [u32; 2],
+    masters: u32,
 }
 
 impl<'a, O: Observer> Checked<'a, O> {
@@ -50,8 +61,9 @@ impl<'a, O: Observer> Checked<'a, O> {
             policy,
             inner,
             clock: Ms::MIN,
-            used: vec![[0; 2]; cluster.nodes().len()],
+            used: vec![OnNode::default(); cluster.nodes().len()],
             running: BTreeMap::new(),
+            masters: BTreeMap::new(),
             successes: vec![(0, None); workload.task_count()],
             first_reduces: vec![None; jobs],
             computing: BTreeMap::new(),
@@ -68,6 +80,10 @@ impl<'a, O: Observer> Checked<'a, O> {
         self.expect(open.is_none(), "every job ends", || open.map_or_else(String::new, |job| self.job(job)))?;
         let left = self.running.values().next();
         self.expect(left.is_none(), "every attempt ends", || left.map_or_else(String::new, |own| self.launch(own)))?;
+        let left = self.masters.values().next();
+        self.expect(left.is_none(), "every application master ends", || {
+            left.map_or_else(String::new, |own| self.master(own))
+        })?;
         for (node, times) in std::mem::take(&mut self.computing) {
             let slots = match self.cluster.system() {
                 System::Slots => self.computing_slots(node),
@@ -137,18 +153,52 @@ impl<'a, O: Observer> Checked<'a, O> {
         self.expect(own.level == level, "the distance to the input follows from the places of its blocks", || {
             format!("{}; expected {level:?}", self.launch(own))
         })?;
-        self.used[own.node.index()][kind.index()] += 1;
-        let used = self.used[own.node.index()];
-        let capacity = cluster.node(own.node).capacity;
+        self.used[own.node.index()].tasks[kind.index()] += 1;
+        self.check_room(own.node, || self.launch(own))?;
+        self.running.insert((own.task, own.attempt), *own);
+        Ok(())
+    }
+
+    /// Whether a node has room for all that it holds. `latest` says what it got last.
+    fn check_room(&self, node: NodeId, latest: impl FnOnce() -> String) -> Result<(), Error> {
+        let cluster = self.cluster;
+        let OnNode { tasks: [maps, reduces], masters } = self.used[node.index()];
         let demand = Resources::NONE
-            .plus(cluster.demand(Kind::Map).times(used[0].into()))
-            .plus(cluster.demand(Kind::Reduce).times(used[1].into()));
+            .plus(cluster.demand(Kind::Map).times(maps.into()))
+            .plus(cluster.demand(Kind::Reduce).times(reduces.into()))
+            .plus(cluster.demand_of(Ask::Am).times(masters.into()));
+        let capacity = cluster.node(node).capacity;
         // Without DRF, YARN gives out vcores that a node does not have.
         let fits = capacity.memory >= demand.memory && (capacity.cpu >= demand.cpu || !self.counts_both());
-        self.expect(fits, "no node holds more tasks than it has room for", || {
-            format!("{}; it holds {} maps and {} reduces, and has {capacity:?}", self.launch(own), used[0], used[1])
+        self.expect(fits, "no node holds more than it has room for", || {
+            let holds = format!("{maps} maps, {reduces} reduces and {masters} application masters");
+            format!("{}; it holds {holds}, and has {capacity:?}", latest())
+        })
+    }
+
+    fn check_master_launch(&mut self, own: &MasterLaunched) -> Result<(), Error> {
+        self.expect(own.at >= self.clock, "time does not go back", || self.master(own))?;
+        self.clock = own.at;
+        self.expect(self.outcomes[own.job.index()].is_none(), "no master starts after its job has ended", || {
+            self.master(own)
         })?;
-        self.running.insert((own.task, own.attempt), *own);
+        let other = self.masters.insert(own.job, *own);
+        self.expect(other.is_none(), "a job has one application master at a time", || {
+            format!("{}, launched as {other:?}", self.master(own))
+        })?;
+        self.used[own.node.index()].masters += 1;
+        self.check_room(own.node, || self.master(own))
+    }
+
+    fn check_master_end(&mut self, own: &MasterEnded) -> Result<(), Error> {
+        let launched = self.masters.remove(&own.job).filter(|launched| launched.at <= own.at);
+        let found = || format!("{own:?}, launched as {launched:?}");
+        self.expect(launched.is_some(), "an application master ends after its launch", found)?;
+        let over = self.outcomes[own.job.index()].is_some() || own.outcome == Outcome::Lost;
+        self.expect(over, "an application master ends after its job or with its node", found)?;
+        if let Some(launched) = launched {
+            self.used[launched.node.index()].masters -= 1;
+        }
         Ok(())
     }
 
@@ -177,7 +227,12 @@ impl<'a, O: Observer> Checked<'a, O> {
         self.expect(fits, "an attempt ends where it was launched, and runs from then on", || {
             format!("{}, launched as {launched:?}, ended as {own:?}", self.task(own.task))
         })?;
-        self.used[own.node.index()][kind.index()] -= 1;
+        self.used[own.node.index()].tasks[kind.index()] -= 1;
+        let never_ends = own.outcome == Outcome::Incomplete;
+        let left_alone = self.outcomes[id.index()] == Some(Outcome::Failed) && !self.cluster.config.jobs.kill_failed;
+        self.expect(!never_ends || left_alone && kind == Kind::Reduce, "every attempt ends", || {
+            format!("{}: {own:?}", self.task(own.task))
+        })?;
         let phases = [Some(own.start), own.shuffle_finish, own.sort_finish, own.finish];
         let in_order =
             phases.into_iter().flatten().is_sorted() && (own.outcome == Outcome::Incomplete) == own.finish.is_none();
@@ -239,6 +294,11 @@ impl<'a, O: Observer> Checked<'a, O> {
         format!("{} of {}", self.workload.task_name(task), self.job(self.workload.job_of(task)))
     }
 
+    fn master(&self, own: &MasterLaunched) -> String {
+        let node = &self.cluster.node(own.node).name;
+        format!("the application master of {} at {} ms on node {node}", self.job(own.job), own.at)
+    }
+
     fn launch(&self, own: &Launched) -> String {
         let node = &self.cluster.node(own.node).name;
         format!("attempt {} of {} at {} ms on node {node}", own.attempt, self.task(own.task), own.at)
@@ -283,11 +343,21 @@ impl<O: Observer> Observer for Checked<'_, O> {
     }
 
     fn master_launched(&mut self, launched: &MasterLaunched) -> Result<(), Error> {
+        self.check_master_launch(launched)?;
         self.inner.master_launched(launched)
     }
 
-    fn master_lost(&mut self, at: Ms, job: JobId) -> Result<(), Error> {
-        self.inner.master_lost(at, job)
+    fn master_ended(&mut self, ended: &MasterEnded) -> Result<(), Error> {
+        self.check_master_end(ended)?;
+        self.inner.master_ended(ended)
+    }
+
+    fn kept(&mut self, kept: &Kept) -> Result<(), Error> {
+        self.inner.kept(kept)
+    }
+
+    fn taken_back(&mut self, taken: &TakenBack) -> Result<(), Error> {
+        self.inner.taken_back(taken)
     }
 
     fn notified(&mut self, at: Ms, task: TaskId, attempt: u32) -> Result<(), Error> {

@@ -46,7 +46,7 @@ pub use engine::{Lulls, Options, Tally, replay};
 pub use kind::Kind;
 pub use load::{Loaded, load, load_records};
 pub use logged::{Logged, LoggedMap, LoggedReduce, Packed};
-pub use observer::{Ended, Kept, Launched, MasterLaunched, Observer, TakenBack, Used};
+pub use observer::{Ended, Kept, Launched, MasterEnded, MasterLaunched, Observer, TakenBack, Used};
 pub use offer::Offer;
 pub use oracle::Oracle;
 pub use policy::{Orders, Policy};

@@ -25,7 +25,7 @@ pub struct Launched {
     pub backup: bool,
 }
 
-/// An attempt has ended, or the replay ended while it ran.
+/// An attempt has ended, or never will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
     /// Its task.
@@ -36,16 +36,16 @@ pub struct Ended {
     pub node: NodeId,
     /// How near to its input it runs. `None` for reduces, and for maps without known places of input.
     pub level: Option<Locality>,
-    /// When it started, ms. If it was still being launched at its end or at the end of the replay, the time of that
-    /// end.
+    /// When it started, ms. If it was still being launched at its end or, if it never ends, at the end of the last job, the time
+    /// of that end.
     pub start: Ms,
     /// When a reduce had all its input, ms.
     pub shuffle_finish: Option<Ms>,
     /// When a reduce had sorted its input, ms.
     pub sort_finish: Option<Ms>,
-    /// When it ended on its node, ms; `None` if the replay ended first.
+    /// When it ended on its node, ms; `None` if it never does.
     pub finish: Option<Ms>,
-    /// How it ended on its node; `Incomplete` if the replay ended first.
+    /// How it ended on its node; `Incomplete` if it never does: a reduce that waits for the maps of a failed job.
     pub outcome: Outcome,
     /// Whether it succeeded but the master did not count it: its kill had been ordered, another attempt was
     /// first, or the master had given up its node before the report.
@@ -63,6 +63,18 @@ pub struct MasterLaunched {
     pub job: JobId,
     /// Where it runs.
     pub node: NodeId,
+}
+
+/// The container of an application master is free again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MasterEnded {
+    /// When the resource manager learned it, ms: at the heartbeat of its node after the end of its job's last task, or when it gave
+    /// up the node.
+    pub at: Ms,
+    /// The job.
+    pub job: JobId,
+    /// The outcome of the job's tasks; `Lost` if the node was given up first.
+    pub outcome: Outcome,
 }
 
 /// A node is kept for a request now, under YARN, or for none.
@@ -126,11 +138,11 @@ pub trait Observer: Reports {
         Ok(())
     }
 
-    /// The resource manager has given up the node on which the application master of a job ran. Another master will be launched.
+    /// The container of an application master is free again. If its node was lost while the job ran, another one will be launched.
     ///
     /// # Errors
     /// Any error in recording it.
-    fn master_lost(&mut self, _at: Ms, _job: JobId) -> Result<(), Error> {
+    fn master_ended(&mut self, _ended: &MasterEnded) -> Result<(), Error> {
         Ok(())
     }
 
@@ -158,7 +170,7 @@ pub trait Observer: Reports {
         Ok(())
     }
 
-    /// An attempt has ended, or the replay ended while it ran.
+    /// An attempt has ended, or never will.
     ///
     /// # Errors
     /// Any error in recording it.

@@ -10,11 +10,10 @@ use resched_tables::store::Batch;
 use crate::Error;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::{Ended, MasterLaunched, Observer, Used};
+use crate::hadoop::observer::{Ended, MasterEnded, MasterLaunched, Observer, Used};
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
-use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::observer::JobEnded;
+use crate::ids::{JobId, NodeId, TaskId};
 use crate::run_tables::{Recorder, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order in which the master learned of their ends.
@@ -33,13 +32,13 @@ impl<'w> HadoopRows<'w> {
         Self { workload, cluster, masters: vec![None; jobs], launched: vec![0; jobs] }
     }
 
-    /// The master of a job that runs until then; `None` if none runs.
-    fn master(&mut self, job: JobId, finish: Option<Ms>, outcome: Outcome) -> Option<RunAttempt> {
-        let master = self.masters.get_mut(job.index())?.take()?;
-        let number = self.launched.get_mut(job.index())?;
+    /// The master whose container is free again.
+    fn master(&mut self, ended: &MasterEnded) -> Option<RunAttempt> {
+        let master = self.masters.get_mut(ended.job.index())?.take()?;
+        let number = self.launched.get_mut(ended.job.index())?;
         *number += 1;
         Some(RunAttempt {
-            job: job.0,
+            job: ended.job.0,
             task: None,
             kind: TaskKind::Master,
             attempt: *number - 1,
@@ -47,8 +46,8 @@ impl<'w> HadoopRows<'w> {
             start: Some(master.at),
             shuffle_finish: None,
             sort_finish: None,
-            finish,
-            outcome,
+            finish: Some(ended.at),
+            outcome: ended.outcome,
             node: Some(master.node.0),
             locality: None,
             speculative: None,
@@ -68,7 +67,7 @@ impl<'w, S: RowSink> Recorder<HadoopRows<'w>, S> {
         Self::of(HadoopRows::new(workload, cluster), sink)
     }
 
-    /// Ends the rows with what still runs, and with the jobs. Returns the number of rows of each table.
+    /// Ends the rows with the jobs. Returns the number of rows of each table.
     ///
     /// # Errors
     /// The error of the sink.
@@ -97,8 +96,8 @@ impl<S: RowSink> Observer for Recorder<HadoopRows<'_>, S> {
         Ok(())
     }
 
-    fn master_lost(&mut self, at: Ms, job: JobId) -> Result<(), Error> {
-        match self.source.master(job, Some(at), Outcome::Lost) {
+    fn master_ended(&mut self, ended: &MasterEnded) -> Result<(), Error> {
+        match self.source.master(ended) {
             Some(attempt) => self.take_attempt(attempt),
             None => Ok(()),
         }
@@ -149,15 +148,6 @@ impl RowSource for HadoopRows<'_> {
         batch.set_numbers("declared_maps", &jobs().map(|job| Some(i64::from(job.count(Kind::Map)))).collect());
         batch.set_numbers("declared_reduces", &jobs().map(|job| Some(i64::from(job.count(Kind::Reduce)))).collect());
         batch.set_numbers("shuffle_bytes", &jobs().map(|job| job.shuffle_bytes).collect());
-    }
-
-    fn job_ended(&mut self, ended: &JobEnded) -> Option<RunAttempt> {
-        self.master(ended.job, Some(ended.finish), ended.outcome)
-    }
-
-    fn running(&mut self) -> Vec<RunAttempt> {
-        let jobs = 0..self.masters.len();
-        jobs.map(JobId::at).filter_map(|job| self.master(job, None, Outcome::Incomplete)).collect()
     }
 
     #[inline]

@@ -69,7 +69,7 @@ pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: OnProgress<
             let seeds = file.seeds.get(seeds.start as usize..seeds.end as usize).unwrap_or_default();
             let plan = search.plan(alive, seeds)?;
             let cells: Vec<&Cell> = plan.cells.iter().collect();
-            carry_out(&plan, &cells, &store, threads, progress)?;
+            carry_out(&plan, &cells, &store, threads.into(), progress)?;
             for (cell, result) in cells.iter().zip(store.get_all(&cells)?) {
                 search.learn(cell, result.ok_or_else(|| Error::Work(format!("cell {} is missing", cell.id)))?);
             }

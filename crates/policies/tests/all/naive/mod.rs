@@ -669,21 +669,21 @@ impl<'w> Naive<'w> {
         self.fair_order(REDUCE).into_iter().any(|job| self.launch_reduce(job, node))
     }
 
-    /// What happened, with the attempts that are on nodes at the end.
+    /// What happened, with the attempts that are on nodes at the end: they run on until their ends, if they have any.
     fn close(mut self) -> Schedule {
         for own in &self.attempts {
             let task = self.task_id(own.job, own.kind, own.task);
-            let outcome = if own.ended { own.outcome } else { Outcome::Incomplete };
+            let outcome = if own.end.is_some() { own.outcome } else { Outcome::Incomplete };
             let succeeded = |at: Option<Ms>| at.filter(|_| outcome == Outcome::Success);
             self.schedule.ends.push(End {
                 task,
                 attempt: own.number,
                 node: own.node,
                 level: own.level,
-                start: own.start.min(self.now),
+                start: if own.end.is_some() { own.start } else { own.start.min(self.now) },
                 shuffle_finish: succeeded(own.shuffled),
                 sort_finish: succeeded(own.sorted),
-                finish: own.end.filter(|_| own.ended),
+                finish: own.end,
                 outcome,
                 discarded: false,
             });

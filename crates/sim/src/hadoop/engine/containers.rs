@@ -13,7 +13,7 @@
 //! Decisions: a master sends its requests at the heartbeat at which it decides them. A master fails only with its node.
 //! When a job ends, its containers end at their nodes' next heartbeats.
 
-use resched_tables::model::Reason;
+use resched_tables::model::{Outcome, Reason};
 
 use super::Engine;
 use super::events::{NEVER, Position};
@@ -22,7 +22,7 @@ use crate::Error;
 use crate::hadoop::ask::Ask;
 use crate::hadoop::attempt::Kill;
 use crate::hadoop::containers::{AmState, Container, ContainerState, Reservation, container_of};
-use crate::hadoop::observer::{Kept, Observer, TakenBack};
+use crate::hadoop::observer::{Kept, MasterEnded, Observer, TakenBack};
 use crate::hadoop::view::View;
 use crate::hadoop::world::JobPhase;
 use crate::ids::{AttemptId, JobId, Ms, NodeId};
@@ -32,7 +32,7 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.take_container_reports(node, at)?;
-        self.take_master_reports(node, at);
+        self.take_master_reports(node, at)?;
         let view = View { world: &self.world };
         if self.policy.may_use(node, view) || self.policy.counts_heartbeats(view) {
             let before = self.kept_for(node);
@@ -137,11 +137,11 @@ impl<O: Observer> Engine<'_, '_, O> {
             let container =
                 Container { id: 0, job, task: None, kind: None, node, size, state: ContainerState::Completed };
             self.policy.container_changed(&container, View { world: &self.world });
+            self.observer.master_ended(&MasterEnded { at: self.world.now, job, outcome: Outcome::Lost })?;
             if self.world.jobs[job.index()].phase == JobPhase::Active {
                 self.planned.cancel_master(job);
                 self.world.restart_master(job);
                 self.note_start(job, Reason::Master);
-                self.observer.master_lost(self.world.now, job)?;
                 for kind in 0..2 {
                     for id in self.world.jobs[job.index()].runs[kind].clone() {
                         self.will_kill(id, at);
@@ -155,13 +155,15 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Applies what the node reports of application masters: those that run now, and those whose jobs have ended.
-    fn take_master_reports(&mut self, node: NodeId, at: Position) {
+    fn take_master_reports(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         let mut place = 0;
         while let Some(job) = self.master_on(node, place) {
             place += 1;
             let over = self.world.jobs[job.index()].phase == JobPhase::Over;
             let state = if over {
                 self.world.release_am(job, node);
+                let outcome = self.world.jobs[job.index()].outcome;
+                self.observer.master_ended(&MasterEnded { at: at.0, job, outcome })?;
                 self.left.push(job);
                 place -= 1;
                 ContainerState::Completed
@@ -176,6 +178,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             let container = Container { id: 0, job, task: None, kind: None, node, size, state };
             self.policy.container_changed(&container, View { world: &self.world });
         }
+        Ok(())
     }
 
     fn master_on(&self, node: NodeId, place: usize) -> Option<JobId> {

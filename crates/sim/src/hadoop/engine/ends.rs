@@ -138,12 +138,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         placed.then_some(run.level)
     }
 
-    /// Reports the attempts that are on nodes when the last job has ended.
+    /// Reports the attempts that never end.
     pub(super) fn close(&mut self) -> Result<(), Error> {
-        self.tally.end = self.world.now;
-        if self.sampled < self.world.now {
-            self.report_use_at(self.world.now)?;
-        }
         for node in self.world.cluster.node_ids() {
             for place in 0..self.world.nodes[node.index()].runs.len() {
                 let id = self.world.nodes[node.index()].runs[place];
@@ -152,12 +148,9 @@ impl<O: Observer> Engine<'_, '_, O> {
                 if run.kill == Kill::Done || run.lost {
                     continue;
                 }
-                let over = run.end.is_some_and(|end| end <= self.world.now);
-                run.end = run.end.filter(|_| over);
                 // One that was still being launched never ran.
-                run.start = run.start.min(self.world.now);
-                let outcome = if over { run.course.outcome } else { Outcome::Incomplete };
-                self.report_end(&run, outcome, run.kill == Kill::Ordered)?;
+                run.start = run.start.min(self.tally.end);
+                self.report_end(&run, Outcome::Incomplete, false)?;
             }
         }
         Ok(())

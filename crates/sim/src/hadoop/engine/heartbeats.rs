@@ -140,8 +140,11 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// Asks the policy what the node should run, and reports what it launched.
+    /// Asks the policy what the node should run, and reports what it launched. When all jobs have ended, nobody is asked.
     pub(super) fn consult(&mut self, node: NodeId, at: Position, next_beat: Ms) -> Result<(), Error> {
+        if self.over {
+            return Ok(());
+        }
         let mut offer = Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, given: &mut self.given };
         self.policy.heartbeat(&mut offer).map_err(|violation| self.violation(violation))?;
         let mut all_given = std::mem::take(&mut self.given);

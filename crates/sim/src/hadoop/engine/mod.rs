@@ -6,7 +6,8 @@
 //! first end ([`parking`]). If nothing happens for a day, most heartbeats and ticks are left out ([`lull`]).
 //!
 //! Under YARN, heartbeats of application masters are events, too ([`containers`]). So are the ends of work under the
-//! model `contention` ([`work`]), and failures of nodes ([`failures`]).
+//! model `contention` ([`work`]), and failures of nodes ([`failures`]). When all jobs have ended, what still runs on nodes ends
+//! ([`winding_down`]).
 
 mod containers;
 mod edges;
@@ -23,6 +24,7 @@ mod reasons;
 mod ring;
 mod stall;
 mod ticks;
+mod winding_down;
 mod work;
 
 use resched_tables::call::checkpoint;
@@ -85,14 +87,14 @@ pub struct Tally {
     pub launches: u64,
     /// Jobs that ended, successful or failed.
     pub jobs: u64,
-    /// The last instant, ms.
+    /// When the last job ended, ms.
     pub end: Ms,
     /// For how long each resource of the nodes was the bottleneck.
     pub bound: Bottlenecks,
 }
 
-/// Replays a workload on a cluster under a policy, until every job has ended. Errors name the policy by `name`. From
-/// time to time, `progress` gets the number of jobs that have ended.
+/// Replays a workload on a cluster under a policy, until every job has ended and what then still runs has been stopped. Errors
+/// name the policy by `name`. From time to time, `progress` gets the number of jobs that have ended.
 ///
 /// # Errors
 /// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster has another system than the
@@ -133,11 +135,12 @@ pub fn replay<O: Observer>(
             progress(engine.tally.jobs);
         }
     }
+    engine.tally_up()?;
+    engine.wind_down()?;
     engine.look(true)?;
     engine.close()?;
     progress(engine.tally.jobs);
-    let bound = engine.bottlenecks();
-    Ok(Tally { bound, ..engine.tally })
+    Ok(engine.tally)
 }
 
 struct Engine<'a, 'w, O> {
@@ -184,6 +187,8 @@ struct Engine<'a, 'w, O> {
     orders: Orders,
     held: Held,
     tally: Tally,
+    /// Whether all jobs have ended: nothing is assigned any more.
+    over: bool,
 }
 
 impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
@@ -245,6 +250,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             orders: Orders::default(),
             held: Held::default(),
             tally: Tally::default(),
+            over: false,
         }
     }
 
@@ -270,13 +276,28 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         self.held.advance(at.0);
         self.tally.events += 1;
         self.check_progress()?;
+        let needs = self.handle(event, at)?;
+        if matches!(event, Event::Work(_)) {
+            self.retune();
+            return Ok(());
+        }
+        self.note_held(at.0);
+        self.report_reasons()?;
+        self.retune();
+        let needs = needs.unwrap_or_else(|| self.find_needs());
+        self.wake_for_needs(at, needs);
+        self.note_progress(at);
+        Ok(())
+    }
+
+    /// Does what an event brings. Returns which nodes are needed after it, if that has been found.
+    fn handle(&mut self, event: Event, at: Position) -> Result<Option<Needs>, Error> {
         let mut needs = None;
         match event {
             Event::Work(run) => {
                 // It is done between two other events.
                 self.work(run, if self.latest.0 == at.0 { self.latest } else { at });
-                self.retune();
-                return Ok(());
+                return Ok(None);
             }
             Event::Change(node, change) => {
                 self.next_change += 1;
@@ -297,13 +318,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             }
         }
         self.latest = at;
-        self.note_held(at.0);
-        self.report_reasons()?;
-        self.retune();
-        let needs = needs.unwrap_or_else(|| self.find_needs());
-        self.wake_for_needs(at, needs);
-        self.note_progress(at);
-        Ok(())
+        Ok(needs)
     }
 
     /// Takes note of what keeps tasks waiting from now on. Time counts from the first job on.

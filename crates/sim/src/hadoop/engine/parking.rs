@@ -74,6 +74,9 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// Which nodes must not sleep now; all, if heartbeats are not left out.
     pub(super) fn find_needs(&self) -> Needs {
+        if self.over {
+            return Needs::default();
+        }
         if !self.parking {
             return Needs { all: true, ..Needs::default() };
         }
