@@ -26,10 +26,12 @@ mod plan;
 mod preempt;
 mod priority;
 mod rank;
+mod reservations;
 mod running;
 mod waiting;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -48,6 +50,7 @@ use self::partitions::{Partition, Partitions};
 use self::plan::Plan;
 use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
+use self::reservations::Reservations;
 use self::running::{Running, Search, Unit};
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
@@ -92,6 +95,7 @@ struct Begun {
     partitions: Partitions,
     priorities: Priorities,
     preemption: Preemption,
+    reservations: Reservations,
     counters: Counters,
     /// The numbers of users.
     users: BTreeMap<String, u32>,
@@ -112,8 +116,12 @@ impl Slurm {
             let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
             let periods = Periods { spacing: set.batch_sched_delay, full: set.sched_interval, backfill };
             let cluster = Cluster::new(conf, view);
+            let reservations = Reservations::new(conf, view);
+            let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]);
+            reservations.changes().filter(|&at| at > view.now()).for_each(|at| clock.mark_ahead(at));
             Begun {
-                clock: Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]),
+                clock,
+                reservations,
                 priorities: Priorities::new(set, conf, cluster.total_cpu(), view),
                 preemption: Preemption::new(set, conf),
                 cluster,
@@ -132,12 +140,17 @@ impl Slurm {
         let mut stopped = FixedBitSet::with_capacity(begun.partitions.len());
         // The job that stopped each partition, for those who want to know.
         let mut stopped_by = vec![None; begun.partitions.len()];
+        let mut stopped_reservations = BTreeSet::new();
         // The machines of partitions that are stopped take nothing more; none are yet.
         let mut closed: Option<FixedBitSet> = None;
         let wants_reasons = offer.view().wants_reasons();
         let now = offer.view().now();
         for own in self.queue.jobs().iter().filter(|own| own.since <= now).take(depth) {
-            if stopped.contains(own.partition) {
+            if own.reservation.is_some_and(|name| stopped_reservations.contains(&name)) {
+                offer.view().pass_over(own.task, Reason::Priority, None);
+                continue;
+            }
+            if own.reservation.is_none() && stopped.contains(own.partition) {
                 if wants_reasons {
                     offer.view().pass_over(own.task, Reason::Priority, stopped_by[own.partition]);
                 } else if stopped.count_ones(..) == begun.partitions.len() {
@@ -153,18 +166,24 @@ impl Slurm {
                     }
                     break;
                 }
-                let open = closed.as_ref().map(|closed| without(&own.machines, closed));
-                let open = open.as_ref().unwrap_or(&own.machines);
+                let unreserved = begun.unreserved(own, now);
+                let open = closed.as_ref().map(|closed| without(&unreserved, closed));
+                let open = open.as_ref().unwrap_or(&unreserved);
                 begun.cluster.look_ahead();
                 let free = begun.cluster.place(&own.request, open).map(Room::from);
                 let wanted = (own.rank, own.request.as_ref());
                 let left = || begun.preemption.find(wanted, open, &self.running, &mut begun.cluster, now);
-                if let Some(room) = free.or_else(left) {
-                    start(own, room, begun, &mut self.running, offer)?;
+                if let Some(room) = free.or_else(left)
+                    && start(own, room, begun, &mut self.running, offer)?
+                {
                     continue;
                 }
-                offer.view().pass_over(own.task, Reason::Fit, None);
-                if begun.cluster.could_hold(&own.request, &own.machines) {
+                let is_stopping = begun.cluster.could_hold(&own.request, &unreserved);
+                let is_reserved = !is_stopping && begun.cluster.could_hold(&own.request, &own.machines);
+                offer.view().pass_over(own.task, if is_reserved { Reason::Reserve } else { Reason::Fit }, None);
+                if let Some(name) = own.reservation {
+                    stopped_reservations.insert(name);
+                } else if is_stopping {
                     stopped.insert(own.partition);
                     stopped_by[own.partition] = Some(own.job);
                     let closed = closed.get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()));
@@ -202,9 +221,11 @@ impl Slurm {
                 if begun.stop(own).is_some() {
                     break;
                 }
-                let machines = (&begun.preemption, &mut begun.cluster);
+                let machines = (&begun.preemption, &begun.reservations, &mut begun.cluster);
                 let Some(room) = cycle.plan(own, &self.running, machines) else { break };
-                start(own, room, begun, &mut self.running, offer)?;
+                if !start(own, room, begun, &mut self.running, offer)? {
+                    break;
+                }
                 cycle.started += 1;
             }
         }
@@ -257,7 +278,7 @@ impl Cycle<'_> {
         &mut self,
         own: &Waiting,
         running: &Running,
-        (preemption, cluster): (&Preemption, &mut Cluster),
+        (preemption, reservations, cluster): (&Preemption, &Reservations, &mut Cluster),
     ) -> Option<Room> {
         let only_now = !self.may_reserve(own);
         let end = self.now.saturating_add(self.set.bf_window);
@@ -265,7 +286,10 @@ impl Cycle<'_> {
         let mut from = self.now;
         for _ in 0..MOST_TRIES {
             let mut open = own.machines.as_ref().clone();
-            let later = self.plan.leave_open(from, from.saturating_add(own.limit), &mut open);
+            let limit = from.saturating_add(own.limit);
+            let planned = self.plan.leave_open(from, limit, &mut open);
+            let reserved = reservations.leave_open(own.reservation, from, limit, &mut open);
+            let later = [planned, reserved].into_iter().flatten().min();
             // Behind the end of the next plan, it is tried with the machines that are open then.
             let until = if only_now { self.now } else { later.unwrap_or(end) };
             let search = Search { now: self.now, until, widen };
@@ -291,7 +315,8 @@ impl Cycle<'_> {
             let (begin, end) = (self.rounded(at), self.rounded(at.saturating_add(own.limit)));
             let mut machines = FixedBitSet::with_capacity(cluster.len());
             start.places.iter().for_each(|&(machine, _)| machines.insert(machine));
-            if self.plan.overlaps(begin, end, &machines) {
+            let until = at.saturating_add(own.limit);
+            if self.plan.overlaps(begin, end, &machines) || reservations.close(own.reservation, at, until, &machines) {
                 // Its place overlaps with a reservation that begins before it ends.
                 from = if at > from { at } else { later? };
                 continue;
@@ -346,14 +371,38 @@ impl Begun {
             standing,
             rank: self.preemption.rank(about, job.qos, conf),
             user,
+            reservation: self.reservations.named(job.reservation),
             taken: Rc::new(Taken { claims, amounts }),
         }
+    }
+
+    /// The machines of a job that no reservation closes to it if it starts now.
+    fn unreserved<'w>(&self, own: &'w Waiting, now: Ms) -> Cow<'w, FixedBitSet> {
+        if self.reservations.is_empty() {
+            return Cow::Borrowed(own.machines.as_ref());
+        }
+        let mut open = own.machines.as_ref().clone();
+        self.reservations.leave_open(own.reservation, now, now.saturating_add(own.limit), &mut open);
+        Cow::Owned(open)
     }
 
     /// What stops a job whatever machines are free.
     fn stop(&self, own: &Waiting) -> Option<Reason> {
         let licenses = (!self.cluster.has_licenses(&own.request)).then_some(Reason::Fit);
         self.counters.reason(&own.taken.claims, &own.taken.amounts).or(licenses)
+    }
+
+    /// A unit loses its machines now.
+    fn evict(&mut self, unit: &Unit, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let now = offer.view().now();
+        if let Some(then) = unit.rank.then {
+            offer.evict(unit.run, then)?;
+            if then == Then::Again {
+                self.again.insert(unit.task, self.preemption.eligible(now));
+            }
+        }
+        self.end(unit, now);
+        Ok(())
     }
 
     /// A unit has ended, as the controller notices.
@@ -375,22 +424,31 @@ fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) ->
     limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
 }
 
-/// Starts a unit of a job, once those have left whose place it takes.
+/// Starts a unit of a job, once those have left whose place it takes. Returns whether it has started: it waits for those that may run on.
 fn start(
     own: &Waiting,
     room: Room,
     begun: &mut Begun,
     running: &mut Running,
     offer: &mut Offer<'_, '_>,
-) -> Result<(), Violation> {
+) -> Result<bool, Violation> {
     let now = offer.view().now();
-    for unit in room.leave.into_iter().filter_map(|id| running.take(id)) {
-        let Some(then) = unit.rank.then else { continue };
-        offer.evict(unit.run, then)?;
-        if then == Then::Again {
-            begun.again.insert(unit.task, begun.preemption.eligible(now));
+    let mut has_room = true;
+    for id in room.leave {
+        let (grace, leaves) = running.get(id).map_or((0, false), |unit| (unit.rank.grace, unit.leaves));
+        if grace > 0 {
+            has_room = false;
+            if !leaves {
+                let until = now.saturating_add(grace);
+                running.leave(id, until);
+                begun.clock.mark(until);
+            }
+        } else if let Some(unit) = running.take(id) {
+            begun.evict(&unit, offer)?;
         }
-        begun.end(&unit, now);
+    }
+    if !has_room {
+        return Ok(false);
     }
     let places = begun.cluster.as_nodes(&room.places);
     let run = offer.start_on(own.task, &places)?;
@@ -400,8 +458,10 @@ fn start(
     begun.priorities.change(&own.standing, own.request.cpu(), now);
     let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
     let (task, standing, rank) = (own.task, own.standing, own.rank);
-    running.add(Unit { run, task, request, places, start: now, end, taken, standing, rank, is_over: false });
-    Ok(())
+    let unit =
+        Unit { run, task, request, places, start: now, end, taken, standing, rank, is_over: false, leaves: false };
+    running.add(unit);
+    Ok(true)
 }
 
 /// What a unit takes of limits.
@@ -499,6 +559,9 @@ impl Policy for Slurm {
         }
         while let Some(unit) = self.running.next_ended(now) {
             begun.end(&unit, now);
+        }
+        while let Some(unit) = self.running.next_leaving(now) {
+            begun.evict(&unit, offer)?;
         }
         if begun.priorities.is_time(now) {
             self.queue.set_priorities(|job| begun.priorities.of(&job.standing, job.since, now));
