@@ -222,7 +222,7 @@ impl Names<'_> {
         ] {
             self.replace(kind, text);
         }
-        for id in job.depends_on.iter_mut().chain(&mut job.array) {
+        for id in job.depends_on.iter_mut().chain(&mut job.array).chain(&mut job.together) {
             *id = format!("job_{}", self.hash(Kind::Job, id));
         }
         let mut task_ids = BTreeMap::new();

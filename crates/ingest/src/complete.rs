@@ -193,7 +193,7 @@ pub(super) fn bound_texts(record: &mut JobRecord) -> Option<u64> {
         return None;
     }
     [&mut job.name, &mut job.user, &mut job.queue, &mut job.group].into_iter().for_each(&mut clip);
-    [&mut job.qos, &mut job.features, &mut job.licenses, &mut job.array, &mut job.reservation]
+    [&mut job.qos, &mut job.features, &mut job.licenses, &mut job.array, &mut job.reservation, &mut job.together]
         .into_iter()
         .for_each(&mut clip);
     for TaskRecord { task, splits, attempts } in tasks {

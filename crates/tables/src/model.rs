@@ -210,6 +210,8 @@ table! {
         array: Option<String>,
         /// How many tasks of that array may run at once (Slurm: `--array=0-99%5`).
         array_limit: Option<i64>,
+        /// The heterogeneous job that it is a component of: all components start at once (Slurm).
+        together: Option<String>,
         /// What its user took off its priority (Slurm: `--nice`).
         nice: Option<i64>,
         /// The quality of service that it was submitted under (Slurm).

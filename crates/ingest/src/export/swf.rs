@@ -299,6 +299,7 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
     output.lost("jobs.eligible", row.eligible.is_some());
     output.lost("jobs.array", row.array.is_some());
     output.lost("jobs.array_limit", row.array_limit.is_some());
+    output.lost("jobs.together", row.together.is_some());
     output.lost("jobs.nice", row.nice.is_some());
     output.lost("jobs.qos", row.qos.is_some());
     output.lost("jobs.reservation", row.reservation.is_some());

@@ -661,6 +661,38 @@ fn machines_may_be_reserved() {
     assert!(world.starts("scheduler=builtin")["own"].0 < 30.0);
 }
 
+/// Seen: backfill alone starts heterogeneous jobs, with all components at once, on different machines.
+#[test]
+fn the_components_of_a_heterogeneous_job_start_at_once() {
+    let of = |own: Job, whole: &str| own.with(|job, _| job.together = Some(whole.to_owned()));
+    let jobs = vec![
+        job("a", 0, 4, 1, 50),
+        of(job("9+0", 1, 1, 1, 10), "9"),
+        of(job("9+1", 1, 1, 1, 10), "9"),
+        of(job("8+0", 1, 4, 9, 10), "8"),
+        of(job("8+1", 1, 4, 9, 10), "8"),
+    ];
+    let world = World::of(3, 4, jobs);
+    let starts = world.starts("bf_interval=5000");
+    let at = |id: &str| (starts[id].0, starts[id].1.clone());
+    assert_eq!([at("8+0").0, at("8+1").0], [5.5; 2], "of the two, the first by number has the machines that are free");
+    let [one, two] = [at("9+0"), at("9+1")];
+    assert!(one.0 == two.0 && one.0 > 10.0 && one.1 != two.1, "{one:?} {two:?}");
+    // One component alone could start from the beginning on.
+    let small = World { jobs: world.jobs[..3].to_vec(), ..World::of(2, 4, Vec::new()) };
+    let [one, two] = small.times("bf_interval=5000", ["9+0", "9+1"]);
+    assert!(one == two && one > 50.0, "the second machine is busy: {one} {two}");
+    let one_by_one = world.times("scheduler=builtin", ["8+0", "8+1"]);
+    assert!(one_by_one.iter().all(|at| at.is_finite()), "without backfill, they are jobs of their own");
+    // A licence is there for one of them.
+    let mut licensed = World { jobs: world.jobs[3..].to_vec(), ..World::of(3, 4, Vec::new()) };
+    for own in &mut licensed.jobs {
+        own.0.job.qos = Some("q".to_owned());
+    }
+    let licensed = licensed.qos("q", at_most(7));
+    assert_eq!(licensed.times("bf_interval=5000", ["8+0", "8+1"]), [f64::INFINITY; 2], "together they need 8");
+}
+
 /// Manual: age, size, partition, QOS and fair share with their weights, less what the user took off.
 #[test]
 fn priorities_are_weighted_sums_of_factors() {

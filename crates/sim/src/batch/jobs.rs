@@ -35,6 +35,8 @@ pub struct Job {
     pub qos: Arc<str>,
     /// The reservation of machines that it may use (Slurm), `""` if none.
     pub reservation: Arc<str>,
+    /// The heterogeneous job that it is a component of (Slurm), `""` if none.
+    pub together: Arc<str>,
     /// When it is submitted, ms of the simulated clock.
     pub submit: Ms,
     /// From when on it may start, ms of the simulated clock, if that is later than its submission.
@@ -72,6 +74,8 @@ pub struct JobView<'a> {
     pub qos: &'a str,
     /// The reservation of machines that it may use (Slurm), `""` if none.
     pub reservation: &'a str,
+    /// The heterogeneous job that it is a component of (Slurm), `""` if none.
+    pub together: &'a str,
     /// When it is submitted, ms of the simulated clock.
     pub submit: Ms,
     /// From when on it may start, ms of the simulated clock, if that is later than its submission.
@@ -99,6 +103,7 @@ impl Job {
             scheduling_class: self.scheduling_class,
             qos: &self.qos,
             reservation: &self.reservation,
+            together: &self.together,
             submit: self.submit,
             eligible: self.eligible,
             requested_time: self.requested_time,
@@ -142,6 +147,7 @@ struct Common {
     scheduling_class: Option<i64>,
     qos: Text,
     reservation: Text,
+    together: Text,
 }
 
 /// The number of a text.
@@ -179,6 +185,7 @@ impl Jobs {
             scheduling_class: common.scheduling_class,
             qos: text(common.qos),
             reservation: text(common.reservation),
+            together: text(common.together),
             submit: row.submit,
             eligible: row.eligible,
             requested_time: row.requested_time,
@@ -270,6 +277,7 @@ const NOBODY: JobView<'static> = JobView {
     scheduling_class: None,
     qos: "",
     reservation: "",
+    together: "",
     submit: 0,
     eligible: None,
     requested_time: None,
@@ -308,6 +316,7 @@ impl NewJobs {
             scheduling_class: job.scheduling_class,
             qos: self.text(job.qos, last.map(|last| last.qos))?,
             reservation: self.text(job.reservation, last.map(|last| last.reservation))?,
+            together: self.text(job.together, last.map(|last| last.together))?,
         };
         let common = self.common(common)?;
         self.jobs.ids.push(job.id)?;
@@ -372,6 +381,7 @@ mod tests {
                 scheduling_class: (number % 7 > 0).then_some(number as i64 % 2),
                 qos: text(number / 5),
                 reservation: text(number / 6),
+                together: text(number / 8),
                 submit: number as Ms,
                 eligible: (number % 6 > 0).then_some(2 * number as Ms),
                 requested_time: (number % 2 > 0).then_some(number as Ms),

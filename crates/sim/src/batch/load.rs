@@ -474,6 +474,7 @@ impl Rules {
             queue: entry.queue().unwrap_or_default(),
             qos: entry.qos().unwrap_or_default(),
             reservation: entry.reservation().unwrap_or_default(),
+            together: entry.together().unwrap_or_default(),
             eligible: entry.eligible().filter(|at| (submit..=LONGEST).contains(at) && *at > submit),
             group: entry.group().unwrap_or_default(),
             framework: entry.framework(),

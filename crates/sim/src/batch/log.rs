@@ -36,6 +36,7 @@ const WANTED: Wanted<'_> = Wanted {
         "eligible",
         "array",
         "array_limit",
+        "together",
         "nice",
         "qos",
         "reservation",

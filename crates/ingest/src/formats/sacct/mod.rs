@@ -1,7 +1,7 @@
 //! The accounting of Slurm: lists of jobs by `sacct`, as text (`-P`, `-p`) or JSON (`--json`).
 //!
 //! A list has a row for each try at a job, and one for each step (`12.batch`, `12.0`), which is counted as `step-of-a-job`. Tasks of an
-//! array (`12_5`) and components of a heterogeneous job (`12+1`) are jobs of their own. Components are not started together in a replay.
+//! array (`12_5`) and components of a heterogeneous job (`12+1`) are jobs of their own; `together` names the components that start at once.
 //! Tasks of an array that have no id yet (`12_[3-5]`) are as many jobs that never ran.
 //!
 //! | column | from |

@@ -88,6 +88,7 @@ impl Records<'_> {
             eligible,
             array: array_limit.map(|_| job.id.number.to_string()),
             array_limit: array_limit.map(i64::from),
+            together: matches!(job.id.part, Part::Component(_)).then(|| job.id.number.to_string()),
             nice: job.nice,
             qos: texts.owned(job.qos),
             reservation: texts.owned(job.reservation),

@@ -76,6 +76,8 @@ fn tasks_of_arrays_and_components_are_jobs() {
     ]);
     assert_eq!(ids(&found), ["12_5", "12_6", "12_7", "12_9", "13+0", "13+1"]);
     assert!(attempts(&found.jobs[1]).is_empty() && found.jobs[1].job.outcome == Outcome::Incomplete);
+    let together: Vec<_> = found.jobs.iter().map(|record| record.job.together.as_deref()).collect();
+    assert_eq!(together, [None, None, None, None, Some("13"), Some("13")]);
     assert_eq!(found.skipped["step-of-a-job"], 1);
 }
 

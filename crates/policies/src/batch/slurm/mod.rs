@@ -5,12 +5,13 @@
 //! room stops the rest of that partition, and the machines of that partition take no other job in this run. The *backfill scheduler* runs
 //! every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
 //! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
-//! run, so that no promise is kept.
+//! run, so that no promise is kept. Only the backfill scheduler starts the components of a heterogeneous job, all at once.
 //!
 //! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
 //! of that version; `job_scheduler.c` and `backfill.c`.
 //!
 //! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
+//! Components of a heterogeneous job get different machines, and none of them preempts; without backfill, they are jobs of their own.
 //! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
 //! another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
 //! a trace of another system is a job; a reservation is for one unit of it.
@@ -47,6 +48,7 @@ use self::cluster::Cluster;
 use self::conf::{Scheduler, Settings};
 use self::limits::{Amounts, Counters};
 use self::partitions::{Partition, Partitions};
+use self::place::Places;
 use self::plan::Plan;
 use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
@@ -99,6 +101,8 @@ struct Begun {
     counters: Counters,
     /// The numbers of users.
     users: BTreeMap<String, u32>,
+    /// The numbers of heterogeneous jobs.
+    heterogeneous: BTreeMap<String, u32>,
     /// Tasks that are run again, and from when on.
     again: BTreeMap<TaskId, Ms>,
 }
@@ -128,6 +132,7 @@ impl Slurm {
                 partitions: Partitions::new(conf, view),
                 counters: Counters::default(),
                 users: BTreeMap::new(),
+                heterogeneous: BTreeMap::new(),
                 again: BTreeMap::new(),
             }
         })
@@ -156,6 +161,16 @@ impl Slurm {
                 } else if stopped.count_ones(..) == begun.partitions.len() {
                     break;
                 }
+                continue;
+            }
+            if own.together.is_some() {
+                // It is for the backfill scheduler.
+                offer.view().pass_over(own.task, Reason::Fit, None);
+                stopped.insert(own.partition);
+                stopped_by[own.partition] = Some(own.job);
+                closed
+                    .get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()))
+                    .union_with(begun.partitions.machines(own.partition));
                 continue;
             }
             while offer.view().waiting(own.task) > 0 {
@@ -207,12 +222,15 @@ impl Slurm {
             now,
             zero: offer.view().trace_time().saturating_sub(offer.view().now()),
             plan: &mut self.plan,
+            machines: begun.cluster.len(),
             reserved: vec![0; begun.partitions.len()],
             tested: [vec![0; begun.partitions.len()], vec![0; begun.users.len()]],
             started: 0,
         };
         let instant = offer.view().now();
         let known = self.queue.jobs().iter().filter(|own| own.since <= instant);
+        // The components of heterogeneous jobs that could start now, and where.
+        let mut components: BTreeMap<u32, Vec<(&Waiting, Room)>> = BTreeMap::new();
         for own in known.take(self.set.bf_max_job_test as usize) {
             if !cycle.looks_at(own) {
                 continue;
@@ -223,10 +241,23 @@ impl Slurm {
                 }
                 let machines = (&begun.preemption, &begun.reservations, &mut begun.cluster);
                 let Some(room) = cycle.plan(own, &self.running, machines) else { break };
+                if let Some(whole) = own.together {
+                    cycle.hold(own, &room.places);
+                    components.entry(whole).or_default().push((own, room));
+                    break;
+                }
                 if !start(own, room, begun, &mut self.running, offer)? {
                     break;
                 }
                 cycle.started += 1;
+            }
+        }
+        for (whole, components) in components {
+            let all = self.queue.jobs().iter().filter(|own| own.together == Some(whole)).count();
+            if components.len() == all && begun.may_start_together(&components) {
+                for (own, room) in components {
+                    start(own, room, begun, &mut self.running, offer)?;
+                }
             }
         }
         self.queue.keep(|task| offer.view().waiting(task) > 0);
@@ -246,6 +277,8 @@ struct Cycle<'a> {
     /// The time of the trace at 0 of the simulated clock, ms.
     zero: Ms,
     plan: &'a mut Plan,
+    /// How many machines there are.
+    machines: usize,
     /// How many jobs of each partition have a reservation.
     reserved: Vec<u32>,
     /// How many jobs of each partition and of each user it has looked at.
@@ -328,6 +361,13 @@ impl Cycle<'_> {
         None
     }
 
+    /// Closes the machines on which a component of a heterogeneous job could start now.
+    fn hold(&mut self, own: &Waiting, places: &Places) {
+        let mut machines = FixedBitSet::with_capacity(self.machines);
+        places.iter().for_each(|&(machine, _)| machines.insert(machine));
+        self.plan.reserve(self.now, self.rounded(self.now.saturating_add(own.limit)), &machines);
+    }
+
     /// Whether a job that does not start now gets a reservation.
     fn may_reserve(&self, own: &Waiting) -> bool {
         let most = self.set.reservations;
@@ -358,9 +398,13 @@ impl Begun {
         let standing = self.priorities.standing(job, about, conf, (needs.machines.unwrap_or(1), all.cpu));
         let next = self.users.len() as u32;
         let user = *self.users.entry(job.user.to_owned()).or_insert(next);
+        let next = self.heterogeneous.len() as u32;
+        let is_component = !job.together.is_empty() && set.scheduler == Scheduler::Backfill;
+        let together = is_component.then(|| *self.heterogeneous.entry(job.together.to_owned()).or_insert(next));
         Waiting {
             task,
             job: own.job,
+            together,
             request,
             partition,
             machines,
@@ -390,6 +434,24 @@ impl Begun {
     fn stop(&self, own: &Waiting) -> Option<Reason> {
         let licenses = (!self.cluster.has_licenses(&own.request)).then_some(Reason::Fit);
         self.counters.reason(&own.taken.claims, &own.taken.amounts).or(licenses)
+    }
+
+    /// Whether limits and licences let all components of a heterogeneous job start, and none takes the place of another job.
+    fn may_start_together(&mut self, components: &[(&Waiting, Room)]) -> bool {
+        let mut started = 0;
+        for (own, room) in components {
+            if !room.leave.is_empty() || self.stop(own).is_some() {
+                break;
+            }
+            self.counters.start(&own.taken.claims, &own.taken.amounts);
+            self.cluster.take_licenses(&own.request);
+            started += 1;
+        }
+        for (own, _) in components.iter().take(started) {
+            self.counters.end(&own.taken.claims, &own.taken.amounts);
+            self.cluster.give_licenses(&own.request);
+        }
+        started == components.len()
     }
 
     /// A unit loses its machines now.

@@ -35,6 +35,8 @@ pub(super) struct Waiting {
     pub(super) rank: Rank,
     /// The number of its user.
     pub(super) user: u32,
+    /// The number of the heterogeneous job that it is a component of.
+    pub(super) together: Option<u32>,
     /// The reservation that it names, if the site knows it.
     pub(super) reservation: Option<Name>,
     /// What it takes of limits, and which.

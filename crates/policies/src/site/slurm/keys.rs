@@ -117,7 +117,8 @@ const STEPS: &str = "steps are not replayed, only jobs";
 const RESERVATIONS: &str = "a job runs on as the log says when its reservation ends";
 const TOPOLOGY: &str = "all machines are equally far from each other";
 const PLUGINS: &str = "plugins of the site are not replayed";
-const HETEROGENEOUS: &str = "the components of a heterogeneous job are replayed as separate jobs";
+const HETEROGENEOUS: &str =
+    "each component of a heterogeneous job has its own priority, and those that can start do not wait longer";
 const IN_ORDER: &str = "which machines a job gets does not depend on how busy they are";
 const CORES: &str = "which cores of a machine a job has is not replayed";
 
