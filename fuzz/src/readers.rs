@@ -136,7 +136,7 @@ fn cluster(input: &[u8]) -> bool {
 
 /// A file of a site, of every kind that it may be.
 fn site(input: &[u8]) -> bool {
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 12] = [
         "mapred-site.xml",
         "yarn-site.xml",
         "capacity-scheduler.xml",
@@ -145,6 +145,7 @@ fn site(input: &[u8]) -> bool {
         "slurm.conf",
         "partitions.txt",
         "nodes.txt",
+        "reservations.txt",
         "qos.txt",
         "associations.txt",
         "sacctmgr.cfg",

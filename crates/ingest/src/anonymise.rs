@@ -74,6 +74,7 @@ enum Kind {
     Qos = 12,
     Feature = 13,
     Resource = 14,
+    Reservation = 15,
 }
 
 /// The secret from which pseudonyms are made.
@@ -215,12 +216,13 @@ impl Names<'_> {
             (Kind::Group, &mut job.group),
             (Kind::Framework, &mut job.framework),
             (Kind::Qos, &mut job.qos),
+            (Kind::Reservation, &mut job.reservation),
             (Kind::Feature, &mut job.features),
             (Kind::Resource, &mut job.licenses),
         ] {
             self.replace(kind, text);
         }
-        for id in &mut job.depends_on {
+        for id in job.depends_on.iter_mut().chain(&mut job.array).chain(&mut job.together) {
             *id = format!("job_{}", self.hash(Kind::Job, id));
         }
         let mut task_ids = BTreeMap::new();

@@ -57,6 +57,11 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("different texts of such a list", sacct::MOST_TEXT as u64, "The list is refused."),
     Limit::number("tasks of an array that have no id yet", sacct::MOST_PENDING as u64, REST),
     Limit::number(
+        "ends of jobs that the jobs of such a list wait for",
+        sacct::MOST_ENDS as u64,
+        "The dependencies of later jobs are ignored and counted.",
+    ),
+    Limit::number(
         "nodes of a job in such a list",
         sacct::MOST_HOSTS as u64,
         "Its nodes are ignored, and the job is counted.",

@@ -24,6 +24,7 @@ mod settings;
 mod site;
 mod spec;
 pub mod speculation;
+mod submitters;
 #[cfg(test)]
 mod testing;
 mod zeros;
@@ -36,8 +37,9 @@ pub use parameter::{Parameter, Range, Signal};
 pub use registry::{POLICIES, SPECULATORS, policies_of};
 pub use resched_tables::reference::nearest;
 pub use resched_tables::run::RunEngine as Engine;
-pub use routes::{Finding, Rule, Submitters, in_words};
+pub use routes::{Finding, Rule, in_words};
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Origins, SITES, SettingOrigin, Site, SiteConf, ZeroOrigins};
 pub use spec::{LIMITS, PolicySpec, SpeculatorSpec};
 pub use speculation::SpeculatorInfo;
+pub use submitters::{Submitter, Submitters};
 pub use zeros::Stops;

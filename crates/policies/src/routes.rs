@@ -12,59 +12,19 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::parameter::Parameter;
 use crate::queues::file::{self, DEFAULT_QUEUE, QueueSettings};
-use crate::queues::slurm::SlurmConf;
+use crate::queues::slurm::{Holder, SlurmConf};
 use crate::queues::tree::names_on;
 use crate::queues::{Allocations, CapacityQueue, FairQueue, QueueTree, YarnQueue};
 use crate::site::Site;
 use crate::spec::PolicySpec;
+use crate::submitters::Submitters;
 use crate::zeros::{self, Stops, Zero, Zeros};
 
 /// How many names a message lists.
 const MOST_NAMES: usize = 5;
 
-/// The jobs of a trace, counted by what decides their queue or pool.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Submitters(BTreeMap<(String, String), u64>);
-
-/// Of pairs of a queue and a user, one for each job.
-impl<'a> FromIterator<(&'a str, &'a str)> for Submitters {
-    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(jobs: I) -> Self {
-        let mut counted = Self::default();
-        jobs.into_iter().for_each(|(queue, user)| counted.add(queue, user));
-        counted
-    }
-}
-
-impl Submitters {
-    /// Counts a job. Its queue or its user is empty if the trace does not say it.
-    pub fn add(&mut self, queue: &str, user: &str) {
-        *self.0.entry((queue.to_owned(), user.to_owned())).or_default() += 1;
-    }
-
-    /// The jobs by queue and user.
-    fn pairs(&self) -> impl Iterator<Item = ((&str, &str), u64)> {
-        self.0.iter().map(|((queue, user), jobs)| ((queue.as_str(), user.as_str()), *jobs))
-    }
-
-    /// The number of jobs of each queue, of those that name one.
-    fn queues(&self) -> BTreeMap<&str, u64> {
-        self.by(|queue, _| queue)
-    }
-
-    fn by<'a>(&'a self, name: impl Fn(&'a str, &'a str) -> &'a str) -> BTreeMap<&'a str, u64> {
-        let mut all = BTreeMap::new();
-        for ((queue, user), jobs) in &self.0 {
-            let name = name(queue, user);
-            if !name.is_empty() {
-                *all.entry(name).or_default() += jobs;
-            }
-        }
-        all
-    }
-}
-
 /// What a configuration has rules for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
     /// A queue.
@@ -75,6 +35,10 @@ pub enum Rule {
     User,
     /// A partition of Slurm.
     Partition,
+    /// A quality of service of Slurm.
+    Qos,
+    /// An account of Slurm, or a user of one.
+    Association,
 }
 
 impl Rule {
@@ -84,6 +48,17 @@ impl Rule {
             Self::Pool => "pool",
             Self::User => "user",
             Self::Partition => "partition",
+            Self::Qos => "quality of service",
+            Self::Association => "association",
+        }
+    }
+
+    /// What becomes of jobs that a setting of 0 holds.
+    fn fate_of_held(self, held: &str) -> String {
+        match self {
+            // Slurm's controller goes on to look at them: a replay ends once nothing else is left.
+            Self::Qos | Self::Association => "they wait until a replay ends".to_owned(),
+            _ => format!("a replay of {held} does not end"),
         }
     }
 }
@@ -179,7 +154,7 @@ impl fmt::Display for Finding {
             }
             Self::Held { rule, name, jobs, setting, stops, file, line } => {
                 let place = placed(file, *line);
-                f.write_str(&held_in_words(setting, rule.name(), &format!("`{name}`"), &place, *stops, *jobs))
+                f.write_str(&held_in_words(setting, *rule, &format!("`{name}`"), &place, *stops, *jobs))
             }
             Self::NoEffect { remedy } => write!(f, "the queues and pools of the site have no effect on it; {remedy}"),
         }
@@ -201,11 +176,11 @@ fn placed(file: &str, line: Option<usize>) -> String {
 }
 
 /// A setting of 0, where it is, what it stops, and what has it.
-type Holding<'f> = (&'f str, String, Stops, &'f str);
+type Holding<'f> = (&'f str, String, Stops, Rule);
 
-fn held_in_words(setting: &str, rule: &str, names: &str, place: &str, stops: Stops, jobs: u64) -> String {
-    let (what, held) = (stops.in_words(jobs), stops.held());
-    format!("{what}, because `{setting}` of {rule} {names} is 0 ({place}); a replay of {held} does not end")
+fn held_in_words(setting: &str, rule: Rule, names: &str, place: &str, stops: Stops, jobs: u64) -> String {
+    let (what, fate) = (stops.in_words(jobs), rule.fate_of_held(stops.held()));
+    format!("{what}, because `{setting}` of {} {names} is 0 ({place}); {fate}", rule.name())
 }
 
 /// Findings about a policy as lines for people. Jobs that go to one place, jobs that one setting holds, and rules without a job, make
@@ -218,7 +193,7 @@ pub fn in_words(policy: &str, findings: &[Finding]) -> Vec<String> {
     for finding in findings {
         match finding {
             Finding::Held { rule, name, jobs, setting, stops, file, line } => {
-                let key = (setting.as_str(), placed(file, *line), *stops, rule.name());
+                let key = (setting.as_str(), placed(file, *line), *stops, *rule);
                 held.entry(key).or_default().push((name, *jobs));
             }
             Finding::Unmatched { rule, name, jobs, goes_to } => {
@@ -260,8 +235,8 @@ enum Routes {
         tree: QueueTree<FairQueue>,
         by_user: bool,
     },
-    /// The names of Slurm's partitions. A job that names none goes to the default one.
-    Partitions(BTreeSet<String>),
+    /// Slurm's partitions. A job that names none goes to the default one.
+    Partitions(SlurmConf),
 }
 
 const FAIR_FILE: &str = "fair-scheduler.xml";
@@ -296,7 +271,11 @@ impl PolicySpec {
                 findings.extend(self.held_in(&tree, places));
                 findings.extend(of_yarn_fair(&tree, by_user, jobs));
             }
-            Some(Routes::Partitions(names)) => findings.extend(of_partitions(&names, jobs)),
+            Some(Routes::Partitions(conf)) => {
+                findings.extend(self.held_by_limits(&conf, jobs));
+                let names = conf.partitions.into_iter().map(|own| own.name).collect();
+                findings.extend(of_partitions(&names, jobs));
+            }
             None => {}
         }
         Ok(findings)
@@ -319,6 +298,28 @@ impl PolicySpec {
             zeros::of_user(allocations, name).map(|zero| self.held(Rule::User, name, zero, jobs, "allocations"))
         });
         of_pools.chain(of_users).collect()
+    }
+
+    /// The jobs that a limit of 0 of Slurm holds.
+    fn held_by_limits(&self, conf: &SlurmConf, jobs: &Submitters) -> Vec<Finding> {
+        let mut held: BTreeMap<(Rule, String, Zero), u64> = BTreeMap::new();
+        for (job, count) in jobs.all() {
+            let limits = conf.limits_of(job).into_iter();
+            for (holder, zero) in
+                limits.flat_map(|(holder, own)| zeros::of_limits(own).into_iter().map(move |zero| (holder, zero)))
+            {
+                let rule = if matches!(holder, Holder::Qos(_)) { Rule::Qos } else { Rule::Association };
+                *held.entry((rule, holder.to_string(), zero)).or_default() += count;
+            }
+        }
+        let finding = |((rule, holder, zero), jobs): ((Rule, String, Zero), u64)| {
+            let mut found = self.held(rule, &holder, zero, jobs, "");
+            if let (Finding::Held { name, .. }, Some(qos)) = (&mut found, holder.strip_prefix(Holder::QOS)) {
+                qos.clone_into(name);
+            }
+            found
+        };
+        held.into_iter().map(finding).collect()
     }
 
     /// The finding about a setting of 0. It comes from the file that the parameter names, or else from the site.
@@ -377,10 +378,7 @@ impl PolicySpec {
                 let tree = self.tree(site.yarn_fair.as_ref())?.unwrap_or_else(|| QueueTree::new(FairQueue::default()));
                 Some(Routes::YarnFair { tree, by_user: self.value("placement") == Some("user") })
             }
-            "slurm" => {
-                let names = |conf: &SlurmConf| conf.partitions.iter().map(|own| own.name.clone()).collect();
-                site.slurm.as_ref().map(|conf| Routes::Partitions(names(conf)))
-            }
+            "slurm" => site.slurm.clone().map(Routes::Partitions),
             _ => None,
         })
     }
@@ -550,6 +548,7 @@ mod tests {
 
     use super::*;
     use crate::site::SiteConf;
+    use crate::submitters::Submitter;
 
     /// 5 jobs of ann in `etl`, 2 of bob in `adhoc`, and one of bob that names no queue.
     fn jobs() -> Submitters {
@@ -758,6 +757,45 @@ mod tests {
             "no task of 8 jobs can start, because `yarn.scheduler.capacity.root.etl.capacity` of queue `root.etl` is 0";
         assert!(found[0].contains(expected) && found[0].contains("line 3"), "{found:?}");
         assert_eq!(in_file(("etl.maximum-am-resource-percent", "0")), [""; 0], "one application runs at a time");
+    }
+
+    /// Of Slurm, a limit of 0 of a quality of service, an account or a user holds the jobs for which it counts.
+    #[test]
+    fn zeros_of_slurms_limits_are_found_with_their_lines() {
+        let job = |user: &'static str, qos: &'static str| Submitter { queue: "batch", user, group: "lab", qos };
+        let jobs: Submitters = [job("ann", "low"), job("ann", "high"), job("bob", "high")].into_iter().collect();
+        let held = |file: &str, text: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join(file), text).unwrap();
+            let partitions =
+                "PartitionName=batch Nodes=ALL QOS=part\nNodeName=n1 CPUs=4\nAccountingStorageEnforce=limits\n";
+            std::fs::write(dir.path().join("slurm.conf"), partitions).unwrap();
+            let site = Arc::new(SiteConf::read(dir.path()).unwrap().site);
+            let policy = PolicySpec::parse("slurm").unwrap().at_site(&site).unwrap();
+            in_words("slurm", &policy.findings(&jobs).unwrap())
+        };
+        let line = |what: &str, of: &str, place: &str| {
+            vec![format!("slurm: {what} can never start, because {of} is 0 ({place}); they wait until a replay ends")]
+        };
+        for (limits, setting) in [
+            ("MaxJobsPU|GrpJobs\nlow|4|4\nhigh|0|", "MaxJobsPU"),
+            ("MaxJobsPU|GrpTRES\nlow|4|\nhigh||cpu=0,gres/gpu=1", "GrpTRES"),
+            ("MaxJobsPU|MaxWall\nlow|4|\nhigh||00:00:00", "MaxWall"),
+        ] {
+            let expected = line("2 jobs", &format!("`{setting}` of quality of service `high`"), "qos.txt: line 3");
+            assert_eq!(held("qos.txt", &format!("Name|{limits}\n")), expected);
+        }
+        let of_partition = line("3 jobs", "`GrpNodes` of quality of service `part`", "qos.txt: line 2");
+        assert_eq!(held("qos.txt", "Name|GrpNodes\npart|0\n"), of_partition);
+        // No job asks for a GPU, as far as is known, and a limit on submitted jobs has no effect.
+        assert_eq!(held("qos.txt", "Name|GrpTRES|MaxSubmitPU\nhigh|gres/gpu=0|0\n"), [""; 0]);
+        let dump = |account: &str, user: &str| {
+            format!("Cluster - 'c'\nParent - 'root'\nAccount - 'lab'{account}\nParent - 'lab'\nUser - 'ann'{user}\n")
+        };
+        let of_account = line("3 jobs", "`GrpCPUs` of association `account lab`", "sacctmgr.cfg: line 3");
+        assert_eq!(held("sacctmgr.cfg", &dump(":GrpCPUs=0", "")), of_account);
+        let of_user = line("2 jobs", "`MaxJobs` of association `user ann of lab`", "sacctmgr.cfg: line 5");
+        assert_eq!(held("sacctmgr.cfg", &dump("", ":MaxJobs=0")), of_user);
     }
 
     /// A file of queues or pools in TOML has no lines.

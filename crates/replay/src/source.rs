@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use resched_policies::{Engine, Submitters};
+use resched_policies::{Engine, Submitter, Submitters};
 use resched_sim::ClusterConfig;
 use resched_tables::clock::Covered;
 use resched_tables::model::JobRow;
@@ -74,29 +74,29 @@ impl Source {
         Self::new(named.path, engine, origin)
     }
 
-    /// Its jobs, counted by queue and user, to check a configuration against them. It reads one table of a trace.
+    /// Its jobs, counted by what decides their queues and limits, to check a configuration against them. It reads one table of a trace.
     ///
     /// # Errors
     /// [`Error::Sim`] if it cannot be read.
     pub fn submitters(&self) -> Result<Submitters, Error> {
-        fn named(job: &JobRow) -> (&str, &str) {
-            (job.queue.as_deref().unwrap_or_default(), job.user.as_deref().unwrap_or_default())
+        fn of(job: &JobRow) -> Submitter<'_> {
+            let [queue, user, group, qos] =
+                [&job.queue, &job.user, &job.group, &job.qos].map(|text| text.as_deref().unwrap_or_default());
+            Submitter { queue, user, group, qos }
         }
         match self.origin() {
             Origin::Trace(trace) => {
                 let mut counted = Submitters::default();
                 for job in trace.rows::<JobRow>()? {
-                    let job = job?;
-                    let (queue, user) = named(&job);
-                    counted.add(queue, user);
+                    counted.add(of(&job?));
                 }
                 Ok(counted)
             }
-            Origin::Tables { tables, .. } => Ok(tables.jobs.iter().map(|record| named(&record.job)).collect()),
+            Origin::Tables { tables, .. } => Ok(tables.jobs.iter().map(|record| of(&record.job)).collect()),
             Origin::Workload { workload, text } => {
                 // Seeds change the times of a workload, not its queues and users.
                 let (tables, _) = make_trace(workload, text, self.name(), 1)?;
-                Ok(tables.jobs.iter().map(|record| named(&record.job)).collect())
+                Ok(tables.jobs.iter().map(|record| of(&record.job)).collect())
             }
         }
     }

@@ -203,10 +203,21 @@ table! {
         requested_time: Option<i64> ["ms"],
         /// Ids of the jobs that must end before it starts.
         depends_on: Vec<String>,
-        /// The time from which it could start, if that is later than its submission (it was held, or had a start time), ms.
+        /// The time from which it could start, if that is later than its submission (it was held, had a start time, or waited for other
+        /// jobs), ms.
         eligible: Option<i64> ["ms"],
+        /// The array that it is a task of, if only so many of its tasks may run at once (Slurm).
+        array: Option<String>,
+        /// How many tasks of that array may run at once (Slurm: `--array=0-99%5`).
+        array_limit: Option<i64>,
+        /// The heterogeneous job that it is a component of: all components start at once (Slurm).
+        together: Option<String>,
+        /// What its user took off its priority (Slurm: `--nice`).
+        nice: Option<i64>,
         /// The quality of service that it was submitted under (Slurm).
         qos: Option<String>,
+        /// The reservation of machines that it may use (Slurm: `--reservation`).
+        reservation: Option<String>,
         /// The features that its machines must have, as the source writes them (Slurm: `--constraint`).
         features: Option<String>,
         /// Resources of the whole cluster that it takes while it runs: `name=count`, joined by commas (`license/matlab=1`).

@@ -176,7 +176,7 @@ fn job<'a>(record: &'a JobRecord, output: &mut Output<'_>) -> Job<'a> {
 }
 
 /// Columns of a job that have no field, and whether this job has a value there.
-fn unsayable(row: &JobRow) -> [(&'static str, bool); 13] {
+fn unsayable(row: &JobRow) -> [(&'static str, bool); 18] {
     [
         ("jobs.priority_number", row.priority_number.is_some()),
         ("jobs.scheduling_class", row.scheduling_class.is_some()),
@@ -188,7 +188,12 @@ fn unsayable(row: &JobRow) -> [(&'static str, bool); 13] {
         ("jobs.requested_time", row.requested_time.is_some()),
         ("jobs.depends_on", !row.depends_on.is_empty()),
         ("jobs.eligible", row.eligible.is_some()),
+        ("jobs.array", row.array.is_some()),
+        ("jobs.array_limit", row.array_limit.is_some()),
+        ("jobs.together", row.together.is_some()),
+        ("jobs.nice", row.nice.is_some()),
         ("jobs.qos", row.qos.is_some()),
+        ("jobs.reservation", row.reservation.is_some()),
         ("jobs.features", row.features.is_some()),
         ("jobs.licenses", row.licenses.is_some()),
     ]

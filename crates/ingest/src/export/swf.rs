@@ -297,7 +297,12 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
     output.lost("jobs.priority", row.priority.is_some() || row.priority_number.is_some());
     output.lost("jobs.scheduling_class", row.scheduling_class.is_some());
     output.lost("jobs.eligible", row.eligible.is_some());
+    output.lost("jobs.array", row.array.is_some());
+    output.lost("jobs.array_limit", row.array_limit.is_some());
+    output.lost("jobs.together", row.together.is_some());
+    output.lost("jobs.nice", row.nice.is_some());
     output.lost("jobs.qos", row.qos.is_some());
+    output.lost("jobs.reservation", row.reservation.is_some());
     output.lost("jobs.features", row.features.is_some());
     output.lost("jobs.licenses", row.licenses.is_some());
     output.lost("jobs.input_bytes", row.input_bytes.is_some());

@@ -94,8 +94,7 @@ fn check(record: &JobRecord, rows: &[Row]) {
     let (first, last) = (&rows[0], &rows[rows.len() - 1]);
     let id = &job.job_id;
     assert_eq!(job.submit, seconds(first, "submit"), "{id}");
-    let eligible =
-        seconds(first, "eligible").filter(|_| first["eligible"] > first["submit"] && job.depends_on.is_empty());
+    let eligible = seconds(first, "eligible").filter(|_| first["eligible"] > first["submit"]);
     assert_eq!(job.eligible, eligible, "{id}");
     assert_eq!(job.launch, rows.iter().find_map(|row| seconds(row, "start")), "{id}");
     assert_eq!(job.finish, seconds(last, "end"), "{id}");
@@ -229,8 +228,10 @@ fn json_gives_the_tables_of_the_same_fields_as_text() {
         };
         let text = read_text(&text.lines().map(reduce).collect::<String>());
         let mut json = read_text(&plain(unpacked(&folder.join("sacct.json.gz"))));
-        // Only jobs with an association have their user in JSON.
-        json.jobs.iter_mut().for_each(|record| record.job.user = None);
+        for JobRecord { job, .. } in &mut json.jobs {
+            // Only jobs with an association have their user in JSON, and these fields have no limits of arrays.
+            (job.user, job.array, job.array_limit) = (None, None, None);
+        }
         for (text, json) in text.jobs.iter().zip(&json.jobs) {
             assert_eq!(text, json, "{run}");
         }
@@ -269,6 +270,28 @@ fn what_was_asked_for_gives_the_shape() {
     let mixed = shapes("mixed");
     assert_eq!(mixed["135"], (4, 1, Some(1), None), "-N1 -n4");
     assert_eq!(mixed["111"], (3, 8, Some(3), None), "-n 24 --gres=gpu:1 on three nodes");
+}
+
+#[test]
+fn what_holds_jobs_back_is_read() {
+    let Some(truth) = truth() else { return };
+    let folder = truth.join("mixed");
+    let limits = |found: &Collected| -> BTreeMap<String, i64> {
+        let of = |record: &JobRecord| Some((record.job.array.clone()?, record.job.array_limit?));
+        found.jobs.iter().filter_map(of).collect()
+    };
+    let text = read(&folder.join("sacct-all.txt.gz"));
+    let expected = [("148".to_owned(), 2), ("15".to_owned(), 3)];
+    assert_eq!(limits(&text), expected.clone().into());
+    assert_eq!(limits(&read(&folder.join("sacct.json.gz"))), expected.into());
+    let job = |id: &str| &text.jobs.iter().find(|record| record.job.job_id == id).unwrap().job;
+    for (id, expected) in
+        [("8", "7"), ("13", "11,12"), ("14", ""), ("25_2", "19_2"), ("41", "39"), ("66", ""), ("67", "66")]
+    {
+        assert_eq!(job(id).depends_on.join(","), expected, "{id}");
+    }
+    assert_eq!(text.skipped["dependency-not-read"], 1, "`after:13`");
+    assert_eq!(job("77").nice, Some(500));
 }
 
 /// Another program made a file in the Standard Workload Format of each run.

@@ -3,10 +3,13 @@
 //! **Source.** slurm.conf(5), scontrol(1) and sacctmgr(1) of 22.05 and 23.11. Limits that are missing do not exist.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use resched_sim::Ms;
 use resched_tables::host_list::fold;
 use serde::{Serialize, Serializer};
+
+use crate::submitters::Submitter;
 
 /// What Slurm's controller knows about the cluster and its users.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -20,9 +23,67 @@ pub struct SlurmConf {
     /// The associations of accounts and users, in the order of the file. Each account lies below the account `root`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub associations: Vec<Association>,
+    /// The reservations of nodes, in the order of the file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reservations: Vec<Reservation>,
     /// The nodes in the order of the files, which is the order in which Slurm numbers them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeGroup>,
+}
+
+impl SlurmConf {
+    /// The limits that hold for a job, and whose they are: of its quality of service, of that of its partition, and of its associations,
+    /// from its user up to the root.
+    pub(crate) fn limits_of<'a>(&'a self, job: Submitter<'a>) -> Vec<(Holder<'a>, &'a JobLimits)> {
+        let of_partition = self.partitions.iter().find(|own| own.name == job.queue).and_then(|own| own.qos.as_deref());
+        let of_qos = |name: &'a str| self.qos.get(name).map(|qos| (Holder::Qos(name), &qos.limits));
+        let mut all: Vec<_> = [Some(job.qos), of_partition].into_iter().flatten().filter_map(of_qos).collect();
+        let is_user = |own: &&Association| own.account == job.group && own.user.as_deref() == Some(job.user);
+        if let Some(own) = self.associations.iter().find(is_user) {
+            all.push((Holder::User { user: job.user, account: job.group }, &own.limits));
+        }
+        let mut account = Some(job.group);
+        // Accounts stand before those below them, so that no chain is longer than the list.
+        for _ in 0..self.associations.len() {
+            let is_above = |name: &str| self.associations.iter().find(|own| own.user.is_none() && own.account == name);
+            let Some(own) = account.and_then(is_above) else { break };
+            all.push((Holder::Account(&own.account), &own.limits));
+            account = own.parent.as_deref();
+        }
+        all
+    }
+}
+
+/// What a limit is set for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holder<'a> {
+    /// A quality of service.
+    Qos(&'a str),
+    /// A user of an account.
+    User {
+        /// Its name.
+        user: &'a str,
+        /// The account.
+        account: &'a str,
+    },
+    /// An account.
+    Account(&'a str),
+}
+
+impl Holder<'_> {
+    /// What stands before the name of a quality of service.
+    pub(crate) const QOS: &'static str = "qos ";
+}
+
+/// With its kind, so that no two have one name.
+impl fmt::Display for Holder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Qos(name) => write!(f, "{}{name}", Self::QOS),
+            Self::User { user, account } => write!(f, "user {user} of {account}"),
+            Self::Account(name) => write!(f, "account {name}"),
+        }
+    }
 }
 
 /// Nodes that one line of the configuration describes.
@@ -33,6 +94,20 @@ pub struct NodeGroup {
     pub hosts: Vec<String>,
     /// Jobs get nodes of less weight first (`Weight`).
     pub weight: u32,
+}
+
+/// Nodes that an administrator has reserved for some time. Jobs have them only if they name the reservation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Reservation {
+    /// Its name. Several may have one name: a reservation that was changed, or comes again.
+    pub name: String,
+    /// When it begins, ms since the epoch.
+    pub start: Ms,
+    /// When it ends, ms since the epoch.
+    pub end: Ms,
+    /// Its nodes, in order; empty: all of the cluster.
+    #[serde(serialize_with = "as_list", skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
 }
 
 /// A partition.
@@ -120,6 +195,11 @@ pub struct Qos {
     /// What happens to its jobs if they lose their place, in small letters; `None`: as the whole cluster says (`PreemptMode`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preempt_mode: Option<String>,
+    /// How long a job that loses its place may run on, ms (`GraceTime`).
+    pub grace_time: Ms,
+    /// How long its jobs keep their place at least, ms; `None`: as the whole cluster says (`PreemptExemptTime`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preempt_exempt_time: Option<Ms>,
     /// Its flags, as Slurm writes them (`Flags`): `DenyOnLimit`, `OverPartQOS`, ….
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
@@ -135,6 +215,8 @@ impl Default for Qos {
             usage_factor: 1.0,
             preempt: Vec::new(),
             preempt_mode: None,
+            grace_time: 0,
+            preempt_exempt_time: None,
             flags: Vec::new(),
             limits: JobLimits::default(),
         }

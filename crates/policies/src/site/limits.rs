@@ -2,7 +2,7 @@
 
 use resched_tables::limits::Limit;
 
-use super::slurm::{MOST_BYTES, MOST_HOSTS, MOST_INCLUDED, MOST_PARTITIONS};
+use super::slurm::{MOST_BYTES, MOST_HOSTS, MOST_INCLUDED, MOST_PARTITIONS, MOST_RESERVATIONS};
 use super::xml::{DEEPEST, LONGEST, MOST_NODES};
 
 const REFUSED: &str = "The request is refused.";
@@ -15,5 +15,6 @@ pub const SITES: &[Limit] = &[
     Limit::bytes("`slurm.conf`, with the files that it includes", MOST_BYTES as u64, REFUSED),
     Limit::number("files that a `slurm.conf` includes", MOST_INCLUDED as u64, REFUSED),
     Limit::number("partitions of a `slurm.conf`", MOST_PARTITIONS as u64, REFUSED),
+    Limit::number("reservations of a `reservations.txt`", MOST_RESERVATIONS as u64, REFUSED),
     Limit::number("hosts in all lists of a `slurm.conf`", MOST_HOSTS as u64, REFUSED),
 ];

@@ -92,7 +92,9 @@ impl SiteConf {
         if let Some(mut slurm) = slurm {
             slurm::name_the_rest(&names, &properties, &mut notes);
             slurm.set_cluster(&mut cluster, &mut origins);
-            site.slurm = Some(slurm.into_conf());
+            let (conf, zeros) = slurm.into_conf();
+            site.slurm = Some(conf);
+            site.zeros.extend(zeros);
         }
         Ok(Self { site, cluster, origins, files, warnings: notes.into_lines() })
     }

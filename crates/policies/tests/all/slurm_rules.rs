@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use resched_policies::queues::slurm::{Association, JobLimits, Limits, NodeGroup, Partition, Qos, Shares, SlurmConf};
+use resched_policies::queues::slurm::{
+    Association, JobLimits, Limits, NodeGroup, Partition, Qos, Reservation, Shares, SlurmConf,
+};
 use resched_policies::{PolicySpec, Site};
 use resched_sim::batch::{Checked, Launched, Observer, load_records, replay_seeded};
 use resched_sim::{ClusterConfig, Error, Ms, Reports, Scope};
@@ -287,6 +289,41 @@ fn what_becomes_of_a_job_that_loses_its_place_can_be_set() {
         [181.0],
         "of the runs over the whole queue"
     );
+}
+
+/// Manual: a partition or a QOS may let a job run on for its `GraceTime`. The job that takes its place waits meanwhile.
+#[test]
+fn a_job_that_loses_its_place_may_have_a_grace_time() {
+    let grace = |ms: Ms| contested(|own| own.grace_time = ms);
+    let set = "preempt=partition_prio,preempt_mode=requeue,scheduler=builtin";
+    assert_eq!(
+        grace(30_000).times(set, ["a", "b", "c"]),
+        [1.0, 212.0, 91.0],
+        "b leaves at 91, 121 s before it starts again"
+    );
+    assert_eq!(grace(600_000).times(set, ["b", "c"]), [4.0, 307.0], "b ends by itself before");
+    let set = "preempt=partition_prio,preempt_mode=cancel,scheduler=builtin";
+    assert_eq!(grace(30_000).times(set, ["b", "c"]), [4.0, 91.0], "b has ended");
+    let of = |name: &'static str| move |job: &mut JobRow, _: &mut TaskRow| job.qos = Some(name.to_owned());
+    let jobs = vec![job("a", 0, 4, 9, 300).with(of("low")), job("b", 60, 4, 1, 10).with(of("high"))];
+    let high = Qos { preempt: vec!["low".to_owned()], ..Qos::default() };
+    let world = World::of(1, 4, jobs).qos("low", Qos { grace_time: 20_000, ..Qos::default() }).qos("high", high);
+    assert_eq!(world.times("preempt=qos,preempt_mode=requeue,scheduler=builtin", ["b"]), [81.0]);
+}
+
+/// Manual: the time in which a job keeps its place may be that of its QOS, or of the QOS of its partition.
+#[test]
+fn a_quality_of_service_may_say_how_long_a_job_keeps_its_place() {
+    let exempt = |time: Option<Ms>| Qos { preempt_exempt_time: time, ..Qos::default() };
+    let set = "preempt=partition_prio,preempt_mode=cancel,scheduler=builtin";
+    let world = |time| contested(|own| own.qos = Some("q".to_owned())).qos("q", exempt(time));
+    assert_eq!(world(Some(120_000)).times(set, ["c"]), [181.0], "of the runs over the whole queue");
+    let global = format!("{set},preempt_exempt_time=120000");
+    assert_eq!(world(Some(0)).times(&global, ["c"]), [61.0], "it takes precedence");
+    assert_eq!(world(None).times(&global, ["c"]), [181.0]);
+    let mut of_jobs = contested(|_| {}).qos("q", exempt(Some(120_000)));
+    of_jobs.jobs = of_jobs.jobs.into_iter().map(|own| own.with(|job, _| job.qos = Some("q".to_owned()))).collect();
+    assert_eq!(of_jobs.times(set, ["c"]), [181.0]);
 }
 
 /// Source: as few jobs as possible lose their place, unless the order is strict.
@@ -587,7 +624,99 @@ fn a_job_is_looked_at_once_it_is_eligible() {
     assert_eq!(world.times("scheduler=builtin", ["a", "b", "c", "d"]), [1.0, 41.0, 22.0, 4.0]);
 }
 
-/// Manual: age, size, partition, QOS and fair share with their weights.
+/// Seen: so many tasks of an array run at once. The others are not eligible and stop nobody; when the log says that they were does not
+/// count.
+#[test]
+fn so_many_tasks_of_an_array_run_at_once() {
+    let task = |id: &str, eligible: Option<i64>| {
+        job(id, 0, 1, 1, 20).with(|job, _| {
+            (job.array, job.array_limit) = (Some("9".to_owned()), Some(2));
+            job.eligible = eligible.map(|at| at * 1_000 + 1);
+        })
+    };
+    let jobs =
+        vec![task("9_0", None), task("9_1", None), task("9_2", Some(15)), task("9_3", Some(40)), job("b", 0, 1, 1, 5)];
+    let world = World::of(1, 8, jobs);
+    assert_eq!(world.times("scheduler=builtin", ["9_0", "9_1", "9_2", "9_3", "b"]), [1.0, 1.0, 22.0, 22.0, 1.0]);
+}
+
+/// Seen: a reservation closes its machines to jobs that could still run when it begins, by their limits; its own jobs get them alone.
+#[test]
+fn machines_may_be_reserved() {
+    let reserved = |own: Job| own.with(|job, _| job.reservation = Some("r".to_owned()));
+    // From two minutes to four on.
+    let jobs = vec![
+        job("short", 0, 1, 1, 10),
+        job("long", 0, 8, 3, 10),
+        job("behind", 1, 1, 1, 10),
+        reserved(job("own", 1, 4, 9, 10)),
+        reserved(job("late", 250, 4, 9, 10)),
+    ];
+    let mut world = World::of(2, 4, jobs);
+    world.conf.reservations =
+        vec![Reservation { name: "r".to_owned(), start: 120_000, end: 240_000, nodes: vec!["n1".to_owned()] }];
+    for set in ["scheduler=builtin", "bf_interval=1000"] {
+        let starts = world.starts(set);
+        let at = |id: &str| starts[id].0;
+        assert!(at("short") <= 1.0 && at("behind") <= 4.0, "{set}: nobody is stopped by a reservation");
+        assert!((240.0..=242.0).contains(&at("long")), "{set}: its three minutes are not over before: {}", at("long"));
+        assert!((120.0..=122.0).contains(&at("own")), "{set}: {}", at("own"));
+        assert_eq!(starts["own"].1, ["n1"], "{set}");
+        assert!(at("late") >= 250.0 && at("late") <= 256.0, "{set}: its reservation is over");
+    }
+    // Those of a reservation come first, and one that finds no room there stops no other partition.
+    let jobs = vec![
+        reserved(job("first", 0, 3, 2, 60)),
+        reserved(job("second", 1, 4, 2, 60)),
+        reserved(job("third", 2, 1, 2, 10)),
+        job("other", 2, 4, 9, 10),
+    ];
+    let busy = World { jobs, ..World::of(2, 4, Vec::new()) };
+    let mut busy = World { conf: world.conf.clone(), ..busy };
+    busy.conf.reservations[0].start = 0;
+    assert_eq!(
+        busy.times("scheduler=builtin", ["first", "second", "third", "other"]),
+        [1.0, 64.0, 125.0, 4.0],
+        "third is stopped by second"
+    );
+    // Without the reservation, only one of them waits for the other.
+    world.conf.reservations.clear();
+    assert!(world.starts("scheduler=builtin")["own"].0 < 30.0);
+}
+
+/// Seen: backfill alone starts heterogeneous jobs, with all components at once, on different machines.
+#[test]
+fn the_components_of_a_heterogeneous_job_start_at_once() {
+    let of = |own: Job, whole: &str| own.with(|job, _| job.together = Some(whole.to_owned()));
+    let jobs = vec![
+        job("a", 0, 4, 1, 50),
+        of(job("9+0", 1, 1, 1, 10), "9"),
+        of(job("9+1", 1, 1, 1, 10), "9"),
+        of(job("8+0", 1, 4, 9, 10), "8"),
+        of(job("8+1", 1, 4, 9, 10), "8"),
+    ];
+    let world = World::of(3, 4, jobs);
+    let starts = world.starts("bf_interval=5000");
+    let at = |id: &str| (starts[id].0, starts[id].1.clone());
+    assert_eq!([at("8+0").0, at("8+1").0], [5.5; 2], "of the two, the first by number has the machines that are free");
+    let [one, two] = [at("9+0"), at("9+1")];
+    assert!(one.0 == two.0 && one.0 > 10.0 && one.1 != two.1, "{one:?} {two:?}");
+    // One component alone could start from the beginning on.
+    let small = World { jobs: world.jobs[..3].to_vec(), ..World::of(2, 4, Vec::new()) };
+    let [one, two] = small.times("bf_interval=5000", ["9+0", "9+1"]);
+    assert!(one == two && one > 50.0, "the second machine is busy: {one} {two}");
+    let one_by_one = world.times("scheduler=builtin", ["8+0", "8+1"]);
+    assert!(one_by_one.iter().all(|at| at.is_finite()), "without backfill, they are jobs of their own");
+    // A licence is there for one of them.
+    let mut licensed = World { jobs: world.jobs[3..].to_vec(), ..World::of(3, 4, Vec::new()) };
+    for own in &mut licensed.jobs {
+        own.0.job.qos = Some("q".to_owned());
+    }
+    let licensed = licensed.qos("q", at_most(7));
+    assert_eq!(licensed.times("bf_interval=5000", ["8+0", "8+1"]), [f64::INFINITY; 2], "together they need 8");
+}
+
+/// Manual: age, size, partition, QOS and fair share with their weights, less what the user took off.
 #[test]
 fn priorities_are_weighted_sums_of_factors() {
     // a runs while the others come; of two, the one with the higher priority is first.
@@ -629,6 +758,9 @@ fn priorities_are_weighted_sums_of_factors() {
     assert_eq!(first("weight_age=1000", plain(2), plain(3)), "one");
     assert_eq!(first("weight_qos=1000", plain(2), plain(3).with(|job, _| job.qos = Some("high".to_owned()))), "two");
     assert_eq!(first("weight_partition=1000", plain(2), plain(3).in_partition("urgent")), "two");
+    let nice = |own: Job, nice: i64| own.with(|job, _| job.nice = Some(nice));
+    assert_eq!(first("weight_partition=1000", nice(plain(2), 50), plain(3)), "two");
+    assert_eq!(first("weight_partition=1000", plain(2), nice(plain(3), -50)), "two");
     let five = |at: i64| job("x", at, 5, 1, 10);
     assert_eq!(first("weight_job_size=1000", five(2), plain(3)), "two");
     assert_eq!(first("weight_job_size=1000,favor_small=true", plain(2), five(3)), "two");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use resched_tables::model::Locality;
 
+use super::arrays::Arrays;
 use super::jobs::{JobView, Jobs, NewJobs};
 use super::needs::Needs;
 use super::order::Order;
@@ -44,6 +45,8 @@ pub(super) struct Draft {
     jobs: NewJobs,
     /// The ids of the jobs that must end before a job, for the jobs that wait for others.
     after: Vec<(u32, Vec<String>)>,
+    /// The jobs that are tasks of an array of which only so many may run at once, by array, with that limit.
+    arrays: BTreeMap<String, (u32, Vec<u32>)>,
     /// The dependencies between stages, `(earlier, later)`.
     stages: Vec<(u32, u32)>,
     /// Dependencies on jobs or stages that do not exist.
@@ -122,6 +125,14 @@ impl Draft {
         self.jobs.push(job)
     }
 
+    /// The job that was ended last is a task of an array of which only so many tasks may run at once. The first task says how many.
+    pub(super) fn last_is_of_array(&mut self, array: &str, limit: u32) {
+        let Some(job) = self.workload.job_stages.len().checked_sub(1) else { return };
+        let (_, jobs) = self.arrays.entry(array.to_owned()).or_insert((limit, Vec::new()));
+        // There are not more jobs than ids.
+        jobs.push(job as u32);
+    }
+
     /// The workload, as [`Workload::new`] returns it.
     ///
     /// # Errors
@@ -135,13 +146,18 @@ impl Draft {
         if !order.is_sorted() {
             self = self.in_order(&order)?;
         }
-        let Self { mut workload, after, stages, mut unknown, .. } = self;
+        let Self { mut workload, after, arrays, stages, mut unknown, .. } = self;
         let (pairs, unknown_jobs) = between_jobs(&workload.jobs, after);
         unknown += unknown_jobs;
         let (job_order, jobs_in_cycles) = Order::new(workload.jobs.len(), pairs);
         let (stage_order, stages_in_cycles) = Order::new(workload.stage_tasks.len(), stages);
         (workload.job_order, workload.stage_order) = (job_order, stage_order);
         workload.knows_eligible = workload.jobs.iter().any(|job| job.eligible.is_some());
+        workload.arrays = Arrays::new(arrays.into_values());
+        for jobs in workload.arrays.all() {
+            // When a task could start that waited for others of its array is an outcome of the schedule of the log.
+            workload.jobs.share_eligible(jobs);
+        }
         for job in (0..workload.jobs.len()).filter(|&job| workload.job_order.needs(job) > 0) {
             workload.jobs.forget_eligible(job);
         }
@@ -187,10 +203,21 @@ impl Draft {
             workload: to,
             jobs: NewJobs::default(),
             after: self.after.into_iter().map(|(job, after)| (job_numbers[job as usize], after)).collect(),
+            arrays: renumbered(self.arrays, &job_numbers),
             stages: stages.collect(),
             unknown: self.unknown,
         })
     }
+}
+
+/// The jobs of arrays by their new numbers, in order.
+fn renumbered(arrays: BTreeMap<String, (u32, Vec<u32>)>, numbers: &[u32]) -> BTreeMap<String, (u32, Vec<u32>)> {
+    let of_array = |(array, (limit, jobs)): (String, (u32, Vec<u32>))| {
+        let mut jobs: Vec<u32> = jobs.into_iter().map(|job| numbers[job as usize]).collect();
+        jobs.sort_unstable();
+        (array, (limit, jobs))
+    };
+    arrays.into_iter().map(of_array).collect()
 }
 
 /// A length as an id.

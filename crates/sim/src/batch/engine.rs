@@ -314,6 +314,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.world.jobs[later.index()].needs -= 1;
             self.ready_jobs.push(later);
         }
+        self.ready_jobs.extend(self.world.slots.give_back(job, &workload.arrays));
         Ok(())
     }
 
@@ -331,7 +332,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     fn start_job(&mut self, job: JobId) -> Result<(), Error> {
-        if !self.world.may_start(job) {
+        if !self.world.may_start(job) || !self.world.slots.take(job, &self.world.workload.arrays) {
             return Ok(());
         }
         let now = self.world.now;

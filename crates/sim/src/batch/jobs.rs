@@ -27,10 +27,16 @@ pub struct Job {
     pub framework: Option<Arc<str>>,
     /// Its priority; larger is served first.
     pub priority: i64,
+    /// What its user took off its priority (Slurm).
+    pub nice: i64,
     /// How sensitive it is to waiting, if the trace says so.
     pub scheduling_class: Option<i64>,
     /// The quality of service that it was submitted under (Slurm), `""` if unknown.
     pub qos: Arc<str>,
+    /// The reservation of machines that it may use (Slurm), `""` if none.
+    pub reservation: Arc<str>,
+    /// The heterogeneous job that it is a component of (Slurm), `""` if none.
+    pub together: Arc<str>,
     /// When it is submitted, ms of the simulated clock.
     pub submit: Ms,
     /// From when on it may start, ms of the simulated clock, if that is later than its submission.
@@ -60,10 +66,16 @@ pub struct JobView<'a> {
     pub framework: Option<&'a str>,
     /// Its priority; larger is served first.
     pub priority: i64,
+    /// What its user took off its priority (Slurm).
+    pub nice: i64,
     /// How sensitive it is to waiting, if the trace says so.
     pub scheduling_class: Option<i64>,
     /// The quality of service that it was submitted under (Slurm), `""` if unknown.
     pub qos: &'a str,
+    /// The reservation of machines that it may use (Slurm), `""` if none.
+    pub reservation: &'a str,
+    /// The heterogeneous job that it is a component of (Slurm), `""` if none.
+    pub together: &'a str,
     /// When it is submitted, ms of the simulated clock.
     pub submit: Ms,
     /// From when on it may start, ms of the simulated clock, if that is later than its submission.
@@ -87,8 +99,11 @@ impl Job {
             group: &self.group,
             framework: self.framework.as_deref(),
             priority: self.priority,
+            nice: self.nice,
             scheduling_class: self.scheduling_class,
             qos: &self.qos,
+            reservation: &self.reservation,
+            together: &self.together,
             submit: self.submit,
             eligible: self.eligible,
             requested_time: self.requested_time,
@@ -128,8 +143,11 @@ struct Common {
     group: Text,
     framework: Option<Text>,
     priority: i64,
+    nice: i64,
     scheduling_class: Option<i64>,
     qos: Text,
+    reservation: Text,
+    together: Text,
 }
 
 /// The number of a text.
@@ -163,8 +181,11 @@ impl Jobs {
             group: text(common.group),
             framework: common.framework.map(text),
             priority: common.priority,
+            nice: common.nice,
             scheduling_class: common.scheduling_class,
             qos: text(common.qos),
+            reservation: text(common.reservation),
+            together: text(common.together),
             submit: row.submit,
             eligible: row.eligible,
             requested_time: row.requested_time,
@@ -224,6 +245,17 @@ impl Jobs {
         }
     }
 
+    /// From when on each of some jobs may start: the earliest of these instants.
+    pub(super) fn share_eligible(&mut self, places: &[u32]) {
+        let known = |&place: &u32| self.rows.get(place as usize).map(|row| row.eligible.unwrap_or(row.submit));
+        let earliest = places.iter().filter_map(known).min();
+        for &place in places {
+            if let Some(row) = self.rows.get_mut(place as usize) {
+                row.eligible = earliest.filter(|&at| at > row.submit);
+            }
+        }
+    }
+
     /// Sets the longest run time of each job for which none was requested, given its place.
     pub(super) fn set_unrequested(&mut self, time: impl Fn(usize) -> Ms) {
         for (place, row) in self.rows.iter_mut().enumerate().filter(|(_, row)| row.requested_time.is_none()) {
@@ -241,8 +273,11 @@ const NOBODY: JobView<'static> = JobView {
     group: "",
     framework: None,
     priority: 0,
+    nice: 0,
     scheduling_class: None,
     qos: "",
+    reservation: "",
+    together: "",
     submit: 0,
     eligible: None,
     requested_time: None,
@@ -277,8 +312,11 @@ impl NewJobs {
                 None => None,
             },
             priority: job.priority,
+            nice: job.nice,
             scheduling_class: job.scheduling_class,
             qos: self.text(job.qos, last.map(|last| last.qos))?,
+            reservation: self.text(job.reservation, last.map(|last| last.reservation))?,
+            together: self.text(job.together, last.map(|last| last.together))?,
         };
         let common = self.common(common)?;
         self.jobs.ids.push(job.id)?;
@@ -339,8 +377,11 @@ mod tests {
                 group: text(number / 3),
                 framework: (number % 5 > 0).then(|| text(number / 7)),
                 priority: number as i64 % 4,
+                nice: number as i64 / 50,
                 scheduling_class: (number % 7 > 0).then_some(number as i64 % 2),
                 qos: text(number / 5),
+                reservation: text(number / 6),
+                together: text(number / 8),
                 submit: number as Ms,
                 eligible: (number % 6 > 0).then_some(2 * number as Ms),
                 requested_time: (number % 2 > 0).then_some(number as Ms),

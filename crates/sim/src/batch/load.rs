@@ -139,6 +139,9 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         if let Some(job) = rules.job(entry, &mut tasks) {
             first = Some(first.map_or(job.submit, |first: Ms| first.min(job.submit)));
             tasks.add_to(&mut draft, job, &entry.depends_on())?;
+            if let (Some(array), Some(limit)) = (entry.array(), entry.array_limit().filter(|&limit| limit > 0)) {
+                draft.last_is_of_array(array, u32::try_from(limit).unwrap_or(u32::MAX));
+            }
         }
     }
     log_jobs.check_end()?;
@@ -470,9 +473,12 @@ impl Rules {
             user: entry.user().unwrap_or_default(),
             queue: entry.queue().unwrap_or_default(),
             qos: entry.qos().unwrap_or_default(),
+            reservation: entry.reservation().unwrap_or_default(),
+            together: entry.together().unwrap_or_default(),
             eligible: entry.eligible().filter(|at| (submit..=LONGEST).contains(at) && *at > submit),
             group: entry.group().unwrap_or_default(),
             framework: entry.framework(),
+            nice: entry.nice().unwrap_or(0),
             scheduling_class: entry.scheduling_class(),
             submit,
             requested_time: entry.requested_time().filter(|time| (0..=LONGEST).contains(time)),

@@ -23,6 +23,7 @@
 //! **Attempt times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
 //! [`View::estimate`].
 
+mod arrays;
 mod attempts;
 mod check;
 mod draft;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use resched_tables::model::Outcome;
 use resched_tables::run::Unfinished;
 
+use super::arrays::Arrays;
 use super::jobs::{Job, JobView, Jobs};
 use super::names::Names;
 use super::needs::{AllNeeds, Needs};
@@ -120,6 +121,8 @@ pub struct Workload {
     pub(super) job_stages: Vec<Range<u32>>,
     /// The dependencies between jobs.
     pub(super) job_order: Order,
+    /// The arrays of jobs of which only so many may run at once.
+    pub(super) arrays: Arrays,
     /// The dependencies between stages, numbered over all jobs.
     pub(super) stage_order: Order,
     /// The tasks of each stage.
@@ -175,6 +178,7 @@ impl Workload {
         part.stage_jobs.extend(self.stage_jobs[stages.clone()].iter().map(|job| job - jobs.start as u32));
         part.job_stages.extend(self.job_stages[jobs.clone()].iter().map(|range| back(range, stages.start)));
         (part.job_order, part.stage_order) = (self.job_order.part(jobs.clone()), self.stage_order.part(stages));
+        part.arrays = self.arrays.part(&jobs);
         part.jobs = self.jobs.part(jobs);
         part
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use resched_tables::model::{Locality, Outcome};
 
+use super::arrays::Slots;
 use super::attempts::{Attempts, New};
 use super::evictions::Then;
 use super::index::Index;
@@ -88,6 +89,8 @@ pub(super) struct World<'w> {
     racks: Vec<Option<u32>>,
     pub(super) reasons: Reasons,
     pub(super) jobs: Vec<JobState>,
+    /// The places of arrays of which only so many jobs may run at once.
+    pub(super) slots: Slots,
     pub(super) stages: Vec<StageState>,
     pub(super) tasks: Vec<TaskState>,
     /// Instances, of tasks with several, that were lost with a machine, and when. They run again first.
@@ -153,6 +156,7 @@ impl<'w> World<'w> {
             racks: if prefer { machines.racks() } else { Vec::new() },
             reasons: Reasons::default(),
             jobs: workload.job_stages.iter().enumerate().map(job).collect(),
+            slots: Slots::new(&workload.arrays),
             stages: workload.stage_tasks.iter().enumerate().map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),

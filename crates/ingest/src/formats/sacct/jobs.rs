@@ -2,6 +2,7 @@
 //!
 //! A job takes some 300 bytes, and texts are kept once. A list of a million jobs fits into half a gigabyte.
 
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -9,10 +10,11 @@ use resched_tables::Error;
 use resched_tables::sink::Sink;
 use smallvec::{SmallVec, smallvec};
 
+use super::dependency::Dependency;
 use super::id::{Id, Part, pending_tasks};
 use super::row::{Row, Times};
 use super::state::State;
-use super::submit_line::{self, Asked};
+use super::submit_line::{self, Asked, Line};
 use super::texts::{TextId, Texts};
 use super::values::Memory;
 
@@ -20,6 +22,9 @@ use super::values::Memory;
 pub(crate) const MOST_JOBS: usize = 10_000_000;
 /// The most bytes of different texts in a list.
 pub(crate) const MOST_TEXT: usize = 2 << 30;
+
+/// The most ends of jobs that all jobs of a list wait for. A job may name an array with millions of tasks in a few bytes.
+pub(crate) const MOST_ENDS: usize = 10_000_000;
 
 /// The jobs of a list.
 #[derive(Debug)]
@@ -29,15 +34,19 @@ pub(super) struct Jobs {
     places: HashTable<u32>,
     hasher: DefaultHashBuilder,
     pub(super) texts: Texts,
+    /// Of how many tasks of an array at most may run at once, by its number. In JSON, one task alone says it.
+    array_limits: BTreeMap<u64, u32>,
     /// Jobs with the tasks of folded arrays.
     unfolded: usize,
     /// The most of them, and the most bytes of texts.
     most: (usize, usize),
+    /// The most ends of jobs that they wait for together.
+    pub(super) most_ends: usize,
 }
 
 impl Default for Jobs {
     fn default() -> Self {
-        Self::up_to(MOST_JOBS, MOST_TEXT)
+        Self::up_to(MOST_JOBS, MOST_TEXT, MOST_ENDS)
     }
 }
 
@@ -55,12 +64,18 @@ pub(super) struct Job {
     pub(super) account: TextId,
     pub(super) partition: TextId,
     pub(super) qos: TextId,
+    pub(super) reservation: TextId,
     pub(super) constraints: TextId,
     pub(super) priority: Option<i64>,
     /// ms.
     pub(super) limit: Option<i64>,
     pub(super) demand: Demand,
-    pub(super) depends_on: Option<Box<[u64]>>,
+    /// What it takes off its priority.
+    pub(super) nice: Option<i64>,
+    /// What it asked to wait for.
+    pub(super) waits_for: Option<Box<Dependency>>,
+    /// The jobs of the list that it waits for, once the list has ended.
+    pub(super) depends_on: Box<[Id]>,
     pub(super) tries: Tries,
 }
 
@@ -123,15 +138,17 @@ impl Try {
 }
 
 impl Jobs {
-    /// No jobs yet, and at most so many, with at most so many bytes of texts.
-    pub(super) fn up_to(jobs: usize, bytes: usize) -> Self {
+    /// No jobs yet, and at most so many, with at most so many bytes of texts, that wait for at most so many ends.
+    pub(super) fn up_to(jobs: usize, bytes: usize, ends: usize) -> Self {
         Self {
             all: Vec::new(),
             places: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             texts: Texts::default(),
+            array_limits: BTreeMap::new(),
             unfolded: 0,
             most: (jobs, bytes),
+            most_ends: ends,
         }
     }
 
@@ -150,10 +167,11 @@ impl Jobs {
     }
 
     fn keep(&mut self, row: &Row<'_>, sink: &mut dyn Sink) {
+        self.note_limit(row);
         let own = self.try_of(row);
         let known = self.place(row.id);
         let Some(job) = known.and_then(|place| self.all.get_mut(place)) else {
-            return self.add(row, own);
+            return self.add(row, own, sink);
         };
         let is_newer = job.tries.iter().all(|known| known.times.submit <= row.times.submit);
         match job.tries.iter_mut().find(|known| known.times.submit == row.times.submit) {
@@ -169,49 +187,60 @@ impl Jobs {
         }
         if is_newer {
             let tries = std::mem::take(&mut job.tries);
-            *job = Job { tries, ..new_job(row, own, &mut self.texts) };
+            *job = Job { tries, ..new_job(row, own, &mut self.texts, sink) };
         }
     }
 
+    /// Notes how many tasks of an array may run at once, if a row says it.
+    fn note_limit(&mut self, row: &Row<'_>) {
+        if matches!(row.id.part, Part::Task(_) | Part::Pending)
+            && let Some(limit) = row.array_limit.or_else(|| submit_line::parse(row.submit_line).array_limit)
+        {
+            self.array_limits.insert(row.id.number, limit);
+        }
+    }
+
+    /// How many tasks of the array of a job may run at once; `None`: it is of no array, or all may.
+    pub(super) fn array_limit(&self, job: &Job) -> Option<u32> {
+        self.array_limits.get(&job.id.number).copied()
+    }
+
     /// Adds a job that is not in the list.
-    fn add(&mut self, row: &Row<'_>, own: Try) {
+    fn add(&mut self, row: &Row<'_>, own: Try, sink: &mut dyn Sink) {
         let Self { all, places, hasher, .. } = self;
         let hash_at = |&place: &u32| hasher.hash_one(all.get(place as usize).map(|job| job.id));
         // There are not more than `MOST_JOBS`.
         let place = u32::try_from(all.len()).unwrap_or(u32::MAX);
         places.insert_unique(hasher.hash_one(Some(row.id)), place, hash_at);
-        let job = new_job(row, own, &mut self.texts);
+        let job = new_job(row, own, &mut self.texts, sink);
         self.unfolded += if row.id.part == Part::Pending { pending_tasks(row.pending).0.len() } else { 1 };
         self.all.push(job);
     }
 
     /// Where the job with this id stands.
-    fn place(&self, id: Id) -> Option<usize> {
+    pub(super) fn place(&self, id: Id) -> Option<usize> {
         let id = Some(id);
         let is_it = |&place: &u32| self.all.get(place as usize).map(|job| job.id) == id;
         self.places.find(self.hasher.hash_one(id), is_it).map(|&place| place as usize)
     }
 
-    /// Ends the list: dependencies on jobs that are not in it do not count, jobs get the order of their submission, and tries that of
-    /// theirs.
-    pub(super) fn end(&mut self) {
-        for place in 0..self.all.len() {
-            if !self.all.get(place).is_some_and(|job| self.has_all_it_waits_for(job)) {
-                self.all.get_mut(place).map(|job| job.depends_on.take());
-            }
-        }
-        self.places = HashTable::new();
+    /// Gives the tries of each job the order of their submission.
+    pub(super) fn sort_tries(&mut self) {
         for job in &mut self.all {
             job.tries.sort_by_key(|one| (one.times.submit, one.times.start));
         }
-        // No two have one id.
-        self.all.sort_unstable_by_key(|job| (job.tries.first().map(|one| one.times.submit), job.id));
     }
 
-    /// Whether all jobs that it waits for are in the list. A job waits for older ones only.
-    fn has_all_it_waits_for(&self, job: &Job) -> bool {
-        let is_known = |&number: &u64| number < job.id.number && self.place(Id::whole(number)).is_some();
-        job.depends_on.iter().flatten().all(is_known)
+    /// Ends the list: jobs wait for those that are given by their places, and get the order of their submission.
+    pub(super) fn end(&mut self, waits: BTreeMap<usize, Vec<Id>>) {
+        for (place, ids) in waits {
+            if let Some(job) = self.all.get_mut(place) {
+                job.depends_on = ids.into_boxed_slice();
+            }
+        }
+        self.places = HashTable::new();
+        // No two have one id.
+        self.all.sort_unstable_by_key(|job| (job.tries.first().map(|one| one.times.submit), job.id));
     }
 
     fn try_of(&mut self, row: &Row<'_>) -> Try {
@@ -229,11 +258,13 @@ impl Jobs {
     }
 }
 
-fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts) -> Job {
+fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> Job {
     // The command of a heterogeneous job has the options of its components one after the other.
     let is_component = matches!(row.id.part, Part::Component(component) if component > 0);
     let line = if is_component { "" } else { row.submit_line };
-    let (asked, dependency) = submit_line::parse(line);
+    let Line { asked, dependency, nice, .. } = submit_line::parse(line);
+    let waits_for = dependency.and_then(|text| Dependency::parse(text, row.id));
+    sink.skip("dependency-not-read", u64::from(dependency.is_some() && waits_for.is_none()));
     let cpus = row.cpus().unwrap_or(0);
     let nodes = row.req_nodes.or(row.req.nodes).unwrap_or(1);
     let licenses = row.req.licenses.as_deref().or(row.alloc.licenses.as_deref()).unwrap_or_default();
@@ -246,6 +277,7 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts) -> Job {
         account: texts.keep(row.account),
         partition: texts.keep(row.partition),
         qos: texts.keep(row.qos),
+        reservation: texts.keep(row.reservation),
         constraints: texts.keep(row.constraints),
         priority: row.priority,
         limit: row.limit,
@@ -257,7 +289,9 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts) -> Job {
             licenses: texts.keep(licenses),
             asked,
         },
-        depends_on: dependency.and_then(submit_line::dependencies).map(Vec::into_boxed_slice),
+        nice,
+        waits_for: waits_for.map(Box::new),
+        depends_on: Box::default(),
         tries: smallvec![own],
     }
 }

@@ -18,6 +18,7 @@ use super::id::{Id, Part};
 use super::jobs::Jobs;
 use super::row::{Row, Times};
 use super::state::State;
+use super::submit_line::array_limit;
 use super::times::Time;
 use super::tres::{Tres, sort};
 use super::values::{MEBIBYTE, Memory};
@@ -111,6 +112,8 @@ struct Job<'a> {
     #[serde(borrow)]
     qos: Leaf<'a>,
     #[serde(borrow)]
+    reservation: Option<Reservation<'a>>,
+    #[serde(borrow)]
     constraints: Leaf<'a>,
     #[serde(borrow)]
     priority: Leaf<'a>,
@@ -140,6 +143,37 @@ struct Array<'a> {
     task_id: Leaf<'a>,
     #[serde(borrow)]
     task: Leaf<'a>,
+    #[serde(borrow)]
+    limits: Option<Limits<'a>>,
+}
+
+/// `{"max": {"running": {"tasks": 3}}}`; 0 for none.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Limits<'a> {
+    #[serde(borrow)]
+    max: Option<Most<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Most<'a> {
+    #[serde(borrow)]
+    running: Option<MostRunning<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct MostRunning<'a> {
+    #[serde(borrow)]
+    tasks: Leaf<'a>,
+}
+
+impl Array<'_> {
+    /// How many tasks may run at once.
+    fn limit(&self) -> Option<u32> {
+        self.limits.as_ref()?.max.as_ref()?.running.as_ref()?.tasks.count()
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -149,6 +183,14 @@ struct Het<'a> {
     job_id: Leaf<'a>,
     #[serde(borrow)]
     job_offset: Leaf<'a>,
+}
+
+/// Some versions write a number in place of the name.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Reservation<'a> {
+    #[serde(borrow)]
+    name: Leaf<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -233,11 +275,13 @@ impl Job<'_> {
         let row = Row {
             id,
             pending,
+            array_limit: self.array.as_ref().and_then(|array| array.limit()).or_else(|| array_limit(pending)),
             name: self.name.text(),
             user: user.map(Leaf::text).unwrap_or_default(),
             account: account.map(Leaf::text).unwrap_or_default(),
             partition: self.partition.text(),
             qos: self.qos.text(),
+            reservation: self.reservation.as_ref().map(|own| own.name.text()).unwrap_or_default(),
             constraints: self.constraints.text(),
             priority: self.priority.number(),
             limit: limit.filter(|&limit| limit > 0),

@@ -1,14 +1,17 @@
 //! The accounting of Slurm: lists of jobs by `sacct`, as text (`-P`, `-p`) or JSON (`--json`).
 //!
 //! A list has a row for each try at a job, and one for each step (`12.batch`, `12.0`), which is counted as `step-of-a-job`. Tasks of an
-//! array (`12_5`) and components of a heterogeneous job (`12+1`) are jobs of their own. Components are not started together in a replay.
+//! array (`12_5`) and components of a heterogeneous job (`12+1`) are jobs of their own; `together` names the components that start at once.
 //! Tasks of an array that have no id yet (`12_[3-5]`) are as many jobs that never ran.
 //!
 //! | column | from |
 //! |---|---|
-//! | `jobs.queue`, `group`, `qos`, `features` | `Partition`, `Account`, `QOS`, `Constraints` |
-//! | `jobs.eligible` | `Eligible`, if it is later than `Submit` and `depends_on` does not explain it |
-//! | `jobs.depends_on` | `--dependency` in `SubmitLine`, if it names ends of plain jobs of the list alone |
+//! | `jobs.queue`, `group`, `qos` | `Partition`, `Account`, `QOS` |
+//! | `jobs.reservation`, `features` | `Reservation`, `Constraints` |
+//! | `jobs.eligible` | `Eligible`, if it is later than `Submit` |
+//! | `jobs.depends_on` | `--dependency` in `SubmitLine`, if it asks for ends of jobs of the list alone: see `waits.rs` |
+//! | `jobs.array`, `array_limit` | the `%` of `--array` in `SubmitLine`, of a folded id, or the limit in JSON |
+//! | `jobs.nice` | `--nice` in `SubmitLine` |
 //! | `jobs.requested_time` | `Timelimit`; none for `UNLIMITED` and `Partition_Limit` |
 //! | `jobs.licenses`, `tasks.resources` | `license/…` and `gres/…` of `ReqTRES` and `AllocTRES` |
 //! | `tasks.instances`, `machines`, `exclusive` | see `shape.rs` |
@@ -28,6 +31,7 @@
 //!
 //! The jobs of a list are held until its end, see `jobs.rs`.
 
+mod dependency;
 mod fields;
 mod header;
 mod id;
@@ -46,6 +50,7 @@ mod texts;
 mod times;
 mod tres;
 mod values;
+mod waits;
 
 use std::io::BufRead;
 use std::path::Path;
@@ -54,7 +59,7 @@ use resched_tables::Error;
 use resched_tables::sink::Sink;
 
 pub(crate) use self::id::MOST_PENDING;
-pub(crate) use self::jobs::{MOST_JOBS, MOST_TEXT};
+pub(crate) use self::jobs::{MOST_ENDS, MOST_JOBS, MOST_TEXT};
 pub(crate) use self::json::MAX_OBJECT;
 pub(crate) use self::machines::MOST_HOSTS;
 pub use self::record::FRAMEWORK;
@@ -123,7 +128,9 @@ fn read_into(mut jobs: Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn
 
 /// Hands over the jobs and machines of a whole list.
 fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
-    jobs.end();
+    jobs.sort_tries();
+    let waits = waits::resolve(&jobs, sink);
+    jobs.end(waits);
     let machines = Machines::of(&jobs, sink);
     let world = World::of(&jobs, &machines);
     let records = Records { jobs: &jobs, machines: &machines, world };

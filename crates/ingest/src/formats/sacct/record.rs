@@ -63,7 +63,7 @@ impl Records<'_> {
         let demand = &job.demand;
         let (first, last) = (job.tries.first(), job.tries.last());
         let submit = first.map(|one| one.times.submit);
-        let depends_on: Vec<String> = job.depends_on.iter().flatten().map(u64::to_string).collect();
+        let array_limit = self.jobs.array_limit(job);
         let eligible = first.and_then(|one| one.times.eligible).filter(|&eligible| Some(eligible) > submit);
         let counts = self.world.allocates_memory;
         sink.skip("memory-not-allocated", u64::from(demand.memory.is_some() && !counts));
@@ -84,9 +84,14 @@ impl Records<'_> {
             requested_cpu: Some(PROCESSOR),
             requested_memory: each,
             requested_time: job.limit,
-            eligible: eligible.filter(|_| depends_on.is_empty()),
-            depends_on,
+            depends_on: job.depends_on.iter().map(Id::to_string).collect(),
+            eligible,
+            array: array_limit.map(|_| job.id.number.to_string()),
+            array_limit: array_limit.map(i64::from),
+            together: matches!(job.id.part, Part::Component(_)).then(|| job.id.number.to_string()),
+            nice: job.nice,
             qos: texts.owned(job.qos),
+            reservation: texts.owned(job.reservation),
             features: texts.owned(job.constraints),
             licenses: texts.owned(demand.licenses),
             ..JobRow::default()

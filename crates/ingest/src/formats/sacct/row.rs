@@ -14,11 +14,14 @@ pub(super) struct Row<'a> {
     pub(super) id: Id,
     /// The ranges of tasks that have no id yet.
     pub(super) pending: &'a str,
+    /// How many tasks of its array may run at once, if it says it.
+    pub(super) array_limit: Option<u32>,
     pub(super) name: &'a str,
     pub(super) user: &'a str,
     pub(super) account: &'a str,
     pub(super) partition: &'a str,
     pub(super) qos: &'a str,
+    pub(super) reservation: &'a str,
     pub(super) constraints: &'a str,
     pub(super) priority: Option<i64>,
     /// The limit of its run time, ms.

@@ -3,6 +3,18 @@
 //! `SubmitLine` joins the arguments by blanks and quotes nothing, so an argument with a blank ends the list of options. Options inside
 //! of a script (`#SBATCH`) are not in it.
 
+/// What a command line says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Line<'l> {
+    pub(super) asked: Asked,
+    /// The text behind `--dependency`.
+    pub(super) dependency: Option<&'l str>,
+    /// How many tasks of the array may run at once (`--array=0-99%5`).
+    pub(super) array_limit: Option<u32>,
+    /// What it takes off the priority (`--nice`).
+    pub(super) nice: Option<i64>,
+}
+
 /// The options that decide the shape of a job, as far as they are given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Asked {
@@ -17,7 +29,8 @@ pub(super) struct Asked {
 /// The short options that take no value.
 const SWITCHES: &str = "EHIKOQVWXZhklsuv";
 /// The long options that take no value, or only behind `=`.
-const LONG_SWITCHES: [&str; 24] = [
+const LONG_SWITCHES: [&str; 25] = [
+    "nice",
     "parsable",
     "requeue",
     "no-requeue",
@@ -44,15 +57,18 @@ const LONG_SWITCHES: [&str; 24] = [
     "unbuffered",
 ];
 
-/// The options, and the text behind `--dependency`.
-pub(super) fn parse(line: &str) -> (Asked, Option<&str>) {
-    let mut asked = Asked::default();
-    let mut dependency = None;
+/// What `--nice` without a number takes off.
+const USUAL_NICE: i64 = 100;
+
+/// The options of a line.
+pub(super) fn parse(line: &str) -> Line<'_> {
+    let mut found = Line::default();
     let mut words = line.split_ascii_whitespace();
     let program = words.next().and_then(|word| word.rsplit('/').next());
     if !matches!(program, Some("sbatch" | "srun" | "salloc")) {
-        return (asked, None);
+        return found;
     }
+    let asked = &mut found.asked;
     while let Some(word) = words.next() {
         let Some((name, value)) = option(word, &mut words) else { break };
         match name {
@@ -60,11 +76,18 @@ pub(super) fn parse(line: &str) -> (Asked, Option<&str>) {
             "N" | "nodes" => asked.nodes = fewest(value),
             "c" | "cpus-per-task" => asked.cpus_per_task = number(value),
             "exclusive" => asked.exclusive |= matches!(value, "" | "exclusive"),
-            "d" | "dependency" => dependency = Some(value),
+            "d" | "dependency" => found.dependency = Some(value),
+            "a" | "array" => found.array_limit = array_limit(value),
+            "nice" => found.nice = if value.is_empty() { Some(USUAL_NICE) } else { value.parse().ok() },
             _ => {}
         }
     }
-    (asked, dependency)
+    found
+}
+
+/// How many tasks of an array may run at once: the number behind the `%` of its tasks, as in `0-99%5`.
+pub(super) fn array_limit(tasks: &str) -> Option<u32> {
+    tasks.split_once('%').and_then(|(_, limit)| number(limit))
 }
 
 /// The name and the value of an option; `None` for anything else, which ends the options.
@@ -97,21 +120,6 @@ fn fewest(text: &str) -> Option<u32> {
     text.split(['-', ',', ':']).next().and_then(number)
 }
 
-/// The jobs that must end first, if these are all that the text asks for, and each is given by a plain number.
-pub(super) fn dependencies(text: &str) -> Option<Vec<u64>> {
-    let mut ids = Vec::new();
-    for clause in text.split(',') {
-        let (kind, list) = clause.split_once(':')?;
-        matches!(kind, "afterok" | "afterany" | "afternotok").then_some(())?;
-        for id in list.split(':') {
-            ids.push(super::values::whole(id).and_then(|id| u64::try_from(id).ok())?);
-        }
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    Some(ids)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,20 +142,26 @@ mod tests {
             ("scrun -n 4", asked(0, 0, 0)),
             ("", asked(0, 0, 0)),
         ] {
-            assert_eq!(parse(line).0, expected, "{line}");
+            assert_eq!(parse(line).asked, expected, "{line}");
         }
-        let exclusive = |line| parse(line).0.exclusive;
+        let exclusive = |line| parse(line).asked.exclusive;
         assert!(exclusive("sbatch --exclusive -n 4") && !exclusive("sbatch --exclusive=user x"));
     }
 
     #[test]
-    fn dependencies_count_if_all_are_ends_of_plain_jobs() {
-        assert_eq!(parse("sbatch -n4 -d afterok:11,afterany:12 x").1, Some("afterok:11,afterany:12"));
-        assert_eq!(dependencies("afterok:11,afterany:12:9"), Some(vec![9, 11, 12]));
-        for other in
-            ["after:13", "singleton", "afterok:1?afterok:2", "afterok:15_3", "aftercorr:19", "afterok:1,after:2"]
-        {
-            assert_eq!(dependencies(other), None, "{other}");
+    fn other_options_are_found_as_well() {
+        let of = |line| {
+            let Line { dependency, array_limit, nice, .. } = parse(line);
+            (dependency, array_limit, nice)
+        };
+        for (line, expected) in [
+            ("sbatch -n4 -d afterok:11,afterany:12 x", (Some("afterok:11,afterany:12"), None, None)),
+            ("sbatch -a 0-11%3 --nice=-50 x", (None, Some(3), Some(-50))),
+            ("sbatch --array=0-40:8%2 --nice x -d after:1", (None, Some(2), Some(100))),
+            ("sbatch -a 1-9 --nice=much x", (None, None, None)),
+            ("sbatch -a 1-9%0 x", (None, None, None)),
+        ] {
+            assert_eq!(of(line), expected, "{line}");
         }
     }
 }

@@ -76,6 +76,8 @@ fn tasks_of_arrays_and_components_are_jobs() {
     ]);
     assert_eq!(ids(&found), ["12_5", "12_6", "12_7", "12_9", "13+0", "13+1"]);
     assert!(attempts(&found.jobs[1]).is_empty() && found.jobs[1].job.outcome == Outcome::Incomplete);
+    let together: Vec<_> = found.jobs.iter().map(|record| record.job.together.as_deref()).collect();
+    assert_eq!(together, [None, None, None, None, Some("13"), Some("13")]);
     assert_eq!(found.skipped["step-of-a-job"], 1);
 }
 
@@ -101,24 +103,110 @@ fn suspended_time_is_not_run_time() {
     assert_eq!(found.skipped["suspended-time-left-out"], 1);
 }
 
+/// A row of a job that could start 50 s after its submission, with the options of its command.
+fn asking(id: &str, options: &str) -> String {
+    format!("{id}|a|100|150|160|170|10|COMPLETED|1|1|1|cpu=1|cpu=1|n1|sbatch {options} x")
+}
+
+/// The jobs that the last row waits for, and what is counted about dependencies.
+fn waits_for(before: &[String], id: &str, dependency: &str) -> (String, Vec<(String, u64)>) {
+    let last = asking(id, &format!("-d {dependency}"));
+    let lines: Vec<&str> = before.iter().chain([&last]).map(String::as_str).collect();
+    let found = rows(&lines);
+    let job = &found.jobs.iter().find(|record| record.job.job_id == id).unwrap().job;
+    assert_eq!(job.eligible, Some(150_000), "{dependency}");
+    let counted = found.skipped.iter().filter(|(cause, _)| cause.starts_with("dependency"));
+    (job.depends_on.join(","), counted.map(|(cause, n)| (cause.clone(), *n)).collect())
+}
+
+/// sbatch(1), `--dependency`: ends of jobs, of whole arrays, of their tasks, and of the tasks of the same number.
 #[test]
-fn dependencies_stand_for_the_time_from_which_a_job_could_start() {
-    let line =
-        |id: u32, what: &str| format!("{id}|a|100|150|160|170|10|COMPLETED|1|1|1|cpu=1|cpu=1|n1|sbatch {what} x");
-    let found = rows(&[
-        &row("1", 90, 95, 50, "COMPLETED", 1),
-        &line(2, "-d afterok:1"),
-        &line(3, "-d afterok:1:77"),
-        &line(4, "-d after:1"),
-        &line(5, "-d afterany:9"),
-        &line(9, "-b now+50"),
-    ]);
-    let waits = |place: usize| (found.jobs[place].job.depends_on.join(","), found.jobs[place].job.eligible);
-    assert_eq!(waits(0), (String::new(), None));
-    assert_eq!(waits(1), ("1".to_owned(), None));
-    for place in 2..6 {
-        assert_eq!(waits(place), (String::new(), Some(150_000)), "{place}");
+fn jobs_wait_for_the_ends_that_their_dependency_names() {
+    let before = [
+        row("1", 90, 95, 50, "COMPLETED", 1),
+        row("2", 90, 95, 50, "FAILED", 1),
+        row("5_1", 90, 95, 50, "COMPLETED", 1),
+        row("5_2", 90, 95, 50, "COMPLETED", 1),
+        row("6_1", 90, 95, 50, "COMPLETED", 1),
+        row("6_2", 90, 95, 50, "FAILED", 1),
+    ];
+    for (id, dependency, expected) in [
+        ("9", "afterok:1", "1"),
+        ("9", "afterany:1:2", "1,2"),
+        ("9", "afternotok:2", "2"),
+        ("9", "afterok:5", "5_1,5_2"),
+        ("9", "afterany:6,afterok:5_2", "5_2,6_1,6_2"),
+        ("9", "afternotok:6", "6_1,6_2"),
+        ("9_1", "aftercorr:6", "6_1"),
+        ("9", "aftercorr:5", "5_1,5_2"),
+    ] {
+        assert_eq!(waits_for(&before, id, dependency), (expected.to_owned(), Vec::new()), "{dependency}");
     }
+    // A job that ran all the same had another dependency in the end.
+    let counted = |cause: &str| (String::new(), vec![(cause.to_owned(), 1)]);
+    for (id, dependency) in
+        [("9", "afterok:2"), ("9", "afternotok:1"), ("9", "afterok:6"), ("9_2", "aftercorr:6"), ("9", "afternotok:5")]
+    {
+        assert_eq!(waits_for(&before, id, dependency), counted("dependency-never-satisfied"), "{dependency}");
+    }
+    for dependency in ["afterok:1:77", "afterany:5_3", "afterany:9"] {
+        assert_eq!(waits_for(&before, "9", dependency), counted("dependency-on-unknown-job"), "{dependency}");
+    }
+    for dependency in ["after:1", "afterok:1?afterok:5", "afterok:1,after:1+5"] {
+        assert_eq!(waits_for(&before, "9", dependency), counted("dependency-not-read"), "{dependency}");
+    }
+}
+
+/// sbatch(1): `singleton` waits for all jobs of the same name and user that were submitted before.
+#[test]
+fn a_singleton_waits_for_the_earlier_jobs_of_its_name() {
+    let other = row("2", 90, 95, 50, "COMPLETED", 1);
+    let before = [asking("1", "-n1"), other, asking("3", "-d singleton"), asking("4", "-n1")];
+    assert_eq!(waits_for(&before[..2], "3", "singleton").0, "1", "2 is named j");
+    assert_eq!(waits_for(&before, "5", "singleton").0, "3,4", "3 waits for 1");
+    assert_eq!(waits_for(&before, "5", "singleton,afterany:2").0, "2,3,4");
+}
+
+#[test]
+fn jobs_wait_for_as_many_ends_as_the_limit_and_not_one_more() {
+    let lines = [
+        row("5_1", 90, 95, 50, "COMPLETED", 1),
+        row("5_2", 90, 95, 50, "COMPLETED", 1),
+        asking("8", "-d afterok:5"),
+        asking("9", "-d afterok:5"),
+    ];
+    for (most, expected) in [(4, [2, 2]), (3, [2, 0])] {
+        let mut found = Collected::default();
+        let text = format!("{HEADER}\n{}\n", lines.join("\n"));
+        read_into(Jobs::up_to(MOST_JOBS, MOST_TEXT, most), &mut text.as_bytes(), "list", &mut found).unwrap();
+        let ends: Vec<usize> = found.jobs.iter().skip(2).map(|record| record.job.depends_on.len()).collect();
+        assert_eq!(ends, expected);
+        assert_eq!(found.skipped.contains_key("dependency-on-too-many-jobs"), most == 3);
+    }
+}
+
+/// One row of an array is enough to say how many of its tasks may run at once.
+#[test]
+fn tasks_of_an_array_may_be_limited() {
+    let found = rows(&[
+        &row("12_5", 100, 110, 5, "COMPLETED", 1),
+        "12_[6-7%2]|a|100|100|Unknown|Unknown|0|PENDING|1|1|0|cpu=1||None assigned|",
+        &asking("13_1", "-a 1-9%3"),
+        &asking("14_1", "-a 1-9 --nice=7"),
+        &asking("15", "--nice"),
+    ]);
+    let of = |record: &JobRecord| (record.job.array.clone(), record.job.array_limit, record.job.nice);
+    let limited = |array: &str, limit| (Some(array.to_owned()), Some(limit), None);
+    let found: Vec<_> = found.jobs.iter().map(of).collect();
+    let expected = [
+        limited("12", 2),
+        limited("12", 2),
+        limited("12", 2),
+        limited("13", 3),
+        (None, None, Some(7)),
+        (None, None, Some(100)),
+    ];
+    assert_eq!(found, expected);
 }
 
 /// Of forty jobs of two CPUs, two may be on two nodes (5 %), and three are too many.
@@ -240,7 +328,7 @@ fn newer_json_has_numbers_as_objects_and_lists_of_states() {
 fn rows_up_to(most: (usize, usize), rows: &[&str]) -> Result<usize, String> {
     let mut found = Collected::default();
     let text = format!("{HEADER}\n{}\n", rows.join("\n"));
-    let read = read_into(Jobs::up_to(most.0, most.1), &mut text.as_bytes(), "list", &mut found);
+    let read = read_into(Jobs::up_to(most.0, most.1, MOST_ENDS), &mut text.as_bytes(), "list", &mut found);
     read.map(|()| found.jobs.len()).map_err(|error| error.to_string())
 }
 

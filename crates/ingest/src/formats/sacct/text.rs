@@ -13,6 +13,7 @@ use super::id::Id;
 use super::jobs::Jobs;
 use super::row::{Row, Times};
 use super::state::State;
+use super::submit_line::array_limit;
 use super::times::Clock;
 use super::tres::Tres;
 use super::values::{Memory, count, duration, whole};
@@ -136,6 +137,7 @@ struct Columns {
     account: Option<usize>,
     partition: Option<usize>,
     qos: Option<usize>,
+    reservation: Option<usize>,
     constraints: Option<usize>,
     priority: Option<usize>,
     limit: [Option<usize>; 2],
@@ -164,6 +166,7 @@ impl Columns {
             account: column(&["Account"]),
             partition: column(&["Partition"]),
             qos: column(&["QOS"]),
+            reservation: column(&["Reservation"]),
             constraints: column(&["Constraints"]),
             priority: column(&["Priority"]),
             limit: [column(&["TimelimitRaw"]), column(&["Timelimit"])],
@@ -200,11 +203,13 @@ impl Columns {
         let row = Row {
             id,
             pending,
+            array_limit: array_limit(pending),
             name: text(self.name),
             user: text(self.user),
             account: text(self.account),
             partition: text(self.partition),
             qos: text(self.qos),
+            reservation: text(self.reservation),
             constraints: text(self.constraints),
             priority: text(self.priority).parse().ok(),
             limit: limit.filter(|&limit| limit > 0),

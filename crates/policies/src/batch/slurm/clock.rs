@@ -51,9 +51,14 @@ impl Clock {
 
     /// Something changes at an instant: a job is submitted or ends.
     pub(super) fn mark(&mut self, at: Ms) {
+        self.mark_ahead(at);
+        self.last_full.get_or_insert(at);
+    }
+
+    /// Something will change at an instant that is known from the beginning on.
+    pub(super) fn mark_ahead(&mut self, at: Ms) {
         let backfill = usize::from(self.periods.backfill.is_some());
         self.marks.iter_mut().take(1 + backfill).for_each(|marks| marks.push(Reverse(at)));
-        self.last_full.get_or_insert(at);
     }
 
     /// Something has changed for the backfill scheduler only: it runs again after its period.
@@ -175,6 +180,19 @@ mod tests {
         assert_eq!(clock.next(), Some(421_400), "every minute since 61.4 s");
         clock.mark(400_000);
         assert_eq!(clock.next(), Some(400_400));
+    }
+
+    #[test]
+    fn what_is_known_ahead_does_not_keep_it_from_the_whole_queue() {
+        let mut clock = clock(None);
+        clock.mark_ahead(200_000);
+        clock.mark(1_000);
+        clock.take(1_400);
+        assert_eq!(clock.next(), Some(61_400));
+        clock.take(61_400);
+        clock.take(121_400);
+        clock.take(181_400);
+        assert_eq!(clock.next(), Some(200_400));
     }
 
     #[test]

@@ -201,8 +201,20 @@ impl Cluster {
                 *own = own.saturating_sub(amount * u64::from(count));
             }
         }
+        self.take_licenses(request);
+    }
+
+    /// A job takes its licences.
+    pub(super) fn take_licenses(&mut self, request: &Request) {
         for &(place, amount) in &request.licenses {
             self.licenses[place as usize] = self.licenses[place as usize].saturating_sub(amount);
+        }
+    }
+
+    /// A job gives its licences back.
+    pub(super) fn give_licenses(&mut self, request: &Request) {
+        for &(place, amount) in &request.licenses {
+            self.licenses[place as usize] += amount;
         }
     }
 
@@ -218,9 +230,7 @@ impl Cluster {
                 self.others[node.index() * self.other_names.len() + place as usize] += amount * u64::from(count);
             }
         }
-        for &(place, amount) in &request.licenses {
-            self.licenses[place as usize] += amount;
-        }
+        self.give_licenses(request);
     }
 
     /// Looks at the machines as they are now.

@@ -15,6 +15,7 @@ use resched_tables::model::Reason;
 use smallvec::SmallVec;
 
 use crate::queues::slurm::{JobLimits, Limits, SlurmConf};
+use crate::submitters::Submitter;
 
 /// What a job takes of limits.
 #[derive(Debug, Clone, Default)]
@@ -71,25 +72,9 @@ impl Counters {
         (amounts, limit): (&Amounts, Ms),
     ) -> Claims {
         let mut claims = Claims::default();
-        let of_partition = conf.partitions.iter().find(|own| own.name == partition).and_then(|own| own.qos.as_deref());
-        for name in [Some(job.qos), of_partition].into_iter().flatten() {
-            if let Some(qos) = conf.qos.get(name) {
-                self.claim(&qos.limits, &format!("qos {name}"), job, (amounts, limit), &mut claims);
-            }
-        }
-        let mut account = Some(job.group);
-        let own =
-            conf.associations.iter().find(|own| own.account == job.group && own.user.as_deref() == Some(job.user));
-        if let Some(own) = own {
-            let name = format!("user {} of {}", job.user, job.group);
-            self.claim(&own.limits, &name, job, (amounts, limit), &mut claims);
-        }
-        // Accounts stand before those below them, so that no chain is longer than the list.
-        for _ in 0..conf.associations.len() {
-            let above = |name: &str| conf.associations.iter().find(|own| own.user.is_none() && own.account == name);
-            let Some(own) = account.and_then(above) else { break };
-            self.claim(&own.limits, &format!("account {}", own.account), job, (amounts, limit), &mut claims);
-            account = own.parent.as_deref();
+        let asks = Submitter { queue: partition, user: job.user, group: job.group, qos: job.qos };
+        for (holder, limits) in conf.limits_of(asks) {
+            self.claim(limits, &holder.to_string(), job, (amounts, limit), &mut claims);
         }
         claims
     }

@@ -5,12 +5,13 @@
 //! room stops the rest of that partition, and the machines of that partition take no other job in this run. The *backfill scheduler* runs
 //! every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
 //! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
-//! run, so that no promise is kept.
+//! run, so that no promise is kept. Only the backfill scheduler starts the components of a heterogeneous job, all at once.
 //!
 //! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
 //! of that version; `job_scheduler.c` and `backfill.c`.
 //!
 //! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
+//! Components of a heterogeneous job get different machines, and none of them preempts; without backfill, they are jobs of their own.
 //! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
 //! another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
 //! a trace of another system is a job; a reservation is for one unit of it.
@@ -26,10 +27,12 @@ mod plan;
 mod preempt;
 mod priority;
 mod rank;
+mod reservations;
 mod running;
 mod waiting;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -45,9 +48,11 @@ use self::cluster::Cluster;
 use self::conf::{Scheduler, Settings};
 use self::limits::{Amounts, Counters};
 use self::partitions::{Partition, Partitions};
+use self::place::Places;
 use self::plan::Plan;
 use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
+use self::reservations::Reservations;
 use self::running::{Running, Search, Unit};
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
@@ -92,9 +97,12 @@ struct Begun {
     partitions: Partitions,
     priorities: Priorities,
     preemption: Preemption,
+    reservations: Reservations,
     counters: Counters,
     /// The numbers of users.
     users: BTreeMap<String, u32>,
+    /// The numbers of heterogeneous jobs.
+    heterogeneous: BTreeMap<String, u32>,
     /// Tasks that are run again, and from when on.
     again: BTreeMap<TaskId, Ms>,
 }
@@ -112,14 +120,19 @@ impl Slurm {
             let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
             let periods = Periods { spacing: set.batch_sched_delay, full: set.sched_interval, backfill };
             let cluster = Cluster::new(conf, view);
+            let reservations = Reservations::new(conf, view);
+            let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]);
+            reservations.changes().filter(|&at| at > view.now()).for_each(|at| clock.mark_ahead(at));
             Begun {
-                clock: Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]),
+                clock,
+                reservations,
                 priorities: Priorities::new(set, conf, cluster.total_cpu(), view),
                 preemption: Preemption::new(set, conf),
                 cluster,
                 partitions: Partitions::new(conf, view),
                 counters: Counters::default(),
                 users: BTreeMap::new(),
+                heterogeneous: BTreeMap::new(),
                 again: BTreeMap::new(),
             }
         })
@@ -132,17 +145,32 @@ impl Slurm {
         let mut stopped = FixedBitSet::with_capacity(begun.partitions.len());
         // The job that stopped each partition, for those who want to know.
         let mut stopped_by = vec![None; begun.partitions.len()];
+        let mut stopped_reservations = BTreeSet::new();
         // The machines of partitions that are stopped take nothing more; none are yet.
         let mut closed: Option<FixedBitSet> = None;
         let wants_reasons = offer.view().wants_reasons();
         let now = offer.view().now();
         for own in self.queue.jobs().iter().filter(|own| own.since <= now).take(depth) {
-            if stopped.contains(own.partition) {
+            if own.reservation.is_some_and(|name| stopped_reservations.contains(&name)) {
+                offer.view().pass_over(own.task, Reason::Priority, None);
+                continue;
+            }
+            if own.reservation.is_none() && stopped.contains(own.partition) {
                 if wants_reasons {
                     offer.view().pass_over(own.task, Reason::Priority, stopped_by[own.partition]);
                 } else if stopped.count_ones(..) == begun.partitions.len() {
                     break;
                 }
+                continue;
+            }
+            if own.together.is_some() {
+                // It is for the backfill scheduler.
+                offer.view().pass_over(own.task, Reason::Fit, None);
+                stopped.insert(own.partition);
+                stopped_by[own.partition] = Some(own.job);
+                closed
+                    .get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()))
+                    .union_with(begun.partitions.machines(own.partition));
                 continue;
             }
             while offer.view().waiting(own.task) > 0 {
@@ -153,18 +181,24 @@ impl Slurm {
                     }
                     break;
                 }
-                let open = closed.as_ref().map(|closed| without(&own.machines, closed));
-                let open = open.as_ref().unwrap_or(&own.machines);
+                let unreserved = begun.unreserved(own, now);
+                let open = closed.as_ref().map(|closed| without(&unreserved, closed));
+                let open = open.as_ref().unwrap_or(&unreserved);
                 begun.cluster.look_ahead();
                 let free = begun.cluster.place(&own.request, open).map(Room::from);
                 let wanted = (own.rank, own.request.as_ref());
                 let left = || begun.preemption.find(wanted, open, &self.running, &mut begun.cluster, now);
-                if let Some(room) = free.or_else(left) {
-                    start(own, room, begun, &mut self.running, offer)?;
+                if let Some(room) = free.or_else(left)
+                    && start(own, room, begun, &mut self.running, offer)?
+                {
                     continue;
                 }
-                offer.view().pass_over(own.task, Reason::Fit, None);
-                if begun.cluster.could_hold(&own.request, &own.machines) {
+                let is_stopping = begun.cluster.could_hold(&own.request, &unreserved);
+                let is_reserved = !is_stopping && begun.cluster.could_hold(&own.request, &own.machines);
+                offer.view().pass_over(own.task, if is_reserved { Reason::Reserve } else { Reason::Fit }, None);
+                if let Some(name) = own.reservation {
+                    stopped_reservations.insert(name);
+                } else if is_stopping {
                     stopped.insert(own.partition);
                     stopped_by[own.partition] = Some(own.job);
                     let closed = closed.get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()));
@@ -188,12 +222,15 @@ impl Slurm {
             now,
             zero: offer.view().trace_time().saturating_sub(offer.view().now()),
             plan: &mut self.plan,
+            machines: begun.cluster.len(),
             reserved: vec![0; begun.partitions.len()],
             tested: [vec![0; begun.partitions.len()], vec![0; begun.users.len()]],
             started: 0,
         };
         let instant = offer.view().now();
         let known = self.queue.jobs().iter().filter(|own| own.since <= instant);
+        // The components of heterogeneous jobs that could start now, and where.
+        let mut components: BTreeMap<u32, Vec<(&Waiting, Room)>> = BTreeMap::new();
         for own in known.take(self.set.bf_max_job_test as usize) {
             if !cycle.looks_at(own) {
                 continue;
@@ -202,10 +239,25 @@ impl Slurm {
                 if begun.stop(own).is_some() {
                     break;
                 }
-                let machines = (&begun.preemption, &mut begun.cluster);
+                let machines = (&begun.preemption, &begun.reservations, &mut begun.cluster);
                 let Some(room) = cycle.plan(own, &self.running, machines) else { break };
-                start(own, room, begun, &mut self.running, offer)?;
+                if let Some(whole) = own.together {
+                    cycle.hold(own, &room.places);
+                    components.entry(whole).or_default().push((own, room));
+                    break;
+                }
+                if !start(own, room, begun, &mut self.running, offer)? {
+                    break;
+                }
                 cycle.started += 1;
+            }
+        }
+        for (whole, components) in components {
+            let all = self.queue.jobs().iter().filter(|own| own.together == Some(whole)).count();
+            if components.len() == all && begun.may_start_together(&components) {
+                for (own, room) in components {
+                    start(own, room, begun, &mut self.running, offer)?;
+                }
             }
         }
         self.queue.keep(|task| offer.view().waiting(task) > 0);
@@ -225,6 +277,8 @@ struct Cycle<'a> {
     /// The time of the trace at 0 of the simulated clock, ms.
     zero: Ms,
     plan: &'a mut Plan,
+    /// How many machines there are.
+    machines: usize,
     /// How many jobs of each partition have a reservation.
     reserved: Vec<u32>,
     /// How many jobs of each partition and of each user it has looked at.
@@ -257,7 +311,7 @@ impl Cycle<'_> {
         &mut self,
         own: &Waiting,
         running: &Running,
-        (preemption, cluster): (&Preemption, &mut Cluster),
+        (preemption, reservations, cluster): (&Preemption, &Reservations, &mut Cluster),
     ) -> Option<Room> {
         let only_now = !self.may_reserve(own);
         let end = self.now.saturating_add(self.set.bf_window);
@@ -265,7 +319,10 @@ impl Cycle<'_> {
         let mut from = self.now;
         for _ in 0..MOST_TRIES {
             let mut open = own.machines.as_ref().clone();
-            let later = self.plan.leave_open(from, from.saturating_add(own.limit), &mut open);
+            let limit = from.saturating_add(own.limit);
+            let planned = self.plan.leave_open(from, limit, &mut open);
+            let reserved = reservations.leave_open(own.reservation, from, limit, &mut open);
+            let later = [planned, reserved].into_iter().flatten().min();
             // Behind the end of the next plan, it is tried with the machines that are open then.
             let until = if only_now { self.now } else { later.unwrap_or(end) };
             let search = Search { now: self.now, until, widen };
@@ -291,7 +348,8 @@ impl Cycle<'_> {
             let (begin, end) = (self.rounded(at), self.rounded(at.saturating_add(own.limit)));
             let mut machines = FixedBitSet::with_capacity(cluster.len());
             start.places.iter().for_each(|&(machine, _)| machines.insert(machine));
-            if self.plan.overlaps(begin, end, &machines) {
+            let until = at.saturating_add(own.limit);
+            if self.plan.overlaps(begin, end, &machines) || reservations.close(own.reservation, at, until, &machines) {
                 // Its place overlaps with a reservation that begins before it ends.
                 from = if at > from { at } else { later? };
                 continue;
@@ -301,6 +359,13 @@ impl Cycle<'_> {
             return None;
         }
         None
+    }
+
+    /// Closes the machines on which a component of a heterogeneous job could start now.
+    fn hold(&mut self, own: &Waiting, places: &Places) {
+        let mut machines = FixedBitSet::with_capacity(self.machines);
+        places.iter().for_each(|&(machine, _)| machines.insert(machine));
+        self.plan.reserve(self.now, self.rounded(self.now.saturating_add(own.limit)), &machines);
     }
 
     /// Whether a job that does not start now gets a reservation.
@@ -333,9 +398,13 @@ impl Begun {
         let standing = self.priorities.standing(job, about, conf, (needs.machines.unwrap_or(1), all.cpu));
         let next = self.users.len() as u32;
         let user = *self.users.entry(job.user.to_owned()).or_insert(next);
+        let next = self.heterogeneous.len() as u32;
+        let is_component = !job.together.is_empty() && set.scheduler == Scheduler::Backfill;
+        let together = is_component.then(|| *self.heterogeneous.entry(job.together.to_owned()).or_insert(next));
         Waiting {
             task,
             job: own.job,
+            together,
             request,
             partition,
             machines,
@@ -346,14 +415,56 @@ impl Begun {
             standing,
             rank: self.preemption.rank(about, job.qos, conf),
             user,
+            reservation: self.reservations.named(job.reservation),
             taken: Rc::new(Taken { claims, amounts }),
         }
+    }
+
+    /// The machines of a job that no reservation closes to it if it starts now.
+    fn unreserved<'w>(&self, own: &'w Waiting, now: Ms) -> Cow<'w, FixedBitSet> {
+        if self.reservations.is_empty() {
+            return Cow::Borrowed(own.machines.as_ref());
+        }
+        let mut open = own.machines.as_ref().clone();
+        self.reservations.leave_open(own.reservation, now, now.saturating_add(own.limit), &mut open);
+        Cow::Owned(open)
     }
 
     /// What stops a job whatever machines are free.
     fn stop(&self, own: &Waiting) -> Option<Reason> {
         let licenses = (!self.cluster.has_licenses(&own.request)).then_some(Reason::Fit);
         self.counters.reason(&own.taken.claims, &own.taken.amounts).or(licenses)
+    }
+
+    /// Whether limits and licences let all components of a heterogeneous job start, and none takes the place of another job.
+    fn may_start_together(&mut self, components: &[(&Waiting, Room)]) -> bool {
+        let mut started = 0;
+        for (own, room) in components {
+            if !room.leave.is_empty() || self.stop(own).is_some() {
+                break;
+            }
+            self.counters.start(&own.taken.claims, &own.taken.amounts);
+            self.cluster.take_licenses(&own.request);
+            started += 1;
+        }
+        for (own, _) in components.iter().take(started) {
+            self.counters.end(&own.taken.claims, &own.taken.amounts);
+            self.cluster.give_licenses(&own.request);
+        }
+        started == components.len()
+    }
+
+    /// A unit loses its machines now.
+    fn evict(&mut self, unit: &Unit, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let now = offer.view().now();
+        if let Some(then) = unit.rank.then {
+            offer.evict(unit.run, then)?;
+            if then == Then::Again {
+                self.again.insert(unit.task, self.preemption.eligible(now));
+            }
+        }
+        self.end(unit, now);
+        Ok(())
     }
 
     /// A unit has ended, as the controller notices.
@@ -375,22 +486,31 @@ fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) ->
     limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
 }
 
-/// Starts a unit of a job, once those have left whose place it takes.
+/// Starts a unit of a job, once those have left whose place it takes. Returns whether it has started: it waits for those that may run on.
 fn start(
     own: &Waiting,
     room: Room,
     begun: &mut Begun,
     running: &mut Running,
     offer: &mut Offer<'_, '_>,
-) -> Result<(), Violation> {
+) -> Result<bool, Violation> {
     let now = offer.view().now();
-    for unit in room.leave.into_iter().filter_map(|id| running.take(id)) {
-        let Some(then) = unit.rank.then else { continue };
-        offer.evict(unit.run, then)?;
-        if then == Then::Again {
-            begun.again.insert(unit.task, begun.preemption.eligible(now));
+    let mut has_room = true;
+    for id in room.leave {
+        let (grace, leaves) = running.get(id).map_or((0, false), |unit| (unit.rank.grace, unit.leaves));
+        if grace > 0 {
+            has_room = false;
+            if !leaves {
+                let until = now.saturating_add(grace);
+                running.leave(id, until);
+                begun.clock.mark(until);
+            }
+        } else if let Some(unit) = running.take(id) {
+            begun.evict(&unit, offer)?;
         }
-        begun.end(&unit, now);
+    }
+    if !has_room {
+        return Ok(false);
     }
     let places = begun.cluster.as_nodes(&room.places);
     let run = offer.start_on(own.task, &places)?;
@@ -400,8 +520,10 @@ fn start(
     begun.priorities.change(&own.standing, own.request.cpu(), now);
     let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
     let (task, standing, rank) = (own.task, own.standing, own.rank);
-    running.add(Unit { run, task, request, places, start: now, end, taken, standing, rank, is_over: false });
-    Ok(())
+    let unit =
+        Unit { run, task, request, places, start: now, end, taken, standing, rank, is_over: false, leaves: false };
+    running.add(unit);
+    Ok(true)
 }
 
 /// What a unit takes of limits.
@@ -499,6 +621,9 @@ impl Policy for Slurm {
         }
         while let Some(unit) = self.running.next_ended(now) {
             begun.end(&unit, now);
+        }
+        while let Some(unit) = self.running.next_leaving(now) {
+            begun.evict(&unit, offer)?;
         }
         if begun.priorities.is_time(now) {
             self.queue.set_priorities(|job| begun.priorities.of(&job.standing, job.since, now));

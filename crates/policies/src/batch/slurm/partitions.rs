@@ -21,6 +21,10 @@ pub(super) struct Partition {
     pub(super) exclusive: bool,
     /// What becomes of its jobs that lose their place; `None`: as the whole cluster says.
     pub(super) preempt_mode: Option<String>,
+    /// How long they may run on then, ms.
+    pub(super) grace_time: Ms,
+    /// The quality of service whose settings hold for its jobs.
+    pub(super) qos: Option<String>,
     /// Its machines.
     machines: Rc<FixedBitSet>,
 }
@@ -69,6 +73,8 @@ impl Partitions {
                 default_time: own.default_time,
                 exclusive: own.exclusive,
                 preempt_mode: own.preempt_mode.clone(),
+                grace_time: own.grace_time,
+                qos: own.qos.clone(),
                 machines: Rc::new(machines),
             });
         }

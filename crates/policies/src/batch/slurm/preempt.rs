@@ -4,8 +4,10 @@
 //! 22.05: candidates are taken away in their order until the job fits, the order is then changed so that fewer of them lose their place,
 //! and those go whose machines the job gets.
 //!
-//! **Decisions.** A job ends as soon as it loses its place (`GraceTime` is 0), and starts again from its beginning. Jobs are not suspended.
-//! Backfill, too, lets a job take the place of others, on machines that no reservation closes.
+//! A job with a `GraceTime` runs on for that time. Meanwhile, the job that takes its place waits, and is tried again in each run.
+//!
+//! **Decisions.** A job runs until the end of its `GraceTime`, although it is asked to end at its beginning. It starts again from its
+//! beginning. Jobs are not suspended. Backfill, too, lets a job take the place of others, on machines that no reservation closes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -75,6 +77,8 @@ impl Preemption {
     /// How a job of this partition and QOS stands.
     pub(super) fn rank(&self, partition: &Partition, qos: &str, conf: &SlurmConf) -> Rank {
         let known = conf.qos.get(qos);
+        let of_partition = partition.qos.as_ref().and_then(|name| conf.qos.get(name));
+        let exempt = [of_partition, known].into_iter().flatten().find_map(|qos| qos.preempt_exempt_time);
         let own = match self.by {
             PreemptBy::None => None,
             PreemptBy::Partition => partition.preempt_mode.as_deref(),
@@ -93,6 +97,11 @@ impl Preemption {
                 (PreemptBy::None, _) | (_, PreemptMode::Off) => None,
                 (_, PreemptMode::Requeue) => Some(self.again),
                 (_, PreemptMode::Cancel) => Some(Then::Gone),
+            },
+            exempt: exempt.unwrap_or(self.exempt),
+            grace: match self.by {
+                PreemptBy::Qos => known.map_or(0, |qos| qos.grace_time),
+                _ => partition.grace_time,
             },
         }
     }
@@ -125,7 +134,7 @@ impl Preemption {
         }
         let is_candidate = |unit: &Unit| {
             let ran = now.saturating_sub(unit.start);
-            !unit.is_over && ran > 0 && ran >= self.exempt && self.goes_over(own, unit.rank) && is_on(unit, open)
+            !unit.is_over && ran > 0 && ran >= unit.rank.exempt && self.goes_over(own, unit.rank) && is_on(unit, open)
         };
         let mut units: Vec<(UnitId, &Unit)> = running.units().filter(|(_, unit)| is_candidate(unit)).collect();
         units.sort_by_key(|(_, unit)| (self.order(unit), unit.start, unit.run));

@@ -1,7 +1,8 @@
 //! The priorities of jobs.
 //!
 //! **Source.** Slurm's *Multifactor Priority Plugin* (`docs/slurm.md`, the order). Factors are from 0 to 1: age, up to `max_age`; size, the
-//! mean of the shares of all machines and of all processors; fair share; the partition's and the QOS's number beside the largest.
+//! mean of the shares of all machines and of all processors; fair share; the partition's and the QOS's number beside the largest. What a
+//! user took off (`--nice`) is subtracted.
 //!
 //! **Decisions.** If the weight of the QOS counts and nobody says which priority each has (`qos.txt` of the site), the numbers of the log stand.
 
@@ -16,7 +17,7 @@ use crate::queues::slurm::SlurmConf;
 /// What the priority of a job depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standing {
-    /// The weighted factors that stay.
+    /// The weighted factors that stay, less what its user took off.
     fixed: f64,
     /// The place of its user among the fair shares.
     user: usize,
@@ -100,7 +101,8 @@ impl Priorities {
         Standing {
             fixed: size * part
                 + of_partition * f64::from(partition.job_factor) / self.largest[0]
-                + of_qos * qos / self.largest[1],
+                + of_qos * qos / self.largest[1]
+                - job.nice as f64,
             user: self.shares.of(job.group, job.user),
             usage: known.map_or(1.0, |qos| qos.usage_factor),
             logged: job.priority,

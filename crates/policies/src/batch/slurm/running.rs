@@ -36,6 +36,8 @@ pub(super) struct Unit {
     pub(super) rank: Rank,
     /// Whether it has ended, which the controller may not have noticed yet.
     pub(super) is_over: bool,
+    /// Whether it has lost its place, and runs on until its end only.
+    pub(super) leaves: bool,
 }
 
 /// The units that run.
@@ -49,6 +51,8 @@ pub(super) struct Running {
     of_run: ByRun<UnitId>,
     /// Units that have ended, and when the controller notices it.
     ended: BinaryHeap<Reverse<(Ms, UnitId)>>,
+    /// Units that have lost their place, and until when they run on.
+    leaving: BinaryHeap<Reverse<(Ms, UnitId, AttemptId)>>,
 }
 
 /// The place of a unit.
@@ -104,6 +108,31 @@ impl Running {
     /// The units that run, or have ended without notice, by their places.
     pub(super) fn units(&self) -> impl Iterator<Item = (UnitId, &Unit)> {
         (0..).zip(&self.units).filter_map(|(id, unit)| Some((id, unit.as_ref()?)))
+    }
+
+    /// A unit loses its place at an instant. Until then it runs on, and that is when it ends by its limit.
+    pub(super) fn leave(&mut self, id: UnitId, at: Ms) {
+        let Some(mut unit) = self.take(id) else { return };
+        (unit.leaves, unit.end) = (true, unit.end.min(at));
+        let (end, run) = (unit.end, unit.run);
+        self.add(unit);
+        self.leaving.push(Reverse((end, self.of_run[run], run)));
+    }
+
+    /// The next unit that must leave by now.
+    pub(super) fn next_leaving(&mut self, now: Ms) -> Option<Unit> {
+        while let Some(&Reverse((_, id, run))) = self.leaving.peek().filter(|Reverse((at, ..))| *at <= now) {
+            self.leaving.pop();
+            let is_there = |unit: &Unit| unit.run == run && unit.leaves && !unit.is_over;
+            if self.units.get(id as usize).and_then(Option::as_ref).is_some_and(is_there) {
+                return self.take(id);
+            }
+        }
+        None
+    }
+
+    pub(super) fn get(&self, id: UnitId) -> Option<&Unit> {
+        self.units.get(id as usize)?.as_ref()
     }
 
     /// Takes a unit out.

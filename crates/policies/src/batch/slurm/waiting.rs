@@ -1,7 +1,7 @@
 //! The jobs that wait, in the order in which both schedulers look at them.
 //!
-//! **Source.** slurm.conf(5) and runs of a real Slurm (`docs/slurm.md`, the order): the tier of the partition, then
-//! priority, then submission, then the job's number.
+//! **Source.** slurm.conf(5), `sort_job_queue2` of 22.05, and runs of a real Slurm (`docs/slurm.md`, the order): jobs that name a
+//! reservation, then the tier of the partition, then priority, then submission, then the job's number.
 
 use std::rc::Rc;
 
@@ -12,6 +12,7 @@ use super::cluster::Request;
 use super::limits::{Amounts, Claims};
 use super::priority::Standing;
 use super::rank::Rank;
+use super::reservations::Name;
 
 /// A job that waits. A task of a trace of another system is such a job.
 #[derive(Debug, Clone)]
@@ -34,6 +35,10 @@ pub(super) struct Waiting {
     pub(super) rank: Rank,
     /// The number of its user.
     pub(super) user: u32,
+    /// The number of the heterogeneous job that it is a component of.
+    pub(super) together: Option<u32>,
+    /// The reservation that it names, if the site knows it.
+    pub(super) reservation: Option<Name>,
     /// What it takes of limits, and which.
     pub(super) taken: Rc<Taken>,
 }
@@ -46,9 +51,9 @@ pub(super) struct Taken {
 }
 
 impl Waiting {
-    fn key(&self) -> (u32, i64, JobId, TaskId) {
+    fn key(&self) -> (bool, u32, i64, JobId, TaskId) {
         // Tier and priority turned round: the higher comes first.
-        (!self.tier, !self.priority, self.job, self.task)
+        (self.reservation.is_none(), !self.tier, !self.priority, self.job, self.task)
     }
 }
 

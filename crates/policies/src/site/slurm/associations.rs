@@ -4,19 +4,19 @@
 
 use super::super::xml::{Notes, Place};
 use super::fields::Field;
-use super::limits::{plain, take};
+use super::limits::{Took, plain, take};
 use super::units::words;
 use super::{Slurm, check_name};
 use crate::error::Error;
-use crate::queues::slurm::{Association, Shares};
+use crate::queues::slurm::{Association, Holder, Shares};
 
 /// The account above all others.
 pub(super) const ROOT: &str = "root";
 /// Slurm's number for `parent`.
 const AS_PARENT: u32 = i32::MAX as u32;
 
-/// Takes a setting of an association. Returns whether it is known at all.
-pub(super) fn set(own: &mut Association, field: &Field, notes: &mut Notes<'_>) -> Result<bool, Error> {
+/// Takes a setting of an association.
+pub(super) fn set(own: &mut Association, field: &Field, notes: &mut Notes<'_>) -> Result<Took, Error> {
     let value = field.value.trim();
     let some = || Some(value.to_owned());
     match plain(&field.name).as_str() {
@@ -41,7 +41,15 @@ pub(super) fn set(own: &mut Association, field: &Field, notes: &mut Notes<'_>) -
         | "defaultcluster" => {}
         _ => return take(&mut own.limits, field, notes),
     }
-    Ok(true)
+    Ok(Took::Known)
+}
+
+/// Whom the limits of an association are for.
+pub(super) fn holder(own: &Association) -> Holder<'_> {
+    match &own.user {
+        Some(user) => Holder::User { user, account: &own.account },
+        None => Holder::Account(&own.account),
+    }
 }
 
 /// Reads a dump.
@@ -89,6 +97,7 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             }
             _ => return Err(notes.wrong(place, "the line", expected, text)),
         }
+        let mut zeros = Vec::new();
         for part in parts {
             let Some((name, value)) = part.split_once('=') else {
                 return Err(notes.wrong(place, "the line", "settings such as `Fairshare=5`", &part));
@@ -96,10 +105,16 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             let field = Field { name: name.trim().to_owned(), value: unquoted(value), place: place.clone() };
             // The line itself says where its association stands.
             let is_place = ["account", "parent", "user", "cluster"].contains(&plain(name).as_str());
-            if !is_place && !field.value.is_empty() && !set(&mut own, &field, notes)? {
-                notes.unsupported(&place, &field.name, "resched does not know it");
+            if is_place || field.value.is_empty() {
+                continue;
+            }
+            match set(&mut own, &field, notes)? {
+                Took::Known => {}
+                Took::Zero(keys) => zeros.push((keys, field)),
+                Took::Unknown => notes.unsupported(&place, &field.name, "resched does not know it"),
             }
         }
+        slurm.note_zeros(holder(&own), zeros.iter().map(|(keys, field)| (keys.clone(), field)));
         slurm.add(own, &place, notes)?;
     }
     Ok(())

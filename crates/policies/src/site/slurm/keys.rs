@@ -114,10 +114,11 @@ const POWER: &str = "machines are always on";
 const PREEMPTION: &str = "preemption is decided without it";
 const LOCKS: &str = "a replay has no locks and no remote calls that wait for each other";
 const STEPS: &str = "steps are not replayed, only jobs";
-const RESERVATIONS: &str = "reservations are not replayed";
+const RESERVATIONS: &str = "a job runs on as the log says when its reservation ends";
 const TOPOLOGY: &str = "all machines are equally far from each other";
 const PLUGINS: &str = "plugins of the site are not replayed";
-const HETEROGENEOUS: &str = "the components of a heterogeneous job are replayed as separate jobs";
+const HETEROGENEOUS: &str =
+    "each component of a heterogeneous job has its own priority, and those that can start do not wait longer";
 const IN_ORDER: &str = "which machines a job gets does not depend on how busy they are";
 const CORES: &str = "which cores of a machine a job has is not replayed";
 
@@ -157,7 +158,7 @@ pub(super) const KEYS: &[Key] = &[
     key("PowerParameters", Kind::Word, "", "power is not limited"),
     key("PowerPlugin", Kind::Plugin, "none", "power is not limited"),
     key("PreemptExemptTime", Kind::Minutes, "0", UNREAD),
-    key("PreemptMode", Kind::Word, "off", "jobs are not suspended: they keep their place"),
+    key("PreemptMode", Kind::Options(MODES), "off", UNREAD),
     key("PreemptParameters", Kind::Options(PREEMPTIONS), "", UNREAD),
     key("PreemptType", Kind::Plugin, "none", UNREAD),
     key("PriorityCalcPeriod", Kind::Minutes, "300000", UNREAD),
@@ -215,6 +216,13 @@ const DEPENDENCIES: &[Key] = &[
     key("disable_remote_singleton", Kind::Flag, "true", ""),
     flag("kill_invalid_depend", "the log says which jobs ran"),
     key("max_depend_depth", Kind::Number, "10", SUBMITTED),
+];
+
+/// What is done with a preempted job is no option but the value of the setting itself; [`super::scalars`] takes it out.
+const MODES: &[Key] = &[
+    flag("gang", "jobs do not take turns on a machine (gang scheduling)"),
+    flag("suspend", "jobs are not suspended: they keep their place"),
+    flag("within", "jobs of one quality of service do not preempt each other"),
 ];
 
 const PREEMPTIONS: &[Key] = &[

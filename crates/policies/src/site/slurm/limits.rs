@@ -7,6 +7,7 @@ use super::fields::Field;
 use super::units::{MINUTE, add_tres};
 use crate::error::Error;
 use crate::queues::slurm::{JobLimits, Limits};
+use crate::zeros;
 
 /// Whose limit it is.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +76,6 @@ const AGE: &str = "the jobs whose age counts are not limited";
 
 /// Limits and settings without effect.
 const UNREAD: &[(&str, &str)] = &[
-    ("gracetime", "a job ends as soon as it is preempted"),
-    ("preemptexempttime", "only the time of the whole cluster counts"),
     ("usagethres", OVER_TIME),
     ("usagethreshold", OVER_TIME),
     ("grpwall", OVER_TIME),
@@ -119,16 +118,28 @@ fn is_zero(value: &str) -> bool {
     value.chars().all(|c| matches!(c, '0' | ':' | '.'))
 }
 
-/// Takes a limit; says what has no effect. Returns whether it is known at all.
-pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>) -> Result<bool, Error> {
+/// What was done with a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Took {
+    /// It is taken, or named as having no effect.
+    Known,
+    /// It is taken, and is 0: the keys of what it limits.
+    Zero(Vec<&'static str>),
+    /// It is not known.
+    Unknown,
+}
+
+/// Takes a limit; says what has no effect.
+pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>) -> Result<Took, Error> {
     let name = plain(&field.name);
     if let Some((_, why)) = UNREAD.iter().find(|(known, _)| *known == name) {
         if !is_zero(&field.value) {
             notes.unsupported(&field.place, &field.name, why);
         }
-        return Ok(true);
+        return Ok(Took::Known);
     }
-    let Some((_, of, what)) = LIMITS.iter().find(|(known, ..)| *known == name) else { return Ok(false) };
+    let Some((_, of, what)) = LIMITS.iter().find(|(known, ..)| *known == name) else { return Ok(Took::Unknown) };
+    let before = zeros::of_limits(limits);
     let own: &mut Limits = match of {
         Of::Group => &mut limits.group,
         Of::User => &mut limits.per_user,
@@ -153,5 +164,7 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
             add_tres(own, &text).ok_or_else(|| field.wrong(notes, "amounts such as `cpu=24,mem=100G,gres/gpu=2`"))?;
         }
     }
-    Ok(true)
+    let zeros: Vec<&'static str> =
+        zeros::of_limits(limits).into_iter().filter(|zero| !before.contains(zero)).map(|(key, _)| key).collect();
+    Ok(if zeros.is_empty() { Took::Known } else { Took::Zero(zeros) })
 }

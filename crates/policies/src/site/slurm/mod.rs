@@ -4,6 +4,7 @@
 //! slurm.conf (or slurm.conf.scheduling, scontrol-config.txt) ──┬─▶ properties ──▶ parameters of `slurm`
 //!                                                              ├─▶ machines of the cluster, licences
 //! partitions.txt, nodes.txt (scontrol show) ───────────────────┼─▶ partitions, nodes
+//! reservations.txt (sacctmgr or scontrol) ─────────────────────┼─▶ reservations
 //! qos.txt, associations.txt, sacctmgr.cfg (sacctmgr) ──────────┴─▶ qualities of service, associations
 //! ```
 //!
@@ -16,6 +17,7 @@ mod limits;
 mod lines;
 mod nodes;
 mod partitions;
+mod reservations;
 mod scalars;
 mod tables;
 #[cfg(test)]
@@ -29,10 +31,10 @@ use toml::{Table, Value};
 
 use super::properties::{Properties, Property};
 use super::xml::{Notes, Place};
-use super::{Origins, SettingOrigin};
+use super::{Origins, SettingOrigin, ZeroOrigins};
 use crate::error::Error;
-use crate::queues::slurm::{Association, JobLimits, SlurmConf};
-use fields::Budget;
+use crate::queues::slurm::{Association, Holder, JobLimits, SlurmConf};
+use fields::{Budget, Field};
 use lines::Line;
 use nodes::Nodes;
 use partitions::Partitions;
@@ -41,6 +43,7 @@ use scalars::Scalars;
 pub(super) use fields::MOST_HOSTS;
 pub(super) use lines::{MOST_BYTES, MOST_INCLUDED};
 pub(super) use partitions::MOST as MOST_PARTITIONS;
+pub(super) use reservations::MOST as MOST_RESERVATIONS;
 
 /// Opens a file of the folder; `None`: there is none.
 pub(super) type Open<'o> = &'o mut dyn FnMut(&str) -> Result<Option<Vec<u8>>, Error>;
@@ -52,10 +55,14 @@ const NODES: &str = "nodes.txt";
 const QOS: &str = "qos.txt";
 const ASSOCIATIONS: &str = "associations.txt";
 const DUMP: &str = "sacctmgr.cfg";
+const RESERVATIONS: &str = "reservations.txt";
 
 /// The files of a Slurm site.
-pub(super) const FILES: [&str; 8] =
-    [CONFIGURATION[0], CONFIGURATION[1], CONFIGURATION[2], PARTITIONS, NODES, QOS, ASSOCIATIONS, DUMP];
+pub(super) const FILES: [&str; 9] =
+    [CONFIGURATION[0], CONFIGURATION[1], CONFIGURATION[2], PARTITIONS, NODES, RESERVATIONS, QOS, ASSOCIATIONS, DUMP];
+
+/// The policy that reads them.
+const POLICY: &str = "slurm";
 
 /// The settings of the cluster that these files set, as a cluster file has them.
 const NAMED: &str = "machines.named";
@@ -70,6 +77,8 @@ pub(super) struct Slurm {
     licenses: Option<(Place, String)>,
     /// Where each association stands.
     places: Vec<Place>,
+    /// Where limits are 0.
+    zeros: ZeroOrigins,
     accounts: BTreeSet<String>,
     machines: Vec<Value>,
     node_place: Option<Place>,
@@ -101,6 +110,10 @@ impl Slurm {
             for record in records(&bytes, PARTITIONS, "PartitionName", notes)? {
                 partitions.live(&record.place, &record.pairs, notes)?;
             }
+        }
+        if let Some(bytes) = open(RESERVATIONS)? {
+            is_there = true;
+            reservations::read(&bytes, RESERVATIONS, &mut slurm, &mut budget, notes)?;
         }
         if let Some(bytes) = open(QOS)? {
             is_there = true;
@@ -185,6 +198,15 @@ impl Slurm {
         Ok(())
     }
 
+    /// Notes which limits are 0, and which fields say so.
+    fn note_zeros<'f>(&mut self, holder: Holder<'_>, zeros: impl IntoIterator<Item = (Vec<&'static str>, &'f Field)>) {
+        for (keys, field) in zeros {
+            let Place { file, line } = field.place.clone();
+            let origin = SettingOrigin { property: field.name.clone(), file, line };
+            self.zeros.extend(keys.into_iter().map(|key| ((POLICY, holder.to_string(), key), origin.clone())));
+        }
+    }
+
     fn has_account(&self, name: &str) -> bool {
         self.accounts.contains(name)
     }
@@ -257,9 +279,9 @@ impl Slurm {
         }
     }
 
-    /// What is left for the policy.
-    pub(super) fn into_conf(self) -> SlurmConf {
-        self.conf
+    /// What is left for the policy, and where limits are 0.
+    pub(super) fn into_conf(self) -> (SlurmConf, ZeroOrigins) {
+        (self.conf, self.zeros)
     }
 }
 

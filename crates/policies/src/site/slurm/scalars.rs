@@ -7,11 +7,14 @@ use resched_tables::reference::nearest;
 use super::super::properties::{Properties, Property};
 use super::super::xml::{Notes, Place};
 use super::keys::{KEYS, Key, Kind, is_about_scheduling, known};
+use super::tables::MODES;
 use super::units::is_nothing;
 use crate::error::Error;
 
 /// The setting whose words about what jobs take up are its value.
 const SELECT: &str = "SelectTypeParameters";
+/// The setting that says what is done with preempted jobs. One of its words is its value.
+const MODE: &str = "PreemptMode";
 const ENFORCE: &str = "AccountingStorageEnforce";
 const FLAGS: &str = "PriorityFlags";
 const INTERVAL: &str = "SchedulerParameters.bf_interval";
@@ -90,8 +93,8 @@ fn properties(key: &Key, place: &Place, value: &str, notes: &Notes<'_>) -> Resul
             for part in parts() {
                 let (name, value) = part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
                 let name = name.trim().to_lowercase();
-                if key.name == SELECT && takes_up(&name) {
-                    all.push(property(place, SELECT.to_owned(), name));
+                if (key.name == SELECT && takes_up(&name)) || (key.name == MODE && MODES.contains(&name.as_str())) {
+                    all.push(property(place, key.name.to_owned(), name));
                     continue;
                 }
                 if key.name == FLAGS && name == "no_fair_tree" {

@@ -2,15 +2,15 @@
 
 use super::super::xml::{Notes, Place};
 use super::Slurm;
-use super::associations::{ROOT, set};
+use super::associations::{ROOT, holder, set};
 use super::fields::Field;
-use super::limits::{plain, take};
-use super::units::{is_nothing, words};
+use super::limits::{Took, plain, take};
+use super::units::{MINUTE, SECOND, is_nothing, words};
 use crate::error::Error;
-use crate::queues::slurm::{Association, Qos};
+use crate::queues::slurm::{Association, Holder, Qos};
 
 /// The rows of a file; each cell that holds something is a field under the name of its column.
-fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Result<Vec<(Place, Vec<Field>)>, Error> {
+pub(super) fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Result<Vec<(Place, Vec<Field>)>, Error> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let Some((line, header)) = lines.next() else {
@@ -51,6 +51,7 @@ fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Result<Vec<(Plac
 
 /// What may become of jobs that lose their place.
 pub(super) const MODES: [&str; 3] = ["off", "requeue", "cancel"];
+const ONE_MODE: &str = "only the first word counts: jobs of one quality of service do not preempt each other";
 pub(super) const SUSPENSION: &str = "its jobs are not suspended: they keep their place";
 /// The flags of a quality of service that decide which jobs are accepted, and no more.
 const AT_SUBMISSION: [&str; 6] = [
@@ -67,6 +68,7 @@ pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &m
     for (place, fields) in rows(bytes, file, notes)? {
         let mut name = None;
         let mut qos = Qos::default();
+        let mut zeros = Vec::new();
         for field in &fields {
             let value = field.value.trim();
             match plain(&field.name).as_str() {
@@ -74,12 +76,19 @@ pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &m
                 "priority" => qos.priority = field.number(notes, 0, u32::MAX)?,
                 "usagefactor" => qos.usage_factor = field.number(notes, 0.0, 1e9)?,
                 "preempt" => qos.preempt = words(value),
+                "gracetime" => qos.grace_time = field.time(notes, SECOND)?.unwrap_or(0),
+                "preemptexempttime" => qos.preempt_exempt_time = field.time(notes, MINUTE)?,
                 // `cluster` is Slurm's word for what the whole cluster does.
                 "preemptmode" => {
-                    qos.preempt_mode = Some(value.to_lowercase()).filter(|mode| mode != "cluster");
-                    if qos.preempt_mode.as_ref().is_some_and(|mode| !MODES.contains(&mode.as_str())) {
+                    // `within` may stand beside a mode.
+                    let mode = value.split(',').next().unwrap_or_default().trim().to_lowercase();
+                    if value.contains(',') {
+                        notes.unsupported(&field.place, &field.name, ONE_MODE);
+                    }
+                    if mode != "cluster" && !MODES.contains(&mode.as_str()) {
                         notes.unsupported(&field.place, &field.name, SUSPENSION);
                     }
+                    qos.preempt_mode = Some(mode).filter(|mode| mode != "cluster");
                 }
                 "flags" => {
                     qos.flags = words(value);
@@ -94,11 +103,15 @@ pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &m
                     }
                 }
                 "id" | "description" | "descr" => {}
-                _ if take(&mut qos.limits, field, notes)? => {}
-                _ => notes.unsupported(&field.place, &field.name, "resched does not know it"),
+                _ => match take(&mut qos.limits, field, notes)? {
+                    Took::Known => {}
+                    Took::Zero(keys) => zeros.push((keys, field)),
+                    Took::Unknown => notes.unsupported(&field.place, &field.name, "resched does not know it"),
+                },
             }
         }
         let name = name.ok_or_else(|| notes.wrong(&place, "the row", "a column `Name`", "none"))?;
+        slurm.note_zeros(Holder::Qos(&name), zeros);
         slurm.conf.qos.insert(name, qos);
     }
     Ok(())
@@ -117,9 +130,12 @@ pub(super) fn associations(
     let mut above: Vec<(usize, String)> = Vec::new();
     for (place, fields) in &rows {
         let mut own = Association::default();
+        let mut zeros = Vec::new();
         for field in fields {
-            if !set(&mut own, field, notes)? {
-                notes.unsupported(&field.place, &field.name, "resched does not know it");
+            match set(&mut own, field, notes)? {
+                Took::Known => {}
+                Took::Zero(keys) => zeros.push((keys, field)),
+                Took::Unknown => notes.unsupported(&field.place, &field.name, "resched does not know it"),
             }
         }
         if own.account.is_empty() {
@@ -137,6 +153,7 @@ pub(super) fn associations(
             own.parent = own.parent.or(by_depth).or(Some(ROOT.to_owned()));
             above.push((depth, own.account.clone()));
         }
+        slurm.note_zeros(holder(&own), zeros);
         slurm.add(own, place, notes)?;
     }
     let accounts = slurm.conf.associations.iter().filter(|own| own.user.is_none() && own.account != ROOT).count();

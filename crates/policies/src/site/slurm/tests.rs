@@ -1,5 +1,6 @@
 //! Folders of a Slurm site, good and bad.
 
+mod reservations;
 mod settings;
 mod users;
 
@@ -261,6 +262,17 @@ fn as_many_partitions_as_the_limit_and_not_one_more() {
     assert_eq!(of(MOST_PARTITIONS).unwrap().site.slurm.unwrap().partitions.len(), MOST_PARTITIONS);
     let problem = of(MOST_PARTITIONS + 1).unwrap_err();
     assert!(problem.contains("line 1: PartitionName: expected at most 10000 partitions"), "{problem}");
+}
+
+#[test]
+fn as_many_reservations_as_the_limit_and_not_one_more() {
+    let of = |reservations: usize| {
+        let line = "ReservationName=r StartTime=1 EndTime=2 Nodes=n1\n";
+        read(&[("reservations.txt", &line.repeat(reservations))])
+    };
+    assert_eq!(of(MOST_RESERVATIONS).unwrap().site.slurm.unwrap().reservations.len(), MOST_RESERVATIONS);
+    let problem = of(MOST_RESERVATIONS + 1).unwrap_err();
+    assert!(problem.contains("line 1001: the file: expected at most 1000 reservations"), "{problem}");
 }
 
 #[test]

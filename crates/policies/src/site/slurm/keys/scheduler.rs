@@ -3,8 +3,8 @@
 //! **Source.** slurm.conf(5) of 22.05, 23.11 and 24.05; older names from `backfill.c` and `job_scheduler.c` of 22.05.
 
 use super::{
-    AGAIN, AT_ONCE, CORES, HETEROGENEOUS, IN_ORDER, Key, Kind, LOCKS, POWER, PREEMPTION, RESERVATIONS, STEPS,
-    SUBMITTED, TOPOLOGY, UNREAD, flag, key,
+    AGAIN, AT_ONCE, CORES, HETEROGENEOUS, IN_ORDER, Key, Kind, LOCKS, POWER, PREEMPTION, STEPS, SUBMITTED, TOPOLOGY,
+    UNREAD, flag, key,
 };
 
 const BOUNDS: &str = "the jobs that a scheduler looks at have no bound of this kind";
@@ -15,7 +15,7 @@ pub(super) const OPTIONS: &[Key] = &[
     flag("assoc_limit_stop", UNREAD),
     key("batch_sched_delay", Kind::Seconds, "3000", UNREAD),
     key("bb_array_stage_cnt", Kind::Number, "10", "burst buffers are not replayed"),
-    flag("bf_allow_magnetic_slot", RESERVATIONS),
+    flag("bf_allow_magnetic_slot", "only jobs that name a reservation may use it"),
     flag("bf_busy_nodes", IN_ORDER),
     flag("bf_continue", LOCKS),
     flag("bf_hetjob_immediate", HETEROGENEOUS),

@@ -36,7 +36,8 @@ fn settings_are_in_our_units() {
             "AccountingStorageEnforce.safe=true",
             "KillWait=30000",
             "OverTimeLimit=0",
-            "PreemptMode=suspend,gang",
+            "PreemptMode.gang=true",
+            "PreemptMode.suspend=true",
             "PriorityDecayHalfLife=1800000",
             "PriorityFavorSmall=false",
             "PriorityFlags.fair_tree=false",
@@ -191,6 +192,25 @@ fn options_that_nobody_knows_are_named() {
             "slurm.conf: line 2: `Partit` is not supported: it has no value",
         ]
     );
+}
+
+/// Suspension and gang scheduling are named with their line; what else a mode says counts.
+#[test]
+fn a_mode_of_preemption_may_have_several_words() {
+    let line = |word: &str, why: &str| format!("slurm.conf: line 2: `PreemptMode.{word}` is not supported: {why}");
+    let gang = line("gang", "jobs do not take turns on a machine (gang scheduling)");
+    let suspend = line("suspend", "jobs are not suspended: they keep their place");
+    let within = line("within", "jobs of one quality of service do not preempt each other");
+    for (modes, value, warnings) in [
+        ("SUSPEND,GANG", None, vec![gang.clone(), suspend]),
+        ("REQUEUE,GANG", Some("requeue"), vec![gang]),
+        ("CANCEL,WITHIN", Some("cancel"), vec![within]),
+        ("OFF", Some("off"), Vec::new()),
+    ] {
+        let conf = conf(&format!("PreemptType=preempt/qos\nPreemptMode={modes}\n")).unwrap();
+        assert_eq!(conf.site.parameters.get(&("slurm", "preempt_mode")).map(String::as_str), value, "{modes}");
+        assert_eq!(conf.warnings, warnings, "{modes}");
+    }
 }
 
 #[test]

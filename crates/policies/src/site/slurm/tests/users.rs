@@ -34,6 +34,8 @@ fn qualities_of_service_are_read_by_their_header() {
         usage_factor: 2.5,
         preempt: vec!["normal".to_owned(), "low".to_owned()],
         preempt_mode: Some("requeue".to_owned()),
+        grace_time: 10_000,
+        preempt_exempt_time: None,
         flags: vec!["DenyOnLimit".to_owned(), "OverPartQOS".to_owned()],
         limits,
     };
@@ -42,12 +44,25 @@ fn qualities_of_service_are_read_by_their_header() {
         conf.warnings,
         [
             "qos.txt: line 3: `Flags=OverPartQOS` is not supported: no policy looks at this flag",
-            "qos.txt: line 3: `GraceTime` is not supported: a job ends as soon as it is preempted",
             "qos.txt: line 3: `GrpTRESMins` is not supported: limits on what is used over time are not replayed",
             "qos.txt: line 3: `MaxSubmitPU` is not supported: the log holds the jobs that were accepted",
         ]
     );
     conf.explain().unwrap().parse::<Table>().unwrap();
+}
+
+/// A QOS may have no time of its own (-1, or nothing), or none at all (0).
+#[test]
+fn a_quality_of_service_may_say_how_long_jobs_keep_their_place() {
+    let text = "Name|PreemptExemptTime|PreemptMode\na|00:10:00|cancel,within\nb||suspend\nc|-1|cluster\nd|00:00:00|\n";
+    let conf = read(&[("qos.txt", text)]).unwrap();
+    let qos = &conf.site.slurm.as_ref().unwrap().qos;
+    let times = ["a", "b", "c", "d"].map(|name| qos[name].preempt_exempt_time);
+    assert_eq!(times, [Some(600_000), None, None, Some(0)]);
+    assert_eq!(qos["a"].preempt_mode.as_deref(), Some("cancel"));
+    assert_eq!(conf.warnings.len(), 2, "{:?}", conf.warnings);
+    assert!(conf.warnings[0].contains("line 2: `PreemptMode` is not supported: only the first word counts"));
+    assert!(conf.warnings[1].contains("line 3: `PreemptMode` is not supported: its jobs are not suspended"));
 }
 
 /// Account, parent, user and shares of each association.
