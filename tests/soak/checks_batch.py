@@ -116,7 +116,9 @@ def check_waits(run, started):
     zero = run.info["clock"]["zero"]
     for one in started:
         job = run.jobs[one.row["job_id"]]
-        since = [one.job[key] - zero for key in ("submit", "eligible") if one.job[key] is not None]
+        # A job that waits for others is eligible once they have ended here, not as in the log.
+        keys = ("submit",) if one.job["depends_on"] else ("submit", "eligible")
+        since = [one.job[key] - zero for key in keys if one.job[key] is not None]
         run.expect(not since or one.queued >= max(since), "a wait before the job is eligible", one.row, since)
         run.expect(one.queued <= one.start, "a start before its wait", one.row)
         for other in one.job["depends_on"]:
@@ -237,8 +239,33 @@ def may_start(run, task, site):
     return sum(1 for room in rooms if room >= least) >= machines
 
 
+def parts_fit(run, task, site):
+    """Whether the parts of a heterogeneous job surely start: all at once, on different machines, and within the limits together."""
+    job = run.trace.jobs[task["job_id"]]
+    number, plus, _ = task["job_id"].partition("+")
+    if not plus:
+        return True
+    parts = [own for own in run.trace.tasks.values() if own["job_id"].startswith(number + plus)]
+    cpus = sum(-(-(own["cpu_request"] or 0) * (own["instances"] or 1) // 1000) for own in parts)
+    limits = [own for _, own in site.limits_of(job)]
+    if any(len(parts) > own.get("jobs_of_user", NEVER) for own in limits):
+        return False
+    if any(cpus > own.get(key, NEVER) for own in limits for key in ("cpus_of_user", "cpus_of_all")):
+        return False
+    # Backfill looks at so many jobs only.
+    most = [int(parameter(run, key) or 0) for key in ("bf_max_job_user", "bf_max_job_part", "bf_max_job_test")]
+    if any(0 < own < len(parts) for own in most):
+        return False
+    hosts = set.intersection(*(set(allowed(run, own, site)) for own in parts))
+    holds_any = [host for host in hosts if all(site.room(host, own) >= (own["instances"] or 1) for own in parts)]
+    return len(holds_any) >= sum(own["machines"] or 1 for own in parts)
+
+
 def stopped(run, task, site):
-    """Whether a job of its partition that alone is more than is allowed may stop it for ever (`assoc_limit_stop`)."""
+    """Whether a job may be stopped for ever by one that cannot start: a heterogeneous job, which stops its partition and its machines in
+    the main loop; or one of the same partition that alone is more than is allowed (`assoc_limit_stop`)."""
+    if not all(parts_fit(run, own, site) for own in run.trace.tasks.values()):
+        return True
     queue = run.trace.jobs[task["job_id"]]["queue"]
     of_queue = (own for own in run.trace.tasks.values() if run.trace.jobs[own["job_id"]]["queue"] == queue)
     return parameter(run, "assoc_limit_stop") == "true" and any(too_much(run, own, site) for own in of_queue)

@@ -152,8 +152,9 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.held.advance(now);
             self.end_runs()?;
             self.change_machines()?;
-            self.submit_jobs()?;
+            // Jobs wait in the order of submission, also if they become eligible at the same instant.
             self.release_jobs()?;
+            self.submit_jobs()?;
             self.tick()?;
             if self.alarm == Some(now) {
                 self.changed = true;
