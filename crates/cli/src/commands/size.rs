@@ -51,6 +51,10 @@ pub(crate) struct Args {
     /// What to vary.
     #[arg(long, value_enum, default_value_t = Vary::Nodes)]
     vary: Vary,
+    /// Vary the nodes of this partition alone, under the policy `slurm`. The other partitions keep their nodes. It needs --site-conf with
+    /// the nodes and partitions of the cluster.
+    #[arg(long, value_name = "NAME")]
+    partition: Option<String>,
     /// The smallest size to try.
     #[arg(long, default_value_t = 1, value_name = "N")]
     from: u32,
@@ -104,8 +108,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Vary::Slots => size::Vary::Slots,
     };
     let (from, to, seeds) = (args.from, args.to, args.seeds);
-    let robust = args.robust;
-    let asked = Sizing { source, setup, policy, metric, bound, vary, from, to, seeds, robust };
+    let (partition, robust) = (args.partition.clone(), args.robust);
+    let asked = Sizing { source, setup, policy, metric, bound, vary, partition, from, to, seeds, robust };
     let claimed = args.out.as_deref().map(|out| claimed(out, args)).transpose()?;
     let kept = match &args.out {
         Some(out) => Kept::inside(out, &asked)?,

@@ -33,7 +33,7 @@ fn texts(trace: &Path) -> BTreeSet<String> {
     let mut texts: BTreeSet<Option<String>> = BTreeSet::new();
     for JobRecord { job, tasks, counters } in records(trace) {
         texts.extend([Some(job.job_id), job.name, job.user, job.queue, job.group]);
-        texts.extend([job.qos, job.features, job.licenses]);
+        texts.extend([job.qos, job.features, job.licenses, job.reservation, job.array, job.together]);
         texts.extend(job.depends_on.into_iter().map(Some));
         for task in tasks {
             texts.extend([Some(task.task.task_id), task.task.stage, task.task.resources]);
@@ -74,7 +74,8 @@ fn assert_without_names(before: &Path, after: &Path) {
 fn shape(mut record: JobRecord) -> JobRecord {
     let job = &mut record.job;
     (job.job_id, job.name, job.user, job.queue, job.group) = Default::default();
-    (job.qos, job.features, job.licenses) = Default::default();
+    (job.qos, job.features, job.licenses, job.reservation) = Default::default();
+    job.array.iter_mut().chain(&mut job.together).for_each(String::clear);
     job.depends_on.iter_mut().for_each(String::clear);
     for task in &mut record.tasks {
         let row = &mut task.task;

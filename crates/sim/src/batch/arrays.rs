@@ -48,39 +48,45 @@ impl Arrays {
 
 /// The places of arrays in a replay.
 #[derive(Debug, Default)]
-pub(super) struct Slots {
-    /// For each array: how many jobs have a place, and which wait for one.
-    all: Vec<(u32, BinaryHeap<Reverse<u32>>)>,
+pub(super) struct Slots(Vec<Taken>);
+
+/// The places of an array.
+#[derive(Debug, Default)]
+struct Taken {
+    /// How many jobs have one.
+    count: u32,
+    /// The jobs that wait for one.
+    waiting: BinaryHeap<Reverse<u32>>,
 }
 
 impl Slots {
     pub(super) fn new(arrays: &Arrays) -> Self {
-        Self { all: arrays.all.iter().map(|_| Default::default()).collect() }
+        Self(arrays.all.iter().map(|_| Taken::default()).collect())
     }
 
     /// Gives a job a place in its array; `false` if there is none, so that it waits for one.
     pub(super) fn take(&mut self, job: JobId, arrays: &Arrays) -> bool {
-        let Some((limit, (taken, waiting))) = self.of(job, arrays) else { return true };
-        let is_free = *taken < limit;
+        let Some((limit, taken)) = self.of(job, arrays) else { return true };
+        let is_free = taken.count < limit;
         if is_free {
-            *taken += 1;
+            taken.count += 1;
         } else {
-            waiting.push(Reverse(job.0));
+            taken.waiting.push(Reverse(job.0));
         }
         is_free
     }
 
     /// A job has ended. Returns the first one that waits for its place.
     pub(super) fn give_back(&mut self, job: JobId, arrays: &Arrays) -> Option<JobId> {
-        let (_, (taken, waiting)) = self.of(job, arrays)?;
-        *taken = taken.saturating_sub(1);
-        waiting.pop().map(|Reverse(job)| JobId(job))
+        let (_, taken) = self.of(job, arrays)?;
+        taken.count = taken.count.saturating_sub(1);
+        taken.waiting.pop().map(|Reverse(job)| JobId(job))
     }
 
-    /// The array of a job: its limit, and who has a place or waits for one.
-    fn of(&mut self, job: JobId, arrays: &Arrays) -> Option<(u32, &mut (u32, BinaryHeap<Reverse<u32>>))> {
+    /// The limit of the array of a job, and its places.
+    fn of(&mut self, job: JobId, arrays: &Arrays) -> Option<(u32, &mut Taken)> {
         let place = *arrays.of.get(&job.0)? as usize;
-        Some((arrays.all.get(place)?.0, self.all.get_mut(place)?))
+        Some((arrays.all.get(place)?.0, self.0.get_mut(place)?))
     }
 }
 

@@ -59,7 +59,7 @@ struct Question {
 
 impl Question {
     fn of(asked: &Sizing) -> Result<Self, Error> {
-        let Sizing { source, setup, policy, metric, vary, .. } = asked;
+        let Sizing { source, setup, policy, metric, vary, partition, .. } = asked;
         let rules = serde_json::json!({ "rules": setup.cluster, "speedup": setup.speedup, "site": setup.site_files });
         let policy = serde_json::json!({
             "policy": policy.name(), "parameters": policy.at_site(&setup.site)?.parameters(), "files": policy_files(policy)?,
@@ -71,9 +71,10 @@ impl Question {
             cluster: sha256(rules.to_string().as_bytes()),
             policy: policy.to_string(),
             metric: metric.name.clone(),
-            vary: match vary {
-                Vary::Nodes => "nodes".to_owned(),
-                Vary::Slots => "slots".to_owned(),
+            vary: match (vary, partition) {
+                (Vary::Nodes, None) => "nodes".to_owned(),
+                (Vary::Nodes, Some(name)) => format!("nodes of {name}"),
+                (Vary::Slots, _) => "slots".to_owned(),
             },
             treatment: serde_json::json!(treatment).to_string(),
         })
@@ -87,7 +88,7 @@ impl Question {
             ("cluster", &self.cluster, &other.cluster),
             ("policy", &self.policy, &other.policy),
             ("metric", &self.metric, &other.metric),
-            ("--vary", &self.vary, &other.vary),
+            ("--vary or --partition", &self.vary, &other.vary),
             ("--unfinished, --window, --assume or --validation", &self.treatment, &other.treatment),
         ];
         parts.into_iter().filter(|(_, own, other)| own != other).map(|(name, ..)| name).collect()

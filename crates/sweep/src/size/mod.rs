@@ -7,6 +7,7 @@
 //! | `probe` | the replays at one size |
 //! | `kept` | the replays that are done, in a folder, so that an interrupted search goes on |
 //! | `knee` | the knee of the curve |
+//! | `partition` | the nodes of one partition of Slurm |
 //! | `variants` | whether the answer holds under what the data leave open |
 //! | `output` | the answer in words, its curve, its page and its tables |
 
@@ -14,6 +15,7 @@ mod bound;
 mod kept;
 mod knee;
 mod output;
+mod partition;
 mod probe;
 mod search;
 mod variants;
@@ -64,6 +66,8 @@ pub struct Sizing {
     pub bound: Bound,
     /// What varies.
     pub vary: Vary,
+    /// The partition of Slurm whose nodes vary, if not those of the whole cluster.
+    pub partition: Option<String>,
     /// The smallest size to try.
     pub from: u32,
     /// The largest size to try; `None`: four times the size that the source has, and at least 1000.
@@ -146,6 +150,9 @@ pub struct Answer {
     pub bound: Bound,
     /// What varies.
     pub vary: Vary,
+    /// The partition of Slurm whose nodes vary, if not those of the whole cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
     /// The smallest size to try.
     pub from: u32,
     /// The largest size to try.
@@ -211,6 +218,7 @@ pub fn size(
         metric: asked.metric.name.clone(),
         bound: asked.bound,
         vary: asked.vary,
+        partition: asked.partition.clone(),
         from: asked.from,
         to: search.to,
         seeds: asked.seeds,

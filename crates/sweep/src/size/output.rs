@@ -18,11 +18,15 @@ pub const FILES: [&str; 3] = ["size.json", "probes.csv", "index.html"];
 /// A size with its unit, in the words of the system that ran the jobs.
 pub fn sized(size: u32, asked: &Sizing) -> String {
     let system = asked.source.system();
-    match asked.vary {
+    let sized = match asked.vary {
         Vary::Nodes if size == 1 => format!("1 {}", system.says("node")),
         Vary::Nodes => format!("{size} {}", system.says("nodes")),
         Vary::Slots if size == 1 => "1 map slot per node".to_owned(),
         Vary::Slots => format!("{size} map slots per node"),
+    };
+    match &asked.partition {
+        Some(name) => format!("{sized} of {name}"),
+        None => sized,
     }
 }
 

@@ -10,7 +10,7 @@ use resched_sim::hadoop::System;
 use resched_tables::validity::Validity;
 
 use super::kept::{Kept, KeptReplay};
-use super::{Probe, Sizing, Step, Vary};
+use super::{Probe, Sizing, Step, Vary, partition};
 use crate::Error;
 use crate::interval::MeanInterval;
 use crate::results::{bound, graded};
@@ -26,6 +26,11 @@ pub(super) fn check(asked: &Sizing) -> Result<(), Error> {
     }
     if asked.vary == Vary::Slots && (asked.source.engine() == Engine::Batch || asked.policy.info.is_batch()) {
         return wrong("a machine has no slots under the policies for production traces; vary nodes");
+    }
+    if asked.partition.is_some() && (asked.policy.info.name != "slurm" || asked.vary != Vary::Nodes) {
+        return wrong(
+            "only the nodes of a partition vary, under the policy `slurm`; correct --partition, --policy or --vary",
+        );
     }
     Ok(())
 }
@@ -56,7 +61,10 @@ impl<'a> Search<'a> {
         let home = World::open(&asked.source, asked.setup.clone())?;
         let cluster = home.cluster(&asked.policy)?;
         let own = match asked.vary {
-            Vary::Nodes => cluster.nodes,
+            Vary::Nodes => match &asked.partition {
+                Some(name) => partition::nodes_of(&asked.setup, name)?.into(),
+                None => cluster.nodes,
+            },
             Vary::Slots => cluster.map_slots.div_ceil(cluster.nodes.max(1)),
         };
         let own = u32::try_from(own).unwrap_or(u32::MAX).max(1);
@@ -124,6 +132,11 @@ impl<'a> Search<'a> {
         let Sizing { source, setup, policy, vary, .. } = self.asked;
         if *vary == Vary::Nodes && size == self.own {
             return Ok((self.home.with_seed(setup.seed), self.home.check(policy)?));
+        }
+        if let Some(name) = &self.asked.partition {
+            let world = World::open(source, partition::resized(setup, name, size))?;
+            let policy = world.check(policy)?;
+            return Ok((world, policy));
         }
         let mut cluster = setup.cluster.clone();
         let source: Source = match vary {

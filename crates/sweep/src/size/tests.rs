@@ -28,6 +28,7 @@ fn asked(source: Source, cluster: &str, bound: f64) -> Sizing {
         metric,
         bound,
         vary: Vary::Nodes,
+        partition: None,
         from: 1,
         to: Some(64),
         seeds: 2,
@@ -182,7 +183,10 @@ fn kept_replays_are_not_made_again() {
     assert!(refused(&Sizing { policy, ..asked() }).contains("another policy; name another --out"));
     assert!(refused(&Sizing { source: source(41, 3), ..asked() }).contains("another trace;"));
     let metric = Metric::named("mean_waiting").unwrap();
-    assert!(refused(&Sizing { metric, vary: Vary::Slots, ..asked() }).contains("another metric, another --vary;"));
+    assert!(
+        refused(&Sizing { metric, vary: Vary::Slots, ..asked() })
+            .contains("another metric, another --vary or --partition;")
+    );
     // Any changed byte is noticed.
     std::fs::write(dir.path().join(MARKER), [&text[..text.len() / 2], b"}"].concat()).unwrap();
     assert!(refused(&asked()).contains("damaged"));
