@@ -28,8 +28,9 @@
 //! - On a node, the CPU queue is asked first, which matters if samples hold slots. If the number of slots is odd, the
 //!   CPU queue has one more. Each queue has at least one slot, even if the node has only one. Otherwise reduces of a
 //!   job without slots could hold the reduce slots that the other queue needs, and both would wait for ever.
-//! - Defect-modify compares the mean time of the maps that the IO queue started since the newest job entered the CPU queue with
-//!   that of its last `mtct_window` maps before; it wants half a window of new ones.
+//! - Defect-modify compares the times of the maps that the IO queue started since the newest job entered the CPU queue with the
+//!   mean time that maps of the same job took before, among the queue's last `mtct_window`; it wants half a window of new ones.
+//!   The paper compares "the MTCT of recent tasks", and its MTCT is a number of one job.
 
 mod defect;
 mod samples;
@@ -575,6 +576,18 @@ mod tests {
         // 11.1 s is not: it keeps its four slots.
         assert!(cpu_launches([11.0, 11.1, 11.2], policy) >= 60);
         assert!(cpu_launches([11.0, 11.4, 11.6], "triple-queue:mtct_window=6,defect_threshold=1.5") >= 60);
+    }
+
+    #[test]
+    fn longer_maps_of_the_next_job_are_no_sign() {
+        // The maps of the first job take 8 s, those of the third 16 s, whoever runs beside them. The second enters the CPU queue between
+        // them and slows nobody down: it keeps its four slots, each for a map of 2 s.
+        let first = job("job_1_0001").maps(20, io_map());
+        let second = job("job_1_0002").at(1_000).maps(400, short_cpu_map());
+        let third = job("job_1_0003").at(2_000).priority(Priority::High).maps(60, sized(16_000, 64, 64));
+        let world = nodes(1).heartbeat(100).job(first).job(second).job(third);
+        let launches = world.launches("triple-queue:mtct_window=6");
+        assert!(maps(&launches, "job_1_0002", 60.0, 100.0).len() >= 60);
     }
 
     /// A CPU job of many short maps, which has the node for itself until a more important job comes at 1 s. Returns how many maps
