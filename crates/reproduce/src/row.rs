@@ -26,11 +26,12 @@ pub enum Published {
 pub const RULE: &str = "\
 One rule holds for all rows. A time agrees within 0.3 minutes or a quarter, whichever is more, and any other number within a quarter. A \
 change agrees within 5 points or a quarter of the change, whichever is more. A ratio is read as a change: twice as fast is 100 % more. \
-Every number also agrees if the 95 % interval contains it. A range must contain the mean; if only the interval meets it, the row is \
+Every number also agrees if the 95 % interval contains it. A paper's change of less than 5 points says that nothing changes: it \
+agrees if all of the interval is within 5 points of no change and does not exclude the paper's sign. A range must contain the mean; if only the interval meets it, the row is \
 undecided. For a direction, all of the interval must lie on its side. *By tolerance* means that the interval excludes the paper's number. \
 A row is *undecided* if its interval is wider than the tolerance and contains the paper's number or has its mean near it, or if the \
 interval of a direction contains 0: noise does not count. *Same direction* is a change of another size whose interval excludes the other \
-sign; a paper's change of less than 5 points has no direction.";
+sign.";
 
 /// A time agrees within so many minutes of the paper's, however short it is.
 const SHORT_MINUTES: f64 = 0.3;
@@ -323,8 +324,23 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
         (false, false) => Verdict::Undecided,
         _ => Verdict::Differs,
     };
+    // The interval must show that nothing changes, or that too little is known.
+    let no_change = |paper: f64, none: f64, least: f64| match (holds(none), holds(paper)) {
+        _ if low >= none - least && high <= none + least => {
+            if holds(paper) {
+                Verdict::Agrees
+            } else {
+                Verdict::AgreesByTolerance
+            }
+        }
+        (false, false) => Verdict::Differs,
+        _ => Verdict::Undecided,
+    };
     let change = |paper: f64, none: f64, least: f64| {
         let (same, opposite) = if paper > none { (low > none, high < none) } else { (high < none, low > none) };
+        if (paper - none).abs() < least && (paper == none || !opposite) {
+            return no_change(paper, none, least);
+        }
         match numeric(paper) {
             _ if opposite && paper != none => Verdict::Differs,
             Verdict::Differs if same && (paper - none).abs() >= least => Verdict::SameDirection,
@@ -381,6 +397,15 @@ mod tests {
         assert_eq!(of(-6.6, &[2.0, 2.1, 1.9]), Verdict::Differs, "it is a loss and no gain");
         assert_eq!(of(-2.0, &[1.0, 1.1, 0.9]), Verdict::Differs, "as far from no change, but the other way");
         assert_eq!(of(0.6, &[8.4, 8.5, 8.3]), Verdict::Differs, "no change has no direction");
+        assert_eq!(
+            of(0.6, &[5.0, 4.9, 5.1]),
+            Verdict::Differs,
+            "a loss is no change, within 5 points of the paper's or not"
+        );
+        assert_eq!(of(0.6, &[3.0, 6.0, 4.5]), Verdict::Differs, "all of the interval must be near no change");
+        assert_eq!(of(0.6, &[-3.0, 6.0, 1.5]), Verdict::Undecided);
+        assert_eq!(of(0.6, &[-0.5, 1.0, 1.2]), Verdict::Agrees);
+        assert_eq!(of(0.6, &[2.0, 2.1, 1.9]), Verdict::AgreesByTolerance);
         assert_eq!(of(20.0, &[-5.0, -5.1, -4.9]), Verdict::Differs);
     }
 
