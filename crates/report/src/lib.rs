@@ -55,7 +55,7 @@ pub use page::frame::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
 pub use page::units::alike;
 pub use plot::heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use plot::intervals::{Interval, Intervals, draw_intervals};
-pub use plot::lines::{Line, Lines, draw_lines};
+pub use plot::lines::{Line, Lines, Shape, draw_lines};
 pub use plot::look::Look;
 pub use plot::scatter::{Cloud, Scatter, draw_scatter};
 pub use plot::style::Order;

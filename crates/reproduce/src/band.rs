@@ -1,6 +1,6 @@
 //! A band: a claim over the plausible range of a number that no paper gives.
 
-use resched_report::{Figure, Line, Lines, draw_lines};
+use resched_report::{Figure, Line, Lines, Shape, draw_lines};
 use serde::Serialize;
 
 use crate::row::Draft;
@@ -13,6 +13,8 @@ pub struct Band {
     pub name: String,
     /// The claim.
     pub claim: String,
+    /// The quantity of the row that has this claim on the page.
+    pub row: String,
     /// The number that no paper gives, with its unit.
     pub unknown: &'static str,
     /// Why it is plausible in this range.
@@ -54,7 +56,12 @@ impl Band {
             measured.into_iter().map(|(value, found)| (value, claim().replayed(&found))).collect();
         let claim = points.first().map(|(_, row)| row.quantity.clone()).unwrap_or_default();
         let Unknown { name: unknown, range, chosen } = unknown;
-        Self { name: name.into(), claim, unknown, range, chosen, points }
+        Self { name: name.into(), row: claim.clone(), claim, unknown, range, chosen, points }
+    }
+
+    /// The same for the row of another quantity, such as the mean of several measures of which the band has one.
+    pub(crate) fn of_row(self, quantity: impl Into<String>) -> Self {
+        Self { row: quantity.into(), ..self }
     }
 
     /// In how much of its range the claim agrees.
@@ -105,20 +112,21 @@ impl Band {
         let Some((_, first)) = self.points.first() else { return Ok(None) };
         let found = |(value, row): &(f64, Row)| row.replay.map(|found| (*value, found.value, found.low, found.high));
         let flat = |paper: f64| self.points.iter().map(|(value, _)| (*value, paper, paper, paper)).collect();
-        let line = |label: &str, points, marked| Line { label: label.to_owned(), points, marked };
-        let mut series = vec![line("replay", self.points.iter().filter_map(found).collect(), true)];
+        let line = |label: &str, points, shape| Line { label: label.to_owned(), points, shape };
+        let mut series = vec![line("replay", self.points.iter().filter_map(found).collect(), Shape::Joined)];
         match first.published {
             Published::Value(paper) | Published::Change(paper) | Published::Ratio(paper) => {
-                series.push(line("paper", flat(paper), false))
+                series.push(line("paper", flat(paper), Shape::Curve))
             }
             Published::Range(least, most) => {
-                series.push(line("paper, least", flat(least), false));
-                series.push(line("paper, most", flat(most), false));
+                series.push(line("paper, least", flat(least), Shape::Curve));
+                series.push(line("paper, most", flat(most), Shape::Curve));
             }
             Published::Above | Published::Below => {}
         }
         let y = if first.unit == "%" { "Change (%)".to_owned() } else { format!("Value ({})", first.unit) };
-        let chart = Lines { name: &self.name, x: self.unknown, logarithmic: false, y: &y, band: true, series: &series };
+        let (name, x, series) = (&self.name, self.unknown, &series);
+        let chart = Lines { name, x, logarithmic: false, ends: None, y: &y, band: true, series };
         let figure = |svg| Figure {
             name: self.name.clone(),
             title: self.claim.clone(),

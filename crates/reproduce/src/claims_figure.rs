@@ -4,13 +4,12 @@ use resched_report::{Figure, Interval, Intervals, draw_intervals};
 
 use crate::{Error, Published, Role, Row};
 
-/// The figures of an experiment's rows, one for each unit. Formulas, directions and rows without a replay have no line.
+/// The figures of an experiment's claims, one for each unit. Directions and claims without a replay have no line.
 ///
 /// # Errors
 /// [`Error::Report`] if one cannot be drawn.
 pub(crate) fn claims_figures(experiment: &str, rows: &[Row]) -> Result<Vec<Figure>, Error> {
-    let shown =
-        |row: &&Row| row.seeds > 0 && !matches!(row.role, Role::Arithmetic | Role::Check) && interval(row).is_some();
+    let shown = |row: &&Row| row.seeds > 0 && row.role == Role::Claim && interval(row).is_some();
     let rows: Vec<&Row> = rows.iter().filter(shown).collect();
     let mut units: Vec<&str> = Vec::new();
     for row in &rows {
@@ -25,7 +24,7 @@ pub(crate) fn claims_figures(experiment: &str, rows: &[Row]) -> Result<Vec<Figur
         let chart = Intervals { name: &name, x: &title, legend: ["paper", "replay, 95 % interval"], rows: &lines };
         let figure = |svg| Figure {
             name: name.clone(),
-            title: "The paper's numbers over the replay's".to_owned(),
+            title: "The paper's claims over the replay's".to_owned(),
             caption:
                 "A triangle is the paper's number. A disc is the mean over the seeds, and its line the 95 % interval."
                     .to_owned(),

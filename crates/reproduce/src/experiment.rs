@@ -30,6 +30,16 @@ impl Paper {
         }
     }
 
+    /// Its name in links.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Self::Coupling => "coupling",
+            Self::TripleQueue => "triple-queue-paper",
+            Self::Dress => "dress",
+            Self::Delay => "delay-scheduling",
+        }
+    }
+
     /// What it claims, in one sentence that the paper would say.
     pub(crate) fn claim(self) -> &'static str {
         match self {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::experiment::Paper;
 use crate::headline::headline;
-use crate::opening::{Main, Opening, REPRODUCED, knobs, openings, papers};
+use crate::opening::{Main, Opening, REPRODUCED, openings};
+use crate::part::{Claim, Part, parts};
 use crate::row::RULE;
 use crate::runner::Reproduced;
-use crate::{Cause, Verdict};
+use crate::{Cause, Role, Verdict};
 
 /// `REPRODUCTION.md`.
 pub(crate) fn markdown(all: &[Reproduced]) -> String {
@@ -18,8 +18,6 @@ pub(crate) fn markdown(all: &[Reproduced]) -> String {
         let _ = writeln!(text, "{}", line(&opening));
     }
     let _ = writeln!(text, "\n{REPRODUCED}\n");
-    let _ = writeln!(text, "{HOW}\n");
-    let _ = writeln!(text, "{RULE}\n");
     let headline = headline(all);
     let verdicts = Verdict::ALL.map(Verdict::name).join(" | ");
     let _ = writeln!(
@@ -32,12 +30,10 @@ pub(crate) fn markdown(all: &[Reproduced]) -> String {
         let counts = line.counts.map(|count| count.to_string()).join(" | ");
         let _ = writeln!(text, "| {} | {} | {counts} |", line.name, line.rows);
     }
-    for reproduced in all {
-        section(&mut text, reproduced);
+    for part in parts(all) {
+        of_paper(&mut text, &part);
     }
-    for paper in papers(all) {
-        knobs_of(&mut text, paper, all);
-    }
+    let _ = writeln!(text, "\n## How to read this\n\n{HOW}\n\n{RULE}");
     text
 }
 
@@ -52,14 +48,46 @@ fn line(opening: &Opening) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// The knobs of a paper.
-fn knobs_of(text: &mut String, paper: Paper, all: &[Reproduced]) {
-    let knobs = knobs(paper, all);
-    if !knobs.is_empty() {
-        let _ = writeln!(text, "\n## Knobs of {}\n", paper.name());
+/// The part of a paper.
+fn of_paper(text: &mut String, part: &Part<'_>) {
+    let _ = writeln!(text, "\n## {}", part.paper.name());
+    if !part.claims.is_empty() {
+        text.push_str(
+            "\n| claim | where | unit | paper | replay | 95 % interval | verdict | agrees over | cause | why |\n",
+        );
+        text.push_str("|---|---|---|---:|---:|---:|---|---|---|---|\n");
     }
-    for knob in knobs {
+    for Claim { row, over } in &part.claims {
+        let [paper, replay, interval, _] = row.numbers();
+        let cells = [
+            in_cell(&row.quantity),
+            in_cell(row.source),
+            row.unit.to_owned(),
+            paper,
+            replay,
+            interval,
+            row.verdict.name().to_owned(),
+            in_cell(&over.join("; ")),
+            row.cause.map_or("", Cause::name).to_owned(),
+            in_cell(&row.why),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    for reproduced in &part.own {
+        section(text, reproduced);
+    }
+    if !part.knobs.is_empty() {
+        let _ = writeln!(text, "\n### Knobs of {}\n", part.paper.name());
+    }
+    for knob in &part.knobs {
         let _ = writeln!(text, "* `{}` = {}: {}", knob.place, knob.value, knob.fixed_by);
+    }
+    if !part.assumptions.is_empty() {
+        let _ = writeln!(text, "\n### Assumptions for {}\n", part.paper.name());
+    }
+    for (source, assumption) in &part.assumptions {
+        let of = if source.is_empty() { String::new() } else { format!("{source}: ") };
+        let _ = writeln!(text, "* {of}{assumption}");
     }
 }
 
@@ -71,13 +99,18 @@ one did, and is no evidence; an *arithmetic* row follows from others or from a f
 in the paper; a *variant* is a claim under another reading of the paper. A row that does not agree names its cause: *ours* (our model or \
 reading, known and not yet corrected), *missing* (the paper does not say what is needed), *paper* (not consistent in itself) or *variant*.";
 
+/// What an experiment has beside its claims: other rows, bands, figures.
 fn section(text: &mut String, reproduced: &Reproduced) {
     let experiment = reproduced.experiment;
-    let paper = experiment.paper.name();
-    let _ = writeln!(text, "\n## {}: {}\n\n{paper}, {}.\n", experiment.name, experiment.title, experiment.source);
-    text.push_str("| quantity | where | unit | | paper | replay | 95 % interval | seeds | verdict | cause | why |\n");
-    text.push_str("|---|---|---|---|---:|---:|---:|---:|---|---|---|\n");
-    for row in &reproduced.rows {
+    let _ = writeln!(text, "\n### {}: {} ({})\n", experiment.source, experiment.title, experiment.name);
+    let others: Vec<&crate::Row> = reproduced.rows.iter().filter(|row| row.role != Role::Claim).collect();
+    if !others.is_empty() {
+        text.push_str(
+            "| quantity | where | unit | | paper | replay | 95 % interval | seeds | verdict | cause | why |\n",
+        );
+        text.push_str("|---|---|---|---|---:|---:|---:|---:|---|---|---|\n");
+    }
+    for row in others {
         let [paper, replay, interval, seeds] = row.numbers();
         let cells = [
             in_cell(&row.quantity),
@@ -96,12 +129,6 @@ fn section(text: &mut String, reproduced: &Reproduced) {
     }
     for band in &reproduced.bands {
         let _ = writeln!(text, "\n{}, over {}: {}", in_cell(&band.claim), band.unknown, band.in_one_sentence());
-    }
-    if !experiment.assumptions.is_empty() {
-        text.push_str("\nAssumptions:\n\n");
-    }
-    for assumption in experiment.assumptions {
-        let _ = writeln!(text, "* {assumption}");
     }
     for figure in &reproduced.figures {
         let _ = writeln!(text, "\n![{}]({}.svg)\n\n{}", in_cell(&figure.title), figure.name, in_cell(&figure.caption));

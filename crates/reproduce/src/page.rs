@@ -6,10 +6,11 @@ use resched_report::{Frame, emphasised, gallery};
 use crate::experiment::Knob;
 use crate::headline::{Headline, headline};
 use crate::markdown::HOW;
-use crate::opening::{Opening, REPRODUCED, knobs, openings, papers};
+use crate::opening::{Opening, REPRODUCED, openings};
+use crate::part::{Claim, Part, parts};
 use crate::row::RULE;
 use crate::runner::Reproduced;
-use crate::{Error, Row, Verdict};
+use crate::{Cause, Error, Role, Row, Verdict};
 
 /// The title of the page.
 const TITLE: &str = "resched: the papers' experiments, replayed";
@@ -27,18 +28,26 @@ struct Body<'a> {
     openings: Vec<Opening>,
     verdicts: Vec<(&'static str, &'static str)>,
     headline: Headline,
+    papers: Vec<OfPaper<'a>>,
+}
+
+/// The part of a paper.
+struct OfPaper<'a> {
+    name: &'static str,
+    /// Its anchor.
+    id: &'static str,
+    claims: Vec<Line<'a>>,
     experiments: Vec<Section<'a>>,
-    /// The knobs of each paper.
-    knobs: Vec<(&'static str, Vec<Knob>)>,
+    knobs: Vec<Knob>,
+    assumptions: Vec<(&'static str, &'static str)>,
 }
 
 struct Section<'a> {
     name: &'static str,
     title: &'static str,
-    paper: &'static str,
     source: &'static str,
+    /// The rows that are no claims.
     rows: Vec<Line<'a>>,
-    assumptions: &'static [&'static str],
     /// Its figures, as HTML; empty for none.
     gallery: String,
 }
@@ -51,6 +60,8 @@ struct Line<'a> {
     numbers: [String; 4],
     verdict: &'static str,
     class: &'static str,
+    /// The open numbers that it was tried over.
+    over: Vec<String>,
     /// What kind of thing makes it differ; empty if it agrees.
     cause: &'static str,
     why: &'a str,
@@ -69,30 +80,40 @@ pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
         openings: openings(all),
         verdicts: Verdict::ALL.map(|verdict| (verdict.name(), class(verdict))).to_vec(),
         headline: headline(all),
-        experiments: all.iter().map(section).collect::<Result<_, Error>>()?,
-        knobs: papers(all).into_iter().map(|paper| (paper.name(), knobs(paper, all))).collect(),
+        papers: parts(all).into_iter().map(of_paper).collect::<Result<_, Error>>()?,
     };
     let body = body.render().map_err(|error| Error::Defect(format!("index.html: {error}")))?;
     Ok(Frame { title: TITLE, body: &body, interactive: false }.page()?)
 }
 
-fn line(row: &Row) -> Line<'_> {
+fn of_paper(part: Part<'_>) -> Result<OfPaper<'_>, Error> {
+    let Part { paper, own, claims, knobs, assumptions } = part;
+    Ok(OfPaper {
+        name: paper.name(),
+        id: paper.id(),
+        claims: claims.into_iter().map(|Claim { row, over }| line(row, over)).collect(),
+        experiments: own.into_iter().map(section).collect::<Result<_, Error>>()?,
+        knobs,
+        assumptions,
+    })
+}
+
+fn line(row: &Row, over: Vec<String>) -> Line<'_> {
     let Row { quantity, source, unit, role, verdict, why, .. } = row;
     let (verdict, class) = (verdict.name(), class(*verdict));
-    let cause = row.cause.map_or("", crate::Cause::name);
-    Line { quantity, source, unit, role: role.name(), numbers: row.numbers(), verdict, class, cause, why }
+    let cause = row.cause.map_or("", Cause::name);
+    Line { quantity, source, unit, role: role.name(), numbers: row.numbers(), verdict, class, over, cause, why }
 }
 
 fn section(reproduced: &Reproduced) -> Result<Section<'_>, Error> {
     let experiment = reproduced.experiment;
     let figures = &reproduced.figures;
+    let others = reproduced.rows.iter().filter(|row| row.role != Role::Claim);
     Ok(Section {
         name: experiment.name,
         title: experiment.title,
-        paper: experiment.paper.name(),
         source: experiment.source,
-        rows: reproduced.rows.iter().map(line).collect(),
-        assumptions: experiment.assumptions,
+        rows: others.map(|row| line(row, Vec::new())).collect(),
         gallery: if figures.is_empty() { String::new() } else { gallery(figures)? },
     })
 }

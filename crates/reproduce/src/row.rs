@@ -25,12 +25,13 @@ pub enum Published {
 /// The rule of verdicts, as it stands on the page.
 pub const RULE: &str = "\
 One rule holds for all rows. A time agrees within 0.3 minutes or a quarter, whichever is more, and any other number within a quarter. A \
-change agrees within 5 points or a quarter of the change, whichever is more. A ratio is read as a change: twice as fast is 100 % more. \
-Every number also agrees if the 95 % interval contains it. A range must contain the mean; if only the interval meets it, the row is \
+change agrees within 5 points or a quarter of the change, whichever is more, if it is between half and twice of it. A ratio is read as a change: twice as fast is 100 % more. \
+Every number also agrees if the 95 % interval contains it. A paper's change of less than 5 points says that nothing changes: it \
+agrees if all of the interval is within 5 points of no change and does not exclude the paper's sign. A range must contain the mean; if only the interval meets it, the row is \
 undecided. For a direction, all of the interval must lie on its side. *By tolerance* means that the interval excludes the paper's number. \
 A row is *undecided* if its interval is wider than the tolerance and contains the paper's number or has its mean near it, or if the \
 interval of a direction contains 0: noise does not count. *Same direction* is a change of another size whose interval excludes the other \
-sign; a paper's change of less than 5 points has no direction.";
+sign.";
 
 /// A time agrees within so many minutes of the paper's, however short it is.
 const SHORT_MINUTES: f64 = 0.3;
@@ -38,6 +39,8 @@ const SHORT_MINUTES: f64 = 0.3;
 const SHARE: f64 = 0.25;
 /// A change agrees within so many points of the paper's, however small it is.
 const POINTS: f64 = 5.0;
+/// A change that is less than this share of the paper's is another one, and so is one of which the paper's is less than this share.
+const LEAST_SHARE: f64 = 0.5;
 
 /// How far the mean may be from the published value and still agree with it, in the unit of the row.
 fn tolerance(published: Published, unit: &str) -> f64 {
@@ -261,6 +264,15 @@ impl Draft {
         Self { cause: Cause::Paper, why: why.into(), ..self }
     }
 
+    /// The published number; the middle of a range, and the bound of a direction.
+    pub(crate) fn number(&self) -> f64 {
+        match self.published {
+            Published::Value(paper) | Published::Change(paper) | Published::Ratio(paper) => paper,
+            Published::Range(least, most) => (least + most) / 2.0,
+            Published::Above | Published::Below => 0.0,
+        }
+    }
+
     /// Ends the row of a quantity that is measured once per seed. A quantity without any value differs.
     pub(crate) fn replayed(self, values: &[f64]) -> Row {
         let found = t_interval(values);
@@ -323,9 +335,29 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
         (false, false) => Verdict::Undecided,
         _ => Verdict::Differs,
     };
+    // The interval must show that nothing changes, or that too little is known.
+    let no_change = |paper: f64, none: f64, least: f64| match (holds(none), holds(paper)) {
+        _ if low >= none - least && high <= none + least => {
+            if holds(paper) {
+                Verdict::Agrees
+            } else {
+                Verdict::AgreesByTolerance
+            }
+        }
+        (false, false) => Verdict::Differs,
+        _ => Verdict::Undecided,
+    };
     let change = |paper: f64, none: f64, least: f64| {
         let (same, opposite) = if paper > none { (low > none, high < none) } else { (high < none, low > none) };
-        match numeric(paper) {
+        if (paper - none).abs() < least && (paper == none || !opposite) {
+            return no_change(paper, none, least);
+        }
+        let share = (value - none) / (paper - none);
+        let verdict = match numeric(paper) {
+            Verdict::AgreesByTolerance if !(LEAST_SHARE..=1.0 / LEAST_SHARE).contains(&share) => Verdict::Differs,
+            verdict => verdict,
+        };
+        match verdict {
             _ if opposite && paper != none => Verdict::Differs,
             Verdict::Differs if same && (paper - none).abs() >= least => Verdict::SameDirection,
             verdict => verdict,
@@ -376,11 +408,26 @@ mod tests {
         let of = |paper: f64, values: &[f64]| verdict(Published::Change(paper), "%", values);
         assert_eq!(of(-14.6, &[-10.0, -10.1, -9.9]), Verdict::AgreesByTolerance, "4.6 points");
         assert_eq!(of(-14.6, &[-6.7, -6.8, -6.6]), Verdict::SameDirection);
+        assert_eq!(of(10.2, &[5.3, 5.4, 5.2]), Verdict::AgreesByTolerance, "4.9 points, and more than half");
+        assert_eq!(
+            of(-6.6, &[-1.9, -2.0, -1.8]),
+            Verdict::SameDirection,
+            "4.7 points, but less than a third of the change"
+        );
         assert_eq!(of(-76.0, &[-60.0, -60.1, -59.9]), Verdict::AgreesByTolerance, "a quarter is 19 points");
         assert_eq!(of(-10.0, &[-0.2, -0.4, 0.1]), Verdict::Differs, "it is no change");
         assert_eq!(of(-6.6, &[2.0, 2.1, 1.9]), Verdict::Differs, "it is a loss and no gain");
         assert_eq!(of(-2.0, &[1.0, 1.1, 0.9]), Verdict::Differs, "as far from no change, but the other way");
         assert_eq!(of(0.6, &[8.4, 8.5, 8.3]), Verdict::Differs, "no change has no direction");
+        assert_eq!(
+            of(0.6, &[5.0, 4.9, 5.1]),
+            Verdict::Differs,
+            "a loss is no change, within 5 points of the paper's or not"
+        );
+        assert_eq!(of(0.6, &[3.0, 6.0, 4.5]), Verdict::Differs, "all of the interval must be near no change");
+        assert_eq!(of(0.6, &[-3.0, 6.0, 1.5]), Verdict::Undecided);
+        assert_eq!(of(0.6, &[-0.5, 1.0, 1.2]), Verdict::Agrees);
+        assert_eq!(of(0.6, &[2.0, 2.1, 1.9]), Verdict::AgreesByTolerance);
         assert_eq!(of(20.0, &[-5.0, -5.1, -4.9]), Verdict::Differs);
     }
 

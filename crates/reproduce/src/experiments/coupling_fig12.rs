@@ -1,9 +1,13 @@
 //! Coupling, Fig. 12 and Table II: five jobs, each alone.
 
-use super::coupling::{FAIR, KNOBS, assumptions, cases, figure, figures};
+use resched_analysis::Run;
+use resched_analysis::statistics::distribution::mean;
+
+use super::coupling::{FAIR, KNOBS, assumptions, cases, figures};
 use super::measures::{MINUTE, change, completion};
-use crate::case::bundled;
+use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::on_paper::{OnPaper, by_job, points};
 use crate::replays::Replays;
 use crate::row::row;
 use crate::{Published, Row};
@@ -18,21 +22,56 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     assumptions: assumptions!["The jobs are two hours apart, so that no two run at once."],
     cases: || {
         let policies = [("fair", FAIR), ("coupling", "coupling"), ("peeking", "coupling:reduces=greedy,wait=off")];
-        cases(bundled!("coupling-fig12.toml"), &policies)
+        let mut all = cases(bundled!("coupling-fig12.toml"), &policies)?;
+        let rules = bundled!("clusters/coupling-contention.toml").cluster()?;
+        for (label, policy) in [("fair, shared nodes", FAIR), ("coupling, shared nodes", "coupling")] {
+            all.push(Case::new(label, policy, bundled!("coupling-fig12.toml").workload()?, &rules)?);
+        }
+        Ok(all)
     },
     rows,
     bands: |_| Vec::new(),
     figures: |replays| {
-        figures([figure(replays, &["fair", "coupling"], "job_times", ("coupling-fig12", "Processing times (Fig. 12)"))])
+        let minutes = |run: &Run, number: usize| completion(run, number).map(|ms| ms / MINUTE);
+        let series = [
+            by_job(replays, ("fair", "fair"), JOBS, minutes),
+            by_job(replays, ("coupling", "coupling"), JOBS, minutes),
+            points("paper: fair, shortest and longest of Sort2", [(5.0, SHORTEST), (5.0, LONGEST)]),
+        ];
+        figures([OnPaper {
+            name: "coupling-fig12",
+            title: "Processing times (Fig. 12)",
+            caption: "Grep, RandomWriter, QMC, Sort1 and Sort2: the mean over the seeds with its 95 % interval. The marks of the paper are the \
+                      shortest and the longest of 15 trials of Sort2 under Fair (§III-A).",
+            x: "Job",
+            y: "Processing time (min)",
+            ends: Some((JOBS as f64, 25.0)),
+        }
+        .draw(&series)])
     },
 };
 
+/// Why the ends of the trials may differ.
+const TRIALS_VARY: &str = "The paper does not say what varies between its trials. Here the tasks' times, the places of blocks and the order of heartbeats do.";
+/// The jobs of Fig. 12.
+const JOBS: usize = 5;
+/// The trials of the paper, and their ends for Sort2 under Fair, min.
+const TRIALS: usize = 15;
+const SHORTEST: f64 = 16.15;
+const LONGEST: f64 = 23.5;
+
+/// The least or the greatest of each 15 seeds.
+fn of_trials(values: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
+    values.chunks(TRIALS).filter_map(|trials| trials.iter().copied().reduce(pick)).collect()
+}
+
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
+    let of_sort2 = replays.each("fair", |run| completion(run, 5).map(|ms| ms / MINUTE));
     let changed =
         |label, number| replays.pairs("fair", label, |a, b| change(completion(a, number), completion(b, number)));
     let faster = |number| changed("coupling", number);
-    let alone = "Random Peeking alone makes the job as much faster (a variant): its maps wait less for their data than Fair's. That a reduce runs \
-                 where the disks and the network are free does not enter here.";
+    let alone = "Tasks on a node do not slow each other down in this row. Where they do (a variant), Sort1 gains 15 %, about what the paper has; but \
+                 Sort2 then gains 10 %. Without that the gain is Random Peeking's alone (a variant).";
     let maps = "Random Peeking alone makes the job as much faster here (a variant). A map away from its data costs 2 % here; with 50 % the job is \
                 still no slower. How the file's blocks lay on the machines is not given.";
     let mut rows = vec![
@@ -59,11 +98,40 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "§III-A: \"from 16.15 to 23.5 minutes\"",
             "Fair: Sort2's processing time",
             "min",
-            Published::Range(16.15, 23.5),
+            Published::Range(SHORTEST, LONGEST),
         )
         .calibrated()
         .ours("Fixed by the class sort.")
-        .replayed(&replays.each("fair", |run| completion(run, 5).map(|ms| ms / MINUTE))),
+        .replayed(&of_sort2),
+        row(
+            "§III-A: \"from 16.15 to 23.5 minutes\"",
+            "Fair: Sort2's shortest processing time of 15 trials",
+            "min",
+            Published::Value(SHORTEST),
+        )
+        .baseline()
+        .missing(TRIALS_VARY)
+        .replayed(&of_trials(&of_sort2, f64::min)),
+        row(
+            "§III-A: \"from 16.15 to 23.5 minutes\"",
+            "Fair: Sort2's longest processing time of 15 trials",
+            "min",
+            Published::Value(LONGEST),
+        )
+        .baseline()
+        .missing(TRIALS_VARY)
+        .replayed(&of_trials(&of_sort2, f64::max)),
+        row(
+            "§III-A: \"do not slow down the job processing on average\"",
+            "Processing time, mean of the five jobs' changes (no more than none)",
+            "%",
+            Published::Range(-100.0, 0.0),
+        )
+        .ours(alone)
+        .replayed(&replays.pairs("fair", "coupling", |a, b| {
+            let changes = (1..=JOBS).filter_map(|job| change(completion(a, job), completion(b, job)));
+            mean(&changes.collect::<Vec<_>>())
+        })),
         row(
             "§III-A: \"Sort2 runs slightly slower\"",
             "Sort2's processing time (\"slightly\" longer)",
@@ -79,6 +147,26 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         ("Sort1", 4, Published::Change(-14.6)),
         ("Sort2", 5, Published::Above),
     ];
+    let shared = [("Sort1", 4, Published::Change(-14.6)), ("Sort2", 5, Published::Above)];
+    rows.extend(shared.map(|(job, number, published)| {
+        let changes = replays.pairs("fair, shared nodes", "coupling, shared nodes", |a, b| {
+            change(completion(a, number), completion(b, number))
+        });
+        row("§III-A", format!("Shared nodes: {job}'s processing time"), "%", published)
+            .variant()
+            .ours("Gradual reduces contend less for disks here, whatever the job.")
+            .replayed(&changes)
+    }));
+    rows.push(
+        row(
+            "§III-A: \"from 16.15 to 23.5 minutes\"",
+            "Shared nodes, Fair: Sort2's processing time",
+            "min",
+            Published::Range(SHORTEST, LONGEST),
+        )
+        .baseline()
+        .replayed(&replays.each("fair, shared nodes", |run| completion(run, 5).map(|ms| ms / MINUTE))),
+    );
     rows.extend(peeking.map(|(job, number, published)| {
         row("§III-A", format!("{job} with Random Peeking alone (reduces=greedy, wait=off)"), "%", published)
             .variant()

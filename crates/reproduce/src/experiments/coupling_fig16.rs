@@ -12,6 +12,7 @@ use super::measures::{MINUTE, change, mean_completion};
 use crate::band::Unknown;
 use crate::case::{Bundled, Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::on_paper::{OnPaper, cumulated};
 use crate::replays::Replays;
 use crate::row::{Draft, row};
 use crate::{Band, Error, Published, Row};
@@ -204,9 +205,28 @@ const SIZES: &str = "The sizes of the 200 jobs, their order and their run times 
 
 fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
     let parts: Vec<&str> = ["fair", "coupling"].into_iter().chain(PARTS.map(|(label, ..)| label)).collect();
+    let both = ["fair", "coupling"].map(|label| cumulated(label, &times(replays.of(label)), MINUTE));
     let all = [
-        figure(replays, &["fair", "coupling"], "cdf_jobs", ("coupling-fig16", "Processing times (Fig. 16)"))?,
-        figure(replays, &parts, "cdf_jobs", ("coupling-fig16-parts", "Processing times with one part changed"))?,
+        OnPaper {
+            name: "coupling-fig16",
+            title: "Processing times (Fig. 16)",
+            caption: "The share of the jobs of all seeds that take at most so long. Of the paper's curves the text says that Coupling's is above \
+                      Fair's for every t, and gives the mean change, 21.3 % (§III-D).",
+            x: "Processing time (min)",
+            y: "Share of the jobs",
+            ends: Some((35.0, 1.0)),
+        }
+        .draw(&both)?,
+        figure(
+            replays,
+            &parts,
+            "cdf_jobs",
+            (
+                "coupling-fig16-parts",
+                "Processing times with one part changed",
+                "The share of the jobs that take at most so long, under Fair, Coupling, and Coupling with one part changed.",
+            ),
+        )?,
     ];
     Ok(all.into_iter().flatten().collect())
 }

@@ -5,7 +5,7 @@ use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_tables::model::TaskKind;
 
 use super::coupling::{
-    CHOSEN_RACKS, CLUSTER, COST_UNKNOWN, COSTS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases,
+    AWAY, CHOSEN_RACKS, CLUSTER, COST_UNKNOWN, COSTS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases,
     figure, figures, other_costs, other_racks, with_cost, with_racks,
 };
 use super::measures::{MINUTE, change, mean_completion, running, span};
@@ -47,9 +47,28 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     bands,
     figures: |replays| {
         figures([
-            figure(replays, &["fair", "coupling"], "job_times", ("coupling-fig13", "Processing times (Fig. 13)")),
-            figure(replays, &["fair", "coupling"], "running_tasks", ("coupling-fig14", "Running maps (Fig. 14)")),
-            figure(replays, &["β = 0.1", "fair", "β = 0.5"], "locality", ("coupling-fig15", "Local maps (Fig. 15)")),
+            figure(
+                replays,
+                &["fair", "coupling"],
+                "job_times",
+                ("coupling-fig13", "Processing times (Fig. 13)", "The processing time of each job."),
+            ),
+            figure(
+                replays,
+                &["fair", "coupling"],
+                "running_tasks",
+                (
+                    "coupling-fig13-maps",
+                    "Running maps (Fig. 13)",
+                    "Running maps, stacked by job. The paper's text: those of jobs 1, 5 and 9 vary between 60 and 20 under Fair.",
+                ),
+            ),
+            figure(
+                replays,
+                &["β = 0.1", "fair", "β = 0.5"],
+                "locality",
+                ("coupling-fig15", "Local maps (Fig. 15)", "Maps by how far they ran from their data."),
+            ),
         ])
     },
 };
@@ -94,7 +113,7 @@ const TRAFFIC: &str = "§III-B: \"at the expense of more network traffic\"";
 
 /// The claim about the mean (Fig. 13).
 fn gain() -> Draft {
-    row(MEAN, "Mean processing time (Fig. 13)", "%", Published::Change(-24.0)).ours(CLOCK)
+    row(MEAN, "Mean processing time (Fig. 13)", "%", Published::Change(-24.0)).missing(AWAY)
 }
 
 /// The change of the mean from Fair to Coupling between two cases, seed by seed.

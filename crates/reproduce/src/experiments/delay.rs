@@ -2,7 +2,7 @@
 
 use resched_analysis::Run;
 use resched_analysis::statistics::repeats::t_interval;
-use resched_report::{Figure, Line, Lines, draw_lines};
+use resched_report::{Figure, Line, Lines, Shape, draw_lines};
 
 use crate::Error;
 use crate::case::{Bundled, bundled};
@@ -52,5 +52,5 @@ pub(super) fn series(
         // A share has no more than 100 %, whatever the interval says.
         Some((*parameter, found.value, found.low, found.high.min(100.0)))
     };
-    Line { label: label.to_owned(), points: cases.iter().filter_map(point).collect(), marked: true }
+    Line { label: label.to_owned(), points: cases.iter().filter_map(point).collect(), shape: Shape::Joined }
 }

@@ -28,7 +28,11 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
             replays,
             &["users: fifo", "users: delay"],
             "cdf_jobs",
-            ("delay-users", "Response times of a multi-user workload"),
+            (
+                "delay-users",
+                "Response times of a multi-user workload",
+                "The share of the jobs that take at most so long.",
+            ),
         )])
     },
 };
@@ -42,6 +46,11 @@ fn cases() -> Result<Vec<Case>, Error> {
         for (name, policy) in [("fifo", "fifo"), ("naive", "naive-fair"), ("delay", delay)] {
             cases.push(Case::new(&format!("{prefix}: {name}"), policy, file.workload()?, &CLUSTER.cluster()?)?);
         }
+    }
+    for skips in SKIPS.into_iter().filter(|skips| *skips != CHOSEN_SKIPS) {
+        let (workload, policy) = (bundled!("delay-sticky.toml").workload()?, format!("delay:D={skips}"));
+        let case = Case::new(&with_skips(skips), &policy, workload, &CLUSTER.cluster()?)?;
+        cases.push(case.with_few_seeds());
     }
     for maps in LOADS.into_iter().filter(|maps| *maps != CHOSEN) {
         let mut workload = bundled!("delay-users.toml").workload()?;
@@ -90,7 +99,17 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
         chosen: f64::from(CHOSEN),
     };
     let found = LOADS.map(|maps| (f64::from(maps), gains(replays, maps)));
-    vec![Band::new("delay-users-load", load, small_gain, found)]
+    let skips = Unknown {
+        name: "Skip count D with sticky slots",
+        range: "From a quarter of the machines to ten times as many.",
+        chosen: f64::from(CHOSEN_SKIPS),
+    };
+    let over = |of: fn(&Replays<'_>, u32) -> Vec<f64>| SKIPS.map(|skips| (f64::from(skips), of(replays, skips)));
+    vec![
+        Band::new("delay-users-load", load, small_gain, found),
+        Band::new("delay-sticky-throughput", skips, double, over(throughputs)),
+        Band::new("delay-sticky-locality", skips, nearly_all, over(local)),
+    ]
 }
 
 /// The mean response time of the small jobs, ms.
@@ -103,19 +122,59 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let all: fn(&str) -> bool = |_| true;
     vec![
         small_gain().replayed(&gains(replays, CHOSEN)),
-        row("the abstract: \"double throughput\"", "Throughput of maps that are bound by their input, delay / naive fair sharing", "times", Published::Ratio(2.0))
-            .main()
-            .ours("The bound is 2, if no map were local before and all are then; some are local by luck, and waiting costs.")
-            .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| {
-                Some(a.jobs.makespan()? as f64 / b.jobs.makespan()? as f64)
-            })),
-        row("Naive fair sharing: \"Sticky Slot\"", "Sticky slots: local maps, delay less naive fair sharing", "points", Published::Above)
-            .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| Some(locality(b, all)? - locality(a, all)?))),
-        row("\"locality close to 100 %\"", "Sticky slots: local maps under delay scheduling (towards all)", "%", Published::Range(95.0, 100.0))
-            .missing(
-                "The last maps of a job have their data on few machines, and the paper that we have does not give its D. With D = 300 \
-                 93 % are local, and with D = 1000 98 %, but then all jobs take 5 and 19 % longer than with D = 100.",
-            )
-            .replayed(&replays.each("sticky: delay", |run| locality(run, all))),
+        double().main().replayed(&throughputs(replays, CHOSEN_SKIPS)),
+        row(
+            "Naive fair sharing: \"Sticky Slot\"",
+            "Sticky slots: local maps, delay less naive fair sharing",
+            "points",
+            Published::Above,
+        )
+        .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| Some(locality(b, all)? - locality(a, all)?))),
+        nearly_all().replayed(&local(replays, CHOSEN_SKIPS)),
     ]
+}
+
+/// The claim about throughput.
+fn double() -> Draft {
+    row(
+        "the abstract: \"double throughput\"",
+        "Throughput of maps that are bound by their input, delay / naive fair sharing",
+        "times",
+        Published::Ratio(2.0),
+    )
+    .missing(
+        "The load is not given. With maps that are twice as fast beside their data, 2 is the bound: no map local before, all after, and no \
+         slot that waits. With any D of the band it is 1.4 to 1.6.",
+    )
+}
+
+/// The claim about locality.
+fn nearly_all() -> Draft {
+    row(
+        "\"locality close to 100 %\"",
+        "Sticky slots: local maps under delay scheduling (towards all)",
+        "%",
+        Published::Range(95.0, 100.0),
+    )
+    .missing("The last maps of a job have their data on few machines, and D is not given. With D = 1,000 it is 97.8 % (the band).")
+}
+
+/// The skip counts that are tried with sticky slots, and that of the rows: the number of machines.
+const SKIPS: [u32; 5] = [25, 50, CHOSEN_SKIPS, 300, 1000];
+const CHOSEN_SKIPS: u32 = 100;
+
+/// The label of delay scheduling with sticky slots and such a D.
+fn with_skips(skips: u32) -> String {
+    if skips == CHOSEN_SKIPS { "sticky: delay".to_owned() } else { format!("sticky, D = {skips}: delay") }
+}
+
+/// How many times as many maps a second end under delay scheduling as under naive fair sharing, seed by seed.
+fn throughputs(replays: &Replays<'_>, skips: u32) -> Vec<f64> {
+    let times = |a: &Run, b: &Run| Some(a.jobs.makespan()? as f64 / b.jobs.makespan()? as f64);
+    replays.pairs("sticky: naive", &with_skips(skips), times)
+}
+
+/// The share of local maps, %, seed by seed.
+fn local(replays: &Replays<'_>, skips: u32) -> Vec<f64> {
+    replays.each(&with_skips(skips), |run| locality(run, |_| true))
 }

@@ -1,7 +1,7 @@
 //! Delay Scheduling: locality against the skip count D, beside the paper's formula.
 
 use resched_policies::parts::delay_formulas::{hit_probability, longest_wait, skips_for};
-use resched_report::{Figure, Line, Lines};
+use resched_report::{Figure, Line, Lines, Shape};
 
 use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, figure, locality, series, small};
 use crate::case::{Case, bundled};
@@ -81,12 +81,13 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
     let formula = formula.map(|(x, y, _, _)| (x, y, y, y)).collect();
     let series = [
         series(replays, "replay", &points, |run| locality(run, small)),
-        Line { label: "formula".to_owned(), points: formula, marked: false },
+        Line { label: "formula".to_owned(), points: formula, shape: Shape::Curve },
     ];
     let chart = Lines {
         name: EXPERIMENT.name,
         x: "Skip count D",
         logarithmic: false,
+        ends: None,
         y: "Local maps (%)",
         band: false,
         series: &series,

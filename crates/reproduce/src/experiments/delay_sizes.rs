@@ -81,6 +81,7 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         name: EXPERIMENT.name,
         x: "Maps of a job",
         logarithmic: true,
+        ends: None,
         y: "Local maps (%)",
         band: false,
         series: &series,

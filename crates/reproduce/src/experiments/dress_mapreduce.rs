@@ -3,8 +3,8 @@
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
 
-use super::coupling::{figure, figures};
-use super::dress::{ASSUMPTIONS, DRAWN, KNOBS};
+use super::coupling::figures;
+use super::dress::{ASSUMPTIONS, KNOBS, by_draw, compared, completions, shorter_waits, waits};
 use super::dress_twenty::TwentyJobs;
 use super::measures::{change, completion, waiting};
 use crate::case::bundled;
@@ -25,13 +25,23 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     rows,
     bands: |replays| JOBS.bands(replays),
     figures: |replays| {
-        let labels = ["capacity", "dress"];
+        let caption =
+            "The mean of each job over the seeds, with its 95 % interval. The paper's text gives job 9 (§V-B2).";
         figures([
-            figure(replays, &labels, "job_times", ("dress-fig9", "Completion times (Fig. 9)")),
-            figure(replays, &labels, "waiting", ("dress-fig8", "Waiting times (Fig. 8)")),
+            waits(replays, ("dress-fig8", "Waiting times (Fig. 8)", caption), &[(9, NINTH, 19.981)]),
+            completions(replays, "dress-fig9", "Completion times (Fig. 9)"),
         ])
     },
 };
+
+/// The draws in which job 9 waits under Capacity for what it does in the paper, within 17 %: the search in the tests found them.
+const ACCEPTED: &[u64] = &[
+    1, 2, 3, 5, 10, 11, 12, 20, 24, 31, 33, 35, 41, 43, 44, 46, 49, 58, 61, 63, 64, 71, 73, 74, 75, 83, 88, 89, 95, 96,
+    108, 110, 111, 115, 120, 121, 125, 132, 133, 134, 135, 138, 139, 141, 145,
+];
+
+/// How long job 9 waits under Capacity in the paper, s.
+const NINTH: f64 = 189.246;
 
 /// Its jobs.
 const JOBS: TwentyJobs = TwentyJobs {
@@ -39,7 +49,7 @@ const JOBS: TwentyJobs = TwentyJobs {
     workload: bundled!("dress-mapreduce.toml"),
     small: [4, 5, 6, 8, 10, 11],
     fit: 8,
-    draws: &[],
+    draws: ACCEPTED,
     place: "§V-B2: \"25.7 %\"",
     figure: "Fig. 9",
     gain: -25.7,
@@ -53,44 +63,84 @@ fn mean_of(a: &Run, b: &Run, keep: fn(f64) -> bool) -> Option<f64> {
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let paired = |of: &dyn Fn(&Run, &Run) -> Option<f64>| replays.pairs("capacity", "dress", of);
-    let wait = |label| replays.each(label, |run| waiting(run, 9).map(|ms| ms / 1e3));
+    let wait = |label: &str| replays.each(label, |run| waiting(run, 9).map(|ms| ms / 1e3));
     let mut rows = vec![
-        row("§V-B2: \"19.981 s vs 189.246 s\"", "Capacity: wait of job 9 (Fig. 8)", "s", Published::Value(189.246))
-            .baseline()
-            .missing(DRAWN)
-            .replayed(&wait("capacity")),
-        row("§V-B2: \"19.981 s vs 189.246 s\"", "DRESS: wait of job 9 (Fig. 8)", "s", Published::Value(19.981))
-            .missing(DRAWN)
-            .replayed(&wait("dress")),
-        JOBS.small_gain().replayed(&JOBS.gains(replays, "capacity", "dress")),
+        by_draw(
+            row("§V-B2: \"19.981 s vs 189.246 s\"", "Capacity: wait of job 9 (Fig. 8)", "s", Published::Value(NINTH))
+                .calibrated(),
+            &wait("capacity"),
+        ),
+        compared(
+            row("§V-B2: \"19.981 s vs 189.246 s\"", "DRESS: wait of job 9 (Fig. 8)", "s", Published::Value(19.981)),
+            "",
+            |_, to| wait(to),
+        ),
         row(
-            "§V-B2: \"12 jobs are decreased by 18.5 %\"",
-            "Completion of the jobs that gain, mean (12 in the paper)",
-            "%",
-            Published::Change(-18.5),
+            "§V-B2: \"waiting times for Jobs 1 to 9 are significantly shorter than others\"",
+            "Capacity: mean wait of jobs 1 to 9, less that of the others",
+            "s",
+            Published::Below,
         )
-        .arithmetic()
-        .missing(DRAWN)
-        .replayed(&paired(&|a, b| mean_of(a, b, |change| change < 0.0))),
-        row(
-            "§V-B2: \"other 8 jobs are increased by 8.2 %\"",
-            "Completion of the jobs that lose, mean (8 in the paper)",
-            "%",
-            Published::Change(8.2),
-        )
-        .arithmetic()
-        .missing(DRAWN)
-        .replayed(&paired(&|a, b| mean_of(a, b, |change| change > 0.0))),
-        row("§V-B2: \"12 jobs\"", "Jobs that gain", "jobs", Published::Value(12.0)).missing(DRAWN).replayed(&paired(
-            &|a, b| Some((1..=20).filter(|job| completion(b, *job) < completion(a, *job)).count() as f64),
-        )),
+        .baseline()
+        .replayed(&replays.each("capacity", |run| shorter_waits(run, 9))),
+        row("§V-B2: \"Job 7 has been delayed\"", "Wait of job 7, DRESS less Capacity", "s", Published::Above)
+            .arithmetic()
+            .replayed(&paired(&|a, b| Some((waiting(b, 7)? - waiting(a, 7)?) / 1e3))),
+        compared(JOBS.small_gain(), "", |from, to| JOBS.gains(replays, from, to)),
+        by_draw(
+            row(
+                "§V-B2: \"12 jobs are decreased by 18.5 %\"",
+                "Completion of the jobs that gain, mean (12 in the paper)",
+                "%",
+                Published::Change(-18.5),
+            )
+            .arithmetic(),
+            &paired(&|a, b| mean_of(a, b, |change| change < 0.0)),
+        ),
+        by_draw(
+            row(
+                "§V-B2: \"other 8 jobs are increased by 8.2 %\"",
+                "Completion of the jobs that lose, mean (8 in the paper)",
+                "%",
+                Published::Change(8.2),
+            )
+            .arithmetic(),
+            &paired(&|a, b| mean_of(a, b, |change| change > 0.0)),
+        ),
+        compared(row("§V-B2: \"12 jobs\"", "Jobs that gain", "jobs", Published::Value(12.0)), "", |from, to| {
+            let gain = |a: &Run, b: &Run| (1..=20).filter(|job| completion(b, *job) < completion(a, *job)).count();
+            replays.pairs(from, to, |a, b| Some(gain(a, b) as f64))
+        }),
     ];
     for (job, percent) in [(9, -23.2), (12, -17.5), (13, -10.0), (7, 29.3), (14, 12.2), (15, 13.8)] {
-        rows.push(
-            row("§V-B2", format!("Completion of job {job}"), "%", Published::Change(percent))
-                .missing(DRAWN)
-                .replayed(&paired(&|a, b| change(completion(a, job), completion(b, job)))),
-        );
+        let claim = row("§V-B2", format!("Completion of job {job}"), "%", Published::Change(percent));
+        rows.push(compared(claim, "", |from, to| {
+            replays.pairs(from, to, |a, b| change(completion(a, job), completion(b, job)))
+        }));
     }
     rows
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::dress::{CAPACITY, CLUSTER, Demands, NEAR, draw};
+    use super::*;
+    use crate::case::Case;
+
+    /// How far job 9's wait under Capacity is from the paper's in a draw, as a share of that.
+    fn distance(number: u64) -> f64 {
+        let mut workload = JOBS.workload.workload().unwrap();
+        draw(&mut workload, &Demands::new(&JOBS.small, JOBS.fit, &[]), number);
+        let case = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().unwrap()).unwrap();
+        let run = case.replay("search", number).unwrap();
+        (waiting(&run, 9).unwrap() / 1e3 / NINTH - 1.0).abs()
+    }
+
+    #[test]
+    fn accepted_draws_have_capacitys_wait_of_job_9() {
+        let last = *ACCEPTED.last().unwrap();
+        let found: Vec<u64> = (1..=last).filter(|number| distance(*number) <= NEAR).collect();
+        assert_eq!(found, ACCEPTED);
+    }
 }

@@ -1,9 +1,9 @@
 //! DRESS, Figs. 10 to 13: mixed jobs, of which 10 to 40 % are small.
 
-use resched_report::{Figure, Line, Lines, draw_lines};
+use resched_report::{Figure, Line, Lines, Shape, draw_lines};
 
 use super::dress::{
-    ASSUMPTIONS, DRAWN, Demands, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, lengths, mean_change, with_length,
+    ASSUMPTIONS, Demands, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, by_draw, compared, lengths, mean_change, with_length,
 };
 use super::measures::completion;
 use crate::case::{Case, bundled};
@@ -76,7 +76,10 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .exact(-50.0 * ((1.0 - 111.3 / 484.5) + (1.0 - 134.4 / 540.3)), 0.05),
     ];
     for (share, published) in SHARES {
-        rows.push(claim(share, published).replayed(&changes(replays, share, 1.0, "dress")));
+        let jobs = small(share);
+        rows.push(compared(claim(share, published), &prefix(share), |from, to| {
+            replays.pairs(from, to, |a, b| mean_change(a, b, &jobs))
+        }));
         rows.push(
             row(
                 "§V-B3",
@@ -90,18 +93,14 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         );
     }
     for (job, capacity, dress) in [(6, 484.5, 111.3), (8, 540.3, 134.4)] {
-        let of = |label| replays.each(label, move |run| completion(run, job).map(|ms| ms / 1e3));
-        rows.push(
+        let of = |label: &str| replays.each(label, |run| completion(run, job).map(|ms| ms / 1e3));
+        rows.push(by_draw(
             row("§V-B3", format!("10 %, Capacity: completion of job {job}"), "s", Published::Value(capacity))
-                .baseline()
-                .missing(DRAWN)
-                .replayed(&of("10 %: capacity")),
-        );
-        rows.push(
-            row("§V-B3", format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress))
-                .missing(DRAWN)
-                .replayed(&of("10 %: dress")),
-        );
+                .baseline(),
+            &of("10 %: capacity"),
+        ));
+        let claim = row("§V-B3", format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress));
+        rows.push(compared(claim, &prefix(10), |_, to| of(to)));
     }
     rows
 }
@@ -114,14 +113,15 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
     };
     let all = |policy| SHARES.iter().filter_map(|(share, _)| point(policy, *share)).collect();
     let series = [
-        Line { label: "paper".to_owned(), points: paper, marked: true },
-        Line { label: "DRESS".to_owned(), points: all("dress"), marked: true },
-        Line { label: "DRESS to the letter".to_owned(), points: all("literal"), marked: true },
+        Line { label: "paper".to_owned(), points: paper, shape: Shape::Points },
+        Line { label: "DRESS".to_owned(), points: all("dress"), shape: Shape::Joined },
+        Line { label: "DRESS to the letter".to_owned(), points: all("literal"), shape: Shape::Joined },
     ];
     let chart = Lines {
         name: "dress-fig10",
         x: "Small jobs (%)",
         logarithmic: false,
+        ends: None,
         y: "DRESS / Capacity (%)",
         band: false,
         series: &series,

@@ -78,7 +78,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
             replays,
             &["fifo, order 1", "triple-queue, order 1"],
             "running_tasks",
-            ("triple-queue", "Running tasks"),
+            ("triple-queue", "Running tasks", "Running maps and reduces of one order of the users, stacked by job."),
         )])
     },
 };
@@ -150,20 +150,23 @@ fn with_disk(disk: f64, label: &str) -> String {
 const ALL_ORDERS: &str = "in the mean over the orders";
 const ONE_ORDER: &str = "in the first of the orders";
 
+fn throughput_quantity(orders: &str) -> String {
+    format!("Throughput of maps, {orders}")
+}
+
+fn makespan_quantity(orders: &str) -> String {
+    format!("Makespan, {orders}")
+}
+
 /// The claims, of some orders of the users.
 fn throughput_gain(orders: &str) -> Draft {
-    row(
-        "§V-B: \"improves the throughput by 30 %\"",
-        format!("Throughput of maps, {orders}"),
-        "%",
-        Published::Change(30.0),
-    )
-    .main()
-    .ours(GAIN)
+    row("§V-B: \"improves the throughput by 30 %\"", throughput_quantity(orders), "%", Published::Change(30.0))
+        .main()
+        .ours(GAIN)
 }
 
 fn makespan_gain(orders: &str) -> Draft {
-    row("§V-B: \"enhances the makespan by 20 %\"", format!("Makespan, {orders}"), "%", Published::Change(-20.0))
+    row("§V-B: \"enhances the makespan by 20 %\"", makespan_quantity(orders), "%", Published::Change(-20.0))
         .main()
         .ours(GAIN)
 }
@@ -192,10 +195,14 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
         CPU_SLOTS.map(|slots| (f64::from(slots), gains(slots)))
     };
     vec![
-        Band::new("triple-queue-throughput-slots", unknown, || throughput_gain(ONE_ORDER), over(throughput)),
-        Band::new("triple-queue-makespan-slots", unknown, || makespan_gain(ONE_ORDER), over(seconds)),
-        Band::new("triple-queue-throughput-disk", disks, || throughput_gain(ONE_ORDER), over_disks(throughput)),
-        Band::new("triple-queue-makespan-disk", disks, || makespan_gain(ONE_ORDER), over_disks(seconds)),
+        Band::new("triple-queue-throughput-slots", unknown, || throughput_gain(ONE_ORDER), over(throughput))
+            .of_row(throughput_quantity(ALL_ORDERS)),
+        Band::new("triple-queue-makespan-slots", unknown, || makespan_gain(ONE_ORDER), over(seconds))
+            .of_row(makespan_quantity(ALL_ORDERS)),
+        Band::new("triple-queue-throughput-disk", disks, || throughput_gain(ONE_ORDER), over_disks(throughput))
+            .of_row(throughput_quantity(ALL_ORDERS)),
+        Band::new("triple-queue-makespan-disk", disks, || makespan_gain(ONE_ORDER), over_disks(seconds))
+            .of_row(makespan_quantity(ALL_ORDERS)),
     ]
 }
 
@@ -292,6 +299,8 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     };
     let fixed = "Fixed by the number of reduces and by the time of TeraSort's.";
     let others = vec![
+        row("§V-A: \"our DIOR is almost 31.2 MB/S\"", "DIOR, by the map of DIO in Table I", "MB/s", value(31.2))
+            .exact(128.0 / 4.1, 0.05),
         row(
             "§V-B: \"7635 seconds in the best condition\"",
             "Native: best makespan over the orders of the users",

@@ -40,7 +40,7 @@ impl Album<'_> {
     ) -> Result<(), Error> {
         let (low, high) = span(series);
         let logarithmic = spans_decades(low, high);
-        let chart = Lines { name, x: key, logarithmic, y: &self.metric.axis(), band: true, series };
+        let chart = Lines { name, x: key, logarithmic, ends: None, y: &self.metric.axis(), band: true, series };
         let svg = draw_lines(&chart, resched_policies::order_of)?;
         self.add(name, title, self.caption(more), svg);
         Ok(())

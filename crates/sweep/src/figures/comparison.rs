@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::metrics::named::Metric;
-use resched_report::{Cloud, Line, Scatter, draw_scatter};
+use resched_report::{Cloud, Line, Scatter, Shape, draw_scatter};
 
 use super::album::{Album, plain, sorted, span};
 use super::variant::varying;
@@ -47,14 +47,14 @@ pub(super) fn against_key(groups: &[&Group<'_>], album: &mut Album<'_>) -> Resul
             let own = of_variant(groups, variant);
             let points =
                 own.iter().filter_map(|group| Some(point(metric, number(group, &key)?, group.estimate(metric)?)));
-            series.push(Line { label: (*variant).to_owned(), points: sorted(points), marked: true });
+            series.push(Line { label: (*variant).to_owned(), points: sorted(points), shape: Shape::Joined });
         }
         let (low, high) = span(&series);
         for variant in &level {
             let own = of_variant(groups, variant);
             let Some(found) = own.iter().find_map(|group| group.estimate(metric)) else { continue };
             let points = vec![point(metric, low, found), point(metric, high, found)];
-            series.push(Line { label: (*variant).to_owned(), points, marked: false });
+            series.push(Line { label: (*variant).to_owned(), points, shape: Shape::Curve });
         }
         let name = format!("{}-against-{}", plain(&metric.name), plain(&key));
         let title = format!("{} against {key}", metric.title);

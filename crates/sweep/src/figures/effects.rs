@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use resched_report::{HeatMap, HeatPanel, Line, draw_heat_map};
+use resched_report::{HeatMap, HeatPanel, Line, Shape, draw_heat_map};
 
 use super::album::{Album, Point, plain, sorted};
 use super::variant::Variant;
@@ -69,7 +69,7 @@ pub(super) fn main_effects(variant: &Variant<'_, '_>, album: &mut Album<'_>) -> 
         let levels = variant.levels(key, metric).into_iter();
         let points = levels.filter_map(|(level, found)| Some(point(metric, level.parse().ok()?, found)));
         let label = format!("{}, averaged over the rest", variant.name);
-        let line = Line { label, points: sorted(points), marked: true };
+        let line = Line { label, points: sorted(points), shape: Shape::Joined };
         let range = range_of(line.points.iter().map(|point| point.1));
         let name = format!("effect-of-{}-on-{}", plain(key), plain(variant.name));
         let more =
@@ -111,7 +111,7 @@ fn interaction(variant: &Variant<'_, '_>, x: &str, by: &str, album: &mut Album<'
     let line = |(level, points): (String, Vec<Point>)| Line {
         label: format!("{by} = {level}"),
         points: sorted(points),
-        marked: true,
+        shape: Shape::Joined,
     };
     let mut series: Vec<Line> = lines.into_iter().map(line).collect();
     series.sort_by(|a, b| level_of(&a.label).total_cmp(&level_of(&b.label)).then(a.label.cmp(&b.label)));

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use resched_analysis::metrics::bound::never_bound;
-use resched_report::{Figure, Frame, Line, Lines, alike, draw_lines, emphasised, escaped, gallery};
+use resched_report::{Figure, Frame, Line, Lines, Shape, alike, draw_lines, emphasised, escaped, gallery};
 use resched_tables::store::OwnFiles;
 
 use super::{Answer, Bound, Probe, Sizing, Vary};
@@ -88,22 +88,23 @@ fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
     };
     let bound = metric.shown(bound);
     let level = vec![(first.0, bound, bound, bound), (last.0, bound, bound, bound)];
-    let line = |label: String, points, marked| Line { label, points, marked };
+    let line = |label: String, points, shape| Line { label, points, shape };
     let at = |size: u32| {
         points.iter().find(|point| point.0 == f64::from(size)).map(|point| (point.0, point.1, point.1, point.1))
     };
     let mark = |size: Option<u32>, what: &str| {
         let size = size?;
-        Some(line(format!("{what}: {}", sized(size, asked)), vec![at(size)?], true))
+        Some(line(format!("{what}: {}", sized(size, asked)), vec![at(size)?], Shape::Joined))
     };
     let marks = [mark(Some(found.own), "own size"), mark(found.knee, "knee"), mark(found.size, "answer")];
-    let own = [line(metric.title.clone(), points.clone(), true), line(words, level, false)];
+    let own = [line(metric.title.clone(), points.clone(), Shape::Joined), line(words, level, Shape::Curve)];
     let series: Vec<Line> = own.into_iter().chain(marks.into_iter().flatten()).collect();
     let x = match asked.vary {
         Vary::Nodes => asked.source.system().says("nodes"),
         Vary::Slots => "map slots of a node",
     };
-    let chart = Lines { name: CURVE, x, logarithmic: true, y: &metric.axis(), band: false, series: &series };
+    let y = metric.axis();
+    let chart = Lines { name: CURVE, x, logarithmic: true, ends: None, y: &y, band: false, series: &series };
     let svg = draw_lines(&chart, resched_policies::order_of)?;
     Ok(svg.map(|svg| Figure {
         name: CURVE.to_owned(),

@@ -25,11 +25,14 @@
 //!   block such a job as soon as its reduces fetch, and errors of the formulas favour the CPU.
 //! - The paper lends the slots of a queue that "becomes empty". A queue counts as empty for a kind while it has no task of that
 //!   kind to launch; reduces count past slow-start. Otherwise a job that runs its last reduces would keep map slots idle.
+//! - "Each queue ... serves a FCFS with priority strategy just like Hadoop's current job queue", which launches at most one
+//!   reduce at a heartbeat. So each queue does.
 //! - On a node, the CPU queue is asked first, which matters if samples hold slots. If the number of slots is odd, the
 //!   CPU queue has one more. Each queue has at least one slot, even if the node has only one. Otherwise reduces of a
 //!   job without slots could hold the reduce slots that the other queue needs, and both would wait for ever.
-//! - Defect-modify compares the mean time of the maps that the IO queue started since the newest job entered the CPU queue with
-//!   that of its last `mtct_window` maps before; it wants half a window of new ones.
+//! - Defect-modify compares the times of the maps that the IO queue started since the newest job entered the CPU queue with the
+//!   mean time that maps of the same job took before, among the queue's last `mtct_window`; it wants half a window of new ones.
+//!   The paper compares "the MTCT of recent tasks", and its MTCT is a number of one job.
 
 mod defect;
 mod samples;
@@ -327,6 +330,10 @@ impl TripleQueue {
                 Kind::Map => self.launch_map(job, offer)?,
                 Kind::Reduce => self.launch_reduce(job, offer)?,
             };
+            // Hadoop's own queue launches one reduce at a heartbeat, so that the reduces of a job do not end up on one node.
+            if launched && kind == Kind::Reduce {
+                break;
+            }
             // A job that has no task for this slot has none for the next one either.
             place += usize::from(!launched);
         }
@@ -575,6 +582,27 @@ mod tests {
         // 11.1 s is not: it keeps its four slots.
         assert!(cpu_launches([11.0, 11.1, 11.2], policy) >= 60);
         assert!(cpu_launches([11.0, 11.4, 11.6], "triple-queue:mtct_window=6,defect_threshold=1.5") >= 60);
+    }
+
+    #[test]
+    fn a_queue_launches_one_reduce_at_a_heartbeat() {
+        let world = nodes(3).job(job("job_1_0001").maps(3, short_cpu_map()).reduces(6, 60_000));
+        let launches = world.launches("triple-queue");
+        let of_node =
+            |node| launches.iter().filter(|launch| launch.node == node && launch.task.contains("_r_")).count();
+        assert_eq!([0, 1, 2].map(of_node), [2, 2, 2]);
+    }
+
+    #[test]
+    fn longer_maps_of_the_next_job_are_no_sign() {
+        // The maps of the first job take 8 s, those of the third 16 s, whoever runs beside them. The second enters the CPU queue between
+        // them and slows nobody down: it keeps its four slots, each for a map of 2 s.
+        let first = job("job_1_0001").maps(20, io_map());
+        let second = job("job_1_0002").at(1_000).maps(400, short_cpu_map());
+        let third = job("job_1_0003").at(2_000).priority(Priority::High).maps(60, sized(16_000, 64, 64));
+        let world = nodes(1).heartbeat(100).job(first).job(second).job(third);
+        let launches = world.launches("triple-queue:mtct_window=6");
+        assert!(maps(&launches, "job_1_0002", 60.0, 100.0).len() >= 60);
     }
 
     /// A CPU job of many short maps, which has the node for itself until a more important job comes at 1 s. Returns how many maps
