@@ -157,11 +157,11 @@ mod tests {
 
     #[test]
     fn a_claim_holds_everywhere_in_a_part_or_nowhere() {
-        let part = band(&[(1.0, -21.0), (2.0, -5.0), (3.0, 4.0)]);
+        let part = band(&[(1.0, -21.0), (2.0, -8.0), (3.0, 4.0)]);
         assert_eq!((part.agrees(), part.holds()), (Reach::Part, Reach::Part));
         assert_eq!(part.in_one_sentence(), "It agrees at 1, points the same way at 2.");
         assert_eq!(band(&[(1.0, -21.0), (2.0, -19.0)]).in_one_sentence(), "It agrees over the whole range.");
-        let nowhere = band(&[(1.0, 4.0), (2.0, -5.0)]);
+        let nowhere = band(&[(1.0, 4.0), (2.0, -8.0)]);
         assert_eq!((nowhere.agrees(), nowhere.holds()), (Reach::Nowhere, Reach::Part));
         assert_eq!(nowhere.in_one_sentence(), "It agrees nowhere, points the same way at 2.");
     }

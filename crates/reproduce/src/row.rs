@@ -31,7 +31,7 @@ agrees if all of the interval is within 5 points of no change and does not exclu
 undecided. For a direction, all of the interval must lie on its side. *By tolerance* means that the interval excludes the paper's number. \
 A row is *undecided* if its interval is wider than the tolerance and contains the paper's number or has its mean near it, or if the \
 interval of a direction contains 0: noise does not count. *Same direction* is a change of another size whose interval excludes the other \
-sign.";
+sign and is not all within 5 points of no change.";
 
 /// A time agrees within so many minutes of the paper's, however short it is.
 const SHORT_MINUTES: f64 = 0.3;
@@ -359,7 +359,7 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
         };
         match verdict {
             _ if opposite && paper != none => Verdict::Differs,
-            Verdict::Differs if same && (paper - none).abs() >= least => Verdict::SameDirection,
+            Verdict::Differs if same && (low < none - least || high > none + least) => Verdict::SameDirection,
             verdict => verdict,
         }
     };
@@ -409,11 +409,9 @@ mod tests {
         assert_eq!(of(-14.6, &[-10.0, -10.1, -9.9]), Verdict::AgreesByTolerance, "4.6 points");
         assert_eq!(of(-14.6, &[-6.7, -6.8, -6.6]), Verdict::SameDirection);
         assert_eq!(of(10.2, &[5.3, 5.4, 5.2]), Verdict::AgreesByTolerance, "4.9 points, and more than half");
-        assert_eq!(
-            of(-6.6, &[-1.9, -2.0, -1.8]),
-            Verdict::SameDirection,
-            "4.7 points, but less than a third of the change"
-        );
+        assert_eq!(of(-6.6, &[-1.9, -2.0, -1.8]), Verdict::Differs, "4.7 points, but it is no change");
+        assert_eq!(of(-12.0, &[-5.3, -5.4, -5.2]), Verdict::SameDirection, "less than half of the change");
+        assert_eq!(of(-40.0, &[-1.9, -2.0, -1.8]), Verdict::Differs, "nothing changes");
         assert_eq!(of(-76.0, &[-60.0, -60.1, -59.9]), Verdict::AgreesByTolerance, "a quarter is 19 points");
         assert_eq!(of(-10.0, &[-0.2, -0.4, 0.1]), Verdict::Differs, "it is no change");
         assert_eq!(of(-6.6, &[2.0, 2.1, 1.9]), Verdict::Differs, "it is a loss and no gain");

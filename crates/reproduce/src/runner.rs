@@ -65,18 +65,18 @@ pub fn reproduce(
     Ok(all)
 }
 
-/// The figures of an experiment: its claims, its bands, and those that follow the paper's.
+/// The figures of an experiment: those that follow the paper's, its claims, and its bands.
 fn figures(
     experiment: &'static Experiment,
     replays: &Replays<'_>,
     rows: &[Row],
     bands: &[Band],
 ) -> Result<Vec<Figure>, Error> {
-    let mut figures = claims_figures(experiment.name, rows)?;
+    let mut figures = (experiment.figures)(replays)?;
+    figures.extend(claims_figures(experiment.name, rows)?);
     for band in bands {
         figures.extend(band.figure()?);
     }
-    figures.extend((experiment.figures)(replays)?);
     Ok(figures)
 }
 

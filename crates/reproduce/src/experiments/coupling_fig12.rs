@@ -165,6 +165,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             Published::Range(SHORTEST, LONGEST),
         )
         .baseline()
+        .ours("The class sort was set without contention.")
         .replayed(&replays.each("fair, shared nodes", |run| completion(run, 5).map(|ms| ms / MINUTE))),
     );
     rows.extend(peeking.map(|(job, number, published)| {

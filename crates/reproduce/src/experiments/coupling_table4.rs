@@ -343,6 +343,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         })),
         row("Fig. 3", "Fair: all jobs end, on an axis to 60 minutes", "min", Published::Range(45.0, 60.0))
             .baseline()
+            .ours("The last jobs end when they do under the times of tasks that S_F set.")
             .replayed(&replays.each("fair", |run| {
                 run.jobs.iter().filter_map(|job| job.finish).max().map(|end| end as f64 / MINUTE)
             })),

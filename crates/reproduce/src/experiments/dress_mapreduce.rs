@@ -82,9 +82,11 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             Published::Below,
         )
         .baseline()
+        .missing("No job's demand or run time is given (§V-A2).")
         .replayed(&replays.each("capacity", |run| shorter_waits(run, 9))),
         row("§V-B2: \"Job 7 has been delayed\"", "Wait of job 7, DRESS less Capacity", "s", Published::Above)
             .arithmetic()
+            .missing("No job's demand or run time is given (§V-A2).")
             .replayed(&paired(&|a, b| Some((waiting(b, 7)? - waiting(a, 7)?) / 1e3))),
         compared(JOBS.small_gain(), "", |from, to| JOBS.gains(replays, from, to)),
         by_draw(

@@ -148,6 +148,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             Published::Below,
         )
         .baseline()
+        .missing("No job's demand or run time is given (§V-A2).")
         .replayed(&replays.each("capacity", |run| shorter_waits(run, 6))),
     );
     rows.push(compared(JOBS.small_gain().main(), "", |from, to| JOBS.gains(replays, from, to)));
