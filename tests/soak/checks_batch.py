@@ -116,8 +116,9 @@ def check_waits(run, started):
     zero = run.info["clock"]["zero"]
     for one in started:
         job = run.jobs[one.row["job_id"]]
-        # A job that waits for others is eligible once they have ended here, not as in the log.
-        keys = ("submit",) if one.job["depends_on"] else ("submit", "eligible")
+        # A job that waits for others is eligible once they have ended here, not as in the log. So is a task of an array with a limit.
+        waits_for_others = one.job["depends_on"] or one.job.get("array_limit")
+        keys = ("submit",) if waits_for_others else ("submit", "eligible")
         since = [one.job[key] - zero for key in keys if one.job[key] is not None]
         run.expect(not since or one.queued >= max(since), "a wait before the job is eligible", one.row, since)
         run.expect(one.queued <= one.start, "a start before its wait", one.row)
@@ -225,7 +226,7 @@ def may_start(run, task, site):
     if site is None:
         return True
     hosts, instances = allowed(run, task, site), task["instances"] or 1
-    if amounts(run.trace.jobs[task["job_id"]]["licenses"]).get("license/lic", 0) > site.licenses > 0:
+    if licenses(run, task) > site.licenses > 0:
         return False
     rooms = sorted((site.room(host, task) for host in hosts), reverse=True)
     if run.policy != "slurm":
@@ -237,6 +238,10 @@ def may_start(run, task, site):
         return sum(rooms) >= instances
     least = -(-instances // machines)
     return sum(1 for room in rooms if room >= least) >= machines
+
+
+def licenses(run, task):
+    return amounts(run.trace.jobs[task["job_id"]]["licenses"]).get("license/lic", 0)
 
 
 def parts_fit(run, task, site):
@@ -251,6 +256,8 @@ def parts_fit(run, task, site):
     if any(len(parts) > own.get("jobs_of_user", NEVER) for own in limits):
         return False
     if any(cpus > own.get(key, NEVER) for own in limits for key in ("cpus_of_user", "cpus_of_all")):
+        return False
+    if sum(licenses(run, own) for own in parts) > site.licenses > 0:
         return False
     # Backfill looks at so many jobs only.
     most = [int(parameter(run, key) or 0) for key in ("bf_max_job_user", "bf_max_job_part", "bf_max_job_test")]
