@@ -746,16 +746,6 @@ mod tests {
         let factor = in_file(("etl.user-limit-factor", "0.0"));
         assert_eq!(factor, line("no task of 8 jobs can start", "etl.user-limit-factor", "etl"));
         assert_eq!(in_file(("rest.maximum-capacity", "0")), [""; 0], "no job is there");
-        let file = queues[..1].iter().chain(&[("etl.capacity", "0"), ("rest.capacity", "100")]).copied().map(property);
-        let found = held(
-            "yarn-capacity",
-            CAPACITY_FILE,
-            &format!("<configuration>\n{}</configuration>", file.collect::<String>()),
-        );
-        assert_eq!(found.len(), 1, "{found:?}");
-        let expected =
-            "no task of 8 jobs can start, because `yarn.scheduler.capacity.root.etl.capacity` of queue `root.etl` is 0";
-        assert!(found[0].contains(expected) && found[0].contains("line 3"), "{found:?}");
         assert_eq!(in_file(("etl.maximum-am-resource-percent", "0")), [""; 0], "one application runs at a time");
     }
 
@@ -814,10 +804,6 @@ mod tests {
         assert_eq!(
             of("yarn-capacity", "queues", "[queues.etl]\ncapacity = 0\nmaximum_capacity = 0\n[queues.rest]\n"),
             format!("8 jobs can never start, because `maximum_capacity` of queue `root.etl` is 0 {end}")
-        );
-        assert_eq!(
-            of("yarn-capacity", "queues", "[queues.etl]\ncapacity = 0\n[queues.rest]\n"),
-            format!("no task of 8 jobs can start, because `capacity` of queue `root.etl` is 0 {end}")
         );
         assert_eq!(
             of("yarn-fair", "queues", "[queues.adhoc]\nmax_memory_mb = 0\n"),

@@ -80,12 +80,10 @@ impl Zeros for FairQueue {
 
 impl Zeros for YarnQueue {
     fn zeros(&self, own: bool) -> Vec<Zero> {
-        // With a `maximum_am_share` of 0, one application runs at a time. Without a guarantee, a user may have nothing beyond the first
-        // container, which is that of a master: his limit is a multiple of the guarantee.
-        let nothing_at_all = self.maximum_capacity == Some(0.0);
+        // With a `maximum_am_share` of 0, one application runs at a time. With a `capacity` of 0, the limit of a user is rounded up to
+        // some containers, so whether there is one beside the master depends on their sizes.
         zero([
-            (("capacity", Stops::Tasks), self.capacity == Some(0.0) && !nothing_at_all),
-            (("maximum_capacity", Stops::Jobs), nothing_at_all),
+            (("maximum_capacity", Stops::Jobs), self.maximum_capacity == Some(0.0)),
             (("user_limit_factor", Stops::Tasks), own && self.user_limit_factor == Some(0.0)),
         ])
     }

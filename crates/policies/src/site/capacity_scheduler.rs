@@ -127,8 +127,8 @@ fn add_children(
 }
 
 /// The settings of a queue of YARN of which a 0 stops jobs, with their keys in files of queues.
-const ZERO_KEYS: [(&str, &str); 3] =
-    [("capacity", "capacity"), ("maximum-capacity", "maximum_capacity"), ("user-limit-factor", "user_limit_factor")];
+const ZERO_KEYS: [(&str, &str); 2] =
+    [("maximum-capacity", "maximum_capacity"), ("user-limit-factor", "user_limit_factor")];
 
 /// What is set for a queue of YARN.
 fn yarn_queue(
