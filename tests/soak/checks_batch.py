@@ -253,7 +253,7 @@ def parts_fit(run, task, site):
     parts = [own for own in run.trace.tasks.values() if own["job_id"].startswith(number + plus)]
     cpus = sum(-(-(own["cpu_request"] or 0) * (own["instances"] or 1) // 1000) for own in parts)
     limits = [own for _, own in site.limits_of(job)]
-    if any(len(parts) > own.get("jobs_of_user", NEVER) for own in limits):
+    if any(len(parts) > own.get(key, NEVER) for own in limits for key in ("jobs_of_user", "jobs_of_all")):
         return False
     if any(cpus > own.get(key, NEVER) for own in limits for key in ("cpus_of_user", "cpus_of_all")):
         return False
