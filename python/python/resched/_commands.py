@@ -726,6 +726,7 @@ def size(
     below: str | float | None = None,
     above: str | float | None = None,
     vary: str = "nodes",
+    partition: str | None = None,
     from_: int = 1,
     to: int | None = None,
     seeds: int = 3,
@@ -764,6 +765,9 @@ def size(
         The lower bound of the metric, for example 90%.
     vary : str, default "nodes"
         What to vary.
+    partition : str
+        Vary the nodes of this partition alone, under the policy ``slurm``. The other partitions
+        keep their nodes. It needs --site-conf with the nodes and partitions of the cluster.
     from_ : int, default 1
         The smallest size to try.
     to : int
@@ -829,7 +833,7 @@ def size(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result("size", [trace], dict(policy=policy, metric=metric, below=below, above=above, vary=vary, from_=from_, to=to, seeds=seeds, out=out, force=force, robust=robust, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, threads=threads), progress)
+    return made_result("size", [trace], dict(policy=policy, metric=metric, below=below, above=above, vary=vary, partition=partition, from_=from_, to=to, seeds=seeds, out=out, force=force, robust=robust, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, threads=threads), progress)
 
 
 def generate(
