@@ -66,7 +66,8 @@ fn opening(paper: Paper, all: &[Reproduced]) -> Opening {
     let claims: Vec<&Row> = own().flat_map(|own| &own.rows).filter(|row| row.role == Role::Claim).collect();
     let bands: Vec<&Band> = own().flat_map(|own| &own.bands).collect();
     let agree = claims.iter().filter(|row| row.verdict.agrees()).count();
-    let main = own().flat_map(|own| &own.rows).filter(|row| row.main).map(in_words).collect();
+    let main =
+        own().flat_map(|own| &own.rows).filter(|row| row.main && row.role == Role::Claim).map(in_words).collect();
     Opening {
         paper,
         claimed: paper.claim(),

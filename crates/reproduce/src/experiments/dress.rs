@@ -117,7 +117,7 @@ fn explained(draft: Draft, values: &[f64], (open, of_them): (&[f64], &str), trie
         draft.missing(format!("No job's demand or run time is given (§V-A2: \"we randomly pick up jobs\"): {range}."))
     } else {
         draft.ours(format!(
-            "No job's demand or run time is given, but {range}: the jobs alone do not explain the paper's number.{tried}"
+            "No job's demand or run time is given, but {range}: these draws do not explain the paper's number.{tried}"
         ))
     };
     draft.replayed(values)
@@ -131,8 +131,9 @@ pub(super) fn reserve(of: impl Fn(&str) -> Vec<f64>) -> String {
     let ticks = TICKS.into_iter().skip(1).map(|tick| format!("δ moved every {tick} s: {}", found(&tick_label(tick))));
     let all: Vec<String> = others.into_iter().chain(ticks).collect();
     format!(
-        "In the paper, the reserve grows for jobs 4 and 5 before job 3 has its containers. Here job 3 asks for all of its containers 17 s \
-         after its submission, and the reserve grows later. Tried instead: {}.",
+        "We take it that in the paper the reserve grows for jobs 4 and 5 before job 3 has its containers. Here it rises with job 5 and is \
+         given back before job 3 asks for all of its containers, 17 s after its submission; and jobs 1 to 3 fit beside each other, even \
+         beside a reserve that is kept from the start. Tried instead: {}.",
         all.join("; ")
     )
 }

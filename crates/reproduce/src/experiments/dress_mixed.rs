@@ -70,6 +70,10 @@ fn changes(replays: &Replays<'_>, share: usize, length: f64, policy: &str) -> Ve
     replays.pairs(&capacity, &policy, |a, b| mean_change(a, b, &jobs))
 }
 
+/// What the paper's numbers of two jobs say about the others.
+const LONG_JOBS: &str = "No run time is given. Job 6 takes 484.5 s under Capacity and 111.3 s under DRESS: its wait shrinks by more than 373 s, so the \
+                         first large jobs run longer than that. Here large jobs run 260 s in the mean; other lengths of theirs were not tried.";
+
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let mut rows = vec![
         row("§V-B3", "10 %: mean of the changes of jobs 6 and 8", "%", Published::Change(-76.1))
@@ -77,9 +81,12 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     ];
     for (share, published) in SHARES {
         let jobs = small(share);
-        rows.push(compared(claim(share, published), &prefix(share), |from, to| {
-            replays.pairs(from, to, |a, b| mean_change(a, b, &jobs))
-        }));
+        rows.push(match share {
+            10 => claim(share, published).missing(LONG_JOBS).replayed(&changes(replays, share, 1.0, "dress")),
+            _ => compared(claim(share, published), &prefix(share), |from, to| {
+                replays.pairs(from, to, |a, b| mean_change(a, b, &jobs))
+            }),
+        });
         rows.push(
             row(
                 "§V-B3",

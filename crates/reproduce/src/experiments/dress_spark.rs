@@ -96,7 +96,7 @@ const TABLE: [Line; 5] = [
     ("mean waiting time", 310.1, 264.5, -14.7, |run| times(run, |job| job.waiting).mean()),
     ("median waiting time", 381.0, 190.3, -50.0, |run| times(run, |job| job.waiting).median()),
     ("mean completion time", 570.1, 532.2, -6.6, |run| times(run, |job| job.completion).mean()),
-    ("median completion time", 542.8, 325.1, -40.0, |run| times(run, |job| job.completion).median()),
+    ("median completion time", 542.8, 325.1, -40.1, |run| times(run, |job| job.completion).median()),
 ];
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
