@@ -705,6 +705,9 @@ fn the_components_of_a_heterogeneous_job_start_at_once() {
     let small = World { jobs: world.jobs[..3].to_vec(), ..World::of(2, 4, Vec::new()) };
     let [one, two] = small.times("bf_interval=5000", ["9+0", "9+1"]);
     assert!(one == two && one > 50.0, "the second machine is busy: {one} {two}");
+    // Limits below the grain of a plan round to nothing.
+    let brief = world.starts("bf_interval=5000,limit_accuracy=1,limit_grain=1");
+    assert!(brief["8+0"].0 == 5.5 && brief["8+0"].1 != brief["8+1"].1, "{brief:?}");
     let one_by_one = world.times("scheduler=builtin", ["8+0", "8+1"]);
     assert!(one_by_one.iter().all(|at| at.is_finite()), "without backfill, they are jobs of their own");
     // A licence is there for one of them.

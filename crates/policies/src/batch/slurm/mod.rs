@@ -361,11 +361,13 @@ impl Cycle<'_> {
         None
     }
 
-    /// Closes the machines on which a component of a heterogeneous job could start now.
+    /// Closes the machines on which a component of a heterogeneous job could start now, to the others for this cycle at least.
     fn hold(&mut self, own: &Waiting, places: &Places) {
         let mut machines = FixedBitSet::with_capacity(self.machines);
         places.iter().for_each(|&(machine, _)| machines.insert(machine));
-        self.plan.reserve(self.now, self.rounded(self.now.saturating_add(own.limit)), &machines);
+        let shortest = self.now.saturating_add(self.set.bf_resolution);
+        let end = self.rounded(self.now.saturating_add(own.limit)).max(shortest);
+        self.plan.reserve(self.now, end, &machines);
     }
 
     /// Whether a job that does not start now gets a reservation.

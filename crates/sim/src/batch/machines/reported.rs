@@ -37,6 +37,8 @@ pub(super) struct Offered {
     pub(super) since: Option<Ms>,
     /// When another application left the machine last before that.
     pub(super) freed: Option<Ms>,
+    /// When it went without being there. What comes at that instant does not stay.
+    gone: Option<Ms>,
 }
 
 /// Joins the rows of each machine that offers executors of applications: the machine offers what they had together at most, from the
@@ -61,11 +63,16 @@ pub(super) fn by_application(
         let executor = executors.entry((row.host, row.group.unwrap_or_default())).or_insert(Offered { freed, ..first });
         if row.event == NodeChange::Remove {
             host.freed = row.time;
+            executor.gone = row.time.filter(|_| executor.now == Resources::NONE);
         }
+        let stays = row.time.is_none() || executor.gone != row.time;
         host.now = host.now.minus(executor.now).plus(after);
         executor.now = after;
-        for offered in [executor, host] {
-            offered.most = offered.most.max(offered.now);
+        host.most = host.most.max(host.now);
+        executor.most = executor.most.max(executor.now);
+        if !stays {
+            host.now = host.now.minus(executor.now);
+            executor.now = Resources::NONE;
         }
         *rack = rack.take().or(row.rack);
     }
@@ -252,6 +259,13 @@ mod tests {
             row("j", None, Add, Some(1_000), Some(2)),
         ];
         let (rows, executors) = by_application(rows, false);
+        // An executor that comes and goes at one instant leaves nothing behind.
+        let brief = vec![
+            of("a", row("h", Some(10), Add, Some(3_000), None)),
+            of("a", row("h", Some(10), Remove, None, None)),
+            of("b", row("h", Some(20), Add, Some(4_000), None)),
+        ];
+        assert_eq!(by_application(brief, false).0[0].cpu, Some(4_000));
         let machines: Vec<_> = rows.iter().map(|row| (row.host.as_str(), row.time, row.cpu, row.memory)).collect();
         let expected = [
             ("j", None, Some(1_000), Some(2)),
