@@ -33,6 +33,17 @@ class Wrong(Exception):
         self.kind = kind
 
 
+def finds(kind, judge):
+    """Whether a judgement finds this falsehood, and no other. Prints which."""
+    try:
+        judge()
+    except Wrong as wrong:
+        print(f"{'found' if wrong.kind == kind else 'WRONG KIND'}: {kind}{'' if wrong.kind == kind else f', but it says {wrong}'}")
+        return wrong.kind == kind
+    print(f"NOT FOUND: {kind}")
+    return False
+
+
 class Skipped(Exception):
     """The case shows nothing, for the reason in the text."""
 
