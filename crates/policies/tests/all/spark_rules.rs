@@ -346,6 +346,19 @@ fn the_first_application_gets_all_that_it_asks_for() {
 
 const ON_DEMAND: &[(&str, &str)] = &[("spark.dynamicAllocation.enabled", "true"), ("spark.executor.cores", "1")];
 
+/// An executor of one core of four may hold a task that takes more than a quarter of the memory.
+#[test]
+fn the_memory_of_an_executor_keeps_no_task_out() {
+    let mut world = World::hosts(&[("a", 4)])
+        .application("small", &[("spark.cores.max", "3")])
+        .application("large", &[("spark.cores.max", "1")])
+        .job("one", ("small", ""), 0, &[("s", &[], vec![(5_000, &[])])])
+        .job("two", ("large", ""), 0, &[("s", &[], vec![(5_000, &[])])]);
+    world.0.nodes[0].memory = Some(8_000);
+    world.0.jobs[1].tasks[0].task.memory_request = Some(3_000);
+    assert_eq!(world.run("spark").len(), 2);
+}
+
 /// One executor after a second, two more after the next, and four more then, with which all can run.
 #[test]
 fn an_application_asks_for_twice_as_many_executors_each_second() {
