@@ -60,3 +60,15 @@ pub(crate) fn by_number(one: &str, other: &str) -> Ordering {
 fn parts(id: &str) -> impl Iterator<Item = (usize, &str)> {
     id.split(['_', '+']).map(|part| (part.len(), part))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_ordered_by_their_numbers() {
+        let mut ids = ["10", "7+10", "9", "7+1", "7", "7+2", "job_1_10000", "job_1_9999", "7_10", "7_9"];
+        ids.sort_by(|one, other| by_number(one, other));
+        assert_eq!(ids, ["7", "7+1", "7+2", "7_9", "7+10", "7_10", "9", "10", "job_1_9999", "job_1_10000"]);
+    }
+}

@@ -56,6 +56,17 @@ fn conservative_keeps_every_promise_and_easy_the_first() {
     assert_eq!(in_seconds(replayed("conservative", &jobs, 10)), [0, 10, 20, 30]);
 }
 
+/// The first becomes eligible when the second is submitted, and keeps its place before it.
+#[test]
+fn jobs_wait_in_the_order_of_submission_if_they_become_eligible_at_one_instant() {
+    let whole = |number: usize, submit: Ms| job(number, "", submit, Some(5_000), task(cores(4), 1, false, 5_000));
+    let mut jobs = vec![whole(0, 0), whole(1, 10_000)];
+    jobs[0].job.eligible = Some(10_000);
+    for policy in ["batch-fifo", "easy", "conservative"] {
+        assert_eq!(starts(policy, &workload(jobs.clone()), &machine(4)), [10_000, 15_000], "{policy}");
+    }
+}
+
 /// The first ends at 4 instead of 10: what was promised 10 starts then, and what runs ahead of it is found anew.
 #[test]
 fn an_early_end_compresses_the_plan() {

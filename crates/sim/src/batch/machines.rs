@@ -424,4 +424,18 @@ mod tests {
         more.machines.clones = Some(5);
         assert_eq!(names(&of(&more)), ["n1", "n2", "a", "n1~2", "a~2"]);
     }
+
+    #[test]
+    fn machines_that_come_later_count_in_short() {
+        let machine = |name: &str, cores: u64| Machine {
+            name: name.to_owned(),
+            capacity: Resources { cpu: 1_000 * cores, memory: cores << 30 },
+            ..Machine::default()
+        };
+        let size = |cores: u64| Resources { cpu: 1_000 * cores, memory: cores << 30 };
+        let changes = [(5, 1, size(4)), (9, 1, Resources::NONE), (7, 0, size(1))];
+        let machines = Machines::new(vec![machine("a", 2), machine("late", 0)], &changes, Placement::FirstFit).unwrap();
+        let short = machines.in_short();
+        assert_eq!((short.nodes, short.vcores, short.memory_mb), (2, Some(6), Some(6 << 10)));
+    }
 }

@@ -111,6 +111,8 @@ struct Queue {
     user_names: BTreeMap<String, usize>,
     active: Vec<JobId>,
     pending: Vec<JobId>,
+    /// Of a leaf: how many of its users have applications that wait.
+    waiting_users: u32,
     /// Of a parent: room for the order of its children.
     order: Vec<usize>,
 }
@@ -118,7 +120,9 @@ struct Queue {
 #[derive(Debug)]
 struct User {
     used: Resources,
+    /// Its active applications, and those that wait.
     active: u32,
+    pending: u32,
 }
 
 /// An application.
@@ -147,6 +151,23 @@ enum Served {
 }
 
 impl Queue {
+    /// An application waits from now on.
+    fn wait(&mut self, job: JobId, user: usize) {
+        self.pending.push(job);
+        self.users[user].pending += 1;
+        self.waiting_users += u32::from(self.users[user].pending == 1);
+    }
+
+    /// An application does not wait any more.
+    fn end_wait(&mut self, job: JobId, user: usize) {
+        // Jobs are numbered by submission, so those that wait are in the order of their numbers.
+        if let Ok(place) = self.pending.binary_search(&job) {
+            self.pending.remove(place);
+            self.users[user].pending -= 1;
+            self.waiting_users -= u32::from(self.users[user].pending == 0);
+        }
+    }
+
     /// Why its jobs are passed over when it may have no more. A queue that may have the whole cluster waits for what others hold.
     fn at_limit(&self) -> Reason {
         if self.shares.limit < 1.0 { Reason::QueueLimit } else { Reason::None }
@@ -215,6 +236,7 @@ impl YarnCapacity {
             user_names: BTreeMap::new(),
             active: Vec::new(),
             pending: Vec::new(),
+            waiting_users: 0,
             order: Vec::new(),
         };
         self.queues = shares(&tree).map_err(Error::File)?.into_iter().map(queue).collect();
@@ -231,7 +253,7 @@ impl YarnCapacity {
         if let Some(&user) = queue.user_names.get(name) {
             return user;
         }
-        queue.users.push(User { used: Resources::NONE, active: 0 });
+        queue.users.push(User { used: Resources::NONE, active: 0, pending: 0 });
         queue.user_names.insert(name.to_owned(), queue.users.len() - 1);
         queue.users.len() - 1
     }
@@ -271,6 +293,7 @@ impl YarnCapacity {
         if may {
             let Job { queue, user, .. } = self.jobs[job];
             let queue = &mut self.queues[queue];
+            queue.end_wait(job, user);
             queue.users[user].active += 1;
             let place = queue.active.partition_point(|&other| other < job);
             queue.active.insert(place, job);
@@ -285,13 +308,16 @@ impl YarnCapacity {
             return;
         }
         let most = self.most_active(leaf, view);
-        let mut pending = std::mem::take(&mut self.queues[leaf].pending);
-        pending.retain(|&job| {
+        let mut place = 0;
+        while let Some(&job) = self.queues[leaf].pending.get(place) {
+            // Thousands may wait for a queue that is full. Only reasons are left to report.
+            if self.queues[leaf].active.len() >= most.0 as usize && !view.wants_reasons() {
+                break;
+            }
             let is_active = self.make_active(job, most);
             view.pass_over_request(job, Ask::Am, if is_active { Reason::Master } else { Reason::JobLimit });
-            !is_active
-        });
-        self.queues[leaf].pending = pending;
+            place += usize::from(!is_active);
+        }
     }
 
     /// A job uses this much more.
@@ -388,15 +414,16 @@ impl YarnCapacity {
         shares.limit_of_parent.min(1.0 - by_siblings) * of_parent
     }
 
-    /// How many users of a queue ask for containers.
+    /// How many users of a queue ask for containers. An application that waits asks for its master.
     fn asking_users(&self, leaf: usize, view: View<'_>) -> u64 {
         let queue = &self.queues[leaf];
-        let asks = |job: JobId| Ask::ALL.into_iter().any(|ask| view.yarn().app(job).asked(ask) > 0);
-        let jobs = queue.active.iter().chain(&queue.pending).copied();
-        let mut users: Vec<usize> = jobs.filter(|&job| asks(job)).map(|job| self.jobs[job].user).collect();
-        users.sort_unstable();
-        users.dedup();
-        users.len() as u64
+        let asks = |&&job: &&JobId| Ask::ALL.into_iter().any(|ask| view.yarn().app(job).asked(ask) > 0);
+        debug_assert!(queue.pending.iter().all(|job| asks(&job)));
+        let users = queue.active.iter().filter(asks).map(|&job| self.jobs[job].user);
+        let mut others: Vec<usize> = users.filter(|&user| queue.users[user].pending == 0).collect();
+        others.sort_unstable();
+        others.dedup();
+        u64::from(queue.waiting_users) + others.len() as u64
     }
 
     // Serving.
@@ -597,7 +624,7 @@ impl Policy for YarnCapacity {
         let queue = self.leaf_of(view.job(job).queue());
         let user = self.user_of(queue, view.job(job).user());
         self.jobs[job] = Job { queue, user, ..Job::default() };
-        self.queues[queue].pending.push(job);
+        self.queues[queue].wait(job, user);
         self.wait_for_whole(job, view);
         self.activate(queue, view);
     }
@@ -606,11 +633,11 @@ impl Policy for YarnCapacity {
         self.drop_reservations(job, view);
         let Job { queue, user, .. } = self.jobs[job];
         let leaf = &mut self.queues[queue];
-        if leaf.active.contains(&job) {
+        if let Ok(place) = leaf.active.binary_search(&job) {
+            leaf.active.remove(place);
             leaf.users[user].active -= 1;
         }
-        leaf.active.retain(|&other| other != job);
-        leaf.pending.retain(|&other| other != job);
+        leaf.end_wait(job, user);
         if let Some(whole) = &mut self.whole {
             whole.remove(job);
         }

@@ -67,7 +67,6 @@ impl YarnCapacity {
             view.pass_over_request(job, Ask::Am, reason);
             return false;
         }
-        self.queues[leaf].pending.retain(|&other| other != job);
         self.make_active(job, most)
     }
 
