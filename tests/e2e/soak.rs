@@ -33,8 +33,19 @@ fn twenty_seconds_of_the_soak_find_nothing() {
     let mut soak = Command::new(python);
     soak.arg(repository("tests/soak/run")).args(["--minutes", "0.33", "--seed", "1", "--out"]).arg(dir.path("kept"));
     let table = printed(&soak.args(["--binary", env!("CARGO_BIN_EXE_resched")]).output().unwrap());
-    let parts =
-        ["replays", "metamorphic", "hostile", "kills", "sweeps", "clocks", "slurm", "spark", "store", "notebooks"];
+    let parts = [
+        "replays",
+        "metamorphic",
+        "hostile",
+        "kills",
+        "sweeps",
+        "clocks",
+        "slurm",
+        "spark",
+        "store",
+        "store_sweeps",
+        "notebooks",
+    ];
     for part in parts {
         let cells =
             table.lines().map(|row| row.split_whitespace().collect::<Vec<_>>()).find(|row| row.first() == Some(&part));
@@ -43,11 +54,11 @@ fn twenty_seconds_of_the_soak_find_nothing() {
     }
 }
 
-/// A checker that accepts false tables would show nothing.
+/// A checker that accepts false tables, or a false store, would show nothing.
 #[test]
 fn the_checker_of_the_soak_finds_false_rows() {
     let Some(python) = python_with_pyarrow() else { return };
-    for (name, fewest) in [("false_rows.py", 14), ("false_schedules.py", 21)] {
+    for (name, fewest) in [("false_rows.py", 14), ("false_schedules.py", 21), ("false_stores.py", 11)] {
         let script = repository(&format!("tests/soak/{name}"));
         let found = printed(&Command::new(&python).args([&script, env!("CARGO_BIN_EXE_resched")]).output().unwrap());
         let falsehoods = fs::read_to_string(&script).unwrap().matches("    yield (").count();

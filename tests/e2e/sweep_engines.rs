@@ -306,7 +306,8 @@ fn results_in_an_object_store_are_the_same() {
     ok(&["sweep", "cell", "--manifest", "s3://sweeps/mine/sweep.json", "--index", "0", "--count", "13"]);
     assert!(cells(&dir, "S").is_empty());
     let (code, reported) = run(&["sweep", "merge", "S"]);
-    assert!(code == Some(1) && reported.contains("27 of 40 cells are missing (number 13, 14, 15, …)"), "{reported}");
+    let expected = "s3://sweeps/mine/cells: 27 of 40 cells are missing (number 13, 14, 15, …)";
+    assert!(code == Some(1) && reported.contains(expected), "{reported}");
     let engine = ["--engine", "dask", "--chunk", "5", "--python", &python.display().to_string()];
     let reported = ok(&[&["sweep", "sweep.toml"][..], &to, &engine].concat());
     assert!(reported.contains("27 of 40 cells to do, as 6 tasks"), "{reported}");

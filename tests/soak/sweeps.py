@@ -32,21 +32,8 @@ class Part:
         pass
 
     def make(self, rng):
-        variants = {name: {} for name in rng.sample(POLICIES, rng.randint(1, 3))}
-        if "delay" in variants:
-            variants["delay"] = {"D": rng.choice([[0, 4], {"from": 1, "to": 8, "steps": 3}])}
-        sweep = {
-            "name": "soak",
-            "workload": "workload.toml",
-            "assume": True,
-            "seeds": rng.randint(1, 3),
-            "metric": rng.choice(["mean_completion", "makespan"]),
-            "metrics": rng.sample(["p95(waiting) where queue = 'adhoc'", "count()", "sum(slot_time) / sum(tasks)"], 1),
-            "world": {key: WORLD[key] for key in rng.sample(list(WORLD), rng.randint(0, 2))},
-            "variants": variants,
-        }
         return {
-            "sweep": sweep,
+            "sweep": sweep(rng),
             "workload": worlds.workload(rng),
             "forgery": rng.choice(["none", "flip", "swap", "reseal", "plan", "foreign plan"]),
             "changes": hostile.changes(rng),
@@ -60,17 +47,7 @@ class Part:
             yield case | {"changes": changes}
 
     def judge(self, case, room):
-        room.write("workload.toml", worlds.toml(case["workload"]))
-        room.write("sweep.toml", worlds.toml(case["sweep"]))
-        ran = room.any("sweep", "sweep.toml", "--out", "whole", "--threads", 1)
-        if ran.code == 2:
-            raise Skipped("refused: " + " ".join(ran.err.split()[:12]))
-        if ran.code != 0 and replays.STALL in ran.err:
-            # Two nodes have room for few masters. `replays` looks into stalls.
-            raise Skipped("a replay stalls")
-        if ran.code != 0:
-            raise Wrong("a sweep fails", str(ran))
-        whole = room.tree("whole")
+        whole = undisturbed(case, room)
         rng = random.Random(case["seed"])
         self.in_steps(room, rng)
         compare("a sweep in steps", whole, room.tree("steps"))
@@ -90,11 +67,8 @@ class Part:
         """The plan, its cells in chunks in any order, and the merge."""
         room.ok("sweep", "plan", "sweep.toml", "--out", "steps")
         cells = len(json.loads((room.path / "steps/sweep.json").read_text())["cells"])
-        chunk = rng.randint(1, max(1, cells // 2))
-        starts = list(range(0, cells, chunk))
-        rng.shuffle(starts)
-        for start in starts:
-            room.ok("sweep", "cell", "--manifest", "steps", "--index", start, "--count", min(chunk, cells - start), "--threads", 1)
+        for start, count in chunks(cells, rng):
+            room.ok("sweep", "cell", "--manifest", "steps", "--index", start, "--count", count, "--threads", 1)
         room.ok("sweep", "merge", "steps")
 
     def forge(self, case, room, rng):
@@ -126,6 +100,46 @@ class Part:
         if rng.random() < 0.3:
             one[field] = rng.choice([-1, 2**63, "../../x", "", None, [], {"a": 1}])
         path.write_bytes(seals.sealed(fields))
+
+
+def sweep(rng):
+    """A sweep file, as nested dictionaries."""
+    variants = {name: {} for name in rng.sample(POLICIES, rng.randint(1, 3))}
+    if "delay" in variants:
+        variants["delay"] = {"D": rng.choice([[0, 4], {"from": 1, "to": 8, "steps": 3}])}
+    return {
+        "name": "soak",
+        "workload": "workload.toml",
+        "assume": True,
+        "seeds": rng.randint(1, 3),
+        "metric": rng.choice(["mean_completion", "makespan"]),
+        "metrics": rng.sample(["p95(waiting) where queue = 'adhoc'", "count()", "sum(slot_time) / sum(tasks)"], 1),
+        "world": {key: WORLD[key] for key in rng.sample(list(WORLD), rng.randint(0, 2))},
+        "variants": variants,
+    }
+
+
+def undisturbed(case, room, *more):
+    """The files of the sweep, run at once in a folder."""
+    room.write("workload.toml", worlds.toml(case["workload"]))
+    room.write("sweep.toml", worlds.toml(case["sweep"]))
+    ran = room.any("sweep", "sweep.toml", "--out", "whole", "--threads", 1, *more)
+    if ran.code == 2:
+        raise Skipped("refused: " + " ".join(ran.err.split()[:12]))
+    if ran.code != 0 and replays.STALL in ran.err:
+        # Two nodes have room for few masters. `replays` looks into stalls.
+        raise Skipped("a replay stalls")
+    if ran.code != 0:
+        raise Wrong("a sweep fails", str(ran))
+    return room.tree("whole")
+
+
+def chunks(cells, rng):
+    """The first cell and the number of cells of each chunk, in any order."""
+    chunk = rng.randint(1, max(1, cells // 2))
+    starts = list(range(0, cells, chunk))
+    rng.shuffle(starts)
+    return [(start, min(chunk, cells - start)) for start in starts]
 
 
 def changed(whole, found, prefix):

@@ -34,6 +34,11 @@ impl CellStore {
         Ok(Self { place: at.open()? })
     }
 
+    /// The path or address of the results, for messages.
+    pub(crate) fn shown(&self) -> String {
+        self.place.shown(CELLS)
+    }
+
     /// The cells that are not done, or whose file was damaged, each with its index in `cells`.
     ///
     /// # Errors

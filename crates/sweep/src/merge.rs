@@ -40,7 +40,8 @@ impl Merged {
         if !missing.is_empty() {
             let named: Vec<String> = missing.iter().take(MOST_NAMED).map(usize::to_string).collect();
             return Err(Error::Work(format!(
-                "{} of {} cells are missing (number {}{}); run the sweep again; it makes only these",
+                "{}: {} of {} cells are missing (number {}{}); run the sweep again; it makes only these",
+                store.shown(),
                 missing.len(),
                 results.len(),
                 named.join(", "),
