@@ -475,6 +475,44 @@ fn plans_begin_at_the_ends_of_bundles() {
     assert!(world.times(&format!("{set},bf_window_linear=1000"), ["c"])[0] < 10.0, "the first bundle is as wide");
 }
 
+/// Source, seen: the first bundle of ends reaches 30 s beyond the next whole half minute of the clock, whenever in it the first end is.
+#[test]
+fn bundles_are_counted_from_a_half_minute_of_the_clock() {
+    // By their limits, a ends at 31 s, and x later. b could start at 31 s; c has a limit of 50 s.
+    let exact = |own: Job, limit: Ms| own.with(|job, _| job.requested_time = Some(limit));
+    let c = |end: i64| {
+        let jobs = vec![
+            exact(job("a", 0, 4, 1, 31), 31_000),
+            exact(job("x", 0, 2, 2, end), end * 1_000),
+            exact(job("b", 1, 6, 1, 10), 60_000),
+            exact(job("c", 2, 2, 1, 30), 50_000),
+        ];
+        World::of(2, 4, jobs).times("bf_interval=1000,limit_grain=1,bf_resolution=1000", ["c"])[0]
+    };
+    assert!(c(90) < 10.0, "the bundle reaches up to 90 s, where b is planned");
+    assert!(c(91) > 31.0, "b is planned at 31 s");
+}
+
+/// Source, seen: the second bundle reaches 60 s beyond the same half minute, or one second more than the first with `bf_window_linear=1`.
+#[test]
+fn all_bundles_are_counted_from_one_instant() {
+    // By their limits, a ends at 31 s, x at 95 s, and y later. b could start at 95 s; c has a limit of 110 s.
+    let exact = |own: Job, limit: Ms| own.with(|job, _| job.requested_time = Some(limit));
+    let c = |end: i64, set: &str| {
+        let jobs = vec![
+            exact(job("a", 0, 4, 1, 31), 31_000),
+            exact(job("x", 0, 4, 2, 95), 95_000),
+            exact(job("y", 0, 2, 2, end), end * 1_000),
+            exact(job("b", 1, 10, 1, 10), 60_000),
+            exact(job("c", 2, 2, 2, 30), 110_000),
+        ];
+        World::of(3, 4, jobs).times(&format!("bf_interval=1000,limit_grain=1,bf_resolution=1000{set}"), ["c"])[0]
+    };
+    assert!(c(120, "") < 10.0, "b is planned at 120 s");
+    assert!(c(121, "") > 90.0, "b is planned at 95 s");
+    assert!(c(120, ",bf_window_linear=1000") > 90.0);
+}
+
 /// Seen: every job that waits has a reservation; with one for each partition, later jobs only must not delay the first.
 #[test]
 fn one_reservation_is_easy_and_all_are_conservative() {

@@ -107,7 +107,7 @@ settings! {
         bf_min_prio_reserve: u32 = "bf_min_prio_reserve" {
             default: 0, range: 0..=2_000_000_000, hadoop: ["SchedulerParameters.bf_min_prio_reserve"]
         },
-        /// by how much each bundle of ends is wider than the one before; 0: twice as wide
+        /// how much farther each bundle of ends reaches than the one before; 0: twice as far
         bf_window_linear: Ms = "bf_window_linear" {
             default: 0, range: 0..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_window_linear"]
         },

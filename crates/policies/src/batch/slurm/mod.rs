@@ -325,7 +325,7 @@ impl Cycle<'_> {
             let later = [planned, reserved].into_iter().flatten().min();
             // Behind the end of the next plan, it is tried with the machines that are open then.
             let until = if only_now { self.now } else { later.unwrap_or(end) };
-            let search = Search { now: self.now, until, widen };
+            let search = Search { now: self.now, zero: self.zero, until, widen };
             let start = running.start_of(&own.request, &open, search, cluster);
             let at = start.as_ref().map(|start| start.at.max(from));
             if from == self.now && at.is_none_or(|at| at > self.now) {
