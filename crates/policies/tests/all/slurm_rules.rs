@@ -159,11 +159,22 @@ fn the_main_loop_runs_at_the_next_second_and_three_seconds_apart() {
     assert_eq!(world.times("scheduler=builtin,batch_sched_delay=0", ["a", "b", "c"]), [1.0, 2.0, 3.0]);
 }
 
-/// Seen: nothing is started at an end.
+/// Seen: nothing is started at an end, unless the nodes report it by themselves (source, seen).
 #[test]
 fn an_end_is_handled_at_the_next_run() {
     let world = World::of(1, 4, vec![job("a", 0, 4, 1, 10), job("b", 0, 4, 1, 10)]);
     assert_eq!(world.times("scheduler=builtin", ["a", "b"]), [1.0, 12.0]);
+    assert_eq!(world.times("scheduler=builtin,run_at_ends=true", ["a", "b"]), [1.0, 11.001]);
+}
+
+/// Source, seen: the run at an end comes within `batch_sched_delay`, and does not put off the run for a submission.
+#[test]
+fn a_run_at_an_end_is_one_more() {
+    // The machine is full until a ends, just after the run at 4 s. c is submitted a second later.
+    let jobs = vec![job("a", 0, 2, 1, 3), job("x", 0, 2, 1, 50), job("b", 1, 1, 1, 50), job("c", 5, 1, 1, 50)];
+    let world = World::of(1, 4, jobs);
+    assert_eq!(world.times("scheduler=builtin", ["b", "c"]), [7.0, 7.0]);
+    assert_eq!(world.times("scheduler=builtin,run_at_ends=true", ["b", "c"]), [4.001, 7.0]);
 }
 
 /// Manual: a run looks at `default_queue_depth` jobs, one a minute at all.

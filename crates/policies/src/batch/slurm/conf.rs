@@ -59,6 +59,10 @@ settings! {
         batch_sched_delay: Ms = "batch_sched_delay" {
             default: 3_000, range: 0..=3_600_000, unit: "ms", hadoop: ["SchedulerParameters.batch_sched_delay"]
         },
+        /// whether the main loop also runs at once when a job has ended, as it does if nodes have an epilog or `PrologFlags=Contain`
+        run_at_ends: bool = "run_at_ends" {
+            default: false, hadoop: ["Epilog", "PrologFlags.contain", "PrologFlags.x11"]
+        },
         /// time between two runs of the main loop over the whole queue
         sched_interval: Ms = "sched_interval" {
             default: 60_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.sched_interval"]

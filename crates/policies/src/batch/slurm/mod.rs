@@ -1,7 +1,7 @@
 //! Slurm's own scheduler: a main loop that starts jobs from the head of the queue, and a backfill scheduler that plans.
 //!
 //! **What it does.** Jobs wait in the order of their partition's tier, their priority and their submission. The *main loop* runs at most
-//! every `batch_sched_delay` after something has changed. It starts jobs from the head of the queue; the first of a partition that finds no
+//! every `batch_sched_delay` after something has changed, and at sites whose nodes report ends also at each end. It starts jobs from the head of the queue; the first of a partition that finds no
 //! room stops the rest of that partition, and the machines of that partition take no other job in this run. The *backfill scheduler* runs
 //! every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
 //! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
@@ -118,7 +118,8 @@ impl Slurm {
             let mut draw = stream(view.seed(), Purpose::SchedulerPhase, &[]);
             let drawn = [draw.random_range(0..1_000), draw.random_range(0..1_000)];
             let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
-            let periods = Periods { spacing: set.batch_sched_delay, full: set.sched_interval, backfill };
+            let (spacing, full, at_ends) = (set.batch_sched_delay, set.sched_interval, set.run_at_ends);
+            let periods = Periods { spacing, full, backfill, at_ends };
             let cluster = Cluster::new(conf, view);
             let reservations = Reservations::new(conf, view);
             let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]);
@@ -505,7 +506,7 @@ fn start(
             if !leaves {
                 let until = now.saturating_add(grace);
                 running.leave(id, until);
-                begun.clock.mark(until);
+                begun.clock.end(until);
             }
         } else if let Some(unit) = running.take(id) {
             begun.evict(&unit, offer)?;
@@ -595,7 +596,7 @@ impl Policy for Slurm {
             begun.again.insert(ended.task, begun.preemption.eligible(view.now()));
         }
         let at = noticed(Change::End { start: ended.start }, ended.task, view);
-        begun.clock.mark(at);
+        begun.clock.end(at);
         self.running.end(ended.run, at);
     }
 
