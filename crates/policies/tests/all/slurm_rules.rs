@@ -486,6 +486,18 @@ fn plans_begin_at_the_ends_of_bundles() {
     assert!(world.times(&format!("{set},bf_window_linear=1000"), ["c"])[0] < 10.0, "the first bundle is as wide");
 }
 
+/// Seen: the tasks of an array are submitted at once, although the part of the second is drawn.
+#[test]
+fn the_tasks_of_an_array_are_one_submission() {
+    let in_second = |id: String| job(&id, 10, 1, 1, 5).with(|job, _| job.submit = Some(10_000));
+    let mut jobs = vec![job("z", 0, 1, 1, 1)];
+    jobs.extend((0..20).map(|task| in_second(format!("7_{task}"))));
+    // Only backfill looks for them, in the middle of each second.
+    let starts = World::of(1, 32, jobs).starts("bf_interval=1000,batch_sched_delay=3600000,sched_interval=86400000");
+    let first = starts["7_0"].0;
+    assert!(starts.iter().filter(|(id, _)| id.starts_with("7_")).all(|(_, start)| start.0 == first), "{starts:?}");
+}
+
 /// Source, seen: the first bundle of ends reaches 30 s beyond the next whole half minute of the clock, whenever in it the first end is.
 #[test]
 fn bundles_are_counted_from_a_half_minute_of_the_clock() {

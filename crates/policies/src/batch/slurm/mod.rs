@@ -105,6 +105,8 @@ struct Begun {
     heterogeneous: BTreeMap<String, u32>,
     /// Tasks that are run again, and from when on.
     again: BTreeMap<TaskId, Ms>,
+    /// The last submission: its instant, its number, and when the controller can notice it.
+    last: Option<(Ms, String, Ms)>,
 }
 
 impl Slurm {
@@ -135,6 +137,7 @@ impl Slurm {
                 users: BTreeMap::new(),
                 heterogeneous: BTreeMap::new(),
                 again: BTreeMap::new(),
+                last: None,
             }
         })
     }
@@ -423,6 +426,19 @@ impl Begun {
         }
     }
 
+    /// When the controller can notice a job that is submitted now. All tasks of an array are one submission, as are the components of a
+    /// heterogeneous job.
+    fn submitted(&mut self, task: TaskId, view: View<'_>) -> Ms {
+        let job = view.job(view.task(task).job);
+        let Some((whole, _)) = job.id.split_once(['_', '+']).filter(|_| job.framework == Some(FRAMEWORK)) else {
+            return noticed(Change::Submission, task, view);
+        };
+        let (now, known) = (view.now(), self.last.take());
+        let known = known.filter(|(at, of, _)| *at == now && of == whole);
+        let own = known.unwrap_or_else(|| (now, whole.to_owned(), noticed(Change::Submission, task, view)));
+        self.last.insert(own).2
+    }
+
     /// The machines of a job that no reservation closes to it if it starts now.
     fn unreserved<'w>(&self, own: &'w Waiting, now: Ms) -> Cow<'w, FixedBitSet> {
         if self.reservations.is_empty() {
@@ -580,7 +596,7 @@ impl Policy for Slurm {
             begun.clock.catch_up(view.now());
         }
         let again = begun.again.remove(&task);
-        let since = again.unwrap_or_else(|| noticed(Change::Submission, task, view));
+        let since = again.unwrap_or_else(|| begun.submitted(task, view));
         begun.clock.mark(since);
         let Self { set, conf, begun: Some(begun), queue, .. } = self else { return };
         queue.add(begun.as_waiting((set, conf), task, since, view));
