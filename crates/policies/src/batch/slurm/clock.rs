@@ -2,13 +2,14 @@
 //!
 //! The main loop: a submission or an end sets a mark. The controller looks at the mark once a second, and runs the loop if the last run
 //! was `batch_sched_delay` ago. Every `sched_interval` it runs anyway, over the whole queue. The backfill scheduler runs `bf_interval` after
-//! its last run, if something has changed since; else it looks once a second whether something has.
+//! its last run, if something has changed since; else it looks once a second whether something has. It has run since the controller started,
+//! long before the first job of a log, so that its first run may come at any instant of its period.
 //!
 //! If the nodes report an end by themselves, the main loop runs at once. Such a run does not put off those that wait for a mark.
 //!
-//! **Source.** `_slurmctld_background` and `_slurm_rpc_epilog_complete` of 22.05, and runs of a real Slurm: an epilog, or the external step of
-//! `PrologFlags=Contain`, ends after its job, and its node then sends a message that calls the main loop. Without either, the end is an
-//! answer to the controller, which sets the mark.
+//! **Source.** `_slurmctld_background`, `backfill_agent` and `_slurm_rpc_epilog_complete` of 22.05, and runs of a real Slurm: an epilog, or
+//! the external step of `PrologFlags=Contain`, ends after its job, and its node then sends a message that calls the main loop. Without
+//! either, the end is an answer to the controller, which sets the mark.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -43,7 +44,7 @@ pub(super) struct Periods {
 #[derive(Debug)]
 pub(super) struct Clock {
     periods: Periods,
-    /// When in each second the main loop and the backfill scheduler look.
+    /// When the main loop looks in each second, and when the backfill scheduler runs first in its period.
     phases: [Ms; 2],
     last_main: Option<Ms>,
     last_full: Option<Ms>,
@@ -99,7 +100,7 @@ impl Clock {
 
     /// When the main loop runs next because of a mark, and when over the whole queue.
     fn main(&self) -> (Option<Ms>, Option<Ms>) {
-        let look = |at: Ms| at_or_after(at, self.phases[0]);
+        let look = |at: Ms| at_or_after(at, self.phases[0], LOOK);
         let after = |last: Option<Ms>, period: Ms| last.map_or(Ms::MIN, |last| last.saturating_add(period));
         let marked = self.marked(0).map(|mark| look(mark.max(after(self.last_main, self.periods.spacing))));
         (marked, self.last_full.map(|last| look(last.saturating_add(self.periods.full))))
@@ -114,8 +115,8 @@ impl Clock {
         let (mark, period) = (self.marked(1)?, self.periods.backfill?);
         Some(match self.last_backfill {
             // It looks once a second after its period.
-            Some(last) => at_or_after(mark.max(last.saturating_add(period)), last.saturating_add(period)),
-            None => at_or_after(mark, self.phases[1]),
+            Some(last) => at_or_after(mark.max(last.saturating_add(period)), last.saturating_add(period), LOOK),
+            None => at_or_after(mark, self.phases[1], period),
         })
     }
 
@@ -136,7 +137,8 @@ impl Clock {
             // Between two events, only the runs over the whole queue go on.
             if self.ends.is_empty() && self.marks.iter().all(BinaryHeap::is_empty) {
                 let rounds = (now - 1 - next) / self.periods.full.max(1);
-                let last = at_or_after(next.saturating_add(rounds.saturating_mul(self.periods.full)), self.phases[0]);
+                let last = next.saturating_add(rounds.saturating_mul(self.periods.full));
+                let last = at_or_after(last, self.phases[0], LOOK);
                 let last = if last < now { last } else { next };
                 (self.last_main, self.last_full) = (Some(last), Some(last));
             } else {
@@ -177,9 +179,9 @@ impl Clock {
     }
 }
 
-/// The first instant from `at` on that is this part of a second.
-fn at_or_after(at: Ms, phase: Ms) -> Ms {
-    at.saturating_add((phase.saturating_sub(at)).rem_euclid(LOOK))
+/// The first instant from `at` on that is `phase` after a multiple of a period.
+fn at_or_after(at: Ms, phase: Ms, period: Ms) -> Ms {
+    at.saturating_add((phase.saturating_sub(at)).rem_euclid(period.max(1)))
 }
 
 #[cfg(test)]
@@ -250,6 +252,15 @@ mod tests {
         clock.take(121_400);
         clock.take(181_400);
         assert_eq!(clock.next(), Some(200_400));
+    }
+
+    /// It has run before the first job: that job waits for the next run.
+    #[test]
+    fn the_first_run_of_the_backfill_scheduler_is_anywhere_in_its_period() {
+        let mut clock = clock(Some(5_000));
+        clock.mark(6_000);
+        clock.take(6_400);
+        assert_eq!(clock.next(), Some(10_700));
     }
 
     #[test]

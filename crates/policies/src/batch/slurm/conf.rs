@@ -186,7 +186,7 @@ settings! {
         dampening: u32 = "dampening" { default: 1, range: 1..=65_535, hadoop: ["FairShareDampeningFactor"] },
         /// when in each second the main loop looks for work; auto: drawn with the seed
         phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=999, unit: "ms" },
-        /// when in each second the backfill scheduler looks for work; auto: drawn with the seed
-        bf_phase: Option<Ms> = "bf_phase" { auto: Nothing, range: 0..=999, unit: "ms" },
+        /// when in its period the backfill scheduler first runs; auto: drawn with the seed
+        bf_phase: Option<Ms> = "bf_phase" { auto: Nothing, range: 0..=86_399_999, unit: "ms" },
     }
 }

@@ -1,16 +1,17 @@
 //! Slurm's own scheduler: a main loop that starts jobs from the head of the queue, and a backfill scheduler that plans.
 //!
 //! **What it does.** Jobs wait in the order of their partition's tier, their priority and their submission. The *main loop* runs at most
-//! every `batch_sched_delay` after something has changed, and at sites whose nodes report ends also at each end. It starts jobs from the head of the queue; the first of a partition that finds no
-//! room stops the rest of that partition, and the machines of that partition take no other job in this run. The *backfill scheduler* runs
-//! every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
+//! every `batch_sched_delay` after something has changed; if nodes report the ends of jobs by themselves, also at each end. It starts jobs
+//! from the head of the queue; the first of a partition that finds no room stops the rest of that partition, and the machines of that
+//! partition take no other job in this run. The *backfill scheduler* runs every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
 //! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
 //! run, so that no promise is kept. Only the backfill scheduler starts the components of a heterogeneous job, all at once.
 //!
 //! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
 //! of that version; `job_scheduler.c` and `backfill.c`.
 //!
-//! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
+//! **Decisions.** At which part of a second the main loop looks for work is drawn (`phase`), and when the first run of the backfill scheduler
+//! comes (`bf_phase`). A run of a scheduler takes no time.
 //! Components of a heterogeneous job get different machines, and none of them preempts; without backfill, they are jobs of their own.
 //! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
 //! another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
@@ -118,7 +119,7 @@ impl Slurm {
         let Self { set, conf, begun, .. } = self;
         begun.get_or_insert_with(|| {
             let mut draw = stream(view.seed(), Purpose::SchedulerPhase, &[]);
-            let drawn = [draw.random_range(0..1_000), draw.random_range(0..1_000)];
+            let drawn = [draw.random_range(0..1_000), draw.random_range(0..set.bf_interval)];
             let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
             let (spacing, full, at_ends) = (set.batch_sched_delay, set.sched_interval, set.run_at_ends);
             let periods = Periods { spacing, full, backfill, at_ends };
