@@ -159,11 +159,22 @@ fn the_main_loop_runs_at_the_next_second_and_three_seconds_apart() {
     assert_eq!(world.times("scheduler=builtin,batch_sched_delay=0", ["a", "b", "c"]), [1.0, 2.0, 3.0]);
 }
 
-/// Seen: nothing is started at an end.
+/// Seen: nothing is started at an end, unless the nodes report it by themselves (source, seen).
 #[test]
 fn an_end_is_handled_at_the_next_run() {
     let world = World::of(1, 4, vec![job("a", 0, 4, 1, 10), job("b", 0, 4, 1, 10)]);
     assert_eq!(world.times("scheduler=builtin", ["a", "b"]), [1.0, 12.0]);
+    assert_eq!(world.times("scheduler=builtin,run_at_ends=true", ["a", "b"]), [1.0, 11.001]);
+}
+
+/// Source, seen: the run at an end comes within `batch_sched_delay`, and does not put off the run for a submission.
+#[test]
+fn a_run_at_an_end_is_one_more() {
+    // The machine is full until a ends, just after the run at 4 s. c is submitted a second later.
+    let jobs = vec![job("a", 0, 2, 1, 3), job("x", 0, 2, 1, 50), job("b", 1, 1, 1, 50), job("c", 5, 1, 1, 50)];
+    let world = World::of(1, 4, jobs);
+    assert_eq!(world.times("scheduler=builtin", ["b", "c"]), [7.0, 7.0]);
+    assert_eq!(world.times("scheduler=builtin,run_at_ends=true", ["b", "c"]), [4.001, 7.0]);
 }
 
 /// Manual: a run looks at `default_queue_depth` jobs, one a minute at all.
@@ -473,6 +484,56 @@ fn plans_begin_at_the_ends_of_bundles() {
     let set = "bf_interval=1000,limit_grain=1,bf_resolution=1000";
     assert!(world.times(set, ["c"])[0] < 10.0);
     assert!(world.times(&format!("{set},bf_window_linear=1000"), ["c"])[0] < 10.0, "the first bundle is as wide");
+}
+
+/// Seen: the tasks of an array are submitted at once, although the part of the second is drawn.
+#[test]
+fn the_tasks_of_an_array_are_one_submission() {
+    let in_second = |id: String| job(&id, 10, 1, 1, 5).with(|job, _| job.submit = Some(10_000));
+    let mut jobs = vec![job("z", 0, 1, 1, 1)];
+    jobs.extend((0..20).map(|task| in_second(format!("7_{task}"))));
+    // Only backfill looks for them, in the middle of each second.
+    let starts = World::of(1, 32, jobs).starts("bf_interval=1000,batch_sched_delay=3600000,sched_interval=86400000");
+    let first = starts["7_0"].0;
+    assert!(starts.iter().filter(|(id, _)| id.starts_with("7_")).all(|(_, start)| start.0 == first), "{starts:?}");
+}
+
+/// Source, seen: the first bundle of ends reaches 30 s beyond the next whole half minute of the clock, whenever in it the first end is.
+#[test]
+fn bundles_are_counted_from_a_half_minute_of_the_clock() {
+    // By their limits, a ends at 31 s, and x later. b could start at 31 s; c has a limit of 50 s.
+    let exact = |own: Job, limit: Ms| own.with(|job, _| job.requested_time = Some(limit));
+    let c = |end: i64| {
+        let jobs = vec![
+            exact(job("a", 0, 4, 1, 31), 31_000),
+            exact(job("x", 0, 2, 2, end), end * 1_000),
+            exact(job("b", 1, 6, 1, 10), 60_000),
+            exact(job("c", 2, 2, 1, 30), 50_000),
+        ];
+        World::of(2, 4, jobs).times("bf_interval=1000,limit_grain=1,bf_resolution=1000", ["c"])[0]
+    };
+    assert!(c(90) < 10.0, "the bundle reaches up to 90 s, where b is planned");
+    assert!(c(91) > 31.0, "b is planned at 31 s");
+}
+
+/// Source, seen: the second bundle reaches 60 s beyond the same half minute, or one second more than the first with `bf_window_linear=1`.
+#[test]
+fn all_bundles_are_counted_from_one_instant() {
+    // By their limits, a ends at 31 s, x at 95 s, and y later. b could start at 95 s; c has a limit of 110 s.
+    let exact = |own: Job, limit: Ms| own.with(|job, _| job.requested_time = Some(limit));
+    let c = |end: i64, set: &str| {
+        let jobs = vec![
+            exact(job("a", 0, 4, 1, 31), 31_000),
+            exact(job("x", 0, 4, 2, 95), 95_000),
+            exact(job("y", 0, 2, 2, end), end * 1_000),
+            exact(job("b", 1, 10, 1, 10), 60_000),
+            exact(job("c", 2, 2, 2, 30), 110_000),
+        ];
+        World::of(3, 4, jobs).times(&format!("bf_interval=1000,limit_grain=1,bf_resolution=1000{set}"), ["c"])[0]
+    };
+    assert!(c(120, "") < 10.0, "b is planned at 120 s");
+    assert!(c(121, "") > 90.0, "b is planned at 95 s");
+    assert!(c(120, ",bf_window_linear=1000") > 90.0);
 }
 
 /// Seen: every job that waits has a reservation; with one for each partition, later jobs only must not delay the first.

@@ -5,7 +5,8 @@
 //!
 //! 1. **Whole nodes**, for `--exclusive`, or if the job got all CPUs of its nodes though it asked for fewer.
 //! 2. **Generic resources**, which Slurm counts per node: an instance for each node.
-//! 3. **Options**: `-n`, `-c` and `-N`, if they account for the CPUs that were asked for.
+//! 3. **Options**: `-n`, `-c` and `-N`, if they account for the CPUs that were asked for. `-N` alone is an exact number: a job that got more
+//!    nodes had a range (`-N 2-4`), of which only the fewest are known, and counts as one without.
 //! 4. **An assumption** over the whole list, for all others: [`PACKED`] or [`SINGLE`].
 
 use resched_tables::named::{amounts, as_text};
@@ -76,7 +77,7 @@ impl World {
 /// Whether nothing but the CPUs of a job is known.
 fn is_unknown(demand: &Demand) -> bool {
     let Demand { cpus, nodes, gres, asked, .. } = demand;
-    !asked.exclusive && gres.is_none() && *nodes < 2 && by_options(*asked, *cpus, *nodes).is_none()
+    !asked.exclusive && gres.is_none() && *nodes < 2 && by_options(*asked, *cpus, *nodes, None).is_none()
 }
 
 /// The shape of a job that ran last, or would have run, like `one`.
@@ -92,11 +93,10 @@ pub(super) fn of(job: &Job, one: Option<&Try>, jobs: &Jobs, world: &World, is_wh
     } else if !gres.is_none() {
         let is_uneven = total % nodes > 0;
         Shape { instances: nodes, cpus: total.div_ceil(nodes), machines: Some(nodes), is_uneven, ..Shape::default() }
-    } else if let Some(shape) = by_options(demand.asked, demand.cpus, demand.nodes) {
-        shape
     } else {
-        let nodes = one.map(|one| one.nodes).filter(|&nodes| nodes > 0);
-        by_assumption(demand.cpus, nodes, world)
+        let got = one.map(|one| one.nodes).filter(|&nodes| nodes > 0);
+        let shape = by_options(demand.asked, demand.cpus, demand.nodes, got);
+        shape.unwrap_or_else(|| by_assumption(demand.cpus, got, world))
     };
     // Slurm gives whole cores: more CPUs than were asked for where a core has several.
     if !shape.exclusive && held > demand.cpus && held.is_multiple_of(shape.instances) {
@@ -108,9 +108,10 @@ pub(super) fn of(job: &Job, one: Option<&Try>, jobs: &Jobs, world: &World, is_wh
     shape
 }
 
-/// The shape that the options give, if they account for the CPUs.
-fn by_options(asked: Asked, cpus: u32, fewest_nodes: u32) -> Option<Shape> {
+/// The shape that the options give, if they account for the CPUs. `got` is how many nodes the job had, if it ran.
+fn by_options(asked: Asked, cpus: u32, fewest_nodes: u32, got: Option<u32>) -> Option<Shape> {
     let nodes = asked.nodes.or(Some(fewest_nodes).filter(|&nodes| nodes > 1));
+    let nodes = nodes.filter(|&fewest| got.is_none_or(|got| got <= fewest));
     let tasks = match (asked.tasks, asked.cpus_per_task) {
         (Some(tasks), Some(each)) => Some(tasks).filter(|_| tasks.checked_mul(each) == Some(cpus)),
         (Some(tasks), None) => Some(tasks).filter(|_| cpus.is_multiple_of(tasks)),
@@ -149,7 +150,17 @@ mod tests {
     fn options(tasks: u32, nodes: u32, each: u32, cpus: u32) -> Option<(u32, u32, Option<u32>)> {
         let given = |number: u32| (number > 0).then_some(number);
         let asked = Asked { tasks: given(tasks), nodes: given(nodes), cpus_per_task: given(each), exclusive: false };
-        by_options(asked, cpus, 1).map(|shape| (shape.instances, shape.cpus, shape.machines))
+        by_options(asked, cpus, 1, None).map(|shape| (shape.instances, shape.cpus, shape.machines))
+    }
+
+    #[test]
+    fn a_job_that_got_more_nodes_than_it_asked_for_had_a_range() {
+        let asked = |tasks| Asked { tasks, nodes: Some(2), ..Asked::default() };
+        let of = |tasks, got| by_options(asked(tasks), 10, 2, got).map(|shape| (shape.instances, shape.machines));
+        assert_eq!(of(Some(10), Some(2)), Some((10, Some(2))));
+        assert_eq!(of(Some(10), Some(4)), Some((10, None)));
+        assert_eq!(of(None, Some(4)), None, "nothing else is known");
+        assert_eq!(of(Some(10), None), Some((10, Some(2))), "it has not run");
     }
 
     #[test]

@@ -59,6 +59,10 @@ settings! {
         batch_sched_delay: Ms = "batch_sched_delay" {
             default: 3_000, range: 0..=3_600_000, unit: "ms", hadoop: ["SchedulerParameters.batch_sched_delay"]
         },
+        /// whether the main loop also runs at once when a job has ended, as it does if nodes have an epilog or `PrologFlags=Contain`
+        run_at_ends: bool = "run_at_ends" {
+            default: false, hadoop: ["Epilog", "PrologFlags.contain", "PrologFlags.x11"]
+        },
         /// time between two runs of the main loop over the whole queue
         sched_interval: Ms = "sched_interval" {
             default: 60_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.sched_interval"]
@@ -107,7 +111,7 @@ settings! {
         bf_min_prio_reserve: u32 = "bf_min_prio_reserve" {
             default: 0, range: 0..=2_000_000_000, hadoop: ["SchedulerParameters.bf_min_prio_reserve"]
         },
-        /// by how much each bundle of ends is wider than the one before; 0: twice as wide
+        /// how much farther each bundle of ends reaches than the one before; 0: twice as far
         bf_window_linear: Ms = "bf_window_linear" {
             default: 0, range: 0..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_window_linear"]
         },
@@ -182,7 +186,7 @@ settings! {
         dampening: u32 = "dampening" { default: 1, range: 1..=65_535, hadoop: ["FairShareDampeningFactor"] },
         /// when in each second the main loop looks for work; auto: drawn with the seed
         phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=999, unit: "ms" },
-        /// when in each second the backfill scheduler looks for work; auto: drawn with the seed
-        bf_phase: Option<Ms> = "bf_phase" { auto: Nothing, range: 0..=999, unit: "ms" },
+        /// when in its period the backfill scheduler first runs; auto: drawn with the seed
+        bf_phase: Option<Ms> = "bf_phase" { auto: Nothing, range: 0..=86_399_999, unit: "ms" },
     }
 }

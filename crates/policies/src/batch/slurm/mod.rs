@@ -1,16 +1,17 @@
 //! Slurm's own scheduler: a main loop that starts jobs from the head of the queue, and a backfill scheduler that plans.
 //!
 //! **What it does.** Jobs wait in the order of their partition's tier, their priority and their submission. The *main loop* runs at most
-//! every `batch_sched_delay` after something has changed. It starts jobs from the head of the queue; the first of a partition that finds no
-//! room stops the rest of that partition, and the machines of that partition take no other job in this run. The *backfill scheduler* runs
-//! every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
+//! every `batch_sched_delay` after something has changed; if nodes report the ends of jobs by themselves, also at each end. It starts jobs
+//! from the head of the queue; the first of a partition that finds no room stops the rest of that partition, and the machines of that
+//! partition take no other job in this run. The *backfill scheduler* runs every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
 //! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
 //! run, so that no promise is kept. Only the backfill scheduler starts the components of a heterogeneous job, all at once.
 //!
 //! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
 //! of that version; `job_scheduler.c` and `backfill.c`.
 //!
-//! **Decisions.** At which part of a second the controller looks for work is drawn (`phase`, `bf_phase`). A run of a scheduler takes no time.
+//! **Decisions.** At which part of a second the main loop looks for work is drawn (`phase`), and when the first run of the backfill scheduler
+//! comes (`bf_phase`). A run of a scheduler takes no time.
 //! Components of a heterogeneous job get different machines, and none of them preempts; without backfill, they are jobs of their own.
 //! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
 //! another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
@@ -105,6 +106,8 @@ struct Begun {
     heterogeneous: BTreeMap<String, u32>,
     /// Tasks that are run again, and from when on.
     again: BTreeMap<TaskId, Ms>,
+    /// The last submission: its instant, its number, and when the controller can notice it.
+    last: Option<(Ms, String, Ms)>,
 }
 
 impl Slurm {
@@ -116,9 +119,10 @@ impl Slurm {
         let Self { set, conf, begun, .. } = self;
         begun.get_or_insert_with(|| {
             let mut draw = stream(view.seed(), Purpose::SchedulerPhase, &[]);
-            let drawn = [draw.random_range(0..1_000), draw.random_range(0..1_000)];
+            let drawn = [draw.random_range(0..1_000), draw.random_range(0..set.bf_interval)];
             let backfill = (set.scheduler == Scheduler::Backfill).then_some(set.bf_interval);
-            let periods = Periods { spacing: set.batch_sched_delay, full: set.sched_interval, backfill };
+            let (spacing, full, at_ends) = (set.batch_sched_delay, set.sched_interval, set.run_at_ends);
+            let periods = Periods { spacing, full, backfill, at_ends };
             let cluster = Cluster::new(conf, view);
             let reservations = Reservations::new(conf, view);
             let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]);
@@ -134,6 +138,7 @@ impl Slurm {
                 users: BTreeMap::new(),
                 heterogeneous: BTreeMap::new(),
                 again: BTreeMap::new(),
+                last: None,
             }
         })
     }
@@ -325,7 +330,7 @@ impl Cycle<'_> {
             let later = [planned, reserved].into_iter().flatten().min();
             // Behind the end of the next plan, it is tried with the machines that are open then.
             let until = if only_now { self.now } else { later.unwrap_or(end) };
-            let search = Search { now: self.now, until, widen };
+            let search = Search { now: self.now, zero: self.zero, until, widen };
             let start = running.start_of(&own.request, &open, search, cluster);
             let at = start.as_ref().map(|start| start.at.max(from));
             if from == self.now && at.is_none_or(|at| at > self.now) {
@@ -422,6 +427,19 @@ impl Begun {
         }
     }
 
+    /// When the controller can notice a job that is submitted now. All tasks of an array are one submission, as are the components of a
+    /// heterogeneous job.
+    fn submitted(&mut self, task: TaskId, view: View<'_>) -> Ms {
+        let job = view.job(view.task(task).job);
+        let Some((whole, _)) = job.id.split_once(['_', '+']).filter(|_| job.framework == Some(FRAMEWORK)) else {
+            return noticed(Change::Submission, task, view);
+        };
+        let (now, known) = (view.now(), self.last.take());
+        let known = known.filter(|(at, of, _)| *at == now && of == whole);
+        let own = known.unwrap_or_else(|| (now, whole.to_owned(), noticed(Change::Submission, task, view)));
+        self.last.insert(own).2
+    }
+
     /// The machines of a job that no reservation closes to it if it starts now.
     fn unreserved<'w>(&self, own: &'w Waiting, now: Ms) -> Cow<'w, FixedBitSet> {
         if self.reservations.is_empty() {
@@ -505,7 +523,7 @@ fn start(
             if !leaves {
                 let until = now.saturating_add(grace);
                 running.leave(id, until);
-                begun.clock.mark(until);
+                begun.clock.end(until);
             }
         } else if let Some(unit) = running.take(id) {
             begun.evict(&unit, offer)?;
@@ -579,7 +597,7 @@ impl Policy for Slurm {
             begun.clock.catch_up(view.now());
         }
         let again = begun.again.remove(&task);
-        let since = again.unwrap_or_else(|| noticed(Change::Submission, task, view));
+        let since = again.unwrap_or_else(|| begun.submitted(task, view));
         begun.clock.mark(since);
         let Self { set, conf, begun: Some(begun), queue, .. } = self else { return };
         queue.add(begun.as_waiting((set, conf), task, since, view));
@@ -595,7 +613,7 @@ impl Policy for Slurm {
             begun.again.insert(ended.task, begun.preemption.eligible(view.now()));
         }
         let at = noticed(Change::End { start: ended.start }, ended.task, view);
-        begun.clock.mark(at);
+        begun.clock.end(at);
         self.running.end(ended.run, at);
     }
 

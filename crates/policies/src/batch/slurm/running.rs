@@ -1,7 +1,8 @@
 //! The units that run, and when a job will find room by their limits.
 //!
-//! **Source.** `_will_run_test` of `select/cons_tres` (`docs/slurm.md`, backfill): running jobs are taken away in the order of their ends,
-//! in bundles whose width begins at 30 s and doubles.
+//! **Source.** `_will_run_test` of `select/cons_tres` in 22.05 (`docs/slurm.md`, backfill): running jobs are taken away in the order of their
+//! ends, in bundles. All bundles are counted from one instant, the next whole half minute of the clock after the first end. The first reaches
+//! 30 s beyond it, and each next one twice as far.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +19,7 @@ use super::rank::Rank;
 use super::waiting::Taken;
 use crate::parts::by_id::ByRun;
 
-/// The width of the first bundle of ends, ms.
+/// How far the first bundle of ends reaches, ms; and the grain of the instant that all bundles are counted from.
 const BUNDLE: Ms = 30_000;
 
 /// A unit that runs.
@@ -69,9 +70,11 @@ pub(super) struct Start {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search {
     pub(super) now: Ms,
+    /// The time of the trace at 0 of the simulated clock, ms.
+    pub(super) zero: Ms,
     /// Up to then; `now` for nothing but a start now.
     pub(super) until: Ms,
-    /// What is added to the width of each bundle of ends; none: it doubles.
+    /// How much farther each bundle of ends reaches than the one before; none: twice as far.
     pub(super) widen: Option<Ms>,
 }
 
@@ -150,7 +153,7 @@ impl Running {
         &self,
         request: &Request,
         machines: &FixedBitSet,
-        Search { now, until, widen }: Search,
+        Search { now, zero, until, widen }: Search,
         cluster: &mut Cluster,
     ) -> Option<Start> {
         if !cluster.may_hold(request, machines) {
@@ -163,10 +166,10 @@ impl Running {
         {
             return Some(Start { at: now, places });
         }
-        let mut width = BUNDLE;
+        let (mut reach, mut barrier) = (BUNDLE, None);
         let mut rest = self.by_end.iter().peekable();
         while rest.peek().is_some() {
-            let (mut first, mut last) = (None, None);
+            let mut last = None;
             while let Some(&(end, id)) = rest.next() {
                 // A start is never before the last end that it needs.
                 if end > until {
@@ -175,15 +178,16 @@ impl Running {
                 let Some(unit) = &self.units[id as usize] else { continue };
                 // Slurm looks at the next end only behind one that gives room.
                 let Some(more) = cluster.end_ahead(&unit.request, &unit.places, (request, machines)) else { continue };
-                let first = *first.get_or_insert(end);
+                let from = *barrier.get_or_insert_with(|| next_half_minute(end, zero));
                 last = Some(end);
                 gain = gain.plus(more);
-                if rest.peek().is_some_and(|&&(next, _)| next > first.saturating_add(width)) {
+                if rest.peek().is_some_and(|&&(next, _)| next > from.saturating_add(reach)) {
                     break;
                 }
             }
-            let last = last?;
-            width = widen.map_or(width.saturating_mul(2), |more| width.saturating_add(more));
+            let (last, from) = (last?, barrier?);
+            let next = rest.peek().map_or(from, |&&(next, _)| next);
+            reach = farther(reach, widen, next.saturating_sub(from));
             if gain.may_do(request)
                 && let Some(places) = cluster.place(request, machines)
             {
@@ -192,5 +196,48 @@ impl Running {
             }
         }
         None
+    }
+}
+
+/// The first whole half minute of the clock of the trace after an instant.
+fn next_half_minute(at: Ms, zero: Ms) -> Ms {
+    at.saturating_add(BUNDLE - at.saturating_add(zero).rem_euclid(BUNDLE))
+}
+
+/// How far the next bundle reaches, which has the next end at least.
+fn farther(reach: Ms, widen: Option<Ms>, next: Ms) -> Ms {
+    let Some(more) = widen else {
+        let mut reach = reach.saturating_mul(2);
+        while reach < next {
+            reach = reach.saturating_mul(2);
+        }
+        return reach;
+    };
+    let steps = (next.saturating_sub(reach).max(1).saturating_add(more - 1)) / more;
+    reach.saturating_add(more.saturating_mul(steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in the source: the first bundle ends 30 s after the next whole half minute, never in the half minute of its first end.
+    #[test]
+    fn bundles_are_counted_from_a_half_minute_of_the_clock() {
+        assert_eq!(next_half_minute(29_999, 0), 30_000);
+        assert_eq!(next_half_minute(30_000, 0), 60_000, "a whole half minute is followed by another");
+        assert_eq!(next_half_minute(31_000, 0), 60_000);
+        assert_eq!(next_half_minute(31_000, 1_795_320_017_000), 43_000, "the clock is that of the trace");
+    }
+
+    #[test]
+    fn the_next_bundle_has_the_next_end() {
+        assert_eq!(farther(30_000, None, 40_000), 60_000);
+        assert_eq!(farther(30_000, None, 60_001), 120_000);
+        assert_eq!(farther(30_000, None, 31_536_000_000), 31_457_280_000 * 2, "a job without a limit ends in a year");
+        assert_eq!(farther(30_000, Some(1_000), 10_000), 31_000);
+        assert_eq!(farther(30_000, Some(1_000), 35_000), 35_000);
+        assert_eq!(farther(30_000, Some(1_000), 35_001), 36_000);
+        assert_eq!(farther(30_000, None, 0), 60_000);
     }
 }

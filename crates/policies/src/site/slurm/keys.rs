@@ -42,6 +42,8 @@ pub(super) enum Kind {
     Plugin,
     /// A text as it stands.
     Text,
+    /// Anything; what counts is that it is set.
+    Given,
     /// Options, joined by commas. Each becomes a property of its own, `KEY.OPTION`.
     Options(&'static [Key]),
     /// As options, but those that are not listed have nothing to do with scheduling.
@@ -59,7 +61,7 @@ impl Kind {
             Self::Number => "a number",
             Self::Flag => "yes or no",
             Self::Numbers => "numbers by name, such as `CPU=1000,Mem=2000`",
-            Self::Word | Self::Plugin | Self::Text | Self::Options(_) | Self::Few(_) => "a word",
+            Self::Word | Self::Plugin | Self::Text | Self::Given | Self::Options(_) | Self::Few(_) => "a word",
         }
     }
 
@@ -86,6 +88,7 @@ impl Kind {
             Self::Word | Self::Options(_) | Self::Few(_) => Some(text.to_lowercase()),
             Self::Plugin => text.rsplit('/').next().map(str::to_lowercase),
             Self::Text => Some(text.to_owned()),
+            Self::Given => Some("true".to_owned()),
         }
     }
 }
@@ -141,6 +144,8 @@ pub(super) const KEYS: &[Key] = &[
     key("DefMemPerNode", Kind::Word, "unlimited", ASKED),
     key("DependencyParameters", Kind::Options(DEPENDENCIES), "", UNREAD),
     key("EnforcePartLimits", Kind::Word, "no", SUBMITTED),
+    // It matters only in that there is one: nodes report ends by themselves then. How long it takes is not known.
+    key("Epilog", Kind::Given, "", UNREAD),
     key("FairShareDampeningFactor", Kind::Number, "1", UNREAD),
     key("InactiveLimit", Kind::Seconds, "0", "the log says when a job without steps was ended"),
     key("JobRequeue", Kind::Flag, "true", UNREAD),
@@ -178,6 +183,7 @@ pub(super) const KEYS: &[Key] = &[
     key("PriorityWeightPartition", Kind::Number, "0", UNREAD),
     key("PriorityWeightQOS", Kind::Number, "0", UNREAD),
     key("PriorityWeightTRES", Kind::Numbers, "0", FACTORS),
+    key("PrologFlags", Kind::Few(PROLOG), "", UNREAD),
     key("RequeueExit", Kind::Text, "", AGAIN),
     key("RequeueExitHold", Kind::Text, "", AGAIN),
     key("ResumeProgram", Kind::Text, "", POWER),
@@ -268,6 +274,9 @@ const SELECT: &[Key] = &[
     flag("other_cons_res", "the machines of a Cray are like others"),
     flag("other_cons_tres", "the machines of a Cray are like others"),
 ];
+
+/// Those that give each job an external step, which ends after it.
+const PROLOG: &[Key] = &[flag("contain", UNREAD), flag("x11", UNREAD)];
 
 const CONTROLLER: &[Key] = &[flag("preempt_send_user_signal", PREEMPTION)];
 

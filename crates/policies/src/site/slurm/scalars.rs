@@ -19,6 +19,9 @@ const ENFORCE: &str = "AccountingStorageEnforce";
 const FLAGS: &str = "PriorityFlags";
 const INTERVAL: &str = "SchedulerParameters.bf_interval";
 const MAIN_LOOP: &str = "SchedulerParameters.sched_interval";
+/// With it, the main loop does not run at the ends that nodes report by themselves.
+const DEFER: &str = "SchedulerParameters.defer";
+const REPORTED: [&str; 3] = ["Epilog", "PrologFlags.contain", "PrologFlags.x11"];
 
 /// The settings that were read. One that is set again has its last value.
 #[derive(Debug, Default)]
@@ -66,6 +69,9 @@ impl Scalars {
         if let Some(at) = all.iter().position(|property| property.name == INTERVAL && property.value == "-1") {
             let never = all.remove(at);
             all.push(Property { name: "SchedulerType".to_owned(), value: "builtin".to_owned(), ..never });
+        }
+        if all.iter().any(|property| property.name == DEFER && property.value == "true") {
+            all.retain(|property| !REPORTED.contains(&property.name.as_str()));
         }
         if let Some(never) = all.iter_mut().find(|property| property.name == MAIN_LOOP && property.value == "-1") {
             never.name = format!("{MAIN_LOOP}=-1");

@@ -9,7 +9,7 @@ use super::{
 
 const BOUNDS: &str = "the jobs that a scheduler looks at have no bound of this kind";
 
-/// The options, by name. No job is tried at its submission alone, so that `defer` is always on.
+/// The options, by name. No job is tried at its submission alone, so that `defer` only matters for ends: [`super::super::scalars`].
 pub(super) const OPTIONS: &[Key] = &[
     flag("allow_zero_lic", SUBMITTED),
     flag("assoc_limit_stop", UNREAD),

@@ -85,13 +85,13 @@ const SCHEDULER_PARAMETERS: &str = "allow_zero_lic assoc_limit_stop batch_sched_
 /// All settings of slurm.conf(5) about priorities, preemption and selection, and others that bear on scheduling.
 const SETTINGS: &str = "AccountingStorageEnforce=limits BurstBufferType=burst_buffer/lua CompleteWait=7 DefCpuPerGPU=7 \
     DefMemPerCPU=7 DefMemPerGPU=7 DefMemPerNode=7 DependencyParameters=kill_invalid_depend EnforcePartLimits=ALL \
-    FairShareDampeningFactor=7 InactiveLimit=7 JobRequeue=0 JobSubmitPlugins=lua KillWait=7 MaxJobCount=7 MaxMemPerCPU=7 \
+    Epilog=/x FairShareDampeningFactor=7 InactiveLimit=7 JobRequeue=0 JobSubmitPlugins=lua KillWait=7 MaxJobCount=7 MaxMemPerCPU=7 \
     MaxMemPerNode=7 MaxTasksPerNode=7 MCSPlugin=mcs/user NodeFeaturesPlugins=node_features/knl_generic OverTimeLimit=7 \
     PreemptExemptTime=7 PreemptMode=CANCEL PreemptType=preempt/qos PreemptParameters=youngest_first PriorityCalcPeriod=7 \
     PriorityDecayHalfLife=7 PriorityFavorSmall=YES PriorityFlags=MAX_TRES PriorityMaxAge=7 PriorityParameters=7 \
     PrioritySiteFactorParameters=7 PrioritySiteFactorPlugin=site_factor/x PriorityType=priority/multifactor \
     PriorityUsageResetPeriod=DAILY PriorityWeightAge=7 PriorityWeightAssoc=7 PriorityWeightFairShare=7 PriorityWeightJobSize=7 \
-    PriorityWeightPartition=7 PriorityWeightQOS=7 PriorityWeightTRES=CPU=7 RequeueExit=7 RequeueExitHold=7 ResumeProgram=/x \
+    PriorityWeightPartition=7 PriorityWeightQOS=7 PriorityWeightTRES=CPU=7 PrologFlags=X11 RequeueExit=7 RequeueExitHold=7 ResumeProgram=/x \
     ResumeRate=7 ResumeTimeout=7 ResvOverRun=7 SchedulerTimeSlice=7 SchedulerType=sched/builtin SelectType=select/linear \
     SelectTypeParameters=CR_Socket SlurmctldParameters=preempt_send_user_signal,enable_configless SuspendExcNodes=n1 SuspendExcParts=p SuspendProgram=/x \
     SuspendRate=7 SuspendTime=7 SuspendTimeout=7 TopologyParam=SwitchAsNodeRank TopologyPlugin=topology/tree \
@@ -132,6 +132,7 @@ fn every_setting_about_scheduling_counts_or_is_named_with_its_line() {
             "PreemptParameters" => ".youngest_first",
             "PriorityFlags" => ".max_tres",
             "PriorityWeightTRES" => ".cpu",
+            "PrologFlags" => ".x11",
             "SlurmctldParameters" => ".preempt_send_user_signal",
             "TopologyParam" => ".switchasnoderank",
             _ => "",
@@ -210,6 +211,22 @@ fn a_mode_of_preemption_may_have_several_words() {
         let conf = conf(&format!("PreemptType=preempt/qos\nPreemptMode={modes}\n")).unwrap();
         assert_eq!(conf.site.parameters.get(&("slurm", "preempt_mode")).map(String::as_str), value, "{modes}");
         assert_eq!(conf.warnings, warnings, "{modes}");
+    }
+}
+
+/// Nodes report ends by themselves if there is an epilog or an external step; `defer` lets the main loop wait all the same.
+#[test]
+fn the_main_loop_runs_at_ends_that_nodes_report() {
+    for (text, value) in [
+        ("Epilog=/etc/slurm/epilog.sh\n", Some("true")),
+        ("PrologFlags=Alloc,Contain\n", Some("true")),
+        ("PrologFlags=X11\n", Some("true")),
+        ("PrologFlags=Alloc\nEpilog=(null)\n", None),
+        ("PrologFlags=Contain\nSchedulerParameters=defer\n", None),
+    ] {
+        let conf = conf(text).unwrap();
+        assert_eq!(conf.site.parameters.get(&("slurm", "run_at_ends")).map(String::as_str), value, "{text}");
+        assert_eq!(conf.warnings, [""; 0], "{text}");
     }
 }
 
