@@ -340,11 +340,15 @@ def world_of(rng, engine):
     """Jobs of a small world, for the engine."""
     if engine != "batch":
         racks = worlds.hosts(rng, 3)
+        if rng.random() < 0.2:
+            # Many jobs at once, so that their tuple is none of the short ones that Python keeps in store.
+            many = [worlds.job(rng, number, 0, list(racks)) for number in range(1, 41)]
+            return {"hosts": racks, "jobs": [own | {"maps": own["maps"][:1], "reduces": []} for own in many]}
         return {"hosts": racks, "jobs": worlds.jobs(rng, racks, most=3)}
     jobs, submit = [], 0
     for _ in range(rng.randint(1, 25)):
         submit += rng.choice([0, 1, rng.randrange(90)])
-        run = rng.choice([0, 1, rng.randrange(900), rng.randrange(900), 10**6])
+        run = rng.choice([0, 1, rng.randrange(900), rng.randrange(900), 20_000])
         jobs.append([submit, run, rng.randint(1, 48), run + rng.randrange(600)])
     return {"jobs": jobs}
 

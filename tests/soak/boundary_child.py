@@ -25,6 +25,8 @@ faulthandler.dump_traceback_later(50, exit=False)
 
 # Columns of jobs that an ingest leaves as they are.
 KEPT_NUMBERS = ["priority_number", "scheduling_class", "nice"]
+# A lie without a number of its call is told at so many calls; a wrong answer always.
+OFTEN = 10
 OPTIONS = {"assume": True, "robust": "off", "progress": False}
 
 
@@ -488,7 +490,7 @@ class Lies:
             self.calls[hook] += 1
             view = next((one for one in arguments if isinstance(one, VIEWS)), kept[-1] if kept else None)
             for lie in mine:
-                if lie["at"] in (None, self.calls[hook]):
+                if lie["at"] == self.calls[hook] or (lie["at"] is None and (self.calls[hook] <= OFTEN or lie["do"] == "return")):
                     if lie["do"] == "return":
                         return value_of(lie["value"], view)
                     getattr(self, lie["do"])(lie, view)
