@@ -396,6 +396,9 @@ def check_made(case, made):
     left_out = sum(skipped.get(cause, 0) for cause in LEFT_OUT)
     for table, given in made["given"].items():
         found = made["rows"][table]
+        if table == "tasks" and given == 0:
+            # As without this frame, the tasks are those that attempts name.
+            continue
         # Machines that only splits and attempts name are added.
         lost = given - found
         if table == "jobs" and lost != left_out:
