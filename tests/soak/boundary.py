@@ -217,6 +217,9 @@ class Part:
         do = rng.choice(
             ["call", "call", "call", "call", "raise", "return", "return", "keep", "late", "nested", "thread", "garbage", "slow"]
         )
+        if hook in ("decide", "tick_from", "alarm", "headroom") and rng.random() < 0.5:
+            # What they return is all that they do.
+            do = "return"
         own = {"hook": hook, "at": rng.choice([1, 1, 2, 3, 7, None]), "do": do, "goes_on": rng.random() < 0.7}
         if do == "call":
             own |= {"method": name[0], "arguments": [self.argument(rng, parameter) for parameter in self.arguments(rng, name[1])]}

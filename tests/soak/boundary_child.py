@@ -273,9 +273,11 @@ def exact(column):
     if pyarrow.types.is_date32(kind):
         return [None if own is None else own * 86_400_000 for own in column.cast("int32").to_pylist()]
     if pyarrow.types.is_temporal(kind) and not pyarrow.types.is_interval(kind):
-        unit = {"s": 1000, "ms": 1, "us": 0.001, "ns": 0.000001}[getattr(kind, "unit", "ms")]
+        parts = {"us": 1000, "ns": 1_000_000}.get(getattr(kind, "unit", "ms"), 1)
+        scale = 1000 if getattr(kind, "unit", "ms") == "s" else 1
         ticks = column.cast("int32" if pyarrow.types.is_time32(kind) else "int64").to_pylist()
-        return [None if own is None else own * unit if unit >= 1 else own // round(1 / unit) for own in ticks]
+        # Nobody says which of its neighbours an instant between two milliseconds becomes.
+        return [None if own is None or own % parts else own // parts * scale for own in ticks]
     return [whole(own) for own in column.to_pylist()]
 
 
