@@ -10,12 +10,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchReader, new_empty_array, new_null_array,
+    Array, ArrayReader, ArrayRef, AsArray, ListArray, RecordBatch, RecordBatchOptions, new_empty_array, new_null_array,
 };
 use arrow::buffer::OffsetBuffer;
+use arrow::compute::kernels::cmp::distinct;
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Float64Type, Schema, TimeUnit};
-use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow::error::ArrowError;
+use arrow::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -24,7 +26,7 @@ use resched_policies::nearest;
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, MAPREDUCE, NodeRow, SplitRow, TaskRecord, TaskRow};
 use resched_tables::reference::Column;
-use resched_tables::store::{Out, Rows, Source, System, TimeZero, columns::Row, sha256};
+use resched_tables::store::{Out, Rows, Source, System, TimeZero, columns::Row, decoding, sha256};
 
 use crate::calls::long;
 use crate::errors;
@@ -65,11 +67,33 @@ fn frame(py: Python<'_>, table: &str, object: &Bound<'_, PyAny>) -> PyResult<Fra
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: the capsule has the name under which the interface puts a stream into it, and it holds the stream until it is dropped.
     // `from_raw` moves the stream out and leaves a released one behind, as the interface asks for.
-    let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) };
-    let failed = |error| errors::error(py, "RequestError", &format!("{table}: cannot read the data frame: {error}"));
-    let reader = reader.map_err(failed)?;
-    let schema = reader.schema();
-    Ok(Frame { schema, batches: reader.collect::<Result<_, _>>().map_err(failed)? })
+    let reader = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) };
+    let failed = |error: &dyn std::fmt::Display| {
+        errors::error(py, "RequestError", &format!("{table}: cannot read the data frame: {error}"))
+    };
+    let reader = reader.map_err(|error| failed(&error))?;
+    let DataType::Struct(fields) = reader.field().data_type().clone() else {
+        let found = reader.field().data_type().clone();
+        return Err(failed(&format!("expected a table, found a column of type {found}")));
+    };
+    let schema = Arc::new(Schema::new(fields));
+    // The reader takes the number of columns and of their buffers on trust, and panics if they are wrong (arrow 60.1).
+    let batches = decoding(|| reader.map(|array| batch_of(&array?, &schema)).collect::<Result<Vec<_>, ArrowError>>());
+    let batches =
+        batches.ok_or_else(|| failed(&"its batches do not fit its schema"))?.map_err(|error| failed(&error))?;
+    Ok(Frame { schema, batches })
+}
+
+/// The rows of a stream. What they hold is checked once, as all that comes later takes it on trust: texts are UTF-8, and keys of dictionaries
+/// have values.
+fn batch_of(array: &ArrayRef, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
+    array.to_data().validate_full()?;
+    let rows = array.as_struct();
+    if let Some(row) = (0..rows.len()).find(|&row| rows.is_null(row)) {
+        return Err(ArrowError::InvalidArgumentError(format!("row {row} of a batch is null")));
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    RecordBatch::try_new_with_options(Arc::clone(schema), rows.columns().to_vec(), &options)
 }
 
 /// Makes a trace of data frames. Returns its marker as JSON.
@@ -251,7 +275,11 @@ fn wrong(table: &str, column: &str, row: usize, expected: &str, found: &str) -> 
 fn rows<R: Row + 'static>(frame: Frame, made: &mut Made) -> Result<Vec<R>, Error> {
     let wanted = R::reference();
     let names = || wanted.iter().map(|column| column.name);
-    for field in frame.schema.fields() {
+    for (place, field) in frame.schema.fields().iter().enumerate() {
+        if frame.schema.fields().iter().take(place).any(|other| other.name() == field.name()) {
+            let (table, name) = (R::TABLE, field.name());
+            return Err(Error::Request(format!("{table}: column `{name}` is there twice; leave one out")));
+        }
         if !names().any(|name| name == field.name()) {
             let hint = nearest(field.name(), names());
             let all = names().collect::<Vec<_>>().join(", ");
@@ -320,29 +348,43 @@ fn default_of<R: Row>(column: &Column, kind: &DataType, rows: usize, made: &mut 
 }
 
 /// A column as the type of the table. Nothing is rounded, and no value gets lost.
-fn converted<R: Row>(array: &ArrayRef, kind: &DataType, column: &Column, before: usize) -> Result<ArrayRef, Error> {
+fn converted<R: Row>(given: &ArrayRef, kind: &DataType, column: &Column, before: usize) -> Result<ArrayRef, Error> {
     let name = column.name;
     let at = |row: usize, expected: &str, found: &str| wrong(R::TABLE, name, before + row, expected, found);
-    let shown = |row| arrow::util::display::array_value_to_string(array, row).unwrap_or_default();
-    if let Some(numbers) = array.as_primitive_opt::<Float64Type>().filter(|_| *kind == DataType::Int64)
-        && let Some(row) = (0..numbers.len()).find(|&row| numbers.is_valid(row) && numbers.value(row).fract() != 0.0)
-    {
-        return Err(at(row, "a whole number", &shown(row)));
+    let given = &unpacked::<R>(given, name)?;
+    let shown = |row| arrow::util::display::array_value_to_string(given, row).unwrap_or_default();
+    let is_number = *kind == DataType::Int64;
+    if is_number && given.data_type().is_floating() {
+        let numbers = cast::<R>(given, &DataType::Float64, name)?;
+        let numbers = numbers.as_primitive::<Float64Type>();
+        if let Some(row) = (0..numbers.len()).find(|&row| numbers.is_valid(row) && numbers.value(row).fract() != 0.0) {
+            return Err(at(row, "a whole number", &shown(row)));
+        }
     }
     // Times of data frames are instants and durations; tables have milliseconds.
-    let array = match array.data_type() {
-        DataType::Timestamp(_, zone) if *kind == DataType::Int64 => {
-            &cast::<R>(array, &DataType::Timestamp(TimeUnit::Millisecond, zone.clone()), name)?
+    let array = match given.data_type() {
+        DataType::Timestamp(_, zone) if is_number => {
+            &cast::<R>(given, &DataType::Timestamp(TimeUnit::Millisecond, zone.clone()), name)?
         }
-        DataType::Duration(_) if *kind == DataType::Int64 => {
-            &cast::<R>(array, &DataType::Duration(TimeUnit::Millisecond), name)?
-        }
-        _ => array,
+        DataType::Date32 if is_number => &cast::<R>(given, &DataType::Timestamp(TimeUnit::Millisecond, None), name)?,
+        DataType::Duration(_) if is_number => &cast::<R>(given, &DataType::Duration(TimeUnit::Millisecond), name)?,
+        // A time of day is neither.
+        DataType::Time32(_) | DataType::Time64(_) if is_number => return Err(of_another_type::<R>(given, kind, name)),
+        _ => given,
     };
     let found = cast::<R>(array, kind, name)?;
     // A value that cannot be cast has become null.
-    if let Some(row) = (0..found.len()).find(|&row| found.is_null(row) && array.is_valid(row)) {
+    let nulls = given.logical_nulls();
+    let is_given = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    if let Some(row) = (0..found.len()).find(|&row| found.is_null(row) && is_given(row)) {
         return Err(at(row, column.kind, &format!("`{}`", shown(row))));
+    }
+    if is_number && given.data_type().is_decimal() {
+        let back = cast::<R>(&found, given.data_type(), name)?;
+        let differ = distinct(&back, given).map_err(|error| Error::Request(error.to_string()))?;
+        if let Some(row) = (0..differ.len()).find(|&row| differ.value(row)) {
+            return Err(at(row, "a whole number", &shown(row)));
+        }
     }
     if let Some(row) = (0..found.len()).find(|&row| !column.nullable && found.is_null(row)) {
         return Err(at(row, column.kind, "null"));
@@ -357,10 +399,21 @@ fn converted<R: Row>(array: &ArrayRef, kind: &DataType, column: &Column, before:
     Ok(found)
 }
 
+/// A column without dictionaries and runs.
+fn unpacked<R: Row>(array: &ArrayRef, column: &str) -> Result<ArrayRef, Error> {
+    match array.data_type() {
+        DataType::Dictionary(_, values) => cast::<R>(array, values, column),
+        DataType::RunEndEncoded(_, values) => cast::<R>(array, values.data_type(), column),
+        _ => Ok(Arc::clone(array)),
+    }
+}
+
 fn cast<R: Row>(array: &ArrayRef, kind: &DataType, column: &str) -> Result<ArrayRef, Error> {
     let options = CastOptions { safe: true, ..CastOptions::default() };
-    cast_with_options(array, kind, &options).map_err(|_| {
-        let found = array.data_type();
-        Error::Request(format!("{}: column `{column}`: expected {kind}, found {found}; cast it", R::TABLE))
-    })
+    cast_with_options(array, kind, &options).map_err(|_| of_another_type::<R>(array, kind, column))
+}
+
+fn of_another_type<R: Row>(array: &ArrayRef, kind: &DataType, column: &str) -> Error {
+    let found = array.data_type();
+    Error::Request(format!("{}: column `{column}`: expected {kind}, found {found}; cast it", R::TABLE))
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pandas
 import polars
 import pyarrow
@@ -82,6 +84,17 @@ WRONG = [
     ({"attempts": {**ATTEMPTS, "task_id": ["a1", "b1", "a1"]}}, "attempts: column `task_id`, row 2: expected a task of the job"),
     ({"splits": {"task_id": ["q"], "ordinal": [0]}}, "splits: column `task_id`, row 0: expected a known task, found `q`"),
 ]
+JOB = pyarrow.table({"job_id": ["a"], "submit": [0]})
+# A value that the table cannot have without a change.
+CHANGED = [
+    (pyarrow.array([0.5], "float32"), "expected a whole number, found 0.5"),
+    (pyarrow.array([0.5], "float16"), "expected a whole number, found 0.5"),
+    (pyarrow.array([Decimal("0.5")]), "expected a whole number, found 0.5"),
+    (pyarrow.array([0.5]).dictionary_encode(), "expected a whole number, found 0.5"),
+    (pyarrow.array([2**62], pyarrow.timestamp("s")), "row 0: expected integer"),
+    (pyarrow.array([1], pyarrow.time64("us")), "expected Int64, found Time64"),
+    (pyarrow.array([2**64 - 1], "uint64"), "expected integer, found `18446744073709551615`"),
+]
 
 
 @pytest.mark.parametrize(("changes", "text"), WRONG)
@@ -90,6 +103,47 @@ def test_what_is_wrong_is_named_by_table_column_and_row(tmp_path, changes, text)
     with pytest.raises(resched.RequestError, match=text):
         made(tmp_path, **frames, **changes)
     assert not (tmp_path / "T").exists()
+
+
+@pytest.mark.parametrize(("column", "text"), CHANGED)
+def test_no_value_is_rounded_or_lost(tmp_path, column, text):
+    with pytest.raises(resched.RequestError, match=f"jobs: column `nice`.*{text}"):
+        resched.from_frames(JOB.append_column("nice", column), out=tmp_path / "T")
+
+
+def test_columns_of_nulls_and_dates_are_read(tmp_path):
+    frame = JOB.append_column("nice", pyarrow.nulls(1)).append_column("finish", pyarrow.array([1], "date32"))
+    row = resched.from_frames(frame, out=tmp_path / "T", dated=True).jobs.to_polars().row(0, named=True)
+    assert (row["nice"], row["finish"]) == (None, 86_400_000)
+
+
+class Bare:
+    """An object that has nothing but a stream."""
+
+    def __init__(self, stream):
+        self.__arrow_c_stream__ = stream
+
+
+def streams_that_are_no_tables():
+    """Streams that are wrong, and what is said of them."""
+    keys = pyarrow.DictionaryArray.from_arrays(pyarrow.array([7], pyarrow.int32()), ["a"], safe=False)
+    no_text = pyarrow.StringArray.from_buffers(1, pyarrow.py_buffer(bytes([0, 0, 0, 0, 1, 0, 0, 0])), pyarrow.py_buffer(b"\xff"))
+    nulls = pyarrow.StructArray.from_arrays(
+        [JOB["job_id"].chunk(0), JOB["submit"].chunk(0)], ["job_id", "submit"], mask=pyarrow.array([True])
+    )
+    for column in (keys, no_text):
+        yield pyarrow.table({"job_id": column, "submit": [0]}), "cannot read the data frame"
+    yield Bare(pyarrow.chunked_array([nulls]).__arrow_c_stream__), "row 0 of a batch is null"
+    yield Bare(pyarrow.chunked_array([[1]]).__arrow_c_stream__), "expected a table, found a column of type Int64"
+    wider = pyarrow.schema([*JOB.schema, ("user", pyarrow.string())])
+    yield pyarrow.RecordBatchReader.from_batches(wider, iter(JOB.to_batches())), "its batches do not fit its schema"
+    yield pyarrow.Table.from_arrays([*JOB.columns, JOB["submit"]], names=["job_id", "submit", "submit"]), "column `submit` is there twice"
+
+
+@pytest.mark.parametrize(("frame", "text"), list(streams_that_are_no_tables()))
+def test_streams_that_are_no_tables_are_refused(tmp_path, frame, text):
+    with pytest.raises(resched.RequestError, match=f"jobs: .*{text}"):
+        resched.from_frames(frame, out=tmp_path / "T")
 
 
 def test_no_jobs_are_refused(tmp_path):

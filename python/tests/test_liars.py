@@ -150,6 +150,23 @@ class NoAnswer(BatchPolicy):
         return "all"
 
 
+class EndlessAnswer(BatchPolicy):
+    def decide(self, now, free, jobs):
+        return range(10**12)
+
+
+class ManyPlaces(TooMuch):
+    def schedule(self, offer):
+        offer.start_on(self.task, range(10**12))
+
+
+class TicksBackwards(Sleeps):
+    period = 3000
+
+    def tick_from(self, due):
+        return due - 1
+
+
 class WritesArrays(BatchPolicy):
     def decide(self, now, free, jobs):
         jobs.submit[0] = 0
@@ -165,6 +182,7 @@ HADOOP = [
     (Sleeps, resched.PolicyError, "nothing has started or ended since .*although [0-9]+ tasks wait"),
     (NeverReturns, resched.PolicyViolation, r"`heartbeat` took longer than 0.2 s \(`seconds`\)"),
     (GoesOn, resched.PolicyViolation, r"`heartbeat` took longer than 0.2 s \(`seconds`\)"),
+    (TicksBackwards, resched.PolicyViolation, "ValueError: expected [0-9]+ ms or later, found [0-9]+ in `tick_from`"),
     (Writes, resched.PolicyViolation, "AttributeError: .*now.*not writable"),
 ]
 BATCH = [
@@ -174,6 +192,8 @@ BATCH = [
     (NeverDecides, resched.PolicyViolation, r"`decide` took longer than 0.2 s \(`seconds`\)"),
     (WrongRow, resched.PolicyViolation, "answers with row [0-9]+, but there are"),
     (TwiceTheSame, resched.PolicyViolation, "answers twice with row 0"),
+    (EndlessAnswer, resched.PolicyViolation, "answers with row [0-9]+, but there are|answers twice with row 0"),
+    (ManyPlaces, resched.PolicyViolation, "TypeError"),
     (NoAnswer, resched.PolicyViolation, "expected None, a number of rows, or an array"),
     (WritesArrays, resched.PolicyViolation, "read-only"),
 ]
@@ -212,6 +232,89 @@ def test_a_limit_must_be_a_time(history):
 
     with pytest.raises(resched.ReschedError, match="seconds: expected a number above 0, found -1"):
         resched.replay(history, policy=Negative, robust="off")
+
+
+@pytest.mark.parametrize("period", [0, -1, 2**63 - 1])
+def test_a_period_must_be_a_time(history, period):
+    with pytest.raises(resched.RequestError, match=f"period: expected None or 1..[0-9]+ ms, found {period}"):
+        resched.replay(history, policy=type("Ticks", (Sleeps,), {"period": period, "__module__": __name__}), robust="off")
+
+
+def run_alone(script, *arguments):
+    """Runs a script in a Python of its own, which must end well: it would otherwise wait for ever."""
+    ended = subprocess.run([sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_limit_holds_while_ctypes_is_imported(history):
+    run_alone(
+        """
+import sys, time, resched
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "ctypes":
+            time.sleep(0.5)
+
+class Late(resched.HadoopPolicy):
+    seconds = 0.1
+    def heartbeat(self, offer):
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            pass
+
+sys.meta_path.insert(0, Slow())
+try:
+    resched.replay(sys.argv[1], policy=Late, robust="off", progress=False)
+except resched.PolicyViolation:
+    pass
+""",
+        history.path,
+    )
+
+
+def test_a_finaliser_may_use_the_view(history):
+    run_alone(
+        """
+import gc, sys, resched
+
+class Garbage:
+    def __init__(self, view):
+        self.view, self.itself = view, self
+    def __del__(self):
+        try:
+            self.view.jobs
+        except RuntimeError:
+            pass
+
+class Collects(resched.HadoopPolicy):
+    def begin(self):
+        self.left = 100
+
+    def collect(self, view):
+        gc.disable()
+        # Short tuples come from a store; once it is empty, the next one is made, and garbage is collected then.
+        kept = [tuple([None] * length) for length in range(20) for _ in range(2_001)]
+        Garbage(view)
+        gc.set_threshold(1)
+        gc.enable()
+        view.jobs
+        gc.set_threshold(700)
+        self.left -= 1
+
+    def heartbeat(self, offer):
+        if self.left:
+            self.collect(offer)
+        for job in offer.jobs:
+            while offer.free("map") and offer.launch_map(job):
+                pass
+            while offer.free("reduce") and offer.launch_reduce(job):
+                pass
+
+resched.replay(sys.argv[1], policy=Collects, robust="off", progress=False)
+""",
+        history.path,
+    )
 
 
 def test_a_limit_holds_for_the_command_line(history, tmp_path):

@@ -45,7 +45,11 @@ def finds(kind, judge):
 
 
 class Skipped(Exception):
-    """The case shows nothing, for the reason in the text."""
+    """The case shows nothing, for the reason in the text. With `always`, no case of the part would, and no further one is made."""
+
+    def __init__(self, text, always=False):
+        super().__init__(text)
+        self.always = always
 
 
 class Ran:
@@ -82,11 +86,13 @@ class Room:
             path.write_text(content, encoding="utf-8", errors="surrogatepass")
         return path
 
-    def start(self, *args, environment=None):
-        """Starts resched in a session of its own, so that all its processes can be ended. `environment` is added to that of the soak."""
+    def start(self, *args, environment=None, program=None):
+        """Starts resched, or another program, in a session of its own, so that all its processes can be ended. `environment` is added to
+        that of the soak.
+        """
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         process = subprocess.Popen(
-            [self.binary, *map(str, args)],
+            [program or self.binary, *map(str, args)],
             cwd=self.path,
             stdin=subprocess.DEVNULL,
             stdout=out,
@@ -96,9 +102,11 @@ class Room:
         )
         return process, out, err
 
-    def any(self, *args, longest=LONGEST, environment=None):
-        """Runs resched. Panics, signals, other exit statuses than 0 to 2, and more time or memory than allowed are wrong."""
-        process, out, err = self.start(*args, environment=environment)
+    def any(self, *args, longest=LONGEST, environment=None, program=None):
+        """Runs resched, or another program. Panics, signals, other exit statuses than 0 to 2, and more time or memory than allowed, are
+        wrong.
+        """
+        process, out, err = self.start(*args, environment=environment, program=program)
         ran = waited(args, process, out, err, longest)
         self.figures.add(ran)
         if ran.seconds >= longest:
@@ -154,6 +162,8 @@ class Figures:
         self.seconds = self.slowest = 0.0
         self.memory = 0
         self.reasons = {}
+        # Whether no further trial would show anything.
+        self.is_over = False
 
     def add(self, ran):
         self.processes += 1
@@ -176,8 +186,8 @@ class Soak:
         """The part that has used the least time comes next."""
         self.figures = {part.name: Figures() for part in parts}
         until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            part = min(parts, key=lambda part: self.figures[part.name].seconds)
+        while time.monotonic() < until and (able := [part for part in parts if not self.figures[part.name].is_over]):
+            part = min(able, key=lambda part: self.figures[part.name].seconds)
             self.trial(part, self.figures[part.name])
 
     def trial(self, part, figures):
@@ -189,6 +199,7 @@ class Soak:
             self.judge(part, case)
         except Skipped as skipped:
             figures.skip(str(skipped))
+            figures.is_over = skipped.always
         except Wrong as wrong:
             figures.failures += 1
             self.keep(part, number, case, wrong)

@@ -200,8 +200,9 @@ impl Queue {
         }
     }
 
-    /// The rows that an answer stands for: `None`, a number of rows from the front, or an array of rows.
-    pub(super) fn chosen(answer: &Bound<'_, PyAny>) -> PyResult<Chosen> {
+    /// The rows that an answer stands for: `None`, a number of rows from the front, or an array of rows, of which there are
+    /// `all`.
+    pub(super) fn chosen(answer: &Bound<'_, PyAny>, all: usize) -> PyResult<Chosen> {
         if answer.is_none() {
             return Ok(Chosen::default());
         }
@@ -211,9 +212,16 @@ impl Queue {
         if let Ok(buffer) = PyBuffer::<i64>::get(answer) {
             return Ok(Chosen::These(buffer.to_vec(answer.py())?));
         }
-        answer.extract::<Vec<i64>>().map(Chosen::These).map_err(|_| {
+        // The length that a sequence claims to have may be any. One row more than there are is wrong, whichever it is.
+        let rows = answer.try_iter().and_then(|rows| rows.take(all + 1).map(|row| row?.extract()).collect());
+        rows.map(Chosen::These).map_err(|_| {
             PyTypeError::new_err("expected None, a number of rows, or an array of rows as the answer of `decide`")
         })
+    }
+
+    /// How many rows the policy sees.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
     }
 
     /// Starts rows, as far as there is room, and forgets those of which nothing waits any more. The error is what the policy may not do.

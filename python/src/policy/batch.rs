@@ -13,7 +13,7 @@ use super::caller::{Caller, Window};
 use super::hooks::{Hooks, Method};
 use super::known::Known;
 use super::lent::Lent;
-use super::{draw, draw_key, kept_name, only_in};
+use super::{draw, draw_key, kept_name, only_in, period};
 
 /// The machines of a production trace in mid-replay, as a policy sees them: `view` in every method, and `offer` in `schedule`.
 #[pyclass(module = "resched._native", frozen)]
@@ -246,10 +246,14 @@ impl BatchOffer {
     }
 
     /// Starts a unit of a task on these machines: pairs of a machine and the number of instances there. Returns its run.
-    fn start_on(&self, py: Python<'_>, task: usize, places: Vec<(usize, u32)>) -> PyResult<usize> {
+    fn start_on(&self, py: Python<'_>, task: usize, places: &Bound<'_, PyAny>) -> PyResult<usize> {
         let task = self.task(py, task)?;
-        let places: Vec<(NodeId, u32)> =
-            places.into_iter().map(|(node, count)| Ok((self.node(py, node)?, count))).collect::<PyResult<_>>()?;
+        // The length that a sequence claims to have may be any.
+        let place = |place: PyResult<Bound<'_, PyAny>>| {
+            let (node, count): (usize, u32) = place?.extract()?;
+            Ok((self.node(py, node)?, count))
+        };
+        let places: Vec<(NodeId, u32)> = places.try_iter()?.map(place).collect::<PyResult<_>>()?;
         let run = self.allowed(py, |offer| offer.start_on(task, &places))?;
         self.known.add_run(run.index(), run);
         Ok(run.index())
@@ -334,7 +338,7 @@ impl Shell {
             tick: method("tick")?,
             skips_idle_ticks: method("skips_idle_ticks")?,
             alarm: method("alarm")?,
-            period: object.getattr("period")?.extract()?,
+            period: period(object)?,
             phase: object.getattr("phase")?.extract()?,
             draws: object.getattr("draws")?.extract()?,
             caller: Caller { hooks, window: Py::new(py, BatchOffer::new())? },
@@ -345,7 +349,12 @@ impl Shell {
     fn decide(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Decision::Decide(method, queue) = &mut self.decision else { return Ok(()) };
         while queue.anything_fits(offer) {
-            let rows = self.caller.hooks.call(method, |py| queue.arguments(py, offer.view()), Queue::chosen);
+            let all = queue.len();
+            let rows = self.caller.hooks.call(
+                method,
+                |py| queue.arguments(py, offer.view()),
+                |answer| Queue::chosen(answer, all),
+            );
             self.caller.hooks.failure.check()?;
             let before = offer.view().all_waiting();
             queue.start(&rows.unwrap_or_default(), offer).map_err(Violation::new)?;

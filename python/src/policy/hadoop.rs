@@ -10,7 +10,7 @@ use resched_sim::hadoop::{AttemptEnd, AttemptView, Container, Kind, Offer, Order
 use resched_sim::{AttemptId, JobId, Ms, NodeId, TaskId, Violation};
 use resched_tables::cluster_file::Calculator;
 use resched_tables::draws::Purpose;
-use resched_tables::model::{Locality, Reason};
+use resched_tables::model::{LONGEST, Locality, Reason};
 
 use super::caller::{Caller, Window};
 use super::containers::ContainerChanged;
@@ -18,7 +18,7 @@ use super::hooks::{Hooks, Method};
 use super::known::Known;
 use super::lent::Lent;
 use super::words::{kind_name, part_name};
-use super::{draw, draw_key, kept_name, only_in};
+use super::{draw, draw_key, kept_name, only_in, period};
 
 /// A Hadoop cluster in mid-replay, as a policy sees it: `view` in every method, and `offer` in `heartbeat`.
 #[pyclass(module = "resched._native", frozen)]
@@ -295,18 +295,19 @@ impl HadoopOffer {
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<PyTuple>> {
         let version = self.read(|view| view.version())?;
-        let mut active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, jobs)) = &*active
-            && *known == version
-        {
-            return Ok(jobs.clone_ref(py));
+        let active = || self.active.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = active().as_ref().filter(|known| known.0 == version).map(|known| known.1.clone_ref(py));
+        if let Some(jobs) = known {
+            return Ok(jobs);
         }
         let jobs = self.read(|view| {
             view.jobs().iter().for_each(|&job| self.introduce(job, view));
             view.jobs().iter().map(|job| job.index()).collect::<Vec<_>>()
         })?;
+        // Nothing is locked here: Python may collect garbage, and a finaliser may ask for the jobs.
         let jobs = PyTuple::new(py, jobs)?.unbind();
-        *active = Some((version, jobs.clone_ref(py)));
+        let before = active().replace((version, jobs.clone_ref(py)));
+        drop(before);
         Ok(jobs)
     }
 
@@ -570,7 +571,7 @@ impl Shell {
             calculator: calculator.as_deref().map(super::words::calculator).transpose()?,
             oracle: object.getattr("oracle")?.extract()?,
             ramps_reduces: object.getattr("ramps_reduces")?.extract()?,
-            period: object.getattr("period")?.extract()?,
+            period: period(object)?,
             caller: Caller { hooks, window: Py::new(py, HadoopOffer::new(system == System::Containers))? },
         })
     }
@@ -621,7 +622,15 @@ impl Policy for Shell {
 
     fn tick_from(&self, due: Ms) -> Ms {
         let Some(method) = &self.tick_from else { return due };
-        self.caller.hooks.call(method, |py| (due,).into_pyobject(py), |answer| answer.extract()).unwrap_or(due)
+        let take = |answer: &Bound<'_, PyAny>| {
+            let from: Ms = answer.extract()?;
+            if from < due {
+                return Err(PyValueError::new_err(format!("expected {due} ms or later, found {from}")));
+            }
+            // No replay goes on for as long, and the engine adds to this time.
+            Ok(from.min(due.saturating_add(LONGEST)))
+        };
+        self.caller.hooks.call(method, |py| (due,).into_pyobject(py), take).unwrap_or(due)
     }
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {

@@ -144,7 +144,7 @@ impl Hooks {
         let result = run();
         let Some((ident, true)) = set(None) else { return result };
         // The exception may still be on its way, or the method has caught it.
-        interrupt(py, ident, None)?;
+        interrupt(&interrupter(py)?, ident, None)?;
         let problem = format!("`{}` took longer than {} s (`seconds`)", method.name, limit.as_secs_f64());
         self.failure.add(problem);
         Err(result.err().unwrap_or_else(|| PyTimeoutError::new_err("it was interrupted, and went on")))
@@ -186,9 +186,10 @@ fn thread_ident(py: Python<'_>) -> PyResult<u64> {
 pub(crate) fn interrupt_hooks(py: Python<'_>) {
     let stopped = |running: &&Running| running.call.as_ref().is_some_and(Call::is_stopped);
     let all: Vec<u64> = threads().iter().filter(stopped).map(|running| running.ident).collect();
+    let Ok(interrupter) = interrupter(py) else { return };
     for ident in all {
         // It fails only if the thread has just ended.
-        let _ = interrupt(py, ident, Some(py.get_type::<PyKeyboardInterrupt>()));
+        let _ = interrupt(&interrupter, ident, Some(py.get_type::<PyKeyboardInterrupt>()));
     }
 }
 
@@ -200,19 +201,36 @@ pub(crate) fn interrupt_overdue() {
         return;
     }
     Python::attach(|py| {
+        // An import lets other threads of Python run. One that then wants the list would wait for it for ever, with the interpreter's lock.
+        let Ok(interrupter) = interrupter(py) else { return };
         let mut threads = threads();
         for running in threads.iter_mut().filter(|running| is_overdue(running)) {
             running.overdue = true;
-            let _ = interrupt(py, running.ident, Some(py.get_type::<PyTimeoutError>()));
+            let _ = interrupt(&interrupter, running.ident, Some(py.get_type::<PyTimeoutError>()));
         }
     });
 }
 
-/// Raises an exception in a thread of Python as soon as it carries out the next instruction; `None` takes back one that was not raised yet.
-fn interrupt(py: Python<'_>, ident: u64, exception: Option<Bound<'_, PyType>>) -> PyResult<()> {
+/// What raises exceptions in threads of Python, and the types of its arguments.
+struct Interrupter<'py> {
+    raise: Bound<'py, PyAny>,
+    ident: Bound<'py, PyAny>,
+    object: Bound<'py, PyAny>,
+}
+
+fn interrupter(py: Python<'_>) -> PyResult<Interrupter<'_>> {
     let ctypes = py.import("ctypes")?;
-    let thread = ctypes.getattr("c_ulong")?.call1((ident,))?;
-    let exception = exception.map(|exception| ctypes.getattr("py_object")?.call1((exception,))).transpose()?;
-    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (thread, exception))?;
+    Ok(Interrupter {
+        raise: ctypes.getattr("pythonapi")?.getattr("PyThreadState_SetAsyncExc")?,
+        ident: ctypes.getattr("c_ulong")?,
+        object: ctypes.getattr("py_object")?,
+    })
+}
+
+/// Raises an exception in a thread of Python as soon as it carries out the next instruction; `None` takes back one that was not raised yet.
+fn interrupt(by: &Interrupter<'_>, ident: u64, exception: Option<Bound<'_, PyType>>) -> PyResult<()> {
+    let thread = by.ident.call1((ident,))?;
+    let exception = exception.map(|exception| by.object.call1((exception,))).transpose()?;
+    by.raise.call1((thread, exception))?;
     Ok(())
 }

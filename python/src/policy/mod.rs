@@ -23,8 +23,9 @@ use pyo3::types::PyDict;
 use rand::{Rng, RngExt};
 use resched_policies::Error;
 use resched_policies::foreign::{Foreign, Loaded, LoadedParameter, LoadedRange};
+use resched_sim::Ms;
 use resched_sim::hadoop::System;
-use resched_tables::model::Reason;
+use resched_tables::model::{LONGEST, Reason};
 
 use crate::errors;
 pub(crate) use batch::{BatchOffer, RunEnded};
@@ -168,6 +169,17 @@ fn draw_key(purpose: &str, entity: &[u64]) -> Vec<u64> {
 /// A random number from 0 up to 1.
 fn draw(mut draws: impl Rng) -> f64 {
     draws.random()
+}
+
+/// How often the policy is to be called, ms. Without an upper end, the engine could not add to it.
+fn period(object: &Bound<'_, PyAny>) -> PyResult<Option<Ms>> {
+    let period: Option<Ms> = object.getattr("period")?.extract()?;
+    match period {
+        Some(found) if !(1..=LONGEST).contains(&found) => {
+            Err(PyValueError::new_err(format!("period: expected None or 1..{LONGEST} ms, found {found}")))
+        }
+        _ => Ok(period),
+    }
 }
 
 fn only_in(method: &str, hook: &str) -> PyErr {

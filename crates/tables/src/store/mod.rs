@@ -33,6 +33,6 @@ pub use staging::{
     refuse_link, remove_unfinished, write_file,
 };
 pub use staging::{parent_of, sync_dir};
-pub use table::{TableReader, TableWriter, WrittenTable, contents, is_decoding, read_columns, read_table};
+pub use table::{TableReader, TableWriter, WrittenTable, contents, decoding, is_decoding, read_columns, read_table};
 pub use verify::{Verified, verify};
 pub use writer::{TraceParts, TraceWriter};

@@ -354,6 +354,14 @@ pub fn is_decoding() -> bool {
     DECODES.get()
 }
 
+/// What a decoder makes of something that may be damaged; `None` if it panics at that.
+pub fn decoding<T>(decode: impl FnOnce() -> T) -> Option<T> {
+    DECODES.set(true);
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    DECODES.set(false);
+    decoded.ok()
+}
+
 /// The batches of a file. The decoder of definition levels takes lengths on trust and panics if they are wrong (parquet 60.1), which is
 /// damage like any other.
 fn decoded(
@@ -365,10 +373,7 @@ fn decoded(
             return None;
         }
         checkpoint();
-        DECODES.set(true);
-        let next = catch_unwind(AssertUnwindSafe(|| batches.next()));
-        DECODES.set(false);
-        next.unwrap_or_else(|_| {
+        decoding(|| batches.next()).unwrap_or_else(|| {
             is_broken = true;
             Some(Err(ArrowError::ParquetError("the levels of a column are damaged".to_owned())))
         })
