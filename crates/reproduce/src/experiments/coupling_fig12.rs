@@ -147,6 +147,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "%",
             Published::Range(-100.0, 0.0),
         )
+        .arithmetic()
         .ours(disks)
         .replayed(&replays.pairs("fair", "coupling", |a, b| {
             let changes = (1..=JOBS).filter_map(|job| change(completion(a, job), completion(b, job)));
