@@ -153,7 +153,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     );
     rows.push(compared(JOBS.small_gain().main(), "", |from, to| JOBS.gains(replays, from, to)));
     for (from, to, name) in [
-        ("capacity", "literal", "printed algorithms to the letter"),
+        ("capacity", "floor", "δ of 10 % at least"),
         ("whole capacity", "whole dress", "whole requests under both"),
         ("whole capacity", "dress", "whole requests under Capacity alone"),
     ] {
