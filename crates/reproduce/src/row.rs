@@ -185,6 +185,8 @@ pub struct Row {
     pub role: Role,
     /// Whether it is a main claim of its paper, with which the page opens.
     pub main: bool,
+    /// Whether it tells the policies apart: the paper has no number of its baseline that would agree with it, too.
+    pub tells_apart: bool,
     /// The replay's mean over the seeds with its 95 % interval; `None` without a replay.
     pub replay: Option<Estimate>,
     /// The number of seeds; 0 for a number without chance.
@@ -208,6 +210,7 @@ pub(crate) struct Draft {
     published: Published,
     role: Role,
     main: bool,
+    of_baseline: Option<f64>,
     cause: Cause,
     why: String,
 }
@@ -220,7 +223,8 @@ pub(crate) fn row(
     published: Published,
 ) -> Draft {
     let (quantity, why) = (quantity.into(), String::new());
-    Draft { source, quantity, unit, published, role: Role::Claim, main: false, cause: Cause::Ours, why }
+    let (role, cause) = (Role::Claim, Cause::Ours);
+    Draft { source, quantity, unit, published, role, main: false, of_baseline: None, cause, why }
 }
 
 /// Starts a row that checks our model and stands for no sentence of the paper.
@@ -232,6 +236,11 @@ impl Draft {
     /// Marks the row as a main claim of its paper.
     pub(crate) fn main(self) -> Self {
         Self { main: true, ..self }
+    }
+
+    /// States the paper's number of the same quantity under its baseline.
+    pub(crate) fn beside(self, of_baseline: f64) -> Self {
+        Self { of_baseline: Some(of_baseline), ..self }
     }
 
     /// Marks the number as one of the baseline that set a knob.
@@ -304,6 +313,8 @@ impl Draft {
 
     fn judged(self, replay: Option<Estimate>, seeds: usize, tolerance: f64, verdict: Verdict) -> Row {
         let agrees = verdict.agrees();
+        let near = tolerance.max(f64::EPSILON);
+        let tells_apart = self.of_baseline.is_none_or(|of_baseline| (of_baseline - self.number()).abs() > near);
         let cause = if self.role == Role::Variant { Cause::Variant } else { self.cause };
         Row {
             experiment: "",
@@ -313,6 +324,7 @@ impl Draft {
             published: self.published,
             role: self.role,
             main: self.main,
+            tells_apart,
             replay,
             seeds,
             tolerance,
@@ -457,6 +469,14 @@ mod tests {
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Undecided);
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[60.5, 59.0]), Verdict::Agrees);
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 61.0]), Verdict::Differs);
+    }
+
+    #[test]
+    fn a_claim_that_the_baseline_meets_does_not_tell_the_policies_apart() {
+        let of = |own: f64, of_baseline: f64| row("", "", "min", Published::Value(own)).beside(of_baseline).replayed(&[own]);
+        assert!(of(0.0, 6.1).tells_apart && !of(0.0, 0.2).tells_apart);
+        assert!(!of(4.5, 4.9).tells_apart, "within a quarter");
+        assert!(row("", "", "min", Published::Value(0.0)).replayed(&[0.0]).tells_apart, "the baseline has no number");
     }
 
     #[test]
