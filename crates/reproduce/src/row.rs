@@ -464,7 +464,11 @@ mod tests {
         assert_eq!(verdict(Published::Below, "", &[1.0, 1.1, 1.2]), Verdict::Differs);
         assert_eq!(verdict(Published::Above, "share", &[-0.003, 0.0, 0.001]), Verdict::Differs, "a sharp 0");
         assert_eq!(verdict(Published::Above, "share", &[-0.3, 0.0, 0.1]), Verdict::Undecided, "a blurred one");
-        assert_eq!(verdict(Published::Above, "B/s", &[-0.003, 0.0, 0.001]), Verdict::Undecided, "nobody knows what is little");
+        assert_eq!(
+            verdict(Published::Above, "B/s", &[-0.003, 0.0, 0.001]),
+            Verdict::Undecided,
+            "nobody knows what is little"
+        );
         assert_eq!(verdict(Published::Below, "%", &[-1.0, -1.1, -1.2]), Verdict::Agrees, "little, but sure");
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Undecided);
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[60.5, 59.0]), Verdict::Agrees);
@@ -473,7 +477,8 @@ mod tests {
 
     #[test]
     fn a_claim_that_the_baseline_meets_does_not_tell_the_policies_apart() {
-        let of = |own: f64, of_baseline: f64| row("", "", "min", Published::Value(own)).beside(of_baseline).replayed(&[own]);
+        let of =
+            |own: f64, of_baseline: f64| row("", "", "min", Published::Value(own)).beside(of_baseline).replayed(&[own]);
         assert!(of(0.0, 6.1).tells_apart && !of(0.0, 0.2).tells_apart);
         assert!(!of(4.5, 4.9).tells_apart, "within a quarter");
         assert!(row("", "", "min", Published::Value(0.0)).replayed(&[0.0]).tells_apart, "the baseline has no number");
