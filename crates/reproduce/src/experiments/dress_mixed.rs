@@ -39,7 +39,7 @@ fn small(share: usize) -> Vec<usize> {
 fn cases() -> Result<Vec<Case>, Error> {
     let workload = bundled!("dress-mixed.toml").workload()?;
     let of_share =
-        |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5, &[]));
+        |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5, None));
     Ok(SHARES.iter().map(of_share).collect::<Result<Vec<_>, Error>>()?.concat())
 }
 
