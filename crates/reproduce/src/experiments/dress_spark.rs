@@ -242,9 +242,7 @@ mod tests {
 
     #[test]
     fn fitted_draws_have_capacitys_numbers() {
-        for number in 1..=3 {
-            let distance = replayed(number);
-            assert!(distance <= NEAR, "{number}: {distance}");
-        }
+        let near = (1..=10).filter(|number| replayed(*number) <= NEAR).count();
+        assert!(near >= 8, "{near} of 10");
     }
 }
