@@ -289,10 +289,10 @@ const NO_UNIT: &str = "The paper names no unit. With MB of input a second and ma
                        of the makespans; with maps a minute and machine they are 6112 and 6618 s.";
 /// Why the gains differ.
 const GAIN: &str = "No scheduler could gain 20 % here: TeraSort's five jobs run one after the other, and their longest reduces alone leave less (the \
-                    row of the makespan at best). And our machines leave little for the scheduler to relieve: eight Grep-Counts use eight cores and do not slow each other, and eight \
-                    WordCounts ask for 58 of the disk's 134 MB/s. Tried (the bands, in one order): with 2, 4 or 6 of 8 slots for the CPU queue maps \
-                    are 4 to 6 % faster, with disks of 60 MB/s 1 %. The paper gives two rates that exclude each other on one disk: its \
-                    formula blocks WordCount at 31 MB/s, and Table I has TeraSort move 128 MB/s.";
+                    row of the makespan at best). And our machines leave little to relieve: eight Grep-Counts use eight cores and do not slow each \
+                    other, and eight WordCounts ask for 58 of the disk's 134 MB/s. Tried (the bands, in one order): with 2, 4 or 6 of 8 slots for the \
+                    CPU queue maps are 4 to 6 % faster, with disks of 60 MB/s 1 %. The paper gives two rates that exclude each other on one \
+                    disk: its formula blocks WordCount at 31 MB/s, and Table I has TeraSort move 128 MB/s.";
 
 /// Why the best makespan may be too long.
 const BEST: &str = "It is the longest chain of a user's jobs, TeraSort's: five times a longest map and a longest reduce. How long its reduces take was \
