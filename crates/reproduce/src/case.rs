@@ -65,8 +65,6 @@ pub(crate) struct Case {
     closed: bool,
     drawn: Option<Drawn>,
     seeds: Seeds,
-    /// The most seeds; `None` for no bound.
-    most: Option<u64>,
 }
 
 /// How many of the seeds that are asked for a case is replayed with.
@@ -98,7 +96,6 @@ impl Case {
             closed: false,
             drawn: None,
             seeds: Seeds::All,
-            most: None,
         })
     }
 
@@ -119,19 +116,13 @@ impl Case {
         Self { seeds: Seeds::Few, ..self }
     }
 
-    /// Replays it with so many seeds at most, because there are no more draws of its jobs.
-    pub(crate) fn with_seeds_at_most(self, most: u64) -> Self {
-        Self { most: Some(most), ..self }
-    }
-
     /// How many seeds it is replayed with if so many are asked for.
     pub(crate) fn seeds(&self, asked: u64) -> u64 {
-        let seeds = match self.seeds {
+        match self.seeds {
             Seeds::Few => asked.min(FEW_SEEDS),
             Seeds::All => asked,
             Seeds::More => asked.saturating_mul(MORE_SEEDS),
-        };
-        self.most.map_or(seeds, |most| seeds.min(most))
+        }
     }
 
     /// Replays it with that seed.

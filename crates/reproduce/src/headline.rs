@@ -50,6 +50,15 @@ pub(crate) fn headline(all: &[Reproduced]) -> Headline {
     lines.extend(others.map(|role| line(role.name().to_owned(), &of(role, None))));
     let agree = claims.iter().filter(|row| row.verdict.agrees()).count();
     let same = claims.iter().filter(|row| row.verdict == Verdict::SameDirection).count();
-    let sentence = format!("Of {} claims {agree} agree and {same} point the same way.", claims.len());
+    let mut sentence = format!("Of {} claims {agree} agree and {same} point the same way.", claims.len());
+    let apart: Vec<&&Row> = claims.iter().filter(|row| row.tells_apart).collect();
+    if apart.len() < claims.len() {
+        let alike = claims.len() - apart.len();
+        let agree = apart.iter().filter(|row| row.verdict.agrees()).count();
+        sentence += &format!(
+            " In {alike} of them the paper has about the same number for its baseline; of the other {}, {agree} agree.",
+            apart.len()
+        );
+    }
     Headline { sentence, lines }
 }

@@ -28,9 +28,10 @@ One rule holds for all rows. A time agrees within 0.3 minutes or a quarter, whic
 change agrees within 5 points or a quarter of the change, whichever is more, if it is between half and twice of it. A ratio is read as a change: twice as fast is 100 % more. \
 Every number also agrees if the 95 % interval contains it. A paper's change of less than 5 points says that nothing changes: it \
 agrees if all of the interval is within 5 points of no change and does not exclude the paper's sign. A range must contain the mean; if only the interval meets it, the row is \
-undecided. For a direction, all of the interval must lie on its side. *By tolerance* means that the interval excludes the paper's number. \
+undecided. For a direction, all of the interval must lie on its side; if instead it contains 0 and reaches no further than 5 points, 0.3 \
+minutes or a twentieth of a share, nothing changes, and the row differs. *By tolerance* means that the interval excludes the paper's number. \
 A row is *undecided* if its interval is wider than the tolerance and contains the paper's number or has its mean near it, or if the \
-interval of a direction contains 0: noise does not count. *Same direction* is a change of another size whose interval excludes the other \
+interval of a direction contains 0 and reaches further than that: noise does not count. *Same direction* is a change of another size whose interval excludes the other \
 sign and is not all within 5 points of no change.";
 
 /// A time agrees within so many minutes of the paper's, however short it is.
@@ -42,7 +43,7 @@ const POINTS: f64 = 5.0;
 /// A change that is less than this share of the paper's is another one, and so is one of which the paper's is less than this share.
 const LEAST_SHARE: f64 = 0.5;
 
-/// How far the mean may be from the published value and still agree with it, in the unit of the row.
+/// How far the mean may be from the published value and still agree with it, in the unit of the row; for a direction, what is no change.
 fn tolerance(published: Published, unit: &str) -> f64 {
     match (published, unit) {
         (Published::Value(paper), "min") => (SHARE * paper.abs()).max(SHORT_MINUTES),
@@ -50,6 +51,10 @@ fn tolerance(published: Published, unit: &str) -> f64 {
         (Published::Value(paper), _) => SHARE * paper.abs(),
         (Published::Change(paper), _) => (SHARE * paper.abs()).max(POINTS),
         (Published::Ratio(paper), _) => (SHARE * (paper - 1.0).abs()).max(POINTS / 100.0),
+        (Published::Above | Published::Below, "%" | "points") => POINTS,
+        (Published::Above | Published::Below, "share") => POINTS / 100.0,
+        (Published::Above | Published::Below, "min") => SHORT_MINUTES,
+        (Published::Above | Published::Below, "s") => 60.0 * SHORT_MINUTES,
         (Published::Range(..) | Published::Above | Published::Below, _) => 0.0,
     }
 }
@@ -180,11 +185,13 @@ pub struct Row {
     pub role: Role,
     /// Whether it is a main claim of its paper, with which the page opens.
     pub main: bool,
+    /// Whether it tells the policies apart: the paper has no number of its baseline that would agree with it, too.
+    pub tells_apart: bool,
     /// The replay's mean over the seeds with its 95 % interval; `None` without a replay.
     pub replay: Option<Estimate>,
     /// The number of seeds; 0 for a number without chance.
     pub seeds: usize,
-    /// How far the mean may be from the paper's number and still agree with it, in the row's unit.
+    /// How far the mean may be from the paper's number and still agree with it, in the row's unit; for a direction, what is no change.
     pub tolerance: f64,
     /// The outcome.
     pub verdict: Verdict,
@@ -203,6 +210,7 @@ pub(crate) struct Draft {
     published: Published,
     role: Role,
     main: bool,
+    of_baseline: Option<f64>,
     cause: Cause,
     why: String,
 }
@@ -215,7 +223,8 @@ pub(crate) fn row(
     published: Published,
 ) -> Draft {
     let (quantity, why) = (quantity.into(), String::new());
-    Draft { source, quantity, unit, published, role: Role::Claim, main: false, cause: Cause::Ours, why }
+    let (role, cause) = (Role::Claim, Cause::Ours);
+    Draft { source, quantity, unit, published, role, main: false, of_baseline: None, cause, why }
 }
 
 /// Starts a row that checks our model and stands for no sentence of the paper.
@@ -227,6 +236,11 @@ impl Draft {
     /// Marks the row as a main claim of its paper.
     pub(crate) fn main(self) -> Self {
         Self { main: true, ..self }
+    }
+
+    /// States the paper's number of the same quantity under its baseline.
+    pub(crate) fn beside(self, of_baseline: f64) -> Self {
+        Self { of_baseline: Some(of_baseline), ..self }
     }
 
     /// Marks the number as one of the baseline that set a knob.
@@ -299,6 +313,8 @@ impl Draft {
 
     fn judged(self, replay: Option<Estimate>, seeds: usize, tolerance: f64, verdict: Verdict) -> Row {
         let agrees = verdict.agrees();
+        let near = tolerance.max(f64::EPSILON);
+        let tells_apart = self.of_baseline.is_none_or(|of_baseline| (of_baseline - self.number()).abs() > near);
         let cause = if self.role == Role::Variant { Cause::Variant } else { self.cause };
         Row {
             experiment: "",
@@ -308,6 +324,7 @@ impl Draft {
             published: self.published,
             role: self.role,
             main: self.main,
+            tells_apart,
             replay,
             seeds,
             tolerance,
@@ -332,6 +349,8 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
     let direction = |above: bool| match (low > 0.0, high < 0.0) {
         (true, _) if above => Verdict::Agrees,
         (_, true) if !above => Verdict::Agrees,
+        // All of the interval is near 0: that is known, and it is no change.
+        (false, false) if low >= -tolerance && high <= tolerance && tolerance > 0.0 => Verdict::Differs,
         (false, false) => Verdict::Undecided,
         _ => Verdict::Differs,
     };
@@ -443,9 +462,26 @@ mod tests {
     fn a_direction_agrees_if_all_of_the_interval_has_it() {
         assert_eq!(verdict(Published::Above, "", &[1.0, 1.1, 1.2]), Verdict::Agrees);
         assert_eq!(verdict(Published::Below, "", &[1.0, 1.1, 1.2]), Verdict::Differs);
+        assert_eq!(verdict(Published::Above, "share", &[-0.003, 0.0, 0.001]), Verdict::Differs, "a sharp 0");
+        assert_eq!(verdict(Published::Above, "share", &[-0.3, 0.0, 0.1]), Verdict::Undecided, "a blurred one");
+        assert_eq!(
+            verdict(Published::Above, "B/s", &[-0.003, 0.0, 0.001]),
+            Verdict::Undecided,
+            "nobody knows what is little"
+        );
+        assert_eq!(verdict(Published::Below, "%", &[-1.0, -1.1, -1.2]), Verdict::Agrees, "little, but sure");
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Undecided);
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[60.5, 59.0]), Verdict::Agrees);
         assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 61.0]), Verdict::Differs);
+    }
+
+    #[test]
+    fn a_claim_that_the_baseline_meets_does_not_tell_the_policies_apart() {
+        let of =
+            |own: f64, of_baseline: f64| row("", "", "min", Published::Value(own)).beside(of_baseline).replayed(&[own]);
+        assert!(of(0.0, 6.1).tells_apart && !of(0.0, 0.2).tells_apart);
+        assert!(!of(4.5, 4.9).tells_apart, "within a quarter");
+        assert!(row("", "", "min", Published::Value(0.0)).replayed(&[0.0]).tells_apart, "the baseline has no number");
     }
 
     #[test]

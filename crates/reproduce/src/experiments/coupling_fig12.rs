@@ -3,7 +3,7 @@
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
 
-use super::coupling::{FAIR, KNOBS, assumptions, cases, figures};
+use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, figures};
 use super::measures::{MINUTE, change, completion};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
@@ -19,15 +19,22 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "Fig. 12 and Table II",
     title: "Five jobs, one at a time",
     knobs: KNOBS,
-    assumptions: assumptions!["The jobs are two hours apart, so that no two run at once."],
+    assumptions: assumptions![
+        "The jobs are two hours apart, so that no two run at once.",
+        "Tasks on a node slow each other down, because §III-A explains Fig. 12 by the contention of §II-A. The disks are those that Table I's \
+         %iowait under Fair fixed. This was chosen with the results of both models known; the other one is a variant.",
+    ],
     cases: || {
-        let policies = [("fair", FAIR), ("coupling", "coupling"), ("peeking", "coupling:reduces=greedy,wait=off")];
-        let mut all = cases(bundled!("coupling-fig12.toml"), &policies)?;
-        let rules = bundled!("clusters/coupling-contention.toml").cluster()?;
-        for (label, policy) in [("fair, shared nodes", FAIR), ("coupling, shared nodes", "coupling")] {
-            all.push(Case::new(label, policy, bundled!("coupling-fig12.toml").workload()?, &rules)?);
-        }
-        Ok(all)
+        let workload = bundled!("coupling-fig12.toml").workload()?;
+        let (shared, apart) = (bundled!("clusters/coupling-contention.toml").cluster()?, CLUSTER.cluster()?);
+        let cases = [
+            ("fair", FAIR, &shared),
+            ("coupling", "coupling", &shared),
+            ("peeking", "coupling:reduces=greedy,wait=off", &shared),
+            ("fair, no contention", FAIR, &apart),
+            ("coupling, no contention", "coupling", &apart),
+        ];
+        cases.into_iter().map(|(label, policy, rules)| Case::new(label, policy, workload.clone(), rules)).collect()
     },
     rows,
     bands: |_| Vec::new(),
@@ -70,10 +77,14 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let changed =
         |label, number| replays.pairs("fair", label, |a, b| change(completion(a, number), completion(b, number)));
     let faster = |number| changed("coupling", number);
-    let alone = "Tasks on a node do not slow each other down in this row. Where they do (a variant), Sort1 gains 15 %, about what the paper has; but \
-                 Sort2 then gains 10 %. Without that the gain is Random Peeking's alone (a variant).";
-    let maps = "Random Peeking alone makes the job as much faster here (a variant). A map away from its data costs 2 % here; with 50 % the job is \
-                still no slower. How the file's blocks lay on the machines is not given.";
+    let apart = |number| {
+        let of = |a: &Run, b: &Run| change(completion(a, number), completion(b, number));
+        replays.pairs("fair, no contention", "coupling, no contention", of)
+    };
+    let peeks = "Random Peeking alone makes the job as much faster (a variant).";
+    let disks = "Reduces that start gradually contend less for disks here, whatever the job.";
+    let maps = "Reduces that start gradually contend less for disks here, whatever the job; in the paper 27 of them do not. Without contention the job \
+                gains 5 %, which is Random Peeking's. How the file's blocks lay on the machines is not given.";
     let mut rows = vec![
         row(
             "§III-A: \"even expedite many of the jobs (e.g., Grep, MonteCarlo)\"",
@@ -81,7 +92,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "%",
             Published::Below,
         )
-        .ours(alone)
+        .ours(peeks)
         .replayed(&faster(1)),
         row(
             "§III-A: \"even expedite many of the jobs (e.g., Grep, MonteCarlo)\"",
@@ -89,10 +100,10 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "%",
             Published::Below,
         )
-        .ours(alone)
+        .ours(peeks)
         .replayed(&faster(3)),
         row("§III-A: \"decreases by 14.6 %\"", "Sort1's processing time", "%", Published::Change(-14.6))
-            .ours(alone)
+            .ours(disks)
             .replayed(&faster(4)),
         row(
             "§III-A: \"from 16.15 to 23.5 minutes\"",
@@ -100,9 +111,18 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "min",
             Published::Range(SHORTEST, LONGEST),
         )
+        .baseline()
+        .ours("The class sort was set without contention.")
+        .replayed(&of_sort2),
+        row(
+            "§III-A: \"from 16.15 to 23.5 minutes\"",
+            "No contention, Fair: Sort2's processing time",
+            "min",
+            Published::Range(SHORTEST, LONGEST),
+        )
         .calibrated()
         .ours("Fixed by the class sort.")
-        .replayed(&of_sort2),
+        .replayed(&replays.each("fair, no contention", |run| completion(run, 5).map(|ms| ms / MINUTE))),
         row(
             "§III-A: \"from 16.15 to 23.5 minutes\"",
             "Fair: Sort2's shortest processing time of 15 trials",
@@ -127,7 +147,8 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "%",
             Published::Range(-100.0, 0.0),
         )
-        .ours(alone)
+        .arithmetic()
+        .ours(disks)
         .replayed(&replays.pairs("fair", "coupling", |a, b| {
             let changes = (1..=JOBS).filter_map(|job| change(completion(a, job), completion(b, job)));
             mean(&changes.collect::<Vec<_>>())
@@ -147,27 +168,13 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         ("Sort1", 4, Published::Change(-14.6)),
         ("Sort2", 5, Published::Above),
     ];
-    let shared = [("Sort1", 4, Published::Change(-14.6)), ("Sort2", 5, Published::Above)];
-    rows.extend(shared.map(|(job, number, published)| {
-        let changes = replays.pairs("fair, shared nodes", "coupling, shared nodes", |a, b| {
-            change(completion(a, number), completion(b, number))
-        });
-        row("§III-A", format!("Shared nodes: {job}'s processing time"), "%", published)
+    let without = [("Sort1", 4, Published::Change(-14.6)), ("Sort2", 5, Published::Above)];
+    rows.extend(without.map(|(job, number, published)| {
+        row("§III-A", format!("No contention: {job}'s processing time"), "%", published)
             .variant()
-            .ours("Gradual reduces contend less for disks here, whatever the job.")
-            .replayed(&changes)
+            .ours("Without contention the gain is Random Peeking's alone.")
+            .replayed(&apart(number))
     }));
-    rows.push(
-        row(
-            "§III-A: \"from 16.15 to 23.5 minutes\"",
-            "Shared nodes, Fair: Sort2's processing time",
-            "min",
-            Published::Range(SHORTEST, LONGEST),
-        )
-        .baseline()
-        .ours("The class sort was set without contention.")
-        .replayed(&replays.each("fair, shared nodes", |run| completion(run, 5).map(|ms| ms / MINUTE))),
-    );
     rows.extend(peeking.map(|(job, number, published)| {
         row("§III-A", format!("{job} with Random Peeking alone (reduces=greedy, wait=off)"), "%", published)
             .variant()

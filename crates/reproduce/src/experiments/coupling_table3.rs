@@ -1,6 +1,9 @@
 //! Coupling, Figs. 13 to 15 and Table III: ten Greps without reduces.
 
+use std::collections::BTreeMap;
+
 use resched_analysis::Run;
+use resched_analysis::statistics::distribution::mean;
 use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_tables::model::TaskKind;
 
@@ -92,12 +95,27 @@ fn swing(run: &Run, number: usize) -> Option<(f64, f64)> {
 /// The mean over jobs 1, 5 and 9 of one end of [`swing`].
 fn mean_swing(run: &Run, end: fn((f64, f64)) -> f64) -> Option<f64> {
     let ends: Vec<f64> = [1, 5, 9].iter().filter_map(|number| swing(run, *number)).map(end).collect();
-    resched_analysis::statistics::distribution::mean(&ends)
+    mean(&ends)
 }
 
-/// The largest traffic of a node in and out, in the mean over 10 s, bytes per second.
-fn most_traffic(run: &Run) -> Option<f64> {
-    run.resources.iter().map(|row| row.net_in + row.net_out).reduce(f64::max)
+/// The largest traffic of a node in and out at each time, in the mean over 10 s, bytes per second: the curve of Fig. 14.
+fn most_traffic(run: &Run) -> Vec<f64> {
+    let mut most: BTreeMap<i64, f64> = BTreeMap::new();
+    for row in &run.resources {
+        let of_all = most.entry(row.time).or_default();
+        *of_all = of_all.max(row.net_in + row.net_out);
+    }
+    most.into_values().collect()
+}
+
+/// The top of that curve.
+fn top_traffic(run: &Run) -> Option<f64> {
+    most_traffic(run).into_iter().reduce(f64::max)
+}
+
+/// Its mean over time.
+fn mean_traffic(run: &Run) -> Option<f64> {
+    mean(&most_traffic(run))
 }
 
 /// A Fair that falls back to waiting once it has half its share. Its running maps swing as in Fig. 13, but the plateau of Fig. 10 is
@@ -187,11 +205,12 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .replayed(&gains(replays, |label| with_racks(1, label))),
         row("Fig. 14", "Largest traffic of a node, on an axis to 2 · 10⁸", "B/s", Published::Range(0.0, 2e8))
             .arithmetic()
-            .replayed(&replays.each("coupling, measured", most_traffic)),
-        row(TRAFFIC, "Largest traffic of a node, Coupling less Fair", "B/s", Published::Above)
+            .replayed(&replays.each("coupling, measured", top_traffic)),
+        // The paper plots the maximum over the nodes at each time, so its claim is about the whole curve and not about its top.
+        row(TRAFFIC, "Largest traffic of a node at each time, mean (Fig. 14)", "%", Published::Above)
             .ours("Only the maps' own reading is in the model: 64 MiB in half a minute.")
             .replayed(&replays.pairs("fair, measured", "coupling, measured", |fair, coupling| {
-                Some(most_traffic(coupling)? - most_traffic(fair)?)
+                change(mean_traffic(fair), mean_traffic(coupling))
             })),
         more_than_fair().replayed(&more("β = 0.1", "fair")),
         fewer_than_fair().replayed(&more("fair", "β = 0.5")),

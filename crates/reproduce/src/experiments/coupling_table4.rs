@@ -227,9 +227,10 @@ const STARVED: [usize; 3] = [2, 8, 13];
 
 /// The claim about a job's starvation under Coupling.
 fn starves(number: usize) -> Draft {
-    let paper = number.checked_sub(1).and_then(|place| STARVATION.get(place)).map_or(f64::NAN, |both| both.1);
+    let both = number.checked_sub(1).and_then(|place| STARVATION.get(place));
+    let (fair, coupling) = both.copied().unwrap_or((f64::NAN, f64::NAN));
     let quantity = format!("Job {number}: S_C, starvation under Coupling");
-    off(row("Table IV", quantity, "min", Published::Value(paper)), number)
+    off(row("Table IV", quantity, "min", Published::Value(coupling)).beside(fair), number)
 }
 
 /// The jobs that the paper names as "more than 70 %" faster.

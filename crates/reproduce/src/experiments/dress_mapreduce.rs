@@ -5,6 +5,7 @@ use resched_analysis::statistics::distribution::mean;
 
 use super::coupling::figures;
 use super::dress::{ASSUMPTIONS, KNOBS, by_draw, compared, completions, shorter_waits, waits};
+use super::dress_fit::Times;
 use super::dress_twenty::TwentyJobs;
 use super::measures::{change, completion, waiting};
 use crate::case::bundled;
@@ -34,14 +35,13 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     },
 };
 
-/// The draws in which job 9 waits under Capacity for what it does in the paper, within 17 %: the search in the tests found them.
-const ACCEPTED: &[u64] = &[
-    1, 2, 3, 5, 10, 11, 12, 20, 24, 31, 33, 35, 41, 43, 44, 46, 49, 58, 61, 63, 64, 71, 73, 74, 75, 83, 88, 89, 95, 96,
-    108, 110, 111, 115, 120, 121, 125, 132, 133, 134, 135, 138, 139, 141, 145,
-];
-
 /// How long job 9 waits under Capacity in the paper, s.
 const NINTH: f64 = 189.246;
+
+/// How far job 9's wait under Capacity is from that, as a share of it.
+fn distance(times: &[Times]) -> f64 {
+    times.get(8).map_or(f64::INFINITY, |job| (job.wait / NINTH - 1.0).abs())
+}
 
 /// Its jobs.
 const JOBS: TwentyJobs = TwentyJobs {
@@ -49,7 +49,7 @@ const JOBS: TwentyJobs = TwentyJobs {
     workload: bundled!("dress-mapreduce.toml"),
     small: [4, 5, 6, 8, 10, 11],
     fit: 8,
-    draws: ACCEPTED,
+    distance,
     place: "§V-B2: \"25.7 %\"",
     figure: "Fig. 9",
     gain: -25.7,
@@ -126,23 +126,21 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::dress::{CAPACITY, CLUSTER, Demands, NEAR, draw};
+    use super::super::dress::{CAPACITY, CLUSTER, NEAR, draw};
     use super::*;
     use crate::case::Case;
 
-    /// How far job 9's wait under Capacity is from the paper's in a draw, as a share of that.
-    fn distance(number: u64) -> f64 {
-        let mut workload = JOBS.workload.workload().unwrap();
-        draw(&mut workload, &Demands::new(&JOBS.small, JOBS.fit, &[]), number);
-        let case = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().unwrap()).unwrap();
-        let run = case.replay("search", number).unwrap();
-        (waiting(&run, 9).unwrap() / 1e3 / NINTH - 1.0).abs()
-    }
-
     #[test]
-    fn accepted_draws_have_capacitys_wait_of_job_9() {
-        let last = *ACCEPTED.last().unwrap();
-        let found: Vec<u64> = (1..=last).filter(|number| distance(*number) <= NEAR).collect();
-        assert_eq!(found, ACCEPTED);
+    fn fitted_draws_have_capacitys_wait_of_job_9() {
+        // The short model has no heartbeats: in some draws a container that is free for a moment goes to another job.
+        let replayed = |number: &u64| {
+            let mut workload = JOBS.workload.workload().unwrap();
+            draw(&mut workload, &JOBS.demands(), *number);
+            let case = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().unwrap()).unwrap();
+            let run = case.replay("search", *number).unwrap();
+            (waiting(&run, 9).unwrap() / 1e3 / NINTH - 1.0).abs()
+        };
+        let near = (1..=10).filter(|number| replayed(number) <= NEAR).count();
+        assert!(near >= 6, "{near} of 10");
     }
 }

@@ -5,9 +5,10 @@ use resched_analysis::statistics::distribution::Distribution;
 
 use super::coupling::{figure, figures};
 use super::dress::{
-    ASSUMPTIONS, Demands, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, by_draw, compared, completions, reserve, reserves,
+    ASSUMPTIONS, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, by_draw, compared, completions, reserve, reserves,
     shorter_waits, waits, with_length,
 };
+use super::dress_fit::Times;
 use super::dress_twenty::TwentyJobs;
 use super::measures::{change, completion, waiting};
 use crate::case::bundled;
@@ -25,7 +26,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     knobs: KNOBS,
     assumptions: ASSUMPTIONS,
     cases: || {
-        let demands = Demands::new(&JOBS.small, JOBS.fit, JOBS.draws);
+        let demands = JOBS.demands();
         Ok([JOBS.cases()?, reserves(&JOBS.workload.workload()?, &demands)?].concat())
     },
     rows,
@@ -47,12 +48,26 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     },
 };
 
-/// The draws whose six numbers under Capacity are within 17 % of the paper's: the search in the tests found them.
-const ACCEPTED: &[u64] = &[
-    34, 71, 318, 422, 423, 456, 841, 912, 1012, 1031, 1042, 1333, 1339, 1395, 1526, 1581, 1615, 1684, 1688, 1786, 1873,
-    1900, 2071, 2081, 2458, 2484, 2760, 2765, 3136, 3178, 3300, 3498, 3512, 4173, 4392, 4411, 4444, 4686, 4929, 4984,
-    5266, 5473, 5633, 5812, 6054,
-];
+/// How far the worst of Capacity's six numbers is from the paper's, as a share of it.
+fn distance(times: &[Times]) -> f64 {
+    let of = |of: fn(&Times) -> f64| Distribution::new(times.iter().map(of));
+    let (waits, completions) = (of(|job| job.wait), of(|job| job.completion));
+    // One job comes every 5 s.
+    let ends = times.iter().enumerate().map(|(place, job)| 5.0 * place as f64 + job.completion);
+    let found = [
+        ends.reduce(f64::max),
+        waits.mean(),
+        waits.median(),
+        completions.mean(),
+        completions.median(),
+        times.get(6).map(|job| job.wait),
+    ];
+    let published = TABLE.iter().map(|(_, capacity, ..)| *capacity).chain(WAITS.first().map(|own| own.1));
+    let far =
+        published.zip(found).map(|(paper, found)| found.map_or(f64::INFINITY, |found| (found / paper - 1.0).abs()));
+    far.fold(0.0, f64::max)
+}
+
 /// Waits of single jobs under Capacity and under DRESS, s.
 const WAITS: &[(usize, f64, f64)] = &[(7, 304.705, 28.903), (3, 35.519, 98.863)];
 
@@ -62,7 +77,7 @@ const JOBS: TwentyJobs = TwentyJobs {
     workload: bundled!("dress-spark.toml"),
     small: [4, 5, 7, 9, 10, 12],
     fit: 6,
-    draws: ACCEPTED,
+    distance,
     place: "§V-B1: \"27.6 %\"",
     figure: "Fig. 7",
     gain: -27.6,
@@ -153,7 +168,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     );
     rows.push(compared(JOBS.small_gain().main(), "", |from, to| JOBS.gains(replays, from, to)));
     for (from, to, name) in [
-        ("capacity", "literal", "printed algorithms to the letter"),
+        ("capacity", "floor", "δ of 10 % at least"),
         ("whole capacity", "whole dress", "whole requests under both"),
         ("whole capacity", "dress", "whole requests under Capacity alone"),
     ] {
@@ -208,16 +223,14 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::dress::{CAPACITY, CLUSTER, Demands, NEAR, draw};
+    use super::super::dress::{CAPACITY, CLUSTER, NEAR, draw};
     use super::*;
     use crate::case::Case;
-    use resched_workload::Workload;
 
-    /// The largest distance of Capacity's six numbers from the paper's, as a share, in a draw.
-    fn distance(workload: &Workload, number: u64) -> f64 {
-        let demands = Demands::new(&JOBS.small, JOBS.fit, &[]);
-        let mut workload = workload.clone();
-        draw(&mut workload, &demands, number);
+    /// The largest distance of Capacity's six numbers from the paper's in the replay of a draw, as a share.
+    fn replayed(number: u64) -> f64 {
+        let mut workload = JOBS.workload.workload().unwrap();
+        draw(&mut workload, &JOBS.demands(), number);
         let run = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().unwrap())
             .unwrap()
             .replay("search", 1)
@@ -227,22 +240,9 @@ mod tests {
         table.chain([(304.705, seventh)]).map(|(paper, found)| (found / paper - 1.0).abs()).fold(0.0, f64::max)
     }
 
-    /// Makes the whole search again: `cargo test -p resched-reproduce --lib -- --ignored accepted_draws`.
     #[test]
-    #[ignore = "takes some minutes"]
-    fn accepted_draws_are_found_again() {
-        let workload = JOBS.workload.workload().unwrap();
-        let last = *ACCEPTED.last().unwrap();
-        let found: Vec<u64> = (1..=last).filter(|number| distance(&workload, *number) <= NEAR).collect();
-        assert_eq!(found, ACCEPTED);
-    }
-
-    #[test]
-    fn accepted_draws_have_capacitys_numbers() {
-        let workload = JOBS.workload.workload().unwrap();
-        for number in ACCEPTED.iter().take(3) {
-            let distance = distance(&workload, *number);
-            assert!(distance <= NEAR, "{number}: {distance}");
-        }
+    fn fitted_draws_have_capacitys_numbers() {
+        let near = (1..=10).filter(|number| replayed(*number) <= NEAR).count();
+        assert!(near >= 8, "{near} of 10");
     }
 }

@@ -1,7 +1,8 @@
 //! Shared by the two experiments of the DRESS paper on 20 jobs, six of them small.
 
 use super::dress::{
-    Demands, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, lengths, mean_change, tick_label, ticks, with_length,
+    Demands, Distance, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, lengths, mean_change, tick_label, ticks,
+    with_length,
 };
 use crate::case::{Bundled, Case};
 use crate::replays::Replays;
@@ -18,8 +19,8 @@ pub(super) struct TwentyJobs {
     pub(super) small: [usize; 6],
     /// The first so many jobs fit into the cluster, but not the next.
     pub(super) fit: usize,
-    /// The draws of the seeds.
-    pub(super) draws: &'static [u64],
+    /// How far the jobs' times under Capacity are from the paper's.
+    pub(super) distance: Distance,
     /// Where the claim stands.
     pub(super) place: &'static str,
     /// The figure with the completion times.
@@ -29,9 +30,14 @@ pub(super) struct TwentyJobs {
 }
 
 impl TwentyJobs {
+    /// What is drawn of them.
+    pub(super) fn demands(&self) -> Demands {
+        Demands::new(&self.small, self.fit, Some(self.distance))
+    }
+
     /// The workload under all policies, and with other times of small jobs and between two moves of δ.
     pub(super) fn cases(&self) -> Result<Vec<Case>, Error> {
-        let (workload, demands) = (self.workload.workload()?, Demands::new(&self.small, self.fit, self.draws));
+        let (workload, demands) = (self.workload.workload()?, self.demands());
         Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
     }
 

@@ -13,6 +13,7 @@ mod delay_claims;
 mod delay_locality;
 mod delay_sizes;
 mod dress;
+mod dress_fit;
 mod dress_mapreduce;
 mod dress_mixed;
 mod dress_spark;

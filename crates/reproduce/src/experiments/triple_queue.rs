@@ -1,5 +1,6 @@
 //! Triple-Queue, Table I and Figs. 5 to 7: three users with five jobs each.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use resched_analysis::Run;
@@ -249,11 +250,22 @@ fn work(run: &Run) -> Option<f64> {
     Some(time * cores.max(disks))
 }
 
-/// The change of the makespan to the least that any scheduler could reach, %, seed by seed: the work must be done. How long a job takes
-/// alone under the native scheduler is no bound, because another scheduler may run it faster.
+/// What no scheduler can be faster than, s, because a user's jobs run one after the other: the longest map and then the longest
+/// reduce of each, with the draws of this run. A job that was replayed alone is no bound, because its draws are others.
+fn chain(run: &Run) -> Option<f64> {
+    let mut users: BTreeMap<&str, f64> = BTreeMap::new();
+    for job in run.finished_jobs() {
+        let longest_tasks = job.completion? as f64 / job.slowdown? / 1e3;
+        *users.entry(job.user.as_deref()?).or_default() += longest_tasks;
+    }
+    users.into_values().reduce(f64::max)
+}
+
+/// The change of the makespan to the least that any scheduler could reach, %, seed by seed: the work must be done, and in its order.
 fn largest_gains(replays: &Replays<'_>) -> Vec<f64> {
-    let runs = by_order(replays, NATIVE, seconds).into_iter().zip(by_order(replays, NATIVE, work));
-    runs.filter_map(|(native, work)| change(mean(&native), mean(&work))).collect()
+    let least = |run: &Run| Some(work(run)?.max(chain(run)?));
+    let runs = by_order(replays, NATIVE, seconds).into_iter().zip(by_order(replays, NATIVE, least));
+    runs.filter_map(|(native, least)| change(mean(&native), mean(&least))).collect()
 }
 
 /// The share of the cores that works while a job's maps run: the median over samples and machines, %.
@@ -276,10 +288,15 @@ const SAMPLE: f64 = 10.0;
 const NO_UNIT: &str = "The paper names no unit. With MB of input a second and machine, its numbers are 6519 and 7059 s of maps, 85 and 83 % \
                        of the makespans; with maps a minute and machine they are 6112 and 6618 s.";
 /// Why the gains differ.
-const GAIN: &str = "Our machines leave little for the scheduler to relieve: eight Grep-Counts use eight cores and do not slow each other, and eight \
-                    WordCounts ask for 58 of the disk's 134 MB/s. Tried (the bands, in one order): with 2, 4 or 6 of 8 slots for the CPU queue maps \
-                    are 4 to 6 % faster, with disks of 60 MB/s 1 %. The paper gives two rates that exclude each other on one disk: its \
-                    formula blocks WordCount at 31 MB/s, and Table I has TeraSort move 128 MB/s.";
+const GAIN: &str = "No scheduler could gain 20 % here: TeraSort's five jobs run one after the other, and their longest reduces alone leave less (the \
+                    row of the makespan at best). And our machines leave little to relieve: eight Grep-Counts use eight cores and do not slow each \
+                    other, and eight WordCounts ask for 58 of the disk's 134 MB/s. Tried (the bands, in one order): with 2, 4 or 6 of 8 slots for the \
+                    CPU queue maps are 4 to 6 % faster, with disks of 60 MB/s 1 %. The paper gives two rates that exclude each other on one \
+                    disk: its formula blocks WordCount at 31 MB/s, and Table I has TeraSort move 128 MB/s.";
+
+/// Why the best makespan may be too long.
+const BEST: &str = "It is the longest chain of a user's jobs, TeraSort's: five times a longest map and a longest reduce. How long its reduces take was \
+                    fitted to both makespans under FIFO. The paper has them \"a little longer\" than Grep-Count's.";
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
@@ -307,7 +324,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .ours(fixed)
         .replayed(&extreme(seconds, f64::min)),
         row(
-            "§V-B: \"7635 seconds in the best condition\"",
+            "§V-B: \"8540 seconds in the worst condition\"",
             "Native: worst makespan over the orders of the users",
             "s",
             value(8540.0),
@@ -316,7 +333,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .ours(fixed)
         .replayed(&extreme(seconds, f64::max)),
         row(
-            "§V-B: \"7635 seconds in the best condition\"",
+            "§V-B: \"5.89 in the best condition and 5.44 in the worst\"",
             "Native: best throughput over the orders, if it is input of maps",
             "MB/s/machine",
             value(5.89),
@@ -325,7 +342,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .missing(NO_UNIT)
         .replayed(&extreme(throughput, f64::max)),
         row(
-            "§V-B: \"7635 seconds in the best condition\"",
+            "§V-B: \"5.89 in the best condition and 5.44 in the worst\"",
             "Native: worst throughput over the orders, if it is input of maps",
             "MB/s/machine",
             value(5.44),
@@ -342,7 +359,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             Published::Range(-100.0, -20.0),
         )
         .arithmetic()
-        .ours(GAIN)
+        .ours(BEST)
         .replayed(&largest_gains(replays)),
         row("§V-A: \"nearly 100 %\"", "Processor use of Grep-Count (Fig. 5)", "%", value(100.0))
             .baseline()
