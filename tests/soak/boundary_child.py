@@ -25,7 +25,7 @@ faulthandler.dump_traceback_later(50, exit=False)
 
 # Columns of jobs that an ingest leaves as they are.
 KEPT_NUMBERS = ["priority_number", "scheduling_class", "nice"]
-# A lie without a number of its call is told at so many calls; a wrong answer always.
+# A lie without a number of its call is carried out at so many calls; a wrong answer always.
 OFTEN = 10
 OPTIONS = {"assume": True, "robust": "off", "progress": False}
 

@@ -51,7 +51,7 @@ pub(crate) fn headline(all: &[Reproduced]) -> Headline {
     let agree = claims.iter().filter(|row| row.verdict.agrees()).count();
     let same = claims.iter().filter(|row| row.verdict == Verdict::SameDirection).count();
     let mut sentence = format!("Of {} claims {agree} agree and {same} point the same way.", claims.len());
-    let apart: Vec<&&Row> = claims.iter().filter(|row| row.tells_apart).collect();
+    let apart: Vec<&&Row> = claims.iter().filter(|row| row.distinguishes).collect();
     if apart.len() < claims.len() {
         let alike = claims.len() - apart.len();
         let agree = apart.iter().filter(|row| row.verdict.agrees()).count();

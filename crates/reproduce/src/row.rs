@@ -185,8 +185,8 @@ pub struct Row {
     pub role: Role,
     /// Whether it is a main claim of its paper, with which the page opens.
     pub main: bool,
-    /// Whether it tells the policies apart: the paper has no number of its baseline that would agree with it, too.
-    pub tells_apart: bool,
+    /// Whether it distinguishes the policies: the paper has no number of its baseline that would agree with it, too.
+    pub distinguishes: bool,
     /// The replay's mean over the seeds with its 95 % interval; `None` without a replay.
     pub replay: Option<Estimate>,
     /// The number of seeds; 0 for a number without chance.
@@ -314,7 +314,7 @@ impl Draft {
     fn judged(self, replay: Option<Estimate>, seeds: usize, tolerance: f64, verdict: Verdict) -> Row {
         let agrees = verdict.agrees();
         let near = tolerance.max(f64::EPSILON);
-        let tells_apart = self.of_baseline.is_none_or(|of_baseline| (of_baseline - self.number()).abs() > near);
+        let distinguishes = self.of_baseline.is_none_or(|of_baseline| (of_baseline - self.number()).abs() > near);
         let cause = if self.role == Role::Variant { Cause::Variant } else { self.cause };
         Row {
             experiment: "",
@@ -324,7 +324,7 @@ impl Draft {
             published: self.published,
             role: self.role,
             main: self.main,
-            tells_apart,
+            distinguishes,
             replay,
             seeds,
             tolerance,
@@ -479,9 +479,9 @@ mod tests {
     fn a_claim_that_the_baseline_meets_does_not_tell_the_policies_apart() {
         let of =
             |own: f64, of_baseline: f64| row("", "", "min", Published::Value(own)).beside(of_baseline).replayed(&[own]);
-        assert!(of(0.0, 6.1).tells_apart && !of(0.0, 0.2).tells_apart);
-        assert!(!of(4.5, 4.9).tells_apart, "within a quarter");
-        assert!(row("", "", "min", Published::Value(0.0)).replayed(&[0.0]).tells_apart, "the baseline has no number");
+        assert!(of(0.0, 6.1).distinguishes && !of(0.0, 0.2).distinguishes);
+        assert!(!of(4.5, 4.9).distinguishes, "within a quarter");
+        assert!(row("", "", "min", Published::Value(0.0)).replayed(&[0.0]).distinguishes, "the baseline has no number");
     }
 
     #[test]

@@ -88,15 +88,10 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             }),
         });
         rows.push(
-            row(
-                "§V-B3",
-                format!("{share} %, δ of 10 % at least: the same"),
-                "%",
-                Published::Change(published),
-            )
-            .variant()
-            .missing(LENGTHS)
-            .replayed(&changes(replays, share, 1.0, "floor")),
+            row("§V-B3", format!("{share} %, δ of 10 % at least: the same"), "%", Published::Change(published))
+                .variant()
+                .missing(LENGTHS)
+                .replayed(&changes(replays, share, 1.0, "floor")),
         );
     }
     for (job, capacity, dress) in [(6, 484.5, 111.3), (8, 540.3, 134.4)] {

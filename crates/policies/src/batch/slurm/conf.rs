@@ -59,7 +59,7 @@ settings! {
         batch_sched_delay: Ms = "batch_sched_delay" {
             default: 3_000, range: 0..=3_600_000, unit: "ms", hadoop: ["SchedulerParameters.batch_sched_delay"]
         },
-        /// whether the main loop also runs at once when a job has ended, as it does if nodes have an epilog or `PrologFlags=Contain`
+        /// whether the main loop also runs at once when a job has ended
         run_at_ends: bool = "run_at_ends" {
             default: false, hadoop: ["Epilog", "PrologFlags.contain", "PrologFlags.x11"]
         },
