@@ -175,6 +175,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         rows.push(
             row("§V-B1: \"27.6 %\"", format!("Completion of the small jobs, {name}"), "%", Published::Change(-27.6))
                 .variant()
+                .missing("The paper does not say whether a request starts whole, nor whether a reserve is kept without small jobs.")
                 .replayed(&JOBS.gains(replays, from, to)),
         );
     }
