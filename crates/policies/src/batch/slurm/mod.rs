@@ -3,9 +3,10 @@
 //! **What it does.** Jobs wait in the order of their partition's tier, their priority and their submission. The *main loop* runs at most
 //! every `batch_sched_delay` after something has changed; if nodes report the ends of jobs by themselves, also at each end. It starts jobs
 //! from the head of the queue; the first of a partition that finds no room stops the rest of that partition, and the machines of that
-//! partition take no other job in this run. The *backfill scheduler* runs every `bf_interval`. It goes through the queue once more and plans: a job that finds room before any reservation starts; another
-//! gets a reservation, which closes all machines of its planned place, whole, from its planned start to its limit. A plan is made anew in each
-//! run, so that no promise is kept. Only the backfill scheduler starts the components of a heterogeneous job, all at once.
+//! partition take no other job in this run. The *backfill scheduler* runs every `bf_interval`. It goes through the queue once more and plans:
+//! a job that finds room before any reservation starts; another gets a reservation, which closes all machines of its planned place, whole,
+//! from its planned start to its limit. A plan is made anew in each run, so that no promise is kept. Only the backfill scheduler starts the
+//! components of a heterogeneous job, all at once.
 //!
 //! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
 //! of that version; `job_scheduler.c` and `backfill.c`.
