@@ -52,6 +52,23 @@ impl State {
 mod tests {
     use super::*;
 
+    /// sacct(1), job state codes.
+    #[test]
+    fn every_state_of_a_job_has_an_outcome() {
+        for (states, expected) in [
+            ("COMPLETED", Outcome::Success),
+            ("FAILED OUT_OF_MEMORY DEADLINE BOOT_FAIL", Outcome::Failed),
+            ("CANCELLED TIMEOUT REVOKED", Outcome::Killed),
+            ("NODE_FAIL", Outcome::Lost),
+            ("PREEMPTED REQUEUED", Outcome::Evicted),
+            ("PENDING RUNNING SUSPENDED RESIZING", Outcome::Incomplete),
+        ] {
+            for state in states.split(' ') {
+                assert_eq!(State::known(state).map(State::outcome), Some(expected), "{state}");
+            }
+        }
+    }
+
     #[test]
     fn what_follows_the_word_does_not_count() {
         assert_eq!(State::of("CANCELLED by 1000"), State::Ended(Outcome::Killed));

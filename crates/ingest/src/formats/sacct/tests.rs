@@ -53,6 +53,53 @@ fn requeued_jobs_are_one_job_with_a_try_for_each_row() {
     }
 }
 
+/// A job that is run again can start two minutes after its new submission: it waits from then on.
+#[test]
+fn a_requeued_job_waits_from_when_it_can_start_again() {
+    let found = rows(&[
+        "7|j|100|100|110|130|20|REQUEUED|2|2|1|cpu=2|cpu=2|n1|",
+        "7|j|130|251|260|300|40|COMPLETED|2|2|1|cpu=2|cpu=2|n1|",
+    ]);
+    let queued: Vec<_> = found.jobs[0].tasks[0].attempts.iter().map(|attempt| attempt.queued).collect();
+    assert_eq!(queued, [Some(100_000), Some(251_000)]);
+    assert_eq!(found.jobs[0].job.eligible, None, "it could start at once when it was submitted first");
+}
+
+/// Slurm's own order of jobs that were submitted in one second: 9 comes before 10.
+#[test]
+fn jobs_of_one_second_come_in_the_order_of_their_numbers() {
+    let all = ["10", "12_10", "9", "12_9", "12_2"].map(|id| row(id, 100, 110, 5, "COMPLETED", 1));
+    let found = rows(&all.each_ref().map(String::as_str));
+    assert_eq!(ids(&found), ["9", "10", "12_2", "12_9", "12_10"]);
+}
+
+/// Limits are times, or minutes without a unit; some jobs have none, and for some the partition says it.
+#[test]
+fn limits_are_read_in_all_forms() {
+    for (shown, minutes, expected) in [
+        ("00:01:00", "1", Some(60_000)),
+        ("00:01:00", "", Some(60_000)),
+        ("2-03:00:00", "", Some(183_600_000)),
+        ("", "90", Some(5_400_000)),
+        ("UNLIMITED", "UNLIMITED", None),
+        ("Partition_Limit", "Partition_Limit", None),
+        ("", "", None),
+    ] {
+        let header = "JobID|Submit|State|Elapsed|NCPUS|Timelimit|TimelimitRaw";
+        let found = read_list(&format!("{header}\n5|100|COMPLETED|00:01:00|4|{shown}|{minutes}\n"));
+        assert_eq!(found.jobs[0].job.requested_time, expected, "{shown} {minutes}");
+    }
+}
+
+/// `ReqTRES` has one node for `-n 20`, whatever the job got.
+#[test]
+fn what_was_asked_for_is_not_what_was_given() {
+    let found = rows(&["1|a|100|100|110|120|10|COMPLETED|20|20|2|cpu=20,node=1|cpu=20,node=2|n[1-2]|sbatch -n 20 x"]);
+    let TaskRow { instances, cpu_request, machines, .. } = &found.jobs[0].tasks[0].task;
+    assert_eq!((*instances, *cpu_request, *machines), (Some(20), Some(1_000), None));
+    assert_eq!(found.jobs[0].job.requested_containers, Some(20));
+}
+
 #[test]
 fn a_row_that_comes_again_counts_once_and_its_end_counts() {
     let running = "7|j|100|100|110|Unknown|5|RUNNING|2|2|1|cpu=2|cpu=2|n1|";
