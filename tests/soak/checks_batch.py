@@ -226,16 +226,18 @@ def may_start(run, task, site):
     """Whether a task surely can start on the empty machines that its policy allows."""
     if site is None:
         return True
-    hosts, instances = allowed(run, task, site), task["instances"] or 1
     if licenses(run, task) > site.licenses > 0:
         return False
-    rooms = sorted((site.room(host, task) for host in hosts), reverse=True)
-    if run.policy != "slurm":
-        return sum(rooms) >= instances
-    if too_much(run, task, site) or stopped(run, task, site):
+    if run.policy == "slurm" and (too_much(run, task, site) or stopped(run, task, site)):
         return False
-    machines = task["machines"]
-    if machines is None or machines > instances:
+    return finds_room(run, task, site)
+
+
+def finds_room(run, task, site):
+    """Whether a task surely finds room on the empty machines that its policy allows."""
+    instances, machines = task["instances"] or 1, task["machines"]
+    rooms = sorted((site.room(host, task) for host in allowed(run, task, site)), reverse=True)
+    if run.policy != "slurm" or machines is None or machines > instances:
         return sum(rooms) >= instances
     least = -(-instances // machines)
     return sum(1 for room in rooms if room >= least) >= machines
@@ -260,9 +262,10 @@ def parts_fit(run, task, site):
         return False
     if sum(licenses(run, own) for own in parts) > site.licenses > 0:
         return False
-    # Backfill looks at so many jobs only.
+    # Backfill looks at so many jobs only. Those that never find room may be before these in each of its runs.
     most = [int(parameter(run, key) or 0) for key in ("bf_max_job_user", "bf_max_job_part", "bf_max_job_test")]
-    if any(0 < own < len(parts) for own in most):
+    stuck = [own for own in run.trace.tasks.values() if own not in parts and not finds_room(run, own, site)]
+    if any(0 < own < len(parts) + len(stuck) for own in most):
         return False
     hosts = set.intersection(*(set(allowed(run, own, site)) for own in parts))
     holds_any = [host for host in hosts if all(site.room(host, own) >= (own["instances"] or 1) for own in parts)]
