@@ -41,6 +41,7 @@ mod session;
 mod source;
 mod split;
 pub mod tables;
+mod texts;
 mod timed;
 mod trackers;
 

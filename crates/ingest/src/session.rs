@@ -4,9 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::EntryRef;
-
 use super::applications::{self, Applications};
 use super::backwards;
 use super::complete::{bound_texts, complete, rename, rename_repeated};
@@ -21,6 +18,7 @@ use super::origins::Origins;
 use super::paths::is_standard_input;
 use super::progress::Progress;
 use super::source::SourceFile;
+use super::texts::Texts;
 use super::timed;
 use super::trackers::Trackers;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS, text_history};
@@ -38,8 +36,10 @@ pub(super) struct Session<'a> {
     origins: &'a Origins,
     folders: Vec<Folder<'a>>,
     machines: Machines,
-    /// The ids of the jobs so far: the file in which each came first, and how often it came there.
-    ids: HashMap<String, (u64, u32)>,
+    /// The ids of the jobs so far.
+    ids: Texts,
+    /// By the number of its id: the file in which a job came first, and how often it came there.
+    claims: Vec<(u64, u32)>,
     /// Files read so far: the number of the one being read.
     files: u64,
     /// Jobs handed to the sink.
@@ -95,7 +95,8 @@ impl<'a> Session<'a> {
             origins: &inputs.origins,
             folders,
             machines: Machines::default(),
-            ids: HashMap::new(),
+            ids: Texts::default(),
+            claims: Vec::new(),
             files: 0,
             jobs: 0,
             yielded: 0,
@@ -370,26 +371,33 @@ impl<'a> Session<'a> {
     /// Makes the job's id unique. A job that comes again is refused, but in a folded trace it gets another id.
     fn claim_id(&mut self, record: &mut JobRecord, format: &Format) -> bool {
         let file = self.files;
-        let (first, times) = match self.ids.entry_ref(record.job.job_id.as_str()) {
-            EntryRef::Occupied(known) => known.into_mut(),
-            EntryRef::Vacant(new) => {
-                new.insert((file, 1));
-                return true;
-            }
-        };
+        let Some((first, times)) = self.claim(&record.job.job_id) else { return true };
         if *first != file || !format.folded {
             return false;
         }
         *times = times.saturating_add(1);
         let n = *times;
         let id = format!("{}+{n}", record.job.job_id);
-        if self.ids.contains_key(&id) {
+        if self.claim(&id).is_some() {
             return false;
         }
         rename(record, &id, n);
-        self.ids.insert(id, (file, 1));
         self.skip("repeated-job-renamed", 1);
         true
+    }
+
+    /// Claims an id for a job of this file. If another job has it, returns in which file that came first, and how often it came there.
+    fn claim(&mut self, id: &str) -> Option<&mut (u64, u32)> {
+        let number = self.ids.keep(id).number();
+        if number >= self.claims.len() {
+            self.claims.resize(number + 1, (0, 0));
+        }
+        let claim = self.claims.get_mut(number)?;
+        if claim.1 == 0 {
+            *claim = (self.files, 1);
+            return None;
+        }
+        Some(claim)
     }
 
     /// Takes a job that a program gives.

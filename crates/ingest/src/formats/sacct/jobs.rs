@@ -15,8 +15,8 @@ use super::id::{Id, Part, pending_tasks};
 use super::row::{Row, Times};
 use super::state::State;
 use super::submit_line::{self, Asked, Line};
-use super::texts::{TextId, Texts};
 use super::values::Memory;
+use crate::texts::{TextId, Texts};
 
 /// The most jobs of a list.
 pub(crate) const MOST_JOBS: usize = 10_000_000;
@@ -30,8 +30,8 @@ pub(crate) const MOST_ENDS: usize = 10_000_000;
 #[derive(Debug)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
-    /// Where each stands.
-    places: HashTable<u32>,
+    /// Where each stands, behind the hash of its id: the table grows without a look at the jobs.
+    places: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
     pub(super) texts: Texts,
     /// Of how many tasks of an array at most may run at once, by its number. In JSON, one task alone says it.
@@ -169,9 +169,10 @@ impl Jobs {
     fn keep(&mut self, row: &Row<'_>, sink: &mut dyn Sink) {
         self.note_limit(row);
         let own = self.try_of(row);
-        let known = self.place(row.id);
+        let hash = self.hasher.hash_one(row.id);
+        let known = self.place_of(row.id, hash);
         let Some(job) = known.and_then(|place| self.all.get_mut(place)) else {
-            return self.add(row, own, sink);
+            return self.add(row, own, hash, sink);
         };
         let is_newer = job.tries.iter().all(|known| known.times.submit <= row.times.submit);
         match job.tries.iter_mut().find(|known| known.times.submit == row.times.submit) {
@@ -205,13 +206,11 @@ impl Jobs {
         self.array_limits.get(&job.id.number).copied()
     }
 
-    /// Adds a job that is not in the list.
-    fn add(&mut self, row: &Row<'_>, own: Try, sink: &mut dyn Sink) {
-        let Self { all, places, hasher, .. } = self;
-        let hash_at = |&place: &u32| hasher.hash_one(all.get(place as usize).map(|job| job.id));
+    /// Adds a job that is not in the list, with the hash of its id.
+    fn add(&mut self, row: &Row<'_>, own: Try, hash: u64, sink: &mut dyn Sink) {
         // There are not more than `MOST_JOBS`.
-        let place = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        places.insert_unique(hasher.hash_one(Some(row.id)), place, hash_at);
+        let place = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.places.insert_unique(hash, (hash, place), |&(hash, _)| hash);
         let job = new_job(row, own, &mut self.texts, sink);
         self.unfolded += if row.id.part == Part::Pending { pending_tasks(row.pending).0.len() } else { 1 };
         self.all.push(job);
@@ -219,9 +218,13 @@ impl Jobs {
 
     /// Where the job with this id stands.
     pub(super) fn place(&self, id: Id) -> Option<usize> {
-        let id = Some(id);
-        let is_it = |&place: &u32| self.all.get(place as usize).map(|job| job.id) == id;
-        self.places.find(self.hasher.hash_one(id), is_it).map(|&place| place as usize)
+        self.place_of(id, self.hasher.hash_one(id))
+    }
+
+    fn place_of(&self, id: Id, hash: u64) -> Option<usize> {
+        let is_it =
+            |&(own, place): &(u64, u32)| own == hash && self.all.get(place as usize).is_some_and(|job| job.id == id);
+        self.places.find(hash, is_it).map(|&(_, place)| place as usize)
     }
 
     /// Gives the tries of each job the order of their submission.

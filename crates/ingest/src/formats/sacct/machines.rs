@@ -11,9 +11,10 @@ use std::collections::BinaryHeap;
 use resched_tables::host_list::expand;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
+use smallvec::{SmallVec, smallvec};
 
 use super::jobs::{Jobs, Try};
-use super::texts::{TextId, Texts};
+use crate::texts::{TextId, Texts};
 
 /// The most nodes of a job; Slurm allows 65,533.
 pub(crate) const MOST_HOSTS: usize = 65_536;
@@ -102,6 +103,8 @@ struct Sweep {
     kinds: Texts,
     /// By the number of the kind.
     of_kind: Vec<Use>,
+    /// The node of each list that is one, by the number of its text.
+    single: Vec<TextId>,
     running: BinaryHeap<Reverse<Running>>,
     tries: usize,
     looks: usize,
@@ -139,10 +142,8 @@ impl Sweep {
     /// Takes the next try; `false` if its nodes are not known.
     fn take(&mut self, one: &Try, list: &str) -> bool {
         let Some(start) = one.start() else { return true };
-        let Some(hosts) = hosts(list).filter(|_| self.looks < MOST_LOOKS) else { return false };
-        self.looks += hosts.len();
+        let Some(places) = self.places(one.hosts, list) else { return false };
         self.end_before(start);
-        let places: Vec<TextId> = hosts.iter().map(|host| self.node(host)).collect();
         let alone = if let [place] = places[..] { Some(place) } else { None };
         match alone.and_then(|place| self.nodes.get_mut(place.number())) {
             Some(node) => node.alone.add(one.cpus),
@@ -156,6 +157,24 @@ impl Sweep {
         self.running.push(Reverse((end, self.tries, one.cpus, alone, kind)));
         self.tries += 1;
         true
+    }
+
+    /// The places of the nodes of a list, whose text has this number; `None` if they are not known.
+    fn places(&mut self, number: TextId, list: &str) -> Option<SmallVec<[TextId; 1]>> {
+        if let Some(&place) = self.single.get(number.number()).filter(|place| !place.is_none()) {
+            return Some(smallvec![place]);
+        }
+        let hosts = hosts(list).filter(|_| self.looks < MOST_LOOKS)?;
+        self.looks += hosts.len();
+        let places: SmallVec<[TextId; 1]> = hosts.iter().map(|host| self.node(host)).collect();
+        if let [place] = places[..] {
+            let known = self.single.len().max(number.number() + 1);
+            self.single.resize(known, TextId::default());
+            if let Some(own) = self.single.get_mut(number.number()) {
+                *own = place;
+            }
+        }
+        Some(places)
     }
 
     /// The place of a node, which is new or not.

@@ -46,7 +46,6 @@ mod submit_line;
 #[cfg(test)]
 mod tests;
 mod text;
-mod texts;
 mod times;
 mod tres;
 mod values;

@@ -9,7 +9,7 @@ use super::dependency::{Dependency, End, Must};
 use super::id::{Id, Part};
 use super::jobs::{Job, Jobs};
 use super::state::State;
-use super::texts::TextId;
+use crate::texts::TextId;
 
 /// Why a dependency is not taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

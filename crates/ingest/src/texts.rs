@@ -1,4 +1,4 @@
-//! Texts that are kept once, however often they come.
+//! Texts that are kept once, however often they come: ids, names and users.
 
 use std::hash::BuildHasher;
 
@@ -6,31 +6,32 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// The place of a text; the first is the empty text, which stands for none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TextId(u32);
+pub(crate) struct TextId(u32);
 
 impl TextId {
     /// The text of this number.
-    pub(super) fn of(number: usize) -> Self {
+    pub(crate) fn of(number: usize) -> Self {
         u32::try_from(number).map_or_else(|_| Self::default(), Self)
     }
 
     /// Its number, from 0.
-    pub(super) fn number(self) -> usize {
+    pub(crate) fn number(self) -> usize {
         self.0 as usize
     }
 
-    pub(super) fn is_none(self) -> bool {
+    pub(crate) fn is_none(self) -> bool {
         self.0 == 0
     }
 }
 
 /// Texts one behind the other.
 #[derive(Debug)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     all: String,
     /// Where each ends.
     ends: Vec<usize>,
-    places: HashTable<u32>,
+    /// The place of each, behind its hash: the table grows, and compares, without a look at the texts.
+    places: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
 }
 
@@ -42,45 +43,46 @@ impl Default for Texts {
 
 impl Texts {
     /// The place of a text, which is kept if it is new.
-    pub(super) fn keep(&mut self, text: &str) -> TextId {
+    pub(crate) fn keep(&mut self, text: &str) -> TextId {
         if text.is_empty() {
             return TextId::default();
         }
         let Self { all, ends, places, hasher } = self;
         let hash = hasher.hash_one(text);
-        if let Some(&place) = places.find(hash, |&place| at(all, ends, place) == text) {
+        if let Some(&(_, place)) = places.find(hash, |&(own, place)| own == hash && at(all, ends, place) == text) {
             return TextId(place);
         }
-        // So many texts need more bytes than a list may have.
+        // So many texts do not fit into memory.
         let Ok(place) = u32::try_from(ends.len()) else { return TextId::default() };
         all.push_str(text);
         ends.push(all.len());
-        places.insert_unique(hash, place, |&place| hasher.hash_one(at(all, ends, place)));
+        places.insert_unique(hash, (hash, place), |&(hash, _)| hash);
         TextId(place)
     }
 
     /// The place of a text that was kept.
-    pub(super) fn find(&self, text: &str) -> Option<TextId> {
-        let found = self.places.find(self.hasher.hash_one(text), |&place| at(&self.all, &self.ends, place) == text);
-        found.copied().map(TextId)
+    pub(crate) fn find(&self, text: &str) -> Option<TextId> {
+        let hash = self.hasher.hash_one(text);
+        let is_it = |&(own, place): &(u64, u32)| own == hash && at(&self.all, &self.ends, place) == text;
+        self.places.find(hash, is_it).map(|&(_, place)| TextId(place))
     }
 
-    pub(super) fn text(&self, id: TextId) -> &str {
+    pub(crate) fn text(&self, id: TextId) -> &str {
         at(&self.all, &self.ends, id.0)
     }
 
     /// The text; `None` for the empty one.
-    pub(super) fn owned(&self, id: TextId) -> Option<String> {
+    pub(crate) fn owned(&self, id: TextId) -> Option<String> {
         (!id.is_none()).then(|| self.text(id).to_owned())
     }
 
     /// How many there are, with the empty one.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// The bytes of all.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.all.len()
     }
 }
