@@ -10,7 +10,7 @@ use resched_policies::queues::slurm::{
 use resched_policies::{PolicySpec, Site};
 use resched_sim::batch::{Checked, Launched, Loaded, Observer, load_records, replay_seeded};
 use resched_sim::{ClusterConfig, Error, JobId, Ms, PassedOver, Reports, Scope};
-use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, Reason, TaskRecord, TaskRow};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NO_LIMIT, NodeRow, Outcome, Reason, TaskRecord, TaskRow};
 use resched_tables::sink::Collected;
 
 const MINUTE: Ms = 60_000;
@@ -702,23 +702,33 @@ fn limits_may_be_nearer_to_the_run_times() {
     assert_eq!(world.times("bf_interval=5000,limit_accuracy=1", ["c"]), [5.5]);
 }
 
-/// Seen: without a limit of its own, a job has that of its partition, and never more than the partition allows.
+/// Seen: a job that names no limit has that of its partition, and never more than the partition allows. Source: `MaxWall` goes before it.
+/// A job that may run without a limit (`-t 0`) is planned for a year, and so does not get the limit of the others.
 #[test]
 fn partitions_have_default_and_largest_limits() {
     let no_limit = |own: Job| own.with(|job, _| job.requested_time = None);
-    let c = no_limit(job("c", 2, 4, 0, 100)).in_partition("short");
-    let jobs = vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), c];
-    let of = |default: Option<Ms>, most: Option<Ms>| {
-        let world = World::of(2, 4, jobs.clone());
+    let c = |own: Job| own.in_partition("short").with(|job, _| job.qos = Some("low".to_owned()));
+    let start = |own: Job, default: Option<Ms>, most: Option<Ms>, max_wall: Option<Ms>| {
+        let world = World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), c(own)]);
         let world = world
             .partition("p", &[], |own| own.is_default = true)
-            .partition("short", &[], |own| (own.default_time, own.max_time) = (default, most));
+            .partition("short", &[], |own| (own.default_time, own.max_time) = (default, most))
+            .qos("low", Qos { limits: JobLimits { max_wall, ..JobLimits::default() }, ..Qos::default() });
         world.times("bf_interval=5000", ["c"])[0]
     };
-    assert!(of(None, None) > 290.0, "a year");
-    assert_eq!(of(Some(2 * MINUTE), None), 5.5);
-    assert_eq!(of(None, Some(3 * MINUTE)), 5.5);
-    assert!(of(Some(9 * MINUTE), None) > 290.0);
+    let of = |default: Option<Ms>, most: Option<Ms>, max_wall: Option<Ms>| {
+        start(no_limit(job("c", 2, 4, 0, 100)), default, most, max_wall)
+    };
+    assert!(of(None, None, None) > 290.0, "a year");
+    assert_eq!(of(Some(2 * MINUTE), None, None), 5.5);
+    assert_eq!(of(None, Some(3 * MINUTE), None), 5.5);
+    assert!(of(Some(9 * MINUTE), None, None) > 290.0);
+    assert_eq!(of(Some(9 * MINUTE), None, Some(2 * MINUTE)), 5.5, "the quality of service gives it two minutes");
+    assert!((290.0..1e3).contains(&of(None, None, Some(9 * MINUTE))), "nine minutes are not too much for itself");
+    let unlimited =
+        |default: Option<Ms>, most: Option<Ms>| start(job("c", 2, 4, 0, 100).limited_to(NO_LIMIT), default, most, None);
+    assert!(unlimited(Some(2 * MINUTE), None) > 290.0, "not the limit of those that name none");
+    assert_eq!(unlimited(Some(2 * MINUTE), Some(3 * MINUTE)), 5.5, "a partition allows no more than its limit");
 }
 
 /// Manual: memory, whole nodes, numbers of nodes, features, other resources and licences.

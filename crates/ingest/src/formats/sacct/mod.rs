@@ -12,7 +12,7 @@
 //! | `jobs.depends_on` | `--dependency` in `SubmitLine`, if it asks for ends of jobs of the list alone: see `waits.rs` |
 //! | `jobs.array`, `array_limit` | the `%` of `--array` in `SubmitLine`, of a folded id, or the limit in JSON |
 //! | `jobs.nice` | `--nice` in `SubmitLine` |
-//! | `jobs.requested_time` | `Timelimit`; none for `UNLIMITED` and `Partition_Limit` |
+//! | `jobs.requested_time` | `Timelimit`; a year for `UNLIMITED`, none for `Partition_Limit` |
 //! | `jobs.licenses`, `tasks.resources` | `license/…` and `gres/…` of `ReqTRES` and `AllocTRES` |
 //! | `tasks.instances`, `machines`, `exclusive` | see `shape.rs` |
 //! | `attempts` | a row each, if the job ran |

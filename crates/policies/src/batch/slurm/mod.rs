@@ -14,8 +14,8 @@
 //! **Decisions.** At which part of a second the main loop looks for work is drawn (`phase`), and when the first run of the backfill scheduler
 //! comes (`bf_phase`). A run of a scheduler takes no time.
 //! Components of a heterogeneous job get different machines, and none of them preempts; without backfill, they are jobs of their own.
-//! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
-//! another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
+//! Jobs that no machine of their partition could hold are passed over. A job that names no limit has that of its QOS, its association or its
+//! partition, else a year; in a trace of another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
 //! a trace of another system is a job; a reservation is for one unit of it.
 
 mod clock;
@@ -40,10 +40,10 @@ use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 use rand::RngExt;
-use resched_sim::batch::{Ended, Needs, Offer, Policy, Then, View};
+use resched_sim::batch::{Ended, JobView, Needs, Offer, Policy, Then, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
-use resched_tables::model::{Outcome, Reason};
+use resched_tables::model::{NO_LIMIT, Outcome, Reason};
 
 use self::clock::{Clock, Due, Periods};
 use self::cluster::Cluster;
@@ -59,6 +59,7 @@ use self::running::{Running, Search, Unit};
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
 use crate::queues::slurm::SlurmConf;
+use crate::submitters::Submitter;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -74,8 +75,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     }),
 };
 
-/// The limit of a job of Slurm that has none, ms: Slurm counts a year.
-const NO_LIMIT: Ms = 365 * 86_400_000;
 /// The framework of jobs that Slurm ran.
 const FRAMEWORK: &str = "slurm";
 /// A plan is tried at no more instants than this for one job.
@@ -397,7 +396,7 @@ impl Begun {
         let partition = self.partitions.of(job.queue);
         let machines = self.partitions.with_features(partition, &needs.features);
         let about = self.partitions.get(partition);
-        let limit = limit(set, task, about, view);
+        let limit = limit((set, conf), task, about, view);
         let instances = if own.gang { own.instances } else { 1 };
         let all = own.demand.times(instances.into());
         let request = Rc::new(self.cluster.request(instances, own.demand, needs, about.exclusive));
@@ -497,14 +496,21 @@ impl Begun {
 }
 
 /// The longest that a job may run, ms.
-fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) -> Ms {
+fn limit((set, conf): (&Settings, &SlurmConf), task: TaskId, partition: &Partition, view: View<'_>) -> Ms {
     let job = view.job(view.task(task).job);
-    let own = job.requested_time.or(partition.default_time).or(partition.max_time);
+    let own = job.requested_time.or_else(|| unrequested(conf, job, partition));
     let limit = own.unwrap_or_else(|| if job.framework == Some(FRAMEWORK) { NO_LIMIT } else { view.estimate(task) });
     let limit = partition.max_time.map_or(limit, |most| limit.min(most));
     let limit =
         if set.limit_accuracy > 0.0 { view.better_limit(task, limit, set.limit_accuracy) } else { limit }.max(1);
     limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
+}
+
+/// The limit of a job that names none, ms: the longest that its qualities of service and associations allow, or else that of its partition.
+fn unrequested(conf: &SlurmConf, job: JobView<'_>, partition: &Partition) -> Option<Ms> {
+    let asks = Submitter { queue: job.queue, user: job.user, group: job.group, qos: job.qos };
+    let longest = conf.limits_of(asks).into_iter().filter_map(|(_, limits)| limits.max_wall).min();
+    longest.or(partition.default_time).or(partition.max_time)
 }
 
 /// Starts a unit of a job, once those have left whose place it takes. Returns whether it has started: it waits for those that may run on.
