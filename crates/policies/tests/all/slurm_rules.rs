@@ -261,6 +261,22 @@ fn the_order_is_tier_then_priority_then_submission() {
     assert!(b < d, "the numbers of the log do not count");
 }
 
+/// Seen: the record of a job that was held has priority 0 (`held` of `mixed`), also after its release. Slurm starts no job with it, so that
+/// it is not the number with which it started: it started at once, as a job with the number of the others.
+#[test]
+fn a_held_job_has_another_priority_once_it_is_released() {
+    let held = job("held", 2, 4, 1, 10).priority(0);
+    let starts = |held: Job| {
+        let own = |id: &str, submit: i64, priority: i64| job(id, submit, 4, 1, 10).priority(priority);
+        let jobs = vec![own("a", 0, 5), own("low", 1, 4), own("b", 1, 5), held, own("high", 3, 6)];
+        World::of(1, 4, jobs).times("scheduler=builtin", ["low", "b", "held", "high"])
+    };
+    let [low, b, at, high] = starts(held.clone());
+    assert!(high < b && b < at && at < low, "as b, the last before it: {low} {b} {at} {high}");
+    let [_, b, at, high] = starts(held.with(|job, _| job.eligible = Some(4_001)));
+    assert!(at < high && high < b, "as the job that came before its release: {b} {at} {high}");
+}
+
 /// Manual, seen: of two jobs with the same priority, the one that was submitted first; at the same instant, the one with the lower number.
 #[test]
 fn submission_counts_before_the_number_of_a_job() {

@@ -402,7 +402,8 @@ impl Begun {
         let request = Rc::new(self.cluster.request(instances, own.demand, needs, about.exclusive));
         let amounts = amounts(all, instances, needs);
         let claims = self.counters.claims(conf, job, job.queue, (&amounts, limit));
-        let standing = self.priorities.standing(job, about, conf, (needs.machines.unwrap_or(1), all.cpu));
+        let logged = self.priorities.logged(partition, job);
+        let standing = self.priorities.standing((job, logged), about, conf, (needs.machines.unwrap_or(1), all.cpu));
         let next = self.users.len() as u32;
         let user = *self.users.entry(job.user.to_owned()).or_insert(next);
         let next = self.heterogeneous.len() as u32;
