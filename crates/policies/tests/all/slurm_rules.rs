@@ -7,7 +7,7 @@ use std::sync::Arc;
 use resched_policies::queues::slurm::{
     Association, JobLimits, Limits, NodeGroup, Partition, Qos, Reservation, Shares, SlurmConf,
 };
-use resched_policies::{PolicySpec, Site};
+use resched_policies::{PolicySpec, Site, SiteConf, in_words};
 use resched_sim::batch::{Checked, Launched, Loaded, Observer, load_records, replay_seeded};
 use resched_sim::{ClusterConfig, Error, JobId, Ms, PassedOver, Reports, Scope};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NO_LIMIT, NodeRow, Outcome, Reason, TaskRecord, TaskRow};
@@ -137,15 +137,20 @@ impl World {
         self
     }
 
-    /// The log as it was loaded, and what was seen of its replay.
-    fn replayed(&self, set: &str, wants_reasons: bool) -> (Loaded, Seen) {
+    /// The log as it is loaded.
+    fn loaded(&self) -> Loaded {
         let tables = Collected {
             engine: resched_tables::run::RunEngine::Batch,
             jobs: self.jobs.iter().map(|job| job.0.clone()).collect(),
             nodes: self.nodes.clone(),
             ..Collected::default()
         };
-        let loaded = load_records(&tables, &self.cluster, &Scope::default()).unwrap();
+        load_records(&tables, &self.cluster, &Scope::default()).unwrap()
+    }
+
+    /// The log as it was loaded, and what was seen of its replay.
+    fn replayed(&self, set: &str, wants_reasons: bool) -> (Loaded, Seen) {
+        let loaded = self.loaded();
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         let site = Site { slurm: Some(self.conf.clone()), ..Site::default() };
         let text = format!("slurm:{}", ["phase=999,bf_phase=499", set].join(",").trim_end_matches(','));
@@ -480,6 +485,45 @@ fn a_limit_stops_its_job_alone() {
     let world = World::of(1, 8, jobs).qos("q", at_most(3));
     assert_eq!(world.times("scheduler=builtin", ["a", "b", "c", "d"]), [1.0, 22.0, 4.0, 4.0]);
     assert_eq!(world.times("scheduler=builtin,assoc_limit_stop=true", ["c", "d"]), [22.0, 22.0]);
+}
+
+/// As a limit of 0, a limit that a job alone exceeds holds it for ever. Nobody would know why.
+#[test]
+fn a_job_that_alone_exceeds_a_limit_is_named_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let conf = "PartitionName=batch Nodes=ALL Default=YES\nNodeName=n[0-1] CPUs=8\nAccountingStorageEnforce=limits\n";
+    std::fs::write(dir.path().join("slurm.conf"), conf).unwrap();
+    let qos = "Name|MaxTRESPU|GrpTRES|MaxWall\nlow|cpu=4|gres/gpu=0|00:02:00\nfree|||\n";
+    std::fs::write(dir.path().join("qos.txt"), qos).unwrap();
+    let of = |own: Job, qos: &str| own.with(|job, _| job.qos = Some(qos.to_owned()));
+    let gpu = job("gpu", 4, 1, 1, 10).on(1).with(|_, task| task.resources = Some("gres/gpu=1".to_owned()));
+    let jobs = vec![
+        of(job("fits", 0, 4, 2, 10), "low"),
+        of(job("wide", 1, 5, 1, 10), "low"),
+        of(job("wider", 2, 8, 1, 10), "low"),
+        of(job("long", 3, 1, 3, 10), "low"),
+        of(gpu, "low"),
+        of(job("other", 5, 8, 3, 10), "free"),
+    ];
+    let mut world = World::of(2, 8, jobs);
+    world.nodes.iter_mut().for_each(|node| node.resources = Some("gres/gpu=2".to_owned()));
+    let site = Arc::new(SiteConf::read(dir.path()).unwrap().site);
+    let policy = |text: &str| PolicySpec::parse(text).unwrap().at_site(&site).unwrap();
+    let named = |text: &str| in_words("slurm", &policy(text).too_large(&world.loaded().workload).unwrap());
+    let line = |what: &str, setting: &str, ids: &str| {
+        format!("slurm: {what} alone exceeds `{setting}` of quality of service `low` (qos.txt: line 2): {ids}")
+    };
+    let expected = [
+        line("1 job can never start, because it", "GrpTRES", "`gpu`"),
+        line("1 job can never start, because it", "MaxWall", "`long`"),
+        line("2 jobs can never start, because each", "MaxTRESPU", "`wide`, `wider`"),
+    ];
+    assert_eq!(named("slurm"), expected);
+    assert_eq!(named("slurm:limit_accuracy=0.5").len(), 2, "how long a job asks for then is not known");
+    assert_eq!(named("easy"), [""; 0], "it has no such limits");
+    world.conf = site.slurm.clone().unwrap();
+    let starts = world.starts("");
+    assert_eq!(starts.keys().collect::<Vec<_>>(), ["fits", "other"]);
 }
 
 /// Manual: a job without a free licence does not stop those behind it, even with `assoc_limit_stop`.

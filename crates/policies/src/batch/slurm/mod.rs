@@ -31,6 +31,8 @@ mod priority;
 mod rank;
 mod reservations;
 mod running;
+mod time_limit;
+mod too_large;
 mod waiting;
 
 use std::borrow::Cow;
@@ -40,10 +42,10 @@ use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 use rand::RngExt;
-use resched_sim::batch::{Ended, JobView, Needs, Offer, Policy, Then, View};
+use resched_sim::batch::{Ended, Needs, Offer, Policy, Then, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
-use resched_tables::model::{NO_LIMIT, Outcome, Reason};
+use resched_tables::model::{Outcome, Reason};
 
 use self::clock::{Clock, Due, Periods};
 use self::cluster::Cluster;
@@ -56,10 +58,10 @@ use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
 use self::reservations::Reservations;
 use self::running::{Running, Search, Unit};
+pub(crate) use self::too_large::{TooLarge, too_large};
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
 use crate::queues::slurm::SlurmConf;
-use crate::submitters::Submitter;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -499,19 +501,10 @@ impl Begun {
 /// The longest that a job may run, ms.
 fn limit((set, conf): (&Settings, &SlurmConf), task: TaskId, partition: &Partition, view: View<'_>) -> Ms {
     let job = view.job(view.task(task).job);
-    let own = job.requested_time.or_else(|| unrequested(conf, job, partition));
-    let limit = own.unwrap_or_else(|| if job.framework == Some(FRAMEWORK) { NO_LIMIT } else { view.estimate(task) });
-    let limit = partition.max_time.map_or(limit, |most| limit.min(most));
-    let limit =
-        if set.limit_accuracy > 0.0 { view.better_limit(task, limit, set.limit_accuracy) } else { limit }.max(1);
-    limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
-}
-
-/// The limit of a job that names none, ms: the longest that its qualities of service and associations allow, or else that of its partition.
-fn unrequested(conf: &SlurmConf, job: JobView<'_>, partition: &Partition) -> Option<Ms> {
-    let asks = Submitter { queue: job.queue, user: job.user, group: job.group, qos: job.qos };
-    let longest = conf.limits_of(asks).into_iter().filter_map(|(_, limits)| limits.max_wall).min();
-    longest.or(partition.default_time).or(partition.max_time)
+    let named = time_limit::named(conf, job, [partition.default_time, partition.max_time]);
+    let limit = named.unwrap_or_else(|| view.estimate(task));
+    let limit = if set.limit_accuracy > 0.0 { view.better_limit(task, limit, set.limit_accuracy) } else { limit };
+    time_limit::rounded(set, limit)
 }
 
 /// Starts a unit of a job, once those have left whose place it takes. Returns whether it has started: it waits for those that may run on.
