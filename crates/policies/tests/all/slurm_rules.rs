@@ -153,7 +153,8 @@ impl World {
         let loaded = self.loaded();
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         let site = Site { slurm: Some(self.conf.clone()), ..Site::default() };
-        let text = format!("slurm:{}", ["phase=999,bf_phase=499", set].join(",").trim_end_matches(','));
+        let phases = if set.contains("bf_ran_at") { "phase=999" } else { "phase=999,bf_phase=499" };
+        let text = format!("slurm:{}", [phases, set].join(",").trim_end_matches(','));
         let policy = PolicySpec::parse(&text).unwrap().at_site(&Arc::new(site)).unwrap();
         let mut seen = Seen { wants_reasons, ..Seen::default() };
         let mut checked = Checked::new(workload, machines, "slurm", &mut seen);
@@ -248,6 +249,11 @@ fn the_backfill_scheduler_has_a_period_of_its_own() {
     let world = World::of(1, 4, jobs);
     assert_eq!(world.times("bf_interval=5000", ["c"]), [5.5], "b comes first and finds no room: c is backfilled");
     assert_eq!(world.times("bf_interval=30000", ["c"]), [30.5]);
+    // It ran in that second of the log, or whole periods later.
+    for at in [20_000_i64, 50_000, 1_000_000_010_000] {
+        let [c] = world.times(&format!("bf_interval=30000,bf_ran_at={at}"), ["c"]);
+        assert!((20.0..21.0).contains(&c), "{at}: {c}");
+    }
     assert_eq!(world.times("scheduler=builtin", ["c"]), [605.0], "without backfill it waits behind b");
 }
 

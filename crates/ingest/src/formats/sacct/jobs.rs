@@ -42,6 +42,8 @@ pub(super) struct Jobs {
     most: (usize, usize),
     /// The most ends of jobs that they wait for together.
     pub(super) most_ends: usize,
+    /// When the backfill scheduler started a job first, ms.
+    pub(super) first_backfill: Option<i64>,
 }
 
 impl Default for Jobs {
@@ -149,6 +151,7 @@ impl Jobs {
             unfolded: 0,
             most: (jobs, bytes),
             most_ends: ends,
+            first_backfill: None,
         }
     }
 
@@ -168,6 +171,8 @@ impl Jobs {
 
     fn keep(&mut self, row: &Row<'_>, sink: &mut dyn Sink) {
         self.note_limit(row);
+        let started = row.times.start.filter(|_| row.by_backfill && row.ran());
+        self.first_backfill = self.first_backfill.into_iter().chain(started).min();
         let own = self.try_of(row);
         let known = self.place(row.id);
         let Some(job) = known.and_then(|place| self.all.get_mut(place)) else {

@@ -123,6 +123,7 @@ struct Job<'a> {
     constraints: Leaf<'a>,
     #[serde(borrow)]
     priority: Leaf<'a>,
+    flags: serde_json::Value,
     #[serde(borrow)]
     time: Option<JobTimes<'a>>,
     #[serde(borrow)]
@@ -281,6 +282,11 @@ impl JobTimes<'_> {
 }
 
 impl Job<'_> {
+    /// Whether a list of flags has one. A job that both schedulers took has both flags, and text shows that of the main loop.
+    fn has_flag(&self, name: &str) -> bool {
+        self.flags.as_array().is_some_and(|flags| flags.iter().any(|flag| flag == name))
+    }
+
     /// Whether it may have no limit, or name none: up to data parser 0.0.39, `null` stands for both.
     fn has_ambiguous_limit(&self, row: &Row<'_>) -> bool {
         let limit = self.time.as_ref().map(|time| &time.limit);
@@ -312,6 +318,7 @@ impl Job<'_> {
             reservation: self.reservation.as_ref().map(|own| own.name.text()).unwrap_or_default(),
             constraints: self.constraints.text(),
             priority: self.priority.number(),
+            by_backfill: self.has_flag("STARTED_ON_BACKFILL") && !self.has_flag("STARTED_ON_SCHEDULE"),
             limit: None,
             times: Times::in_order(seconds(&time.submission)?, rest, elapsed),
             state: State::of(Some(self.state.as_ref()?.current.text()).filter(|state| !state.is_empty())?),

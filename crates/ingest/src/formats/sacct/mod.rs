@@ -27,6 +27,8 @@
 //!
 //! **Times** without a zone are those of `--timezone`. JSON and `SLURM_TIME_FORMAT=%s` give seconds since the epoch.
 //!
+//! **The first start by backfill** (`SchedBackfill` in `Flags`) is the manifest's parameter `backfill_start`: a time at which backfill ran.
+//!
 //! **Memory** is left out if Slurm did not allocate it (`CR_CPU`, `CR_Core`): then no `AllocTRES` of the list has `mem`.
 //!
 //! The jobs of a list are held until its end, see `jobs.rs`.
@@ -57,6 +59,7 @@ use std::path::Path;
 
 use resched_tables::Error;
 use resched_tables::sink::Sink;
+use resched_tables::store::BACKFILL_START;
 
 pub(crate) use self::id::MOST_PENDING;
 pub(crate) use self::jobs::{MOST_ENDS, MOST_JOBS, MOST_TEXT};
@@ -121,6 +124,9 @@ fn read_into(mut jobs: Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn
     }
     if clock.used {
         sink.parameter(TIMEZONE, clock.zone.to_string().into());
+    }
+    if let Some(at) = jobs.first_backfill {
+        sink.parameter(BACKFILL_START, at.into());
     }
     sink.skip("ambiguous-local-time", clock.ambiguous);
     hand_over(jobs, sink)

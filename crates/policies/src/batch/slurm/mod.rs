@@ -12,7 +12,7 @@
 //! of that version; `job_scheduler.c` and `backfill.c`.
 //!
 //! **Decisions.** At which part of a second the main loop looks for work is drawn (`phase`), and when the first run of the backfill scheduler
-//! comes (`bf_phase`). A run of a scheduler takes no time.
+//! comes (`bf_phase`), unless it is known that it ran in some second of the log (`bf_ran_at`). A run of a scheduler takes no time.
 //! Components of a heterogeneous job get different machines, and none of them preempts; without backfill, they are jobs of their own.
 //! Jobs that no machine of their partition could hold are passed over. A job that names no limit has that of its QOS, its association or its
 //! partition, else a year; in a trace of another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
@@ -127,7 +127,12 @@ impl Slurm {
             let periods = Periods { spacing, full, backfill, at_ends };
             let cluster = Cluster::new(conf, view);
             let reservations = Reservations::new(conf, view);
-            let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]);
+            let zero = view.trace_time().saturating_sub(view.now());
+            // The log has whole seconds.
+            let in_period =
+                |at: Ms| at.saturating_add(drawn[1] % 1_000).saturating_sub(zero).rem_euclid(set.bf_interval);
+            let bf_phase = set.bf_phase.or(set.bf_ran_at.map(in_period)).unwrap_or(drawn[1]);
+            let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), bf_phase]);
             reservations.changes().filter(|&at| at > view.now()).for_each(|at| clock.mark_ahead(at));
             Begun {
                 clock,
