@@ -267,9 +267,11 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> J
     // The command of a heterogeneous job has the options of its components one after the other.
     let is_component = matches!(row.id.part, Part::Component(component) if component > 0);
     let line = if is_component { "" } else { row.submit_line };
-    let Line { asked, dependency, nice, .. } = submit_line::parse(line);
+    let Line { asked, dependency, nice, names_nodes, has_time_min, .. } = submit_line::parse(line);
     let waits_for = dependency.and_then(|text| Dependency::parse(text, row.id));
     sink.skip("dependency-not-read", u64::from(dependency.is_some() && waits_for.is_none()));
+    sink.skip("named-nodes-left-out", names_nodes.into());
+    sink.skip("shortest-limit-left-out", has_time_min.into());
     let cpus = row.cpus().unwrap_or(0);
     let nodes = row.req_nodes.or(row.req.nodes).unwrap_or(1);
     let licenses = row.req.licenses.as_deref().or(row.alloc.licenses.as_deref()).unwrap_or_default();

@@ -260,6 +260,13 @@ fn tasks_of_an_array_may_be_limited() {
     assert_eq!(found, expected);
 }
 
+/// The tables have no place for them, so nobody should take a replay for one that keeps to them.
+#[test]
+fn options_without_a_place_are_counted() {
+    let found = rows(&[&asking("1", "-w n1 --time-min=5"), &asking("2", "-x n1"), &asking("3", "-n1")]);
+    assert_eq!((found.skipped["named-nodes-left-out"], found.skipped["shortest-limit-left-out"]), (2, 1));
+}
+
 /// Of forty jobs of two CPUs, two may be on two nodes (5 %), and three are too many.
 #[test]
 fn jobs_of_unknown_shape_are_packed_if_nearly_all_were() {
