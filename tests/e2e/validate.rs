@@ -61,6 +61,24 @@ fn a_policy_that_nobody_named_is_guessed_and_said_to_be() {
     assert!(medians[0] != medians[1], "seeds differ");
 }
 
+/// `sacct` marks what Slurm's backfill started, which has a period of half a minute in this run: it runs then. What you set comes first.
+#[test]
+fn backfill_runs_when_it_ran_in_the_log() {
+    let Some(run) = shared("truth/slurm/mixed") else { return };
+    let dir = Dir::new();
+    dir.ok(&["ingest", &format!("{run}/sacct-all.txt.gz"), "--out", "T"]);
+    let errors = |policy: &str| {
+        let args = ["validate", "T", "--policy", policy, "--site-conf", &run, "--seeds", "20", "--json"];
+        dir.json(&args)["errors"].clone()
+    };
+    let as_logged = errors("slurm");
+    assert_eq!(as_logged, errors("slurm:bf_ran_at=1795319996000"));
+    assert_eq!(as_logged, errors("slurm:bf_ran_at=1795320026000"), "a period later");
+    assert_ne!(as_logged, errors("slurm:bf_phase=0"));
+    // Over all instants at which it might have run first, the error was 11 %.
+    assert!(as_logged["mean_waiting"].as_f64().unwrap().abs() < 0.05, "{as_logged}");
+}
+
 #[test]
 fn what_was_never_observed_is_refused() {
     let dir = Dir::with_sample();

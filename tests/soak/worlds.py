@@ -68,6 +68,7 @@ STALLING = {
     "n",
     "phase",
     "bf_phase",
+    "bf_ran_at",
     "executors",
     "executor_cores",
     "cores_max",

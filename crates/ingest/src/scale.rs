@@ -30,7 +30,7 @@ use resched_tables::clock::Instant;
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{AttemptRow, JobRecord, NodeChange, NodeRow, TaskRecord};
 use resched_tables::records::Source;
-use resched_tables::store::{Manifest, Out, SCALE_PARAMETER, Scaled, TimeZero, TraceWriter};
+use resched_tables::store::{BACKFILL_START, Manifest, Out, SCALE_PARAMETER, Scaled, TimeZero, TraceWriter};
 
 /// The rule that moves jobs in time, and the columns that it fills.
 const TIMES: (&str, &[&str]) = (
@@ -134,6 +134,9 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
         [(scale.time != 1.0).then_some(TIMES), (scale.nodes < 1.0).then_some(PLACES)].into_iter().flatten()
     {
         note_made(&mut manifest, rule, columns);
+    }
+    if scale.time != 1.0 {
+        manifest.parameters.remove(BACKFILL_START);
     }
     manifest.parameters.insert(SCALE_PARAMETER.to_owned(), parameters(scale, &window, Scaled::of(&manifest)));
     writer.finish(manifest)

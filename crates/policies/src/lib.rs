@@ -38,7 +38,7 @@ pub use registry::{POLICIES, SPECULATORS, policies_of};
 pub use resched_tables::reference::nearest;
 pub use resched_tables::run::RunEngine as Engine;
 pub use routes::{Finding, Rule, in_words};
-pub use site::{CLUSTER_SETTINGS, ClusterSetting, Origins, SITES, SettingOrigin, Site, SiteConf, ZeroOrigins};
+pub use site::{CLUSTER_SETTINGS, ClusterSetting, LimitOrigins, Origins, SITES, SettingOrigin, Site, SiteConf};
 pub use spec::{LIMITS, PolicySpec, SpeculatorSpec};
 pub use speculation::SpeculatorInfo;
 pub use submitters::{Submitter, Submitters};

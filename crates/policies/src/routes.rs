@@ -7,8 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use resched_sim::batch::Workload;
 use serde::Serialize;
 
+use crate::batch::slurm::{self, TooLarge};
 use crate::error::Error;
 use crate::parameter::Parameter;
 use crate::queues::file::{self, DEFAULT_QUEUE, QueueSettings};
@@ -123,6 +125,23 @@ pub enum Finding {
         /// The line of the file, from 1; null for a file of queues or pools in TOML.
         line: Option<usize>,
     },
+    /// Jobs alone exceed a limit of Slurm, so that they never start.
+    TooLarge {
+        /// What has the limit.
+        rule: Rule,
+        /// Its name in the configuration.
+        name: String,
+        /// The number of the jobs.
+        jobs: u64,
+        /// The ids of the first of them.
+        first: Vec<String>,
+        /// The setting.
+        setting: String,
+        /// The file that sets it.
+        file: String,
+        /// The line of the file, from 1; null if it is not known.
+        line: Option<usize>,
+    },
     /// The policy is for production traces and reads nothing of a site.
     NoEffect {
         /// How to give it queues or weights.
@@ -156,6 +175,12 @@ impl fmt::Display for Finding {
                 let place = placed(file, *line);
                 f.write_str(&held_in_words(setting, *rule, &format!("`{name}`"), &place, *stops, *jobs))
             }
+            Self::TooLarge { rule, name, jobs, first, setting, file, line } => {
+                let (of, place) = (rule.name(), placed(file, *line));
+                let (what, ids) = (Stops::Jobs.in_words(*jobs), some(first, *jobs));
+                let why = if *jobs == 1 { "it alone exceeds" } else { "each alone exceeds" };
+                write!(f, "{what}, because {why} `{setting}` of {of} `{name}` ({place}): {ids}")
+            }
             Self::NoEffect { remedy } => write!(f, "the queues and pools of the site have no effect on it; {remedy}"),
         }
     }
@@ -163,8 +188,15 @@ impl fmt::Display for Finding {
 
 /// Some of these names, and how many there are beyond.
 fn listed<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>) -> String {
-    let more = names.len().saturating_sub(MOST_NAMES);
-    let mut shown: Vec<String> = names.take(MOST_NAMES).map(|name| format!("`{}`", name.as_ref())).collect();
+    let all = names.len() as u64;
+    let first: Vec<S> = names.take(MOST_NAMES).collect();
+    some(&first, all)
+}
+
+/// The first of so many names, and how many there are beyond.
+fn some<S: AsRef<str>>(first: &[S], all: u64) -> String {
+    let mut shown: Vec<String> = first.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    let more = all.saturating_sub(shown.len() as u64);
     if more > 0 {
         shown.push(format!("and {more} more"));
     }
@@ -221,6 +253,14 @@ pub fn in_words(policy: &str, findings: &[Finding]) -> Vec<String> {
         lines.push(format!("{policy}: no job has a {rule} of the configuration: {}", listed(names.iter())));
     }
     lines
+}
+
+/// What has a limit of Slurm, and its name.
+fn of_holder(holder: Holder<'_>) -> (Rule, String) {
+    match holder {
+        Holder::Qos(name) => (Rule::Qos, name.to_owned()),
+        Holder::User { .. } | Holder::Account(_) => (Rule::Association, holder.to_string()),
+    }
 }
 
 /// The rules that decide which queue or pool a job goes to.
@@ -302,37 +342,59 @@ impl PolicySpec {
 
     /// The jobs that a limit of 0 of Slurm holds.
     fn held_by_limits(&self, conf: &SlurmConf, jobs: &Submitters) -> Vec<Finding> {
-        let mut held: BTreeMap<(Rule, String, Zero), u64> = BTreeMap::new();
+        let mut held: BTreeMap<(Rule, String, String, Zero), u64> = BTreeMap::new();
         for (job, count) in jobs.all() {
             let limits = conf.limits_of(job).into_iter();
             for (holder, zero) in
                 limits.flat_map(|(holder, own)| zeros::of_limits(own).into_iter().map(move |zero| (holder, zero)))
             {
-                let rule = if matches!(holder, Holder::Qos(_)) { Rule::Qos } else { Rule::Association };
-                *held.entry((rule, holder.to_string(), zero)).or_default() += count;
+                let (rule, name) = of_holder(holder);
+                *held.entry((rule, name, holder.to_string(), zero)).or_default() += count;
             }
         }
-        let finding = |((rule, holder, zero), jobs): ((Rule, String, Zero), u64)| {
-            let mut found = self.held(rule, &holder, zero, jobs, "");
-            if let (Finding::Held { name, .. }, Some(qos)) = (&mut found, holder.strip_prefix(Holder::QOS)) {
-                qos.clone_into(name);
-            }
-            found
+        let finding = |((rule, name, holder, (key, stops)), jobs): ((Rule, String, String, Zero), u64)| {
+            let (setting, file, line) = self.origin(&holder, key, "");
+            Finding::Held { rule, name, jobs, setting, stops, file, line }
         };
         held.into_iter().map(finding).collect()
     }
 
     /// The finding about a setting of 0. It comes from the file that the parameter names, or else from the site.
     fn held(&self, rule: Rule, name: &str, (key, stops): Zero, jobs: u64, parameter: &str) -> Finding {
+        let (setting, file, line) = self.origin(name, key, parameter);
+        Finding::Held { rule, name: name.to_owned(), jobs, setting, stops, file, line }
+    }
+
+    /// The setting that a limit comes from, its file, and its line, if that is known.
+    fn origin(&self, name: &str, key: &'static str, parameter: &str) -> (String, String, Option<usize>) {
         let policy = if parameter == "allocations" { "fair" } else { self.info.name };
-        let zeros = &self.site().zeros;
+        let limits = &self.site().limits;
         let of_site =
-            || zeros.get(&(policy, name.to_owned(), key)).or_else(|| zeros.get(&(policy, String::new(), key)));
-        let (setting, file, line) = match (self.file(parameter), of_site()) {
+            || limits.get(&(policy, name.to_owned(), key)).or_else(|| limits.get(&(policy, String::new(), key)));
+        match (self.file(parameter), of_site()) {
             (None, Some(origin)) => (origin.property.clone(), origin.file.to_string(), Some(origin.line)),
             (file, _) => (key.to_owned(), file.unwrap_or("the configuration").to_owned(), None),
+        }
+    }
+
+    /// The jobs of a workload that alone exceed a limit of the site's Slurm. Those that a limit of 0 holds are left to
+    /// [`PolicySpec::findings`].
+    ///
+    /// # Errors
+    /// Parameters that the policy does not have.
+    pub fn too_large(&self, workload: &Workload) -> Result<Vec<Finding>, Error> {
+        let Some(conf) = self.site().slurm.as_ref().filter(|_| self.info.name == "slurm") else {
+            return Ok(Vec::new());
         };
-        Finding::Held { rule, name: name.to_owned(), jobs, setting, stops, file, line }
+        let is_zero = |own: &TooLarge<'_>| zeros::of_limits(own.limits).iter().any(|(key, _)| *key == own.key);
+        let finding = |TooLarge { holder, key, jobs, .. }: TooLarge<'_>| {
+            let (rule, name) = of_holder(holder);
+            let (setting, file, line) = self.origin(&holder.to_string(), key, "");
+            let first = jobs.iter().take(MOST_NAMES).map(|&id| id.to_owned()).collect();
+            Finding::TooLarge { rule, name, jobs: jobs.len() as u64, first, setting, file, line }
+        };
+        let found = slurm::too_large(self.values(), conf, workload)?;
+        Ok(found.into_iter().filter(|own| !is_zero(own)).map(finding).collect())
     }
 
     /// Whether it has queues or pools that a configuration can describe, or a site describes some in vain.

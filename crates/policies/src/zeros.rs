@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::queues::slurm::{JobLimits, Limits};
+use crate::queues::slurm::{JobLimits, Keys, Limits, MAX_WALL};
 use crate::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig, QueueTree, YarnQueue};
 
 /// What a 0 keeps from starting.
@@ -114,37 +114,14 @@ pub(crate) fn of_user(allocations: &Allocations, user: &str) -> Option<Zero> {
 /// The limits of a quality of service or of an association of Slurm that are 0 and stop jobs. A limit on a named resource stops only jobs
 /// that ask for it, and is left out.
 pub(crate) fn of_limits(limits: &JobLimits) -> Vec<Zero> {
-    let JobLimits { group, per_user, per_account, per_job, max_wall } = limits;
-    let all = [
-        (of_limit(group), [GROUP_CPUS, GROUP_NODES, GROUP_JOBS]),
-        (of_limit(per_user), [USER_CPUS, USER_NODES, USER_JOBS]),
-        (of_limit(per_account), [ACCOUNT_CPUS, ACCOUNT_NODES, ACCOUNT_JOBS]),
-        (of_limit(per_job), [JOB_CPUS, JOB_NODES, JOB_JOBS]),
-    ];
-    let zeros = all.into_iter().flat_map(|(zeros, keys)| zeros.into_iter().zip(keys));
-    let zeros = zeros.chain([(*max_wall == Some(0), MAX_WALL)]);
+    let of_limit = |(limit, keys): (&Limits, Keys)| {
+        let zeros = [limit.cpus, limit.nodes, limit.jobs].map(|most| most == Some(0));
+        zeros.into_iter().zip([keys.cpus, keys.nodes, keys.jobs])
+    };
+    let zeros = limits.with_keys().into_iter().flat_map(of_limit);
+    let zeros = zeros.chain([(limits.max_wall == Some(0), MAX_WALL)]);
     zeros.filter(|(is_zero, _)| *is_zero).map(|(_, key)| (key, Stops::Jobs)).collect()
 }
-
-/// Which of a limit's processors, nodes and jobs are 0.
-fn of_limit(limit: &Limits) -> [bool; 3] {
-    [limit.cpus, limit.nodes, limit.jobs].map(|most| most == Some(0))
-}
-
-// The keys of limits, as `site show` prints them.
-const GROUP_CPUS: &str = "group.cpus";
-const GROUP_NODES: &str = "group.nodes";
-const GROUP_JOBS: &str = "group.jobs";
-const USER_CPUS: &str = "per_user.cpus";
-const USER_NODES: &str = "per_user.nodes";
-const USER_JOBS: &str = "per_user.jobs";
-const ACCOUNT_CPUS: &str = "per_account.cpus";
-const ACCOUNT_NODES: &str = "per_account.nodes";
-const ACCOUNT_JOBS: &str = "per_account.jobs";
-const JOB_CPUS: &str = "per_job.cpus";
-const JOB_NODES: &str = "per_job.nodes";
-const JOB_JOBS: &str = "per_job.jobs";
-const MAX_WALL: &str = "max_wall";
 
 /// The settings of 0 of the queues of a tree that stop jobs, with the place of the queue and the number of the jobs. `jobs` gives the
 /// place that jobs go to, and how many they are.

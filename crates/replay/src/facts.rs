@@ -70,8 +70,10 @@ pub(crate) fn of_batch(
 
 /// The facts about the queues and pools of a policy that do not fit the jobs. A rule without a job changes nothing.
 pub(crate) fn of_rules(policy: &str, findings: &[Finding]) -> Validity {
-    // A setting of 0 is no guess, and a run that ends was not held by it.
-    let matters = |finding: &&Finding| !matches!(finding, Finding::Unused { .. } | Finding::Held { .. });
+    // A limit is no guess, and a run that ends was not held by it.
+    let matters = |finding: &&Finding| {
+        !matches!(finding, Finding::Unused { .. } | Finding::Held { .. } | Finding::TooLarge { .. })
+    };
     let matter: Vec<Finding> = findings.iter().filter(matters).cloned().collect();
     let mut validity = Validity::default();
     for line in in_words(policy, &matter) {

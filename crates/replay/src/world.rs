@@ -263,19 +263,22 @@ impl World {
     /// Errors of the source or the cluster; [`Error::Request`] if the policy is for another engine; [`Error::Policy`]
     /// if it cannot be made at the site.
     pub fn check(&self, policy: &PolicySpec) -> Result<ReadyPolicy, Error> {
-        let at_site = match policy.info.engine() {
+        let (at_site, found) = match policy.info.engine() {
             Engine::Hadoop => {
                 let hadoop = self.hadoop(&policy.label())?;
                 let at_site = self.at_site(policy)?;
                 self.known(facts::unknown_slots(&hadoop.cluster.for_policy(&*at_site.build()?)?, &hadoop.kinds()))?;
-                at_site
+                (at_site, Vec::new())
             }
             Engine::Batch => {
-                self.known(facts::unknown_sizes(&self.batch()?.machines))?;
-                self.at_site(policy)?
+                let batch = self.batch()?;
+                self.known(facts::unknown_sizes(&batch.machines))?;
+                let at_site = self.at_site(policy)?;
+                let too_large = at_site.too_large(&batch.workload)?;
+                (at_site, too_large)
             }
         };
-        self.ready_at_site(at_site)
+        self.ready_at_site(at_site, found)
     }
 
     /// The policy with the settings of the site. It reads the jobs of the source if the policy has queues or pools, but loads nothing else:
@@ -284,15 +287,15 @@ impl World {
     /// # Errors
     /// [`Error::Policy`] if the policy cannot be made at the site; errors of the source.
     pub fn ready(&self, policy: &PolicySpec) -> Result<ReadyPolicy, Error> {
-        self.ready_at_site(self.at_site(policy)?)
+        self.ready_at_site(self.at_site(policy)?, Vec::new())
     }
 
-    fn ready_at_site(&self, at_site: PolicySpec) -> Result<ReadyPolicy, Error> {
-        let findings: Vec<Finding> = if at_site.has_rules() {
-            at_site.findings(self.submitters.get_or_try_init(|| self.source.submitters())?)?
-        } else {
-            Vec::new()
-        };
+    /// `found` are the findings that the loaded jobs show.
+    fn ready_at_site(&self, at_site: PolicySpec, found: Vec<Finding>) -> Result<ReadyPolicy, Error> {
+        let mut findings = found;
+        if at_site.has_rules() {
+            findings.extend(at_site.findings(self.submitters.get_or_try_init(|| self.source.submitters())?)?);
+        }
         Ok(ReadyPolicy::new(at_site, findings))
     }
 

@@ -13,6 +13,9 @@ pub type Ms = i64;
 /// Longer than any attempt or trace (100 years). A longer time in a trace is damage.
 pub const LONGEST: Ms = 100 * 366 * 86_400_000;
 
+/// The time that Slurm plans for a job that may run without a limit, ms: a year.
+pub const NO_LIMIT: Ms = 365 * 86_400_000;
+
 /// The framework of jobs that Hadoop's MapReduce ran, in the jobs table.
 pub const MAPREDUCE: &str = "mapreduce";
 

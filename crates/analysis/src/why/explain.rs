@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use resched_tables::model::TaskKind;
+use resched_tables::model::{Reason, TaskKind};
 
 use resched_tables::words::name;
 
 use super::blame::{Holder, Kind, Ledger, Part, Share};
 use super::explanation::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 use super::held::{Resource, Why};
-use super::sentences::sentences;
+use super::phase::Phase;
+use super::sentences::{of_never_started, sentences};
 use super::timeline::{Stretch, stretches};
 
 impl Why {
@@ -32,7 +33,18 @@ impl Why {
             finish: job.finish,
             outcome: job.outcome,
         };
-        self.explain(about, &[row])
+        let mut explanation = self.explain(about, &[row]);
+        let has_started = job.finish.is_some() || !self.attempts_of(row).is_empty() || self.is_untimed(row);
+        if job.submit.is_some() && !has_started {
+            explanation.sentences = of_never_started(self.last_wait(row), self.has_reasons, self.system);
+        }
+        explanation
+    }
+
+    /// The last wait of a job that the policy gave a reason for.
+    fn last_wait(&self, row: usize) -> Option<(Phase, Reason)> {
+        let last = self.passed_over(row).iter().rev().find(|own| own.reason != Reason::None)?;
+        Some((Phase::of_reason(last.reason, last.kind, self.in_containers), last.reason))
     }
 
     /// Explains the jobs of a user; `None` if there are none.

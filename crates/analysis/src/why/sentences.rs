@@ -44,6 +44,20 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
     sentences
 }
 
+/// The sentences about a job that never started: the wait that the policy gave a reason for last.
+pub(super) fn of_never_started(last: Option<(Phase, Reason)>, has_reasons: bool, system: System) -> Vec<String> {
+    let mut sentences = vec!["It never started.".to_owned()];
+    match last {
+        Some(wait) => {
+            let why = system.says(because(wait)).replace("{its}", ONE.its);
+            sentences.push(format!("At last, it waited {why}."));
+        }
+        None if has_reasons => {}
+        None => sentences.push("Why is not known: replay --decisions keeps the reasons of the policy.".to_owned()),
+    }
+    sentences
+}
+
 /// How long it took, and how much of that it ran and waited.
 fn in_all(explanation: &Explanation) -> String {
     let sum = |wanted: &dyn Fn(&PhaseTime) -> bool| {
@@ -75,7 +89,7 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let who = if explanation.jobs == 1 { ONE } else { SEVERAL };
     let Who { it, its, .. } = who;
     let system = explanation.system;
-    let why = system.says(because(own)).replace("{its}", its);
+    let why = system.says(because((own.phase, own.reason))).replace("{its}", its);
     let text = match (own.phase, own.while_running) {
         (Phase::Lost, _) => {
             let on = system.says("machines");
@@ -116,8 +130,8 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
 }
 
 /// Why something waits, after "it waited 3 s"; `{its}` stands for whose.
-fn because(own: &PhaseTime) -> &'static str {
-    match (own.phase, own.reason) {
+fn because(wait: (Phase, Reason)) -> &'static str {
+    match wait {
         (_, Reason::NodeLost) => "for another place, after a machine with its tasks was lost",
         (_, Reason::Mismatch) => "for a better machine than those that were free",
         (_, Reason::NotNearest) => "for one of the machines nearest to {its} input, although others were free",

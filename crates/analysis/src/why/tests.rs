@@ -116,6 +116,29 @@ fn a_job_is_in_one_phase_at_a_time() {
     assert_eq!(times, [(0, 10), (10, 20), (20, 40), (40, 50), (50, 60), (60, 90), (90, 100)]);
 }
 
+/// A job that a limit or its size holds until a replay ends has no completion time. The last reason of its policy says what holds it.
+#[test]
+fn a_job_that_never_started_says_why() {
+    let waiting = |mut rows: Rows| {
+        rows.0.jobs.push(JobRow { job_id: "b".to_owned(), submit: Some(5_000), ..JobRow::default() });
+        rows
+    };
+    let rows = || waiting(Rows::default().job("a", "ann", (0, 10)).task("a", TaskKind::Other, (0, 10)));
+    let sentences = |rows: Rows| explained(&rows.on(0, 0, 4), "b").sentences;
+    let held = rows()
+        .reason(5, Some("b"), TaskKind::Other, Reason::Fit, None)
+        .reason(6, Some("b"), TaskKind::Other, Reason::QueueLimit, None)
+        .reason(7, Some("b"), TaskKind::Other, Reason::None, None);
+    assert_eq!(sentences(held), ["It never started.", "At last, it waited because its queue was at its limit."]);
+    assert_eq!(sentences(rows()), ["It never started."], "the run has reasons, but none of this job");
+    let mut observed = rows().on(0, 0, 4);
+    observed.has_reasons = false;
+    let found = explained(&observed, "b");
+    assert!(found.sentences[1].starts_with("Why is not known: replay --decisions"), "{found:?}");
+    assert_eq!((found.jobs, found.left_out), (0, 1));
+    assert!(!explained(&observed, "a").sentences[0].contains("never"));
+}
+
 #[test]
 fn a_wait_is_blamed_on_those_who_hold_the_slots() {
     // `b` waits from 0 to 10 for 3 slots: `a` holds 2 of them for 6 s and 1 for 4 s, `c` one for 5 s: 16 and 5 of 30.

@@ -7,16 +7,17 @@ mod guessed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::validation_file::rules_sha256;
 use resched_analysis::metrics::validity;
 use resched_analysis::validation::{Validation, guess, validate};
 use resched_analysis::{Gathered, Population, Run};
 use resched_policies::PolicySpec;
-use resched_replay::{ReadBy, World, usual_schedulers};
+use resched_replay::{ReadBy, Setup, World, usual_schedulers};
 use resched_sim::Skipped;
 use resched_tables::model::JobRow;
-use resched_tables::store::{System, Trace};
+use resched_tables::store::{BACKFILL_START, System, Trace};
 use resched_tables::validity::Validity;
 
 use self::against::{Against, AgainstArgs};
@@ -65,7 +66,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
     let against = Against::open(&args.against, observed(&args.trace)?)?;
     let (observed, skip) = (&against.truth, &against.skip);
-    let (source, setup) = args.world.open(&args.trace)?;
+    let (source, mut setup) = args.world.open(&args.trace)?;
+    run_backfill_as_logged(&args.trace, &mut setup)?;
     let mut policies = if assumed { usual_schedulers(&source)? } else { Vec::new() };
     policies.extend(super::replay::policies(&args.policies, source.engine())?);
     let world = World::open(&source, setup)?;
@@ -153,6 +155,17 @@ fn observed(path: &Path) -> Result<Run, Failure> {
     let observed = Run::open(path)?;
     observed.check_observed(path)?;
     Ok(observed)
+}
+
+/// Lets Slurm's backfill run when it ran in the log, as far as that says it. When it began there has nothing to do with how well its rules are
+/// replayed, and no rule says it.
+fn run_backfill_as_logged(trace: &Path, setup: &mut Setup) -> Result<(), Failure> {
+    let trace = Trace::open(trace)?;
+    if let Some(at) = trace.manifest().parameters.get(BACKFILL_START).and_then(serde_json::Value::as_i64) {
+        let parameters = &mut Arc::make_mut(&mut setup.site).parameters;
+        parameters.entry(("slurm", "bf_ran_at")).or_insert_with(|| at.to_string());
+    }
+    Ok(())
 }
 
 /// The means over seeds; null for an error that no replay has.

@@ -9,7 +9,7 @@ use resched_ingest::export::export;
 use resched_ingest::{Options, ingest, ingest_into};
 use resched_tables::model::{JobRecord, Outcome};
 use resched_tables::sink::Collected;
-use resched_tables::store::Manifest;
+use resched_tables::store::{BACKFILL_START, Manifest};
 
 /// The folder with what a real Slurm did.
 fn truth() -> Option<PathBuf> {
@@ -101,7 +101,7 @@ fn check(record: &JobRecord, rows: &[Row]) {
     assert_eq!(job.requested_containers.unwrap().to_string(), last["req_cpus"], "{id}");
     assert_eq!(
         job.requested_time.map_or(String::new(), |time| (time / 60_000).to_string()),
-        last["limit_minutes"].replace("UNLIMITED", ""),
+        last["limit_minutes"].replace("UNLIMITED", &(365 * 24 * 60).to_string()),
         "{id}"
     );
     assert_eq!(job.outcome, outcome(&last["state"]), "{id}");
@@ -236,6 +236,32 @@ fn json_gives_the_tables_of_the_same_fields_as_text() {
             assert_eq!(text, json, "{run}");
         }
         assert_eq!(text, json, "{run}");
+    }
+}
+
+/// Both schedulers took a job of `mixed` (`stubborn`), and text has the flag of the main loop alone.
+#[test]
+fn the_first_start_by_backfill_is_the_same_in_every_form() {
+    let Some(truth) = truth() else { return };
+    for (run, expected) in [("fifo", None), ("mixed", Some(1_795_319_996_000_i64))] {
+        let lists = [
+            ("sacct-all.txt.gz", "UTC"),
+            ("sacct-all-newyork.txt.gz", "America/New_York"),
+            ("sacct-all-unix.txt.gz", "UTC"),
+            ("sacct.json.gz", "UTC"),
+        ];
+        for (file, timezone) in lists {
+            let (_, manifest) = read_in(&truth.join(run).join(file), timezone);
+            let found = manifest.parameters.get(BACKFILL_START).map(|at| at.as_i64().unwrap());
+            assert_eq!(found, expected, "{run}/{file}");
+        }
+    }
+    for run in ["backfill", "easy", "nodes", "mixed"] {
+        let starts = |file: &str| {
+            let (_, manifest) = read_in(&truth.join(run).join(file), "UTC");
+            manifest.parameters[BACKFILL_START].clone()
+        };
+        assert_eq!(starts("sacct-all.txt.gz"), starts("sacct.json.gz"), "{run}");
     }
 }
 

@@ -8,7 +8,7 @@ use resched_ingest::{Options, ingest};
 use resched_tables::clock::Instant;
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::records::Source;
-use resched_tables::store::{Manifest, Trace};
+use resched_tables::store::{BACKFILL_START, Manifest, Trace};
 
 struct Dir(tempfile::TempDir);
 
@@ -49,6 +49,23 @@ fn the_whole_is_the_whole() {
     let before = Trace::open(&dir.path("T")).unwrap();
     assert_eq!((&manifest.skipped, &manifest.sources), (&before.manifest().skipped, &before.manifest().sources));
     assert_eq!(manifest.parameters["scale"]["jobs"], 1.0);
+}
+
+/// Slurm's backfill did not run at that time of a trace whose times are others.
+#[test]
+fn changed_times_have_no_start_by_backfill() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let rows = "JobID|Submit|Start|End|State|NCPUS|Flags\n\
+                1|100|110|120|COMPLETED|1|SchedBackfill,StartRecieved\n\
+                2|130|140|150|COMPLETED|1|SchedMain,StartRecieved\n";
+    std::fs::write(path("jobs"), rows).unwrap();
+    ingest(&[path("jobs")], path("T"), &Options::default(), &mut ()).unwrap();
+    for (time, expected) in [(1.0, Some(110_000)), (2.0, None)] {
+        let manifest = scale(&path("T"), path(&format!("S{time}")), &Scale { time, ..Scale::default() }).unwrap();
+        let found = manifest.parameters.get(BACKFILL_START).and_then(serde_json::Value::as_i64);
+        assert_eq!(found, expected, "{time}");
+    }
 }
 
 #[test]

@@ -305,7 +305,53 @@ impl JobLimits {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Its limits on amounts, each with the keys under which `site show` prints them.
+    pub(crate) fn with_keys(&self) -> [(&Limits, Keys); 4] {
+        let Self { group, per_user, per_account, per_job, .. } = self;
+        [(group, Keys::GROUP), (per_user, Keys::USER), (per_account, Keys::ACCOUNT), (per_job, Keys::JOB)]
+    }
+
+    /// The keys of those that there are, each with its number.
+    pub(crate) fn keys(&self) -> Vec<(&'static str, u64)> {
+        let mut all = Vec::new();
+        for (limit, keys) in self.with_keys() {
+            let named = [(keys.cpus, limit.cpus), (keys.nodes, limit.nodes), (keys.jobs, limit.jobs)];
+            all.extend(named.into_iter().filter_map(|(key, most)| Some((key, most?))));
+            all.extend(limit.resources.values().map(|&most| (keys.resources, most)));
+        }
+        all.extend(self.max_wall.map(|most| (MAX_WALL, most.unsigned_abs())));
+        all
+    }
 }
+
+/// The keys of limits on amounts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keys {
+    pub(crate) cpus: &'static str,
+    pub(crate) nodes: &'static str,
+    pub(crate) jobs: &'static str,
+    /// Of all other resources.
+    pub(crate) resources: &'static str,
+}
+
+impl Keys {
+    const GROUP: Self =
+        Self { cpus: "group.cpus", nodes: "group.nodes", jobs: "group.jobs", resources: "group.resources" };
+    const USER: Self =
+        Self { cpus: "per_user.cpus", nodes: "per_user.nodes", jobs: "per_user.jobs", resources: "per_user.resources" };
+    const ACCOUNT: Self = Self {
+        cpus: "per_account.cpus",
+        nodes: "per_account.nodes",
+        jobs: "per_account.jobs",
+        resources: "per_account.resources",
+    };
+    const JOB: Self =
+        Self { cpus: "per_job.cpus", nodes: "per_job.nodes", jobs: "per_job.jobs", resources: "per_job.resources" };
+}
+
+/// The key of the longest limit of a job.
+pub(crate) const MAX_WALL: &str = "max_wall";
 
 /// The most of each thing; `None`: there is no limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::properties::{Properties, Property};
 use super::xml::Notes;
-use super::{SettingOrigin, ZeroOrigins};
+use super::{LimitOrigins, SettingOrigin};
 use crate::error::Error;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::tree::QueueTree;
@@ -87,14 +87,14 @@ pub(super) fn set(
 /// The queues of YARN, if the properties list any.
 pub(super) fn yarn(
     properties: &mut Properties,
-    zeros: &mut ZeroOrigins,
+    limits: &mut LimitOrigins,
     notes: &mut Notes<'_>,
 ) -> Result<Option<QueueTree<YarnQueue>>, Error> {
     let mut tree = QueueTree::new(YarnQueue::default());
     let mut place = QueueTree::<YarnQueue>::ROOT;
     while let Some(queue) = tree.queues().get(place) {
         let path = queue.path.clone();
-        tree.get_mut(place).settings = yarn_queue(&path, properties, zeros, notes)?;
+        tree.get_mut(place).settings = yarn_queue(&path, properties, limits, notes)?;
         if let Some(children) = properties.first(&[&format!("{YARN}{path}.queues")], notes) {
             add_children(&mut tree, place, &children, notes)?;
         }
@@ -134,7 +134,7 @@ const ZERO_KEYS: [(&str, &str); 2] =
 fn yarn_queue(
     path: &str,
     properties: &mut Properties,
-    zeros: &mut ZeroOrigins,
+    limits: &mut LimitOrigins,
     notes: &mut Notes<'_>,
 ) -> Result<YarnQueue, Error> {
     let mut set = |setting: &str, low: f64, high: f64| -> Result<Option<f64>, Error> {
@@ -146,7 +146,7 @@ fn yarn_queue(
         }
         let number = notes.number(place, name, value, low, high)?;
         let key = ZERO_KEYS.iter().find(|(own, _)| *own == setting && number == 0.0);
-        zeros.extend(key.map(|(_, key)| (("yarn-capacity", path.to_owned(), *key), SettingOrigin::of(&property))));
+        limits.extend(key.map(|(_, key)| (("yarn-capacity", path.to_owned(), *key), SettingOrigin::of(&property))));
         Ok(Some(number))
     };
     Ok(YarnQueue {

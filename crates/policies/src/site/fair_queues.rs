@@ -158,7 +158,7 @@ fn fill(
                     (queue.max_memory_mb, queue.max_vcores) = (memory, vcores);
                     let zeros = [("max_memory_mb", memory), ("max_vcores", vcores)];
                     for (key, _) in zeros.into_iter().filter(|(_, most)| *most == Some(0)) {
-                        site.zeros.insert((POLICY, path.clone(), key), SettingOrigin::of_element(part));
+                        site.limits.insert((POLICY, path.clone(), key), SettingOrigin::of_element(part));
                     }
                 }
             }

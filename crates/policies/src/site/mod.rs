@@ -53,8 +53,9 @@ pub(crate) type PolicyParameter = (&'static str, &'static Parameter);
 /// The properties that set values, by policy (none: the cluster) and key.
 pub type Origins = BTreeMap<(Option<&'static str>, &'static str), SettingOrigin>;
 
-/// The properties that set something of a queue, a pool or a user to 0: by policy, path or name (empty: the default of all), and key.
-pub type ZeroOrigins = BTreeMap<(&'static str, String, &'static str), SettingOrigin>;
+/// The properties that set a limit of a queue, a pool or a user that may hold jobs (a 0; of Slurm, any): by policy, path or name (empty: the
+/// default of all), and key.
+pub type LimitOrigins = BTreeMap<(&'static str, String, &'static str), SettingOrigin>;
 
 /// The settings of a site for policies; empty unless a configuration was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -73,8 +74,8 @@ pub struct Site {
     pub slurm: Option<SlurmConf>,
     /// Values of parameters, by policy and key, in place of their defaults.
     pub parameters: BTreeMap<(&'static str, &'static str), String>,
-    /// Where queues, pools and users have a 0.
-    pub zeros: ZeroOrigins,
+    /// Where queues, pools and users have a limit that may hold jobs.
+    pub limits: LimitOrigins,
 }
 
 /// The content of a folder of configuration files.
@@ -119,7 +120,7 @@ impl Site {
     /// Notes that an element sets something of a queue, a pool or a user to 0, if it does.
     fn note_zero(&mut self, (policy, of, key): (&'static str, &str, &'static str), element: Element<'_>) {
         if element.text().parse() == Ok(0.0) {
-            self.zeros.insert((policy, of.to_owned(), key), SettingOrigin::of_element(element));
+            self.limits.insert((policy, of.to_owned(), key), SettingOrigin::of_element(element));
         }
     }
 }

@@ -64,7 +64,7 @@ impl SiteConf {
         } else {
             site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
         }
-        site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut site.zeros, &mut notes)?;
+        site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut site.limits, &mut notes)?;
         let mut slurm = Slurm::read(&mut open, &mut notes)?;
         let names = slurm.as_mut().map(|slurm| slurm.put(&mut properties)).unwrap_or_default();
         if files.is_empty() {
@@ -92,9 +92,9 @@ impl SiteConf {
         if let Some(mut slurm) = slurm {
             slurm::name_the_rest(&names, &properties, &mut notes);
             slurm.set_cluster(&mut cluster, &mut origins);
-            let (conf, zeros) = slurm.into_conf();
+            let (conf, limits) = slurm.into_conf();
             site.slurm = Some(conf);
-            site.zeros.extend(zeros);
+            site.limits.extend(limits);
         }
         Ok(Self { site, cluster, origins, files, warnings: notes.into_lines() })
     }

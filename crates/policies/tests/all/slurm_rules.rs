@@ -7,10 +7,10 @@ use std::sync::Arc;
 use resched_policies::queues::slurm::{
     Association, JobLimits, Limits, NodeGroup, Partition, Qos, Reservation, Shares, SlurmConf,
 };
-use resched_policies::{PolicySpec, Site};
+use resched_policies::{PolicySpec, Site, SiteConf, in_words};
 use resched_sim::batch::{Checked, Launched, Loaded, Observer, load_records, replay_seeded};
 use resched_sim::{ClusterConfig, Error, JobId, Ms, PassedOver, Reports, Scope};
-use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, Reason, TaskRecord, TaskRow};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NO_LIMIT, NodeRow, Outcome, Reason, TaskRecord, TaskRow};
 use resched_tables::sink::Collected;
 
 const MINUTE: Ms = 60_000;
@@ -137,18 +137,24 @@ impl World {
         self
     }
 
-    /// The log as it was loaded, and what was seen of its replay.
-    fn replayed(&self, set: &str, wants_reasons: bool) -> (Loaded, Seen) {
+    /// The log as it is loaded.
+    fn loaded(&self) -> Loaded {
         let tables = Collected {
             engine: resched_tables::run::RunEngine::Batch,
             jobs: self.jobs.iter().map(|job| job.0.clone()).collect(),
             nodes: self.nodes.clone(),
             ..Collected::default()
         };
-        let loaded = load_records(&tables, &self.cluster, &Scope::default()).unwrap();
+        load_records(&tables, &self.cluster, &Scope::default()).unwrap()
+    }
+
+    /// The log as it was loaded, and what was seen of its replay.
+    fn replayed(&self, set: &str, wants_reasons: bool) -> (Loaded, Seen) {
+        let loaded = self.loaded();
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         let site = Site { slurm: Some(self.conf.clone()), ..Site::default() };
-        let text = format!("slurm:{}", ["phase=999,bf_phase=499", set].join(",").trim_end_matches(','));
+        let phases = if set.contains("bf_ran_at") { "phase=999" } else { "phase=999,bf_phase=499" };
+        let text = format!("slurm:{}", [phases, set].join(",").trim_end_matches(','));
         let policy = PolicySpec::parse(&text).unwrap().at_site(&Arc::new(site)).unwrap();
         let mut seen = Seen { wants_reasons, ..Seen::default() };
         let mut checked = Checked::new(workload, machines, "slurm", &mut seen);
@@ -243,6 +249,11 @@ fn the_backfill_scheduler_has_a_period_of_its_own() {
     let world = World::of(1, 4, jobs);
     assert_eq!(world.times("bf_interval=5000", ["c"]), [5.5], "b comes first and finds no room: c is backfilled");
     assert_eq!(world.times("bf_interval=30000", ["c"]), [30.5]);
+    // It ran in that second of the log, or whole periods later.
+    for at in [20_000_i64, 50_000, 1_000_000_010_000] {
+        let [c] = world.times(&format!("bf_interval=30000,bf_ran_at={at}"), ["c"]);
+        assert!((20.0..21.0).contains(&c), "{at}: {c}");
+    }
     assert_eq!(world.times("scheduler=builtin", ["c"]), [605.0], "without backfill it waits behind b");
 }
 
@@ -259,6 +270,22 @@ fn the_order_is_tier_then_priority_then_submission() {
     assert!(e < d && d < b && b < c);
     let [b, d] = world.times("scheduler=builtin,priority=basic", ["b", "d"]);
     assert!(b < d, "the numbers of the log do not count");
+}
+
+/// Seen: the record of a job that was held has priority 0 (`held` of `mixed`), also after its release. Slurm starts no job with it, so that
+/// it is not the number with which it started: it started at once, as a job with the number of the others.
+#[test]
+fn a_held_job_has_another_priority_once_it_is_released() {
+    let held = job("held", 2, 4, 1, 10).priority(0);
+    let starts = |held: Job| {
+        let own = |id: &str, submit: i64, priority: i64| job(id, submit, 4, 1, 10).priority(priority);
+        let jobs = vec![own("a", 0, 5), own("low", 1, 4), own("b", 1, 5), held, own("high", 3, 6)];
+        World::of(1, 4, jobs).times("scheduler=builtin", ["low", "b", "held", "high"])
+    };
+    let [low, b, at, high] = starts(held.clone());
+    assert!(high < b && b < at && at < low, "as b, the last before it: {low} {b} {at} {high}");
+    let [_, b, at, high] = starts(held.with(|job, _| job.eligible = Some(4_001)));
+    assert!(at < high && high < b, "as the job that came before its release: {b} {at} {high}");
 }
 
 /// Manual, seen: of two jobs with the same priority, the one that was submitted first; at the same instant, the one with the lower number.
@@ -464,6 +491,45 @@ fn a_limit_stops_its_job_alone() {
     let world = World::of(1, 8, jobs).qos("q", at_most(3));
     assert_eq!(world.times("scheduler=builtin", ["a", "b", "c", "d"]), [1.0, 22.0, 4.0, 4.0]);
     assert_eq!(world.times("scheduler=builtin,assoc_limit_stop=true", ["c", "d"]), [22.0, 22.0]);
+}
+
+/// As a limit of 0, a limit that a job alone exceeds holds it for ever. Nobody would know why.
+#[test]
+fn a_job_that_alone_exceeds_a_limit_is_named_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let conf = "PartitionName=batch Nodes=ALL Default=YES\nNodeName=n[0-1] CPUs=8\nAccountingStorageEnforce=limits\n";
+    std::fs::write(dir.path().join("slurm.conf"), conf).unwrap();
+    let qos = "Name|MaxTRESPU|GrpTRES|MaxWall\nlow|cpu=4|gres/gpu=0|00:02:00\nfree|||\n";
+    std::fs::write(dir.path().join("qos.txt"), qos).unwrap();
+    let of = |own: Job, qos: &str| own.with(|job, _| job.qos = Some(qos.to_owned()));
+    let gpu = job("gpu", 4, 1, 1, 10).on(1).with(|_, task| task.resources = Some("gres/gpu=1".to_owned()));
+    let jobs = vec![
+        of(job("fits", 0, 4, 2, 10), "low"),
+        of(job("wide", 1, 5, 1, 10), "low"),
+        of(job("wider", 2, 8, 1, 10), "low"),
+        of(job("long", 3, 1, 3, 10), "low"),
+        of(gpu, "low"),
+        of(job("other", 5, 8, 3, 10), "free"),
+    ];
+    let mut world = World::of(2, 8, jobs);
+    world.nodes.iter_mut().for_each(|node| node.resources = Some("gres/gpu=2".to_owned()));
+    let site = Arc::new(SiteConf::read(dir.path()).unwrap().site);
+    let policy = |text: &str| PolicySpec::parse(text).unwrap().at_site(&site).unwrap();
+    let named = |text: &str| in_words("slurm", &policy(text).too_large(&world.loaded().workload).unwrap());
+    let line = |what: &str, setting: &str, ids: &str| {
+        format!("slurm: {what} alone exceeds `{setting}` of quality of service `low` (qos.txt: line 2): {ids}")
+    };
+    let expected = [
+        line("1 job can never start, because it", "GrpTRES", "`gpu`"),
+        line("1 job can never start, because it", "MaxWall", "`long`"),
+        line("2 jobs can never start, because each", "MaxTRESPU", "`wide`, `wider`"),
+    ];
+    assert_eq!(named("slurm"), expected);
+    assert_eq!(named("slurm:limit_accuracy=0.5").len(), 2, "how long a job asks for then is not known");
+    assert_eq!(named("easy"), [""; 0], "it has no such limits");
+    world.conf = site.slurm.clone().unwrap();
+    let starts = world.starts("");
+    assert_eq!(starts.keys().collect::<Vec<_>>(), ["fits", "other"]);
 }
 
 /// Manual: a job without a free licence does not stop those behind it, even with `assoc_limit_stop`.
@@ -702,23 +768,33 @@ fn limits_may_be_nearer_to_the_run_times() {
     assert_eq!(world.times("bf_interval=5000,limit_accuracy=1", ["c"]), [5.5]);
 }
 
-/// Seen: without a limit of its own, a job has that of its partition, and never more than the partition allows.
+/// Seen: a job that names no limit has that of its partition, and never more than the partition allows. Source: `MaxWall` goes before it.
+/// A job that may run without a limit (`-t 0`) is planned for a year, and so does not get the limit of the others.
 #[test]
 fn partitions_have_default_and_largest_limits() {
     let no_limit = |own: Job| own.with(|job, _| job.requested_time = None);
-    let c = no_limit(job("c", 2, 4, 0, 100)).in_partition("short");
-    let jobs = vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), c];
-    let of = |default: Option<Ms>, most: Option<Ms>| {
-        let world = World::of(2, 4, jobs.clone());
+    let c = |own: Job| own.in_partition("short").with(|job, _| job.qos = Some("low".to_owned()));
+    let start = |own: Job, default: Option<Ms>, most: Option<Ms>, max_wall: Option<Ms>| {
+        let world = World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), c(own)]);
         let world = world
             .partition("p", &[], |own| own.is_default = true)
-            .partition("short", &[], |own| (own.default_time, own.max_time) = (default, most));
+            .partition("short", &[], |own| (own.default_time, own.max_time) = (default, most))
+            .qos("low", Qos { limits: JobLimits { max_wall, ..JobLimits::default() }, ..Qos::default() });
         world.times("bf_interval=5000", ["c"])[0]
     };
-    assert!(of(None, None) > 290.0, "a year");
-    assert_eq!(of(Some(2 * MINUTE), None), 5.5);
-    assert_eq!(of(None, Some(3 * MINUTE)), 5.5);
-    assert!(of(Some(9 * MINUTE), None) > 290.0);
+    let of = |default: Option<Ms>, most: Option<Ms>, max_wall: Option<Ms>| {
+        start(no_limit(job("c", 2, 4, 0, 100)), default, most, max_wall)
+    };
+    assert!(of(None, None, None) > 290.0, "a year");
+    assert_eq!(of(Some(2 * MINUTE), None, None), 5.5);
+    assert_eq!(of(None, Some(3 * MINUTE), None), 5.5);
+    assert!(of(Some(9 * MINUTE), None, None) > 290.0);
+    assert_eq!(of(Some(9 * MINUTE), None, Some(2 * MINUTE)), 5.5, "the quality of service gives it two minutes");
+    assert!((290.0..1e3).contains(&of(None, None, Some(9 * MINUTE))), "nine minutes are not too much for itself");
+    let unlimited =
+        |default: Option<Ms>, most: Option<Ms>| start(job("c", 2, 4, 0, 100).limited_to(NO_LIMIT), default, most, None);
+    assert!(unlimited(Some(2 * MINUTE), None) > 290.0, "not the limit of those that name none");
+    assert_eq!(unlimited(Some(2 * MINUTE), Some(3 * MINUTE)), 5.5, "a partition allows no more than its limit");
 }
 
 /// Manual: memory, whole nodes, numbers of nodes, features, other resources and licences.

@@ -247,6 +247,11 @@ impl Workload {
         self.needs.of(task.index())
     }
 
+    /// The tasks, by [`TaskId`], each with what it needs beside processor and memory.
+    pub fn tasks_with_needs(&self) -> impl Iterator<Item = (&Task, &Needs)> {
+        self.tasks.iter().enumerate().map(|(place, task)| (task, self.needs.of(place)))
+    }
+
     /// The id of a task in the trace.
     pub fn task_name(&self, task: TaskId) -> &str {
         self.names.get(task.index())

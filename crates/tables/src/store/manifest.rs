@@ -25,6 +25,9 @@ pub const WORKLOAD_FORMAT: &str = "workload";
 /// The parameter of a manifest that holds [`Scaled`].
 pub const SCALE_PARAMETER: &str = "scale";
 
+/// The parameter of a manifest that holds when the backfill scheduler of Slurm started a job first, ms by the clock of the trace.
+pub const BACKFILL_START: &str = "backfill_start";
+
 /// The part of the original trace that `resched scale` kept, over all calls.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Scaled {

@@ -42,6 +42,8 @@ pub(super) struct Jobs {
     most: (usize, usize),
     /// The most ends of jobs that they wait for together.
     pub(super) most_ends: usize,
+    /// When the backfill scheduler started a job first, ms.
+    pub(super) first_backfill: Option<i64>,
 }
 
 impl Default for Jobs {
@@ -149,6 +151,7 @@ impl Jobs {
             unfolded: 0,
             most: (jobs, bytes),
             most_ends: ends,
+            first_backfill: None,
         }
     }
 
@@ -168,6 +171,8 @@ impl Jobs {
 
     fn keep(&mut self, row: &Row<'_>, sink: &mut dyn Sink) {
         self.note_limit(row);
+        let started = row.times.start.filter(|_| row.by_backfill && row.ran());
+        self.first_backfill = self.first_backfill.into_iter().chain(started).min();
         let own = self.try_of(row);
         let hash = self.hasher.hash_one(row.id);
         let known = self.place_of(row.id, hash);
@@ -265,9 +270,11 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> J
     // The command of a heterogeneous job has the options of its components one after the other.
     let is_component = matches!(row.id.part, Part::Component(component) if component > 0);
     let line = if is_component { "" } else { row.submit_line };
-    let Line { asked, dependency, nice, .. } = submit_line::parse(line);
+    let Line { asked, dependency, nice, names_nodes, has_time_min, .. } = submit_line::parse(line);
     let waits_for = dependency.and_then(|text| Dependency::parse(text, row.id));
     sink.skip("dependency-not-read", u64::from(dependency.is_some() && waits_for.is_none()));
+    sink.skip("named-nodes-left-out", names_nodes.into());
+    sink.skip("shortest-limit-left-out", has_time_min.into());
     let cpus = row.cpus().unwrap_or(0);
     let nodes = row.req_nodes.or(row.req.nodes).unwrap_or(1);
     let licenses = row.req.licenses.as_deref().or(row.alloc.licenses.as_deref()).unwrap_or_default();

@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::model::NO_LIMIT;
 use resched_tables::named::as_text;
 use resched_tables::sink::Sink;
 use serde::Deserialize;
@@ -45,6 +46,7 @@ pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, job
         match job.as_ref().and_then(|job| Some((job, job.row()?))) {
             Some((job, row)) => {
                 sink.skip(super::STEP, job.steps.len() as u64);
+                sink.skip("ambiguous-limit", u64::from(job.has_ambiguous_limit(&row)));
                 jobs.take(&row, path, sink)?;
             }
             None => sink.skip("damaged-job", 1),
@@ -89,6 +91,10 @@ fn find_jobs(input: &mut dyn BufRead) -> io::Result<bool> {
     Ok(false)
 }
 
+/// The numbers that Slurm has for no limit, and for none given.
+const INFINITE: i64 = 0xffff_ffff;
+const NO_VALUE: i64 = 0xffff_fffe;
+
 /// A job, as far as the tables have a place for it.
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -117,6 +123,7 @@ struct Job<'a> {
     constraints: Leaf<'a>,
     #[serde(borrow)]
     priority: Leaf<'a>,
+    flags: serde_json::Value,
     #[serde(borrow)]
     time: Option<JobTimes<'a>>,
     #[serde(borrow)]
@@ -257,7 +264,35 @@ struct Entry<'a> {
     count: Leaf<'a>,
 }
 
+impl JobTimes<'_> {
+    /// The limit, ms; `None`: it names none. A job gets a limit when it starts, so that `null` is no limit then.
+    fn limit(&self, ran: bool) -> Option<i64> {
+        let is_unlimited = match &self.limit {
+            Leaf::Infinite | Leaf::Number(INFINITE) => true,
+            Leaf::Text(text) => text == "Infinity",
+            Leaf::Null => ran,
+            Leaf::Nothing | Leaf::Number(_) => false,
+        };
+        if is_unlimited {
+            return Some(NO_LIMIT);
+        }
+        let minutes = self.limit.number().filter(|&minutes| minutes > 0 && minutes != NO_VALUE)?;
+        minutes.checked_mul(60_000)
+    }
+}
+
 impl Job<'_> {
+    /// Whether a list of flags has one. A job that both schedulers took has both flags, and text shows that of the main loop.
+    fn has_flag(&self, name: &str) -> bool {
+        self.flags.as_array().is_some_and(|flags| flags.iter().any(|flag| flag == name))
+    }
+
+    /// Whether it may have no limit, or name none: up to data parser 0.0.39, `null` stands for both.
+    fn has_ambiguous_limit(&self, row: &Row<'_>) -> bool {
+        let limit = self.time.as_ref().map(|time| &time.limit);
+        limit == Some(&Leaf::Null) && !row.ran()
+    }
+
     /// `None` if it lacks what each job needs.
     fn row(&self) -> Option<Row<'_>> {
         let time = self.time.as_ref()?;
@@ -271,8 +306,7 @@ impl Job<'_> {
         let account = if own(&self.account) { Some(&self.account) } else { association.map(|own| &own.account) };
         let required = self.required.as_ref();
         let tres = self.tres.as_ref();
-        let limit = time.limit.number().and_then(|minutes| minutes.checked_mul(60_000));
-        let row = Row {
+        let mut row = Row {
             id,
             pending,
             array_limit: self.array.as_ref().and_then(|array| array.limit()).or_else(|| array_limit(pending)),
@@ -284,7 +318,8 @@ impl Job<'_> {
             reservation: self.reservation.as_ref().map(|own| own.name.text()).unwrap_or_default(),
             constraints: self.constraints.text(),
             priority: self.priority.number(),
-            limit: limit.filter(|&limit| limit > 0),
+            by_backfill: self.has_flag("STARTED_ON_BACKFILL") && !self.has_flag("STARTED_ON_SCHEDULE"),
+            limit: None,
             times: Times::in_order(seconds(&time.submission)?, rest, elapsed),
             state: State::of(Some(self.state.as_ref()?.current.text()).filter(|state| !state.is_empty())?),
             req_cpus: required.and_then(|required| required.cpus.count()),
@@ -297,6 +332,7 @@ impl Job<'_> {
             node_list: Some(self.nodes.text()),
             submit_line: self.submit_line.text(),
         };
+        row.limit = time.limit(row.ran());
         row.cpus().is_some().then_some(row)
     }
 
@@ -356,6 +392,10 @@ fn in_all(entries: &[Entry<'_>]) -> Tres {
 enum Leaf<'a> {
     #[default]
     Nothing,
+    /// `null`, which some versions write for a number without a bound, too.
+    Null,
+    /// A number without a bound.
+    Infinite,
     Number(i64),
     Text(Cow<'a, str>),
 }
@@ -365,7 +405,7 @@ impl Leaf<'_> {
         match self {
             Self::Number(number) => Some(*number),
             Self::Text(text) => text.parse().ok(),
-            Self::Nothing => None,
+            Self::Nothing | Self::Null | Self::Infinite => None,
         }
     }
 
@@ -398,7 +438,7 @@ impl<'de> Visitor<'de> for LeafVisitor {
     }
 
     fn visit_unit<E>(self) -> Result<Leaf<'de>, E> {
-        Ok(Leaf::Nothing)
+        Ok(Leaf::Null)
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Leaf<'de>, E> {
@@ -428,17 +468,24 @@ impl<'de> Visitor<'de> for LeafVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Leaf<'de>, A::Error> {
-        let (mut number, mut is_set) = (Leaf::Nothing, true);
+        let (mut number, mut is_set, mut is_infinite) = (Leaf::Nothing, true, false);
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             match key.as_ref() {
                 "number" => number = map.next_value()?,
                 "set" => is_set &= map.next_value::<serde_json::Value>()? != false,
-                "infinite" => is_set &= map.next_value::<serde_json::Value>()? != true,
+                "infinite" => is_infinite |= map.next_value::<serde_json::Value>()? == true,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        Ok(if is_set { number } else { Leaf::Nothing })
+        // Most versions say of such a number that it is not set.
+        Ok(if is_infinite {
+            Leaf::Infinite
+        } else if is_set {
+            number
+        } else {
+            Leaf::Nothing
+        })
     }
 }

@@ -12,7 +12,7 @@
 //! | `jobs.depends_on` | `--dependency` in `SubmitLine`, if it asks for ends of jobs of the list alone: see `waits.rs` |
 //! | `jobs.array`, `array_limit` | the `%` of `--array` in `SubmitLine`, of a folded id, or the limit in JSON |
 //! | `jobs.nice` | `--nice` in `SubmitLine` |
-//! | `jobs.requested_time` | `Timelimit`; none for `UNLIMITED` and `Partition_Limit` |
+//! | `jobs.requested_time` | `Timelimit`; a year for `UNLIMITED`, none for `Partition_Limit` |
 //! | `jobs.licenses`, `tasks.resources` | `license/…` and `gres/…` of `ReqTRES` and `AllocTRES` |
 //! | `tasks.instances`, `machines`, `exclusive` | see `shape.rs` |
 //! | `attempts` | a row each, if the job ran |
@@ -26,6 +26,8 @@
 //! end of the job is that of the list.
 //!
 //! **Times** without a zone are those of `--timezone`. JSON and `SLURM_TIME_FORMAT=%s` give seconds since the epoch.
+//!
+//! **The first start by backfill** (`SchedBackfill` in `Flags`) is the manifest's parameter `backfill_start`: a time at which backfill ran.
 //!
 //! **Memory** is left out if Slurm did not allocate it (`CR_CPU`, `CR_Core`): then no `AllocTRES` of the list has `mem`.
 //!
@@ -56,6 +58,7 @@ use std::path::Path;
 
 use resched_tables::Error;
 use resched_tables::sink::Sink;
+use resched_tables::store::BACKFILL_START;
 
 pub(crate) use self::id::MOST_PENDING;
 pub(crate) use self::jobs::{MOST_ENDS, MOST_JOBS, MOST_TEXT};
@@ -120,6 +123,9 @@ fn read_into(mut jobs: Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn
     }
     if clock.used {
         sink.parameter(TIMEZONE, clock.zone.to_string().into());
+    }
+    if let Some(at) = jobs.first_backfill {
+        sink.parameter(BACKFILL_START, at.into());
     }
     sink.skip("ambiguous-local-time", clock.ambiguous);
     hand_over(jobs, sink)

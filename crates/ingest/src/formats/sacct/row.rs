@@ -24,6 +24,8 @@ pub(super) struct Row<'a> {
     pub(super) reservation: &'a str,
     pub(super) constraints: &'a str,
     pub(super) priority: Option<i64>,
+    /// Whether the backfill scheduler started it, and not the main loop.
+    pub(super) by_backfill: bool,
     /// The limit of its run time, ms.
     pub(super) limit: Option<i64>,
     pub(super) times: Times,

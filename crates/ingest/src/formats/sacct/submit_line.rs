@@ -13,6 +13,10 @@ pub(super) struct Line<'l> {
     pub(super) array_limit: Option<u32>,
     /// What it takes off the priority (`--nice`).
     pub(super) nice: Option<i64>,
+    /// Whether it names nodes that it wants, or does not want (`--nodelist`, `--exclude`).
+    pub(super) names_nodes: bool,
+    /// Whether backfill may shorten its limit (`--time-min`).
+    pub(super) has_time_min: bool,
 }
 
 /// The options that decide the shape of a job, as far as they are given.
@@ -78,6 +82,8 @@ pub(super) fn parse(line: &str) -> Line<'_> {
             "exclusive" => asked.exclusive |= matches!(value, "" | "exclusive"),
             "d" | "dependency" => found.dependency = Some(value),
             "a" | "array" => found.array_limit = array_limit(value),
+            "w" | "nodelist" | "x" | "exclude" => found.names_nodes = true,
+            "time-min" => found.has_time_min = true,
             "nice" => found.nice = if value.is_empty() { Some(USUAL_NICE) } else { value.parse().ok() },
             _ => {}
         }
@@ -162,6 +168,14 @@ mod tests {
             ("sbatch -a 1-9%0 x", (None, None, None)),
         ] {
             assert_eq!(of(line), expected, "{line}");
+        }
+        for (line, expected) in [
+            ("sbatch -w n5 -N1 x", (true, false)),
+            ("sbatch --exclude=n[1-3] --time-min=5 x", (true, true)),
+            ("sbatch --time-min 10 -t 60 x -w n1", (false, true)),
+        ] {
+            let Line { names_nodes, has_time_min, .. } = parse(line);
+            assert_eq!((names_nodes, has_time_min), expected, "{line}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Lists of a few rows, for each trap.
 #![allow(clippy::unwrap_used)]
 
-use resched_tables::model::{AttemptRow, JobRecord, Outcome, TaskRow};
+use resched_tables::model::{AttemptRow, JobRecord, NO_LIMIT, Outcome, TaskRow};
 
 use super::super::golden::{Collected, Found as _, each_damage, read_shared};
 use super::*;
@@ -73,7 +73,8 @@ fn jobs_of_one_second_come_in_the_order_of_their_numbers() {
     assert_eq!(ids(&found), ["9", "10", "12_2", "12_9", "12_10"]);
 }
 
-/// Limits are times, or minutes without a unit; some jobs have none, and for some the partition says it.
+/// Limits are times, or minutes without a unit. A job that may run without one has that of a year, which is what Slurm plans for it. That
+/// is not a job that names none, for which the partition says it.
 #[test]
 fn limits_are_read_in_all_forms() {
     for (shown, minutes, expected) in [
@@ -81,8 +82,11 @@ fn limits_are_read_in_all_forms() {
         ("00:01:00", "", Some(60_000)),
         ("2-03:00:00", "", Some(183_600_000)),
         ("", "90", Some(5_400_000)),
-        ("UNLIMITED", "UNLIMITED", None),
+        ("UNLIMITED", "UNLIMITED", Some(NO_LIMIT)),
+        ("UNLIMITED", "", Some(NO_LIMIT)),
+        ("", "UNLIMITED", Some(NO_LIMIT)),
         ("Partition_Limit", "Partition_Limit", None),
+        ("00:00:00", "0", None),
         ("", "", None),
     ] {
         let header = "JobID|Submit|State|Elapsed|NCPUS|Timelimit|TimelimitRaw";
@@ -256,6 +260,13 @@ fn tasks_of_an_array_may_be_limited() {
     assert_eq!(found, expected);
 }
 
+/// The tables have no place for them, so nobody should take a replay for one that keeps to them.
+#[test]
+fn options_without_a_place_are_counted() {
+    let found = rows(&[&asking("1", "-w n1 --time-min=5"), &asking("2", "-x n1"), &asking("3", "-n1")]);
+    assert_eq!((found.skipped["named-nodes-left-out"], found.skipped["shortest-limit-left-out"]), (2, 1));
+}
+
 /// Of forty jobs of two CPUs, two may be on two nodes (5 %), and three are too many.
 #[test]
 fn jobs_of_unknown_shape_are_packed_if_nearly_all_were() {
@@ -365,10 +376,38 @@ fn newer_json_has_numbers_as_objects_and_lists_of_states() {
     assert_eq!(ids(&found), ["18_2", "22_3", "22_4"]);
     let job = &found.jobs[0].job;
     assert_eq!((job.user.as_deref(), job.group.as_deref(), job.priority_number), (Some("ann"), Some("x"), Some(7)));
-    assert_eq!((job.requested_time, found.jobs[1].job.requested_time), (Some(300_000), None));
+    assert_eq!((job.requested_time, found.jobs[1].job.requested_time), (Some(300_000), Some(NO_LIMIT)));
     let task = &found.jobs[0].tasks[0].task;
     assert_eq!((task.instances, task.resources.as_deref()), (Some(2), Some("gres/gpu=1")));
     assert_eq!((found.skipped["damaged-job"], found.skipped["step-of-a-job"]), (1, 2));
+}
+
+/// Data parsers differ in how they write that there is no limit, and that none is given. Up to 0.0.39, `null` is both; but a job that ran has
+/// got the limit of its partition, if it gave none.
+#[test]
+fn json_has_no_limit_in_many_forms() {
+    let ran = (r#""COMPLETED""#, 110);
+    let waits = (r#""PENDING""#, 0);
+    for ((state, start), limit, expected, ambiguous) in [
+        (ran, "null", Some(NO_LIMIT), 0),
+        (waits, "null", None, 1),
+        (waits, r#"{"set": false, "infinite": true, "number": 0}"#, Some(NO_LIMIT), 0),
+        (waits, r#"{"set": true, "infinite": true, "number": 0}"#, Some(NO_LIMIT), 0),
+        (ran, r#"{"set": false, "infinite": false, "number": 0}"#, None, 0),
+        (waits, r#""Infinity""#, Some(NO_LIMIT), 0),
+        (waits, "4294967295", Some(NO_LIMIT), 0),
+        (waits, "4294967294", None, 0),
+        (waits, "5", Some(300_000), 0),
+        (ran, "0", None, 0),
+    ] {
+        let elapsed = if start > 0 { 20 } else { 0 };
+        let found = read_list(&format!(
+            r#"{{"jobs": [{{"job_id": 5, "allocation_nodes": 1, "required": {{"CPUs": 1}}, "state": {{"current": {state}}}, "time": {{
+            "submission": 100, "eligible": 100, "start": {start}, "end": 0, "elapsed": {elapsed}, "limit": {limit}}}}}]}}"#
+        ));
+        assert_eq!(found.jobs[0].job.requested_time, expected, "{state} {limit}");
+        assert_eq!(found.skipped.get("ambiguous-limit").copied().unwrap_or(0), ambiguous, "{state} {limit}");
+    }
 }
 
 /// Reads rows as far as so many jobs with so many bytes of texts may be held. The real limits need gigabytes.

@@ -16,7 +16,7 @@ use super::state::State;
 use super::submit_line::array_limit;
 use super::times::Clock;
 use super::tres::Tres;
-use super::values::{Memory, count, duration, whole};
+use super::values::{Memory, count, duration, limit, whole};
 
 /// The longest line. Only command lines, comments and TRES are long.
 pub(crate) const MAX_LINE: usize = 1 << 20;
@@ -140,6 +140,7 @@ struct Columns {
     reservation: Option<usize>,
     constraints: Option<usize>,
     priority: Option<usize>,
+    flags: Option<usize>,
     limit: [Option<usize>; 2],
     submit: Option<usize>,
     rest: [Option<usize>; 3],
@@ -169,6 +170,7 @@ impl Columns {
             reservation: column(&["Reservation"]),
             constraints: column(&["Constraints"]),
             priority: column(&["Priority"]),
+            flags: column(&["Flags"]),
             limit: [column(&["TimelimitRaw"]), column(&["Timelimit"])],
             submit: column(&["Submit"]),
             rest: ["Eligible", "Start", "End"].map(|field| column(&[field])),
@@ -193,8 +195,7 @@ impl Columns {
         let elapsed = whole(raw).and_then(|seconds| seconds.checked_mul(1_000)).or_else(|| duration(shown));
         let submit = clock.time(text(self.submit))?;
         let rest = self.rest.map(|column| clock.time(text(column)));
-        let [raw, shown] = self.limit.map(text);
-        let limit = whole(raw).and_then(|minutes| minutes.checked_mul(60_000)).or_else(|| duration(shown));
+        let [minutes, shown] = self.limit.map(text);
         let (id, pending) = Id::parse(text(self.id))?;
         let (req_tres, alloc_tres) = (text(self.req_tres), text(self.alloc_tres));
         let req = Tres::parse(req_tres);
@@ -212,7 +213,8 @@ impl Columns {
             reservation: text(self.reservation),
             constraints: text(self.constraints),
             priority: text(self.priority).parse().ok(),
-            limit: limit.filter(|&limit| limit > 0),
+            by_backfill: text(self.flags).split(',').any(|flag| flag == "SchedBackfill"),
+            limit: limit(minutes, shown),
             times: Times::in_order(submit, rest, elapsed),
             state: State::of(Some(text(self.state)).filter(|state| !state.is_empty())?),
             req_cpus: count(text(self.req_cpus)),

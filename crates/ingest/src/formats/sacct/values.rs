@@ -1,5 +1,7 @@
 //! Durations, counts and amounts of memory as Slurm prints them.
 
+use resched_tables::model::NO_LIMIT;
+
 /// A mebibyte, Slurm's unit of memory (bytes).
 pub(super) const MEBIBYTE: i64 = 1 << 20;
 
@@ -19,6 +21,16 @@ pub(super) fn duration(text: &str) -> Option<i64> {
     let seconds = days.checked_mul(86_400)?.checked_add(seconds)?;
     (parts == 2 || parts == 3).then_some(())?;
     seconds.checked_mul(1_000)?.checked_add(thousandths(fraction)?)
+}
+
+/// The limit of a run time, ms, from its minutes and from how it is shown. A job without a limit has that of a year; `None`: it names
+/// none (`Partition_Limit`), so that the partition gives it one when it starts.
+pub(super) fn limit(minutes: &str, shown: &str) -> Option<i64> {
+    if [minutes, shown].contains(&"UNLIMITED") {
+        return Some(NO_LIMIT);
+    }
+    let minutes = whole(minutes).and_then(|minutes| minutes.checked_mul(60_000));
+    minutes.or_else(|| duration(shown)).filter(|&limit| limit > 0)
 }
 
 /// The first three digits behind a point.

@@ -188,5 +188,7 @@ settings! {
         phase: Option<Ms> = "phase" { auto: Nothing, range: 0..=999, unit: "ms" },
         /// when in its period the backfill scheduler first runs; auto: drawn with the seed
         bf_phase: Option<Ms> = "bf_phase" { auto: Nothing, range: 0..=86_399_999, unit: "ms" },
+        /// a time of the trace at which backfill ran, in place of `bf_phase`; auto: not known
+        bf_ran_at: Option<Ms> = "bf_ran_at" { auto: Nothing, range: 0..=1e14, unit: "ms" },
     }
 }

@@ -14,7 +14,7 @@ use resched_sim::batch::JobView;
 use resched_tables::model::Reason;
 use smallvec::SmallVec;
 
-use crate::queues::slurm::{JobLimits, Limits, SlurmConf};
+use crate::queues::slurm::{JobLimits, Limits, MAX_WALL, SlurmConf};
 use crate::submitters::Submitter;
 
 /// What a job takes of limits.
@@ -88,14 +88,13 @@ impl Counters {
         (amounts, limit): (&Amounts, Ms),
         claims: &mut Claims,
     ) {
-        claims.is_too_much |= limits.max_wall.is_some_and(|most| limit > most) || exceeds(&limits.per_job, amounts);
+        claims.is_too_much |= !exceeded(limits, (amounts, Some(limit))).is_empty();
         let kinds = [
             (&limits.group, "", "", Reason::QueueLimit),
             (&limits.per_user, "user", job.user, Reason::UserLimit),
             (&limits.per_account, "account", job.group, Reason::QueueLimit),
         ];
         for (limit, kind, of, reason) in kinds.into_iter().filter(|(limit, ..)| !limit.is_empty()) {
-            claims.is_too_much |= exceeds(limit, amounts);
             let next = self.all.len() as u32;
             let place = *self.places.entry((whose.to_owned(), kind, of.to_owned())).or_insert(next);
             if place == next {
@@ -158,11 +157,20 @@ impl Counter {
     }
 }
 
-/// Whether one job alone is more than a limit allows.
-fn exceeds(limit: &Limits, amounts: &Amounts) -> bool {
-    let mut others = limit.resources.iter();
+/// The keys of the limits that one job exceeds alone, which asks for this and, if that is known, for so long.
+pub(super) fn exceeded(limits: &JobLimits, (amounts, time): (&Amounts, Option<Ms>)) -> Vec<&'static str> {
     let above = |most: Option<u64>, amount: u64| most.is_some_and(|most| amount > most);
-    above(limit.cpus, amounts.cpus)
-        || above(limit.nodes, amounts.nodes)
-        || others.any(|(name, &most)| amounts.of(name) > most)
+    let mut all = Vec::new();
+    for (limit, keys) in limits.with_keys() {
+        let has_more = limit.resources.iter().any(|(name, &most)| amounts.of(name) > most);
+        let found = [
+            (keys.cpus, above(limit.cpus, amounts.cpus)),
+            (keys.nodes, above(limit.nodes, amounts.nodes)),
+            (keys.resources, has_more),
+        ];
+        all.extend(found.into_iter().filter(|(_, is_more)| *is_more).map(|(key, _)| key));
+    }
+    let is_longer = limits.max_wall.zip(time).is_some_and(|(most, time)| time > most);
+    all.extend(is_longer.then_some(MAX_WALL));
+    all
 }

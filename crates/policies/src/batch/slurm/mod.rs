@@ -12,10 +12,10 @@
 //! of that version; `job_scheduler.c` and `backfill.c`.
 //!
 //! **Decisions.** At which part of a second the main loop looks for work is drawn (`phase`), and when the first run of the backfill scheduler
-//! comes (`bf_phase`). A run of a scheduler takes no time.
+//! comes (`bf_phase`), unless it is known that it ran in some second of the log (`bf_ran_at`). A run of a scheduler takes no time.
 //! Components of a heterogeneous job get different machines, and none of them preempts; without backfill, they are jobs of their own.
-//! Jobs that no machine of their partition could hold are passed over. A job without a limit has the limit of its partition, else a year; in a trace of
-//! another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
+//! Jobs that no machine of their partition could hold are passed over. A job that names no limit has that of its QOS, its association or its
+//! partition, else a year; in a trace of another system, its logged run time. A job ends as logged, also if its limit is over before. A task of
 //! a trace of another system is a job; a reservation is for one unit of it.
 
 mod clock;
@@ -31,6 +31,8 @@ mod priority;
 mod rank;
 mod reservations;
 mod running;
+mod time_limit;
+mod too_large;
 mod waiting;
 
 use std::borrow::Cow;
@@ -56,6 +58,7 @@ use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
 use self::reservations::Reservations;
 use self::running::{Running, Search, Unit};
+pub(crate) use self::too_large::{TooLarge, too_large};
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
 use crate::queues::slurm::SlurmConf;
@@ -74,8 +77,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     }),
 };
 
-/// The limit of a job of Slurm that has none, ms: Slurm counts a year.
-const NO_LIMIT: Ms = 365 * 86_400_000;
 /// The framework of jobs that Slurm ran.
 const FRAMEWORK: &str = "slurm";
 /// A plan is tried at no more instants than this for one job.
@@ -126,7 +127,12 @@ impl Slurm {
             let periods = Periods { spacing, full, backfill, at_ends };
             let cluster = Cluster::new(conf, view);
             let reservations = Reservations::new(conf, view);
-            let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), set.bf_phase.unwrap_or(drawn[1])]);
+            let zero = view.trace_time().saturating_sub(view.now());
+            // The log has whole seconds.
+            let in_period =
+                |at: Ms| at.saturating_add(drawn[1] % 1_000).saturating_sub(zero).rem_euclid(set.bf_interval);
+            let bf_phase = set.bf_phase.or(set.bf_ran_at.map(in_period)).unwrap_or(drawn[1]);
+            let mut clock = Clock::new(periods, [set.phase.unwrap_or(drawn[0]), bf_phase]);
             reservations.changes().filter(|&at| at > view.now()).for_each(|at| clock.mark_ahead(at));
             Begun {
                 clock,
@@ -397,13 +403,14 @@ impl Begun {
         let partition = self.partitions.of(job.queue);
         let machines = self.partitions.with_features(partition, &needs.features);
         let about = self.partitions.get(partition);
-        let limit = limit(set, task, about, view);
+        let limit = limit((set, conf), task, about, view);
         let instances = if own.gang { own.instances } else { 1 };
         let all = own.demand.times(instances.into());
         let request = Rc::new(self.cluster.request(instances, own.demand, needs, about.exclusive));
         let amounts = amounts(all, instances, needs);
         let claims = self.counters.claims(conf, job, job.queue, (&amounts, limit));
-        let standing = self.priorities.standing(job, about, conf, (needs.machines.unwrap_or(1), all.cpu));
+        let logged = self.priorities.logged(partition, job);
+        let standing = self.priorities.standing((job, logged), about, conf, (needs.machines.unwrap_or(1), all.cpu));
         let next = self.users.len() as u32;
         let user = *self.users.entry(job.user.to_owned()).or_insert(next);
         let next = self.heterogeneous.len() as u32;
@@ -497,14 +504,12 @@ impl Begun {
 }
 
 /// The longest that a job may run, ms.
-fn limit(set: &Settings, task: TaskId, partition: &Partition, view: View<'_>) -> Ms {
+fn limit((set, conf): (&Settings, &SlurmConf), task: TaskId, partition: &Partition, view: View<'_>) -> Ms {
     let job = view.job(view.task(task).job);
-    let own = job.requested_time.or(partition.default_time).or(partition.max_time);
-    let limit = own.unwrap_or_else(|| if job.framework == Some(FRAMEWORK) { NO_LIMIT } else { view.estimate(task) });
-    let limit = partition.max_time.map_or(limit, |most| limit.min(most));
-    let limit =
-        if set.limit_accuracy > 0.0 { view.better_limit(task, limit, set.limit_accuracy) } else { limit }.max(1);
-    limit.saturating_add(set.limit_grain - 1) / set.limit_grain * set.limit_grain
+    let named = time_limit::named(conf, job, [partition.default_time, partition.max_time]);
+    let limit = named.unwrap_or_else(|| view.estimate(task));
+    let limit = if set.limit_accuracy > 0.0 { view.better_limit(task, limit, set.limit_accuracy) } else { limit };
+    time_limit::rounded(set, limit)
 }
 
 /// Starts a unit of a job, once those have left whose place it takes. Returns whether it has started: it waits for those that may run on.

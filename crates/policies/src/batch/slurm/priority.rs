@@ -5,10 +5,14 @@
 //! user took off (`--nice`) is subtracted.
 //!
 //! **Decisions.** If the weight of the QOS counts and nobody says which priority each has (`qos.txt` of the site), the numbers of the log stand.
+//!
+//! A job of Slurm with the number 0 was held when its record was last written, and started with another number, which the log does not have.
+//! It gets that of the job of its partition that came last before it. Its release is the instant from which it is eligible.
 
 use resched_sim::Ms;
-use resched_sim::batch::View;
+use resched_sim::batch::{JobView, View};
 
+use super::FRAMEWORK;
 use super::conf::{PriorityFrom, Settings};
 use super::fair_share::FairShares;
 use super::partitions::Partition;
@@ -44,6 +48,8 @@ pub(super) struct Priorities {
     dampening: u32,
     period: Ms,
     computed: Option<Ms>,
+    /// The last number of the log that is none of a held job, by the place of the partition.
+    last: Vec<i64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -82,13 +88,29 @@ impl Priorities {
             dampening: set.dampening,
             period: set.calc_period,
             computed: None,
+            last: Vec::new(),
         }
     }
 
-    /// What the priority of a job depends on that asks for so many machines and so much processor.
+    /// The number in the log with which a job started that comes now, by the place of its partition.
+    pub(super) fn logged(&mut self, partition: usize, job: JobView<'_>) -> i64 {
+        if job.framework != Some(FRAMEWORK) {
+            return job.priority;
+        }
+        if self.last.len() <= partition {
+            self.last.resize(partition + 1, 0);
+        }
+        let last = &mut self.last[partition];
+        if job.priority != 0 {
+            *last = job.priority;
+        }
+        *last
+    }
+
+    /// What the priority of a job depends on that has this number in the log, and asks for so many machines and so much processor.
     pub(super) fn standing(
         &mut self,
-        job: resched_sim::batch::JobView<'_>,
+        (job, logged): (JobView<'_>, i64),
         partition: &Partition,
         conf: &SlurmConf,
         (machines, cpu): (u32, u64),
@@ -105,7 +127,7 @@ impl Priorities {
                 - job.nice as f64,
             user: self.shares.of(job.group, job.user),
             usage: known.map_or(1.0, |qos| qos.usage_factor),
-            logged: job.priority,
+            logged,
         }
     }
 

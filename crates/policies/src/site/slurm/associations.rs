@@ -97,7 +97,7 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             }
             _ => return Err(notes.wrong(place, "the line", expected, text)),
         }
-        let mut zeros = Vec::new();
+        let mut limits = Vec::new();
         for part in parts {
             let Some((name, value)) = part.split_once('=') else {
                 return Err(notes.wrong(place, "the line", "settings such as `Fairshare=5`", &part));
@@ -110,11 +110,11 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             }
             match set(&mut own, &field, notes)? {
                 Took::Known => {}
-                Took::Zero(keys) => zeros.push((keys, field)),
+                Took::Limit(keys) => limits.push((keys, field)),
                 Took::Unknown => notes.unsupported(&place, &field.name, "resched does not know it"),
             }
         }
-        slurm.note_zeros(holder(&own), zeros.iter().map(|(keys, field)| (keys.clone(), field)));
+        slurm.note_limits(holder(&own), limits.iter().map(|(keys, field)| (keys.clone(), field)));
         slurm.add(own, &place, notes)?;
     }
     Ok(())

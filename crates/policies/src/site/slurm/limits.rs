@@ -7,7 +7,6 @@ use super::fields::Field;
 use super::units::{MINUTE, add_tres};
 use crate::error::Error;
 use crate::queues::slurm::{JobLimits, Limits};
-use crate::zeros;
 
 /// Whose limit it is.
 #[derive(Debug, Clone, Copy)]
@@ -123,8 +122,8 @@ fn is_zero(value: &str) -> bool {
 pub(super) enum Took {
     /// It is taken, or named as having no effect.
     Known,
-    /// It is taken, and is 0: the keys of what it limits.
-    Zero(Vec<&'static str>),
+    /// It is taken, and limits what has these keys.
+    Limit(Vec<&'static str>),
     /// It is not known.
     Unknown,
 }
@@ -139,7 +138,7 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
         return Ok(Took::Known);
     }
     let Some((_, of, what)) = LIMITS.iter().find(|(known, ..)| *known == name) else { return Ok(Took::Unknown) };
-    let before = zeros::of_limits(limits);
+    let before = limits.keys();
     let own: &mut Limits = match of {
         Of::Group => &mut limits.group,
         Of::User => &mut limits.per_user,
@@ -164,7 +163,7 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
             add_tres(own, &text).ok_or_else(|| field.wrong(notes, "amounts such as `cpu=24,mem=100G,gres/gpu=2`"))?;
         }
     }
-    let zeros: Vec<&'static str> =
-        zeros::of_limits(limits).into_iter().filter(|zero| !before.contains(zero)).map(|(key, _)| key).collect();
-    Ok(if zeros.is_empty() { Took::Known } else { Took::Zero(zeros) })
+    let set: Vec<&'static str> =
+        limits.keys().into_iter().filter(|limit| !before.contains(limit)).map(|(key, _)| key).collect();
+    Ok(if set.is_empty() { Took::Known } else { Took::Limit(set) })
 }

@@ -31,7 +31,7 @@ use toml::{Table, Value};
 
 use super::properties::{Properties, Property};
 use super::xml::{Notes, Place};
-use super::{Origins, SettingOrigin, ZeroOrigins};
+use super::{LimitOrigins, Origins, SettingOrigin};
 use crate::error::Error;
 use crate::queues::slurm::{Association, Holder, JobLimits, SlurmConf};
 use fields::{Budget, Field};
@@ -77,8 +77,8 @@ pub(super) struct Slurm {
     licenses: Option<(Place, String)>,
     /// Where each association stands.
     places: Vec<Place>,
-    /// Where limits are 0.
-    zeros: ZeroOrigins,
+    /// Where limits are set.
+    limits: LimitOrigins,
     accounts: BTreeSet<String>,
     machines: Vec<Value>,
     node_place: Option<Place>,
@@ -198,12 +198,16 @@ impl Slurm {
         Ok(())
     }
 
-    /// Notes which limits are 0, and which fields say so.
-    fn note_zeros<'f>(&mut self, holder: Holder<'_>, zeros: impl IntoIterator<Item = (Vec<&'static str>, &'f Field)>) {
-        for (keys, field) in zeros {
+    /// Notes which limits there are, and which fields set them.
+    fn note_limits<'f>(
+        &mut self,
+        holder: Holder<'_>,
+        limits: impl IntoIterator<Item = (Vec<&'static str>, &'f Field)>,
+    ) {
+        for (keys, field) in limits {
             let Place { file, line } = field.place.clone();
             let origin = SettingOrigin { property: field.name.clone(), file, line };
-            self.zeros.extend(keys.into_iter().map(|key| ((POLICY, holder.to_string(), key), origin.clone())));
+            self.limits.extend(keys.into_iter().map(|key| ((POLICY, holder.to_string(), key), origin.clone())));
         }
     }
 
@@ -279,9 +283,9 @@ impl Slurm {
         }
     }
 
-    /// What is left for the policy, and where limits are 0.
-    pub(super) fn into_conf(self) -> (SlurmConf, ZeroOrigins) {
-        (self.conf, self.zeros)
+    /// What is left for the policy, and where its limits are set.
+    pub(super) fn into_conf(self) -> (SlurmConf, LimitOrigins) {
+        (self.conf, self.limits)
     }
 }
 

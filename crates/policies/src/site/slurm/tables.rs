@@ -68,7 +68,7 @@ pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &m
     for (place, fields) in rows(bytes, file, notes)? {
         let mut name = None;
         let mut qos = Qos::default();
-        let mut zeros = Vec::new();
+        let mut limits = Vec::new();
         for field in &fields {
             let value = field.value.trim();
             match plain(&field.name).as_str() {
@@ -105,13 +105,13 @@ pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &m
                 "id" | "description" | "descr" => {}
                 _ => match take(&mut qos.limits, field, notes)? {
                     Took::Known => {}
-                    Took::Zero(keys) => zeros.push((keys, field)),
+                    Took::Limit(keys) => limits.push((keys, field)),
                     Took::Unknown => notes.unsupported(&field.place, &field.name, "resched does not know it"),
                 },
             }
         }
         let name = name.ok_or_else(|| notes.wrong(&place, "the row", "a column `Name`", "none"))?;
-        slurm.note_zeros(Holder::Qos(&name), zeros);
+        slurm.note_limits(Holder::Qos(&name), limits);
         slurm.conf.qos.insert(name, qos);
     }
     Ok(())
@@ -130,11 +130,11 @@ pub(super) fn associations(
     let mut above: Vec<(usize, String)> = Vec::new();
     for (place, fields) in &rows {
         let mut own = Association::default();
-        let mut zeros = Vec::new();
+        let mut limits = Vec::new();
         for field in fields {
             match set(&mut own, field, notes)? {
                 Took::Known => {}
-                Took::Zero(keys) => zeros.push((keys, field)),
+                Took::Limit(keys) => limits.push((keys, field)),
                 Took::Unknown => notes.unsupported(&field.place, &field.name, "resched does not know it"),
             }
         }
@@ -153,7 +153,7 @@ pub(super) fn associations(
             own.parent = own.parent.or(by_depth).or(Some(ROOT.to_owned()));
             above.push((depth, own.account.clone()));
         }
-        slurm.note_zeros(holder(&own), zeros);
+        slurm.note_limits(holder(&own), limits);
         slurm.add(own, place, notes)?;
     }
     let accounts = slurm.conf.associations.iter().filter(|own| own.user.is_none() && own.account != ROOT).count();
