@@ -279,7 +279,7 @@ fn a_held_job_has_another_priority_once_it_is_released() {
     let held = job("held", 2, 4, 1, 10).priority(0);
     let starts = |held: Job| {
         let own = |id: &str, submit: i64, priority: i64| job(id, submit, 4, 1, 10).priority(priority);
-        let jobs = vec![own("a", 0, 5), own("low", 1, 4), own("b", 1, 5), held, own("high", 3, 6)];
+        let jobs = vec![own("a", 0, 5), own("low", 0, 4), own("b", 1, 5), held, own("high", 3, 6)];
         World::of(1, 4, jobs).times("scheduler=builtin", ["low", "b", "held", "high"])
     };
     let [low, b, at, high] = starts(held.clone());
