@@ -60,6 +60,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 /// Why the ends of the trials may differ.
 const TRIALS_VARY: &str = "The paper does not say what varies between its trials. Here the tasks' times, the places of blocks and the order of heartbeats do.";
+/// The sentence about the jobs that gain.
+const MANY: &str = "§III-A: \"even expedite many of the jobs (e.g., Grep, MonteCarlo)\"";
 /// The jobs of Fig. 12.
 const JOBS: usize = 5;
 /// The trials of the paper, and their ends for Sort2 under Fair, min.
@@ -86,22 +88,11 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let maps = "Reduces that start gradually contend less for disks here, whatever the job; in the paper 27 of them do not. Without contention the job \
                 gains 5 %, which is Random Peeking's. How the file's blocks lay on the machines is not given.";
     let mut rows = vec![
-        row(
-            "§III-A: \"even expedite many of the jobs (e.g., Grep, MonteCarlo)\"",
-            "Grep's processing time",
-            "%",
-            Published::Below,
-        )
-        .ours(peeks)
-        .replayed(&faster(1)),
-        row(
-            "§III-A: \"even expedite many of the jobs (e.g., Grep, MonteCarlo)\"",
-            "QMC's processing time",
-            "%",
-            Published::Below,
-        )
-        .ours(peeks)
-        .replayed(&faster(3)),
+        row(MANY, "Grep's and QMC's processing times: the one that agrees less", "%", Published::Below)
+            .ours(peeks)
+            .replayed_of_each([faster(1), faster(3)]),
+        row(MANY, "Grep's processing time", "%", Published::Below).arithmetic().ours(peeks).replayed(&faster(1)),
+        row(MANY, "QMC's processing time", "%", Published::Below).arithmetic().ours(peeks).replayed(&faster(3)),
         row("§III-A: \"decreases by 14.6 %\"", "Sort1's processing time", "%", Published::Change(-14.6))
             .ours(disks)
             .replayed(&faster(4)),
