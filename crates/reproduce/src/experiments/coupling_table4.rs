@@ -1,6 +1,7 @@
 //! Coupling, Table IV and Fig. 3: jobs that starve for reduce slots.
 
 use resched_analysis::Run;
+use resched_analysis::statistics::distribution::mean;
 use resched_report::Line;
 
 use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, fair_and_coupling, figures};
@@ -42,8 +43,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
                 class.reduce_mean_s = reduce;
             }
             for (label, policy) in [("fair", FAIR), ("coupling", "coupling")] {
-                let case = Case::new(&with_reduces(reduce, label), policy, workload.clone(), &CLUSTER.cluster()?)?;
-                all.push(case.with_few_seeds());
+                all.push(Case::new(&with_reduces(reduce, label), policy, workload.clone(), &CLUSTER.cluster()?)?);
             }
         }
         Ok(all)
@@ -65,7 +65,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         let of = |name, title, y, caption, series: &[Line]| {
             OnPaper { name, title, caption, x: "Job", y, ends: None }.draw(series)
         };
-        let (seconds, mean) =
+        let (starvation_axis, marks) =
             ("Starvation (min)", "A mark of the replay is a job's mean over the seeds, with its 95 % interval.");
         figures([
             of(
@@ -78,15 +78,15 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
             of(
                 "coupling-table4-fair",
                 "Starvation under Fair (Table IV, S_F)",
-                seconds,
-                mean,
+                starvation_axis,
+                marks,
                 &starved("fair", |both| both.0),
             ),
             of(
                 "coupling-table4-coupling",
                 "Starvation under Coupling (Table IV, S_C)",
-                seconds,
-                mean,
+                starvation_axis,
+                marks,
                 &starved("coupling", |both| both.1),
             ),
         ])
@@ -160,6 +160,43 @@ fn of_repeats(values: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
     values.chunks(REPEATS).filter_map(|repeats| repeats.iter().copied().reduce(pick)).collect()
 }
 
+/// A measure of a job under two schedulers, from its mean processing times over each five seeds: those are what Fig. 3 shows.
+fn of_means(
+    replays: &Replays<'_>,
+    [from, to]: [&str; 2],
+    number: usize,
+    of: impl Fn(f64, f64) -> Option<f64>,
+) -> Vec<f64> {
+    let means = |case: &str| -> Vec<f64> {
+        replays.each(case, |run| completion(run, number)).chunks(REPEATS).filter_map(mean).collect()
+    };
+    means(from).into_iter().zip(means(to)).filter_map(|(from, to)| of(from, to)).collect()
+}
+
+/// The change of a job's processing time, %.
+fn changes(replays: &Replays<'_>, cases: [&str; 2], number: usize) -> Vec<f64> {
+    of_means(replays, cases, number, |from, to| change(Some(from), Some(to)))
+}
+
+/// How many times as long a job takes under the first scheduler.
+fn ratios(replays: &Replays<'_>, cases: [&str; 2], number: usize) -> Vec<f64> {
+    of_means(replays, cases, number, |from, to| Some(from / to))
+}
+
+/// A measure of all jobs together, from what `of_job` finds of each of them in each five seeds.
+fn of_all(of_job: impl Fn(usize) -> Vec<f64>, of: impl Fn(&[f64]) -> Option<f64>) -> Vec<f64> {
+    let jobs: Vec<Vec<f64>> = (1..=STARVATION.len()).map(of_job).collect();
+    let repeats = jobs.iter().map(Vec::len).min().unwrap_or(0);
+    let of_repeat =
+        |repeat: usize| -> Vec<f64> { jobs.iter().filter_map(|values| values.get(repeat).copied()).collect() };
+    (0..repeats).filter_map(|repeat| of(&of_repeat(repeat))).collect()
+}
+
+/// The mean over the jobs of the changes of their processing times, %.
+fn mean_change(replays: &Replays<'_>, cases: [&str; 2]) -> Vec<f64> {
+    of_all(|number| changes(replays, cases, number), mean)
+}
+
 /// By how much more a job's processing time is spread over five repeats under Coupling than under Fair, min: the mean of the jobs, for
 /// each five seeds.
 fn more_varied(replays: &Replays<'_>) -> Vec<f64> {
@@ -168,15 +205,11 @@ fn more_varied(replays: &Replays<'_>) -> Vec<f64> {
         let (least, most) = (of_repeats(&times, f64::min), of_repeats(&times, f64::max));
         most.into_iter().zip(least).map(|(most, least)| most - least).collect::<Vec<f64>>()
     };
-    let jobs: Vec<[Vec<f64>; 2]> =
-        (1..=STARVATION.len()).map(|number| ["fair", "coupling"].map(|case| spreads(case, number))).collect();
-    let repeats = jobs.iter().flatten().map(Vec::len).min().unwrap_or(0);
-    let of = |repeat: usize| {
-        let differences: Vec<f64> =
-            jobs.iter().filter_map(|[fair, coupling]| Some(coupling.get(repeat)? - fair.get(repeat)?)).collect();
-        resched_analysis::statistics::distribution::mean(&differences)
+    let more = |number: usize| -> Vec<f64> {
+        let both = spreads("fair", number).into_iter().zip(spreads("coupling", number));
+        both.map(|(fair, coupling)| coupling - fair).collect()
     };
-    (0..repeats).filter_map(of).collect()
+    of_all(more, mean)
 }
 
 /// The claim about the mean of all jobs.
@@ -191,29 +224,25 @@ fn all_jobs() -> Draft {
     .missing("\"On average the job response times decrease by 39.1 %\": the paper does not say how the mean is taken.")
 }
 
-/// By how much job 3 is faster under Coupling.
-fn job_3_ratio(fair: &Run, coupling: &Run) -> Option<f64> {
-    Some(completion(fair, 3)? / completion(coupling, 3)?)
-}
-
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
     let unknown = Unknown {
         name: "Time of a reduce of a Grep (s)",
         range: "Fair's starvation times are as close to the paper's with all of these.",
         chosen: CHOSEN_REDUCE,
     };
-    let over = |of: &dyn Fn(&Run, &Run) -> Option<f64>| {
-        let pairs = |reduce| replays.pairs(&with_reduces(reduce, "fair"), &with_reduces(reduce, "coupling"), of);
-        GREP_REDUCES.map(|reduce| (reduce, pairs(reduce)))
+    let over = |of: &dyn Fn([&str; 2]) -> Vec<f64>| {
+        GREP_REDUCES.map(|reduce| {
+            let [fair, coupling] = ["fair", "coupling"].map(|label| with_reduces(reduce, label));
+            (reduce, of([&fair, &coupling]))
+        })
     };
-    let of_small = |reduce| {
+    let small = GREP_REDUCES.map(|reduce| {
         let [fair, coupling] = ["fair", "coupling"].map(|label| with_reduces(reduce, label));
-        FASTER.map(|number| replays.pairs(&fair, &coupling, |a, b| change_of(a, b, number))).to_vec()
-    };
-    let small = GREP_REDUCES.map(|reduce| (reduce, of_small(reduce)));
+        (reduce, FASTER.map(|number| changes(replays, [&fair, &coupling], number)).to_vec())
+    });
     let all = [
-        Band::new("coupling-table4-job3", unknown, job_3, over(&job_3_ratio)),
-        Band::new("coupling-table4-mean", unknown, all_jobs, over(&mean_change)),
+        Band::new("coupling-table4-job3", unknown, job_3, over(&|cases| ratios(replays, cases, 3))),
+        Band::new("coupling-table4-mean", unknown, all_jobs, over(&|cases| mean_change(replays, cases))),
         Band::of_each("coupling-table4-small", unknown, small_jobs, small),
     ];
     let starved = STARVED.map(|number| {
@@ -255,24 +284,11 @@ fn small_job(number: usize) -> Draft {
     if number == SIXTH { part.ours(OF_JOB_6) } else { part.missing(GREPS) }
 }
 
-/// The change of a job's processing time from Fair to Coupling, %.
-fn change_of(fair: &Run, coupling: &Run, number: usize) -> Option<f64> {
-    change(completion(fair, number), completion(coupling, number))
-}
-
 /// Starvation of a job, min. A job without reduces does not starve.
 fn starvation(run: &Run, number: usize) -> Option<f64> {
     let job = job(run, number)?;
     let without_reduces = (job.reduces_done == 0).then_some(0.0);
     Some(job.starvation.or(without_reduces)? / MINUTE)
-}
-
-/// The mean of the changes of processing time, job by job, %.
-fn mean_change(fair: &Run, coupling: &Run) -> Option<f64> {
-    let changes: Vec<f64> = (1..=STARVATION.len())
-        .filter_map(|number| change(completion(fair, number), completion(coupling, number)))
-        .collect();
-    resched_analysis::statistics::distribution::mean(&changes)
 }
 
 /// Why the reduces of the other jobs may come late.
@@ -312,8 +328,9 @@ const GREPS: &str = "Under Coupling the job runs as long as its own maps and red
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let fair_of_job_3 = replays.each("fair", |run| completion(run, 3).map(|ms| ms / MINUTE));
+    let both = ["fair", "coupling"];
     let mut rows = vec![
-        job_3().replayed(&replays.pairs("fair", "coupling", job_3_ratio)),
+        job_3().replayed(&ratios(replays, both, 3)),
         spread_of_job_3("shortest", 0.8).replayed(&of_repeats(&fair_of_job_3, f64::min)),
         spread_of_job_3("longest", 12.1).replayed(&of_repeats(&fair_of_job_3, f64::max)),
         row("Table IV", "Set A: job 1's starvation under Fair", "min", Published::Value(0.0))
@@ -324,7 +341,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .variant()
             .ours("14 slots are too few for the reduces of all jobs.")
             .replayed(&replays.each("Set A: fair", |run| starvation(run, 10))),
-        all_jobs().replayed(&replays.pairs("fair", "coupling", mean_change)),
+        all_jobs().replayed(&mean_change(replays, both)),
         row(
             "§I-C: \"most jobs spend less time\"",
             "Jobs with a shorter processing time, of 22",
@@ -332,10 +349,10 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             Published::Range(12.0, 22.0),
         )
         .ours(OFF)
-        .replayed(&replays.pairs("fair", "coupling", |a, b| {
-            let shorter = |number: &usize| completion(b, *number) < completion(a, *number);
-            Some((1..=STARVATION.len()).filter(shorter).count() as f64)
-        })),
+        .replayed(&of_all(
+            |number| changes(replays, both, number),
+            |changes| Some(changes.iter().filter(|change| **change < 0.0).count() as f64),
+        )),
         row(
             "§I-C: \"Fair Scheduler results in a larger variation\"",
             "Spread of a job's processing time over five repeats, mean of the jobs: Coupling less Fair",
@@ -352,10 +369,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         )
         .arithmetic()
         .missing("It is job 3's in the paper.")
-        .replayed(&replays.pairs("fair", "coupling", |a, b| {
-            let ratios = (1..=STARVATION.len()).filter_map(|job| Some(completion(a, job)? / completion(b, job)?));
-            ratios.reduce(f64::max)
-        })),
+        .replayed(&of_all(|number| ratios(replays, both, number), |all| all.iter().copied().reduce(f64::max))),
         row("Fig. 3", "Fair: all jobs end, on an axis to 60 minutes", "min", Published::Range(45.0, 60.0))
             .baseline()
             .ours("The last jobs end when they do under the times of tasks that S_F set.")
@@ -373,11 +387,11 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             Published::Change(-39.1),
         )
         .variant()
-        .replayed(&replays.pairs("fair", "literal list", mean_change)),
+        .replayed(&mean_change(replays, ["fair", "literal list"])),
     ];
-    let changes = FASTER.map(|number| (number, replays.pairs("fair", "coupling", |a, b| change_of(a, b, number))));
-    rows.extend(changes.iter().map(|(number, changes)| small_job(*number).replayed(changes)));
-    rows.push(small_jobs().replayed_of_each(changes.map(|(_, changes)| changes)));
+    let small = FASTER.map(|number| (number, changes(replays, both, number)));
+    rows.extend(small.iter().map(|(number, changes)| small_job(*number).replayed(changes)));
+    rows.push(small_jobs().replayed_of_each(small.map(|(_, changes)| changes)));
     for (number, (fair, coupling)) in (1..).zip(STARVATION) {
         rows.extend(starvation_rows(replays, number, fair, coupling));
     }
