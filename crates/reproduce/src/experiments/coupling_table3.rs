@@ -136,7 +136,7 @@ fn gain() -> Draft {
 
 /// The claim about local maps (Fig. 15).
 fn between() -> Draft {
-    let quantity = "Fair's local maps, below β = 0.1 and above β = 0.5: the distance that agrees less (Fig. 15)";
+    let quantity = "Local maps: Fair's distance from both β, the one that agrees less (Fig. 15)";
     row(LOCALITY, quantity, "maps", Published::Above).ours(CLOCK)
 }
 
