@@ -173,6 +173,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     );
     rows.push(compared(JOBS.small_gain().main(), "", |from, to| JOBS.gains(replays, from, to)));
     for (from, to, name) in [
+        ("capacity", "submission", "jobs by submission"),
         ("capacity", "floor", "δ of 10 % at least"),
         ("whole capacity", "whole dress", "whole requests under both"),
         ("whole capacity", "dress", "whole requests under Capacity alone"),
@@ -180,7 +181,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         rows.push(
             row("§V-B1: \"27.6 %\"", format!("Completion of the small jobs, {name}"), "%", Published::Change(-27.6))
                 .variant()
-                .missing("The paper does not say whether a request starts whole, nor whether a reserve is kept without small jobs.")
+                .missing("The paper does not say whether a request starts whole, whether a reserve is kept without small jobs, nor what its sorting orders.")
                 .replayed(&JOBS.gains(replays, from, to)),
         );
     }
