@@ -174,7 +174,8 @@ mod tests {
             draw(&mut workload, &demands(10), number);
             let case = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().unwrap()).unwrap();
             let run = case.replay("search", number).unwrap();
-            let far = |(job, capacity, _): (usize, f64, f64)| (completion(&run, job).unwrap() / 1e3 / capacity - 1.0).abs();
+            let far =
+                |(job, capacity, _): (usize, f64, f64)| (completion(&run, job).unwrap() / 1e3 / capacity - 1.0).abs();
             AT_TEN.into_iter().map(far).fold(0.0, f64::max)
         };
         let near = (1..=10).filter(|number| replayed(*number) <= NEAR).count();

@@ -111,6 +111,10 @@ fn cases() -> Result<Vec<Case>, Error> {
         let case = Case::new(&with_slots(slots), &policy, workload.clone(), &rules)?;
         all.push(case.closed().with_few_seeds());
     }
+    for queue in SWAYS {
+        let case = Case::new(&with_sway(queue), &format!("triple-queue:sway_queue={queue}"), workload.clone(), &rules)?;
+        all.push(case.closed().with_few_seeds());
+    }
     for disk in DISKS.into_iter().filter(|disk| *disk != CHOSEN_DISK) {
         let mut rules = rules.clone();
         if let Some(contention) = &mut rules.cost.contention {
@@ -136,6 +140,14 @@ const CPU_SLOTS: [u32; 3] = [2, HALF, 6];
 /// The label of Triple-Queue with so many slots for the CPU queue, in the order of the file.
 fn with_slots(slots: u32) -> String {
     if slots == HALF { format!("{OWN} 1") } else { format!("{slots} slots for the CPU queue: {OWN} 1") }
+}
+
+/// The other queues of jobs that sway that are tried. The paper does not say where they go; the rows have the IO queue.
+const SWAYS: [&str; 2] = ["cpu", "dynamic"];
+
+/// The label of Triple-Queue with such a queue for jobs that sway, in the order of the file.
+fn with_sway(queue: &str) -> String {
+    format!("sway_queue={queue}: {OWN} 1")
 }
 
 /// The rates of a machine's disks that are tried, MB/s, and that of the rows.
@@ -393,7 +405,22 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .ours(USE)
         .replayed(&replays.pairs(ALONE[2], ALONE[0], |a, b| change(cores_of_maps(a), cores_of_maps(b)))),
     ];
-    classes.into_iter().chain(others).chain(maps_of_table(replays)).collect()
+    classes.into_iter().chain(others).chain(other_sways(replays)).chain(maps_of_table(replays)).collect()
+}
+
+/// The claims with other queues for jobs that sway.
+fn other_sways(replays: &Replays<'_>) -> Vec<Row> {
+    let of = |queue: &str| {
+        let found = |measure: fn(&Run) -> Option<f64>| {
+            replays.pairs(&format!("{NATIVE} 1"), &with_sway(queue), |a, b| change(measure(a), measure(b)))
+        };
+        let orders = format!("{ONE_ORDER}, sway_queue={queue}");
+        [
+            throughput_gain(&orders).variant().replayed(&found(throughput)),
+            makespan_gain(&orders).variant().replayed(&found(seconds)),
+        ]
+    };
+    SWAYS.into_iter().flat_map(of).collect()
 }
 
 /// Table I's times of maps, eight at once on a machine, and what WordCount's maps leave idle once its reduces run.
