@@ -230,19 +230,18 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
         range: "With these, Fair's starvation times are off by 1.0 to 0.7 minutes; Fig. 1 (Fair) ends in time with 80 s at most.",
         chosen: CHOSEN_REDUCE,
     };
-    let over = |of: &dyn Fn([&str; 2]) -> Vec<f64>| {
+    let over = |of: &dyn Fn([&str; 2]) -> Vec<Vec<f64>>| {
         GREP_REDUCES.map(|reduce| {
             let [fair, coupling] = ["fair", "coupling"].map(|label| with_reduces(reduce, label));
             (reduce, of([&fair, &coupling]))
         })
     };
-    let small = GREP_REDUCES.map(|reduce| {
-        let [fair, coupling] = ["fair", "coupling"].map(|label| with_reduces(reduce, label));
-        (reduce, FASTER.map(|number| changes(replays, [&fair, &coupling], number)).to_vec())
-    });
+    let ratio = over(&|cases| vec![ratios(replays, cases, 3)]);
+    let mean = over(&|cases| vec![mean_change(replays, cases)]);
+    let small = over(&|cases| FASTER.map(|number| changes(replays, cases, number)).to_vec());
     let all = [
-        Band::new("coupling-table4-job3", unknown, job_3, over(&|cases| ratios(replays, cases, 3))),
-        Band::new("coupling-table4-mean", unknown, all_jobs, over(&|cases| mean_change(replays, cases))),
+        Band::of_each("coupling-table4-job3", unknown, job_3, ratio),
+        Band::of_each("coupling-table4-mean", unknown, all_jobs, mean),
         Band::of_each("coupling-table4-small", unknown, small_jobs, small),
     ];
     let starved = STARVED.map(|number| {
