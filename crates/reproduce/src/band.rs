@@ -52,8 +52,18 @@ impl Band {
         claim: impl Fn() -> Draft,
         measured: impl IntoIterator<Item = (f64, Vec<f64>)>,
     ) -> Self {
+        Self::of_each(name, unknown, claim, measured.into_iter().map(|(value, found)| (value, vec![found])))
+    }
+
+    /// The same for a claim about several quantities at once: what was measured of each of them at each value.
+    pub(crate) fn of_each(
+        name: impl Into<String>,
+        unknown: Unknown,
+        claim: impl Fn() -> Draft,
+        measured: impl IntoIterator<Item = (f64, Vec<Vec<f64>>)>,
+    ) -> Self {
         let points: Vec<(f64, Row)> =
-            measured.into_iter().map(|(value, found)| (value, claim().replayed(&found))).collect();
+            measured.into_iter().map(|(value, found)| (value, claim().replayed_of_each(found))).collect();
         let claim = points.first().map(|(_, row)| row.quantity.clone()).unwrap_or_default();
         let Unknown { name: unknown, range, chosen } = unknown;
         Self { name: name.into(), row: claim.clone(), claim, unknown, range, chosen, points }

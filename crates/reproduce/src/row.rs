@@ -202,7 +202,7 @@ pub struct Row {
 }
 
 /// A row that is not complete.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Draft {
     source: &'static str,
     quantity: String,
@@ -293,6 +293,13 @@ impl Draft {
         let tolerance = tolerance(self.published, self.unit);
         let verdict = found.map_or(Verdict::Differs, |found| judge(self.published, found, tolerance));
         self.judged(found, values.len(), tolerance, verdict)
+    }
+
+    /// Ends the row of a sentence that says the same of several quantities, each measured once per seed. It is the row of the quantity that
+    /// agrees least: the sentence is true if all of them agree.
+    pub(crate) fn replayed_of_each(self, quantities: impl IntoIterator<Item = Vec<f64>>) -> Row {
+        let rows = quantities.into_iter().map(|values| self.clone().replayed(&values));
+        rows.max_by_key(|row| row.verdict).unwrap_or_else(|| self.replayed(&[]))
     }
 
     /// Ends the row of a formula. It agrees with the paper's number if that is its rounded value.
@@ -482,6 +489,21 @@ mod tests {
         assert!(of(0.0, 6.1).distinguishes && !of(0.0, 0.2).distinguishes);
         assert!(!of(4.5, 4.9).distinguishes, "within a quarter");
         assert!(row("", "", "min", Published::Value(0.0)).replayed(&[0.0]).distinguishes, "the baseline has no number");
+    }
+
+    #[test]
+    fn a_sentence_about_several_quantities_agrees_if_all_of_them_do() {
+        let of = |all: &[&[f64]]| {
+            let quantities = all.iter().map(|values| values.to_vec());
+            row("", "", "%", Published::Below).replayed_of_each(quantities)
+        };
+        assert_eq!(of(&[&[-9.0, -9.1], &[-3.0, -3.1]]).verdict, Verdict::Agrees);
+        let one_grows = of(&[&[-9.0, -9.1], &[7.0, 7.1], &[-3.0, -3.1]]);
+        assert_eq!(
+            (one_grows.verdict, one_grows.replay.map(|found| found.value > 0.0)),
+            (Verdict::Differs, Some(true))
+        );
+        assert_eq!(of(&[]).verdict, Verdict::Differs);
     }
 
     #[test]

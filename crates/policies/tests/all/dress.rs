@@ -171,6 +171,18 @@ fn while_both_kinds_are_short_the_smallest_job_is_next() {
 }
 
 #[test]
+fn while_both_kinds_are_short_the_smallest_job_gets_the_next_container() {
+    // A job of 85 and a small one fill the cluster but for two containers until 300 s, because maps take three times as long here. Jobs of 120
+    // and of 15 come next, and two more small ones, so that both kinds are short from 50 s on.
+    let jobs = [(0, 85, 100), (30, 9, 300), (40, 120, 10), (40, 15, 10), (50, 9, 10), (50, 9, 10)];
+    let world = with_jobs(&jobs.map(|(submit, maps, run)| (submit * SECOND, maps, run * SECOND)));
+    let starts = |policy: &str| spans(&Seen::in_world(&world, policy), &jobs.map(|(_, maps, _)| maps));
+    let (smallest, submission) = (starts("dress:whole=false"), starts("dress:whole=false,order=submission"));
+    assert!(smallest[3].0 < 200, "the job of 15 gets what the maps of the job of 120 leave: {smallest:?}");
+    assert!(submission[3].0 > 300, "it waits until the job of 120 asks for no more: {submission:?}");
+}
+
+#[test]
 fn decisions_do_not_depend_on_what_is_parked() {
     let decisions = |parking: bool| {
         let mut seen = Seen::default();

@@ -136,9 +136,18 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .replayed(
             &replays.pairs("fair", "coupling", |a, b| Some((job(b, 2)?.starvation? - job(a, 2)?.starvation?) / MINUTE)),
         ),
+        row(
+            "§I-A: \"both of these two jobs run faster\"",
+            "Both jobs' processing times: the one that agrees less",
+            "%",
+            Published::Below,
+        )
+        .replayed_of_each([both(1), both(2)]),
         row("§I-A: \"both of these two jobs run faster\"", "J1's processing time", "%", Published::Below)
+            .arithmetic()
             .replayed(&both(1)),
         row("§I-A: \"both of these two jobs run faster\"", "J2's processing time", "%", Published::Below)
+            .arithmetic()
             .replayed(&both(2)),
         row(
             "§I-A: \"almost half of that in Fig. 1\"",

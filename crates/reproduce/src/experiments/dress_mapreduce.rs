@@ -43,6 +43,9 @@ fn distance(times: &[Times]) -> f64 {
     times.get(8).map_or(f64::INFINITY, |job| (job.wait / NINTH - 1.0).abs())
 }
 
+/// The claim about the number of jobs that gain.
+const GAINERS: &str = "Jobs that gain, of 20 / half of the jobs";
+
 /// Its jobs.
 const JOBS: TwentyJobs = TwentyJobs {
     name: EXPERIMENT.name,
@@ -109,9 +112,10 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .arithmetic(),
             &paired(&|a, b| mean_of(a, b, |change| change > 0.0)),
         ),
-        compared(row("§V-B2: \"12 jobs\"", "Jobs that gain", "jobs", Published::Value(12.0)), "", |from, to| {
+        // By chance ten of 20 gain, so that 12 jobs within a quarter would be no finding: what counts is how many more than half they are.
+        compared(row("§V-B2: \"12 jobs\"", GAINERS, "times", Published::Ratio(1.2)), "", |from, to| {
             let gain = |a: &Run, b: &Run| (1..=20).filter(|job| completion(b, *job) < completion(a, *job)).count();
-            replays.pairs(from, to, |a, b| Some(gain(a, b) as f64))
+            replays.pairs(from, to, |a, b| Some(gain(a, b) as f64 / 10.0))
         }),
     ];
     for (job, percent) in [(9, -23.2), (12, -17.5), (13, -10.0), (7, 29.3), (14, 12.2), (15, 13.8)] {

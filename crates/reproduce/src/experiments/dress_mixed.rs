@@ -3,8 +3,10 @@
 use resched_report::{Figure, Line, Lines, Shape, draw_lines};
 
 use super::dress::{
-    ASSUMPTIONS, Demands, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, by_draw, compared, lengths, mean_change, with_length,
+    ASSUMPTIONS, Demands, Distance, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, by_draw, compared, lengths, mean_change,
+    with_length,
 };
+use super::dress_fit::Times;
 use super::measures::completion;
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
@@ -31,6 +33,24 @@ const SMALL: [usize; 8] = [6, 8, 11, 14, 4, 17, 9, 19];
 /// Shares, and the published mean change of the small jobs' completion, %.
 const SHARES: [(usize, f64); 4] = [(10, -76.1), (20, -36.2), (30, -21.9), (40, -23.7)];
 
+/// The small jobs at 10 %, and their completion under Capacity and under DRESS, s.
+const AT_TEN: [(usize, f64, f64); 2] = [(6, 484.5, 111.3), (8, 540.3, 134.4)];
+
+/// How far the worse of these two completion times is from the paper's under Capacity, as a share of it.
+fn distance(times: &[Times]) -> f64 {
+    let far = |&(job, capacity, _): &(usize, f64, f64)| {
+        let found = job.checked_sub(1).and_then(|place| times.get(place));
+        found.map_or(f64::INFINITY, |found| (found.completion / capacity - 1.0).abs())
+    };
+    AT_TEN.iter().map(far).fold(0.0, f64::max)
+}
+
+/// What is drawn at a share. At 10 % the paper has two numbers of Capacity, to which the draws are fitted.
+fn demands(share: usize) -> Demands {
+    let fitted: Distance = distance;
+    Demands::new(&small(share), 5, (share == 10).then_some(fitted))
+}
+
 /// The small jobs at a share.
 fn small(share: usize) -> Vec<usize> {
     SMALL.into_iter().take(share / 5).collect()
@@ -38,8 +58,7 @@ fn small(share: usize) -> Vec<usize> {
 
 fn cases() -> Result<Vec<Case>, Error> {
     let workload = bundled!("dress-mixed.toml").workload()?;
-    let of_share =
-        |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5, None));
+    let of_share = |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &demands(*share));
     Ok(SHARES.iter().map(of_share).collect::<Result<Vec<_>, Error>>()?.concat())
 }
 
@@ -70,19 +89,20 @@ fn changes(replays: &Replays<'_>, share: usize, length: f64, policy: &str) -> Ve
     replays.pairs(&capacity, &policy, |a, b| mean_change(a, b, &jobs))
 }
 
-/// What the paper's numbers of two jobs say about the others.
-const LONG_JOBS: &str = "No run time is given. Job 6 takes 484.5 s under Capacity and 111.3 s under DRESS: its wait shrinks by more than 373 s, so the \
-                         first large jobs run longer than that. Here large jobs run 260 s in the mean; other lengths of theirs were not tried.";
+/// What the paper's numbers of two jobs say about them.
+const SHORT_JOBS: &str = "No run time is given. Under DRESS job 6 takes 111.3 s in all, so that it runs for less. Here small jobs run as long as large ones, \
+                          and job 6 has the paper's 484.5 s under Capacity, of which its own run is a part that no scheduler shortens: see the band \
+                          over the time of small jobs.";
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let mut rows = vec![
         row("§V-B3", "10 %: mean of the changes of jobs 6 and 8", "%", Published::Change(-76.1))
-            .exact(-50.0 * ((1.0 - 111.3 / 484.5) + (1.0 - 134.4 / 540.3)), 0.05),
+            .exact(-50.0 * AT_TEN.iter().map(|(_, capacity, dress)| 1.0 - dress / capacity).sum::<f64>(), 0.05),
     ];
     for (share, published) in SHARES {
         let jobs = small(share);
         rows.push(match share {
-            10 => claim(share, published).missing(LONG_JOBS).replayed(&changes(replays, share, 1.0, "dress")),
+            10 => claim(share, published).missing(SHORT_JOBS).replayed(&changes(replays, share, 1.0, "dress")),
             _ => compared(claim(share, published), &prefix(share), |from, to| {
                 replays.pairs(from, to, |a, b| mean_change(a, b, &jobs))
             }),
@@ -94,15 +114,16 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
                 .replayed(&changes(replays, share, 1.0, "floor")),
         );
     }
-    for (job, capacity, dress) in [(6, 484.5, 111.3), (8, 540.3, 134.4)] {
+    for (job, capacity, dress) in AT_TEN {
         let of = |label: &str| replays.each(label, |run| completion(run, job).map(|ms| ms / 1e3));
         rows.push(by_draw(
             row("§V-B3", format!("10 %, Capacity: completion of job {job}"), "s", Published::Value(capacity))
-                .baseline(),
+                .calibrated(),
             &of("10 %: capacity"),
         ));
-        let claim = row("§V-B3", format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress));
-        rows.push(compared(claim, &prefix(10), |_, to| of(to)));
+        // The claim is the mean of both jobs' changes, as the sentence has it.
+        let part = row("§V-B3", format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress));
+        rows.push(compared(part.arithmetic(), &prefix(10), |_, to| of(to)));
     }
     rows
 }
@@ -138,4 +159,26 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         svg,
     };
     Ok(draw_lines(&chart, resched_policies::order_of)?.map(figure).into_iter().collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::dress::{CAPACITY, CLUSTER, NEAR, draw};
+    use super::*;
+
+    #[test]
+    fn fitted_draws_have_capacitys_completions_at_ten_per_cent() {
+        let replayed = |number: u64| {
+            let mut workload = bundled!("dress-mixed.toml").workload().unwrap();
+            draw(&mut workload, &demands(10), number);
+            let case = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().unwrap()).unwrap();
+            let run = case.replay("search", number).unwrap();
+            let far =
+                |(job, capacity, _): (usize, f64, f64)| (completion(&run, job).unwrap() / 1e3 / capacity - 1.0).abs();
+            AT_TEN.into_iter().map(far).fold(0.0, f64::max)
+        };
+        let near = (1..=10).filter(|number| replayed(*number) <= NEAR).count();
+        assert!(near >= 6, "{near} of 10");
+    }
 }

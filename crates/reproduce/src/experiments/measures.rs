@@ -58,3 +58,37 @@ pub(super) fn map_times(run: &Run) -> Vec<f64> {
     let maps = run.intervals.iter().filter(|interval| interval.kind == TaskKind::Map && interval.succeeded);
     maps.map(|interval| (interval.finish - interval.start) as f64).collect()
 }
+
+/// The pseudo-values of a measure of two means, one for each pair of values (the jackknife of Quenouille and Tukey): in their mean they are the
+/// measure without most of its bias, and they vary as the measure does. One pair has the measure itself.
+pub(super) fn pseudo_values(first: &[f64], second: &[f64], of: fn(f64, f64) -> f64) -> Vec<f64> {
+    let pairs: Vec<(f64, f64)> = first.iter().copied().zip(second.iter().copied()).collect();
+    let count = pairs.len() as f64;
+    let sums = pairs.iter().fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0, sums.1 + pair.1));
+    let all = of(sums.0 / count, sums.1 / count);
+    if pairs.len() < 2 {
+        return pairs.iter().map(|_| all).collect();
+    }
+    let without = |pair: &(f64, f64)| of((sums.0 - pair.0) / (count - 1.0), (sums.1 - pair.1) / (count - 1.0));
+    pairs.iter().map(|pair| count * all - (count - 1.0) * without(pair)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pseudo_values_of_a_difference_are_the_differences() {
+        let found = pseudo_values(&[1.0, 2.0, 6.0], &[4.0, 4.0, 7.0], |first, second| second - first);
+        assert!(found.iter().zip([3.0, 2.0, 1.0]).all(|(found, own)| (found - own).abs() < 1e-9), "{found:?}");
+        assert!(pseudo_values(&[], &[], |first, _| first).is_empty());
+        assert_eq!(pseudo_values(&[2.0], &[6.0], |first, second| second / first), [3.0]);
+    }
+
+    // By hand: the means are 2 and 3. Without the first pair the ratio is 4/3, without the second 2/1.
+    #[test]
+    fn pseudo_values_of_a_ratio_are_about_that_of_the_means() {
+        let found = pseudo_values(&[1.0, 3.0], &[2.0, 4.0], |first, second| second / first);
+        assert!((found[0] - (3.0 - 4.0 / 3.0)).abs() < 1e-9 && (found[1] - 1.0).abs() < 1e-9, "{found:?}");
+    }
+}

@@ -9,10 +9,10 @@
 //! below the share that it starts with.
 //!
 //! **Source.** DRESS (Mao et al.), §IV-C, §V-B, Equations 1 to 9, Algorithms 1 to 3, with the corrections in
-//! `docs/model/dress.md`, and with whole requests, smallest first, and δ as a floor, as the paper's text has them. The
-//! numbers of the paper are the defaults. `dress:whole=false,order=submission,delta_min=0` follows the printed
-//! algorithms to the letter: containers are granted one by one in the order of submission, and without small jobs δ
-//! falls to nothing at once. Note that phases of at most `ts` tasks are never found.
+//! `docs/model/dress.md`, and with whole requests and smallest first, as the paper's text has them. That δ does not fall
+//! below its start is ours. The numbers of the paper are the defaults. `dress:whole=false,order=submission,delta_min=0`
+//! takes nothing from the text but Algorithm 3's δ: containers are granted one by one in the order of submission, and
+//! without small jobs δ falls to nothing at once. Note that phases of at most `ts` tasks are never found.
 //!
 //! **Decisions.** A job's demand r is the number of its maps, or else of its reduces. Its master does not count for r,
 //! but counts for the use and the requests of its category. A job is pending as long as it has requests, even if some

@@ -76,7 +76,7 @@ parameter! {
 }
 
 parameter! {
-    /// the next job with whole requests: the smallest of a category while both lack containers, or the first
+    /// the next job: the smallest of a category while both lack containers, or the first; batch-dress: with whole requests alone
     pub(crate) ORDER: Order = "order" { choice: Order::Smallest, of: [Order::Smallest, Order::Submission] }
 }
 

@@ -401,6 +401,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     let dress = |more: &str| format!("dress:tick={unit},pw={},ts=1,te=1,{more}", 3 * unit);
     specs.push(dress("theta=0.3,release=literal"));
     specs.push(dress("theta=0.3,whole=false,order=submission,delta_min=0"));
+    specs.push(dress("theta=0.3,whole=false"));
     specs.push("yarn-capacity:whole=true,user_limit=40".to_owned());
     specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
     specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));

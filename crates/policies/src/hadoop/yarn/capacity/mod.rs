@@ -96,7 +96,7 @@ pub(crate) struct YarnCapacity {
     partitions: Option<Partitions>,
     /// The jobs that wait for whole requests; `None`: containers are granted one by one.
     whole: Option<WholeRequests>,
-    /// Which of these jobs is next.
+    /// Which of these jobs is next; without whole requests, which is served first.
     next: Next,
 }
 
@@ -111,6 +111,9 @@ struct Queue {
     user_names: BTreeMap<String, usize>,
     active: Vec<JobId>,
     pending: Vec<JobId>,
+    /// The active applications by what they ask for first; of equals the one that was submitted first is first. Only kept with
+    /// partitions.
+    by_size: Vec<(u32, JobId)>,
     /// Of a leaf: how many of its users have applications that wait.
     waiting_users: u32,
     /// Of a parent: room for the order of its children.
@@ -130,6 +133,8 @@ struct User {
 struct Job {
     queue: usize,
     user: usize,
+    /// How many tasks it asks for first.
+    size: u32,
     /// Nodes that passed it over since it was last served, by [`Ask`].
     missed: [u64; 4],
     /// Nodes that are kept for it, by [`Ask`].
@@ -236,6 +241,7 @@ impl YarnCapacity {
             user_names: BTreeMap::new(),
             active: Vec::new(),
             pending: Vec::new(),
+            by_size: Vec::new(),
             waiting_users: 0,
             order: Vec::new(),
         };
@@ -291,12 +297,16 @@ impl YarnCapacity {
     fn make_active(&mut self, job: JobId, most: (u32, u32)) -> bool {
         let may = self.may_become_active(job, most);
         if may {
-            let Job { queue, user, .. } = self.jobs[job];
+            let Job { queue, user, size, .. } = self.jobs[job];
             let queue = &mut self.queues[queue];
             queue.end_wait(job, user);
             queue.users[user].active += 1;
             let place = queue.active.partition_point(|&other| other < job);
             queue.active.insert(place, job);
+            if self.partitions.is_some() {
+                let place = queue.by_size.partition_point(|&other| other < (size, job));
+                queue.by_size.insert(place, (size, job));
+            }
         }
         may
     }
@@ -495,7 +505,7 @@ impl YarnCapacity {
         let by = Calculator::of(offer.view());
         let mut full = [false; PARTITIONS];
         for place in 0..self.queues[leaf].active.len() {
-            let job = self.queues[leaf].active[place];
+            let job = self.served_at(leaf, place);
             let partition = self.partitions.as_ref().map(|partitions| partitions.of(job));
             if partition.is_some_and(|partition| full[partition]) {
                 continue;
@@ -546,6 +556,14 @@ impl YarnCapacity {
             }
         }
         Ok(Served::Nothing)
+    }
+
+    /// The active application that is served at that place.
+    fn served_at(&self, leaf: usize, place: usize) -> JobId {
+        match self.next {
+            Next::Smallest if self.whole.is_none() => self.queues[leaf].by_size[place].1,
+            Next::Smallest | Next::Earliest => self.queues[leaf].active[place],
+        }
     }
 
     /// Whether a job needs containers, or nodes to be kept for it (`LeafQueue.needContainers`).
@@ -623,7 +641,8 @@ impl Policy for YarnCapacity {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let queue = self.leaf_of(view.job(job).queue());
         let user = self.user_of(queue, view.job(job).user());
-        self.jobs[job] = Job { queue, user, ..Job::default() };
+        let (_, size) = first_tasks(view.job(job));
+        self.jobs[job] = Job { queue, user, size, ..Job::default() };
         self.queues[queue].wait(job, user);
         self.wait_for_whole(job, view);
         self.activate(queue, view);
@@ -631,11 +650,14 @@ impl Policy for YarnCapacity {
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.drop_reservations(job, view);
-        let Job { queue, user, .. } = self.jobs[job];
+        let Job { queue, user, size, .. } = self.jobs[job];
         let leaf = &mut self.queues[queue];
         if let Ok(place) = leaf.active.binary_search(&job) {
             leaf.active.remove(place);
             leaf.users[user].active -= 1;
+        }
+        if let Ok(place) = leaf.by_size.binary_search(&(size, job)) {
+            leaf.by_size.remove(place);
         }
         leaf.end_wait(job, user);
         if let Some(whole) = &mut self.whole {

@@ -24,7 +24,7 @@ impl YarnCapacity {
         self.whole.as_ref()
     }
 
-    /// Decides which of the jobs that wait for whole requests is next in each partition.
+    /// Decides which of the jobs that wait for whole requests is next in each partition, or without them which job is served first.
     pub(crate) fn set_next(&mut self, next: Next) {
         self.next = next;
     }
