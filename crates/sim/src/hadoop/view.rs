@@ -115,6 +115,7 @@ pub struct AttemptEnd {
 }
 
 impl AttemptEnd {
+    #[inline]
     pub(crate) fn of(run: &Attempt, outcome: Outcome, workload: &Workload) -> Self {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         let wrote = run.kind == Kind::Map && outcome == Outcome::Success;
