@@ -15,7 +15,7 @@ impl World<'_> {
         &mut self,
         task: TaskId,
         node: NodeId,
-        course: Course,
+        course: (Course, Locality),
         (near, next_beat): (Reach, Ms),
     ) -> AttemptId {
         let job = self.workload.job_of(task);
@@ -53,7 +53,13 @@ impl World<'_> {
     }
 
     /// Puts another attempt at a task that runs on a node that has room for it.
-    pub(crate) fn launch_backup(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms) -> AttemptId {
+    pub(crate) fn launch_backup(
+        &mut self,
+        task: TaskId,
+        node: NodeId,
+        course: (Course, Locality),
+        next_beat: Ms,
+    ) -> AttemptId {
         let id = self.start(task, node, course, next_beat, true);
         let run = &self.runs[id.index()];
         let (job, k) = (run.job, run.kind.index());
@@ -63,10 +69,18 @@ impl World<'_> {
         id
     }
 
-    fn start(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms, backup: bool) -> AttemptId {
+    /// Starts an attempt that will go so, so near to its input.
+    fn start(
+        &mut self,
+        task: TaskId,
+        node: NodeId,
+        (course, level): (Course, Locality),
+        next_beat: Ms,
+        backup: bool,
+    ) -> AttemptId {
         let job = self.workload.job_of(task);
         let kind = self.workload.job(job).place(task).0;
-        let level = if kind == Kind::Map { self.level(task, node) } else { Locality::Off };
+        debug_assert_eq!(level, self.level_as(kind, task, node), "a list of maps is not its node's");
         let start = self.start_of(job);
         let k = kind.index();
         let state = &mut self.jobs[job.index()];

@@ -38,6 +38,7 @@ use crate::resources::Resources;
 use changes::Changes;
 pub(crate) use chores::Stage;
 use chores::Waiting;
+pub(crate) use map_index::Found;
 pub use map_index::Reach;
 use reports::Report;
 pub(crate) use state::{Health, JobPhase, JobState, NodeState, TaskPhase, TaskState};
