@@ -537,6 +537,13 @@ impl<'a> JobView<'a> {
         self.world.ready_of(self.job, kind)
     }
 
+    /// Whether any of its tasks of a kind could be launched now: whether it is active and [`JobView::ready`] is not 0. On slots this is
+    /// known without a look at the job.
+    #[inline]
+    pub fn any_ready(&self, kind: Kind) -> bool {
+        self.world.any_ready(self.job, kind)
+    }
+
     /// Whether enough maps are done for its reduces to start (`docs/model/phases.md`), or the policy decides this by itself.
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
