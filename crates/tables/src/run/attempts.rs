@@ -177,8 +177,6 @@ pub struct AttemptBatches {
     batches: Batches<AttemptRow>,
     /// Whole columns of one word. Mostly all attempts of a batch are of one kind, or end in one way.
     words: Vec<(&'static str, ArrayRef)>,
-    /// The id of a task.
-    id: String,
 }
 
 impl AttemptBatches {
@@ -193,7 +191,9 @@ impl AttemptBatches {
         ];
         let mut batch = self.batches.batch(rows.len());
         batch.set_texts("job_id", rows.job.iter().map(|job| names.job_id(*job)));
-        batch.set("task_id", task_ids(rows, names, &mut self.id));
+        batch.set_written_texts("task_id", rows.job.iter().zip(&rows.task), |(job, task), id| {
+            names.write_task_id(*job, (*task != NONE).then_some(*task), id);
+        });
         match kind {
             Some(column) => batch.set("kind", column),
             None => batch.set_texts("kind", rows.kind.iter().map(|kind| kind.as_str())),
@@ -233,14 +233,4 @@ impl AttemptBatches {
         self.words.push((first, column.clone()));
         Some(column.slice(0, rows))
     }
-}
-
-fn task_ids(rows: &Attempts, names: &dyn Names, id: &mut String) -> ArrayRef {
-    let mut column = arrow::array::StringBuilder::with_capacity(rows.len(), rows.len() * 24);
-    for (job, task) in rows.job.iter().zip(&rows.task) {
-        id.clear();
-        names.write_task_id(*job, (*task != NONE).then_some(*task), id);
-        column.append_value(&id);
-    }
-    std::sync::Arc::new(column.finish())
 }
