@@ -209,6 +209,9 @@ impl Workload {
             tasks: Vec::with_capacity(tasks),
             tries: Vec::with_capacity(tries),
             replicas: Vec::with_capacity(replicas),
+            // Memory that is never written to is never taken.
+            input_bytes: Sizes(Vec::with_capacity(tasks)),
+            output_bytes: Sizes(Vec::with_capacity(tasks)),
             ..Self::default()
         }
     }
