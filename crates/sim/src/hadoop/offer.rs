@@ -218,6 +218,8 @@ impl<'w> Offer<'_, 'w> {
             "its job is not active"
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
             "it does not run"
+        } else if self.world.tasks[task.index()].live == u16::MAX {
+            "so many attempts at it run that no more can be counted"
         } else if !self.world.has_master(job) {
             "no master of its job runs"
         } else if self.world.nodes[self.node.index()].runs.iter().any(here) {

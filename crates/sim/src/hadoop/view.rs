@@ -425,7 +425,7 @@ impl<'a> View<'a> {
     /// How many attempts at a task are on nodes now.
     #[inline]
     pub fn live_attempts(&self, task: TaskId) -> u32 {
-        self.world.tasks[task.index()].live
+        self.world.tasks[task.index()].live.into()
     }
 
     /// The progress of an attempt, as its node reported at its latest heartbeat. No progress before the first

@@ -1,6 +1,6 @@
 //! Attempts start and end, and tasks with them.
 
-use super::{JobPhase, Reach, TaskPhase, World};
+use super::{JobPhase, Reach, TaskPhase, TaskState, World};
 use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::cost::Course;
 use crate::hadoop::kind::Kind;
@@ -205,7 +205,7 @@ impl World<'_> {
     pub(crate) fn task_done(&mut self, run: &Attempt) -> bool {
         let task = &mut self.tasks[run.task.index()];
         task.phase = TaskPhase::Done;
-        let again = task.done_on.replace(run.node).is_some();
+        let again = std::mem::replace(&mut task.done_on, run.node) != TaskState::NOWHERE;
         let was_ready = self.reduces_may_start(run.job);
         let spec = self.workload.job(run.job);
         let state = &mut self.jobs[run.job.index()];
