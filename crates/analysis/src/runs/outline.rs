@@ -223,9 +223,7 @@ impl Default for Traced {
 
 impl RowSink for Traced {
     fn attempts(&mut self, rows: &Attempts, _: &dyn Names) -> Result<(), resched_tables::Error> {
-        for row in rows.rows() {
-            self.sums.add(row.job, &Attempt::of_replay(&row), |_| None);
-        }
+        rows.rows().for_each(|row| self.sums.add(row.job, &Attempt::of_replay(&row), |_| None));
         Ok(())
     }
 

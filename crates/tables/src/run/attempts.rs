@@ -119,8 +119,8 @@ impl Attempts {
         self.memory_request.push(attempt.memory_request);
     }
 
-    /// The attempt in that row.
-    #[inline]
+    /// The attempt in that row. Always inlined, so that columns of which nothing is asked are not read.
+    #[inline(always)]
     pub fn get(&self, row: usize) -> Option<RunAttempt> {
         Some(RunAttempt {
             job: *self.job.get(row)?,
@@ -143,8 +143,9 @@ impl Attempts {
     }
 
     /// All of them, in order.
+    #[inline]
     pub fn rows(&self) -> impl Iterator<Item = RunAttempt> {
-        (0..self.len()).map_while(|row| self.get(row))
+        (0..self.len()).filter_map(|row| self.get(row))
     }
 
     /// Forgets all.
