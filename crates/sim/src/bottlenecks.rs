@@ -25,16 +25,20 @@ pub(crate) struct Held {
 
 impl Held {
     /// The clock comes to `at`.
+    #[inline]
     pub(crate) fn advance(&mut self, at: Ms) {
         let Some(from) = self.from else { return };
         let passed = at.saturating_sub(self.at.max(from)).max(0).unsigned_abs();
-        for (time, _) in self.time.iter_mut().zip(self.now).filter(|(_, held)| *held) {
-            *time += passed;
+        for part in 0..2 {
+            if self.now[part] {
+                self.time[part] += passed;
+            }
         }
         self.at = at;
     }
 
     /// From this instant on, these parts keep tasks waiting. Time counts from the first call.
+    #[inline]
     pub(crate) fn set(&mut self, at: Ms, now: [bool; 2]) {
         if self.from.is_none() {
             (self.from, self.at) = (Some(at), at);
@@ -68,18 +72,21 @@ impl Short {
     }
 
     /// What is free on a node changes.
+    #[inline]
     pub(crate) fn change(&mut self, before: Resources, after: Resources, demand: Resources) {
-        let (before, after) = (Self::parts(before, demand), Self::parts(after, demand));
-        for ((all, before), after) in self.0.iter_mut().zip(before).zip(after) {
-            *all = *all + u32::from(after) - u32::from(before);
-        }
+        let ([cpu_before, memory_before], [cpu, memory]) = (Self::parts(before, demand), Self::parts(after, demand));
+        let [lack_cpu, lack_memory] = &mut self.0;
+        *lack_cpu = *lack_cpu + u32::from(cpu) - u32::from(cpu_before);
+        *lack_memory = *lack_memory + u32::from(memory) - u32::from(memory_before);
     }
 
     /// Whether any node lacks a part.
+    #[inline]
     pub(crate) fn any(self) -> [bool; 2] {
         self.0.map(|nodes| nodes > 0)
     }
 
+    #[inline]
     fn parts(free: Resources, demand: Resources) -> [bool; 2] {
         [free.cpu < demand.cpu, free.memory < demand.memory]
     }

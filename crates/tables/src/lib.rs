@@ -20,7 +20,7 @@
 //! * [`validity`] says how far an answer can be trusted.
 //! * [`whole`] reads small files whole, through a limit; [`limits`] has the form in which each crate lists its limits.
 //! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
-//! * [`names`] names machines that are made up; [`words`] and [`texts`] write and share texts.
+//! * [`names`] names machines that are made up, and tasks; [`words`] and [`texts`] write and share texts.
 //!
 //! This crate depends on no other of resched. It knows neither formats nor schedulers, prints nothing and never exits.
 

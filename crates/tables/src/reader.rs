@@ -140,8 +140,9 @@ struct Tables {
     job: String,
     /// The id of the current task.
     task: String,
-    /// Whether it stands at a task: before the first, no split and no attempt is the task's.
-    at_task: bool,
+    /// Whether the next split, and the next attempt, may be the task's: not before the first task, nor after one that was not.
+    splits_left: bool,
+    attempts_left: bool,
 }
 
 /// Jobs in memory, and the tasks, splits and attempts of the current one.
@@ -168,7 +169,8 @@ impl<'a> JobReader<'a> {
             attempts: Cursor::open(trace, wanted.attempts)?,
             job: String::new(),
             task: String::new(),
-            at_task: false,
+            splits_left: false,
+            attempts_left: false,
         }))))
     }
 
@@ -225,7 +227,7 @@ impl<'a> JobReader<'a> {
             Rows::Trace(tables) => {
                 let moved = tables.tasks.advance_if(|task| task.job_id() == tables.job)?;
                 replace(&mut tables.task, if moved { tables.tasks.lazy().task_id() } else { "" });
-                tables.at_task = moved;
+                (tables.splits_left, tables.attempts_left) = (moved, moved);
                 Ok(moved)
             }
             Rows::Memory(records) => {
@@ -256,8 +258,8 @@ impl<'a> JobReader<'a> {
         match &mut self.0 {
             Rows::Trace(tables) => {
                 let (task, Some(splits)) = (&tables.task, &mut tables.splits) else { return Ok(None) };
-                let moved = tables.at_task && splits.advance_if(|split| split.task_id() == task)?;
-                Ok(moved.then(|| splits.lazy()))
+                tables.splits_left = tables.splits_left && splits.advance_if(|split| split.task_id() == task)?;
+                Ok(tables.splits_left.then(|| splits.lazy()))
             }
             Rows::Memory(records) => Ok(records.splits.next().map(|row| Source::Memory(row).into())),
         }
@@ -272,8 +274,9 @@ impl<'a> JobReader<'a> {
         match &mut self.0 {
             Rows::Trace(tables) => {
                 let (task, attempts) = (&tables.task, &mut tables.attempts);
-                let moved = tables.at_task && attempts.advance_if(|attempt| attempt.task_id() == task)?;
-                Ok(moved.then(|| attempts.lazy()))
+                tables.attempts_left =
+                    tables.attempts_left && attempts.advance_if(|attempt| attempt.task_id() == task)?;
+                Ok(tables.attempts_left.then(|| attempts.lazy()))
             }
             Rows::Memory(records) => Ok(records.attempts.next().map(|row| Source::Memory(row).into())),
         }

@@ -82,7 +82,8 @@ fn never_waited<R: Compared>(run: &R, info: &RunInfo) -> bool {
     // The number of slots counts under MapReduce 1 only: containers of other sizes may fill a cluster before.
     let known = info.system == System::MapReduce1;
     if known {
-        return slots.iter().zip(run.peaks()).all(|(&slots, peak)| peak == 0.0 || peak < slots as f64);
+        // Where there are no slots of a kind, none of its tasks runs.
+        return !run.ever_ran(slots.map(|slots| slots.max(1)));
     }
     let waiting = run.numbers("waiting");
     counting_rows(run).all(|row| waiting.get(row).is_none_or(|waiting| waiting <= limit))

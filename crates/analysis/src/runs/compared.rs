@@ -33,8 +33,8 @@ pub trait Compared {
     /// The quantity of that word ([`crate::metrics::named::QUANTITIES`]) of every job. An outline has only those of a summary.
     fn numbers(&self, word: &str) -> Numbers<'_>;
 
-    /// The most maps, and the most reduces, that ran at once.
-    fn peaks(&self) -> [f64; 2];
+    /// Whether so many maps, or so many reduces, ever ran at once.
+    fn ever_ran(&self, least: [u64; 2]) -> bool;
 
     /// The run with all metrics of its jobs, if it is one.
     fn run(&self) -> Option<&Run>;
@@ -93,8 +93,8 @@ impl Compared for Run {
         Numbers::Each(self.jobs.iter().map(|job| (quantity.of)(job).unwrap_or(f64::NAN)).collect())
     }
 
-    fn peaks(&self) -> [f64; 2] {
-        self.peaks
+    fn ever_ran(&self, least: [u64; 2]) -> bool {
+        self.peaks.iter().zip(least).any(|(&peak, least)| peak >= least as f64)
     }
 
     fn run(&self) -> Option<&Run> {

@@ -197,8 +197,8 @@ impl Compared for Outline {
         self.jobs.numbers(word)
     }
 
-    fn peaks(&self) -> [f64; 2] {
-        [self.peaks[0].most(), self.peaks[1].most()]
+    fn ever_ran(&self, least: [u64; 2]) -> bool {
+        self.peaks.iter().zip(least).any(|(peaks, least)| peaks.reach(least))
     }
 
     fn run(&self) -> Option<&Run> {
@@ -223,9 +223,7 @@ impl Default for Traced {
 
 impl RowSink for Traced {
     fn attempts(&mut self, rows: &Attempts, _: &dyn Names) -> Result<(), resched_tables::Error> {
-        for row in rows.rows() {
-            self.sums.add(row.job, &Attempt::of_replay(&row), |_| None);
-        }
+        rows.rows().for_each(|row| self.sums.add(row.job, &Attempt::of_replay(&row), |_| None));
         Ok(())
     }
 

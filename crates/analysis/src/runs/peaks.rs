@@ -1,5 +1,10 @@
 //! How many spans are open at once, of millions of spans that are kept in a few bytes each.
 
+/// So many spans that came one after the other are a part.
+const PART: usize = 1 << 16;
+/// One part of so many is looked at by itself.
+const EVERY: usize = 8;
+
 /// Spans of time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peaks {
@@ -14,9 +19,25 @@ impl Peaks {
         self.finishes.push(finish);
     }
 
-    /// The most spans that are open at once.
-    pub(crate) fn most(&self) -> f64 {
-        most_open(self.starts.times().collect(), self.finishes.times().collect())
+    /// Whether so many spans are ever open at once.
+    pub(crate) fn reach(&self, least: u64) -> bool {
+        self.parts_reach(least)
+            || most_open(self.starts.times().collect(), self.finishes.times().collect()) >= least as f64
+    }
+
+    /// Whether so many spans of some part of them are open at once. In a run that fills its cluster, some parts show it, and all spans
+    /// need not be sorted.
+    fn parts_reach(&self, least: u64) -> bool {
+        let mut spans = self.starts.times().zip(self.finishes.times());
+        loop {
+            let (starts, finishes): (Vec<i64>, Vec<i64>) = spans.by_ref().take(PART).unzip();
+            if most_open(starts, finishes) >= least as f64 {
+                return true;
+            }
+            if spans.nth((EVERY - 1) * PART - 1).is_none() {
+                return false;
+            }
+        }
     }
 }
 
@@ -95,7 +116,28 @@ mod tests {
         for (start, finish) in [(0, 10), (10, 20), (5, 12), (11, 13)] {
             peaks.add(start, finish);
         }
-        assert_eq!(peaks.most(), 3.0);
-        assert_eq!(Peaks::default().most(), 0.0);
+        assert_eq!([3, 4].map(|least| peaks.reach(least)), [true, false]);
+        assert_eq!([0, 1].map(|least| Peaks::default().reach(least)), [true, false]);
+    }
+
+    #[test]
+    fn spans_are_found_together_in_any_part() {
+        // One after the other, but for five in one part, of which each lasts for as long as some others.
+        let crowded = |part: usize| {
+            let first = part * PART + 100;
+            let mut peaks = Peaks::default();
+            for place in 0..10 * PART {
+                let own = 2 * place as i64;
+                let (start, finish) =
+                    if (first..first + 5).contains(&place) { (2 * first as i64, own + 50) } else { (own, own + 1) };
+                peaks.add(start, finish);
+            }
+            peaks
+        };
+        for (part, by_itself) in [(1, false), (8, true)] {
+            let peaks = crowded(part);
+            assert_eq!([6, 7].map(|least| peaks.reach(least)), [true, false], "part {part}");
+            assert_eq!(peaks.parts_reach(6), by_itself, "part {part}");
+        }
     }
 }

@@ -126,10 +126,10 @@ pub struct Gathered {
 
 impl RowSink for Gathered {
     fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), resched_tables::Error> {
-        for row in rows.rows() {
+        rows.rows().for_each(|row| {
             let node = |nodes: &mut Nodes| row.node.and_then(|node| nodes.number_of(node, || names.node(node).0));
             self.tables.sums.add(row.job, &Attempt::of_replay(&row), node);
-        }
+        });
         Ok(())
     }
 

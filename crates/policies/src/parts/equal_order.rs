@@ -21,7 +21,7 @@ impl EqualOrder {
     /// The active jobs, in order; those that could launch no task of the kind now, too.
     pub fn of(&mut self, view: View<'_>, kind: Kind) -> impl Iterator<Item = JobId> + use<'_> {
         self.follow(view);
-        self.rankings[kind.index()].iter()
+        self.rankings[kind.index()].iter().copied()
     }
 
     /// Follows what has happened since it was asked last.
@@ -29,7 +29,7 @@ impl EqualOrder {
         match view.jobs_changed_after(self.followed) {
             Some(jobs) => jobs.for_each(|job| self.follow_job(job, view)),
             None => {
-                let listed: Vec<JobId> = self.rankings[0].iter().collect();
+                let listed: Vec<JobId> = self.rankings[0].iter().copied().collect();
                 listed.iter().chain(view.jobs()).for_each(|&job| self.follow_job(job, view));
             }
         }
@@ -41,12 +41,7 @@ impl EqualOrder {
         let after = view.job(job).is_active().then(|| Kind::BOTH.map(|kind| key(view, kind, job)));
         let before = std::mem::replace(&mut self.keys[job], after);
         for (kind, ranking) in self.rankings.iter_mut().enumerate() {
-            match (before, after) {
-                (None, None) => {}
-                (None, Some(after)) => ranking.insert(job, after[kind]),
-                (Some(before), None) => ranking.remove(job, before[kind]),
-                (Some(before), Some(after)) => ranking.change(job, [before[kind], after[kind]]),
-            }
+            ranking.put(&job, [before, after].map(|keys| keys.map(|keys| keys[kind])));
         }
     }
 

@@ -32,7 +32,7 @@ pub fn launch_first(
     }
     for job in jobs {
         let view = offer.view();
-        if view.job(job).ready(kind) == 0 {
+        if !view.job(job).any_ready(kind) {
             continue;
         }
         match may(job, view) {

@@ -121,8 +121,8 @@ impl LocalityWaits {
         (wait.last, wait.waited) = (level, 0);
     }
 
-    /// Asks a job for a map, no farther from its data than it may launch; `anywhere` if it need not wait, as none does with maps
-    /// whose place is unknown. Returns whether it launched one.
+    /// Asks a job for a map, no farther from its data than it may launch; `anywhere` says whether it need not wait, as none does with
+    /// maps whose place is unknown. Returns whether it launched one.
     ///
     /// # Errors
     /// As [`Offer::launch`].
@@ -131,13 +131,13 @@ impl LocalityWaits {
         offer: &mut Offer<'_, '_>,
         job: JobId,
         waits: Waits,
-        anywhere: bool,
+        anywhere: impl FnOnce() -> bool,
     ) -> Result<bool, Violation> {
         self.visit(job);
-        if offer.view().job(job).ready(Kind::Map) == 0 {
+        if !offer.view().job(job).any_ready(Kind::Map) {
             return Ok(false);
         }
-        let anywhere = anywhere || offer.view().job(job).has_unplaced_maps();
+        let anywhere = anywhere() || offer.view().job(job).has_unplaced_maps();
         let reach = if anywhere { Reach::Any } else { self.reach(job, waits) };
         let level = offer.launch_map(job, reach)?;
         if let Some(level) = level {

@@ -110,7 +110,7 @@ impl Answer {
 /// A pool.
 #[derive(Debug)]
 pub struct Pool {
-    name: String,
+    named: Named,
     /// What it may claim.
     pub config: PoolConfig,
     /// Its jobs, in the order of submission.
@@ -124,12 +124,21 @@ pub struct Pool {
     running: [u32; 2],
     /// Slots that they have left idle at this heartbeat.
     idle: [u32; 2],
-    /// Where it stands among the pools, for each kind; `None` without jobs.
-    rank: [Option<Rank>; 2],
+    /// How it stands in line, for each kind; `None` without jobs.
+    standing: [Option<Stand>; 2],
 }
 
-/// What a pool's place in line goes by: its standing, then its name.
-type Rank = ((bool, Key), Arc<str>);
+/// A pool in line: those that stand alike are asked by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    name: Arc<str>,
+    place: usize,
+}
+
+/// What a pool's place in line goes by.
+type Stand = (bool, Key);
+/// Pools in the order in which they are asked.
+type Line = Ranking<Named, Stand>;
 
 impl Pool {
     /// What it could use of a kind at the last update, its limit included.
@@ -208,7 +217,7 @@ pub struct Pools {
     /// The pools that have jobs. There may be many others, for users who come only once.
     busy: BTreeSet<usize>,
     /// The pools that have jobs in the order in which they are asked, for each kind.
-    lines: [BTreeSet<(Rank, usize)>; 2],
+    lines: [Line; 2],
     /// Pools whose place in line may have changed. One may be named several times.
     moved: Vec<usize>,
     /// Whether a pool limits how many of its jobs may run.
@@ -347,7 +356,7 @@ impl Pools {
         let config = self.allocations.pool(name).clone();
         self.limits_jobs |= config.max_jobs.is_some();
         self.pools.push(Pool {
-            name: name.to_owned(),
+            named: Named { name: Arc::from(name), place: self.pools.len() },
             config,
             jobs: Vec::new(),
             demand: [0; 2],
@@ -355,7 +364,7 @@ impl Pools {
             rankings: Default::default(),
             running: [0; 2],
             idle: [0; 2],
-            rank: [None, None],
+            standing: [None; 2],
         });
         self.names.insert(name.to_owned(), self.pools.len() - 1);
         self.pools.len() - 1

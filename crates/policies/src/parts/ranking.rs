@@ -1,4 +1,4 @@
-//! Jobs in order, kept from slot to slot: a job is moved when what orders it changes.
+//! Jobs or pools in order, kept from slot to slot: one is moved when what orders it changes.
 
 use resched_sim::JobId;
 
@@ -11,62 +11,87 @@ pub fn total_order(value: f64) -> Key {
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
-/// Some jobs in the order of their keys. The caller knows the key under which each of them stands.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Ranking {
-    jobs: Vec<(Key, JobId)>,
+/// Some items, mostly jobs, in the order of their keys; equal ones in their own. The caller knows the key under which each stands.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ranking<T = JobId, K = Key> {
+    items: Vec<(K, T)>,
 }
 
-impl Ranking {
-    /// These jobs, and no others.
-    pub fn fill(&mut self, jobs: impl Iterator<Item = (Key, JobId)>) {
-        self.jobs.clear();
-        self.jobs.extend(jobs);
-        self.jobs.sort_unstable();
+impl<T, K> Default for Ranking<T, K> {
+    fn default() -> Self {
+        Self { items: Vec::new() }
+    }
+}
+
+impl<T: Ord + Clone, K: Ord + Copy> Ranking<T, K> {
+    /// These items, and no others.
+    pub fn fill(&mut self, items: impl Iterator<Item = (K, T)>) {
+        self.items.clear();
+        self.items.extend(items);
+        self.items.sort_unstable();
     }
 
-    /// Adds a job.
-    pub fn insert(&mut self, job: JobId, key: Key) {
-        self.jobs.insert(self.place((key, job)), (key, job));
-    }
-
-    /// Takes a job out.
-    pub fn remove(&mut self, job: JobId, key: Key) {
-        let place = self.place((key, job));
-        if self.jobs.get(place) == Some(&(key, job)) {
-            self.jobs.remove(place);
+    /// Moves an item from one key to another; one that has none is not listed.
+    #[inline]
+    pub fn put(&mut self, item: &T, [before, after]: [Option<K>; 2]) {
+        match (before, after) {
+            (Some(before), Some(after)) => self.change(item, [before, after]),
+            (None, Some(after)) => self.insert(item.clone(), after),
+            (Some(before), None) => self.remove(item, before),
+            (None, None) => {}
         }
     }
 
-    /// Moves a job from one key to another.
-    pub fn change(&mut self, job: JobId, [before, after]: [Key; 2]) {
+    /// Adds an item.
+    pub fn insert(&mut self, item: T, key: K) {
+        let place = self.place(key, &item);
+        self.items.insert(place, (key, item));
+    }
+
+    /// Takes an item out.
+    pub fn remove(&mut self, item: &T, key: K) {
+        let place = self.place(key, item);
+        if self.is_at(place, key, item) {
+            self.items.remove(place);
+        }
+    }
+
+    /// Moves an item from one key to another.
+    pub fn change(&mut self, item: &T, [before, after]: [K; 2]) {
         if before == after {
             return;
         }
-        let from = self.place((before, job));
-        let to = self.place((after, job));
+        let (from, to) = (self.place(before, item), self.place(after, item));
+        if !self.is_at(from, before, item) {
+            return;
+        }
         if from < to {
-            self.jobs[from..to].rotate_left(1);
-            self.jobs[to - 1] = (after, job);
-        } else if self.jobs.get(from) == Some(&(before, job)) {
-            self.jobs[to..=from].rotate_right(1);
-            self.jobs[to] = (after, job);
+            self.items[from..to].rotate_left(1);
+            self.items[to - 1].0 = after;
+        } else {
+            self.items[to..=from].rotate_right(1);
+            self.items[to].0 = after;
         }
     }
 
-    /// The place of a job, or where it would stand.
-    fn place(&self, entry: (Key, JobId)) -> usize {
-        self.jobs.partition_point(|other| *other < entry)
+    /// The place of an item, or where it would stand.
+    fn place(&self, key: K, item: &T) -> usize {
+        self.items.partition_point(|(other, of)| (other, of) < (&key, item))
     }
 
-    /// The job at a place.
-    pub fn get(&self, place: usize) -> Option<JobId> {
-        self.jobs.get(place).map(|&(_, job)| job)
+    fn is_at(&self, place: usize, key: K, item: &T) -> bool {
+        self.items.get(place).is_some_and(|(other, of)| (other, of) == (&key, item))
     }
 
-    /// The jobs, in order.
-    pub fn iter(&self) -> impl Iterator<Item = JobId> {
-        self.jobs.iter().map(|&(_, job)| job)
+    /// The item at a place.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<&T> {
+        self.items.get(place).map(|(_, item)| item)
+    }
+
+    /// The items, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|(_, item)| item)
     }
 }
 
@@ -96,8 +121,8 @@ mod tests {
                 let job = jobs[number];
                 match (keys[number], what) {
                     (None, _) => ranking.insert(job, key),
-                    (Some(before), 0) => ranking.remove(job, before),
-                    (Some(before), _) => ranking.change(job, [before, key]),
+                    (Some(before), 0) => ranking.remove(&job, before),
+                    (Some(before), _) => ranking.change(&job, [before, key]),
                 }
                 keys[number] = if keys[number].is_some() && what == 0 { None } else { Some(key) };
                 let mut sorted = Ranking::default();

@@ -58,6 +58,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// When a reduce that ended so had all its input, and when it had sorted it.
+    #[inline]
     pub(crate) fn phases(&self, outcome: Outcome) -> (Option<Ms>, Option<Ms>) {
         let reduced = self.kind == Kind::Reduce && outcome == Outcome::Success;
         let shuffle_finish = self.shuffle_finish.filter(|_| reduced);

@@ -6,7 +6,7 @@ use crate::hadoop::containers::{AmState, Reservation, YarnOffer, YarnOfferMut};
 use crate::hadoop::cost::CostModel;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::view::View;
-use crate::hadoop::world::{JobPhase, Reach, TaskPhase, World};
+use crate::hadoop::world::{Found, JobPhase, Reach, TaskPhase, World};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use resched_tables::model::{Locality, Reason};
 
@@ -55,7 +55,7 @@ impl<'w> Offer<'_, 'w> {
 
     /// The map of a job that this node should run, no farther from its input than `reach` (`docs/model/task-picking.md`).
     pub fn find_map(&self, job: JobId, reach: Reach) -> Option<TaskId> {
-        self.world.find_map(job, self.node, reach)
+        self.world.find_map(job, self.node, reach).map(|found| found.task)
     }
 
     /// The reduce of a job that this node should run (`docs/model/task-picking.md`).
@@ -85,17 +85,18 @@ impl<'w> Offer<'_, 'w> {
     /// # Errors
     /// [`Violation`] if the task does not wait, may not start yet, or does not fit.
     pub fn launch(&mut self, task: TaskId) -> Result<(), Violation> {
-        self.launch_at(task, Reach::Any)
+        self.launch_at(task, Reach::Any, None)
     }
 
-    fn launch_at(&mut self, task: TaskId, near: Reach) -> Result<(), Violation> {
+    /// Launches a task, of which it may be known how near to its input it would run.
+    fn launch_at(&mut self, task: TaskId, near: Reach, level: Option<Locality>) -> Result<(), Violation> {
         let job = self.world.workload.job_of(task);
         let kind = self.world.workload.job(job).place(task).0;
         self.check(task, job, kind)?;
-        let level = if kind == Kind::Map { self.level(task) } else { Locality::Off };
+        let level = level.unwrap_or_else(|| self.world.level_as(kind, task, self.node));
         let attempt = self.world.tasks[task.index()].tries;
         let course = self.cost.course(task, attempt, level, self.node, false);
-        let run = self.world.launch(task, self.node, course, (near, self.next_beat));
+        let run = self.world.launch(task, self.node, (course, level), (near, self.next_beat));
         self.world.reasons.end(job, kind.index());
         self.given.push(Given::Attempt(run));
         Ok(())
@@ -111,10 +112,10 @@ impl<'w> Offer<'_, 'w> {
             Ask::Am => None,
             Ask::FailedMap => self.world.find_failed_map(job, self.node),
             Ask::Reduce => self.world.find_reduce(job, self.node),
-            Ask::Map => self.world.find_map(job, self.node, Reach::Any),
+            Ask::Map => self.find_map(job, Reach::Any),
         };
         match task {
-            Some(task) => self.launch_at(task, near)?,
+            Some(task) => self.launch_at(task, near, None)?,
             None if ask == Ask::Am => self.launch_master(job)?,
             None => {
                 let what = format!("grants {ask:?} to {}", self.world.workload.job(job).id);
@@ -157,10 +158,10 @@ impl<'w> Offer<'_, 'w> {
         let job = self.world.workload.job_of(task);
         let kind = self.world.workload.job(job).place(task).0;
         self.check_backup(task, job, kind)?;
-        let level = if kind == Kind::Map { self.level(task) } else { Locality::Off };
+        let level = self.world.level_as(kind, task, self.node);
         let attempt = self.world.tasks[task.index()].tries;
         let course = self.cost.course(task, attempt, level, self.node, true);
-        let run = self.world.launch_backup(task, self.node, course, self.next_beat);
+        let run = self.world.launch_backup(task, self.node, (course, level), self.next_beat);
         self.given.push(Given::Attempt(run));
         Ok(())
     }
@@ -170,14 +171,14 @@ impl<'w> Offer<'_, 'w> {
     /// # Errors
     /// As [`Offer::launch`].
     pub fn launch_map(&mut self, job: JobId, reach: Reach) -> Result<Option<Locality>, Violation> {
-        let Some(task) = self.find_map(job, reach) else {
+        let Some(Found { task, level }) = self.world.find_map(job, self.node, reach) else {
             if reach < Reach::Any {
                 self.view().pass_over(job, Kind::Map, Reason::Locality);
             }
             return Ok(None);
         };
-        let level = self.level(task);
-        self.launch(task)?;
+        let level = level.unwrap_or_else(|| self.level(task));
+        self.launch_at(task, Reach::Any, Some(level))?;
         Ok(Some(level))
     }
 
@@ -217,6 +218,8 @@ impl<'w> Offer<'_, 'w> {
             "its job is not active"
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
             "it does not run"
+        } else if self.world.tasks[task.index()].live == u16::MAX {
+            "so many attempts at it run that no more can be counted"
         } else if !self.world.has_master(job) {
             "no master of its job runs"
         } else if self.world.nodes[self.node.index()].runs.iter().any(here) {

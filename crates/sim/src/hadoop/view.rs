@@ -115,6 +115,7 @@ pub struct AttemptEnd {
 }
 
 impl AttemptEnd {
+    #[inline]
     pub(crate) fn of(run: &Attempt, outcome: Outcome, workload: &Workload) -> Self {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         let wrote = run.kind == Kind::Map && outcome == Outcome::Success;
@@ -424,7 +425,7 @@ impl<'a> View<'a> {
     /// How many attempts at a task are on nodes now.
     #[inline]
     pub fn live_attempts(&self, task: TaskId) -> u32 {
-        self.world.tasks[task.index()].live
+        self.world.tasks[task.index()].live.into()
     }
 
     /// The progress of an attempt, as its node reported at its latest heartbeat. No progress before the first
@@ -534,6 +535,13 @@ impl<'a> JobView<'a> {
     #[inline]
     pub fn ready(&self, kind: Kind) -> u32 {
         self.world.ready_of(self.job, kind)
+    }
+
+    /// Whether any of its tasks of a kind could be launched now: whether it is active and [`JobView::ready`] is not 0. On slots this is
+    /// known without a look at the job.
+    #[inline]
+    pub fn any_ready(&self, kind: Kind) -> bool {
+        self.world.any_ready(self.job, kind)
     }
 
     /// Whether enough maps are done for its reduces to start (`docs/model/phases.md`), or the policy decides this by itself.

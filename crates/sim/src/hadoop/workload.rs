@@ -6,6 +6,7 @@ use std::ops::Range;
 use rand::RngExt;
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::Priority;
+use resched_tables::names::{TASK_DIGITS, write_task_name};
 
 use crate::hadoop::kind::Kind;
 use crate::hadoop::logged::{Logged, LoggedMap, LoggedReduce, Packed};
@@ -208,6 +209,9 @@ impl Workload {
             tasks: Vec::with_capacity(tasks),
             tries: Vec::with_capacity(tries),
             replicas: Vec::with_capacity(replicas),
+            // Memory that is never written to is never taken.
+            input_bytes: Sizes(Vec::with_capacity(tasks)),
+            output_bytes: Sizes(Vec::with_capacity(tasks)),
             ..Self::default()
         }
     }
@@ -422,9 +426,6 @@ impl Workload {
     }
 }
 
-/// The least digits of the number of a task in its id.
-const DIGITS: usize = 6;
-
 /// The id that Hadoop gives a task: `task_200904211745_0001_m_000003` for map 3 of `job_200904211745_0001`.
 pub fn usual_task_name(job: &str, kind: Kind, number: u32) -> String {
     let mut name = String::new();
@@ -438,25 +439,7 @@ pub(super) fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &m
         Kind::Map => 'm',
         Kind::Reduce => 'r',
     };
-    text.push_str("task_");
-    text.push_str(job.strip_prefix("job_").unwrap_or(job));
-    text.push('_');
-    text.push(letter);
-    text.push('_');
-    push_digits(number, text);
-}
-
-/// Writes a number with at least [`DIGITS`] digits. A replay names millions of tasks, and the formatting of the standard library would take
-/// longer than all else of a name.
-fn push_digits(number: u32, text: &mut String) {
-    let mut divisor = 10_u32.pow(DIGITS as u32 - 1);
-    while number / divisor >= 10 {
-        divisor *= 10;
-    }
-    while divisor > 0 {
-        text.push(char::from(b'0' + (number / divisor % 10) as u8));
-        divisor /= 10;
-    }
+    write_task_name(job, letter, number.into(), text);
 }
 
 /// The usual ids of the tasks of a kind of a job, one after the other.
@@ -472,7 +455,7 @@ impl UsualNames {
     pub(super) fn begin(&mut self, job: &str, kind: Kind) {
         self.name.clear();
         write_usual_task_name(job, kind, 0, &mut self.name);
-        self.number = self.name.len() - DIGITS;
+        self.number = self.name.len() - TASK_DIGITS;
     }
 
     /// The current id.
@@ -535,14 +518,6 @@ fn move_replicas(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_task_is_named_as_hadoop_names_it() {
-        for number in [0, 9, 10, 99_999, 100_000, 999_999, 1_000_000, 12_345_678, u32::MAX] {
-            assert_eq!(usual_task_name("job_7_0001", Kind::Map, number), format!("task_7_0001_m_{number:06}"));
-        }
-        assert_eq!(usual_task_name("odd", Kind::Reduce, 3), "task_odd_r_000003");
-    }
 
     fn job(shuffle_bytes: Option<i64>) -> Job {
         Job {

@@ -119,8 +119,8 @@ impl Attempts {
         self.memory_request.push(attempt.memory_request);
     }
 
-    /// The attempt in that row.
-    #[inline]
+    /// The attempt in that row. Always inlined, so that columns of which nothing is asked are not read.
+    #[inline(always)]
     pub fn get(&self, row: usize) -> Option<RunAttempt> {
         Some(RunAttempt {
             job: *self.job.get(row)?,
@@ -143,8 +143,9 @@ impl Attempts {
     }
 
     /// All of them, in order.
+    #[inline]
     pub fn rows(&self) -> impl Iterator<Item = RunAttempt> {
-        (0..self.len()).map_while(|row| self.get(row))
+        (0..self.len()).filter_map(|row| self.get(row))
     }
 
     /// Forgets all.
@@ -177,8 +178,6 @@ pub struct AttemptBatches {
     batches: Batches<AttemptRow>,
     /// Whole columns of one word. Mostly all attempts of a batch are of one kind, or end in one way.
     words: Vec<(&'static str, ArrayRef)>,
-    /// The id of a task.
-    id: String,
 }
 
 impl AttemptBatches {
@@ -193,7 +192,9 @@ impl AttemptBatches {
         ];
         let mut batch = self.batches.batch(rows.len());
         batch.set_texts("job_id", rows.job.iter().map(|job| names.job_id(*job)));
-        batch.set("task_id", task_ids(rows, names, &mut self.id));
+        batch.set_written_texts("task_id", rows.job.iter().zip(&rows.task), |(job, task), id| {
+            names.write_task_id(*job, (*task != NONE).then_some(*task), id);
+        });
         match kind {
             Some(column) => batch.set("kind", column),
             None => batch.set_texts("kind", rows.kind.iter().map(|kind| kind.as_str())),
@@ -233,14 +234,4 @@ impl AttemptBatches {
         self.words.push((first, column.clone()));
         Some(column.slice(0, rows))
     }
-}
-
-fn task_ids(rows: &Attempts, names: &dyn Names, id: &mut String) -> ArrayRef {
-    let mut column = arrow::array::StringBuilder::with_capacity(rows.len(), rows.len() * 24);
-    for (job, task) in rows.job.iter().zip(&rows.task) {
-        id.clear();
-        names.write_task_id(*job, (*task != NONE).then_some(*task), id);
-        column.append_value(&id);
-    }
-    std::sync::Arc::new(column.finish())
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, ListArray, StringArray, StringBuilder, new_null_array};
-use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
@@ -85,9 +85,24 @@ impl Batch<'_> {
 
     /// Adds a column of texts.
     pub fn set_texts<'t>(&mut self, name: &'static str, texts: impl IntoIterator<Item = &'t str>) {
-        let mut column = StringBuilder::with_capacity(self.rows, self.rows * 16);
-        texts.into_iter().for_each(|text| column.append_value(text));
-        self.set(name, Arc::new(column.finish()));
+        self.set_written_texts(name, texts, |text, all| all.push_str(text));
+    }
+
+    /// Adds a column of texts, each of which `write` writes for an item at the end of those before it.
+    pub fn set_written_texts<T>(
+        &mut self,
+        name: &'static str,
+        items: impl IntoIterator<Item = T>,
+        write: impl Fn(T, &mut String),
+    ) {
+        let mut all = String::with_capacity(self.rows * 24);
+        let lengths = items.into_iter().map(|item| {
+            let before = all.len();
+            write(item, &mut all);
+            all.len() - before
+        });
+        let ends = OffsetBuffer::from_lengths(lengths);
+        self.set(name, Arc::new(StringArray::new(ends, Buffer::from_vec(all.into_bytes()), None)));
     }
 
     /// Adds a column of texts, unless none is known.

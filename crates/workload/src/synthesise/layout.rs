@@ -6,6 +6,7 @@ use super::placement::{Placement, Places};
 use resched_tables::Error;
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
+use resched_tables::names::write_task_name;
 use resched_tables::sink::Tasks;
 use resched_tables::store::columns::Row;
 
@@ -185,31 +186,10 @@ fn only_attempt<'r>(task: &TaskRow, attempts: &'r mut Vec<AttemptRow>) -> Option
     Some(row)
 }
 
-/// Writes Hadoop's name of a task over `id`: job `job_X` has the tasks `task_X_m_000000`, and so has any other job `X`.
+/// Writes Hadoop's name of a task over `id`.
 fn write_task_id(id: &mut String, job_id: &str, kind: TaskKind, index: u64) {
     id.clear();
-    id.push_str("task_");
-    id.push_str(job_id.strip_prefix("job_").unwrap_or(job_id));
-    id.push_str(if kind == TaskKind::Reduce { "_r_" } else { "_m_" });
-    push_number(id, index);
-}
-
-/// Adds a number with at least six digits. Each task has one, and `write!` takes four times as long.
-fn push_number(text: &mut String, mut number: u64) {
-    const LEAST_DIGITS: usize = 6;
-    // As many as the largest number has.
-    let mut digits = [b'0'; 20];
-    let mut written = 0;
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-        written += 1;
-        if number == 0 {
-            break;
-        }
-    }
-    let from = digits.len() - written.max(LEAST_DIGITS);
-    text.push_str(digits.get(from..).and_then(|digits| str::from_utf8(digits).ok()).unwrap_or_default());
+    write_task_name(job_id, if kind == TaskKind::Reduce { 'r' } else { 'm' }, index, id);
 }
 
 /// Part `index` if `total` is divided into `parts` parts, as equal as whole bytes allow.

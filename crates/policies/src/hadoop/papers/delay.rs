@@ -66,7 +66,7 @@ impl Delay {
     /// The first job that has a map for this node gives one; those before it are skipped. Returns whether there was one.
     fn launch_map(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
         for job in self.order.of(offer.view(), Kind::Map) {
-            if offer.view().job(job).ready(Kind::Map) == 0 {
+            if !offer.view().job(job).any_ready(Kind::Map) {
                 continue;
             }
             let skips = &mut self.jobs[job];

@@ -58,7 +58,7 @@ impl DelayTime {
     /// The first job that may launch here does. Returns whether there was one.
     fn launch_map(&mut self, offer: &mut Offer<'_, '_>, waits: Waits) -> Result<bool, Violation> {
         for job in self.order.of(offer.view(), Kind::Map) {
-            if offer.view().job(job).ready(Kind::Map) > 0 && self.jobs.launch_map(offer, job, waits, false)? {
+            if offer.view().job(job).any_ready(Kind::Map) && self.jobs.launch_map(offer, job, waits, || false)? {
                 return Ok(true);
             }
         }

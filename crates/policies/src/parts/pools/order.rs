@@ -1,13 +1,10 @@
 //! The order in which pools and jobs are asked at a heartbeat, and how many tasks it gets.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
-use super::{Answer, Pools, Rank};
+use super::{Answer, Line, Named, Pools, Stand};
 use crate::parts::fair_share::{Standing, load_cap, priority_weight};
 
 /// A job counts three times for so long, if boosted, ms.
@@ -33,15 +30,10 @@ impl Pools {
         moved.dedup();
         for &place in &moved {
             for kind in Kind::BOTH {
-                let after = self.rank_of_pool(place, kind);
-                let before = std::mem::replace(&mut self.pools[place].rank[kind.index()], after.clone());
-                let line = &mut self.lines[kind.index()];
-                if before != after {
-                    if let Some(rank) = before {
-                        line.remove(&(rank, place));
-                    }
-                    line.extend(after.map(|rank| (rank, place)));
-                }
+                let after = self.stand(place, kind);
+                let pool = &mut self.pools[place];
+                let before = std::mem::replace(&mut pool.standing[kind.index()], after);
+                self.lines[kind.index()].put(&pool.named, [before, after]);
             }
         }
         moved.clear();
@@ -49,14 +41,14 @@ impl Pools {
     }
 
     /// What the place in line of a pool that has jobs goes by.
-    fn rank_of_pool(&self, place: usize, kind: Kind) -> Option<Rank> {
+    fn stand(&self, place: usize, kind: Kind) -> Option<Stand> {
         let pool = &self.pools[place];
         let standing = Standing {
             running: self.used(place, kind).into(),
             min_share: pool.min_share(kind).min(pool.demand(kind)).into(),
             weight: pool.config.weight,
         };
-        (!pool.jobs.is_empty()).then(|| (standing.key(), Arc::from(pool.name.as_str())))
+        (!pool.jobs.is_empty()).then(|| standing.key())
     }
 
     /// Tasks of a kind that a pool runs, and slots that it has left idle.
@@ -69,8 +61,8 @@ impl Pools {
         self.follow(view);
         self.keep_in_line();
         let open = |&pool: &usize| self.used(pool, kind) < self.pools[pool].max_share(kind);
-        let pools = self.lines[kind.index()].iter().map(|&(_, pool)| pool).filter(open);
-        pools.flat_map(|pool| self.pools[pool].rankings[kind.index()].iter()).find(|&job| passes(job))
+        let pools = self.lines[kind.index()].iter().map(|pool| pool.place).filter(open);
+        pools.flat_map(|pool| self.pools[pool].rankings[kind.index()].iter().copied()).find(|&job| passes(job))
     }
 
     /// Reports that the jobs of a pool may run no more tasks of a kind.
@@ -104,16 +96,16 @@ impl Pools {
         &mut self,
         offer: &mut Offer<'_, '_>,
         kind: Kind,
-        line: &BTreeSet<(Rank, usize)>,
+        line: &Line,
         launch: &mut impl FnMut(&Self, &mut Offer<'_, '_>, JobId, Kind) -> Result<Answer, Violation>,
     ) -> Result<bool, Violation> {
-        for &(_, pool) in line {
+        for &Named { place: pool, .. } in line.iter() {
             if self.used(pool, kind) >= self.pools[pool].max_share(kind) {
                 self.report_limit(pool, kind, offer.view());
                 continue;
             }
             let mut place = 0;
-            while let Some(job) = self.pools[pool].rankings[kind.index()].get(place) {
+            while let Some(&job) = self.pools[pool].rankings[kind.index()].get(place) {
                 match launch(self, offer, job, kind)? {
                     Answer::Nothing => place += 1,
                     Answer::Launched => return Ok(true),

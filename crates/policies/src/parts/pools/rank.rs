@@ -108,7 +108,7 @@ impl Pools {
         self.moved.push(place);
         let pool = &mut self.pools[place];
         for kind in [0, 1] {
-            pool.rankings[kind].change(job, [before.keys[kind], after.keys[kind]]);
+            pool.rankings[kind].change(&job, [before.keys[kind], after.keys[kind]]);
             let (more, less) = (after.running[kind], before.running[kind]);
             pool.running[kind] = pool.running[kind] + more - less;
             self.running[kind] = self.running[kind] + u64::from(more) - u64::from(less);
@@ -122,7 +122,7 @@ impl Pools {
         self.moved.push(place);
         let pool = &mut self.pools[place];
         for kind in [0, 1] {
-            pool.rankings[kind].remove(job, ranked.keys[kind]);
+            pool.rankings[kind].remove(&job, ranked.keys[kind]);
             pool.running[kind] -= ranked.running[kind];
             self.running[kind] -= u64::from(ranked.running[kind]);
         }

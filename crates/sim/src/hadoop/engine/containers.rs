@@ -101,7 +101,8 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// The resource manager learns that a container is over; the master of its job will at its next heartbeat.
     pub(super) fn container_ended(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
-        let run = self.take_off(id)?;
+        self.take_off(id)?;
+        let run = self.world.runs[id.index()].clone();
         if !run.taken_back {
             let container = container_of(&run, self.world.cluster, ContainerState::Completed);
             self.policy.container_changed(&container, View { world: &self.world });

@@ -14,22 +14,22 @@ use crate::ids::{AttemptId, JobId};
 
 impl<O: Observer> Engine<'_, '_, O> {
     pub(super) fn attempt_ended(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
-        let run = self.take_off(id)?;
+        self.take_off(id)?;
+        let run = self.world.runs[id.index()].clone();
         if self.world.jobs[run.job.index()].phase == JobPhase::Active { self.learn_end(&run, at) } else { Ok(()) }
     }
 
-    /// Frees what an attempt that has ended held.
-    pub(super) fn take_off(&mut self, id: AttemptId) -> Result<Attempt, Error> {
+    /// Frees what an attempt that has ended held. How it stands can still be read until the next one is launched.
+    pub(super) fn take_off(&mut self, id: AttemptId) -> Result<(), Error> {
         self.report_launch(id)?;
-        let mut run = self.world.release(id);
+        self.world.release(id);
+        let run = &mut self.world.runs[id.index()];
         let task = &mut self.world.tasks[run.task.index()];
         let counts = run.kill == Kill::No && !run.lost && task.phase == TaskPhase::Running && !task.won;
         task.won |= counts && run.course.outcome == Outcome::Success;
-        if run.kill != Kill::Done && !run.lost {
-            self.report_end(&run, run.course.outcome, !counts)?;
-        }
         run.unwanted = !counts;
-        Ok(run)
+        let (outcome, was_reported) = (run.course.outcome, run.kill == Kill::Done || run.lost);
+        if was_reported { Ok(()) } else { self.report_end(id, outcome, !counts) }
     }
 
     /// The master of an active job learns how an attempt ended.
@@ -116,13 +116,15 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     /// Reports how an attempt ended on its node; `unwanted` if the master does not count it, however it ended.
-    pub(super) fn report_end(&mut self, run: &Attempt, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
+    pub(super) fn report_end(&mut self, id: AttemptId, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
+        let run = &self.world.runs[id.index()];
+        let level = self.level_of(run);
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         self.observer.ended(&Ended {
             task: run.task,
             attempt: run.attempt,
             node: run.node,
-            level: self.level_of(run),
+            level,
             start: run.start,
             shuffle_finish,
             sort_finish,
@@ -144,13 +146,13 @@ impl<O: Observer> Engine<'_, '_, O> {
             for place in 0..self.world.nodes[node.index()].runs.len() {
                 let id = self.world.nodes[node.index()].runs[place];
                 self.report_launch(id)?;
-                let mut run = self.world.runs[id.index()].clone();
+                let run = &mut self.world.runs[id.index()];
                 if run.kill == Kill::Done || run.lost {
                     continue;
                 }
                 // One that was still being launched never ran.
                 run.start = run.start.min(self.tally.end);
-                self.report_end(&run, Outcome::Incomplete, false)?;
+                self.report_end(id, Outcome::Incomplete, false)?;
             }
         }
         Ok(())

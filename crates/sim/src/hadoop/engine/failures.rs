@@ -58,9 +58,9 @@ impl<O: Observer> Engine<'_, '_, O> {
             let run = &self.world.runs[id.index()];
             if run.kill != Kill::Done {
                 let over = run.end.is_some_and(|end| end <= self.world.now);
+                let outcome = if over { run.course.outcome } else { Outcome::Killed };
                 self.world.lose(id);
-                let run = self.world.runs[id.index()].clone();
-                self.report_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
+                self.report_end(id, outcome, true)?;
             }
         }
         Ok(())

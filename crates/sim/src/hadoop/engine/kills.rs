@@ -54,9 +54,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         // One that was still being launched never ran.
         run.start = run.start.min(now);
         run.end = Some(now);
-        let run = run.clone();
         self.world.leave_bench(id);
-        self.report_end(&run, Outcome::Killed, true)?;
+        self.report_end(id, Outcome::Killed, true)?;
         self.world.runs[id.index()].kill = Kill::Done;
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Attempts start and end, and tasks with them.
 
-use super::{JobPhase, Reach, TaskPhase, World};
+use super::{JobPhase, Reach, TaskPhase, TaskState, World};
 use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::cost::Course;
 use crate::hadoop::kind::Kind;
 use crate::ids::Ms;
-use crate::ids::{AttemptId, NodeId, TaskId};
+use crate::ids::{AttemptId, JobId, NodeId, TaskId};
 use crate::resources::Resources;
 use resched_tables::model::Locality;
 
@@ -15,7 +15,7 @@ impl World<'_> {
         &mut self,
         task: TaskId,
         node: NodeId,
-        course: Course,
+        course: (Course, Locality),
         (near, next_beat): (Reach, Ms),
     ) -> AttemptId {
         let job = self.workload.job_of(task);
@@ -53,7 +53,13 @@ impl World<'_> {
     }
 
     /// Puts another attempt at a task that runs on a node that has room for it.
-    pub(crate) fn launch_backup(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms) -> AttemptId {
+    pub(crate) fn launch_backup(
+        &mut self,
+        task: TaskId,
+        node: NodeId,
+        course: (Course, Locality),
+        next_beat: Ms,
+    ) -> AttemptId {
         let id = self.start(task, node, course, next_beat, true);
         let run = &self.runs[id.index()];
         let (job, k) = (run.job, run.kind.index());
@@ -63,10 +69,18 @@ impl World<'_> {
         id
     }
 
-    fn start(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms, backup: bool) -> AttemptId {
+    /// Starts an attempt that will go so, so near to its input.
+    fn start(
+        &mut self,
+        task: TaskId,
+        node: NodeId,
+        (course, level): (Course, Locality),
+        next_beat: Ms,
+        backup: bool,
+    ) -> AttemptId {
         let job = self.workload.job_of(task);
         let kind = self.workload.job(job).place(task).0;
-        let level = if kind == Kind::Map { self.level(task, node) } else { Locality::Off };
+        debug_assert_eq!(level, self.level_as(kind, task, node), "a list of maps is not its node's");
         let start = self.start_of(job);
         let k = kind.index();
         let state = &mut self.jobs[job.index()];
@@ -139,51 +153,51 @@ impl World<'_> {
         }
     }
 
-    /// Frees what an attempt held. Its task is where the caller puts it.
-    pub(crate) fn release(&mut self, id: AttemptId) -> Attempt {
+    /// Frees what an attempt held. Its task is where the caller puts it. How it stands can still be read until the next one is launched.
+    pub(crate) fn release(&mut self, id: AttemptId) {
         self.leave_bench(id);
-        let run = self.runs[id.index()].clone();
-        let k = run.kind.index();
-        self.tasks[run.task.index()].live -= 1;
-        self.nodes[run.node.index()].runs.retain(|&other| other != id);
-        if !run.taken_back {
-            self.give_back(&run);
+        let Attempt { task, job, kind, node, place, backup, reported, granted, taken_back, .. } = self.runs[id.index()];
+        let k = kind.index();
+        self.tasks[task.index()].live -= 1;
+        self.nodes[node.index()].runs.retain(|&other| other != id);
+        if !taken_back {
+            self.give_back(node, job, kind);
         }
-        if run.granted {
-            self.forget_granted(id, run.job);
+        if granted {
+            self.forget_granted(id, job);
         }
-        let state = &mut self.jobs[run.job.index()];
+        let state = &mut self.jobs[job.index()];
         let active = u64::from(state.phase == JobPhase::Active);
         state.running[k] -= 1;
-        self.changes.note_job(run.job);
+        self.changes.note_job(job);
         self.running[k] -= active;
-        if run.backup {
+        if backup {
             state.backups[k] -= 1;
             self.backups[k] -= active;
         }
-        state.runs[k].swap_remove(run.place as usize);
-        if let Some(&moved) = state.runs[k].get(run.place as usize) {
-            self.runs[moved.index()].place = run.place;
+        state.runs[k].swap_remove(place as usize);
+        if let Some(&moved) = state.runs[k].get(place as usize) {
+            self.runs[moved.index()].place = place;
         }
-        if run.reported {
+        if reported {
             self.reported[k] -= 1;
         }
         self.free_runs.push(id);
         self.version += 1;
-        run
     }
 
-    /// What an attempt holds is free again.
-    fn give_back(&mut self, run: &Attempt) {
-        self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
-        self.container_given_back(run.job, run.kind);
+    /// What an attempt of a job at a task of a kind holds on a node is free again.
+    fn give_back(&mut self, node: NodeId, job: JobId, kind: Kind) {
+        self.set_free(node, self.nodes[node.index()].free.plus(self.cluster.demand(kind)));
+        self.container_given_back(job, kind);
     }
 
     /// The resource manager takes the container of an attempt back at once; its node will end it.
     pub(crate) fn take_back(&mut self, id: AttemptId) {
-        let run = self.runs[id.index()].clone();
-        self.runs[id.index()].taken_back = true;
-        self.give_back(&run);
+        let run = &mut self.runs[id.index()];
+        run.taken_back = true;
+        let (node, job, kind) = (run.node, run.job, run.kind);
+        self.give_back(node, job, kind);
         self.version += 1;
     }
 
@@ -191,7 +205,7 @@ impl World<'_> {
     pub(crate) fn task_done(&mut self, run: &Attempt) -> bool {
         let task = &mut self.tasks[run.task.index()];
         task.phase = TaskPhase::Done;
-        let again = task.done_on.replace(run.node).is_some();
+        let again = std::mem::replace(&mut task.done_on, run.node) != TaskState::NOWHERE;
         let was_ready = self.reduces_may_start(run.job);
         let spec = self.workload.job(run.job);
         let state = &mut self.jobs[run.job.index()];

@@ -59,6 +59,15 @@ impl World<'_> {
         }
     }
 
+    /// Whether a job is active and a task of a kind of it could be launched.
+    #[inline]
+    pub(crate) fn any_ready(&self, job: JobId, kind: Kind) -> bool {
+        if self.yarn.is_none() {
+            return self.ready_jobs[kind.index()].contains(job.0);
+        }
+        self.jobs[job.index()].phase == JobPhase::Active && self.ready_of(job, kind) > 0
+    }
+
     /// The first active job after `after`, or the first of all, of which a task of a kind could be launched.
     pub(crate) fn next_ready(&self, kind: Kind, after: Option<JobId>) -> Option<JobId> {
         let least = after.map_or(0, |job| job.0 + 1);

@@ -27,6 +27,14 @@ pub enum Reach {
     OffRack,
 }
 
+/// A map that was found for a node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) task: TaskId,
+    /// How near to its input it would run, if the list where it stood says so.
+    pub(crate) level: Option<Locality>,
+}
+
 /// A map that waits again.
 #[derive(Debug, Clone)]
 struct Returned {
@@ -108,11 +116,14 @@ impl MapIndex {
         cluster: &Cluster,
         (node, everywhere): (NodeId, usize),
         reach: Reach,
-    ) -> Option<TaskId> {
+    ) -> Option<Found> {
         let look = Look { index: self, workload, cluster, node, everywhere };
         let rack = cluster.node(node).rack;
-        let near = || look.on_node().or_else(|| if reach >= Reach::Rack { look.in_rack(rack) } else { None });
-        let far = || look.off_rack(rack).or_else(|| look.unplaced());
+        let here = || look.on_node().map(|task| Found { task, level: Some(Locality::Node) });
+        let elsewhere = |task| Found { task, level: None };
+        let in_rack = || if reach >= Reach::Rack { look.in_rack(rack).map(elsewhere) } else { None };
+        let near = || here().or_else(in_rack);
+        let far = || look.off_rack(rack).or_else(|| look.unplaced()).map(elsewhere);
         match reach {
             Reach::Node | Reach::Rack => near(),
             Reach::Any => near().or_else(far),

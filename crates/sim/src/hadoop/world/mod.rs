@@ -38,6 +38,7 @@ use crate::resources::Resources;
 use changes::Changes;
 pub(crate) use chores::Stage;
 use chores::Waiting;
+pub(crate) use map_index::Found;
 pub use map_index::Reach;
 use reports::Report;
 pub(crate) use state::{Health, JobPhase, JobState, NodeState, TaskPhase, TaskState};
@@ -185,10 +186,11 @@ impl<'w> World<'w> {
     /// part.
     pub(crate) fn held(&self) -> [bool; 2] {
         let mut held = [false; 2];
-        for kind in
-            Kind::BOTH.map(Kind::index).into_iter().filter(|&kind| self.ready[kind] > 0 && self.roomy[kind] == 0)
-        {
-            held.iter_mut().zip(self.short[kind].any()).for_each(|(held, short)| *held |= short);
+        for kind in 0..2 {
+            if self.ready[kind] > 0 && self.roomy[kind] == 0 {
+                let [cpu, memory] = self.short[kind].any();
+                held = [held[0] | cpu, held[1] | memory];
+            }
         }
         held
     }

@@ -40,7 +40,7 @@ impl World<'_> {
             self.active.iter().map(|&job| self.workload.job(job)).filter(|job| job.count(Kind::Reduce) > 0);
         let here = |task: &TaskId| {
             let task = &self.tasks[task.index()];
-            task.phase == TaskPhase::Done && task.done_on == Some(node)
+            task.phase == TaskPhase::Done && task.done_on == node
         };
         with_reduces.flat_map(|job| job.maps.clone().map(TaskId).filter(here)).collect()
     }
@@ -72,7 +72,7 @@ impl World<'_> {
         self.tasks[task.index()].won = false;
         state.finished[0] -= 1;
         state.maps_done = None;
-        if let Some(left) = self.tasks[task.index()].done_on.and_then(|node| state.map_output.get_mut(node.index())) {
+        if let Some(left) = state.map_output.get_mut(self.tasks[task.index()].done_on.index()) {
             *left = 0.0;
         }
         self.remaining[0] += 1;

@@ -1,6 +1,6 @@
 //! Which task of a job a node should run (`docs/model/task-picking.md`).
 
-use super::map_index::{Reach, level};
+use super::map_index::{Found, Reach, level};
 use super::{JobPhase, TaskPhase, World};
 use crate::hadoop::kind::Kind;
 use crate::ids::{JobId, NodeId, TaskId};
@@ -22,7 +22,7 @@ impl World<'_> {
     }
 
     /// The map of a job that a node should run, no farther from its input than `reach`.
-    pub(crate) fn find_map(&self, job: JobId, node: NodeId, reach: Reach) -> Option<TaskId> {
+    pub(crate) fn find_map(&self, job: JobId, node: NodeId, reach: Reach) -> Option<Found> {
         let state = &self.jobs[job.index()];
         if self.ready_of(job, Kind::Map) == 0 || self.refuses(job, node) {
             return None;
@@ -55,6 +55,11 @@ impl World<'_> {
             return None;
         }
         self.jobs[job.index()].maps.as_ref()?.find_failed((node, self.live_nodes))
+    }
+
+    /// How near to its input a task of a kind would run on a node.
+    pub(crate) fn level_as(&self, kind: Kind, task: TaskId, node: NodeId) -> Locality {
+        if kind == Kind::Map { self.level(task, node) } else { Locality::Off }
     }
 
     /// How near to its input a map would run on a node.

@@ -26,24 +26,29 @@ pub(crate) enum TaskPhase {
     Done,
 }
 
-/// A task as it stands.
+/// A task as it stands. There may be a hundred million, and an attempt looks at any of them, so it takes few bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskState {
     pub(crate) phase: TaskPhase,
     pub(crate) tries: u32,
     pub(crate) failures: u32,
     /// Its attempts that are on nodes, as far as the master knows; more than one if it is backed up.
-    pub(crate) live: u32,
+    pub(crate) live: u16,
     /// Whether an attempt at it has succeeded; under YARN its job's master may not have learned it yet.
     pub(crate) won: bool,
-    /// Where it was done.
-    pub(super) done_on: Option<NodeId>,
+    /// Where it was done, or [`TaskState::NOWHERE`].
+    pub(super) done_on: NodeId,
 }
 
+const _: () = assert!(size_of::<TaskState>() == 16);
+
 impl TaskState {
+    /// Stands for no node.
+    pub(super) const NOWHERE: NodeId = NodeId(u32::MAX);
+
     /// A task that was never launched.
     pub(super) const NEW: TaskState =
-        TaskState { phase: TaskPhase::Waiting, tries: 0, failures: 0, live: 0, won: false, done_on: None };
+        TaskState { phase: TaskPhase::Waiting, tries: 0, failures: 0, live: 0, won: false, done_on: Self::NOWHERE };
 }
 
 /// A job as it stands. Pairs hold a value for maps and one for reduces.

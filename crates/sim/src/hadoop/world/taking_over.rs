@@ -123,7 +123,7 @@ impl World<'_> {
     fn map_for(&self, id: AttemptId, reach: Reach) -> Option<TaskId> {
         let run = &self.runs[id.index()];
         let maps = self.jobs[run.job.index()].maps.as_ref()?;
-        maps.find(self.workload, self.cluster, (run.node, self.live_nodes), reach)
+        maps.find(self.workload, self.cluster, (run.node, self.live_nodes), reach).map(|found| found.task)
     }
 
     /// Gives a map to a container.

@@ -193,8 +193,8 @@ impl Policy for Fair {
             if kind == Kind::Reduce {
                 return offer.launch_reduce(job).map(Answer::launched);
             }
-            let anywhere = starves(pools, standings, job, offer.view().now());
-            waits.launch_map(offer, job, limits, anywhere).map(Answer::launched)
+            let now = offer.view().now();
+            waits.launch_map(offer, job, limits, || starves(pools, standings, job, now)).map(Answer::launched)
         })?;
         self.waits.end();
         Ok(())

@@ -190,7 +190,7 @@ impl Maps {
             Maps::Peek(peeking) => peeking.ask(pools, offer, job),
             Maps::Delay { delays, waits } => {
                 let limits = Waits::resolve(delays.0, delays.1, offer.view().heartbeat_interval());
-                waits.launch_map(offer, job, limits, false).map(Answer::launched)
+                waits.launch_map(offer, job, limits, || false).map(Answer::launched)
             }
             Maps::Greedy => Ok(Answer::launched(offer.launch_map(job, Reach::Any)?.is_some())),
         }
