@@ -1,6 +1,6 @@
 //! How much each node has done, by which LATE finds the slow ones.
 
-use resched_sim::hadoop::{Kind, View};
+use resched_sim::hadoop::{AttemptView, Kind, View};
 use resched_sim::{Ms, NodeId};
 
 use crate::parts::by_id::ByNode;
@@ -10,7 +10,7 @@ use crate::parts::task_progress::StageWeights;
 /// How much each node has done of a kind: 1 for each attempt that succeeded, and the scores of those that run.
 ///
 /// Many nodes may ask at one instant, and what runs changes with each that gets a backup. So only what runs is added up anew, and a
-/// node's rank is counted. Nodes on which nothing runs stand in an ascending list.
+/// node's rank is counted. Nodes by their successes alone stand in an ascending list.
 #[derive(Debug, Default)]
 pub(super) struct Speeds {
     /// How many attempts have succeeded on each node.
@@ -23,6 +23,43 @@ pub(super) struct Speeds {
     places: ByNode<usize>,
     /// The instant at which these were added up, and the version of the attempts then; `None` if they must be added up anew.
     of: Option<(Ms, u64)>,
+    scores: Scores,
+}
+
+/// The scores of what runs, as long as no time passes and nothing happens but launches: one instant may bring hundreds of backups.
+#[derive(Debug, Default)]
+struct Scores {
+    /// That instant, and the version of the attempts without launches.
+    of: Option<(Ms, u64)>,
+    /// By the places of the jobs among the active ones, then by those of the attempts among the job's.
+    jobs: Vec<Vec<f64>>,
+}
+
+impl Scores {
+    /// Forgets those of another instant.
+    fn keep_only_of(&mut self, view: View<'_>) {
+        let of = view.earlier_attempts_version().map(|version| (view.now(), version));
+        if of.is_none() || self.of != of {
+            self.jobs.iter_mut().for_each(Vec::clear);
+            self.of = of;
+        }
+        self.jobs.resize_with(view.jobs().len().max(self.jobs.len()), Vec::new);
+    }
+
+    /// The score of an attempt at a place.
+    fn of(&mut self, (job, place): (usize, usize), run: &AttemptView, weights: &StageWeights, view: View<'_>) -> f64 {
+        let known = &mut self.jobs[job];
+        // How one goes on that is launched now is only settled at the end of the heartbeat.
+        if place < known.len() && run.assigned < view.now() {
+            return known[place];
+        }
+        let score = weights.score_of(&view.progress(run));
+        match known.get_mut(place) {
+            Some(earlier) => *earlier = score,
+            None => known.push(score),
+        }
+        score
+    }
 }
 
 /// A node on which something runs.
@@ -57,6 +94,7 @@ impl Speeds {
         }
         debug_assert!({
             let known = self.busy.clone();
+            self.scores.of = None;
             self.add_up(view, kind);
             known == self.busy
         });
@@ -71,10 +109,12 @@ impl Speeds {
     /// Adds up what runs.
     fn add_up(&mut self, view: View<'_>, kind: Kind) {
         let weights = StageWeights::fixed(kind);
+        self.scores.keep_only_of(view);
         self.busy.clear();
-        for &job in view.jobs() {
-            for run in view.runs(job, kind) {
-                self.add_running(run.node, weights.score_of(&view.progress(&run)));
+        for (number, &job) in view.jobs().iter().enumerate() {
+            for (place, run) in view.runs(job, kind).enumerate() {
+                let score = self.scores.of((number, place), &run, &weights, view);
+                self.add_running(run.node, score);
             }
         }
         self.of = view.attempts_version().map(|version| (view.now(), version));
