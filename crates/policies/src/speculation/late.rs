@@ -14,13 +14,13 @@
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
 
-use super::node_tally::NodeTally;
 use super::running::{Running, longest_first};
+use super::speeds::Speeds;
 use super::when_asked::{Judge, WhenAsked};
 use super::{MIN_RUN, SpeculatorInfo};
 use crate::parts::by_id::ByJob;
-use crate::parts::statistics::{nearest_rank, percentile, whole_share};
-use crate::parts::task_progress::{StageWeights, progress_rate};
+use crate::parts::statistics::{nearest_rank, whole_share};
+use crate::parts::task_progress::progress_rate;
 use crate::settings::settings;
 
 /// Its entry in the registry.
@@ -54,48 +54,8 @@ struct Late {
     min_run: Ms,
     /// The rates of the tasks that succeeded, ascending.
     succeeded: ByJob<[Vec<f64>; 2]>,
-    /// The scores of those that succeeded, by node: 1 each.
-    done_on: [NodeTally; 2],
     rates: Vec<f64>,
     speeds: [Speeds; 2],
-}
-
-/// How much the nodes have done of a kind, as it was added up at one instant: then many nodes may ask.
-#[derive(Debug, Default)]
-struct Speeds {
-    /// The instant, and the version of the attempts then; `None` if they must be added up anew.
-    of: Option<(Ms, u64)>,
-    scores: NodeTally,
-    /// Room for those of the nodes that have done something.
-    sums: Vec<f64>,
-    /// A node that has done less than this is slow.
-    least: Option<f64>,
-}
-
-impl Speeds {
-    /// Adds up what has been done and what runs.
-    fn add_up(&mut self, view: View<'_>, kind: Kind, done_on: &NodeTally, slow_node: f64) {
-        let weights = StageWeights::fixed(kind);
-        self.scores.clone_from(done_on);
-        for &job in view.jobs() {
-            for run in view.runs(job, kind) {
-                self.scores.add(run.node, weights.score_of(&view.progress(&run)));
-            }
-        }
-        self.sums.clear();
-        self.sums.extend(self.scores.iter().map(|(_, scores)| scores.sum()));
-        self.least = percentile(&mut self.sums, slow_node);
-        self.of = view.attempts_version().map(|version| (view.now(), version));
-    }
-
-    /// Whether they are those of this instant.
-    fn are_of(&self, view: View<'_>) -> bool {
-        self.of.is_some() && self.of == view.attempts_version().map(|version| (view.now(), version))
-    }
-
-    fn is_slow(&self, node: NodeId) -> bool {
-        self.scores.get(node).zip(self.least).is_some_and(|(own, least)| own.sum() < least)
-    }
 }
 
 impl Late {
@@ -106,24 +66,9 @@ impl Late {
             slow_task: settings.slow_task,
             min_run: settings.min_run,
             succeeded: ByJob::default(),
-            done_on: Default::default(),
             rates: Vec::new(),
             speeds: Default::default(),
         })
-    }
-
-    /// Whether a node has done less than most.
-    fn is_slow(&mut self, view: View<'_>, node: NodeId, kind: Kind) -> bool {
-        let (speeds, done_on) = (&mut self.speeds[kind.index()], &self.done_on[kind.index()]);
-        if !speeds.are_of(view) {
-            speeds.add_up(view, kind, done_on, self.slow_node);
-        }
-        debug_assert_eq!(speeds.is_slow(node), {
-            let mut anew = Speeds::default();
-            anew.add_up(view, kind, done_on, self.slow_node);
-            anew.is_slow(node)
-        });
-        speeds.is_slow(node)
     }
 }
 
@@ -150,15 +95,14 @@ impl Judge for Late {
     }
 
     fn may_serve(&mut self, view: View<'_>, node: NodeId, kind: Kind) -> bool {
-        !self.is_slow(view, node, kind)
+        !self.speeds[kind.index()].is_slow(view, (node, kind), self.slow_node)
     }
 
     fn task_succeeded(&mut self, ended: &AttemptEnd) {
         let rate = progress_rate(1.0, ended.finish - ended.start);
         let rates = &mut self.succeeded[ended.job][ended.kind.index()];
         rates.insert(rates.partition_point(|other| *other < rate), rate);
-        self.done_on[ended.kind.index()].add(ended.node, 1.0);
-        self.speeds[ended.kind.index()].of = None;
+        self.speeds[ended.kind.index()].add_success(ended.node);
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {

@@ -18,6 +18,7 @@ mod on_schedule;
 mod requests;
 mod running;
 pub(crate) mod samr;
+mod speeds;
 mod when_asked;
 pub(crate) mod yarn_default;
 

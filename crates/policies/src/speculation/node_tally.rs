@@ -35,13 +35,8 @@ impl NodeTally {
         self.nodes.get(node.index()).filter(|own| own.count() > 0)
     }
 
-    /// The nodes that had attempts, by their places.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Moments)> {
-        self.nodes.iter().enumerate().filter(|(_, own)| own.count() > 0)
-    }
-
     /// The mean of each node that had attempts, by their places.
     pub(super) fn means(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.iter().filter_map(|(node, own)| Some((node, own.mean()?)))
+        self.nodes.iter().enumerate().filter_map(|(node, own)| Some((node, own.mean()?)))
     }
 }

@@ -19,17 +19,20 @@ pub(super) struct Running {
     pub(super) elapsed: Ms,
     /// The progress score of the best attempt, from 0 to 1.
     pub(super) score: f64,
+    /// Its progress rate, 1/ms, and its time to end, ms: lists are sorted by them.
+    rate: f64,
+    time_to_end: f64,
 }
 
 impl Running {
     /// The progress rate of its best attempt, 1/ms.
     pub(super) fn rate(&self) -> f64 {
-        progress_rate(self.score, self.elapsed)
+        self.rate
     }
 
     /// The time to end of its best attempt, ms.
     pub(super) fn time_to_end(&self) -> f64 {
-        time_to_end(self.score, self.elapsed)
+        self.time_to_end
     }
 
     /// Whether it has run alone for so long.
@@ -47,17 +50,24 @@ pub(super) fn list(
     list: &mut Vec<Running>,
 ) {
     list.clear();
-    list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| Running {
-        task: run.task,
-        copies: 1,
-        best: run.id,
-        attempt: run.attempt,
-        elapsed: view.now() - run.start,
-        score: weights(run.node).score_of(&view.progress(&run)),
+    list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| {
+        let elapsed = view.now() - run.start;
+        let score = weights(run.node).score_of(&view.progress(&run));
+        Running {
+            task: run.task,
+            copies: 1,
+            best: run.id,
+            attempt: run.attempt,
+            elapsed,
+            score,
+            rate: progress_rate(score, elapsed),
+            time_to_end: time_to_end(score, elapsed),
+        }
     }));
     // The best attempt of each task first, then the others fold into it.
     list.sort_unstable_by(|a, b| {
-        a.task.cmp(&b.task).then(b.rate().total_cmp(&a.rate())).then(a.attempt.cmp(&b.attempt))
+        let by_rate = || b.rate.total_cmp(&a.rate).then(a.attempt.cmp(&b.attempt));
+        a.task.cmp(&b.task).then_with(by_rate)
     });
     list.dedup_by(|other, best| {
         let same = other.task == best.task;
@@ -68,7 +78,7 @@ pub(super) fn list(
 
 /// Sorts by time to end, the longest first; by task among equals.
 pub(super) fn longest_first(list: &mut [Running]) {
-    list.sort_unstable_by(|a, b| b.time_to_end().total_cmp(&a.time_to_end()).then(a.task.cmp(&b.task)));
+    list.sort_unstable_by(|a, b| b.time_to_end.total_cmp(&a.time_to_end).then_with(|| a.task.cmp(&b.task)));
 }
 
 /// The slow tasks of each job. A job is looked at once in a heartbeat interval, because no node reports more often.

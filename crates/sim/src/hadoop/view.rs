@@ -210,6 +210,13 @@ impl<'a> View<'a> {
         self.world.bench.is_none().then(|| self.world.version + self.world.changes.of_attempts())
     }
 
+    /// As [`View::attempts_version`], but it does not grow with launches. While it stays the same and no time passes, the attempts that
+    /// had been launched at an earlier instant are as they were, and [`View::runs`] has the others of the same job after them.
+    #[inline]
+    pub fn earlier_attempts_version(&self) -> Option<u64> {
+        self.world.bench.is_none().then(|| self.world.earlier_version())
+    }
+
     /// How often a job has arrived or ended, an attempt of one has started or ended, or the output of one of its maps was lost, since the
     /// replay began.
     #[inline]
@@ -434,7 +441,7 @@ impl<'a> View<'a> {
         Progress::of(self.world, run.id)
     }
 
-    /// The attempts of a job and a kind that are on nodes now, in no particular order.
+    /// The attempts of a job and a kind that are on nodes now. One that is launched comes last; otherwise the order means nothing.
     pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = AttemptView> + use<'a> {
         let world = self.world;
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| AttemptView::of(world, id))

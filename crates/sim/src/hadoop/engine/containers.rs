@@ -33,18 +33,24 @@ impl<O: Observer> Engine<'_, '_, O> {
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.take_container_reports(node, at)?;
         self.take_master_reports(node, at)?;
-        let view = View { world: &self.world };
-        if self.policy.may_use(node, view) || self.policy.counts_heartbeats(view) {
-            let before = self.kept_for(node);
-            self.consult(node, at, next)?;
-            self.report_kept(node, before)?;
-        }
+        self.serve_containers(node, at, next)?;
         // The application goes once the node's update has been handled (rule E1 of `docs/yarn.md`).
         let mut left = std::mem::take(&mut self.left);
         for job in left.drain(..) {
             self.leave(job)?;
         }
         self.left = left;
+        Ok(())
+    }
+
+    /// Gives a node containers.
+    pub(super) fn serve_containers(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
+        let view = View { world: &self.world };
+        if self.policy.may_use(node, view) || self.policy.counts_heartbeats(view) {
+            let before = self.kept_for(node);
+            self.consult(node, at, next)?;
+            self.report_kept(node, before)?;
+        }
         Ok(())
     }
 
@@ -218,10 +224,13 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         self.plan_beat(node, awake, next, needs);
         if first_start < NEVER {
-            self.schedule(node, self.beat_after(node, first_start, at));
+            self.plan_call(node, self.beat_after(node, first_start, at));
         }
         if first_end < NEVER {
-            self.schedule(node, self.beat_for_end(node, first_end, at));
+            self.plan_call(node, self.beat_for_end(node, first_end, at));
+        }
+        if self.may_rest && !awake {
+            self.rests[node.index()] = first_start.min(first_end);
         }
     }
 

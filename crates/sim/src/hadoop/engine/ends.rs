@@ -96,8 +96,12 @@ impl<O: Observer> Engine<'_, '_, O> {
         if let (None, Some((shuffled, end))) = (run.end, end) {
             let run = &mut self.world.runs[id.index()];
             (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));
-            let node = run.node;
-            self.world.changes.note_attempt();
+            let (node, is_new) = (run.node, run.assigned == self.world.now);
+            if is_new {
+                self.world.changes.note_launched();
+            } else {
+                self.world.changes.note_attempt();
+            }
             self.world.plan_computing(node);
         }
         self.world.runs[id.index()].end.is_some()

@@ -83,7 +83,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.notify_reduces(node)
     }
 
-    /// A node with slots calls that has nothing to report: all is as at its heartbeat before, but for what it is given now.
+    /// A node calls that has nothing to report: all is as at its heartbeat before, but for what it is given now.
     fn heartbeat_at_rest(&mut self, node: NodeId, at: Position) -> Result<Needs, Error> {
         let (version, rests) = (self.world.version, self.rests[node.index()]);
         let next = at.0 + self.world.cluster.interval();
@@ -109,6 +109,9 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// Gives a node work.
     fn serve(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
+        if self.world.yarn.is_some() {
+            return self.serve_containers(node, at, next);
+        }
         // A node that gets a set-up or clean-up task gets nothing else at this heartbeat.
         let served = self.world.chores_wait() && self.world.start_chore(node);
         let view = View { world: &self.world };

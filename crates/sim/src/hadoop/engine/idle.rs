@@ -3,14 +3,17 @@
 
 use super::Engine;
 use super::events::{Event, Position};
+use super::parking::Needs;
 use super::stall::PATIENCE;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
 
 impl<O: Observer> Engine<'_, '_, O> {
-    /// Passes over the heartbeats that come to nothing, up to the first event that may be another.
+    /// Passes over the heartbeats that come to nothing, up to the first event that may be another. Where no node is needed, each sleeps
+    /// after its next heartbeat.
     pub(super) fn pass_idle_heartbeats(&mut self) {
-        if !self.may_rest || self.world.chores_wait() || self.world.version != self.progressed.0 {
+        let none_is_needed = self.needs == Needs::default();
+        if !self.may_rest || none_is_needed || self.world.chores_wait() || self.world.version != self.progressed.0 {
             return;
         }
         let mut until = None;
@@ -29,20 +32,26 @@ impl<O: Observer> Engine<'_, '_, O> {
                 }
                 declined = Some(at.0);
             }
-            self.planned.take_node(node);
-            self.stay_at_rest(node, (rests, at), at.0 + self.world.cluster.interval(), self.needs);
+            // All heartbeats count, so that of a node that is needed comes one interval later.
+            if self.needs_node(self.needs, node) {
+                self.planned.put_off_first();
+            } else {
+                self.planned.take_node(node);
+                self.stay_at_rest(node, (rests, at), at.0 + self.world.cluster.interval(), self.needs);
+            }
             self.tally.events += 1;
             self.latest = at;
         }
     }
 
     /// Up to where nothing but heartbeats of nodes comes, none of them reports an attempt to the master, and all of them count.
-    fn idle_until(&self) -> Position {
+    fn idle_until(&mut self) -> Position {
         let lull = self.lulls.after.max(self.lulls.windows).min(PATIENCE);
         let quiet = self.progressed.1.saturating_add(lull - self.world.cluster.interval());
         let report = self.world.first_report().map(|(at, node)| (at, self.classes.heartbeat, node.0));
         let tick = self.next_tick.map(|due| (due, self.classes.tick, 0));
-        let events = [self.next_submission(), self.next_change()].into_iter().flatten().map(|(at, _)| at);
+        let master = self.planned.first_in_heap();
+        let events = [self.next_submission(), self.next_change(), master].into_iter().flatten().map(|(at, _)| at);
         events.chain(report).chain(tick).fold((quiet, 0, 0), Position::min)
     }
 }

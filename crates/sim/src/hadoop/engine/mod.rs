@@ -214,11 +214,10 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         let arrivals = arrivals(&world, workload, cluster);
         let classes = Classes::new(&arrivals, cluster, period);
         let planned = Planned::new(&world.beats, cluster, &classes, masters, options.one_by_one);
-        // Under YARN, under the model `contention` and where reduces that compute are planned anew, more than the ends of its attempts
+        // Under the model `contention` and where reduces that compute are planned anew, more than the starts and ends of its attempts
         // brings a node something to do.
-        let on_slots = cluster.system() == System::Slots && world.bench.is_none();
-        let may_rest =
-            on_slots && options.parking && planned.are_regular() && cluster.config.nodes.copying_reduces == 0;
+        let plans_anew = world.bench.is_some() || cluster.config.nodes.copying_reduces > 0;
+        let may_rest = options.parking && planned.are_regular() && !plans_anew;
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),
             classes,

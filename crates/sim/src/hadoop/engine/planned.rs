@@ -140,6 +140,14 @@ impl Planned {
         }
     }
 
+    /// The first heartbeat, which is of a node that calls at regular times, comes to nothing: the node calls again one interval later.
+    #[inline]
+    pub(super) fn put_off_first(&mut self) {
+        if let Nodes::Ring(ring) = &mut self.nodes {
+            ring.put_off_first();
+        }
+    }
+
     /// Takes the first heartbeat out, which is of the master of this job.
     pub(super) fn take_master(&mut self, job: JobId) {
         self.heap.pop();

@@ -128,13 +128,30 @@ impl Ring {
     /// Takes the first heartbeat out: it comes now.
     #[inline]
     pub(super) fn take_first(&mut self) {
-        let Some((beat, place)) = self.head.take().or_else(|| self.find_first()) else { return };
+        if let Some((_, place)) = self.remove_first() {
+            self.beats[place as usize] = NEVER;
+        }
+    }
+
+    /// Puts the first heartbeat off by one interval.
+    #[inline]
+    pub(super) fn put_off_first(&mut self) {
+        let Some((beat, place)) = self.remove_first() else { return };
+        self.next.insert(place);
+        self.beats[place as usize] = beat + self.interval;
+        self.head = self.now.first_from(place).map(|place| (self.beats[place as usize], place));
+    }
+
+    /// Takes the bit of the first heartbeat out of its round, which is the present one from now on.
+    #[inline]
+    fn remove_first(&mut self) -> Option<(Ms, u32)> {
+        let (beat, place) = self.head.take().or_else(|| self.find_first())?;
         let ahead = beat - self.begin - self.starts[place as usize];
         if ahead > 0 {
             self.turn(ahead / self.interval);
         }
         self.now.remove(place);
-        self.beats[place as usize] = NEVER;
+        Some((beat, place))
     }
 
     /// So many rounds pass in which nobody calls any more.
@@ -193,6 +210,21 @@ mod tests {
         ring.plan(NodeId(2), 25);
         assert_eq!(taken(&mut ring, 100), [(25, 1), (25, 2), (27, 0)]);
         assert_eq!(ring.first(), None);
+    }
+
+    #[test]
+    fn the_first_heartbeat_may_be_put_off() {
+        let mut ring = ring();
+        for (node, beat) in [(0, 7), (1, 5), (2, 15)] {
+            ring.plan(NodeId(node), beat);
+        }
+        ring.put_off_first();
+        assert_eq!((ring.first(), ring.beat(NodeId(1))), (Some((7, NodeId(0))), 15));
+        ring.put_off_first();
+        assert_eq!(ring.first(), Some((15, NodeId(1))));
+        ring.put_off_first();
+        ring.cancel(NodeId(0));
+        assert_eq!(taken(&mut ring, 100), [(15, 2), (25, 1)]);
     }
 
     #[test]

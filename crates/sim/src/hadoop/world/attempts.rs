@@ -52,6 +52,11 @@ impl World<'_> {
         self.launches
     }
 
+    /// Grows with every change but launches. A container that a node is kept for has its number since then, as one that is launched.
+    pub(crate) fn earlier_version(&self) -> u64 {
+        self.version + self.changes.of_earlier_attempts() - self.launches
+    }
+
     /// Puts another attempt at a task that runs on a node that has room for it.
     pub(crate) fn launch_backup(
         &mut self,

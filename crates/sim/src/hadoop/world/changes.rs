@@ -14,6 +14,8 @@ pub(crate) struct Changes {
     jobs: Vec<JobId>,
     /// Changes of attempts that `World::version` does not count.
     of_attempts: u64,
+    /// Of these, the changes that came with a launch.
+    of_launched: u64,
 }
 
 impl Changes {
@@ -44,9 +46,20 @@ impl Changes {
         self.of_attempts += 1;
     }
 
-    /// How often one did.
+    /// An attempt that is being launched goes on in another way than its launch alone said.
+    pub(crate) fn note_launched(&mut self) {
+        self.note_attempt();
+        self.of_launched += 1;
+    }
+
+    /// How often an attempt went on in another way.
     pub(crate) fn of_attempts(&self) -> u64 {
         self.of_attempts
+    }
+
+    /// How often one did that had been launched before.
+    pub(crate) fn of_earlier_attempts(&self) -> u64 {
+        self.of_attempts - self.of_launched
     }
 }
 

@@ -21,6 +21,7 @@ mod draft;
 mod flow;
 mod inputs;
 mod network;
+mod settled;
 
 use resched_sim::hadoop::{AttemptEnd, AttemptId, Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
@@ -34,6 +35,8 @@ use crate::settings::{choices, settings};
 use costs::Costs;
 use draft::{Bounds, Draft, is_movable};
 use inputs::Inputs;
+use network::Cost;
+use settled::Settled;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -84,6 +87,8 @@ struct Quincy {
     left: Vec<(JobId, Reason)>,
     /// When that flow was solved; `None` if something has happened since.
     solved: Option<Ms>,
+    /// The last flow with running maps, if it moved none.
+    settled: Option<Settled>,
     order: EqualOrder,
 }
 
@@ -110,6 +115,7 @@ impl Quincy {
             plan: Vec::new(),
             left: Vec::new(),
             solved: None,
+            settled: None,
             order: EqualOrder::default(),
         }
     }
@@ -152,9 +158,9 @@ impl Quincy {
         self.solved = Some(view.now());
     }
 
-    /// The running maps that the cheapest flow of all maps does not leave where they are. Only first attempts are moved: else two
-    /// maps could take each other's place for ever.
-    fn evicted(&self, view: View<'_>) -> Vec<AttemptId> {
+    /// The running maps that the cheapest flow of all maps does not leave where they are, and by how much the costs of this flow can
+    /// grow before they are cut. Only first attempts are moved: else two maps could take each other's place for ever.
+    fn evicted(&self, view: View<'_>) -> (Vec<AttemptId>, Cost) {
         let mut held = vec![0; view.node_count()];
         let mut staying = vec![0; view.jobs().len()];
         for (staying, &job) in staying.iter_mut().zip(view.jobs()) {
@@ -174,7 +180,7 @@ impl Quincy {
             goes_to[placed.group] = Some(placed.machine);
         }
         let leaves = |&&(group, machine, _): &&(usize, usize, AttemptId)| goes_to[group] != Some(machine);
-        draft.running.iter().filter(leaves).map(|&(_, _, run)| run).collect()
+        (draft.running.iter().filter(leaves).map(|&(_, _, run)| run).collect(), draft.problem.spare())
     }
 }
 
@@ -208,9 +214,16 @@ impl Policy for Quincy {
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
         // Without a map that waits, no running one is in the way.
-        if view.ready(Kind::Map) > 0 {
-            self.evicted(view).into_iter().for_each(|run| orders.kill(run));
+        if view.ready(Kind::Map) == 0 {
+            return;
         }
+        if self.settled.is_some_and(|settled| settled.holds(view, &self.costs)) {
+            debug_assert!(self.evicted(view).0.is_empty(), "only time has passed");
+            return;
+        }
+        let (evicted, spare) = self.evicted(view);
+        self.settled = if evicted.is_empty() { Settled::now(view, spare) } else { None };
+        evicted.into_iter().for_each(|run| orders.kill(run));
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

@@ -101,28 +101,50 @@ struct Arcs {
 impl Problem {
     /// The cheapest placement of the tasks. Where placing a task costs as much as leaving it, it is placed.
     pub(super) fn solve(&self) -> Vec<Placement> {
-        let slots: u64 = self.machines.iter().map(|machine| u64::from(machine.slots)).sum();
-        let tasks: u64 = self.groups.iter().map(|&(_, tasks)| u64::from(tasks)).sum();
-        if slots.min(tasks) == 0 {
+        let units = self.units();
+        if units == 0 {
             return Vec::new();
         }
-        let units = slots.min(tasks);
         let (network, arcs) = self.network(units, self.range(units));
         self.placements(&network.flow(SOURCE, SINK, units as i64), &arcs)
     }
 
+    /// By how much each cost can grow before one is cut.
+    pub(super) fn spare(&self) -> Cost {
+        self.fits(self.units().max(1)) - self.largest()
+    }
+
+    /// How many units flow at most.
+    fn units(&self) -> u64 {
+        let slots: u64 = self.machines.iter().map(|machine| u64::from(machine.slots)).sum();
+        let tasks: u64 = self.groups.iter().map(|&(_, tasks)| u64::from(tasks)).sum();
+        slots.min(tasks)
+    }
+
+    fn nodes(&self) -> Cost {
+        (FIRST + self.jobs.len() + self.groups.len() + self.racks + self.machines.len()) as Cost
+    }
+
     /// The bounds of the costs if so many units flow.
     fn range(&self, units: u64) -> Range {
-        let nodes = (FIRST + self.jobs.len() + self.groups.len() + self.racks + self.machines.len()) as Cost;
+        let most = self.largest().min(self.fits(units));
+        Range { most, dear: 4 * self.nodes() * (most + 1) }
+    }
+
+    /// The largest cost that fits if so many units flow.
+    fn fits(&self, units: u64) -> Cost {
         // The solver adds up the costs of all units, each on a way through all nodes at most.
-        let fits = Cost::from(i64::MAX) / (32 * nodes * Cost::from(units));
+        Cost::from(i64::MAX) / (32 * self.nodes() * Cost::from(units))
+    }
+
+    /// The cost that is farthest from zero.
+    fn largest(&self) -> Cost {
         let waiting = self.jobs.iter().map(|job| job.waiting);
         let places = self.groups.iter().flat_map(|(group, _)| {
             let near = group.machines.iter().chain(&group.racks).map(|&(_, cost)| cost);
             near.chain([group.anywhere])
         });
-        let most = waiting.chain(places).map(Cost::saturating_abs).max().unwrap_or(0).min(fits);
-        Range { most, dear: 4 * nodes * (most + 1) }
+        waiting.chain(places).map(Cost::saturating_abs).max().unwrap_or(0)
     }
 
     fn network(&self, units: u64, Range { most, dear }: Range) -> (Network, Arcs) {
