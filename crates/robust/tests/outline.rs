@@ -13,7 +13,9 @@ fn said<R: Compared>(mut runs: Vec<R>) -> String {
     let population = Population::share(&mut runs);
     let summaries: Vec<String> =
         runs.iter().map(|run| format!("{:?}", Summary::measured(&Measured::of(run)))).collect();
-    let peaks: Vec<[f64; 2]> = runs.iter().map(Compared::peaks).collect();
+    let ever_ran =
+        |run: &R| (0..100).map(|least| [[least, u64::MAX], [u64::MAX, least]].map(|least| run.ever_ran(least)));
+    let peaks: Vec<Vec<[bool; 2]>> = runs.iter().map(|run| ever_ran(run).collect()).collect();
     let facts = (validity::of_runs(&runs, &population), doubts(&runs, 0));
     format!("{summaries:#?}\n{peaks:?}\n{}\n{facts:?}", population.in_words())
 }
