@@ -8,14 +8,18 @@ use resched_analysis::validation::doubts;
 use resched_analysis::{Compared, Gathered, Outline, Population, Run, Summary, Traced};
 use resched_replay::{Memory, PolicySpec, ReadBy, Replayed, Setup, Source, World};
 
+/// Whether so many maps, and whether so many reduces, ever ran at once.
+fn ever_ran<R: Compared>(run: &R, least: u64) -> [bool; 2] {
+    [[least, u64::MAX], [u64::MAX, least]].map(|least| run.ever_ran(least))
+}
+
 /// All that the command prints of these runs.
 fn said<R: Compared>(mut runs: Vec<R>) -> String {
     let population = Population::share(&mut runs);
     let summaries: Vec<String> =
         runs.iter().map(|run| format!("{:?}", Summary::measured(&Measured::of(run)))).collect();
-    let ever_ran =
-        |run: &R| (0..100).map(|least| [[least, u64::MAX], [u64::MAX, least]].map(|least| run.ever_ran(least)));
-    let peaks: Vec<Vec<[bool; 2]>> = runs.iter().map(|run| ever_ran(run).collect()).collect();
+    let peaks: Vec<Vec<[bool; 2]>> =
+        runs.iter().map(|run| (0..100).map(|least| ever_ran(run, least)).collect()).collect();
     let facts = (validity::of_runs(&runs, &population), doubts(&runs, 0));
     format!("{summaries:#?}\n{peaks:?}\n{}\n{facts:?}", population.in_words())
 }
