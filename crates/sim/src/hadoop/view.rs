@@ -559,9 +559,11 @@ impl<'a> JobView<'a> {
     }
 
     /// The output of its finished maps on a node, which its reduces will fetch. In bytes, or, if the trace does not
-    /// give the bytes of all maps of the job, in maps. 0 for a job without reduces, and for one that has ended.
+    /// give the bytes of all maps of the job, in maps. 0 for a job without reduces, for one that has ended, and under a policy that never
+    /// asks ([`crate::hadoop::Policy::follows_output`]).
     #[inline]
     pub fn map_output(&self, node: NodeId) -> f64 {
+        debug_assert!(self.world.follows_output, "the policy said that it never asks (`Policy::follows_output`)");
         self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 

@@ -91,6 +91,10 @@ impl Delay {
 }
 
 impl Policy for Delay {
+    fn follows_output(&self) -> bool {
+        false
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let maps = view.job(job).desired(Kind::Map);
         let Settings { skips_allowed, lambda, replication } = self.settings;
