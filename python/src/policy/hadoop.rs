@@ -167,7 +167,7 @@ pub(crate) struct AttemptEnded {
 }
 
 impl AttemptEnded {
-    fn of(ended: &AttemptEnd) -> Self {
+    fn of(ended: &AttemptEnd, view: View<'_>) -> Self {
         Self {
             task: ended.task.index(),
             job: ended.job.index(),
@@ -178,7 +178,7 @@ impl AttemptEnded {
             start: ended.start,
             finish: ended.finish,
             outcome: ended.outcome.to_string(),
-            output_bytes: ended.output_bytes,
+            output_bytes: view.output_bytes(ended),
         }
     }
 }
@@ -609,7 +609,7 @@ impl Policy for Shell {
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        self.caller.hand(self.task_finished.as_ref(), || AttemptEnded::of(ended), view);
+        self.caller.hand(self.task_finished.as_ref(), || AttemptEnded::of(ended, view), view);
     }
 
     fn node_lost(&mut self, node: NodeId, view: View<'_>) {

@@ -57,11 +57,13 @@ struct Wait {
     since: Option<Ms>,
     /// The number of the last consultation at which it was asked.
     asked: u64,
+    /// Whether it had no map for the node then that it may launch.
+    in_vain: bool,
 }
 
 impl Default for Wait {
     fn default() -> Self {
-        Self { last: Locality::Node, waited: 0, since: None, asked: 0 }
+        Self { last: Locality::Node, waited: 0, since: None, asked: 0, in_vain: false }
     }
 }
 
@@ -102,11 +104,13 @@ impl LocalityWaits {
     }
 
     /// A job is asked for a map.
+    #[inline]
     fn visit(&mut self, job: JobId) {
         let wait = &mut self.jobs[job];
         if std::mem::replace(&mut wait.asked, self.consultation) == self.consultation {
             return;
         }
+        wait.in_vain = false;
         self.skipped += 1;
         if wait.since.is_none() {
             wait.since = Some(self.now);
@@ -126,6 +130,7 @@ impl LocalityWaits {
     ///
     /// # Errors
     /// As [`Offer::launch`].
+    #[inline]
     pub fn launch_map(
         &mut self,
         offer: &mut Offer<'_, '_>,
@@ -134,14 +139,21 @@ impl LocalityWaits {
         anywhere: impl FnOnce() -> bool,
     ) -> Result<bool, Violation> {
         self.visit(job);
-        if !offer.view().job(job).any_ready(Kind::Map) {
+        // Of a job that was asked in vain at this consultation, nothing has changed since.
+        if self.jobs[job].in_vain || !offer.view().job(job).any_ready(Kind::Map) {
             return Ok(false);
         }
-        let anywhere = anywhere() || offer.view().job(job).has_unplaced_maps();
+        self.ask(offer, job, waits, anywhere())
+    }
+
+    /// Asks a job that has maps to launch.
+    fn ask(&mut self, offer: &mut Offer<'_, '_>, job: JobId, waits: Waits, anywhere: bool) -> Result<bool, Violation> {
+        let anywhere = anywhere || offer.view().job(job).has_unplaced_maps();
         let reach = if anywhere { Reach::Any } else { self.reach(job, waits) };
         let level = offer.launch_map(job, reach)?;
-        if let Some(level) = level {
-            self.launch(job, level);
+        match level {
+            Some(level) => self.launch(job, level),
+            None => self.jobs[job].in_vain = true,
         }
         Ok(level.is_some())
     }

@@ -43,6 +43,12 @@ pub trait Policy {
         false
     }
 
+    /// Whether the policy ever asks where the output of maps lies ([`crate::hadoop::JobView::map_output`]). If not, it is not followed. It is
+    /// asked once, before the replay begins.
+    fn follows_output(&self) -> bool {
+        true
+    }
+
     // What happens.
 
     /// A job has arrived.

@@ -10,7 +10,6 @@ use crate::hadoop::containers::YarnView;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::oracle::Oracle;
 use crate::hadoop::progress::Progress;
-use crate::hadoop::workload::Workload;
 use crate::hadoop::world::{Health, JobPhase, TaskPhase, World};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, RackId, TaskId};
 use crate::resources::Resources;
@@ -107,18 +106,14 @@ pub struct AttemptEnd {
     pub sort_finish: Option<Ms>,
     /// When it ended on its node, ms.
     pub finish: Ms,
-    /// How the master counts its end.
+    /// How the master counts its end. [`View::output_bytes`] has what a map wrote.
     pub outcome: Outcome,
-    /// Bytes that a successful map wrote, by its counters. If the job has reduces, these bytes go to them. `None` for
-    /// all other attempts, and if the trace does not say.
-    pub output_bytes: Option<u64>,
 }
 
 impl AttemptEnd {
     #[inline]
-    pub(crate) fn of(run: &Attempt, outcome: Outcome, workload: &Workload) -> Self {
+    pub(crate) fn of(run: &Attempt, outcome: Outcome) -> Self {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
-        let wrote = run.kind == Kind::Map && outcome == Outcome::Success;
         Self {
             task: run.task,
             job: run.job,
@@ -131,7 +126,6 @@ impl AttemptEnd {
             sort_finish,
             finish: run.end.unwrap_or(run.start),
             outcome,
-            output_bytes: workload.output_bytes(run.task).filter(|_| wrote),
         }
     }
 }
@@ -348,9 +342,16 @@ impl<'a> View<'a> {
     }
 
     /// Bytes of the split that a map reads, known as soon as its job has arrived. `None` for reduces, and if the trace
-    /// does not say. [`AttemptEnd::output_bytes`] has the bytes that the map wrote.
+    /// does not say. [`View::output_bytes`] has the bytes that the map wrote.
     pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
         self.world.workload.input_bytes(task)
+    }
+
+    /// Bytes that a successful map wrote, by its counters. If the job has reduces, these bytes go to them. `None` for
+    /// all other attempts, and if the trace does not say.
+    pub fn output_bytes(&self, ended: &AttemptEnd) -> Option<u64> {
+        let wrote = ended.kind == Kind::Map && ended.outcome == Outcome::Success;
+        self.world.workload.output_bytes(ended.task).filter(|_| wrote)
     }
 
     /// The nodes that hold the input of a map; empty if no place is known.
@@ -558,9 +559,11 @@ impl<'a> JobView<'a> {
     }
 
     /// The output of its finished maps on a node, which its reduces will fetch. In bytes, or, if the trace does not
-    /// give the bytes of all maps of the job, in maps. 0 for a job without reduces, and for one that has ended.
+    /// give the bytes of all maps of the job, in maps. 0 for a job without reduces, for one that has ended, and under a policy that never
+    /// asks ([`crate::hadoop::Policy::follows_output`]).
     #[inline]
     pub fn map_output(&self, node: NodeId) -> f64 {
+        debug_assert!(self.world.follows_output, "the policy said that it never asks (`Policy::follows_output`)");
         self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 

@@ -69,6 +69,7 @@ wrapper! {
         fn system() -> System;
         fn is_oracle() -> bool;
         fn ramps_reduces() -> bool;
+        fn follows_output() -> bool;
         fn headroom(job: JobId, view: View<'_>) -> u64;
         fn calculator(of_cluster: Calculator) -> Calculator;
         fn may_use(node: NodeId, view: View<'_>) -> bool;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Int64Array, ListArray, StringArray, StringBuilder, new_null_array};
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, ListArray, StringArray, new_null_array};
 use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use arrow::error::ArrowError;
@@ -107,21 +107,16 @@ impl Batch<'_> {
 
     /// Adds a column of texts, unless none is known.
     pub fn set_known_texts<'t>(&mut self, name: &'static str, texts: impl IntoIterator<Item = Option<&'t str>>) {
-        let mut column: Option<StringBuilder> = None;
-        for (row, text) in texts.into_iter().enumerate() {
-            match (&mut column, text) {
-                (None, None) => {}
-                (Some(column), text) => column.append_option(text),
-                (None, Some(text)) => {
-                    let mut begun = StringBuilder::with_capacity(self.rows, self.rows * 16);
-                    begun.append_nulls(row);
-                    begun.append_value(text);
-                    column = Some(begun);
-                }
-            }
-        }
-        if let Some(mut column) = column {
-            self.set(name, Arc::new(column.finish()));
+        let (mut all, mut known) = (String::new(), Vec::with_capacity(self.rows));
+        let lengths = texts.into_iter().map(|text| {
+            known.push(text.is_some());
+            all.push_str(text.unwrap_or_default());
+            text.map_or(0, str::len)
+        });
+        let ends = OffsetBuffer::from_lengths(lengths);
+        if known.contains(&true) {
+            let nulls = known.contains(&false).then(|| NullBuffer::from(known));
+            self.set(name, Arc::new(StringArray::new(ends, Buffer::from_vec(all.into_bytes()), nulls)));
         }
     }
 

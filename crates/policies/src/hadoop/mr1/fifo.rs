@@ -153,6 +153,10 @@ impl Fifo {
 }
 
 impl Policy for Fifo {
+    fn follows_output(&self) -> bool {
+        false
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.queue.insert(job, view);
     }

@@ -70,6 +70,10 @@ impl Delay {
                 continue;
             }
             let skips = &mut self.jobs[job];
+            // Of a job that was skipped at this heartbeat and still waits, nothing has changed since.
+            if skips.counted_at == self.heartbeats && skips.count < skips.allowed {
+                continue;
+            }
             let anywhere = skips.count >= skips.allowed || offer.view().job(job).has_unplaced_maps();
             let level = offer.launch_map(job, if anywhere { Reach::Any } else { Reach::Node })?;
             match level {
@@ -91,6 +95,10 @@ impl Delay {
 }
 
 impl Policy for Delay {
+    fn follows_output(&self) -> bool {
+        false
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let maps = view.job(job).desired(Kind::Map);
         let Settings { skips_allowed, lambda, replication } = self.settings;

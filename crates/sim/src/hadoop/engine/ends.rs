@@ -42,7 +42,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         let task = &self.world.tasks[run.task.index()];
         if outcome == Outcome::Failed && task.failures >= self.world.cluster.config.jobs.max_attempts {
-            self.policy.task_finished(&AttemptEnd::of(run, outcome, self.world.workload), View { world: &self.world });
+            self.policy.task_finished(&AttemptEnd::of(run, outcome), View { world: &self.world });
             self.end_job(run.job, Outcome::Failed)?;
             self.kill_rest(run.job, at);
             return Ok(());
@@ -51,7 +51,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.world.task_waits(run.task);
             self.policy.task_waits(run.task, View { world: &self.world });
         }
-        self.policy.task_finished(&AttemptEnd::of(run, outcome, self.world.workload), View { world: &self.world });
+        self.policy.task_finished(&AttemptEnd::of(run, outcome), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 

@@ -107,6 +107,7 @@ impl Classes {
 
 impl<O: Observer> Engine<'_, '_, O> {
     /// The next event, which stays where it is; `None` if nothing is to come.
+    #[inline]
     pub(super) fn next_event(&mut self) -> Option<Due> {
         let planned = earlier(self.planned.first(), self.next_submission());
         let sudden = earlier(self.next_work(), self.next_change());
@@ -116,28 +117,34 @@ impl<O: Observer> Engine<'_, '_, O> {
         sudden.filter(comes_first).or(planned)
     }
 
+    #[inline]
     pub(super) fn next_submission(&self) -> Option<Due> {
         let &(at, id) = self.arrivals.get(self.next_job)?;
         Some(((at, self.classes.submissions[self.next_job], id.0), Event::Submission(id)))
     }
 
     /// The next piece of work to be done.
+    #[inline]
     pub(super) fn next_work(&mut self) -> Option<Due> {
         let (at, run) = self.world.bench.as_mut()?.next()?;
         Some(((at, 0, 0), Event::Work(run)))
     }
 
+    #[inline]
     pub(super) fn next_change(&self) -> Option<Due> {
         let &(at, change, node) = self.changes.get(self.next_change)?;
         Some(((at, 0, 0), Event::Change(node, change)))
     }
 
-    /// The next tick if it comes before `next`; of a row of idle ticks only the last, or in a lull those that count.
+    /// The next tick if it comes before `next`.
+    #[inline]
     fn due_tick(&mut self, next: Option<Due>) -> Option<Due> {
-        let mut due = self.next_tick?;
-        if next.is_some_and(|((at, ..), _)| at < due) {
-            return None;
-        }
+        let due = self.next_tick?;
+        if next.is_some_and(|((at, ..), _)| at < due) { None } else { self.tick_before(next, due) }
+    }
+
+    /// The next tick, which is due before `next`; of a row of idle ticks only the last, or in a lull those that count.
+    fn tick_before(&mut self, next: Option<Due>, mut due: Ms) -> Option<Due> {
         let period = self.policy.period()?;
         if self.ticked != (self.world.version, true) {
             return Some(((due, self.classes.tick, 0), Event::Tick));

@@ -204,6 +204,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         let masters = world.yarn.as_ref().map_or(0, |yarn| yarn.apps.len());
         let changes = changes(cluster, &world.beats);
         world.oracle = policy.is_oracle();
+        world.follows_output = policy.follows_output() || world.bench.is_some();
         if observer.wants_reasons() {
             world.reasons = Reasons::wanted(workload.jobs().len(), [TaskKind::Map, TaskKind::Reduce]);
         }

@@ -229,9 +229,11 @@ impl World<'_> {
             } else {
                 state.fluid.map_ended(self.now, made);
             }
-            let bytes = self.workload.output_bytes(run.task).filter(|_| state.output_in_bytes);
-            state.map_output.resize(self.nodes.len(), 0.0);
-            state.map_output[run.node.index()] += bytes.map_or(1.0, |bytes| bytes as f64);
+            if self.follows_output {
+                let bytes = self.workload.output_bytes(run.task).filter(|_| state.output_in_bytes);
+                state.map_output.resize(self.nodes.len(), 0.0);
+                state.map_output[run.node.index()] += bytes.map_or(1.0, |bytes| bytes as f64);
+            }
             self.feed(run.job, if again { 0.0 } else { made }, run.node);
         }
         let state = &mut self.jobs[run.job.index()];

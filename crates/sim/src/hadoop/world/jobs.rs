@@ -24,8 +24,9 @@ impl World<'_> {
         let state = &mut self.jobs[job.index()];
         state.phase = JobPhase::Active;
         state.maps = Some(Box::new(index));
-        state.output_in_bytes =
-            reduces > 0 && spec.maps.clone().all(|map| self.workload.output_bytes(TaskId(map)).is_some());
+        state.output_in_bytes = self.follows_output
+            && reduces > 0
+            && spec.maps.clone().all(|map| self.workload.output_bytes(TaskId(map)).is_some());
         if state.slowstart == 0 {
             self.release_reduces(job);
         }

@@ -75,7 +75,9 @@ impl MapIndex {
     /// Lists the maps of a job.
     pub(crate) fn build(workload: &Workload, cluster: &Cluster, maps: std::ops::Range<u32>) -> Self {
         let (begin, launched) = (maps.start, Bits::below(maps.len()));
-        let (mut nodes, mut racks, mut unplaced) = (Vec::new(), Vec::new(), Vec::new());
+        // Mostly, a split has three replicas in two racks.
+        let (mut nodes, mut racks) = (Vec::with_capacity(3 * maps.len()), Vec::with_capacity(2 * maps.len()));
+        let mut unplaced = Vec::new();
         for task in maps.map(TaskId) {
             let replicas = workload.replicas(task);
             if replicas.is_empty() {

@@ -94,6 +94,8 @@ pub(crate) struct World<'w> {
     pub(crate) yarn: Option<Box<Yarn>>,
     /// Whether the policy may ask how long tasks will take.
     pub(crate) oracle: bool,
+    /// Whether anybody asks where the output of maps lies.
+    pub(crate) follows_output: bool,
     /// The work of attempts, under the model `contention`.
     pub(crate) bench: Option<Box<Workbench>>,
 }
@@ -178,6 +180,7 @@ impl<'w> World<'w> {
             changes: Changes::default(),
             yarn: (!on_slots).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
             oracle: false,
+            follows_output: true,
             bench: rules.cost.contention.as_ref().map(|config| Box::new(Workbench::new(config, cluster))),
         }
     }

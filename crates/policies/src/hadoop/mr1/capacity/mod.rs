@@ -290,6 +290,10 @@ impl Capacity {
 }
 
 impl Policy for Capacity {
+    fn follows_output(&self) -> bool {
+        false
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let leaf = self.leaf(view.job(job).queue());
         let queue = &mut self.queues[leaf];

@@ -148,6 +148,10 @@ fn starves(pools: &Pools, standings: &[[Standing; 2]], job: JobId, now: Ms) -> b
 }
 
 impl Policy for Fair {
+    fn follows_output(&self) -> bool {
+        false
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.pools.submit(job, view);
         self.add_standings(view.now());

@@ -232,7 +232,7 @@ impl TripleQueue {
         let Nature::Unknown(samples) = &mut self.jobs[ended.job].nature else { return };
         if ended.outcome == Outcome::Success {
             let input = view.input_bytes(ended.task).map_or(USUAL_SPLIT, |bytes| bytes as f64 / MIB);
-            let output = ended.output_bytes.map_or(input, |bytes| bytes as f64 / MIB);
+            let output = view.output_bytes(ended).map_or(input, |bytes| bytes as f64 / MIB);
             samples.succeeded(ended.node, [input, output], map_time(ended));
         } else {
             samples.lost(ended.node);
