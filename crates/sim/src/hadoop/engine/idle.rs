@@ -7,6 +7,33 @@ use super::parking::Needs;
 use super::stall::PATIENCE;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
+use crate::ids::Ms;
+
+/// When the policy last did not decline. One heartbeat may be enough to change its mind, though the world stays as it was, so it is asked
+/// again: after one event, then after two more, four more, and so on.
+#[derive(Debug, Default)]
+pub(super) struct Insists {
+    /// The `world.version` and the instant.
+    of: (u64, Ms),
+    /// At how many events it is asked again if these are still the same.
+    until: u64,
+    /// How many events that is after the last time.
+    wait: u64,
+}
+
+impl Insists {
+    /// Whether the policy need not be asked.
+    fn hold(&self, of: (u64, Ms), events: u64) -> bool {
+        self.of == of && events < self.until
+    }
+
+    /// The policy does not decline.
+    fn note(&mut self, of: (u64, Ms), events: u64) {
+        self.wait = if self.of == of { (2 * self.wait).max(1) } else { 1 };
+        self.of = of;
+        self.until = events + self.wait;
+    }
+}
 
 impl<O: Observer> Engine<'_, '_, O> {
     /// Passes over the heartbeats that come to nothing, up to the first event that may be another. Where no node is needed, each sleeps
@@ -21,13 +48,16 @@ impl<O: Observer> Engine<'_, '_, O> {
         while let Some((at, Event::NodeHeartbeat(node))) = self.planned.first_in_ring() {
             let rests = self.rests[node.index()];
             let now = (self.world.version, at.0);
-            if rests <= at.0 || self.insists == now || at >= *until.get_or_insert_with(|| self.idle_until()) {
+            if rests <= at.0 || self.insists.hold(now, self.tally.events) {
+                return;
+            }
+            if at >= *until.get_or_insert_with(|| self.idle_until()) {
                 return;
             }
             if declined != Some(at.0) {
                 self.world.now = at.0;
                 if !self.policy.declines(View { world: &self.world }) || self.find_needs() != self.needs {
-                    self.insists = now;
+                    self.insists.note(now, self.tally.events);
                     return;
                 }
                 declined = Some(at.0);
