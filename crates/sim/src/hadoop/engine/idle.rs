@@ -7,7 +7,16 @@ use super::parking::Needs;
 use super::stall::PATIENCE;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
-use crate::ids::Ms;
+use crate::ids::{Ms, NodeId};
+
+/// Which heartbeats a policy declines to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Declined {
+    Nothing,
+    /// Those of nodes on which no waiting task fits.
+    WhereNothingFits,
+    Everywhere,
+}
 
 /// When the policy last did not decline. One heartbeat may be enough to change its mind, though the world stays as it was, so it is asked
 /// again: after one event, then after two more, four more, and so on.
@@ -54,13 +63,21 @@ impl<O: Observer> Engine<'_, '_, O> {
             if at >= *until.get_or_insert_with(|| self.idle_until()) {
                 return;
             }
-            if declined != Some(at.0) {
-                self.world.now = at.0;
-                if !self.policy.declines(View { world: &self.world }) || self.find_needs() != self.needs {
-                    self.insists.note(now, self.tally.events);
-                    return;
+            let declines = match declined {
+                Some((when, declines)) if when == at.0 => declines,
+                _ => {
+                    self.world.now = at.0;
+                    let declines = self.what_is_declined();
+                    declined = Some((at.0, declines));
+                    declines
                 }
-                declined = Some(at.0);
+            };
+            if declines == Declined::Nothing {
+                self.insists.note(now, self.tally.events);
+                return;
+            }
+            if declines == Declined::WhereNothingFits && self.something_fits(node) {
+                return;
             }
             // All heartbeats count, so that of a node that is needed comes one interval later.
             if self.needs_node(self.needs, node) {
@@ -72,6 +89,24 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.tally.events += 1;
             self.latest = at;
         }
+    }
+
+    /// Which heartbeats come to nothing at this instant.
+    fn what_is_declined(&self) -> Declined {
+        let view = View { world: &self.world };
+        let needs_are_known = || self.find_needs() == self.needs;
+        if self.policy.declines(view) && needs_are_known() {
+            Declined::Everywhere
+        } else if self.world.yarn.is_none() && self.policy.declines_where_nothing_fits(view) && needs_are_known() {
+            Declined::WhereNothingFits
+        } else {
+            Declined::Nothing
+        }
+    }
+
+    /// Whether a task that waits fits on a node.
+    fn something_fits(&self, node: NodeId) -> bool {
+        self.needs_node(Needs { any_slot: false, ..self.needs }, node)
     }
 
     /// Up to where nothing but heartbeats of nodes comes, none of them reports an attempt to the master, and all of them count.
