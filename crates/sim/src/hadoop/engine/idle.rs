@@ -45,11 +45,13 @@ impl Insists {
 }
 
 impl<O: Observer> Engine<'_, '_, O> {
-    /// Passes over the heartbeats that come to nothing, up to the first event that may be another. Where no node is needed, each sleeps
-    /// after its next heartbeat.
+    /// Passes over the heartbeats that come to nothing, up to the first event that may be another.
     pub(super) fn pass_idle_heartbeats(&mut self) {
-        let none_is_needed = self.needs == Needs::default();
-        if !self.may_rest || none_is_needed || self.world.chores_wait() || self.world.version != self.progressed.0 {
+        if !self.may_rest || self.world.chores_wait() || self.world.version != self.progressed.0 {
+            return;
+        }
+        // Where no node is needed, each sleeps after its next heartbeat. A policy for YARN orders its queues then.
+        if self.world.yarn.is_some() && self.needs == Needs::default() {
             return;
         }
         let mut until = None;
