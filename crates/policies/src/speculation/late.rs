@@ -85,6 +85,10 @@ impl Judge for Late {
     }
 
     fn keep_slow(&mut self, _view: View<'_>, (job, kind): (JobId, Kind), running: &mut Vec<Running>) {
+        if !running.iter().any(|task| task.can_be_backed_up(self.min_run)) {
+            running.clear();
+            return;
+        }
         self.rates.clear();
         self.rates.extend(running.iter().map(Running::rate));
         self.rates.sort_unstable_by(f64::total_cmp);

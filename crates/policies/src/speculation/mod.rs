@@ -156,6 +156,11 @@ impl Wrapper for WithSpeculation {
         self.base.declines(view) && self.speculator.declines(view)
     }
 
+    fn declines_where_nothing_fits(&self, view: View<'_>) -> bool {
+        let base_sleeps = !self.base.restless(view) && !self.base.counts_heartbeats(view);
+        base_sleeps && !view.wants_reasons() && self.speculator.declines(view)
+    }
+
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         // Most nodes call for a backup alone.
         if !self.base.declines(offer.view()) {

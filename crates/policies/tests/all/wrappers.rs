@@ -50,6 +50,7 @@ recorder! {
         fn restless(view: View<'_>) -> bool;
         fn counts_heartbeats(view: View<'_>) -> bool;
         fn declines(view: View<'_>) -> bool;
+        fn declines_where_nothing_fits(view: View<'_>) -> bool;
     }
     reports {
         fn job_submitted(job: JobId, view: View<'_>);

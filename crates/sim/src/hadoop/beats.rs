@@ -69,8 +69,13 @@ impl Beats {
     }
 
     /// The last heartbeat of a node before `at`; when the clock started if there was none, as if all were known then.
+    #[inline]
     pub(crate) fn last_before(&self, node: NodeId, at: Ms) -> Ms {
         let start = self.starts[node.index()];
+        if self.jitter == 0 {
+            let passed = at - 1 - start;
+            return if passed < 0 { self.first } else { at - 1 - passed % self.interval };
+        }
         let latest = (at - start + self.jitter).max(0) / self.interval;
         let beats = (0..=latest).rev().map(|number| self.beat(node, start, number));
         beats.into_iter().find(|&beat| beat < at).unwrap_or(self.first)

@@ -117,6 +117,12 @@ pub trait Policy {
         !view.anything_to_place() && !view.wants_reasons() && !self.restless(view) && !self.counts_heartbeats(view)
     }
 
+    /// Whether heartbeats of nodes on which no waiting task fits would now come to nothing, in the sense of [`Policy::declines`]. It is
+    /// asked on slots, if the policy does not decline all. A policy that is not restless need not say so, because such nodes sleep.
+    fn declines_where_nothing_fits(&self, _view: View<'_>) -> bool {
+        false
+    }
+
     // Under YARN only.
 
     /// The resource manager has learned that a container runs or has ended. This includes the containers of application

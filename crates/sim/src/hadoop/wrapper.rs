@@ -17,7 +17,7 @@ macro_rules! wrapper {
     ) => {
         /// A policy that wraps another one. Return the inner policy, and override the methods that you change. Every
         /// other call goes through to the inner policy. A wrapper is a [`Policy`]. One that does more at a heartbeat must also
-        /// override [`Policy::restless`] and [`Policy::declines`].
+        /// override [`Policy::restless`], [`Policy::declines`] and [`Policy::declines_where_nothing_fits`].
         pub trait Wrapper {
             /// The policy within.
             type Inner: Policy + ?Sized;
@@ -79,6 +79,7 @@ wrapper! {
         fn restless(view: View<'_>) -> bool;
         fn counts_heartbeats(view: View<'_>) -> bool;
         fn declines(view: View<'_>) -> bool;
+        fn declines_where_nothing_fits(view: View<'_>) -> bool;
     }
     reports {
         fn job_submitted(job: JobId, view: View<'_>);

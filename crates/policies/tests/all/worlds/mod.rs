@@ -595,6 +595,10 @@ impl Wrapper for Eager {
         false
     }
 
+    fn declines_where_nothing_fits(&self, _view: View<'_>) -> bool {
+        false
+    }
+
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.below.heartbeat(offer)?;
         for kind in Kind::BOTH {

@@ -48,6 +48,7 @@ use crate::reasons::Reasons;
 use edges::arrivals;
 use events::{Change, Classes, Event, Position};
 use failures::changes;
+use idle::Insists;
 pub use lull::Lulls;
 use parking::Needs;
 use planned::Planned;
@@ -158,8 +159,7 @@ struct Engine<'a, 'w, O> {
     may_rest: bool,
     /// Until when each node has nothing to report or to hear, as far as is known; [`Ms::MIN`] if it may have.
     rests: Vec<Ms>,
-    /// The `world.version` and the instant at which the policy last did not decline.
-    insists: (u64, Ms),
+    insists: Insists,
     /// The jobs in the order of their arrival, and the next one to arrive.
     arrivals: Vec<(Ms, JobId)>,
     next_job: usize,
@@ -234,7 +234,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             planned,
             may_rest,
             rests: vec![Ms::MIN; cluster.nodes().len()],
-            insists: (0, Ms::MIN),
+            insists: Insists::default(),
             arrivals,
             next_job: 0,
             changes,

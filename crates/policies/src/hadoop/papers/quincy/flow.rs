@@ -38,9 +38,9 @@ struct Planned {
 pub(super) struct Flow(Vec<i64>);
 
 impl Network {
-    /// A network of so many nodes.
-    pub(super) fn new(nodes: usize) -> Self {
-        Self { nodes, arcs: Vec::new() }
+    /// A network of so many nodes, with room for so many arcs.
+    pub(super) fn new(nodes: usize, arcs: usize) -> Self {
+        Self { nodes, arcs: Vec::with_capacity(arcs) }
     }
 
     /// Adds an arc, whose cost must not be negative, and returns its number.
@@ -226,10 +226,15 @@ impl Search {
     }
 
     /// Follows an arc that leaves a visited node. Returns whether it makes a way to its end shorter.
+    #[inline]
     fn follow(&mut self, node: usize, place: usize, residual: &Residual) -> bool {
         let arc = &residual.arcs[place];
+        // Half of all arcs, at least, are full: of an arc and the one in the other direction only one is open at first.
+        if arc.room == 0 {
+            return false;
+        }
         let distance = self.distance + self.discounts[node] + arc.cost - self.discounts[arc.to];
-        if arc.room == 0 || distance >= self.distances[arc.to] {
+        if distance >= self.distances[arc.to] {
             return false;
         }
         self.distances[arc.to] = distance;

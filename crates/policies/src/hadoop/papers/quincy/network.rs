@@ -84,7 +84,6 @@ pub(super) struct Placement {
 type Arc = usize;
 
 /// The arcs whose flow is the answer.
-#[derive(Default)]
 struct Arcs {
     /// From a group to a machine.
     direct: Vec<(usize, usize, Arc)>,
@@ -96,6 +95,26 @@ struct Arcs {
     down: Vec<(usize, Arc)>,
     /// From a rack to a machine.
     into: Vec<(usize, usize, Arc)>,
+}
+
+impl Arcs {
+    /// None yet, but room for those of a problem.
+    fn with_room_for(problem: &Problem) -> Self {
+        let groups = || problem.groups.iter().map(|(group, _)| group);
+        Self {
+            direct: Vec::with_capacity(groups().map(|group| group.machines.len()).sum()),
+            to_rack: Vec::with_capacity(groups().map(|group| group.racks.len()).sum()),
+            to_any: Vec::with_capacity(problem.groups.len()),
+            down: Vec::with_capacity(problem.racks),
+            into: Vec::with_capacity(problem.machines.len()),
+        }
+    }
+
+    /// For how many arcs of a network this is room, with those to the jobs, the groups and the sink.
+    fn room(&self, jobs: usize) -> usize {
+        let [groups, machines] = [self.to_any.capacity(), self.into.capacity()];
+        self.direct.capacity() + self.to_rack.capacity() + self.down.capacity() + 2 * (groups + machines + jobs) + 1
+    }
 }
 
 impl Problem {
@@ -158,8 +177,8 @@ impl Problem {
             }
         });
         let [job, group, rack, machine] = ends.map(|end| move |place: usize| end - 1 - place);
-        let mut network = Network::new(ends[3]);
-        let mut arcs = Arcs::default();
+        let mut arcs = Arcs::with_room_for(self);
+        let mut network = Network::new(ends[3], arcs.room(self.jobs.len()));
         let mut add = |from, to, capacity: u64, cost: Cost| network.add(from, to, capacity as i64, cost as i64);
 
         // The solver wants no negative cost: every way from source to sink is dearer by the same.
