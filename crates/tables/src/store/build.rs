@@ -68,7 +68,7 @@ impl<T: ArrowPrimitiveType> NumberBuilder<T> {
     }
 }
 
-/// TextBuilder of a column under construction. Nulls are counted and added together, as in [`NumberBuilder`].
+/// Texts of a column under construction. Nulls are counted and added together, as in [`NumberBuilder`].
 #[derive(Default)]
 pub struct TextBuilder {
     texts: StringBuilder,
@@ -96,5 +96,72 @@ impl TextBuilder {
         let column = self.texts.finish();
         self.texts = StringBuilder::with_capacity(column.len(), column.value_data().len());
         Arc::new(column)
+    }
+}
+
+/// Words of a column of an enumeration under construction. Most come many times in a row and are counted then. A batch often has the words
+/// of the one before: its column is that of the one before, too.
+#[derive(Default)]
+pub struct WordBuilder<W> {
+    runs: Runs<W>,
+    /// The runs of the column before, and that column.
+    before: Option<(Runs<W>, ArrayRef)>,
+}
+
+/// Words, or nulls, each with how often it comes in a row.
+type Runs<W> = Vec<(Option<W>, usize)>;
+
+impl<W: Copy + PartialEq> WordBuilder<W> {
+    /// Adds a word or a null.
+    #[inline]
+    pub fn append(&mut self, word: Option<W>) {
+        match self.runs.last_mut() {
+            Some((last, times)) if *last == word => *times += 1,
+            _ => self.runs.push((word, 1)),
+        }
+    }
+
+    /// The column, with the words as `text` writes them.
+    pub fn finish(&mut self, text: impl Fn(W) -> &'static str) -> ArrayRef {
+        let runs = std::mem::take(&mut self.runs);
+        if let Some((_, column)) = self.before.as_ref().filter(|(before, _)| *before == runs) {
+            return Arc::clone(column);
+        }
+        let mut texts = StringBuilder::new();
+        for &(word, times) in &runs {
+            match word {
+                None => texts.append_nulls(times),
+                Some(word) => texts.append_value_n(text(word), times),
+            }
+        }
+        let column: ArrayRef = Arc::new(texts.finish());
+        self.before = Some((runs, Arc::clone(&column)));
+        column
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{AsArray as _, StringArray};
+
+    use super::*;
+
+    #[test]
+    fn words_in_a_row_are_those_that_were_added_and_no_batch_keeps_those_before() {
+        let mut builder = WordBuilder::default();
+        let text = |word: bool| if word { "yes" } else { "no" };
+        let batches: [&[Option<bool>]; 6] = [
+            &[Some(true), Some(true), None, None, Some(false), Some(true)],
+            &[Some(true); 3],
+            &[Some(true); 3],
+            &[Some(true); 2],
+            &[None; 2],
+            &[],
+        ];
+        for words in batches {
+            words.iter().for_each(|&word| builder.append(word));
+            let expected: StringArray = words.iter().map(|word| word.map(text)).collect();
+            assert_eq!(builder.finish(text).as_string::<i32>(), &expected);
+        }
     }
 }

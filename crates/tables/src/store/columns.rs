@@ -400,6 +400,7 @@ impl<B: NullBuilder> Nullable<B> {
         }
     }
 
+    #[cold]
     fn append_nulls(&mut self) {
         self.builder.append_nulls(std::mem::take(&mut self.nulls));
     }
@@ -484,7 +485,7 @@ macro_rules! enumeration {
         impl $crate::store::columns::Cell for $name {
             const WORDS: &'static [$crate::reference::Word] =
                 &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
-            type Builder = $crate::store::build::TextBuilder;
+            type Builder = $crate::store::build::WordBuilder<$name>;
             type View<'a> = $name;
             type Read = $crate::store::read::Words<$name>;
             fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
@@ -506,17 +507,17 @@ macro_rules! enumeration {
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
-                builder.append(Some(self.as_str()));
+                builder.append(Some(*self));
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
-                builder.finish()
+                builder.finish($name::as_str)
             }
         }
 
         impl $crate::store::columns::Cell for Option<$name> {
             const NULLABLE: bool = true;
             const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
-            type Builder = $crate::store::build::TextBuilder;
+            type Builder = $crate::store::build::WordBuilder<$name>;
             type View<'a> = Option<$name>;
             type Read = $crate::store::read::Words<$name>;
             fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
@@ -538,10 +539,10 @@ macro_rules! enumeration {
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
-                builder.append(self.map(|value| value.as_str()));
+                builder.append(*self);
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
-                builder.finish()
+                builder.finish($name::as_str)
             }
         }
     };
