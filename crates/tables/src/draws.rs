@@ -65,18 +65,47 @@ pub enum Purpose {
     OwnPolicy = 27,
 }
 
+/// The draws of one purpose and one entity, or of all entities whose numbers begin so: millions of tasks begin with the number of
+/// their job, which is mixed in once.
+#[derive(Debug, Clone, Copy)]
+pub struct Draws {
+    low: u64,
+    high: u64,
+}
+
+impl Draws {
+    /// All draws of a purpose.
+    pub fn new(seed: u64, purpose: Purpose) -> Self {
+        let low = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
+        Self { low, high: mix(low ^ purpose as u64) }
+    }
+
+    /// Those of them that are of one entity. `entity` holds numbers that identify it, such as job and task, or the further ones.
+    #[inline]
+    #[must_use]
+    pub fn of(self, entity: &[u64]) -> Self {
+        let Self { mut low, mut high } = self;
+        for &part in entity {
+            low = mix(low ^ high.rotate_left(32) ^ part);
+            high = mix(high.wrapping_add(low) ^ 0xbf58_476d_1ce4_e5b9);
+        }
+        Self { low, high }
+    }
+
+    /// The generator that makes them.
+    #[inline]
+    pub fn generator(self) -> Pcg64Mcg {
+        Pcg64Mcg::new((u128::from(self.high) << 64) | u128::from(self.low))
+    }
+}
+
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.
 pub fn stream(seed: u64, purpose: Purpose, entity: &[u64]) -> Pcg64Mcg {
-    let mut low = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
-    let mut high = mix(low ^ purpose as u64);
-    for &part in entity {
-        low = mix(low ^ high.rotate_left(32) ^ part);
-        high = mix(high.wrapping_add(low) ^ 0xbf58_476d_1ce4_e5b9);
-    }
-    Pcg64Mcg::new((u128::from(high) << 64) | u128::from(low))
+    Draws::new(seed, purpose).of(entity).generator()
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
+#[inline]
 fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -102,5 +131,14 @@ mod tests {
         ] {
             assert_ne!(first, other);
         }
+    }
+
+    /// Results that were kept were made with these draws.
+    #[test]
+    fn numbers_of_an_entity_may_come_in_parts_and_give_the_draws_that_they_always_gave() {
+        let draws = Draws::new(1, Purpose::TaskDuration);
+        let expected = stream(1, Purpose::TaskDuration, &[3, 4]).next_u64();
+        assert_eq!(draws.of(&[3]).of(&[4]).generator().next_u64(), expected);
+        assert_eq!(expected, 0x906a_5b4c_9368_e38c);
     }
 }

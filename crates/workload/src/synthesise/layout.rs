@@ -4,7 +4,7 @@ use rand_distr::{Distribution, LogNormal};
 
 use super::placement::{Placement, Places};
 use resched_tables::Error;
-use resched_tables::draws::{Purpose, stream};
+use resched_tables::draws::{Draws, Purpose};
 use resched_tables::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::names::write_task_name;
 use resched_tables::sink::Tasks;
@@ -58,9 +58,9 @@ impl Variation {
         })
     }
 
-    /// The factor for one task.
-    fn factor(&self, seed: u64, job: u64, kind: TaskKind, task: u64) -> f64 {
-        self.0.sample(&mut stream(seed, Purpose::TaskDuration, &[job, kind as u64, task]))
+    /// The factor for one of the tasks whose draws these are.
+    fn factor(&self, draws: Draws, task: u64) -> f64 {
+        self.0.sample(&mut draws.of(&[task]).generator())
     }
 }
 
@@ -83,8 +83,10 @@ pub(crate) struct Layout<'a> {
     submit: i64,
     shape: Shape,
     placement: &'a Placement,
-    seed: u64,
-    ordinal: u64,
+    /// The draws of the times of its maps, of those of its reduces, and of the places of the input of its maps.
+    map_draws: Draws,
+    reduce_draws: Draws,
+    place_draws: Draws,
     /// How many tasks were made.
     made: u64,
     places: Places,
@@ -109,7 +111,18 @@ impl<'a> Layout<'a> {
         job.declared_maps = Some(signed(shape.maps));
         job.declared_reduces = Some(signed(shape.reduces));
         let (job_id, submit) = (job.job_id.clone(), job.submit.unwrap_or(0));
-        Ok(Self { job_id, submit, shape, placement, seed, ordinal, made: 0, places: Places::default() })
+        let times = Draws::new(seed, Purpose::TaskDuration).of(&[ordinal]);
+        Ok(Self {
+            job_id,
+            submit,
+            shape,
+            placement,
+            map_draws: times.of(&[TaskKind::Map as u64]),
+            reduce_draws: times.of(&[TaskKind::Reduce as u64]),
+            place_draws: Draws::new(seed, Purpose::BlockPlacement).of(&[ordinal]),
+            made: 0,
+            places: Places::default(),
+        })
     }
 
     fn map(&mut self, index: u64, TaskRecord { task, splits, attempts }: &mut TaskRecord) {
@@ -117,13 +130,13 @@ impl<'a> Layout<'a> {
         let read = shape.input_bytes.saturating_sub(shape.split_bytes.saturating_mul(index)).min(shape.split_bytes);
         let passed_on = if shape.reduces == 0 { shape.output_bytes } else { shape.shuffle_bytes };
         let handed = share(passed_on, index, shape.maps);
-        let factor = shape.map_times.factor(self.seed, self.ordinal, TaskKind::Map, index);
+        let factor = shape.map_times.factor(self.map_draws, index);
         let finish = after(self.submit, (shape.map_base_ms + shape.map_ms_per_byte * read as f64) * factor);
         let is_map_only = shape.reduces == 0;
 
         self.task(task, TaskKind::Map, index, finish, read, handed);
         let block = (task.task_id.as_str(), signed(read));
-        self.placement.place(splits, block, self.seed, [self.ordinal, index], &mut self.places);
+        self.placement.place(splits, block, self.place_draws.of(&[index]), &mut self.places);
         let Some(attempt) = only_attempt(task, attempts) else { return };
         attempt.locality = (!splits.is_empty()).then_some(Locality::Node);
         attempt.hdfs_bytes_read = task.input_bytes;
@@ -136,7 +149,7 @@ impl<'a> Layout<'a> {
         let shape = &self.shape;
         let fetched = share(shape.shuffle_bytes, index, shape.reduces);
         let written = share(shape.output_bytes, index, shape.reduces);
-        let factor = shape.reduce_times.factor(self.seed, self.ordinal, TaskKind::Reduce, index);
+        let factor = shape.reduce_times.factor(self.reduce_draws, index);
         let fetched_at = after(self.submit, shape.shuffle_ms * factor);
         let finish = after(fetched_at, shape.reduce_ms * factor);
 
@@ -236,7 +249,8 @@ mod tests {
     #[test]
     fn variation_keeps_the_mean() {
         let variation = Variation::new(0.3).unwrap();
-        let factors: Vec<f64> = (0..20_000).map(|task| variation.factor(1, 0, TaskKind::Map, task)).collect();
+        let draws = Draws::new(1, Purpose::TaskDuration).of(&[0, TaskKind::Map as u64]);
+        let factors: Vec<f64> = (0..20_000).map(|task| variation.factor(draws, task)).collect();
         let mean = factors.iter().sum::<f64>() / 20_000.0;
         let deviation = (factors.iter().map(|factor| (factor - mean).powi(2)).sum::<f64>() / 20_000.0).sqrt();
         // Four standard errors of the mean: 4·0.3/√20,000 ≈ 0.0085.

@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
 use resched_tables::Error;
-use resched_tables::draws::{Purpose, stream};
+use resched_tables::draws::Draws;
 use resched_tables::model::SplitRow;
 use resched_tables::names::{host_name, rack_name, rack_of};
 
@@ -82,17 +82,15 @@ impl Placement {
         Ok(Self { holders, replication })
     }
 
-    /// Writes the replicas of an input block over `splits`, as rows of the splits table. `entity` is the number of its job
-    /// and of its map.
+    /// Writes the replicas of an input block over `splits`, as rows of the splits table. `draws` are those of its map.
     pub(crate) fn place(
         &self,
         splits: &mut Vec<SplitRow>,
         (task_id, bytes): (&str, i64),
-        seed: u64,
-        entity: [u64; 2],
+        draws: Draws,
         places: &mut Places,
     ) {
-        self.draw(&mut stream(seed, Purpose::BlockPlacement, &entity), places);
+        self.draw(&mut draws.generator(), places);
         let holders = places.taken.iter().filter_map(|&place| self.holders.get(place));
         splits.resize_with(places.taken.len(), SplitRow::default);
         for ((row, ordinal), holder) in splits.iter_mut().zip(0..).zip(holders) {
@@ -173,10 +171,12 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use resched_tables::draws::Purpose;
 
     fn hosts_and_racks(placement: &Placement, index: u64) -> Vec<(String, String)> {
         let mut splits = vec![SplitRow::default(); 5];
-        placement.place(&mut splits, ("task_1_m_000000", 64), 7, [0, index], &mut Places::default());
+        let draws = Draws::new(7, Purpose::BlockPlacement).of(&[0, index]);
+        placement.place(&mut splits, ("task_1_m_000000", 64), draws, &mut Places::default());
         splits.into_iter().map(|split| (split.host.unwrap(), split.rack.unwrap())).collect()
     }
 
