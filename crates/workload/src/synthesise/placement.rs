@@ -143,7 +143,7 @@ fn outside(range: &Range<usize>, all: usize) -> (usize, usize) {
     (range.end, all - range.len())
 }
 
-/// A free position of the stretch of `length` from `start`, which wraps around at `all`. All are equally likely.
+/// A free position of the stretch of `length` from `start`, which is at most `all` and wraps around there. All are equally likely.
 fn draw(
     rng: &mut Pcg64Mcg,
     start: usize,
@@ -153,7 +153,7 @@ fn draw(
     passed: &mut Vec<usize>,
 ) -> Option<usize> {
     passed.clear();
-    passed.extend(taken.iter().map(|&place| (place + all - start % all) % all).filter(|&offset| offset < length));
+    passed.extend(taken.iter().map(|&place| around(place + all - start, all)).filter(|&offset| offset < length));
     passed.sort_unstable();
     let free = length.checked_sub(passed.len()).filter(|free| *free > 0)?;
     let mut offset = rng.random_range(0..free);
@@ -162,7 +162,12 @@ fn draw(
             offset += 1;
         }
     }
-    Some((start + offset) % all)
+    Some(around(start + offset, all))
+}
+
+/// Position `place` of `all`, or of a second round of them. A division would take most of the time of a draw.
+fn around(place: usize, all: usize) -> usize {
+    place.checked_sub(all).unwrap_or(place)
 }
 
 #[cfg(test)]
