@@ -223,6 +223,10 @@ impl Sink for TraceSink {
         self.writer.job(&job)
     }
 
+    fn lent_job(&mut self, job: &mut JobRecord) -> Result<(), Error> {
+        self.writer.job(job)
+    }
+
     fn made_job(&mut self, job: JobRecord, tasks: &mut dyn Tasks) -> Result<(), Error> {
         self.writer.made_job(&job, tasks)
     }

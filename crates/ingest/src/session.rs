@@ -260,48 +260,49 @@ impl<'a> Session<'a> {
     }
 
     /// Takes a job from the file that is being read; the confs that it needs are added to `confs`.
-    fn job(&mut self, mut record: JobRecord, format: &Format, confs: &mut Vec<Source>) -> Result<(), Error> {
-        let Some(shortened) = bound_texts(&mut record) else {
+    fn job(&mut self, record: &mut JobRecord, format: &Format, confs: &mut Vec<Source>) -> Result<(), Error> {
+        let Some(shortened) = bound_texts(record) else {
             self.skip("oversized-id", 1);
             return Ok(());
         };
         self.yielded += 1;
-        let id = record.job.job_id.clone();
-        if !self.claim_id(&mut record, format) {
+        // Only jobs of a folded trace get other ids.
+        let own_id = format.folded.then(|| record.job.job_id.clone());
+        if !self.claim_id(record, format) {
             self.skip("duplicate-job", 1);
             return Ok(());
         }
         self.skip("shortened-text", shortened);
-        self.note_given(&record);
+        self.note_given(record);
         let is_bare = !format.has_tasks && record.tasks.is_empty();
         let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
-        let conf = self.confs.find(&id)?;
+        let conf = self.confs.find(own_id.as_ref().unwrap_or(&record.job.job_id))?;
         if conf.is_some() || !has_totals(&record.job) {
             record.tasks.extend(made.take().into_iter().flat_map(|mut tasks| tasks.all()));
         }
         if let Some(found) = conf {
-            confs::apply(found.conf, &mut record);
+            confs::apply(found.conf, record);
             confs.extend(found.source);
             self.skip("damaged-conf", u64::from(!found.whole));
         }
-        self.skip(far::CAUSE, far::mend(&mut record));
-        self.skip(backwards::CAUSE, backwards::mend(&mut record));
-        self.skip("repeated-task-renamed", rename_repeated(&mut record));
-        let timed::Filled { starts, finishes } = timed::from_tasks(&mut record, format);
+        self.skip(far::CAUSE, far::mend(record));
+        self.skip(backwards::CAUSE, backwards::mend(record));
+        self.skip("repeated-task-renamed", rename_repeated(record));
+        let timed::Filled { starts, finishes } = timed::from_tasks(record, format);
         for (column, n) in
             [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
         {
             self.note_made(column, timed::RULE, n);
         }
-        complete(&mut record);
-        self.machines.see(&record);
+        complete(record);
+        self.machines.see(record);
         self.engine = self.engine.or_else(|| engine_of(&record.job));
         self.jobs += 1;
         match made {
-            None => self.sink.job(record),
+            None => self.sink.lent_job(record),
             Some(tasks) => {
                 let mut tasks = Mended::new(tasks);
-                self.sink.made_job(record, &mut tasks)?;
+                self.sink.made_job(std::mem::take(record), &mut tasks)?;
                 self.skip(far::CAUSE, tasks.far());
                 Ok(())
             }
@@ -401,8 +402,8 @@ impl<'a> Session<'a> {
     }
 
     /// Takes a job that a program gives.
-    pub(super) fn give_job(&mut self, record: JobRecord, format: &Format) -> Result<(), Error> {
-        self.job(record, format, &mut Vec::new())
+    pub(super) fn give_job(&mut self, mut record: JobRecord, format: &Format) -> Result<(), Error> {
+        self.job(&mut record, format, &mut Vec::new())
     }
 
     /// Takes a machine that a program gives.
@@ -506,8 +507,12 @@ struct FileSink<'s, 'a> {
 }
 
 impl Sink for FileSink<'_, '_> {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.session.check_cluster(&job, self.file)?;
+    fn job(&mut self, mut job: JobRecord) -> Result<(), Error> {
+        self.lent_job(&mut job)
+    }
+
+    fn lent_job(&mut self, job: &mut JobRecord) -> Result<(), Error> {
+        self.session.check_cluster(job, self.file)?;
         let before = self.session.jobs;
         self.session.job(job, self.format, self.confs)?;
         let is_taken = self.session.jobs > before;

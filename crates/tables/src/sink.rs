@@ -16,6 +16,15 @@ pub trait Sink {
     /// The error of the writer behind the sink. The reader passes it on.
     fn job(&mut self, job: JobRecord) -> Result<(), Error>;
 
+    /// As [`Sink::job`], from a reader that writes its next job over this one. A sink that needs it only for a while leaves it there, so that
+    /// its memory is used again.
+    ///
+    /// # Errors
+    /// As [`Sink::job`].
+    fn lent_job(&mut self, job: &mut JobRecord) -> Result<(), Error> {
+        self.job(std::mem::take(job))
+    }
+
     /// Takes a job without tasks and the tasks that are made for it. By default, they are all made and then taken with it.
     ///
     /// # Errors

@@ -14,6 +14,7 @@
 //! `MaxNodes` and `MaxProcs` of the header give the machines, on which the processors are spread evenly. A file without
 //! them has no machines and is counted as `file-without-machines`. To replay it, you need a cluster file.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
@@ -70,6 +71,7 @@ fn is_comment(line: &str) -> bool {
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut header = Header::default();
+    let mut record = JobRecord::default();
     let mut lines = Lines::new(input, MAX_LINE);
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         let Line::Text(line) = line else {
@@ -82,8 +84,8 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         }
         match Row::parse(&line) {
             Some(row) if row.is_part() => sink.skip("partial-execution", 1),
-            Some(row) => match row.record(&header) {
-                Some(record) => sink.job(record)?,
+            Some(row) => match row.write_over(&mut record, &header) {
+                Some(()) => sink.lent_job(&mut record)?,
                 None => sink.skip("damaged-line", 1),
             },
             None => sink.skip("damaged-line", 1),
@@ -166,36 +168,46 @@ fn name(names: &mut BTreeMap<u64, String>, text: &str) -> u64 {
 }
 
 /// A job's line.
-struct Row([f64; 18]);
+struct Row<'a> {
+    texts: [&'a str; 18],
+    numbers: [f64; 18],
+}
 
-impl Row {
-    fn parse(line: &str) -> Option<Self> {
-        let mut numbers = [0.0; 18];
+impl<'a> Row<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let mut row = Self { texts: [""; 18], numbers: [0.0; 18] };
         let mut fields = line.split_ascii_whitespace();
-        for number in &mut numbers {
-            *number = parse_number(fields.next()?)?;
+        for (text, number) in row.texts.iter_mut().zip(&mut row.numbers) {
+            *text = fields.next()?;
+            *number = parse_number(text)?;
         }
-        fields.next().is_none().then_some(Self(numbers)).filter(|row| row.known(1).is_some())
+        fields.next().is_none().then_some(row).filter(|row| row.known(1).is_some())
     }
 
     /// Field `n`, counted from 1 as in the standard; `None` if it is −1 or otherwise negative.
     fn known(&self, n: usize) -> Option<f64> {
-        self.0.get(n.checked_sub(1)?).copied().filter(|&number| number >= 0.0)
+        self.numbers.get(n.checked_sub(1)?).copied().filter(|&number| number >= 0.0)
     }
 
     /// Field `n` as the number of something.
-    fn id(&self, n: usize) -> Option<String> {
-        self.known(n).map(|number| match whole(number) {
-            // A float takes several times as long to be written.
-            Some(whole) if whole as f64 == number && number.is_sign_positive() => whole.to_string(),
-            _ => number.to_string(),
-        })
+    fn id(&self, n: usize) -> Option<Cow<'a, str>> {
+        let number = self.known(n)?;
+        let text = *self.texts.get(n.checked_sub(1)?)?;
+        // Nearly all stand in the line as they are to be written.
+        if text.len() <= EXACT_DIGITS
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+            && (text == "0" || !text.starts_with('0'))
+        {
+            return Some(Cow::Borrowed(text));
+        }
+        Some(Cow::Owned(number.to_string()))
     }
 
     /// Field `n` under the name that the header gives it.
-    fn named(&self, n: usize, names: &BTreeMap<u64, String>) -> Option<String> {
+    fn named(&self, n: usize, names: &'a BTreeMap<u64, String>) -> Option<Cow<'a, str>> {
         let number = self.id(n)?;
-        Some(number.parse().ok().and_then(|number| names.get(&number)).cloned().unwrap_or(number))
+        let name = number.parse().ok().and_then(|number| names.get(&number));
+        Some(name.map_or(number, |name| Cow::Borrowed(name.as_str())))
     }
 
     /// Field `n`, if it is a count of at least one.
@@ -222,8 +234,13 @@ impl Row {
         }
     }
 
-    fn record(&self, header: &Header) -> Option<JobRecord> {
+    /// Writes the job over another, whose memory is used again.
+    fn write_over(&self, JobRecord { job, tasks, counters }: &mut JobRecord, header: &'a Header) -> Option<()> {
         let job_id = self.id(1)?;
+        counters.clear();
+        tasks.resize_with(1, TaskRecord::default);
+        let TaskRecord { task, splits, attempts } = tasks.first_mut()?;
+        splits.clear();
         let (submit, wait, run) = (self.known(2), self.known(3), self.known(4));
         let outcome = self.outcome();
         let ran = run.is_some_and(|run| run > 0.0) || (run.is_some() && outcome != Outcome::Killed);
@@ -232,14 +249,15 @@ impl Row {
         let ended = if start.is_some() { left_queue.zip(run).map(|(start, run)| start + run) } else { left_queue };
         let (submit, finish) = (submit.and_then(milliseconds), ended.and_then(milliseconds));
         let processors = self.count(5).or_else(|| self.count(8));
-        let job = JobRow {
-            job_id: job_id.clone(),
-            name: self.id(14),
-            user: self.id(12),
-            // Jobs wait in partitions, too. Few logs name both.
-            queue: self.named(15, &header.queues).or_else(|| self.named(16, &header.partitions)),
-            group: self.id(13),
-            framework: Some(FRAMEWORK.to_owned()),
+        // Jobs wait in partitions, too. Few logs name both.
+        let queue = self.named(15, &header.queues).or_else(|| self.named(16, &header.partitions));
+        *job = JobRow {
+            job_id: over(&mut job.job_id, &job_id),
+            name: over_known(&mut job.name, self.id(14)),
+            user: over_known(&mut job.user, self.id(12)),
+            queue: over_known(&mut job.queue, queue),
+            group: over_known(&mut job.group, self.id(13)),
+            framework: over_known(&mut job.framework, Some(FRAMEWORK.into())),
             submit,
             launch: start,
             finish,
@@ -248,12 +266,12 @@ impl Row {
             requested_cpu: self.count(8).map(|_| PROCESSOR),
             requested_memory: self.bytes(10),
             requested_time: self.known(9).and_then(milliseconds),
-            depends_on: self.id(17).into_iter().collect(),
+            depends_on: self.id(17).map(Cow::into_owned).into_iter().collect(),
             ..JobRow::default()
         };
-        let task = TaskRow {
-            job_id: job_id.clone(),
-            task_id: job_id.clone(),
+        *task = TaskRow {
+            job_id: over(&mut task.job_id, &job_id),
+            task_id: over(&mut task.task_id, &job_id),
             start,
             finish: finish.filter(|_| start.is_some()),
             outcome,
@@ -263,34 +281,51 @@ impl Row {
             gang: Some(true),
             ..TaskRow::default()
         };
+        attempts.resize_with(usize::from(start.is_some() || ran), AttemptRow::default);
         let of_all = |per_processor: i64| per_processor.checked_mul(processors.unwrap_or(1));
-        let attempt = (start.is_some() || ran).then(|| AttemptRow {
-            job_id: job_id.clone(),
-            task_id: job_id,
-            queued: submit,
-            start,
-            finish,
-            run_time: run.filter(|_| start.is_none()).and_then(milliseconds),
-            outcome,
-            cpu_ms: self.known(6).and_then(milliseconds).and_then(of_all),
-            physical_memory: self.bytes(7).and_then(of_all),
-            ..AttemptRow::default()
-        });
-        let task = TaskRecord { task, splits: Vec::new(), attempts: attempt.into_iter().collect() };
-        Some(JobRecord { job, tasks: vec![task], counters: Vec::new() })
+        for attempt in attempts {
+            *attempt = AttemptRow {
+                job_id: over(&mut attempt.job_id, &job_id),
+                task_id: over(&mut attempt.task_id, &job_id),
+                queued: submit,
+                start,
+                finish,
+                run_time: run.filter(|_| start.is_none()).and_then(milliseconds),
+                outcome,
+                cpu_ms: self.known(6).and_then(milliseconds).and_then(of_all),
+                physical_memory: self.bytes(7).and_then(of_all),
+                ..AttemptRow::default()
+            };
+        }
+        Some(())
     }
 }
 
+/// `text` in the memory of `old`.
+fn over(old: &mut String, text: &str) -> String {
+    let mut written = std::mem::take(old);
+    text.clone_into(&mut written);
+    written
+}
+
+/// As [`over`], for texts that may be unknown.
+fn over_known(old: &mut Option<String>, text: Option<Cow<'_, str>>) -> Option<String> {
+    text.map(|text| over(old.get_or_insert_default(), &text))
+}
+
+/// So many digits are exact as a float.
+const EXACT_DIGITS: usize = 15;
+
 /// A finite number. Nearly all are whole numbers of a few digits.
 fn parse_number(text: &str) -> Option<f64> {
-    /// So many digits are exact as a float.
-    const EXACT_DIGITS: usize = 15;
     let digits = text.strip_prefix('-').unwrap_or(text);
-    if digits.len() > EXACT_DIGITS || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text.parse().ok().filter(|number: &f64| number.is_finite());
+    let short = Some(digits).filter(|digits| (1..=EXACT_DIGITS).contains(&digits.len()));
+    let add = |number: u64, digit: u8| digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0'));
+    match short.and_then(|digits| digits.bytes().try_fold(0, add)) {
+        Some(number) if digits.len() < text.len() => Some(-(number as f64)),
+        Some(number) => Some(number as f64),
+        None => text.parse().ok().filter(|number: &f64| number.is_finite()),
     }
-    let number = digits.bytes().fold(0_u64, |number, digit| number * 10 + u64::from(digit - b'0')) as f64;
-    Some(if digits.len() < text.len() { -number } else { number })
 }
 
 /// Seconds as whole milliseconds; `None` beyond what a table can hold.
@@ -311,6 +346,7 @@ pub(super) fn whole(number: f64) -> Option<i64> {
 mod tests {
     use super::super::golden::{Collected, Found as _, each_damage, read_shared};
     use super::*;
+    use resched_tables::model::{CounterRow, SplitRow};
 
     fn jobs(text: &str) -> Vec<JobRecord> {
         Collected::read(&FORMAT, text.as_bytes()).unwrap().jobs
@@ -461,6 +497,53 @@ mod tests {
             counters: Vec::new(),
         };
         assert_eq!(job(text), expected);
+    }
+
+    /// Leaves each job to the reader, as the writer of a trace does, and changes it before.
+    #[derive(Default)]
+    struct Borrower(Vec<JobRecord>);
+
+    impl Sink for Borrower {
+        fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+            self.0.push(job);
+            Ok(())
+        }
+
+        fn lent_job(&mut self, job: &mut JobRecord) -> Result<(), Error> {
+            self.job(job.clone())?;
+            job.job.declared_maps = Some(1);
+            job.counters.push(CounterRow::default());
+            job.tasks.push(TaskRecord::default());
+            job.tasks[0].splits.push(SplitRow::default());
+            Ok(())
+        }
+
+        fn node(&mut self, _: NodeRow) {}
+
+        fn skip(&mut self, _: &str, _: u64) {}
+    }
+
+    #[test]
+    fn a_job_has_nothing_of_the_job_before() {
+        let full = "1 10 5 7 4 3 9 4 8 7 1 11 12 13 14 15 16 17";
+        for other in [
+            "2 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1",
+            "2 10 5 -1 -1 -1 -1 4 -1 -1 5 1 1 1 1 1 -1 -1",
+            "22 20 1 2 3 4 5 6 7 8 0 9 10 11 12 13 -1 -1",
+        ] {
+            let mut sink = Borrower::default();
+            read(&mut format!("{full}\n{other}\n{full}\n").as_bytes(), "test.swf", &mut sink).unwrap();
+            assert_eq!(sink.0, [job(full), job(other), job(full)]);
+        }
+    }
+
+    #[test]
+    fn numbers_of_things_are_written_without_zeros_and_points() {
+        let large = ("9007199254740993", "9007199254740992");
+        for (text, expected) in [("0", "0"), ("12", "12"), ("007", "7"), ("5.0", "5"), ("1.5", "1.5"), large] {
+            let record = job(&format!("{text} 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1"));
+            assert_eq!(record.job.job_id, expected);
+        }
     }
 
     #[test]
