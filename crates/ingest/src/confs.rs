@@ -78,10 +78,10 @@ impl<'a> Confs<'a> {
         Ok(Entered { damaged, outside })
     }
 
-    /// The conf of a job.
-    pub(super) fn find(&mut self, job_id: &str) -> Result<Option<Found>, Error> {
+    /// The conf of a job. Most jobs of most formats have none, so that it lies in a box: an empty one takes no time to hand over.
+    pub(super) fn find(&mut self, job_id: &str) -> Result<Option<Box<Found>>, Error> {
         if let Some(conf) = self.within.get(job_id) {
-            return Ok(Some(Found { conf: conf.clone(), source: None, whole: true }));
+            return Ok(Some(Box::new(Found { conf: conf.clone(), source: None, whole: true })));
         }
         let beside = self.folder.as_ref().and_then(|(_, confs)| confs.get(job_id));
         let Some(path) = beside.or_else(|| self.named.get(job_id)) else { return Ok(None) };
@@ -89,7 +89,7 @@ impl<'a> Confs<'a> {
         let mut file = SourceFile::open(path, &[], self.origins, &mut silent)?;
         let (conf, whole) = conf_xml::parse(&mut file.content());
         let (mut source, cut) = file.close(path, CONF_FORMAT)?;
-        Ok(Some(Found { conf, source: source.pop(), whole: whole && !cut }))
+        Ok(Some(Box::new(Found { conf, source: source.pop(), whole: whole && !cut })))
     }
 }
 

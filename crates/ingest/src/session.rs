@@ -277,13 +277,14 @@ impl<'a> Session<'a> {
         let is_bare = !format.has_tasks && record.tasks.is_empty();
         let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
         let conf = self.confs.find(own_id.as_ref().unwrap_or(&record.job.job_id))?;
-        if conf.is_some() || !has_totals(&record.job) {
-            record.tasks.extend(made.take().into_iter().flat_map(|mut tasks| tasks.all()));
+        if let Some(mut tasks) = made.take_if(|_| conf.is_some() || !has_totals(&record.job)) {
+            record.tasks = tasks.all();
         }
         if let Some(found) = conf {
-            confs::apply(found.conf, record);
-            confs.extend(found.source);
-            self.skip("damaged-conf", u64::from(!found.whole));
+            let confs::Found { conf, source, whole } = *found;
+            confs::apply(conf, record);
+            confs.extend(source);
+            self.skip("damaged-conf", u64::from(!whole));
         }
         self.skip(far::CAUSE, far::mend(record));
         self.skip(backwards::CAUSE, backwards::mend(record));
