@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayBuilder, ArrayRef, BooleanBuilder, ListBuilder, StringBuilder};
+use arrow::array::{ArrayRef, ListBuilder, StringBuilder};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
-use super::build::{NumberBuilder, TextBuilder};
+use super::build::{NumberBuilder, RunBuilder, TextBuilder, truths};
 use super::read::{Flags, Lists, Numbers, Texts};
 use crate::reference::{Column, Word, joined};
 
@@ -315,7 +315,7 @@ impl Cell for Option<f64> {
 
 impl Cell for Option<bool> {
     const NULLABLE: bool = true;
-    type Builder = Nullable<BooleanBuilder>;
+    type Builder = RunBuilder<bool>;
     type Read = Flags;
     type View<'a> = Option<bool>;
     fn read(array: &ArrayRef) -> Self::Read {
@@ -337,10 +337,10 @@ impl Cell for Option<bool> {
     }
     #[inline]
     fn append(&self, builder: &mut Self::Builder) {
-        builder.append(*self, BooleanBuilder::append_value);
+        builder.append(*self);
     }
     fn finish(builder: &mut Self::Builder) -> ArrayRef {
-        builder.finish()
+        builder.finish(truths)
     }
 }
 
@@ -376,58 +376,6 @@ impl Cell for Vec<String> {
         Arc::new(builder.0.finish())
     }
 }
-
-/// A column that may hold nulls, under construction. Nulls are counted and added together: most columns hold hardly
-/// anything else, or none.
-#[derive(Default)]
-pub struct Nullable<B> {
-    builder: B,
-    nulls: usize,
-}
-
-impl<B: NullBuilder> Nullable<B> {
-    /// Adds a value by `append_value`, or a null.
-    #[inline]
-    pub fn append<V>(&mut self, value: Option<V>, append_value: impl FnOnce(&mut B, V)) {
-        match value {
-            None => self.nulls += 1,
-            Some(value) => {
-                if self.nulls > 0 {
-                    self.append_nulls();
-                }
-                append_value(&mut self.builder, value);
-            }
-        }
-    }
-
-    #[cold]
-    fn append_nulls(&mut self) {
-        self.builder.append_nulls(std::mem::take(&mut self.nulls));
-    }
-
-    /// The column.
-    pub fn finish(&mut self) -> ArrayRef {
-        self.append_nulls();
-        self.builder.finish()
-    }
-}
-
-/// A builder that adds many nulls at once.
-pub trait NullBuilder: ArrayBuilder {
-    /// Adds `n` nulls.
-    fn append_nulls(&mut self, n: usize);
-}
-
-macro_rules! null_builders {
-    ($($builder:ty)*) => { $(
-        impl NullBuilder for $builder {
-            fn append_nulls(&mut self, n: usize) {
-                Self::append_nulls(self, n);
-            }
-        }
-    )* };
-}
-null_builders!(BooleanBuilder);
 
 /// A list builder that can be made empty by `Default`.
 pub struct StringListBuilder(ListBuilder<StringBuilder>);
@@ -485,7 +433,7 @@ macro_rules! enumeration {
         impl $crate::store::columns::Cell for $name {
             const WORDS: &'static [$crate::reference::Word] =
                 &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
-            type Builder = $crate::store::build::WordBuilder<$name>;
+            type Builder = $crate::store::build::RunBuilder<$name>;
             type View<'a> = $name;
             type Read = $crate::store::read::Words<$name>;
             fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
@@ -510,14 +458,14 @@ macro_rules! enumeration {
                 builder.append(Some(*self));
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
-                builder.finish($name::as_str)
+                builder.finish(|runs| $crate::store::build::words(runs, $name::as_str))
             }
         }
 
         impl $crate::store::columns::Cell for Option<$name> {
             const NULLABLE: bool = true;
             const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
-            type Builder = $crate::store::build::WordBuilder<$name>;
+            type Builder = $crate::store::build::RunBuilder<$name>;
             type View<'a> = Option<$name>;
             type Read = $crate::store::read::Words<$name>;
             fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
@@ -542,7 +490,7 @@ macro_rules! enumeration {
                 builder.append(*self);
             }
             fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
-                builder.finish($name::as_str)
+                builder.finish(|runs| $crate::store::build::words(runs, $name::as_str))
             }
         }
     };
