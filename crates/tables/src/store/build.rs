@@ -107,14 +107,16 @@ impl TextBuilder {
         }
     }
 
-    /// The column; the next one is as long.
+    /// The column; the next one is about as long.
     pub fn finish(&mut self) -> ArrayRef {
         if self.texts.is_empty() {
             return self.nothing.of(std::mem::take(&mut self.nulls), &DataType::Utf8);
         }
         self.texts.append_nulls(std::mem::take(&mut self.nulls));
         let column = self.texts.finish();
-        self.texts = StringBuilder::with_capacity(column.len(), column.value_data().len());
+        // Ids get longer: without room ahead, the last ones of each batch would move all others.
+        let bytes = column.value_data().len();
+        self.texts = StringBuilder::with_capacity(column.len(), bytes + bytes / 8);
         Arc::new(column)
     }
 }
