@@ -26,7 +26,7 @@ const LEVELS: [(&str, Fill); 3] =
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     // Where neighbours share a bar, the numbers would be those of the largest job, and all policies alike.
-    let shares = are_shared(scene.look(), scene.ids().len(), scene.runs.len(), LEVELS.len());
+    let shares = are_shared(scene.look(), scene.count(), scene.runs.len(), LEVELS.len());
     let value = |job: &JobMetrics, level: usize| {
         let (maps, all) = (job.map_launches.get(level).copied()?, job.map_launches.iter().sum::<u64>());
         match shares {

@@ -178,7 +178,7 @@ pub(crate) fn page_data(
     reasons: &Reasons,
     zone: Zone,
 ) -> Result<String, Error> {
-    let (all, every) = (scene.ids().len(), every(scene));
+    let (all, every) = (scene.count(), every(scene));
     let spans = scene.runs.iter().filter_map(|shown| shown.run.jobs.span()).map(|(first, last)| last - first);
     let of_page = QUANTITIES.iter().filter(|own| own.page != Page::Absent);
     let mut measures: Vec<Measure> = of_page.filter_map(|own| measure(scene, own, every)).collect();
@@ -222,7 +222,7 @@ pub(crate) fn page_data(
 
 /// Every how many-th job is in the page.
 pub(crate) fn every(scene: &Scene<'_>) -> usize {
-    every_of(scene.ids().len() * scene.runs.len())
+    every_of(scene.count() * scene.runs.len())
 }
 
 fn every_of(rows: usize) -> usize {
