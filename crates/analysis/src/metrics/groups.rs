@@ -104,7 +104,8 @@ pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRo
 
 /// The groups of the jobs of a run that count, in order of their first jobs.
 fn of_run(run: &Run, by: By, zone: Zone) -> Vec<(Key<'_>, Vec<Member<'_>>)> {
-    let (sizes, clock) = (Sizes::of(run), run.clock());
+    let sizes = (by == By::Size).then(|| Sizes::of(run));
+    let clock = run.clock();
     let hour = |submit: i64| match clock.date(submit) {
         Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
         None => hour_of_day(submit),
@@ -283,7 +284,7 @@ enum Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of(job: &'a JobMetrics, by: By, sizes: Sizes, hour: &dyn Fn(i64) -> i64) -> Self {
+    fn of(job: &'a JobMetrics, by: By, sizes: Option<Sizes>, hour: &dyn Fn(i64) -> i64) -> Self {
         let text = |text: &'a Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, Self::Text);
         match by {
             By::User => text(&job.user),
@@ -293,7 +294,7 @@ impl<'a> Key<'a> {
                 (None, Some(word)) => Self::Text(word.as_str()),
                 (None, None) => Self::Unknown,
             },
-            By::Size => Self::Text(sizes.class_of(job.tasks_done)),
+            By::Size => sizes.map_or(Self::Unknown, |sizes| Self::Text(sizes.class_of(job.tasks_done))),
             By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour(submit))),
         }
     }
