@@ -33,7 +33,7 @@ pub(crate) type Share = (Blamed, i64);
 #[derive(Debug, Clone)]
 pub(crate) struct Lists<T> {
     all: Vec<T>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 impl<T> Default for Lists<T> {
@@ -45,14 +45,14 @@ impl<T> Default for Lists<T> {
 impl<T> Lists<T> {
     fn push(&mut self, list: impl IntoIterator<Item = T>) {
         self.all.extend(list);
-        self.ends.push(self.all.len());
+        self.ends.push(self.all.len() as u32);
     }
 
     /// The list of that job.
     pub(crate) fn get(&self, job: usize) -> &[T] {
         let from = job.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let to = self.ends.get(job).copied().unwrap_or(from);
-        self.all.get(from..to).unwrap_or_default()
+        self.all.get(from as usize..to as usize).unwrap_or_default()
     }
 }
 
