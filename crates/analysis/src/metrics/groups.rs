@@ -294,7 +294,7 @@ impl<'a> Key<'a> {
                 (None, Some(word)) => Self::Text(word.as_str()),
                 (None, None) => Self::Unknown,
             },
-            By::Size => sizes.map_or(Self::Unknown, |sizes| Self::Text(sizes.class_of(job.tasks_done))),
+            By::Size => sizes.map_or(Self::Unknown, |sizes| Self::Text(sizes.class_of(job.tasks_done.into()))),
             By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour(submit))),
         }
     }
@@ -378,7 +378,7 @@ mod tests {
 
     /// Jobs with a user, a completion time (s) and an hour of submission.
     fn run(label: &str, jobs: &[(&str, i64, i64)]) -> Run {
-        let job = |(number, &(user, completion, hour)): (u64, &(&str, i64, i64))| JobMetrics {
+        let job = |(number, &(user, completion, hour)): (u32, &(&str, i64, i64))| JobMetrics {
             job_id: format!("j{number}"),
             user: (!user.is_empty()).then(|| user.into()),
             submit: Some(hour * 3_600_000 + 5),

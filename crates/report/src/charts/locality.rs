@@ -28,7 +28,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     // Where neighbours share a bar, the numbers would be those of the largest job, and all policies alike.
     let shares = are_shared(scene.look(), scene.count(), scene.runs.len(), LEVELS.len());
     let value = |job: &JobMetrics, level: usize| {
-        let (maps, all) = (job.map_launches.get(level).copied()?, job.map_launches.iter().sum::<u64>());
+        let launches = job.map_launches.map(u64::from);
+        let (maps, all) = (launches.get(level).copied()?, launches.iter().sum::<u64>());
         match shares {
             true => (all > 0).then(|| 100.0 * maps as f64 / all as f64),
             false => Some(maps as f64),

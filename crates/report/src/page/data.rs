@@ -105,7 +105,7 @@ struct Jobs<'a> {
     queue: &'static str,
     /// When they were submitted: ms since the one before.
     submits: Vec<i64>,
-    tasks: Vec<u64>,
+    tasks: Vec<u32>,
     /// 0 for the smaller half, 2 for the largest tenth, 1 for the rest.
     sizes: Vec<u8>,
 }
