@@ -153,8 +153,9 @@ pub fn jain_index(jobs: &JobList, intervals: &[Interval]) -> Steps {
     let tasks = || jobs.attempts_that_count(intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce));
     let mut starts: Vec<(i64, usize)> = tasks().map(|task| (task.start, task.job)).collect();
     let mut finishes: Vec<(i64, usize)> = tasks().map(|task| (task.finish, task.job)).collect();
-    starts.sort_unstable();
-    finishes.sort_unstable();
+    // Of one instant, they come in any order. Mostly the finishes are in order.
+    starts.sort_unstable_by_key(|start| start.0);
+    finishes.sort_unstable_by_key(|finish| finish.0);
     let (mut submits, mut ends) = (Ascending(&submits), Ascending(&ends));
     let (mut starts, mut finishes) = (starts.into_iter().peekable(), finishes.into_iter().peekable());
     let mut running = Running { of_jobs: vec![0; jobs.len()], sum: 0, squares: 0 };

@@ -179,7 +179,8 @@ impl Areas {
                     changes.extend([(attempt.start, amount), (attempt.finish, -amount)]);
                 }
             }
-            changes.sort_unstable();
+            // Of one instant, they come in any order.
+            changes.sort_unstable_by_key(|change| change.0);
             own.add(of_holder.first().map_or(0, |own| own.0), &changes);
         }
         own.holders.sort_unstable_by_key(|of| (of.first, of.holder));

@@ -8,6 +8,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use hashbrown::HashMap;
 use resched_tables::standing::Standing;
 use statrs::statistics::Statistics;
 
@@ -120,13 +121,15 @@ impl Formula {
             Self::Jobs(aggregate, filter) => aggregate.of(&run.jobs(filter.as_ref()), run),
             Self::Jain(aggregate, by, filter) => {
                 let jobs = run.jobs(filter.as_ref());
-                let mut groups: BTreeMap<&str, Vec<&JobMetrics>> = BTreeMap::new();
+                let mut groups: HashMap<&str, Vec<&JobMetrics>> = HashMap::new();
                 for job in jobs.iter() {
                     if let Some(group) = (by.of)(job) {
                         groups.entry(group).or_default().push(job);
                     }
                 }
-                jain(&groups.values().filter_map(|jobs| aggregate.of(jobs, run)).collect::<Vec<_>>())
+                let mut groups: Vec<(&str, Vec<&JobMetrics>)> = groups.into_iter().collect();
+                groups.sort_unstable_by_key(|group| group.0);
+                jain(&groups.iter().filter_map(|(_, jobs)| aggregate.of(jobs, run)).collect::<Vec<_>>())
             }
         }
     }
