@@ -25,6 +25,9 @@ const LEVELS: [(&str, Fill); 3] =
     [("node-local", Fill::Solid), ("rack-local", Fill::Hatched), ("off-rack", Fill::Pale)];
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    if scene.jobs.iter().flatten().all(|job| job.map_launches == [0; 3]) {
+        return Ok(None);
+    }
     // Where neighbours share a bar, the numbers would be those of the largest job, and all policies alike.
     let shares = are_shared(scene.look(), scene.count(), scene.runs.len(), LEVELS.len());
     let value = |job: &JobMetrics, level: usize| {
