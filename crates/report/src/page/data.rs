@@ -211,8 +211,8 @@ pub(crate) fn page_data(
         timelines,
         colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),
     };
-    // The highest level takes four times as long as this one and leaves a twentieth less.
-    let packed = GzEncoder::new(Vec::new(), Compression::new(6));
+    // The highest level takes six times as long as this one and leaves a fourteenth less.
+    let packed = GzEncoder::new(Vec::new(), Compression::new(5));
     // The encoder of JSON writes a few bytes at a time.
     let mut packed = BufWriter::with_capacity(64 << 10, packed);
     serde_json::to_writer(&mut packed, &data).map_err(Error::draw("report.html"))?;
