@@ -22,6 +22,22 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
+    /// No numbers, with room for so many.
+    pub(crate) fn with_room(jobs: usize) -> Self {
+        Self::Small(Vec::with_capacity(jobs))
+    }
+
+    pub(crate) fn push(&mut self, number: Option<i64>) {
+        let small = number.map_or(Some(i32::MIN), |number| i32::try_from(number).ok().filter(|own| *own != i32::MIN));
+        if small.is_none() && matches!(self, Self::Small(_)) {
+            *self = Self::Large(self.iter().map(|number| number.unwrap_or(i64::MIN)).collect());
+        }
+        match self {
+            Self::Small(numbers) => numbers.push(small.unwrap_or(i32::MIN)),
+            Self::Large(numbers) => numbers.push(number.unwrap_or(i64::MIN)),
+        }
+    }
+
     pub(crate) fn get(&self, job: usize) -> Option<i64> {
         match self {
             Self::Small(numbers) => numbers.get(job).copied().filter(|number| *number != i32::MIN).map(i64::from),
@@ -40,18 +56,10 @@ impl Numbers {
 
 impl FromIterator<Option<i64>> for Numbers {
     fn from_iter<I: IntoIterator<Item = Option<i64>>>(numbers: I) -> Self {
-        let mut numbers = numbers.into_iter();
-        let mut small: Vec<i32> = Vec::with_capacity(numbers.size_hint().0);
-        while let Some(number) = numbers.next() {
-            let own = number.map_or(Some(i32::MIN), |number| i32::try_from(number).ok().filter(|own| *own != i32::MIN));
-            let Some(own) = own else {
-                let before = Self::Small(small);
-                let all = before.iter().chain([number]).chain(numbers);
-                return Self::Large(all.map(|number| number.unwrap_or(i64::MIN)).collect());
-            };
-            small.push(own);
-        }
-        Self::Small(small)
+        let numbers = numbers.into_iter();
+        let mut all = Self::with_room(numbers.size_hint().0);
+        numbers.for_each(|number| all.push(number));
+        all
     }
 }
 
