@@ -199,14 +199,20 @@ impl Jobs {
 
     /// Adds a job. Damaged times are counted.
     pub(crate) fn push(&mut self, row: &View<'_, JobRow>, implausible: &mut u64) {
-        let texts = &mut self.texts;
+        let (texts, before) = (&mut self.texts, self.rows.last());
+        // A text is mostly that of the job before.
+        let mut share = |of: fn(&JobMetrics) -> &Option<Arc<str>>, own: Option<&str>| {
+            let own = own?;
+            let known = before.and_then(|job| of(job).as_ref()).filter(|known| ***known == *own);
+            Some(known.map_or_else(|| texts.share(own), Arc::clone))
+        };
         let job = JobMetrics {
             job_id: row.job_id.to_owned(),
-            name: row.name.map(|text| texts.share(text)),
-            user: row.user.map(|text| texts.share(text)),
-            queue: row.queue.map(|text| texts.share(text)),
-            group: row.group.map(|text| texts.share(text)),
-            framework: row.framework.map(|text| texts.share(text)),
+            name: share(|job| &job.name, row.name),
+            user: share(|job| &job.user, row.user),
+            queue: share(|job| &job.queue, row.queue),
+            group: share(|job| &job.group, row.group),
+            framework: share(|job| &job.framework, row.framework),
             priority: row.priority,
             priority_number: row.priority_number,
             scheduling_class: row.scheduling_class,
