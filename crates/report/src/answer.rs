@@ -132,7 +132,7 @@ impl Answer {
         }
         let measured: Vec<Measured<'_>> = runs.iter().map(Measured::new).collect();
         let summaries = measured.iter().map(|run| (Summary::measured(run), Details::measured(run))).collect();
-        let of_run = |run| listed().iter().map(|(number, metric)| (number.field, metric.of(run))).collect();
+        let of_run = |run: &Measured<'_>| listed().iter().map(|own| (own.0.field, run.number(own))).collect();
         let numbers = measured.iter().map(of_run).collect();
         let values = |metric: &Metric| measured.iter().map(|run| metric.of(run)).collect();
         let metrics = options.metrics.iter().map(|metric| (metric.clone(), values(metric))).collect();

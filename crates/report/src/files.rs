@@ -156,8 +156,7 @@ pub(crate) fn write_jobs(answer: &Answer, dir: &Path) -> Result<FileEntry, Error
 }
 
 fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
-    let launches =
-        |distance: usize| job.map_launches.get(distance).map_or(0, |&maps| i64::try_from(maps).unwrap_or(i64::MAX));
+    let [node_local, rack_local, off_rack] = job.map_launches.map(i64::from);
     ComparedJobRow {
         run: run.label.clone(),
         job_id: job.job_id.clone(),
@@ -173,11 +172,11 @@ fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
         queue: job.queue.as_deref().map(str::to_owned),
         starvation: job.starvation,
         queueing: job.queueing,
-        node_local: launches(0),
-        rack_local: launches(1),
-        off_rack: launches(2),
-        evictions: i64::try_from(job.evictions).unwrap_or(i64::MAX),
-        tasks_done: i64::try_from(job.tasks_done).unwrap_or(i64::MAX),
+        node_local,
+        rack_local,
+        off_rack,
+        evictions: job.evictions.into(),
+        tasks_done: job.tasks_done.into(),
         slot_time: job.slot_time,
     }
 }

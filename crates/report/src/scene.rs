@@ -41,6 +41,8 @@ pub struct Scene<'a> {
     pub(crate) runs: Vec<Shown<'a>>,
     /// The jobs of each of these runs in order of submission. The number of a job is its position here, counted from 1.
     pub(crate) jobs: Vec<Vec<&'a JobMetrics>>,
+    /// The rows of these jobs in each of these runs.
+    pub(crate) rows: Vec<&'a [usize]>,
     /// All runs of each policy.
     pub(crate) repeats: Vec<Vec<&'a Run>>,
     /// The place of the run that the others are compared with.
@@ -62,7 +64,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The policies `chosen` of `runs`. `population` is that of all runs.
-    pub(crate) fn new(runs: &'a [Run], population: &Population, chosen: &[Chosen<'a>]) -> Self {
+    pub(crate) fn new(runs: &'a [Run], population: &'a Population, chosen: &[Chosen<'a>]) -> Self {
         let first = |policy: &Chosen<'a>| policy.runs.first().copied();
         let order = |policy: &Chosen<'a>| runs.get(first(policy)?)?.replay()?.policy_order;
         let styles = styles(&chosen.iter().map(|policy| (policy.label, order(policy))).collect::<Vec<_>>());
@@ -70,14 +72,15 @@ impl<'a> Scene<'a> {
             .iter()
             .zip(styles)
             .filter_map(|(policy, series)| Some(Shown { run: runs.get(first(policy)?)?, label: policy.label, series }));
-        let jobs = chosen.iter().filter_map(|policy| {
-            let (run, rows) = (runs.get(first(policy)?)?, population.rows.get(first(policy)?)?);
-            Some(rows.iter().filter_map(|&row| run.jobs.get(row)).collect())
-        });
+        let of_run = |policy: &Chosen<'a>| Some((runs.get(first(policy)?)?, population.rows.get(first(policy)?)?));
+        let jobs = chosen.iter().filter_map(of_run);
+        let jobs = jobs.map(|(run, rows)| rows.iter().filter_map(|&row| run.jobs.get(row)).collect());
+        let rows = chosen.iter().filter_map(of_run).map(|(_, rows)| rows.as_slice());
         let repeats = chosen.iter().map(|policy| policy.runs.iter().filter_map(|&run| runs.get(run)).collect());
         Self {
             runs: shown.collect(),
             jobs: jobs.collect(),
+            rows: rows.collect(),
             repeats: repeats.collect(),
             baseline: 0,
             clocks: OnceCell::new(),
@@ -121,7 +124,7 @@ impl<'a> Scene<'a> {
 
     /// What is around a figure about the jobs of the first run of each policy.
     pub(crate) fn sheet_of_jobs(&self) -> Sheet {
-        self.sheet_of("jobs", [self.ids().len()])
+        self.sheet_of("jobs", [self.count()])
     }
 
     /// What is around a figure about these runs. The note has their seeds.
@@ -174,6 +177,11 @@ impl<'a> Scene<'a> {
     /// The labels of the runs.
     pub(crate) fn labels(&self) -> Vec<&'a str> {
         self.runs.iter().map(|shown| shown.label).collect()
+    }
+
+    /// How many jobs there are.
+    pub(crate) fn count(&self) -> usize {
+        self.jobs.first().map_or(0, Vec::len)
     }
 
     /// The ids of the jobs.

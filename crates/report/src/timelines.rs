@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::Error;
 use crate::cells::{Layers, edges};
 use crate::charts::{delta, own_colours, resources, running_tasks as by_job};
-use crate::scene::Scene;
+use crate::scene::{Scene, Shown};
 
 /// The most cells of time of a line: more than a screen has pixels. A line with fewer steps is kept as it is.
 const CELLS: usize = 2_000;
@@ -80,8 +80,11 @@ impl Timelines {
         let lines = queue.into_iter().chain(running).chain(delta).chain(used).collect();
         let own = own_colours::largest_jobs(scene);
         let stacks = KINDS.into_iter().filter_map(|(kind, name, title)| {
-            let of_run = |run| by_job::Layers::new(run, kind, &own, i64::MAX).of_jobs();
-            let runs: Vec<Layers> = scene.runs.iter().map(|shown| of_run(shown.run)).collect();
+            let of_run = |(shown, rows): (&Shown<'_>, &&[usize])| {
+                let own = own_colours::rows_of(&own, rows);
+                by_job::Layers::new(shown.run, kind, &own, i64::MAX).of_jobs()
+            };
+            let runs: Vec<Layers> = scene.runs.iter().zip(&scene.rows).map(of_run).collect();
             let any = runs.iter().flat_map(|run| &run.jobs).flatten().any(|tasks| *tasks > 0.0);
             any.then_some(Stack { name, title, runs })
         });

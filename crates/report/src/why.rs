@@ -33,7 +33,7 @@ pub(crate) type Share = (Blamed, i64);
 #[derive(Debug, Clone)]
 pub(crate) struct Lists<T> {
     all: Vec<T>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 impl<T> Default for Lists<T> {
@@ -45,14 +45,14 @@ impl<T> Default for Lists<T> {
 impl<T> Lists<T> {
     fn push(&mut self, list: impl IntoIterator<Item = T>) {
         self.all.extend(list);
-        self.ends.push(self.all.len());
+        self.ends.push(self.all.len() as u32);
     }
 
     /// The list of that job.
     pub(crate) fn get(&self, job: usize) -> &[T] {
         let from = job.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let to = self.ends.get(job).copied().unwrap_or(from);
-        self.all.get(from..to).unwrap_or_default()
+        self.all.get(from as usize..to as usize).unwrap_or_default()
     }
 }
 
@@ -97,20 +97,25 @@ impl Reasons {
     /// # Errors
     /// [`Error::Analysis`] if a run cannot be read.
     pub(crate) fn new(answer: &Answer, scene: &Scene<'_>, every: usize, folders: &[PathBuf]) -> Result<Self, Error> {
-        let ids = scene.ids();
-        let numbers: HashMap<&str, u32> = (0..).zip(&ids).map(|(number, id)| (*id, number)).collect();
+        let jobs = scene.count();
         let mut found = Self { are_kept: true, system: answer.system(), ..Self::default() };
         let mut names = Names::default();
         for run in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
             let Some(folder) = folders.get(*run) else { continue };
             let Some(own) = answer.runs.get(*run) else { continue };
+            let mut numbers: Vec<Option<u32>> = vec![None; own.jobs.len()];
+            for (number, row) in (0..).zip(answer.population.rows.get(*run).into_iter().flatten()) {
+                if let Some(own) = numbers.get_mut(*row) {
+                    *own = Some(number);
+                }
+            }
             let why = Why::open_again(folder, own)?;
             found.are_kept &= why.has_reasons;
             found.add_advice(advise(own, &why), &own.label);
-            let mut rows: Vec<Option<usize>> = vec![None; ids.len()];
+            let mut rows: Vec<Option<usize>> = vec![None; jobs];
             for row in why.counted() {
-                let number = why.jobs.get(row).and_then(|job| numbers.get(job.job_id.as_str()));
-                if let Some(place) = number.and_then(|&number| rows.get_mut(number as usize)) {
+                let number = numbers.get(row).copied().flatten();
+                if let Some(place) = number.and_then(|number| rows.get_mut(number as usize)) {
                     *place = Some(row);
                 }
             }
@@ -125,7 +130,7 @@ impl Reasons {
         }
         // A log knows other phases than a replay, so what really ran is not explained beside replays.
         if answer.observed.is_some() {
-            found.runs.push(OfRun { known: vec![false; ids.len().div_ceil(every.max(1))], ..OfRun::default() });
+            found.runs.push(OfRun { known: vec![false; jobs.div_ceil(every.max(1))], ..OfRun::default() });
         }
         let mut phases = [false; Phase::ALL.len()];
         found.runs.iter().flat_map(|run| &run.phases.all).for_each(|(phase, _)| phases[*phase as usize] = true);
@@ -227,8 +232,8 @@ impl OfRun {
 /// Names those who are to blame.
 struct Namer<'a> {
     why: &'a Why,
-    /// The numbers of the jobs of the scene.
-    numbers: &'a HashMap<&'a str, u32>,
+    /// The number in the scene of the job in each row; none of a job that is not in it.
+    numbers: &'a [Option<u32>],
     names: &'a mut Names,
 }
 
@@ -252,10 +257,9 @@ impl Names {
 impl Namer<'_> {
     /// The job in that row.
     fn job(&mut self, row: usize) -> Named {
-        let id = self.why.jobs.get(row).map(|job| job.job_id.as_str());
-        match id.and_then(|id| self.numbers.get(id)) {
-            Some(&number) => Named::Number(number),
-            None => self.names.place(id.map(Arc::from)),
+        match self.numbers.get(row).copied().flatten() {
+            Some(number) => Named::Number(number),
+            None => self.names.place(self.why.jobs.get(row).map(|job| Arc::from(job.job_id.as_str()))),
         }
     }
 

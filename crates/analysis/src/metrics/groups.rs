@@ -95,29 +95,41 @@ pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRo
     let mut rows: Vec<(Key<'_>, usize, GroupRow)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let base = of_baseline.as_ref().filter(|_| place != baseline);
-        let groups = of_run(run, by, zone).into_iter();
-        rows.extend(groups.map(|(key, members)| (key, place, row(key.name(), run, &members, base))));
+        let groups = of_run(run, by, zone, base).into_iter();
+        rows.extend(groups.map(|(key, jobs)| (key, place, row(key.name(), run, &jobs, base.is_some()))));
     }
     rows.sort_by(|(key, place, _), (other, of_other, _)| (key, place).cmp(&(other, of_other)));
     rows.into_iter().map(|(_, _, row)| row).collect()
 }
 
+/// The times of a job, ms. Groups keep them instead of the rows of their jobs, which lie far apart.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    completion: Option<i64>,
+    waiting: Option<i64>,
+    /// Its completion time in the baseline.
+    before: Option<i64>,
+}
+
 /// The groups of the jobs of a run that count, in order of their first jobs.
-fn of_run(run: &Run, by: By, zone: Zone) -> Vec<(Key<'_>, Vec<Member<'_>>)> {
-    let (sizes, clock) = (Sizes::of(run), run.clock());
+fn of_run<'a>(run: &'a Run, by: By, zone: Zone, base: Option<&Completions<'_>>) -> Vec<(Key<'a>, Vec<Times>)> {
+    let sizes = (by == By::Size).then(|| Sizes::of(run));
+    let clock = run.clock();
     let hour = |submit: i64| match clock.date(submit) {
         Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
         None => hour_of_day(submit),
     };
     let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
-    let mut groups: Vec<(Key<'_>, Vec<Member<'_>>)> = Vec::new();
-    for member in run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
-        let key = Key::of(member.1, by, sizes, &hour);
+    let mut groups: Vec<(Key<'_>, Vec<Times>)> = Vec::new();
+    for (row, job) in run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
+        let key = Key::of(job, by, sizes, &hour);
         let number = *numbers.entry(key).or_insert_with(|| {
             groups.push((key, Vec::new()));
             groups.len() - 1
         });
-        groups.get_mut(number).into_iter().for_each(|(_, members)| members.push(member));
+        let before = base.and_then(|base| base.before(row, job));
+        let times = Times { completion: job.completion, waiting: job.waiting, before };
+        groups.get_mut(number).into_iter().for_each(|(_, jobs)| jobs.push(times));
     }
     groups
 }
@@ -136,21 +148,21 @@ pub struct Largest {
 /// The `most` groups that have the most jobs of those that every run has, those with most jobs in the first run first; equal ones by
 /// name. Hours are those since the start of a run or of its day in UTC.
 pub fn largest(runs: &[&Run], by: By, most: usize) -> Vec<Largest> {
-    let mut in_runs = runs.iter().map(|run| of_run(run, by, Zone::default()));
+    let mut in_runs = runs.iter().map(|run| of_run(run, by, Zone::default(), None));
     let mut found = in_runs.next().unwrap_or_default();
-    let others: Vec<HashMap<Key<'_>, Vec<Member<'_>>>> = in_runs.map(|groups| groups.into_iter().collect()).collect();
+    let others: Vec<HashMap<Key<'_>, Vec<Times>>> = in_runs.map(|groups| groups.into_iter().collect()).collect();
     found.retain(|(key, _)| others.iter().all(|groups| groups.contains_key(key)));
-    found.sort_by_cached_key(|(key, members)| (Reverse(members.len()), key.name()));
+    found.sort_by_cached_key(|(key, jobs)| (Reverse(jobs.len()), key.name()));
     found.truncate(most);
-    let times = |members: &[Member<'_>]| {
-        let completions = members.iter().filter_map(|(_, job)| job.completion).map(|ms| ms as f64);
+    let times = |jobs: &[Times]| {
+        let completions = jobs.iter().filter_map(|job| job.completion).map(|ms| ms as f64);
         quantiles(completions, [0.5, 0.95])
     };
-    let largest = |(key, members): (Key<'_>, Vec<Member<'_>>)| Largest {
+    let largest = |(key, jobs): (Key<'_>, Vec<Times>)| Largest {
         group: key.name(),
-        jobs: members.len() as u64,
-        completion_ms: std::iter::once(times(&members))
-            .chain(others.iter().map(|groups| groups.get(&key).map_or([None; 2], |members| times(members))))
+        jobs: jobs.len() as u64,
+        completion_ms: std::iter::once(times(&jobs))
+            .chain(others.iter().map(|groups| groups.get(&key).map_or([None; 2], |jobs| times(jobs))))
             .collect(),
     };
     found.into_iter().map(largest).collect()
@@ -246,7 +258,7 @@ pub fn shown(by: By, rows: &[GroupRow]) -> (Vec<&str>, String) {
 /// The jobs of `run` that were slowed most, by a factor above 1, the worst first. Equal ones stand in the order of the jobs table.
 pub fn most_slowed<'a>(run: &'a Run, baseline: Option<&'a Run>, count: usize) -> Vec<SlowedJob> {
     let base = baseline.map(Completions::of);
-    let factor = |(row, job): Member<'a>| {
+    let factor = |(row, job): (usize, &'a JobMetrics)| {
         let before = base.as_ref().and_then(|base| base.before(row, job));
         let slowed = match baseline {
             Some(_) => job.completion? as f64 / before?.max(SHORTEST_MS) as f64,
@@ -271,9 +283,6 @@ pub fn most_slowed<'a>(run: &'a Run, baseline: Option<&'a Run>, count: usize) ->
     all.into_iter().take(count).map(slowed).collect()
 }
 
-/// A job of a run, with its row.
-type Member<'a> = (usize, &'a JobMetrics);
-
 /// The name of a group; unknown groups are last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key<'a> {
@@ -283,7 +292,7 @@ enum Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    fn of(job: &'a JobMetrics, by: By, sizes: Sizes, hour: &dyn Fn(i64) -> i64) -> Self {
+    fn of(job: &'a JobMetrics, by: By, sizes: Option<Sizes>, hour: &dyn Fn(i64) -> i64) -> Self {
         let text = |text: &'a Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, Self::Text);
         match by {
             By::User => text(&job.user),
@@ -293,7 +302,7 @@ impl<'a> Key<'a> {
                 (None, Some(word)) => Self::Text(word.as_str()),
                 (None, None) => Self::Unknown,
             },
-            By::Size => Self::Text(sizes.class_of(job.tasks_done)),
+            By::Size => sizes.map_or(Self::Unknown, |sizes| Self::Text(sizes.class_of(job.tasks_done.into()))),
             By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour(submit))),
         }
     }
@@ -331,16 +340,14 @@ impl<'a> Completions<'a> {
     }
 }
 
-fn row(group: String, run: &Run, members: &[Member<'_>], base: Option<&Completions<'_>>) -> GroupRow {
-    let times = |of: fn(&JobMetrics) -> Option<i64>| {
-        quantiles(members.iter().filter_map(|(_, job)| of(job)).map(|ms| ms as f64), [0.5, 0.95, 0.99])
-    };
+/// The row of a group of jobs of `run`.
+fn row(group: String, run: &Run, jobs: &[Times], is_compared: bool) -> GroupRow {
+    let times =
+        |of: fn(&Times) -> Option<i64>| quantiles(jobs.iter().filter_map(of).map(|ms| ms as f64), [0.5, 0.95, 0.99]);
     let [completion_p50_ms, completion_p95_ms, completion_p99_ms] = times(|job| job.completion);
     let [waiting_p50_ms, waiting_p95_ms, waiting_p99_ms] = times(|job| job.waiting);
-    let pairs = base.map(|base| {
-        let pair = |&(row, job): &Member<'_>| Some((base.before(row, job)?, job.completion?));
-        members.iter().filter_map(pair).collect::<Vec<(i64, i64)>>()
-    });
+    let pair = |job: &Times| job.before.zip(job.completion);
+    let pairs = is_compared.then(|| jobs.iter().filter_map(pair).collect::<Vec<(i64, i64)>>());
     let count = |sooner: bool| {
         let is = |(before, now): &&(i64, i64)| if sooner { now < before } else { now > before };
         pairs.as_ref().map(|pairs| pairs.iter().filter(is).count() as u64)
@@ -355,7 +362,7 @@ fn row(group: String, run: &Run, members: &[Member<'_>], base: Option<&Completio
     GroupRow {
         group,
         run: run.label.clone(),
-        jobs: members.len() as u64,
+        jobs: jobs.len() as u64,
         completion_p50_ms,
         completion_p95_ms,
         completion_p99_ms,
@@ -377,7 +384,7 @@ mod tests {
 
     /// Jobs with a user, a completion time (s) and an hour of submission.
     fn run(label: &str, jobs: &[(&str, i64, i64)]) -> Run {
-        let job = |(number, &(user, completion, hour)): (u64, &(&str, i64, i64))| JobMetrics {
+        let job = |(number, &(user, completion, hour)): (u32, &(&str, i64, i64))| JobMetrics {
             job_id: format!("j{number}"),
             user: (!user.is_empty()).then(|| user.into()),
             submit: Some(hour * 3_600_000 + 5),

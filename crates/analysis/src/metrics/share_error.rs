@@ -7,7 +7,6 @@ use resched_tables::standing::Standing;
 
 use crate::metrics::cells::Cells;
 use crate::runs::run::Run;
-use crate::runs::spans::Interval;
 
 /// What a job has at a moment, in tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,34 +16,39 @@ struct Held {
     demand: i64,
 }
 
+/// What becomes of a job or of one of its tasks.
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Comes,
+    Goes,
+    Starts,
+    Ends,
+}
+
 /// The share error at the middle of each cell: the share of the running tasks of the jobs that count that would have to belong to other
 /// jobs for all jobs to have their max-min fair share (Bertsekas, Gallager 1992). 0 is fair; `None` where no task runs.
 ///
 /// What a job could use is what it runs and what it starts later, so that a small job is not said to lack what it cannot use. Reduces
 /// count from the start of their job on, even if they have to wait for maps. Set-up and clean-up are left out.
 pub fn share_error(run: &Run, cells: Cells) -> Vec<Option<f64>> {
-    let middles = cells.middles();
     let mut held = initial(run);
-    let mut changes = changes(run, &middles).into_iter().peekable();
-    let mut present = present(run, &middles).into_iter().peekable();
     let mut jobs: BTreeSet<usize> = BTreeSet::new();
-    let at_moment = |moment: usize| {
-        while let Some((_, job, change)) = changes.next_if(|change| change.0 <= moment) {
-            if let Some(held) = held.get_mut(job) {
-                held.running += change.running;
-                held.demand += change.demand;
-            }
-        }
-        while let Some((_, job, arrives)) = present.next_if(|change| change.0 <= moment) {
-            if arrives {
-                jobs.insert(job);
-            } else {
-                jobs.remove(&job);
+    let at_moment = |changes: Vec<(usize, Change)>| {
+        for (job, change) in changes {
+            let Some(held) = held.get_mut(job) else { continue };
+            match change {
+                Change::Comes => _ = jobs.insert(job),
+                Change::Goes => _ = jobs.remove(&job),
+                Change::Starts => held.running += 1,
+                Change::Ends => {
+                    held.running -= 1;
+                    held.demand -= 1;
+                }
             }
         }
         error(jobs.iter().filter_map(|job| held.get(*job).copied()).collect())
     };
-    (0..middles.len()).map(at_moment).collect()
+    changes(run, &cells.middles()).into_iter().map(at_moment).collect()
 }
 
 /// The jobs before anything runs: each could run all its tasks.
@@ -62,36 +66,26 @@ fn is_work(kind: TaskKind) -> bool {
     !matches!(kind, TaskKind::Setup | TaskKind::Cleanup)
 }
 
-/// What changes for which job until each of the `moments`, in their order.
-fn changes(run: &Run, moments: &[i64]) -> Vec<(usize, usize, Held)> {
-    let starts = Held { running: 1, demand: 0 };
-    let ends = Held { running: -1, demand: -1 };
-    let tasks = run.counted_intervals().filter(|task| is_work(task.kind));
-    let of_task = |task: &Interval| {
-        [(task.start, starts), (task.finish, ends)].map(|(time, held)| (until(moments, time), task.job, held))
+/// What changes for which job until each of the `moments`, since the one before it. What comes goes later.
+fn changes(run: &Run, moments: &[i64]) -> Vec<Vec<(usize, Change)>> {
+    let mut changes = vec![Vec::new(); moments.len()];
+    let mut note = |job: usize, time: i64, change: Change| {
+        let until = moments.partition_point(|moment| *moment < time);
+        if let Some(changes) = changes.get_mut(until) {
+            changes.push((job, change));
+        }
     };
-    let mut changes: Vec<_> = tasks.flat_map(of_task).collect();
-    // Those of one moment are sums, in any order.
-    changes.sort_unstable_by_key(|change| change.0);
-    changes
-}
-
-/// When each job that counts comes (`true`) and goes, as places of `moments`.
-fn present(run: &Run, moments: &[i64]) -> Vec<(usize, usize, bool)> {
+    for task in run.counted_intervals().filter(|task| is_work(task.kind)) {
+        note(task.job, task.start, Change::Starts);
+        note(task.job, task.finish, Change::Ends);
+    }
     let counts = run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts);
-    let mut changes: Vec<(usize, usize, bool)> = counts
-        .filter_map(|(place, job)| Some((place, job.submit?, job.finish?)))
-        .map(|(place, submit, finish)| (place, until(moments, submit), until(moments, finish)))
-        .filter(|(_, from, to)| from < to)
-        .flat_map(|(place, from, to)| [(from, place, true), (to, place, false)])
-        .collect();
-    changes.sort_unstable();
+    let spans = counts.filter_map(|(row, job)| Some((row, job.submit?, job.finish?)));
+    for (row, submit, finish) in spans.filter(|(_, submit, finish)| submit < finish) {
+        note(row, submit, Change::Comes);
+        note(row, finish, Change::Goes);
+    }
     changes
-}
-
-/// The place of the first moment at or after `time`.
-fn until(moments: &[i64], time: i64) -> usize {
-    moments.partition_point(|moment| *moment < time)
 }
 
 /// The share error of some jobs.

@@ -124,15 +124,15 @@ pub(crate) struct OfJob {
     /// How many maps of the job were *launched* at each distance from their input. Every launch is a decision of the
     /// scheduler, so attempts that later failed or were killed count too (Coupling, Fig. 15). The inspection of a trace
     /// counts successful attempts instead.
-    pub(crate) map_launches: [u64; 3],
+    pub(crate) map_launches: [u32; 3],
     /// Tasks of the job that were done: distinct tasks with a successful attempt, without set-up and clean-up.
-    pub(crate) tasks_done: u64,
+    pub(crate) tasks_done: u32,
     /// How many of them are maps.
-    pub(crate) maps_done: u64,
+    pub(crate) maps_done: u32,
     /// How many of them are reduces.
-    pub(crate) reduces_done: u64,
+    pub(crate) reduces_done: u32,
     /// Attempts of the job that had to make room for others.
-    pub(crate) evictions: u64,
+    pub(crate) evictions: u32,
     /// Slot time that the job used: the sum of the run times of all its attempts.
     pub(crate) slot_time: i64,
     /// Processor that the job held: the sum of requested processor × run time over its attempts; `None` if none is known.
@@ -178,7 +178,7 @@ pub(crate) struct Sums {
     longest_map: Column<Latest>,
     longest_reduce_tail: Column<Latest>,
     starvation: Column<Option<f64>>,
-    map_launches: Column<[u64; 3]>,
+    map_launches: Column<[u32; 3]>,
     tasks_done: Column<u32>,
     maps_done: Column<u32>,
     reduces_done: Column<u32>,
@@ -229,7 +229,7 @@ impl Sums {
                 Locality::Rack => 1,
                 Locality::Off => 2,
             };
-            self.map_launches.change(job, |launches| launches[level] += 1);
+            self.map_launches.change(job, |launches| launches[level] = launches[level].saturating_add(1));
         }
         match kind {
             TaskKind::Map => self.add_map(job, attempt),
@@ -369,10 +369,10 @@ impl Sums {
             longest_reduce_tail: self.longest_reduce_tail.get(job).time(),
             starvation: self.starvation.get(job),
             map_launches: self.map_launches.get(job),
-            tasks_done: u64::from(self.tasks_done.get(job)),
-            maps_done: u64::from(self.maps_done.get(job)),
-            reduces_done: u64::from(self.reduces_done.get(job)),
-            evictions: u64::from(self.evictions.get(job)),
+            tasks_done: self.tasks_done.get(job),
+            maps_done: self.maps_done.get(job),
+            reduces_done: self.reduces_done.get(job),
+            evictions: self.evictions.get(job),
             slot_time: self.slot_time.get(job),
             cpu_held: self.cpu_held.get(job),
             memory_held: self.memory_held.get(job),

@@ -39,13 +39,16 @@ pub fn set_standings(jobs: &mut [JobMetrics], window: Option<RunWindow>) {
 
 /// The rows of the ids that stand in an earlier row, too.
 pub(crate) fn repeated<'a>(ids: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
-    // Ids are mostly numbered in the order of their rows, and then none of them can be another.
-    let by_number = |id: &'a str| (id.len(), id);
-    if ids.clone().map(by_number).is_sorted_by(|one, other| one < other) {
+    if are_in_order(ids.clone()) {
         return Vec::new();
     }
     let mut seen = HashSet::new();
     ids.enumerate().filter_map(|(row, id)| (!seen.insert(id)).then_some(row)).collect()
+}
+
+/// Whether ids are in the order of their numbers, as they mostly are. Then none of them can be another.
+pub(crate) fn are_in_order<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
+    ids.map(|id| (id.len(), id)).is_sorted_by(|one, other| one < other)
 }
 
 pub(crate) fn job_id(job: &JobMetrics) -> &str {
@@ -59,6 +62,11 @@ pub fn counting(jobs: &[JobMetrics]) -> impl Iterator<Item = &JobMetrics> {
 
 /// The jobs that count in both of two runs, in the order of the first: `(in the first, in the second)`.
 pub fn pairs<'a>(first: &'a [JobMetrics], second: &'a [JobMetrics]) -> Vec<(&'a JobMetrics, &'a JobMetrics)> {
+    // Replays of one trace have the same jobs in the same rows, and of jobs with one id at most one counts.
+    if first.len() == second.len() && first.iter().map(job_id).eq(second.iter().map(job_id)) {
+        let both = first.iter().zip(second);
+        return both.filter(|(one, two)| [one, two].iter().all(|job| job.standing == Standing::Counts)).collect();
+    }
     let by_id: HashMap<&str, &JobMetrics> = counting(second).map(|job| (job_id(job), job)).collect();
     counting(first).filter_map(|job| Some((job, *by_id.get(job_id(job))?))).collect()
 }

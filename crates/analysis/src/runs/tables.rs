@@ -1,5 +1,6 @@
 //! Reading the tables of a run or trace for metrics: only the columns that metrics need, batch by batch.
 
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::path::Path;
@@ -17,6 +18,7 @@ use crate::Error;
 use crate::metrics::list::JobMetrics;
 use crate::runs::attempts::{Attempt, Sums};
 use crate::runs::origin::Origin;
+use crate::runs::standing::{are_in_order, job_id};
 use crate::runs::times::{MAX_TIME, plausible};
 
 /// The jobs of a run as their table has them, and what their attempts add up to.
@@ -197,14 +199,20 @@ impl Jobs {
 
     /// Adds a job. Damaged times are counted.
     pub(crate) fn push(&mut self, row: &View<'_, JobRow>, implausible: &mut u64) {
-        let texts = &mut self.texts;
+        let (texts, before) = (&mut self.texts, self.rows.last());
+        // A text is mostly that of the job before.
+        let mut share = |of: fn(&JobMetrics) -> &Option<Arc<str>>, own: Option<&str>| {
+            let own = own?;
+            let known = before.and_then(|job| of(job).as_ref()).filter(|known| ***known == *own);
+            Some(known.map_or_else(|| texts.share(own), Arc::clone))
+        };
         let job = JobMetrics {
             job_id: row.job_id.to_owned(),
-            name: row.name.map(|text| texts.share(text)),
-            user: row.user.map(|text| texts.share(text)),
-            queue: row.queue.map(|text| texts.share(text)),
-            group: row.group.map(|text| texts.share(text)),
-            framework: row.framework.map(|text| texts.share(text)),
+            name: share(|job| &job.name, row.name),
+            user: share(|job| &job.user, row.user),
+            queue: share(|job| &job.queue, row.queue),
+            group: share(|job| &job.group, row.group),
+            framework: share(|job| &job.framework, row.framework),
             priority: row.priority,
             priority_number: row.priority_number,
             scheduling_class: row.scheduling_class,
@@ -228,25 +236,86 @@ pub(crate) fn shared(before: Option<Arc<str>>, own: Option<&str>) -> Option<Arc<
 /// The rows of jobs by id. Of two jobs with one id, the first is found, so it has the attempts of both.
 pub(crate) struct Index<'a> {
     jobs: &'a [JobMetrics],
-    rows: HashTable<u32>,
+    /// Whether the ids are in order, so that each stands once and may be found by the number at its end.
+    in_order: bool,
+    /// By how much that number is above the row, as it was seen last: mostly, no number is left out.
+    ahead: Cell<i64>,
+    /// The rows by the hashes of their ids, from when the numbers do not say a row.
+    hashed: OnceCell<HashTable<u32>>,
     hasher: DefaultHashBuilder,
 }
 
 impl<'a> Index<'a> {
     pub(crate) fn of(jobs: &'a [JobMetrics]) -> Self {
-        let hasher = DefaultHashBuilder::default();
-        let mut rows = HashTable::with_capacity(jobs.len());
-        let id_of = |row: u32| jobs.get(row as usize).map_or("", |job| job.job_id.as_str());
-        for (row, job) in (0..).zip(jobs) {
-            let hash = hasher.hash_one(job.job_id.as_str());
-            rows.entry(hash, |&other| id_of(other) == job.job_id, |&other| hasher.hash_one(id_of(other)))
-                .or_insert(row);
+        Self {
+            jobs,
+            in_order: are_in_order(jobs.iter().map(job_id)),
+            ahead: Cell::new(jobs.first().and_then(|job| number_of(&job.job_id)).unwrap_or(0)),
+            hashed: OnceCell::new(),
+            hasher: DefaultHashBuilder::default(),
         }
-        Self { jobs, rows, hasher }
     }
 
     pub(crate) fn row_of(&self, job_id: &str) -> Option<u32> {
-        let same = |&row: &u32| self.jobs.get(row as usize).is_some_and(|job| job.job_id == job_id);
-        self.rows.find(self.hasher.hash_one(job_id), same).copied()
+        let number = number_of(job_id).filter(|_| self.in_order);
+        let by_number = number.and_then(|number| u32::try_from(number - self.ahead.get()).ok());
+        if by_number.is_some_and(|row| self.id_of(row) == Some(job_id)) {
+            return by_number;
+        }
+        let hashed = self.hashed.get_or_init(|| self.hashed());
+        let row = *hashed.find(self.hasher.hash_one(job_id), |&row| self.id_of(row) == Some(job_id))?;
+        if let Some(number) = number {
+            self.ahead.set(number - i64::from(row));
+        }
+        Some(row)
+    }
+
+    fn hashed(&self) -> HashTable<u32> {
+        let mut rows = HashTable::with_capacity(self.jobs.len());
+        for (row, id) in (0..).zip(self.jobs.iter().map(job_id)) {
+            let same = |&other: &u32| self.id_of(other) == Some(id);
+            rows.entry(self.hasher.hash_one(id), same, |&other| self.hasher.hash_one(self.id_of(other).unwrap_or("")))
+                .or_insert(row);
+        }
+        rows
+    }
+
+    fn id_of(&self, row: u32) -> Option<&'a str> {
+        self.jobs.get(row as usize).map(job_id)
+    }
+}
+
+/// The number at the end of an id: its last 18 digits. `None` without any.
+fn number_of(id: &str) -> Option<i64> {
+    let digits = id.bytes().rev().take(18).take_while(u8::is_ascii_digit).count();
+    id.get(id.len() - digits..)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_found_by_its_id_whatever_the_order_of_ids() {
+        let lists: [&[&str]; 4] = [
+            &["j9", "j10", "j11", "j14", "j15", "j16"],
+            &["j10", "j9", "j11"],
+            &["7", "7", "8", "x", "8"],
+            &["a", "b", "9223372036854775807123", "9223372036854775807124"],
+        ];
+        for ids in lists {
+            let jobs: Vec<JobMetrics> =
+                ids.iter().map(|id| JobMetrics { job_id: (*id).to_owned(), ..JobMetrics::default() }).collect();
+            let index = Index::of(&jobs);
+            // From the last to the first, and then from the first to the last.
+            for id in ids.iter().rev().chain(ids) {
+                let first = ids.iter().position(|other| other == id).map(|row| row as u32);
+                assert_eq!(index.row_of(id), first, "{id} of {ids:?}");
+            }
+            for other in ["j12", "k10", "10", "", "9", "99999999999999999999999999", "y"] {
+                assert_eq!(index.row_of(other), None, "{other} of {ids:?}");
+            }
+        }
+        assert_eq!(Index::of(&[]).row_of("1"), None);
     }
 }

@@ -12,12 +12,12 @@ use crate::{Error, JobMetrics, Origin, Run};
 
 /// How the clock of these tables relates to that of the trace. A run that does not say so has a clock of its own, without dates.
 pub(crate) fn clock(origin: &Origin, jobs: &[JobMetrics]) -> RunClock {
-    let first = jobs.iter().filter_map(|job| job.submit).min().unwrap_or(0);
+    let first = || jobs.iter().filter_map(|job| job.submit).min().unwrap_or(0);
     match origin {
-        Origin::Replay(info) => info.clock.unwrap_or(RunClock { zero: 0, start: first, dated: false }),
+        Origin::Replay(info) => info.clock.unwrap_or_else(|| RunClock { zero: 0, start: first(), dated: false }),
         Origin::Observed(manifest) => RunClock {
             zero: 0,
-            start: manifest.begin.map_or(first, |begin| begin.max(first)),
+            start: manifest.begin.map_or_else(first, |begin| begin.max(first())),
             dated: manifest.time_zero == TimeZero::Epoch,
         },
     }

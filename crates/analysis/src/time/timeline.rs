@@ -144,17 +144,21 @@ fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
 /// (maps and reduces together) of each of the `n` jobs that count and are in the system (`submit ≤ t < finish`): 1 if all hold equally many
 /// slots, 1/n if one holds all. It is 0 while no task runs or no job is in the system.
 pub fn jain_index(jobs: &JobList, intervals: &[Interval]) -> Steps {
+    let tasks = || jobs.attempts_that_count(intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce));
+    if tasks().next().is_none() {
+        return Steps::default();
+    }
     let in_system =
         |job: &&JobMetrics| job.standing == Standing::Counts && job.submit.is_some() && job.finish.is_some();
     let mut submits: Vec<i64> = jobs.iter().filter(in_system).filter_map(|job| job.submit).collect();
     let mut ends: Vec<i64> = jobs.iter().filter(in_system).filter_map(|job| job.finish).collect();
     submits.sort_unstable();
     ends.sort_unstable();
-    let tasks = || jobs.attempts_that_count(intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce));
     let mut starts: Vec<(i64, usize)> = tasks().map(|task| (task.start, task.job)).collect();
     let mut finishes: Vec<(i64, usize)> = tasks().map(|task| (task.finish, task.job)).collect();
-    starts.sort_unstable();
-    finishes.sort_unstable();
+    // Of one instant, they come in any order. Mostly the finishes are in order.
+    starts.sort_unstable_by_key(|start| start.0);
+    finishes.sort_unstable_by_key(|finish| finish.0);
     let (mut submits, mut ends) = (Ascending(&submits), Ascending(&ends));
     let (mut starts, mut finishes) = (starts.into_iter().peekable(), finishes.into_iter().peekable());
     let mut running = Running { of_jobs: vec![0; jobs.len()], sum: 0, squares: 0 };

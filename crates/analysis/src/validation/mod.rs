@@ -351,7 +351,7 @@ fn locality_error(observed: &Run, replayed: &Run, shared: &BTreeMap<&str, (usize
     let (mut real, mut simulated) = ([0; 3], [0; 3]);
     let add = |sum: &mut [u64; 3], job: &JobMetrics| {
         for (sum, count) in sum.iter_mut().zip(job.map_launches) {
-            *sum += count;
+            *sum += u64::from(count);
         }
     };
     for &(row, twin) in shared.values() {

@@ -72,7 +72,7 @@ pub(super) fn by_size(observed: &Run, replayed: &Run, compared: &[Compared]) -> 
         .chain(lower.zip(upper))
         .map(|(from, to)| {
             let inside = |tasks: u64| tasks.max(1) >= from && to.is_none_or(|to| tasks <= to);
-            class(from, to, all.iter().filter(|own| inside(own.0.0.tasks_done)))
+            class(from, to, all.iter().filter(|own| inside(own.0.0.tasks_done.into())))
         })
         .filter(|class| class.jobs > 0)
         .collect()
@@ -158,7 +158,7 @@ mod tests {
             submit: Some(submit),
             finish: Some(finish),
             completion: Some(finish - submit),
-            tasks_done: tasks.len() as u64,
+            tasks_done: tasks.len() as u32,
             ..JobMetrics::default()
         };
         let interval =

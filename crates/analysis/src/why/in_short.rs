@@ -39,7 +39,10 @@ impl Why {
             let mut ledger = Ledger::new(self);
             own.clear();
             stretches(self, row, &mut changes, &mut |stretch| {
-                ledger.add(&stretch);
+                // Of other time, nobody is to blame.
+                if stretch.phase.is_wait() {
+                    ledger.add(&stretch);
+                }
                 own.push(stretch);
             });
             ledger.settle();
@@ -68,6 +71,9 @@ fn track(stretches: &[Stretch]) -> Vec<(Phase, u16)> {
         return Vec::new();
     };
     let parts = PARTS.min(end - begin);
+    if let [only] = stretches {
+        return vec![(only.phase, parts as u16)];
+    }
     let [whole, wide] = [end - begin, parts].map(i128::from);
     let edge = |part: i64| begin + (whole * i128::from(part) / wide) as i64;
     // How many parts end by a time.

@@ -161,8 +161,13 @@ impl Areas {
         let mut jobs: Vec<(u32, usize)> =
             (0..why.jobs.len()).filter(counts).map(|job| (why.holder(job, by), job)).collect();
         jobs.sort_unstable();
+        let of_holders = || jobs.chunk_by(|one, other| one.0 == other.0);
+        let points = 2 * jobs.iter().map(|&(_, job)| why.attempts_of(job).len()).sum::<usize>();
+        own.times.reserve(points);
+        own.areas.reserve(points);
+        own.holders.reserve(of_holders().count());
         let mut changes: Vec<(i64, i64)> = Vec::new();
-        for of_holder in jobs.chunk_by(|one, other| one.0 == other.0) {
+        for of_holder in of_holders() {
             changes.clear();
             for attempt in of_holder.iter().flat_map(|&(_, job)| why.attempts_of(job)) {
                 let amount = match scope {
@@ -174,7 +179,8 @@ impl Areas {
                     changes.extend([(attempt.start, amount), (attempt.finish, -amount)]);
                 }
             }
-            changes.sort_unstable();
+            // Of one instant, they come in any order.
+            changes.sort_unstable_by_key(|change| change.0);
             own.add(of_holder.first().map_or(0, |own| own.0), &changes);
         }
         own.holders.sort_unstable_by_key(|of| (of.first, of.holder));
@@ -284,6 +290,10 @@ impl Areas {
             return of.area;
         }
         let (from, to) = of.points;
+        // Most jobs of a batch system have one task: they hold the same all the time.
+        if to - from == 2 {
+            return of.peak * u128::from(at.max(of.first).abs_diff(of.first));
+        }
         let (times, areas) = (self.times.get(from..to), self.areas.get(from..to));
         let (times, areas) = (times.unwrap_or_default(), areas.unwrap_or_default());
         let next = first_after(times, at, of.near.get());

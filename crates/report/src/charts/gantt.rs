@@ -115,7 +115,7 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
         (y, (LINE * lines.count as u32).max(LEAST_HEIGHT))
     };
     let plots: Vec<(Axis, u32)> = lines.iter().map(plot).collect();
-    let legend = entries(scene.ids().len(), &own);
+    let legend = entries(scene.count(), &own);
     draw_plots(scene, sheet, legend, (&clock.axis, &plots), |number, plot| {
         let (Some(shown), Some(lines)) = (scene.runs.get(number), lines.get(number)) else { return Ok(()) };
         let inside = inside(plot);

@@ -48,7 +48,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if longest <= 0.0 {
         return Ok(None);
     }
-    let jobs = scene.ids().len();
+    let jobs = scene.count();
     let fits = jobs <= MOST_BARS && fit(scene.look(), jobs, scene.runs.len());
     if fits && !lie_far_apart(shortest, longest) {
         let part = Part { label: "", fill: Fill::Solid, values: times };

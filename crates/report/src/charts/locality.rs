@@ -25,10 +25,14 @@ const LEVELS: [(&str, Fill); 3] =
     [("node-local", Fill::Solid), ("rack-local", Fill::Hatched), ("off-rack", Fill::Pale)];
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    if scene.jobs.iter().flatten().all(|job| job.map_launches == [0; 3]) {
+        return Ok(None);
+    }
     // Where neighbours share a bar, the numbers would be those of the largest job, and all policies alike.
-    let shares = are_shared(scene.look(), scene.ids().len(), scene.runs.len(), LEVELS.len());
+    let shares = are_shared(scene.look(), scene.count(), scene.runs.len(), LEVELS.len());
     let value = |job: &JobMetrics, level: usize| {
-        let (maps, all) = (job.map_launches.get(level).copied()?, job.map_launches.iter().sum::<u64>());
+        let launches = job.map_launches.map(u64::from);
+        let (maps, all) = (launches.get(level).copied()?, launches.iter().sum::<u64>());
         match shares {
             true => (all > 0).then(|| 100.0 * maps as f64 / all as f64),
             false => Some(maps as f64),

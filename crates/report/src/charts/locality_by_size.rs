@@ -21,7 +21,8 @@ pub(super) const CHART: Chart = Chart {
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let near = |levels: usize| {
         move |jobs: &[&resched_analysis::JobMetrics]| {
-            let sizes = by_size(jobs.iter().map(|job| (job.map_launches.iter().sum(), job.map_launches)));
+            let launches = jobs.iter().map(|job| job.map_launches.map(u64::from));
+            let sizes = by_size(launches.map(|levels| (levels.iter().sum(), levels)));
             let share = |launches: &[[u64; 3]]| {
                 let near: u64 = launches.iter().flat_map(|levels_of| levels_of.iter().take(levels)).sum();
                 100.0 * near as f64 / launches.iter().flatten().sum::<u64>() as f64

@@ -36,7 +36,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             launches(run, cells).into_iter().map(share).collect()
         })
     };
-    let maps = |jobs: &Vec<&JobMetrics>| jobs.iter().flat_map(|job| job.map_launches).sum::<u64>() as usize;
+    let maps =
+        |jobs: &Vec<&JobMetrics>| jobs.iter().flat_map(|job| job.map_launches).map(u64::from).sum::<u64>() as usize;
     let maps: Vec<usize> = scene.jobs.iter().map(maps).collect();
     let fewest = maps.iter().copied().min().unwrap_or(0);
     let cells = (fewest / MAPS_OF_CELL).clamp(FEWEST_CELLS, FEW_CELLS);

@@ -1,5 +1,7 @@
 //! The jobs that have a colour of their own in charts of all jobs.
 
+use std::cmp::Reverse;
+
 use resched_tables::words::count;
 
 use crate::plot::figure::Swatch;
@@ -15,11 +17,21 @@ pub(crate) fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
         let jobs = scene.jobs.iter().filter_map(|run| run.get(number));
         jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
     };
-    let mut jobs: Vec<(usize, &str)> = scene.ids().into_iter().enumerate().collect();
-    jobs.sort_by_cached_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
-    jobs.truncate(OWN_COLOUR);
-    jobs.sort_unstable();
-    jobs
+    // Of equal ones, those that were submitted first.
+    let mut jobs: Vec<(Reverse<i64>, usize)> =
+        (0..scene.count()).map(|number| (Reverse(slot_time(number)), number)).collect();
+    if jobs.len() > OWN_COLOUR {
+        jobs.select_nth_unstable(OWN_COLOUR);
+        jobs.truncate(OWN_COLOUR);
+    }
+    jobs.sort_unstable_by_key(|job| job.1);
+    let with_id = |(_, number): (_, usize)| Some((number, scene.jobs.first()?.get(number)?.job_id.as_str()));
+    jobs.into_iter().filter_map(with_id).collect()
+}
+
+/// The rows of these jobs in a run that has the jobs of a scene in these rows.
+pub(crate) fn rows_of(own: &[(usize, &str)], rows: &[usize]) -> Vec<usize> {
+    own.iter().filter_map(|&(number, _)| rows.get(number).copied()).collect()
 }
 
 /// The legend of these jobs, of `jobs` in all.

@@ -1,7 +1,5 @@
 //! Running maps and reduces over time, stacked by job (Coupling, Figs. 1, 2, 5, 6).
 
-use std::collections::HashMap;
-
 use plotters::prelude::{Color, PathElement, Polygon, RGBColor, WHITE};
 use resched_analysis::Run;
 use resched_analysis::runs::spans::Interval;
@@ -9,7 +7,7 @@ use resched_analysis::time::timeline::running_tasks;
 use resched_tables::model::TaskKind;
 
 use super::chart::Chart;
-use super::own_colours::{entries, largest_jobs};
+use super::own_colours::{entries, largest_jobs, rows_of};
 use crate::Error;
 use crate::cells::{self, edges};
 use crate::plot::axis::Axis;
@@ -43,7 +41,9 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces"), (TaskKind::Other, "Tasks")];
     let mut panels = Vec::new();
     for (kind, title) in kinds {
-        let layers: Vec<Layers> = runs.iter().map(|shown| Layers::new(shown.run, kind, &own, clock.longest)).collect();
+        let shown = runs.iter().zip(&scene.rows);
+        let layers: Vec<Layers> =
+            shown.map(|(shown, rows)| Layers::new(shown.run, kind, &rows_of(&own, rows), clock.longest)).collect();
         let highest = layers.iter().map(Layers::highest).fold(0.0, f64::max);
         // What no replay has, such as set-up tasks of an unknown kind, would be an empty plot for each of them.
         let replayed = runs.iter().zip(&layers).filter(|(shown, _)| shown.run.replay().is_some());
@@ -56,7 +56,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let lined = panels.iter().flat_map(|(layers, _)| layers).all(|layers| layers.edges.len() <= LINED_CELLS);
-    let legend = Legend::new(look, entries(scene.ids().len(), &own))?;
+    let legend = Legend::new(look, entries(scene.count(), &own))?;
     let left = left_of(look, panels.iter().map(|(_, y)| y));
     let plot_height = look.scaled(PLOT_HEIGHT);
     let per_run = look.line_height() + panels.len() as u32 * (plot_height + below(look, false));
@@ -90,16 +90,14 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// The layers of the tasks of a kind, each job in `own` in one of its own, as far as the run lasts and at most for `longest` ms.
-    pub(crate) fn new(run: &Run, kind: TaskKind, own: &[(usize, &str)], longest: i64) -> Self {
-        let layer_of: HashMap<&str, usize> = own.iter().enumerate().map(|(layer, job)| (job.1, layer)).collect();
-        let layer_of_row: Vec<usize> =
-            run.jobs.iter().map(|job| layer_of.get(job.job_id.as_str()).copied().unwrap_or(own.len())).collect();
+    /// The layers of the tasks of a kind, each job in the rows `own` in one of its own, as far as the run lasts and at most for `longest`
+    /// ms.
+    pub(crate) fn new(run: &Run, kind: TaskKind, own: &[usize], longest: i64) -> Self {
+        let layer_of = |job: usize| own.iter().position(|row| *row == job).unwrap_or(own.len());
         let (first, last) = run.jobs.span().unwrap_or((0, 0));
         let mut by_layer: Vec<Vec<Interval>> = vec![Vec::new(); own.len() + 1];
         for attempt in run.counted_intervals().filter(|attempt| attempt.kind == kind) {
-            let layer = layer_of_row.get(attempt.job).and_then(|layer| by_layer.get_mut(*layer));
-            if let Some(layer) = layer {
+            if let Some(layer) = by_layer.get_mut(layer_of(attempt.job)) {
                 layer.push(Interval { start: attempt.start - first, finish: attempt.finish - first, ..*attempt });
             }
         }

@@ -43,7 +43,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let sheet =
-        scene.sheet(&format!("n = {} jobs", count(scene.ids().len() as u64)), scene.repeats.iter().flatten().copied());
+        scene.sheet(&format!("n = {} jobs", count(scene.count() as u64)), scene.repeats.iter().flatten().copied());
     draw_rows(&sheet, CHART.name, [], &panels).map(Some)
 }
 

@@ -24,7 +24,7 @@ pub(super) const CHART: Chart = Chart {
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let quantile = |p: f64| {
         move |jobs: &[&JobMetrics]| {
-            let sizes = by_size(jobs.iter().filter_map(|job| Some((job.tasks_done, job.slowdown?))));
+            let sizes = by_size(jobs.iter().filter_map(|job| Some((u64::from(job.tasks_done), job.slowdown?))));
             let of_class = |values: Vec<f64>| Distribution::new(values).quantile(p);
             sizes.into_iter().filter_map(|class| Some((class.size, of_class(class.jobs)?))).collect()
         }

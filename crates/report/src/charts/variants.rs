@@ -32,7 +32,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let rows: Vec<Interval> = shown.iter().flat_map(|sign| lines(sign, shown.len() > 1)).collect();
     let x = format!("Change of the mean completion time against {}, %", base.label);
     let legend = ["in variants", "as replayed"];
-    let tried = variants.sample.map_or(scene.ids().len(), |sample| sample.jobs as usize);
+    let tried = variants.sample.map_or(scene.count(), |sample| sample.jobs as usize);
     draw_intervals_on(&scene.sheet_of("jobs", [tried]), &Intervals { name: CHART.name, x: &x, legend, rows: &rows })
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
     let labels: Vec<&str> = answer.policies.iter().map(|policy| policy.label.as_str()).collect();
     let about = title::about(answer, folders, scene.zero(), options.zone);
     let title = escaped(&format!("{}: {about} – resched", labels.join(", ")));
-    let jobs = scene.ids().len();
+    let jobs = scene.count();
     let of = |folded: bool| charts.iter().filter(move |(chart, _)| chart.folded == folded);
     let gallery =
         |folded: bool| gallery_beside(of(folded).map(|(chart, figure)| (figure, chart.interactive)).collect());

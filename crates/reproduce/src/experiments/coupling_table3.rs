@@ -78,7 +78,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 /// Local maps of all jobs.
 fn local(run: &Run) -> Option<f64> {
-    Some(run.jobs.iter().filter_map(|job| job.map_launches.first()).sum::<u64>() as f64)
+    Some(run.jobs.iter().map(|job| u64::from(job.map_launches[0])).sum::<u64>() as f64)
 }
 
 /// The least and the most running maps of all jobs while the maps of a large job run. Its first and last 90 s, in which it starts

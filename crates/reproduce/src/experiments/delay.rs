@@ -23,8 +23,8 @@ pub(super) const ASSUMPTIONS: &[&str] =
 /// The share of local maps of the jobs that `keep` takes by their name, %.
 pub(super) fn locality(run: &Run, keep: fn(&str) -> bool) -> Option<f64> {
     let jobs = run.jobs.iter().filter(|job| job.name.as_deref().is_some_and(keep));
-    let [local, all] = jobs
-        .fold([0, 0], |[local, all], job| [local + job.map_launches[0], all + job.map_launches.iter().sum::<u64>()]);
+    let launches = jobs.map(|job| job.map_launches.map(u64::from));
+    let [local, all] = launches.fold([0, 0], |[local, all], maps| [local + maps[0], all + maps.iter().sum::<u64>()]);
     (all > 0).then(|| 100.0 * local as f64 / all as f64)
 }
 

@@ -86,9 +86,9 @@ impl Value for i64 {
     }
 }
 
-impl Value for u64 {
+impl Value for u32 {
     fn number(&self) -> Option<f64> {
-        Some(*self as f64)
+        Some(f64::from(*self))
     }
 }
 
@@ -235,21 +235,21 @@ job_metrics! {
             quantity memory_time "Memory held, times run times" Less Absent,
             by |_, known| known.attempts.memory_held.map(|held| held / (1_048_576.0 * 1e3));
         /// How many of its attempts were evicted to make room for others.
-        evictions: u64, unit "attempts",
+        evictions: u32, unit "attempts",
             quantity evictions "Attempts that made room for others" Less Fact,
             by |_, known| known.attempts.evictions;
         /// How many tasks were done: tasks with a successful attempt.
-        tasks_done: u64, unit "tasks", quantity tasks "Tasks done" Neither Fact,
+        tasks_done: u32, unit "tasks", quantity tasks "Tasks done" Neither Fact,
             by |_, known| known.attempts.tasks_done;
         /// How many of these were maps.
-        maps_done: u64, unit "tasks", quantity maps "Maps done" Neither Absent,
+        maps_done: u32, unit "tasks", quantity maps "Maps done" Neither Absent,
             by |_, known| known.attempts.maps_done;
         /// How many of these were reduces.
-        reduces_done: u64, unit "tasks", quantity reduces "Reduces done" Neither Absent,
+        reduces_done: u32, unit "tasks", quantity reduces "Reduces done" Neither Absent,
             by |_, known| known.attempts.reduces_done;
         /// How many maps were launched on a node with the input, in the rack of such a node, and elsewhere. For Spark and production
         /// traces: all tasks with a preferred place. Attempts that later failed or were killed count, too.
-        map_launches: [u64; 3], unit "maps", source "Coupling, Fig. 15",
+        map_launches: [u32; 3], unit "maps", source "Coupling, Fig. 15",
             by |_, known| known.attempts.map_launches;
     }
 }
@@ -279,7 +279,7 @@ fn maps(job: &JobMetrics, distance: usize) -> Option<f64> {
 
 /// The share of the map launches at a distance from their input.
 fn share(job: &JobMetrics, distance: usize) -> Option<f64> {
-    let all: u64 = job.map_launches.iter().sum();
+    let all: u64 = job.map_launches.map(u64::from).iter().sum();
     (all > 0).then_some(maps(job, distance)? / all as f64)
 }
 

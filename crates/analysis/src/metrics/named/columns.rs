@@ -40,7 +40,7 @@ impl Columns<'_, '_> {
 
     /// The class of size of each job.
     pub(crate) fn classes(&self) -> StringChunked {
-        let class = |job: &&JobMetrics| Some(self.sizes.class_of(job.tasks_done));
+        let class = |job: &&JobMetrics| Some(self.sizes.class_of(job.tasks_done.into()));
         StringChunked::from_iter_options(PlSmallStr::EMPTY, self.jobs.iter().map(class))
     }
 }

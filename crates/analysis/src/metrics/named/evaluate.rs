@@ -8,15 +8,17 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use hashbrown::HashMap;
 use resched_tables::standing::Standing;
 use statrs::statistics::Statistics;
 
+use super::Metric;
 use super::attribute::OUTCOME;
 use super::columns::Columns;
 use super::filter::Filter;
 use super::formula::{Aggregate, Formula, Statistic};
 use super::sizes::Sizes;
-use crate::metrics::list::Quantity;
+use crate::metrics::list::{Number, Quantity};
 use crate::runs::compared::{Compared, counting_rows};
 use crate::statistics::distribution::{mean, quantile};
 use crate::{JobMetrics, Run};
@@ -30,6 +32,8 @@ pub struct Measured<'a> {
     rows: OnceCell<Vec<usize>>,
     /// The known values of quantities over all jobs that count, in the order of the jobs.
     values: RefCell<BTreeMap<&'static str, Rc<[f64]>>>,
+    /// The numbers of the list that were asked for, by their fields.
+    numbers: RefCell<BTreeMap<&'static str, Option<f64>>>,
 }
 
 impl<'a> Measured<'a> {
@@ -46,12 +50,23 @@ impl<'a> Measured<'a> {
             counted: OnceCell::new(),
             rows: OnceCell::new(),
             values: RefCell::default(),
+            numbers: RefCell::default(),
         }
     }
 
     /// The run.
     pub fn own(&self) -> &'a dyn Compared {
         self.own
+    }
+
+    /// A number of the list with its metric ([`listed`](super::listed)); `None` if it is unknown for the run.
+    pub fn number(&self, (number, metric): &(&'static Number, Metric)) -> Option<f64> {
+        let known = self.numbers.borrow().get(number.field).copied();
+        known.unwrap_or_else(|| {
+            let found = metric.of(self);
+            self.numbers.borrow_mut().insert(number.field, found);
+            found
+        })
     }
 
     /// The rows of the jobs that count.
@@ -106,13 +121,15 @@ impl Formula {
             Self::Jobs(aggregate, filter) => aggregate.of(&run.jobs(filter.as_ref()), run),
             Self::Jain(aggregate, by, filter) => {
                 let jobs = run.jobs(filter.as_ref());
-                let mut groups: BTreeMap<&str, Vec<&JobMetrics>> = BTreeMap::new();
+                let mut groups: HashMap<&str, Vec<&JobMetrics>> = HashMap::new();
                 for job in jobs.iter() {
                     if let Some(group) = (by.of)(job) {
                         groups.entry(group).or_default().push(job);
                     }
                 }
-                jain(&groups.values().filter_map(|jobs| aggregate.of(jobs, run)).collect::<Vec<_>>())
+                let mut groups: Vec<(&str, Vec<&JobMetrics>)> = groups.into_iter().collect();
+                groups.sort_unstable_by_key(|group| group.0);
+                jain(&groups.iter().filter_map(|(_, jobs)| aggregate.of(jobs, run)).collect::<Vec<_>>())
             }
         }
     }

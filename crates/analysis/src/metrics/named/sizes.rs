@@ -14,7 +14,7 @@ pub struct Sizes {
 impl Sizes {
     /// The bounds by the jobs of a run that count.
     pub fn of(run: &Run) -> Self {
-        Self::of_counts(run.finished_jobs().map(|job| job.tasks_done).collect())
+        Self::of_counts(run.finished_jobs().map(|job| u64::from(job.tasks_done)).collect())
     }
 
     /// The bounds by the numbers of tasks of some jobs.
@@ -35,11 +35,11 @@ impl Sizes {
 
     /// Whether a job is among the smaller half.
     pub fn is_small(self, job: &JobMetrics) -> bool {
-        job.tasks_done <= self.small
+        u64::from(job.tasks_done) <= self.small
     }
 
     /// Whether a job is among the largest tenth.
     pub fn is_large(self, job: &JobMetrics) -> bool {
-        job.tasks_done >= self.large
+        u64::from(job.tasks_done) >= self.large
     }
 }

@@ -24,7 +24,7 @@ fn run() -> Run {
         waiting: (n != 1).then_some(n as i64 * 1_000),
         starvation: (n > 8).then_some(n as f64),
         finish: Some(n as i64 * 3_600_000),
-        tasks_done: n,
+        tasks_done: n as u32,
         input_bytes: Some(n as i64 * 1_000_000),
         ..JobMetrics::default()
     };
