@@ -229,8 +229,9 @@ impl<O: Observer> Engine<'_, '_, O> {
         if first_end < NEVER {
             self.plan_call(node, self.beat_for_end(node, first_end, at));
         }
-        if self.may_rest && !awake {
-            self.rests[node.index()] = first_start.min(first_end);
+        // A start is reported at a heartbeat, while an end may bring one of its own.
+        if self.may_rest && !awake && first_start == NEVER {
+            self.rests[node.index()] = first_end;
         }
     }
 
