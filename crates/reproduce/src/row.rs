@@ -296,10 +296,11 @@ impl Draft {
     }
 
     /// Ends the row of a sentence that says the same of several quantities, each measured once per seed. It is the row of the quantity that
-    /// agrees least: the sentence is true if all of them agree.
+    /// agrees least: the sentence is true if all of them agree. Of those with the same verdict it is the one with the least [`Row::margin`].
     pub(crate) fn replayed_of_each(self, quantities: impl IntoIterator<Item = Vec<f64>>) -> Row {
         let rows = quantities.into_iter().map(|values| self.clone().replayed(&values));
-        rows.max_by_key(|row| row.verdict).unwrap_or_else(|| self.replayed(&[]))
+        let worse = |a: &Row, b: &Row| a.verdict.cmp(&b.verdict).then_with(|| b.margin().total_cmp(&a.margin()));
+        rows.max_by(worse).unwrap_or_else(|| self.replayed(&[]))
     }
 
     /// Ends the row of a formula. It agrees with the paper's number if that is its rounded value.
@@ -338,6 +339,20 @@ impl Draft {
             verdict,
             cause: (!agrees).then_some(cause),
             why: if agrees { String::new() } else { self.why },
+        }
+    }
+}
+
+impl Row {
+    /// How well it agrees, to compare rows of one published value: how far the replay is on the right side, in the unit of the row. A
+    /// negative margin is on the wrong side, and a row without a replay is below all others.
+    fn margin(&self) -> f64 {
+        let Some(Estimate { value, low, high }) = self.replay else { return f64::NEG_INFINITY };
+        match self.published {
+            Published::Value(paper) | Published::Change(paper) | Published::Ratio(paper) => -(value - paper).abs(),
+            Published::Range(least, most) => (value - least).min(most - value),
+            Published::Above => low,
+            Published::Below => -high,
         }
     }
 }
@@ -504,6 +519,22 @@ mod tests {
             (Verdict::Differs, Some(true))
         );
         assert_eq!(of(&[]).verdict, Verdict::Differs);
+    }
+
+    #[test]
+    fn of_quantities_with_the_same_verdict_the_row_is_that_of_the_weaker() {
+        let of = |published, all: [&[f64]; 2]| {
+            let row = row("", "", "%", published).replayed_of_each(all.map(<[f64]>::to_vec));
+            row.replay.map(|found| found.value)
+        };
+        let (little, much) = (&[3.0, 3.0][..], &[9.0, 9.0][..]);
+        assert_eq!(of(Published::Above, [little, much]), Some(3.0));
+        assert_eq!(of(Published::Above, [much, little]), Some(3.0));
+        assert_eq!(of(Published::Below, [little, much]), Some(9.0), "both are on the wrong side");
+        assert_eq!(of(Published::Value(10.0), [&[2.0, 2.0], little]), Some(2.0));
+        assert_eq!(of(Published::Range(0.0, 9.5), [much, &[5.0, 5.0]]), Some(9.0), "nearer to an end");
+        assert_eq!(of(Published::Range(0.0, 1.0), [much, little]), Some(9.0));
+        assert_eq!(of(Published::Value(10.0), [&[], little]), None, "no replay at all");
     }
 
     #[test]
