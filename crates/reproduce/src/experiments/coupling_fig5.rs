@@ -128,9 +128,12 @@ const REQUESTS: [(&str, [f64; 3], [f64; 3], f64); 2] = [
     ("svctm", [4.32, 3.51, 4.80], [3.75, 2.47, 4.45], -13.2),
 ];
 /// A share of a node's cores in Table I: its name, how to measure it, and its least and its greatest node under Fair and under Coupling, %.
-type OfNodes = (&'static str, fn(&ResourceRow) -> f64, [f64; 2], [f64; 2]);
-const OF_NODES: [OfNodes; 2] =
-    [("%iowait", io_wait_share, [0.72, 1.15], [0.48, 0.67]), ("%idle", idle_share, [15.30, 24.88], [9.51, 16.60])];
+/// Last, why they may differ.
+type OfNodes = (&'static str, fn(&ResourceRow) -> f64, [f64; 2], [f64; 2], &'static str);
+const OF_NODES: [OfNodes; 2] = [
+    ("%iowait", io_wait_share, [0.72, 1.15], [0.48, 0.67], IO_WAIT),
+    ("%idle", idle_share, [15.30, 24.88], [9.51, 16.60], SHARED),
+];
 /// The nodes of Table I.
 const NODES: f64 = 8.0;
 /// Why these rows have no number.
@@ -141,6 +144,9 @@ const SHARED: &str = "By the cost model of contention (clusters/coupling-content
                       (cost.contention.seek = 2) and reduces that fetch with a fifth of a core (fetch_cores = 0.2), fitted to the \
                       same %iowait of Fair, were tried with 5 seeds: maps gain 0.3 to 0.5 % with any of them, and all jobs 2.8 to \
                       3.5 %.";
+/// Why Coupling's %iowait may differ.
+const IO_WAIT: &str = "%iowait falls by more than in the paper: from 0.89 to 0.43 instead of from 0.95 to 0.57. The disks' rate was set by Fair's \
+                       number alone, and a core waits here only for what exceeds it. Nothing was tried for this row.";
 
 /// A share of the cores in the mean over all nodes and the whole run, %.
 fn cores(run: &Run, share: fn(&ResourceRow) -> f64) -> Option<f64> {
@@ -207,9 +213,9 @@ fn rows_of_shared_nodes(replays: &Replays<'_>) -> Vec<Row> {
             .replayed(&replays.each(fair, io_wait)),
         row("Table I", "Coupling: %iowait (Table I)", "%", value(0.57))
             .arithmetic()
-            .ours(SHARED)
+            .ours(IO_WAIT)
             .replayed(&replays.each(coupling, io_wait)),
-        row("Table I", "%iowait (Table I)", "%", Published::Change(-40.0)).ours(SHARED).replayed(&replays.pairs(
+        row("Table I", "%iowait (Table I)", "%", Published::Change(-40.0)).ours(IO_WAIT).replayed(&replays.pairs(
             fair,
             coupling,
             |a, b| change(io_wait(a), io_wait(b)),
@@ -244,14 +250,14 @@ fn rows_of_shared_nodes(replays: &Replays<'_>) -> Vec<Row> {
 
 /// Table I, node by node. Here all nodes are alike, so that their order says nothing: its ends are compared, and on how many nodes Coupling has
 /// less.
-fn rows_of_nodes(replays: &Replays<'_>, &(name, share, of_fair, of_coupling): &OfNodes) -> Vec<Row> {
+fn rows_of_nodes(replays: &Replays<'_>, &(name, share, of_fair, of_coupling, why): &OfNodes) -> Vec<Row> {
     type Pick = fn(f64, f64) -> f64;
     let ends: [(&str, Pick); 2] = [("least", f64::min), ("greatest", f64::max)];
     let mut rows = Vec::new();
     for (place, (end, pick)) in ends.into_iter().enumerate() {
         let of = |policy: &str, published: [f64; 2]| {
             let quantity = format!("{policy}: the {end} {name} of a node (Table I)");
-            row("Table I", quantity, "%", Published::Value(published[place])).ours(SHARED)
+            row("Table I", quantity, "%", Published::Value(published[place])).ours(why)
         };
         let found = |case: &str| replays.each(case, |run| of_nodes(run, share).into_iter().reduce(pick));
         rows.push(of("Fair", of_fair).baseline().replayed(&found(SHARED_FAIR)));
@@ -264,7 +270,7 @@ fn rows_of_nodes(replays: &Replays<'_>, &(name, share, of_fair, of_coupling): &O
     rows.push(
         row("Table I", format!("Nodes on which {name} falls, of 8"), "nodes", Published::Value(NODES))
             .arithmetic()
-            .ours(SHARED)
+            .ours(why)
             .replayed(&replays.pairs(SHARED_FAIR, SHARED_COUPLING, falls)),
     );
     rows
