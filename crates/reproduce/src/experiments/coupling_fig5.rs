@@ -127,8 +127,8 @@ const REQUESTS: [(&str, [f64; 3], [f64; 3], f64); 2] = [
     ("await", [96.62, 45.84, 148.94], [83.47, 43.23, 109.88], -13.6),
     ("svctm", [4.32, 3.51, 4.80], [3.75, 2.47, 4.45], -13.2),
 ];
-/// A share of a node's cores in Table I: its name, how to measure it, and its least and its greatest node under Fair and under Coupling, %.
-/// Last, why they may differ.
+/// A share of a node's cores in Table I: its name, how to measure it, its least and its greatest node under Fair and under Coupling, %,
+/// and why these may differ.
 type OfNodes = (&'static str, fn(&ResourceRow) -> f64, [f64; 2], [f64; 2], &'static str);
 const OF_NODES: [OfNodes; 2] = [
     ("%iowait", io_wait_share, [0.72, 1.15], [0.48, 0.67], IO_WAIT),
@@ -146,7 +146,7 @@ const SHARED: &str = "By the cost model of contention (clusters/coupling-content
                       3.5 %.";
 /// Why Coupling's %iowait may differ.
 const IO_WAIT: &str = "%iowait falls by more than in the paper: from 0.89 to 0.43 instead of from 0.95 to 0.57. The disks' rate was set by Fair's \
-                       number alone, and a core waits here only for what exceeds it. Nothing was tried for this row.";
+                       number alone, and a core waits here only for what exceeds it. Nothing was tried for this number.";
 
 /// A share of the cores in the mean over all nodes and the whole run, %.
 fn cores(run: &Run, share: fn(&ResourceRow) -> f64) -> Option<f64> {
