@@ -91,7 +91,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .arithmetic()
             .missing("No job's demand or run time is given (§V-A2).")
             .replayed(&paired(&|a, b| Some((waiting(b, 7)? - waiting(a, 7)?) / 1e3))),
-        compared(JOBS.small_gain(), "", |from, to| JOBS.gains(replays, from, to)),
+        JOBS.small_gain_row(JOBS.small_gain(), replays),
         by_draw(
             row(
                 "§V-B2: \"12 jobs are decreased by 18.5 %\"",

@@ -171,7 +171,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .missing("No job's demand or run time is given (§V-A2).")
         .replayed(&replays.each("capacity", |run| shorter_waits(run, 6))),
     );
-    rows.push(compared(JOBS.small_gain().main(), "", |from, to| JOBS.gains(replays, from, to)));
+    rows.push(JOBS.small_gain_row(JOBS.small_gain().main(), replays));
     for (from, to, name) in [
         ("capacity", "submission", "jobs by submission"),
         ("capacity", "floor", "δ of 10 % at least"),

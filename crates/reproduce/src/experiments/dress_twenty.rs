@@ -1,13 +1,15 @@
 //! Shared by the two experiments of the DRESS paper on 20 jobs, six of them small.
 
+use resched_analysis::statistics::distribution::mean;
+
 use super::dress::{
-    Demands, Distance, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, lengths, mean_change, tick_label, ticks,
-    with_length,
+    Demands, Distance, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, compared, in_words, lengths, mean_change,
+    tick_label, ticks, with_length,
 };
 use crate::case::{Bundled, Case};
 use crate::replays::Replays;
 use crate::row::{Draft, row};
-use crate::{Band, Error, Published};
+use crate::{Band, Error, Published, Row};
 
 /// The jobs of an experiment, and the paper's claim about the small ones.
 pub(super) struct TwentyJobs {
@@ -50,6 +52,27 @@ impl TwentyJobs {
     pub(super) fn small_gain(&self) -> Draft {
         let quantity = format!("Completion of the small jobs, mean change ({})", self.figure);
         row(self.place, quantity, "%", Published::Change(self.gain)).missing(LENGTHS)
+    }
+
+    /// The row of that claim. If it differs, it also says what the times between two moves of δ make of it.
+    pub(super) fn small_gain_row(&self, claim: Draft, replays: &Replays<'_>) -> Row {
+        let mut row = compared(claim, "", |from, to| self.gains(replays, from, to));
+        if !row.verdict.agrees() {
+            row.why.push_str(&self.ticks_in_words(replays));
+        }
+        row
+    }
+
+    /// What each time between two moves of δ gives in the mean, and whether the one of the rows is the nearest to the paper.
+    fn ticks_in_words(&self, replays: &Replays<'_>) -> String {
+        let of_tick = |tick| Some((tick, mean(&self.gains(replays, "capacity", &tick_label(tick)))?));
+        let found: Vec<(u32, f64)> = TICKS.into_iter().filter_map(of_tick).collect();
+        let all: Vec<String> = found.iter().map(|(tick, gain)| format!("{tick} s: {}", in_words(*gain))).collect();
+        let far = |(_, gain): &&(u32, f64)| (gain - self.gain).abs();
+        let nearest = found.iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+        let ours = nearest.is_some_and(|(tick, _)| f64::from(*tick) == TICK.chosen);
+        let best = if ours { " The rows have the one that is nearest to the paper." } else { "" };
+        format!(" By the time between two moves of δ, which is not given either: {}.{best}", all.join("; "))
     }
 
     /// That claim over the times that the paper leaves open.
