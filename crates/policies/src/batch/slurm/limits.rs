@@ -162,7 +162,8 @@ pub(super) fn exceeded(limits: &JobLimits, (amounts, time): (&Amounts, Option<Ms
     let above = |most: Option<u64>, amount: u64| most.is_some_and(|most| amount > most);
     let mut all = Vec::new();
     for (limit, keys) in limits.with_keys() {
-        let has_more = limit.resources.iter().any(|(name, &most)| amounts.of(name) > most);
+        let mut named = limit.resources.iter();
+        let has_more = named.any(|(name, &most)| amounts.of(name) > most);
         let found = [
             (keys.cpus, above(limit.cpus, amounts.cpus)),
             (keys.nodes, above(limit.nodes, amounts.nodes)),

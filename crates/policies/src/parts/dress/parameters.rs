@@ -76,7 +76,7 @@ parameter! {
 }
 
 parameter! {
-    /// the next job: the smallest of a category while both lack containers, or the first; batch-dress: with whole requests alone
+    /// the smallest job of a category is next while both lack containers, or the first (batch-dress: of whole requests)
     pub(crate) ORDER: Order = "order" { choice: Order::Smallest, of: [Order::Smallest, Order::Submission] }
 }
 
