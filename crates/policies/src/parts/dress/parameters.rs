@@ -76,7 +76,7 @@ parameter! {
 }
 
 parameter! {
-    /// the smallest job of a category is next while both lack containers, or the first (batch-dress: of whole requests)
+    /// the next job of a category while both lack containers: smallest or first (batch-dress: of whole requests)
     pub(crate) ORDER: Order = "order" { choice: Order::Smallest, of: [Order::Smallest, Order::Submission] }
 }
 
