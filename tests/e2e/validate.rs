@@ -71,6 +71,8 @@ fn backfill_runs_when_it_ran_in_the_log() {
         let args = ["validate", "T", "--policy", policy, "--site-conf", &run, "--seeds", "20", "--json"];
         dir.json(&args)["errors"].clone()
     };
+    let said = dir.ok(&["validate", "T", "--policy", "slurm", "--site-conf", &run, "--seeds", "1"]);
+    assert!(said.contains("bf_ran_at=1795319996000); a replay draws that time"), "{said}");
     let as_logged = errors("slurm");
     assert_eq!(as_logged, errors("slurm:bf_ran_at=1795319996000"));
     assert_eq!(as_logged, errors("slurm:bf_ran_at=1795320026000"), "a period later");

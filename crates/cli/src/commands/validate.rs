@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let against = Against::open(&args.against, observed(&args.trace)?)?;
     let (observed, skip) = (&against.truth, &against.skip);
     let (source, mut setup) = args.world.open(&args.trace)?;
-    run_backfill_as_logged(&args.trace, &mut setup)?;
+    let backfill_ran_at = run_backfill_as_logged(&args.trace, &mut setup)?;
     let mut policies = if assumed { usual_schedulers(&source)? } else { Vec::new() };
     policies.extend(super::replay::policies(&args.policies, source.engine())?);
     let world = World::open(&source, setup)?;
@@ -95,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         policy: policy.name(),
         params: policy.parameters(),
         assumed,
+        backfill_ran_at: backfill_ran_at.filter(|_| draws_backfill(policy)),
         against: against.found.clone(),
         noise: against.noise.clone(),
         replays: replays.by_ref().take(seeds.len()).collect(),
@@ -158,14 +159,22 @@ fn observed(path: &Path) -> Result<Run, Failure> {
 }
 
 /// Lets Slurm's backfill run when it ran in the log, as far as that says it. When it began there has nothing to do with how well its rules are
-/// replayed, and no rule says it.
-fn run_backfill_as_logged(trace: &Path, setup: &mut Setup) -> Result<(), Failure> {
+/// replayed, and no rule says it. Returns that time, ms since the epoch.
+fn run_backfill_as_logged(trace: &Path, setup: &mut Setup) -> Result<Option<i64>, Failure> {
     let trace = Trace::open(trace)?;
-    if let Some(at) = trace.manifest().parameters.get(BACKFILL_START).and_then(serde_json::Value::as_i64) {
+    let found = trace.manifest().parameters.get(BACKFILL_START).and_then(serde_json::Value::as_i64);
+    if let Some(at) = found {
         let parameters = &mut Arc::make_mut(&mut setup.site).parameters;
         parameters.entry(("slurm", "bf_ran_at")).or_insert_with(|| at.to_string());
     }
-    Ok(())
+    Ok(found)
+}
+
+/// Whether a replay under this policy draws when Slurm's backfill first runs, unless it is known.
+fn draws_backfill(policy: &PolicySpec) -> bool {
+    let given = policy.parameters();
+    let is_drawn = |name: &str| given.get(name).is_none_or(|value| value == "auto");
+    policy.name() == "slurm" && is_drawn("bf_phase") && is_drawn("bf_ran_at")
 }
 
 /// The means over seeds; null for an error that no replay has.
@@ -200,6 +209,12 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
         table(&heading, ROWS.iter().enumerate().filter(is_shown).filter(is_known).map(row).collect(), 1..heading.len());
     if let Some(own) = reported.first() {
         text += &against::in_words(own.against.as_ref());
+    }
+    for (own, at) in reported.iter().filter_map(|own| Some((own, own.backfill_ran_at?))) {
+        text += &format!(
+            "{}: backfill ran when it ran in the log (bf_ran_at={at}); a replay draws that time, so its error may be larger.\n",
+            own.label
+        );
     }
     for own in reported {
         let by_size = by_size::in_words(own);

@@ -33,6 +33,9 @@ pub(super) struct OfPolicy {
     #[serde(skip)]
     pub(super) system: System,
     pub(super) written_by: String,
+    /// A time at which Slurm's backfill ran in the log and so in these replays, ms since the epoch. Other replays draw it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) backfill_ran_at: Option<i64>,
     /// Why this policy, if it is assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) guess: Option<Guessed>,
