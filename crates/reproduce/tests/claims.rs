@@ -190,8 +190,9 @@ fn a_testbed_is_calibrated_once() {
             for (name, class) in &workload.classes {
                 let maps = (class.map_mean_s, class.map_variation);
                 assert_eq!(*known.entry(name.clone()).or_insert(maps), maps, "maps of {name} in {}", path.display());
-                if class.reduce_mean_s > 0.0 {
-                    let (key, reduces) = (format!("{name}, reduces"), (class.reduce_mean_s, class.shuffle_rate));
+                if class.reduce_mean_s > 0.0 || class.reduce_rate.is_some() {
+                    let reduces = (class.reduce_mean_s, class.reduce_rate, class.shuffle_rate);
+                    let key = format!("{name}, reduces");
                     assert_eq!(*known.entry(key).or_insert(reduces), reduces, "{name} in {}", path.display());
                 }
             }

@@ -28,6 +28,8 @@ pub fn generate(workload: &Workload, seed: u64, sink: &mut dyn Sink) -> Result<(
         sink.node(cluster.node(node));
     }
     let cluster_id = workload.history.as_ref().map_or("0", |history| history.cluster_id.as_str());
+    // By file: the job that reads it first, whose draws place its blocks.
+    let mut files: BTreeMap<&str, u64> = BTreeMap::new();
     for (ordinal, planned) in (0_u64..).zip(plan(workload, seed)) {
         let class = workload.classes.get(planned.class).ok_or_else(|| {
             Error::Request(format!("class `{}` is not in the workload; add [classes.{0}]", planned.class))
@@ -39,6 +41,9 @@ pub fn generate(workload: &Workload, seed: u64, sink: &mut dyn Sink) -> Result<(
         let places = if class.reads_input { &placement } else { &nowhere };
         let mut tasks = Layout::new(&mut job, shape, places, seed, ordinal)
             .map_err(|error| Error::Request(format!("job {}: {error}; make it smaller", ordinal + 1)))?;
+        if let Some(file) = planned.input {
+            tasks.read_as(seed, *files.entry(file).or_insert(ordinal));
+        }
         sink.made_job(JobRecord { job, ..JobRecord::default() }, &mut tasks)?;
     }
     Ok(())
@@ -66,6 +71,7 @@ struct Planned<'a> {
     class: &'a str,
     size: Size,
     name: &'a str,
+    input: Option<&'a str>,
     user: Option<&'a str>,
     queue: Option<&'a str>,
     priority: Priority,
@@ -101,6 +107,7 @@ fn plan(workload: &Workload, seed: u64) -> Vec<Planned<'_>> {
             class,
             size: Size { maps: jobs.maps, reduces: jobs.reduces },
             name: jobs.name.as_deref().unwrap_or(class),
+            input: jobs.input.as_deref(),
             user: jobs.user.as_deref(),
             queue: jobs.queue.as_deref(),
             priority: jobs.priority,
@@ -132,7 +139,7 @@ fn arrive(arrivals: &Arrivals, seed: u64) -> Vec<Planned<'_>> {
             let size = *mix.sizes.get(rng.random_range(0..mix.sizes.len().max(1)))?;
             let class = mix.class.get_ref();
             let (user, queue) = (mix.user.as_deref(), mix.queue.as_deref());
-            Some(Planned { submit, class, size, name: class, user, queue, priority: Priority::Normal })
+            Some(Planned { submit, class, size, name: class, input: None, user, queue, priority: Priority::Normal })
         })
         .collect()
 }
@@ -176,6 +183,7 @@ impl Class {
         let reduces = u64::from(size.reduces);
         let volume = split_bytes.saturating_mul(maps);
         let shuffled = if reduces > 0 { volume as f64 * self.map_selectivity } else { 0.0 };
+        let fetched = shuffled / reduces.max(1) as f64;
         let written = if reduces > 0 { shuffled } else { volume as f64 } * self.output_selectivity;
         Ok(Shape {
             maps,
@@ -187,8 +195,8 @@ impl Class {
             output_bytes: written.round() as u64,
             map_base_ms: self.map_mean_s * 1_000.0,
             map_ms_per_byte: 0.0,
-            shuffle_ms: shuffled / reduces.max(1) as f64 / self.shuffle_rate * 1_000.0,
-            reduce_ms: self.reduce_mean_s * 1_000.0,
+            shuffle_ms: fetched / self.shuffle_rate * 1_000.0,
+            reduce_ms: (self.reduce_mean_s + self.reduce_rate.map_or(0.0, |rate| fetched / rate)) * 1_000.0,
             map_times: Variation::new(self.map_variation)?,
             reduce_times: Variation::new(self.reduce_variation)?,
         })

@@ -142,8 +142,10 @@ keys! {
         map_selectivity: f64 = 0.0, unit "bytes/byte", range 0.0..;
         /// How fast a reduce fetches its input when all maps are done.
         shuffle_rate: f64 = 20e6, unit "bytes/s", range above(0.0);
-        /// The mean time of a reduce after its last fetch.
+        /// The mean time of a reduce after its last fetch, whatever it has fetched.
         reduce_mean_s: f64 = 0.0, unit "s", range 0.0..;
+        /// How fast a reduce works on what it has fetched, after the last fetch. If you leave it out, that takes no time.
+        reduce_rate: Option<f64> = None, unit "bytes/s", range above(0.0);
         /// The coefficient of variation of the times of reduces, which are log-normal.
         reduce_variation: f64 = 0.0, range 0.0..;
         /// How many bytes a job writes for each byte that its reduces fetch. In a job without reduces: for each byte of its
@@ -165,6 +167,9 @@ keys! {
         reduces: u32 = 0, unit "reduces";
         /// Its name. If you leave it out, it is that of the class.
         name: Option<String> = None;
+        /// The file that its maps read. Jobs with the same file read the same blocks, from the first one on. If you leave it out, each
+        /// job has a file of its own.
+        input: Option<String> = None;
         /// Who submits it. If you leave it out, the job has no user.
         user: Option<String> = None;
         /// The queue or pool. If you leave it out, it is `default`.

@@ -100,6 +100,16 @@ fn a_workload_by_hand() {
     assert_eq!((job.shuffle_bytes, job.output_bytes), (Some(0), Some(6_710_886)));
 }
 
+/// After its last fetch a reduce takes a time of its own, and one in proportion to what it has fetched.
+#[test]
+fn reduces_take_longer_with_more_input() {
+    let text = SMALL.replace("reduce_mean_s = 7", "reduce_mean_s = 7\nreduce_rate = 2e6");
+    let made = made(&Workload::parse(&text, "small.toml").unwrap(), 1);
+    let reduce = &made.jobs[0].tasks.last().unwrap().attempts[0];
+    // 67,108,864 B at 2 MB/s take 33,554 ms.
+    assert_eq!(reduce.finish.unwrap() - reduce.shuffle_finish.unwrap(), 7_000 + 33_554);
+}
+
 #[test]
 fn one_seed_gives_one_trace() {
     let workload = bundled("coupling-fig16.toml");

@@ -42,6 +42,20 @@ parameter! {
 }
 
 parameter! {
+    /// maps per heartbeat; auto: the free slots
+    pub(crate) MAP_CAP: Option<u32> = "map_cap" {
+        auto: Negative, range: 1..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.maps"],
+    }
+}
+
+parameter! {
+    /// reduces per heartbeat; auto: the free slots
+    pub(crate) REDUCE_CAP: Option<u32> = "reduce_cap" {
+        auto: Negative, range: 1..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.reduces"],
+    }
+}
+
+parameter! {
     /// multiply a job's weight by log2(1 + its demand)
     pub(crate) SIZE_WEIGHT: bool = "size_weight" { default: false, hadoop: ["mapred.fairscheduler.sizebasedweight"] }
 }

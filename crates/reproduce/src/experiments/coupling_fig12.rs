@@ -3,7 +3,7 @@
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
 
-use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, figures};
+use super::coupling::{CLUSTER, COUPLING, FAIR, KNOBS, assumptions, figures};
 use super::measures::{MINUTE, change, completion};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
@@ -29,10 +29,10 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         let (shared, apart) = (bundled!("clusters/coupling-contention.toml").cluster()?, CLUSTER.cluster()?);
         let cases = [
             ("fair", FAIR, &shared),
-            ("coupling", "coupling", &shared),
-            ("peeking", "coupling:reduces=greedy,wait=off", &shared),
+            ("coupling", COUPLING, &shared),
+            ("peeking", "coupling:map_cap=1,reduces=greedy,wait=off", &shared),
             ("fair, no contention", FAIR, &apart),
-            ("coupling, no contention", "coupling", &apart),
+            ("coupling, no contention", COUPLING, &apart),
         ];
         cases.into_iter().map(|(label, policy, rules)| Case::new(label, policy, workload.clone(), rules)).collect()
     },

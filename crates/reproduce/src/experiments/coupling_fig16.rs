@@ -7,7 +7,7 @@ use resched_analysis::statistics::distribution::{Distribution, rises_above};
 use resched_report::Figure;
 use resched_workload::Workload;
 
-use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, figure};
+use super::coupling::{CLUSTER, COUPLING, FAIR, KNOBS, assumptions, cases, figure};
 use super::measures::{MINUTE, change, mean_completion};
 use crate::band::Unknown;
 use crate::case::{Bundled, Case, bundled};
@@ -38,11 +38,11 @@ const WORKLOAD: Bundled = bundled!("coupling-fig16.toml");
 
 /// Coupling with one part changed: the case, the policy, and what the row says.
 const PARTS: [(&str, &str, &str); 5] = [
-    ("literal list", "coupling:list=free", "Wait Scheduling to the letter (list=free)"),
-    ("with slow-start", "coupling:slowstart=true", "With the cluster's slow-start (slowstart=true)"),
-    ("no waits", "coupling:wait=off", "Without Wait Scheduling (wait=off)"),
-    ("peeking alone", "coupling:reduces=greedy,wait=off", "Random Peeking alone (reduces=greedy, wait=off)"),
-    ("maps wait", "coupling:maps=delay", "Without Random Peeking (maps=delay)"),
+    ("literal list", "coupling:map_cap=1,list=free", "Wait Scheduling to the letter (list=free)"),
+    ("with slow-start", "coupling:map_cap=1,slowstart=true", "With the cluster's slow-start (slowstart=true)"),
+    ("no waits", "coupling:map_cap=1,wait=off", "Without Wait Scheduling (wait=off)"),
+    ("peeking alone", "coupling:map_cap=1,reduces=greedy,wait=off", "Random Peeking alone (reduces=greedy, wait=off)"),
+    ("maps wait", "coupling:map_cap=1,maps=delay", "Without Random Peeking (maps=delay)"),
 ];
 
 /// The sizes of Table IV that the bundled workload has.
@@ -51,11 +51,11 @@ const SCALE: f64 = 1.7;
 const LOADS: [f64; 4] = [0.5, 1.0, 1.35, SCALE];
 
 fn all_cases() -> Result<Vec<Case>, Error> {
-    let mut all = cases(WORKLOAD, &[("fair", FAIR), ("coupling", "coupling")])?;
+    let mut all = cases(WORKLOAD, &[("fair", FAIR), ("coupling", COUPLING)])?;
     all.extend(cases(WORKLOAD, &PARTS.map(|(label, policy, _)| (label, policy)))?);
     for load in LOADS.into_iter().filter(|load| *load != SCALE) {
         let (workload, rules) = (scaled(WORKLOAD.workload()?, load / SCALE), CLUSTER.cluster()?);
-        for (label, policy) in at_load(load).iter().zip([FAIR, "coupling"]) {
+        for (label, policy) in at_load(load).iter().zip([FAIR, COUPLING]) {
             all.push(Case::new(label, policy, workload.clone(), &rules)?.with_few_seeds());
         }
     }

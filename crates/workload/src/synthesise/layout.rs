@@ -119,10 +119,15 @@ impl<'a> Layout<'a> {
             placement,
             map_draws: times.of(&[TaskKind::Map as u64]),
             reduce_draws: times.of(&[TaskKind::Reduce as u64]),
-            place_draws: Draws::new(seed, Purpose::BlockPlacement).of(&[ordinal]),
+            place_draws: block_draws(seed, ordinal),
             made: 0,
             places: Places::default(),
         })
+    }
+
+    /// Its maps read the blocks that job number `ordinal` reads.
+    pub(crate) fn read_as(&mut self, seed: u64, ordinal: u64) {
+        self.place_draws = block_draws(seed, ordinal);
     }
 
     fn map(&mut self, index: u64, TaskRecord { task, splits, attempts }: &mut TaskRecord) {
@@ -184,6 +189,11 @@ impl Tasks for Layout<'_> {
         self.made += 1;
         true
     }
+}
+
+/// The draws of the places of the blocks that a job reads.
+fn block_draws(seed: u64, ordinal: u64) -> Draws {
+    Draws::new(seed, Purpose::BlockPlacement).of(&[ordinal])
 }
 
 /// The attempt that did all of `task`: the only one of `attempts`, whose texts are written over.

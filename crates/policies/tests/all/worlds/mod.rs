@@ -390,6 +390,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
         }
     }
     specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",map_cap=1,reduces=greedy,wait=off,reduce_cap=1"));
     specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5,list=free,slowstart=true"));
     specs.push("yarn-capacity:node_locality_delay=1,user_limit=40,am_share=1".to_owned());
     for more in

@@ -25,7 +25,9 @@ use resched_sim::{JobId, Ms, TaskId, Violation};
 use crate::error::Error;
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
-use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::parts::pools::{
+    ALLOCATIONS, Answer, BOOST, MAP_CAP, POOLS, Pools, PoolsBy, REDUCE_CAP, Rules, SIZE_WEIGHT, UPDATE, allocations,
+};
 use crate::settings::{File, settings};
 use crate::site::Site;
 use crate::spec::PolicySpec;
@@ -51,14 +53,8 @@ settings! {
         delay_rack: Option<Ms> = DELAY_RACK,
         /// fill all free slots at one heartbeat; false: one task
         assign_multiple: bool = "assign_multiple" { default: true, hadoop: ["mapred.fairscheduler.assignmultiple"] },
-        /// maps per heartbeat; auto: the free slots
-        map_cap: Option<u32> = "map_cap" {
-            auto: Negative, range: 1..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.maps"],
-        },
-        /// reduces per heartbeat; auto: the free slots
-        reduce_cap: Option<u32> = "reduce_cap" {
-            auto: Negative, range: 1..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.reduces"],
-        },
+        map_cap: Option<u32> = MAP_CAP,
+        reduce_cap: Option<u32> = REDUCE_CAP,
         /// how much fuller than the cluster a node may be, as a share of its slots
         max_diff: f64 = "max_diff" { default: 0, range: 0..=1, hadoop: ["mapred.fairscheduler.load.max.diff"] },
         size_weight: bool = SIZE_WEIGHT,

@@ -39,7 +39,9 @@ use resched_tables::draws::Purpose;
 use crate::error::Error;
 use crate::info::{Build, Family, PolicyInfo};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
-use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::parts::pools::{
+    ALLOCATIONS, Answer, BOOST, MAP_CAP, POOLS, Pools, PoolsBy, REDUCE_CAP, Rules, SIZE_WEIGHT, UPDATE, allocations,
+};
 use crate::settings::{File, choices, settings};
 use crate::site::Site;
 use mismatch::Mismatches;
@@ -126,6 +128,8 @@ settings! {
         delay_rack: Option<Ms> = DELAY_RACK,
         pools: PoolsBy = POOLS,
         allocations: File = ALLOCATIONS,
+        map_cap: Option<u32> = MAP_CAP,
+        reduce_cap: Option<u32> = REDUCE_CAP,
         size_weight: bool = SIZE_WEIGHT,
         boost: bool = BOOST,
         update: Ms = UPDATE,
@@ -208,9 +212,10 @@ impl Coupling {
         let &Settings { pools, size_weight, boost, near, list, rounds, threshold, update, .. } = settings;
         let (gradual, waits) = (settings.reduces == ReduceRule::Gradual, settings.wait == WaitRule::On);
         let allocations = allocations(&settings.allocations, site.pools.as_ref())?;
+        let caps = [settings.map_cap, settings.reduce_cap];
         Ok(Self {
             update_period: update,
-            pools: Pools::new(Rules::new(pools, size_weight, boost), allocations),
+            pools: Pools::new(Rules { caps, ..Rules::new(pools, size_weight, boost) }, allocations),
             maps: Maps::new(settings),
             mismatches: gradual.then(|| Mismatches::new(threshold)),
             slowstart: settings.slowstart,
