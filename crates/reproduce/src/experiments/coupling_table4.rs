@@ -238,7 +238,7 @@ fn all_jobs() -> Draft {
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
     let unknown = Unknown {
         name: "Time of a reduce of a Grep (s)",
-        range: "With these, Fair's starvation times are off by 0.8 to 0.7 minutes, which tells them hardly apart: five runs with one setting are off from \
+        range: "With these, Fair's starvation times are off by 0.8 to 0.7 minutes, which hardly separates them: five runs with one setting are off from \
                 their own mean by 0.7. Fig. 1 (Fair) ends in time with 75 s at most.",
         chosen: CHOSEN_REDUCE,
     };
@@ -320,7 +320,7 @@ const OFF: &str = "The slots are taken by the first reduces of the jobs that cam
 const AFTER_GREPS: [usize; 5] = [2, 5, 6, 9, 13];
 /// Why theirs may differ.
 const REDUCES: &str = "It depends on the time of a Grep's reduce, which the paper does not give: with 45 s instead of 75 s S_C of jobs 2 and 13 is 0.2 and 0.3 \
-                       minutes (the band), and Fair's S_F are off by 0.8 minutes instead of 0.7, which hardly tells them apart.";
+                       minutes (the band), and Fair's S_F are off by 0.8 minutes instead of 0.7, which hardly separates them.";
 /// The jobs whose starvation hangs on the times of Sort's tasks, too.
 const BESIDE_SORTS: [usize; 4] = [10, 11, 12, 14];
 /// Why theirs may differ.

@@ -38,8 +38,9 @@ const WHOLE_DRESS: &str = "dress";
 const FLOOR: &str = "dress:whole=false";
 
 /// How far a number of Capacity may be from the paper's in the replay of a fitted draw, as a share of it.
-#[cfg(test)]
-pub(super) const NEAR: f64 = 0.1;
+const NEAR: f64 = 0.05;
+/// How many draws are fitted at most until the replay of one is so near.
+const TRIES: usize = 20;
 
 /// The containers of the testbed, masters included.
 const CONTAINERS: u32 = 100;
@@ -48,17 +49,17 @@ const SMALL: RangeInclusive<u32> = 2..=9;
 /// Those that a large job asks for.
 const LARGE: RangeInclusive<u32> = 11..=25;
 /// The coefficient of variation of the jobs' times (log-normal). The mean is that of the class.
-const VARIATION: f64 = 0.3;
+const VARIATION: f64 = 0.5;
 
 /// The knobs of the testbed, set once for all experiments of the paper.
 pub(super) const KNOBS: &[Knob] = &[
     Knob {
-        place: "classes.spark, with a variation of 0.3; large jobs of 11 to 25 containers",
+        place: "classes.spark, with a variation of 0.5; large jobs of 11 to 25 containers",
         value: "260 s, drawn for each seed",
         fixed_by: "Capacity's six numbers: makespan 1028.6 s, mean and median wait 310.1 and 381.0 s, mean and median completion 570.1 and 542.8 s, \
-                   wait of job 7 304.7 s. Of means from 234 to 286 s, variations from 0.3 to 0.7 and up to 20 to 35 containers, with these most draws \
-                   come near. Each draw of the Spark jobs is then changed job by job until all six numbers are within 5 % under a short model of \
-                   Capacity",
+                   wait of job 7 304.7 s. Of variations from 0.15 to 0.7, with this the replays come nearest (12 seeds: off by 1.5 % in the root of \
+                   the mean square; 4.5 to 5 % with the others). Each draw of the Spark jobs is changed job by job until all six numbers are within \
+                   2 % under a short model of Capacity, and taken if they are within 5 % in its replay",
     },
     Knob {
         place: "the draws of the MapReduce jobs",
@@ -98,13 +99,13 @@ pub(super) const ASSUMPTIONS: &[&str] = &[
 /// Ends the row of a number that hangs on the jobs, whose demands and run times the paper does not give. That is why it differs if some
 /// draw of the jobs has the paper's number; if none has, it is our model.
 pub(super) fn by_draw(draft: Draft, values: &[f64]) -> Row {
-    explained(draft, values, "")
+    explained(draft, values, values.len(), "")
 }
 
 /// The same of a number that `of` measures under Capacity and DRESS, two cases whose labels begin with `prefix`. If no draw has the paper's
-/// number, the row says what other readings of the paper make of it, and other times of the small jobs. These decide nothing: Capacity's
-/// numbers were fitted before the times were changed.
-pub(super) fn compared(draft: Draft, prefix: &str, of: impl Fn(&str, &str) -> Vec<f64>) -> Row {
+/// number, the row says what other readings of the paper make of it, and other times of the small jobs. Those of `fitting` meet Capacity's
+/// numbers too, so that their draws count.
+pub(super) fn compared(draft: Draft, prefix: &str, fitting: &[f64], of: impl Fn(&str, &str) -> Vec<f64>) -> Row {
     let found = |prefix: &str, from: &str, to: &str| of(&format!("{prefix}{from}"), &format!("{prefix}{to}"));
     let mean_of = |values: &[f64]| mean(values).map_or("–".to_owned(), in_words);
     let readings = [
@@ -113,12 +114,18 @@ pub(super) fn compared(draft: Draft, prefix: &str, of: impl Fn(&str, &str) -> Ve
         ("whole requests under both", found(prefix, "whole capacity", "whole dress")),
     ];
     let readings = readings.map(|(words, values)| format!("{words}: {}", mean_of(&values)));
-    let lengths = LENGTHS_TRIED.into_iter().filter(|length| *length != LENGTH.chosen).map(|length| {
+    let mut draws = found(prefix, "capacity", "dress");
+    let rows = draws.len();
+    let mut lengths = Vec::new();
+    for length in LENGTHS_TRIED.into_iter().filter(|length| *length != LENGTH.chosen) {
         let values = found(&with_length(prefix, length), "capacity", "dress");
-        format!("small jobs {length} times as long, without a new fit: {}", mean_of(&values))
-    });
+        let fits = fitting.contains(&length);
+        let unfit = if fits { "" } else { ", which does not fit Capacity" };
+        lengths.push(format!("small jobs {length} times as long{unfit}: {}", mean_of(&values)));
+        draws.extend(values.into_iter().filter(|_| fits));
+    }
     let tried: Vec<String> = readings.into_iter().chain(lengths).collect();
-    explained(draft, &found(prefix, "capacity", "dress"), &format!(" Tried instead: {}.", tried.join("; ")))
+    explained(draft, &draws, rows, &format!(" Tried instead: {}.", tried.join("; ")))
 }
 
 /// A number in a sentence.
@@ -127,10 +134,12 @@ pub(super) fn in_words(value: f64) -> String {
     text.replace('-', "−")
 }
 
-fn explained(draft: Draft, values: &[f64], tried: &str) -> Row {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let range = format!("over {} draws of them it is {} to {}", values.len(), in_words(least), in_words(most));
+/// Ends the row of the first `rows` values; the others are of draws that fit as well.
+fn explained(draft: Draft, draws: &[f64], rows: usize, tried: &str) -> Row {
+    let least = draws.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = draws.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let others = if draws.len() > rows { ", with small jobs of other times among them," } else { "" };
+    let range = format!("over {} draws of them{others} it is {} to {}", draws.len(), in_words(least), in_words(most));
     let draft = if (least..=most).contains(&draft.number()) {
         draft.missing(format!("No job's demand or run time is given (§V-A2: \"we randomly pick up jobs\"): {range}."))
     } else {
@@ -138,7 +147,7 @@ fn explained(draft: Draft, values: &[f64], tried: &str) -> Row {
             "No job's demand or run time is given, but {range}: these draws do not explain the paper's number.{tried}"
         ))
     };
-    draft.replayed(values)
+    draft.replayed(draws.get(..rows).unwrap_or(draws))
 }
 
 /// Why the reserve may hold back other jobs than in the paper: what was tried of it, and what `of` finds then.
@@ -188,7 +197,7 @@ pub(super) struct Demands {
     pub(super) small: Vec<usize>,
     /// The first so many jobs fit into the cluster, but not the next.
     pub(super) fit: usize,
-    /// The time of a small job, as a part of what is drawn for it and fitted.
+    /// The time of a small job, as a part of what is drawn for it.
     pub(super) length: f64,
     /// How far the worst of the baseline's published numbers is, as a share of it, for the times of the jobs under Capacity. A draw is fitted to
     /// them; `None`: it stands as it is.
@@ -205,7 +214,7 @@ pub(super) type Distance = fn(&[Times]) -> f64;
 struct Drawn {
     /// The containers that it asks for, beside its master.
     containers: u32,
-    /// Its time, as a part of its class's.
+    /// Its time, as a part of that of its class and size.
     length: f64,
 }
 
@@ -215,9 +224,19 @@ impl Demands {
         Self { small: small.to_vec(), fit, length: 1.0, distance, known: Arc::default() }
     }
 
+    /// The same with small jobs that take such a part of a large one's time.
+    pub(super) fn with_length(&self, length: f64) -> Self {
+        Self { length, known: Arc::default(), ..self.clone() }
+    }
+
     /// The containers that a job may ask for.
     fn range(&self, number: usize) -> RangeInclusive<u32> {
         if self.small.contains(&number) { SMALL } else { LARGE }
+    }
+
+    /// The time of a job, as a part of its class's.
+    fn time(&self, number: usize, own: &Drawn) -> f64 {
+        if self.small.contains(&number) { self.length * own.length } else { own.length }
     }
 
     /// Whether the first jobs, and no more, fit into the cluster.
@@ -242,8 +261,8 @@ fn cases(prefix: &str, workload: &Workload, demands: &Demands, policies: &[(&str
 pub(super) const LENGTHS_TRIED: [f64; 4] = [0.25, 0.5, 1.0, 1.5];
 pub(super) const LENGTH: Unknown = Unknown {
     name: "Time of a small job / of a large one",
-    range: "Completion of 111.3 and 134.4 s at 10 % needs small jobs of 100 s or less, but Table II, where six of 20 jobs are small, \
-            is met by Capacity with one mean time for all jobs. Draws are not fitted to Capacity again.",
+    range: "No run time is given. With each of these the draws are fitted to Capacity's numbers anew. Those of the Spark and MapReduce jobs cannot \
+            be met with 0.25; the others can.",
     chosen: 1.0,
 };
 
@@ -256,7 +275,7 @@ pub(super) fn with_length(prefix: &str, length: f64) -> String {
 pub(super) fn lengths(prefix: &str, workload: &Workload, demands: &Demands) -> Result<Vec<Case>, Error> {
     let mut all = cases(prefix, workload, demands, &POLICIES)?;
     for length in LENGTHS_TRIED.into_iter().filter(|length| *length != LENGTH.chosen) {
-        let demands = Demands { length, ..demands.clone() };
+        let demands = demands.with_length(length);
         let tried = cases(&with_length(prefix, length), workload, &demands, &POLICIES[..2])?;
         all.extend(tried.into_iter().map(Case::with_few_seeds));
     }
@@ -290,11 +309,16 @@ pub(super) fn tick_label(tick: u32) -> String {
 /// Draws the jobs' containers until the first `fit` jobs are what fits, and their times, and fits them to the baseline.
 pub(super) fn draw(workload: &mut Workload, demands: &Demands, number: u64) {
     let drawn = drawn(workload, demands, number);
-    for (number, (job, Drawn { containers, length })) in (1..).zip(workload.jobs.iter_mut().zip(drawn)) {
-        job.maps = containers.try_into().unwrap_or(job.maps);
-        job.reduces = job.reduces.min(1) * containers.div_ceil(10);
+    apply(workload, demands, &drawn);
+}
+
+/// Gives the jobs of a workload what was drawn for them.
+fn apply(workload: &mut Workload, demands: &Demands, drawn: &[Drawn]) {
+    for (number, (job, own)) in (1..).zip(workload.jobs.iter_mut().zip(drawn)) {
+        job.maps = own.containers.try_into().unwrap_or(job.maps);
+        job.reduces = job.reduces.min(1) * own.containers.div_ceil(10);
         // Each job has a class of its own, because the executors of a job end together.
-        let length = if demands.small.contains(&number) { length * demands.length } else { length };
+        let length = demands.time(number, own);
         let Some(class) = workload.classes.get(job.class.get_ref()) else { continue };
         let scaled = Class {
             map_mean_s: length * class.map_mean_s,
@@ -307,13 +331,34 @@ pub(super) fn draw(workload: &mut Workload, demands: &Demands, number: u64) {
     }
 }
 
-/// The draw of that number.
+/// The draw of that number: the first whose replay under Capacity has the paper's numbers within [`NEAR`], or the nearest of [`TRIES`].
 fn drawn(workload: &Workload, demands: &Demands, number: u64) -> Vec<Drawn> {
     let known = || demands.known.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(drawn) = known().get(&number) {
         return drawn.clone();
     }
     let mut draws = stream(number, Purpose::ContainerDemand, &[demands.fit as u64, demands.small.len() as u64]);
+    let mut nearest = (f64::INFINITY, Vec::new());
+    for _ in 0..TRIES {
+        let found = fitted(workload, demands, &mut draws);
+        let far = demands.distance.map_or(0.0, |distance| {
+            let mut own = workload.clone();
+            apply(&mut own, demands, &found);
+            replayed(own, number).map_or(f64::INFINITY, |times| distance(&times))
+        });
+        if nearest.1.is_empty() || far < nearest.0 {
+            nearest = (far, found);
+        }
+        if far <= NEAR {
+            break;
+        }
+    }
+    known().insert(number, nearest.1.clone());
+    nearest.1
+}
+
+/// A draw that is fitted to the baseline under the short model of it.
+fn fitted(workload: &Workload, demands: &Demands, draws: &mut impl Rng) -> Vec<Drawn> {
     let numbers = 1..=workload.jobs.len();
     let mut first: Vec<Drawn> = loop {
         let job = |number| Drawn { containers: draws.random_range(demands.range(number)), length: 1.0 };
@@ -322,26 +367,31 @@ fn drawn(workload: &Workload, demands: &Demands, number: u64) -> Vec<Drawn> {
             break all;
         }
     };
-    first.iter_mut().for_each(|job| job.length = a_length(&mut draws));
-    let drawn = match demands.distance {
-        None => first,
-        Some(distance) => approach(
-            first,
-            |drawn: &Vec<Drawn>| distance(&in_turn(&jobs(workload, drawn), CONTAINERS)),
-            |drawn: &Vec<Drawn>| {
-                let mut other = drawn.clone();
-                let place = draws.random_range(0..other.len());
-                if draws.random_range(0..2) == 0 {
-                    other[place].length = a_length(&mut draws);
-                } else {
-                    other[place].containers = draws.random_range(demands.range(place + 1));
-                }
-                demands.fits(&other).then_some(other)
-            },
-        ),
-    };
-    known().insert(number, drawn.clone());
-    drawn
+    first.iter_mut().for_each(|job| job.length = a_length(draws));
+    let Some(distance) = demands.distance else { return first };
+    approach(
+        first,
+        |drawn: &Vec<Drawn>| distance(&in_turn(&jobs(workload, demands, drawn), CONTAINERS)),
+        |drawn: &Vec<Drawn>| {
+            let mut other = drawn.clone();
+            let place = draws.random_range(0..other.len());
+            if draws.random_range(0..2) == 0 {
+                other[place].length = a_length(draws);
+            } else {
+                other[place].containers = draws.random_range(demands.range(place + 1));
+            }
+            demands.fits(&other).then_some(other)
+        },
+    )
+}
+
+/// The times of the jobs in a replay under Capacity; `None` if there is none.
+fn replayed(workload: Workload, seed: u64) -> Option<Vec<Times>> {
+    let jobs = workload.jobs.len();
+    let run = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().ok()?).ok()?.replay("dress", seed).ok()?;
+    let seconds = |ms: Option<f64>| ms.map_or(f64::INFINITY, |ms| ms / 1e3);
+    let of = |job| Times { wait: seconds(waiting(&run, job)), completion: seconds(completion(&run, job)) };
+    Some((1..=jobs).map(of).collect())
 }
 
 /// The time of a job, as a part of its class's.
@@ -350,16 +400,28 @@ fn a_length(draws: &mut impl Rng) -> f64 {
 }
 
 /// The jobs of a draw, as [`in_turn`] takes them.
-fn jobs(workload: &Workload, drawn: &[Drawn]) -> Vec<Job> {
-    let of = |(job, own): (&Jobs, &Drawn)| {
+fn jobs(workload: &Workload, demands: &Demands, drawn: &[Drawn]) -> Vec<Job> {
+    let of = |(number, (job, own)): (usize, (&Jobs, &Drawn))| {
         let class = workload.classes.get(job.class.get_ref());
-        let time = |of: fn(&Class) -> f64| class.map_or(0.0, of) * own.length;
+        let time = |of: fn(&Class) -> f64| class.map_or(0.0, of) * demands.time(number, own);
         let maps = (own.containers, time(|class| class.map_mean_s));
         let reduces = (own.containers.div_ceil(10), time(|class| class.reduce_mean_s));
         let stages = if job.reduces > 0 { vec![maps, reduces] } else { vec![maps] };
         Job { submit: job.submit_s, stages }
     };
-    workload.jobs.iter().zip(drawn).map(of).collect()
+    (1..).zip(workload.jobs.iter().zip(drawn)).map(of).collect()
+}
+
+/// How many of ten draws have the numbers of Capacity to which they are fitted, within [`NEAR`], in a replay.
+#[cfg(test)]
+pub(super) fn fitted_of_ten(workload: &Workload, demands: &Demands) -> usize {
+    let near = |number: &u64| {
+        let mut own = workload.clone();
+        draw(&mut own, demands, *number);
+        let times = replayed(own, *number).unwrap();
+        demands.distance.is_none_or(|distance| distance(&times) <= NEAR)
+    };
+    (1..=10).filter(near).count()
 }
 
 /// The jobs of each of its experiments.
@@ -418,9 +480,9 @@ mod tests {
     use crate::{Cause, Published};
 
     /// The row of a change of −50 % whose draws find `found`, and those with other times of small jobs find −60 and −40.
-    fn of_draws(found: [f64; 2]) -> Row {
+    fn of_draws(found: [f64; 2], fitting: [f64; 1]) -> Row {
         let draft = row("Table II", "Change of the median waiting time", "%", Published::Change(-50.0));
-        compared(draft, "", |from, _| {
+        compared(draft, "", &fitting, |from, _| {
             let other = from.starts_with("small jobs");
             if other { vec![-60.0, -40.0] } else { found.to_vec() }
         })
@@ -428,11 +490,18 @@ mod tests {
 
     #[test]
     fn the_fitted_draws_alone_decide_the_cause() {
-        let far = of_draws([-24.0, -20.0]);
+        let far = of_draws([-24.0, -20.0], [LENGTH.chosen]);
         assert_eq!(far.cause, Some(Cause::Ours), "no fitted draw has −50");
         assert!(far.why.contains("over 2 draws of them it is −24 to −20"), "{}", far.why);
-        assert!(far.why.contains("small jobs 0.25 times as long, without a new fit: −50"), "{}", far.why);
-        let open = of_draws([-50.5, 20.0]);
+        assert!(far.why.contains("small jobs 0.25 times as long, which does not fit Capacity: −50"), "{}", far.why);
+        let open = of_draws([-50.5, 20.0], [LENGTH.chosen]);
         assert_eq!((open.verdict.agrees(), open.cause), (false, Some(Cause::Missing)), "{open:?}");
+        let of_others = of_draws([-24.0, -20.0], [0.5]);
+        assert_eq!(of_others.cause, Some(Cause::Missing), "draws of small jobs of half the time fit, and have −50");
+        assert_eq!(
+            of_others.replay.map(|found| found.value),
+            Some(-22.0),
+            "the row is that of the draws that were asked for"
+        );
     }
 }

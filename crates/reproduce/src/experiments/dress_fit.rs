@@ -112,7 +112,7 @@ pub(super) fn in_turn(jobs: &[Job], containers: u32) -> Vec<Times> {
 }
 
 /// How near the worst of the published numbers must come, as a share of it.
-const NEAR: f64 = 0.05;
+const NEAR: f64 = 0.02;
 /// How many changes are tried at most.
 const STEPS: usize = 3_000;
 

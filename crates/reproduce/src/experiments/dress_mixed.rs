@@ -96,7 +96,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     ];
     for (share, published) in SHARES {
         let jobs = small(share);
-        rows.push(compared(claim(share, published), &prefix(share), |from, to| {
+        rows.push(compared(claim(share, published), &prefix(share), &LENGTHS_TRIED, |from, to| {
             replays.pairs(from, to, |a, b| mean_change(a, b, &jobs))
         }));
         rows.push(
@@ -115,7 +115,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         ));
         // The claim is the mean of both jobs' changes, as the sentence has it.
         let part = row("§V-B3", format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress));
-        rows.push(compared(part.arithmetic(), &prefix(10), |_, to| of(to)));
+        rows.push(compared(part.arithmetic(), &prefix(10), &LENGTHS_TRIED, |_, to| of(to)));
     }
     rows
 }
@@ -156,21 +156,15 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::dress::{CAPACITY, CLUSTER, NEAR, draw};
+    use super::super::dress::fitted_of_ten;
     use super::*;
 
     #[test]
     fn fitted_draws_have_capacitys_completions_at_ten_per_cent() {
-        let replayed = |number: u64| {
-            let mut workload = bundled!("dress-mixed.toml").workload().unwrap();
-            draw(&mut workload, &demands(10), number);
-            let case = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().unwrap()).unwrap();
-            let run = case.replay("search", number).unwrap();
-            let far =
-                |(job, capacity, _): (usize, f64, f64)| (completion(&run, job).unwrap() / 1e3 / capacity - 1.0).abs();
-            AT_TEN.into_iter().map(far).fold(0.0, f64::max)
-        };
-        let near = (1..=10).filter(|number| replayed(*number) <= NEAR).count();
-        assert!(near >= 6, "{near} of 10");
+        for length in LENGTHS_TRIED {
+            let demands = demands(10).with_length(length);
+            let near = fitted_of_ten(&bundled!("dress-mixed.toml").workload().unwrap(), &demands);
+            assert!(near >= 9, "{near} of 10 with {length}");
+        }
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct TwentyJobs {
     pub(super) fit: usize,
     /// How far the jobs' times under Capacity are from the paper's.
     pub(super) distance: Distance,
+    /// The times of small jobs, as parts of a large one's, with which draws meet Capacity's numbers.
+    pub(super) fitting: &'static [f64],
     /// Where the claim stands.
     pub(super) place: &'static str,
     /// The figure with the completion times.
@@ -56,7 +58,7 @@ impl TwentyJobs {
 
     /// The row of that claim. If it differs, it also says what the times between two moves of δ make of it.
     pub(super) fn small_gain_row(&self, claim: Draft, replays: &Replays<'_>) -> Row {
-        let mut row = compared(claim, "", |from, to| self.gains(replays, from, to));
+        let mut row = compared(claim, "", self.fitting, |from, to| self.gains(replays, from, to));
         if !row.verdict.agrees() {
             row.why.push_str(&self.ticks_in_words(replays));
         }
