@@ -42,7 +42,6 @@ fn fig10_has_its_plateau_and_its_jump_and_fig11_its_order_and_sizes() {
         "Fair: end, if all 60 slots are used from 8.2",
         "Processing time, β = 0.5 (Fig. 11)",
         "Processing time, β = 0.5 against β = 0.1",
-        "Processing time, β = 0.1: 18.3 % less",
         "Processing time, β = 0.5: 38.7 % less",
     ] {
         agrees(&rows, quantity);

@@ -3,7 +3,7 @@
 use resched_tables::model::TaskKind;
 
 use super::coupling::{KNOBS, assumptions, fair_and_coupling, figure, figures};
-use super::measures::{MINUTE, change, completion, first_at_least, job, running, span};
+use super::measures::{MINUTE, change, completion, first_at_least, job, running, span, unfairness_of_reduces};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
 use crate::on_paper::{OnPaper, points, steps};
@@ -149,6 +149,15 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         row("§I-A: \"both of these two jobs run faster\"", "J2's processing time", "%", Published::Below)
             .arithmetic()
             .replayed(&both(2)),
+        row(
+            "§I-A: \"increases the fairness to ReduceTasks\"",
+            "Distance of the jobs' shares of the reduce slots from equal ones, Coupling less Fair",
+            "share",
+            Published::Below,
+        )
+        .replayed(
+            &replays.pairs("fair", "coupling", |a, b| Some(unfairness_of_reduces(b)? - unfairness_of_reduces(a)?)),
+        ),
         row(
             "§I-A: \"almost half of that in Fig. 1\"",
             "Reduce slot time of both (the gray area), Coupling / Fair",

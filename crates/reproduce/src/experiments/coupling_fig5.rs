@@ -7,7 +7,9 @@ use resched_analysis::statistics::distribution::{Distribution, mean, rises_above
 use resched_tables::model::{ResourceRow, TaskKind};
 
 use super::coupling::{COUPLING, FAIR, KNOBS, assumptions, fair_and_coupling, figure, figures};
-use super::measures::{MINUTE, change, completion, first_at_least, map_times, mean_completion, running, span};
+use super::measures::{
+    MINUTE, change, completion, first_at_least, map_times, mean_completion, running, span, unfairness_of_reduces,
+};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::on_paper::{OnPaper, cumulated, points, steps};
@@ -268,8 +270,7 @@ fn rows_of_nodes(replays: &Replays<'_>, &(name, share, of_fair, of_coupling, why
         Some(both.filter(|(fair, coupling)| coupling < fair).count() as f64)
     };
     rows.push(
-        row("Table I", format!("Nodes on which {name} falls, of 8"), "nodes", Published::Value(NODES))
-            .arithmetic()
+        row("Table I", format!("Nodes on which {name} falls, of 8"), "nodes", Published::Range(NODES, NODES))
             .ours(why)
             .replayed(&replays.pairs(SHARED_FAIR, SHARED_COUPLING, falls)),
     );
@@ -319,6 +320,17 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
                 Some((1..=10).filter(shorter).count() as f64)
             },
         )),
+        row(
+            "§II-A: \"ReduceTasks can fairly share the limited reduce slots\"",
+            "Distance of the jobs' shares of the reduce slots from equal ones, Coupling less Fair",
+            "share",
+            Published::Below,
+        )
+        .ours("Until minute 35 two jobs hold all slots under Fair. From then on Fair gives each job two or three, while Coupling gives a job slots as its maps \
+               proceed, so that the older jobs hold more.")
+        .replayed(
+            &replays.pairs("fair", "coupling", |a, b| Some(unfairness_of_reduces(b)? - unfairness_of_reduces(a)?)),
+        ),
         check("Running reduces at once, mean", "%", Published::Below).replayed(&replays.pairs(
             "fair",
             "coupling",

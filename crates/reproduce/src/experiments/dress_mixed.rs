@@ -1,5 +1,6 @@
 //! DRESS, Figs. 10 to 13: mixed jobs, of which 10 to 40 % are small.
 
+use resched_analysis::statistics::distribution::mean;
 use resched_report::{Figure, Line, Lines, Shape, draw_lines};
 
 use super::dress::{
@@ -7,7 +8,7 @@ use super::dress::{
     with_length,
 };
 use super::dress_fit::Times;
-use super::measures::completion;
+use super::measures::{completion, waiting};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
@@ -106,6 +107,35 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
                 .replayed(&changes(replays, share, 1.0, "floor")),
         );
     }
+    rows.push(
+        row(
+            "§V-B3: \"a similar trend as we found from previous experiments\"",
+            "Waits of the small jobs, mean, DRESS less Capacity: the share that agrees least",
+            "s",
+            Published::Below,
+        )
+        .missing(LENGTHS)
+        .replayed_of_each(SHARES.map(|(share, _)| {
+            let [capacity, dress] = ["capacity", "dress"].map(|name| prefix(share) + name);
+            replays.pairs(&capacity, &dress, |a, b| {
+                let less = |job| Some((waiting(b, job)? - waiting(a, job)?) / 1e3);
+                mean(&small(share).into_iter().filter_map(less).collect::<Vec<_>>())
+            })
+        })),
+    );
+    rows.push(
+        row(
+            "§I: \"with limited impacts on large jobs\"",
+            "10 %: completion of the large jobs, mean change",
+            "%",
+            Published::Change(0.0),
+        )
+        .missing(LENGTHS)
+        .replayed(&replays.pairs("10 %: capacity", "10 %: dress", |a, b| {
+            let large: Vec<usize> = (1..=20).filter(|job| !small(10).contains(job)).collect();
+            mean_change(a, b, &large)
+        })),
+    );
     for (job, capacity, dress) in AT_TEN {
         let of = |label: &str| replays.each(label, |run| completion(run, job).map(|ms| ms / 1e3));
         rows.push(by_draw(

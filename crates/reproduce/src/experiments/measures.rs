@@ -53,6 +53,42 @@ pub(super) fn first_at_least(steps: &Steps, value: f64) -> Option<f64> {
     steps.points.iter().find(|point| point.1 >= value).map(|point| point.0 as f64)
 }
 
+/// How unequally the jobs hold the reduce slots, as a share: half the sum of the distances of their shares of what runs from equal ones, in the
+/// mean over the time in which some run. A job counts from the end of its first map to the end of its last reduce.
+pub(super) fn unfairness_of_reduces(run: &Run) -> Option<f64> {
+    let of = |kind: TaskKind, number: usize| {
+        run.intervals.iter().filter(move |of| of.kind == kind && of.job + 1 == number && of.succeeded)
+    };
+    let (mut changes, mut jobs) = (Vec::new(), 0);
+    for number in 1..=run.jobs.len() {
+        let from = of(TaskKind::Map, number).map(|map| map.finish).min();
+        let until = of(TaskKind::Reduce, number).map(|reduce| reduce.finish).max();
+        let (Some(from), Some(until)) = (from, until) else { continue };
+        changes.extend([(from, jobs, 1, 0), (until, jobs, -1, 0)]);
+        changes
+            .extend(of(TaskKind::Reduce, number).flat_map(|own| [(own.start, jobs, 0, 1), (own.finish, jobs, 0, -1)]));
+        jobs += 1;
+    }
+    changes.sort_unstable();
+    let (mut wants, mut holds) = (vec![0; jobs], vec![0; jobs]);
+    let (mut distance, mut time) = (0.0, 0.0);
+    for pair in changes.windows(2) {
+        let &[(at, job, wanting, holding), (next, ..)] = pair else { continue };
+        wants[job] += wanting;
+        holds[job] += holding;
+        let (wanting, held): (i32, i32) = (wants.iter().sum(), holds.iter().sum());
+        if held > 0 && wanting > 0 {
+            let shares = holds
+                .iter()
+                .zip(&wants)
+                .map(|(own, wants)| (f64::from(*own) / f64::from(held) - f64::from(*wants) / f64::from(wanting)).abs());
+            distance += 0.5 * shares.sum::<f64>() * (next - at) as f64;
+            time += (next - at) as f64;
+        }
+    }
+    (time > 0.0).then(|| distance / time)
+}
+
 /// Run times of the finished maps, ms.
 pub(super) fn map_times(run: &Run) -> Vec<f64> {
     let maps = run.intervals.iter().filter(|interval| interval.kind == TaskKind::Map && interval.succeeded);

@@ -539,10 +539,11 @@ fn queues() -> QueueTree<CapacityQueue> {
 /// Pools with guarantees, limits, weights and short timeouts.
 fn allocations(pools: &str, world: &World) -> Allocations {
     let unit = world.unit;
-    // Under such a limit a job of higher priority takes the turn of one that runs, whose reduces may then hold the slots
-    // that it needs and wait for maps that may not run: the Fair Scheduler stands still.
-    let ranked = world.jobs.iter().any(|job| job.priority != Priority::Normal);
-    let max_jobs = if ranked { None } else { Some(1) };
+    // Under such a limit a job of higher priority, or an earlier one whose setup ends later, takes the turn of one that runs, whose
+    // reduces may then hold the slots that it needs and wait for maps that may not run: the Fair Scheduler stands still.
+    let overtakes =
+        |job: &Submitted| job.priority != Priority::Normal || job.edges.init.is_some() || job.edges.setup.is_some();
+    let max_jobs = if world.jobs.iter().any(overtakes) { None } else { Some(1) };
     let guaranteed = PoolConfig {
         min_maps: 3,
         min_reduces: 1,
