@@ -180,6 +180,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "maps",
             Published::Below,
         )
+        .arithmetic()
         .missing(CANDIDATES)
         .replayed_of_each(["β = 0.1", "β = 0.5"].map(|case| replays.pairs("fair", case, |a, b| Some(rise(b)? - rise(a)?)))),
         row(

@@ -144,6 +144,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "points",
             Published::Above,
         )
+        .arithmetic()
         .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| Some(locality(b, all)? - locality(a, all)?))),
         nearly_all().replayed(&local(replays, &with_skips(CHOSEN_SKIPS))),
     ]

@@ -104,11 +104,12 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "s",
             Published::Below,
         )
-        .ours("Jobs 4, 5, 6 and 8 start at once under both here, as §V-B2 says of jobs 1 to 9: their waits cannot fall.")
+        .ours("Jobs 4, 5, 6 and 8 start at once under both here, as §V-B2 says of jobs 1 to 9: their waits cannot fall. Jobs 10 and 11 wait under Capacity, and do not gain in all draws.")
         .replayed_of_each(
             JOBS.small.map(|job| paired(&|a, b| Some((waiting(b, job)? - waiting(a, job)?) / 1e3))),
         ),
         row("§VI: \"achieves a stable overall system performance\"", "Change of the makespan", "%", Published::Change(0.0))
+            .arithmetic()
             .missing("No job's demand or run time is given (§V-A2).")
             .replayed(&paired(&|a, b| {
                 let makespan = |run: &Run| run.jobs.makespan().map(|ms| ms as f64);

@@ -189,6 +189,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "points",
             Published::Below,
         )
+        .arithmetic()
         .missing("No job's demand or run time is given (§V-A2).")
         .replayed(&replays.pairs("capacity", "dress", |a, b| {
             let of = |job: usize| change(completion(a, job), completion(b, job));

@@ -3,8 +3,8 @@
 use resched_analysis::statistics::distribution::mean;
 
 use super::dress::{
-    Demands, Distance, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, compared, in_words, lengths, mean_change,
-    tick_label, ticks, with_length,
+    Demands, Distance, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, VARIATION, VARIATIONS, compared, in_words, lengths,
+    mean_change, tick_label, ticks, variations, with_length, with_variation,
 };
 use crate::case::{Bundled, Case};
 use crate::replays::Replays;
@@ -42,7 +42,7 @@ impl TwentyJobs {
     /// The workload under all policies, and with other times of small jobs and between two moves of δ.
     pub(super) fn cases(&self) -> Result<Vec<Case>, Error> {
         let (workload, demands) = (self.workload.workload()?, self.demands());
-        Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
+        Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?, variations(&workload, &demands)?].concat())
     }
 
     /// The mean change of the small jobs' completion from one case to another, %, by seed.
@@ -84,7 +84,12 @@ impl TwentyJobs {
             let [capacity, dress] = ["capacity", "dress"].map(|label| with_length("", length) + label);
             (length, self.gains(replays, &capacity, &dress))
         });
+        let variations = VARIATIONS.map(|variation| {
+            let [capacity, dress] = ["capacity", "dress"].map(|label| with_variation(variation) + label);
+            (variation, self.gains(replays, &capacity, &dress))
+        });
         vec![
+            Band::new(format!("{}-variation", self.name), VARIATION, || self.small_gain(), variations),
             Band::new(format!("{}-tick", self.name), TICK, || self.small_gain(), ticks),
             Band::new(format!("{}-length", self.name), LENGTH, || self.small_gain(), lengths),
         ]
