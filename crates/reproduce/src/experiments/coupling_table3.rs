@@ -200,13 +200,14 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         gain().main().replayed(&gains(replays, |label| with_racks(CHOSEN_RACKS, label))),
         row(
             "§III-B: \"improvements to the under-utilization and instability problem\"",
-            "Running maps beside J1, J5, J9: their least, Coupling less Fair, and their deviation, Fair less Coupling; the one that agrees less",
+            "Running maps beside J1, J5, J9: by how much more even, least or deviation, the one that agrees less",
             "maps",
             Published::Above,
         )
         .ours(CLOCK)
         .replayed_of_each([
-            replays.pairs("fair", "coupling", |a, b| Some(mean_swing(b, |ends| ends.0)? - mean_swing(a, |ends| ends.0)?)),
+            replays
+                .pairs("fair", "coupling", |a, b| Some(mean_swing(b, |ends| ends.0)? - mean_swing(a, |ends| ends.0)?)),
             replays.pairs("fair", "coupling", |a, b| Some(variation(a)? - variation(b)?)),
         ]),
         row(

@@ -130,7 +130,9 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "%",
             Published::Change(0.0),
         )
-        .ours("Large jobs wait for what small ones take first: they complete 1 % later at 10 %, and 16 % later at 40 %.")
+        .ours(
+            "Large jobs wait for what small ones take first: they complete 1 % later at 10 %, and 16 % later at 40 %.",
+        )
         .replayed_of_each(SHARES.map(|(share, _)| {
             let large: Vec<usize> = (1..=20).filter(|job| !small(share).contains(job)).collect();
             let [capacity, dress] = ["capacity", "dress"].map(|name| prefix(share) + name);
