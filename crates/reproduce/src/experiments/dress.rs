@@ -251,7 +251,7 @@ impl Demands {
     }
 
     /// The same with times that vary so much.
-    fn with_variation(&self, variation: f64) -> Self {
+    pub(super) fn with_variation(&self, variation: f64) -> Self {
         Self { variation, known: Arc::default(), ..self.clone() }
     }
 

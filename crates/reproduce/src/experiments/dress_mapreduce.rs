@@ -155,23 +155,9 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::dress::{LENGTHS_TRIED, fitted_of_ten};
-    use super::*;
-
     #[test]
-    fn fitted_draws_have_capacitys_wait_of_job_9() {
-        let near = fitted_of_ten(&JOBS.workload.workload().unwrap(), &JOBS.demands());
-        assert!(near >= 9, "{near} of 10");
-    }
-
-    /// The times of small jobs whose draws count as evidence, and no others, meet Capacity's numbers.
-    #[test]
-    fn draws_of_other_lengths_fit_as_said() {
-        for length in LENGTHS_TRIED {
-            let near = fitted_of_ten(&JOBS.workload.workload().unwrap(), &JOBS.demands().with_length(length));
-            assert_eq!(near >= 7, JOBS.fitting.contains(&length), "{near} of 10 with {length}");
-        }
+    fn draws_fit_capacitys_wait_of_job_9_as_said() {
+        super::JOBS.check_fits();
     }
 }

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fitted_draws_have_capacitys_completions_at_ten_per_cent() {
+    fn draws_fit_capacitys_completions_at_ten_per_cent() {
         for length in LENGTHS_TRIED {
             let demands = demands(10).with_length(length);
             let near = fitted_of_ten(&bundled!("dress-mixed.toml").workload().unwrap(), &demands);

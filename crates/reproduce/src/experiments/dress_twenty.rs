@@ -2,6 +2,8 @@
 
 use resched_analysis::statistics::distribution::mean;
 
+#[cfg(test)]
+use super::dress::fitted_of_ten;
 use super::dress::{
     Demands, Distance, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, VARIATION, VARIATIONS, compared, in_words, lengths,
     mean_change, tick_label, ticks, variations, with_length, with_variation,
@@ -93,5 +95,23 @@ impl TwentyJobs {
             Band::new(format!("{}-tick", self.name), TICK, || self.small_gain(), ticks),
             Band::new(format!("{}-length", self.name), LENGTH, || self.small_gain(), lengths),
         ]
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+impl TwentyJobs {
+    /// Asserts that draws meet Capacity's numbers with each variation of the times, and with those times of small jobs that count as evidence, and
+    /// no others.
+    pub(super) fn check_fits(&self) {
+        let near = |demands: &Demands| fitted_of_ten(&self.workload.workload().unwrap(), demands);
+        for variation in VARIATIONS {
+            let found = near(&self.demands().with_variation(variation));
+            assert!(found >= 9, "{found} of 10 with a variation of {variation}");
+        }
+        for length in LENGTHS_TRIED {
+            let found = near(&self.demands().with_length(length));
+            assert_eq!(found >= 7, self.fitting.contains(&length), "{found} of 10 with small jobs × {length}");
+        }
     }
 }
