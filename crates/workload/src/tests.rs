@@ -7,7 +7,7 @@ use rand::RngExt;
 
 use super::*;
 use resched_tables::draws::{Purpose, stream};
-use resched_tables::model::{JobRecord, JobRow, NodeRow, TaskKind};
+use resched_tables::model::{JobRecord, JobRow, NodeRow, TaskKind, TaskRecord};
 use resched_tables::sink::Collected;
 use resched_tables::store::columns::Row;
 
@@ -108,6 +108,24 @@ fn reduces_take_longer_with_more_input() {
     let reduce = &made.jobs[0].tasks.last().unwrap().attempts[0];
     // 67,108,864 B at 2 MB/s take 33,554 ms.
     assert_eq!(reduce.finish.unwrap() - reduce.shuffle_finish.unwrap(), 7_000 + 33_554);
+}
+
+/// Jobs of one file read the same blocks, and the places of other jobs' blocks do not change.
+#[test]
+fn jobs_with_the_same_input_read_the_same_blocks() {
+    let workload = bundled("coupling-table4.toml");
+    let places = |made: &Collected, job: usize| -> Vec<Vec<Option<String>>> {
+        let hosts = |task: &TaskRecord| task.splits.iter().map(|split| split.host.clone()).collect();
+        made.jobs[job].tasks.iter().take(8).map(hosts).collect()
+    };
+    let shared = made(&workload, 1);
+    // Jobs 5 and 12 read randomInput05, as job 4 does; job 1 reads another file.
+    assert_eq!((places(&shared, 4), places(&shared, 11)), (places(&shared, 3), places(&shared, 3)));
+    let mut apart = workload.clone();
+    apart.jobs.iter_mut().for_each(|jobs| jobs.input = None);
+    let apart = made(&apart, 1);
+    assert_ne!(places(&apart, 4), places(&apart, 3));
+    assert_eq!((places(&apart, 3), places(&apart, 0)), (places(&shared, 3), places(&shared, 0)));
 }
 
 #[test]

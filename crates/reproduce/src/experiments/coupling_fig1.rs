@@ -3,7 +3,7 @@
 use resched_tables::model::TaskKind;
 
 use super::coupling::{KNOBS, assumptions, fair_and_coupling, figure, figures};
-use super::measures::{MINUTE, change, completion, first_at_least, job, running, span, unfairness_of_reduces};
+use super::measures::{MINUTE, change, completion, first_at_least, job, less_fair, running, span};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
 use crate::on_paper::{OnPaper, points, steps};
@@ -155,9 +155,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             "share",
             Published::Below,
         )
-        .replayed(
-            &replays.pairs("fair", "coupling", |a, b| Some(unfairness_of_reduces(b)? - unfairness_of_reduces(a)?)),
-        ),
+        .replayed(&replays.pairs("fair", "coupling", less_fair)),
         row(
             "§I-A: \"almost half of that in Fig. 1\"",
             "Reduce slot time of both (the gray area), Coupling / Fair",

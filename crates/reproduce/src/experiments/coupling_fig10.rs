@@ -5,8 +5,8 @@ use resched_policies::parts::delay_formulas::stays_local;
 use resched_tables::model::TaskKind;
 
 use super::coupling::{
-    AWAY, COST_UNKNOWN, COSTS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figures, other_costs,
-    other_racks, with_cost, with_racks,
+    AWAY, COST_UNKNOWN, COSTS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, coupling, figures,
+    other_costs, other_racks, with_cost, with_racks,
 };
 use super::measures::{MINUTE, change, completion, running};
 use crate::case::bundled;
@@ -28,11 +28,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         "The layout of the racks is unknown and was chosen with the results of both layouts known; β hardly matters in one rack."
     ],
     cases: || {
-        let policies = [
-            ("fair", FAIR_OF_FIG_10),
-            ("β = 0.1", "coupling:map_cap=1,beta=0.1"),
-            ("β = 0.5", "coupling:map_cap=1,beta=0.5"),
-        ];
+        let policies =
+            [("fair", FAIR_OF_FIG_10), ("β = 0.1", coupling!(",beta=0.1")), ("β = 0.5", coupling!(",beta=0.5"))];
         let mut all = cases(bundled!("coupling-fig10.toml"), &policies)?;
         all.extend(cases(bundled!("coupling-fig10.toml"), &ALL_SLOTS)?);
         all.extend(other_racks(bundled!("coupling-fig10.toml"), &policies)?);

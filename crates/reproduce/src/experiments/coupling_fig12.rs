@@ -3,7 +3,7 @@
 use resched_analysis::Run;
 use resched_analysis::statistics::distribution::mean;
 
-use super::coupling::{CLUSTER, COUPLING, FAIR, KNOBS, assumptions, figures};
+use super::coupling::{CLUSTER, COUPLING, FAIR, KNOBS, assumptions, coupling, figures};
 use super::measures::{MINUTE, change, completion};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
@@ -31,8 +31,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         let cases = [
             ("fair", FAIR, &shared),
             ("coupling", COUPLING, &shared),
-            ("peeking", "coupling:map_cap=1,reduces=greedy,wait=off", &shared),
-            ("no waits", "coupling:map_cap=1,wait=off", &shared),
+            ("peeking", coupling!(",reduces=greedy,wait=off"), &shared),
+            ("no waits", coupling!(",wait=off"), &shared),
             ("fair, no contention", FAIR, &apart),
             ("coupling, no contention", COUPLING, &apart),
         ];

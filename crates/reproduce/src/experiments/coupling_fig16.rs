@@ -7,7 +7,7 @@ use resched_analysis::statistics::distribution::{Distribution, rises_above};
 use resched_report::Figure;
 use resched_workload::Workload;
 
-use super::coupling::{CLUSTER, COUPLING, FAIR, KNOBS, assumptions, cases, figure};
+use super::coupling::{CLUSTER, COUPLING, FAIR, KNOBS, assumptions, cases, coupling, figure};
 use super::measures::{MINUTE, change, mean_completion};
 use crate::band::Unknown;
 use crate::case::{Bundled, Case, bundled};
@@ -39,11 +39,11 @@ const WORKLOAD: Bundled = bundled!("coupling-fig16.toml");
 
 /// Coupling with one part changed: the case, the policy, and what the row says.
 const PARTS: [(&str, &str, &str); 5] = [
-    ("literal list", "coupling:map_cap=1,list=free", "Wait Scheduling to the letter (list=free)"),
-    ("with slow-start", "coupling:map_cap=1,slowstart=true", "With the cluster's slow-start (slowstart=true)"),
-    ("no waits", "coupling:map_cap=1,wait=off", "Without Wait Scheduling (wait=off)"),
-    ("peeking alone", "coupling:map_cap=1,reduces=greedy,wait=off", "Random Peeking alone (reduces=greedy, wait=off)"),
-    ("maps wait", "coupling:map_cap=1,maps=delay", "Without Random Peeking (maps=delay)"),
+    ("literal list", coupling!(",list=free"), "Wait Scheduling to the letter (list=free)"),
+    ("with slow-start", coupling!(",slowstart=true"), "With the cluster's slow-start (slowstart=true)"),
+    ("no waits", coupling!(",wait=off"), "Without Wait Scheduling (wait=off)"),
+    ("peeking alone", coupling!(",reduces=greedy,wait=off"), "Random Peeking alone (reduces=greedy, wait=off)"),
+    ("maps wait", coupling!(",maps=delay"), "Without Random Peeking (maps=delay)"),
 ];
 
 /// The sizes of Table IV that the bundled workload has.

@@ -8,7 +8,7 @@ use resched_tables::model::{ResourceRow, TaskKind};
 
 use super::coupling::{COUPLING, FAIR, KNOBS, assumptions, fair_and_coupling, figure, figures};
 use super::measures::{
-    MINUTE, change, completion, first_at_least, map_times, mean_completion, running, span, unfairness_of_reduces,
+    MINUTE, change, completion, first_at_least, less_fair, map_times, mean_completion, running, span,
 };
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
@@ -329,7 +329,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .ours("Two jobs hold all slots until minute 30 under Fair. Later Fair gives the jobs equal numbers, while Coupling gives a job slots as its maps \
                proceed, so that the older jobs hold more.")
         .replayed(
-            &replays.pairs(SHARED_FAIR, SHARED_COUPLING, |a, b| Some(unfairness_of_reduces(b)? - unfairness_of_reduces(a)?)),
+            &replays.pairs(SHARED_FAIR, SHARED_COUPLING, less_fair),
         ),
         check("Running reduces at once, mean", "%", Published::Below).replayed(&replays.pairs(
             "fair",

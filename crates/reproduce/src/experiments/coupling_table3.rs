@@ -9,7 +9,7 @@ use resched_tables::model::TaskKind;
 
 use super::coupling::{
     AWAY, CHOSEN_RACKS, CLUSTER, COST_UNKNOWN, COSTS, COUPLING, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN,
-    assumptions, cases, figure, figures, other_costs, other_racks, with_cost, with_racks,
+    assumptions, cases, coupling, fair, figure, figures, other_costs, other_racks, with_cost, with_racks,
 };
 use super::measures::{MINUTE, change, mean_completion, running, span};
 use crate::case::{Case, bundled};
@@ -34,8 +34,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         let policies = [
             ("fair", FAIR_OF_FIG_10),
             ("coupling", COUPLING),
-            ("β = 0.1", "coupling:map_cap=1,beta=0.1"),
-            ("β = 0.5", "coupling:map_cap=1,beta=0.5"),
+            ("β = 0.1", coupling!(",beta=0.1")),
+            ("β = 0.5", coupling!(",beta=0.5")),
             ("short clock", SHORT_CLOCK),
             ("all slots", "coupling"),
         ];
@@ -143,8 +143,7 @@ fn mean_traffic(run: &Run) -> Option<f64> {
 
 /// A Fair that falls back to waiting once it has half its share. Its running maps swing as in Fig. 13, but the plateau of Fig. 10 is
 /// lost.
-const SHORT_CLOCK: &str =
-    "fair:delay_node=15000,delay_rack=0,map_cap=1,reduce_cap=1,fair_share_timeout=15000,preemption=true,only_log=true";
+const SHORT_CLOCK: &str = fair!(",fair_share_timeout=15000,preemption=true,only_log=true");
 
 /// Where the claims stand.
 const MEAN: &str = "§III-B: \"decreases the processing time by 24 %\"";

@@ -195,6 +195,7 @@ const TRIED: [(&str, &str); 3] = [
 pub(super) fn reserves(workload: &Workload, demands: &Demands) -> Result<Vec<Case>, Error> {
     Ok(cases("", workload, demands, &TRIED)?.into_iter().map(Case::with_few_seeds).collect())
 }
+
 /// Why what small jobs gain may differ.
 pub(super) const LENGTHS: &str = "What a small job can gain is its wait against its run time, and neither demands nor run times of the \
                                   paper's jobs are given; here their times are drawn, and fitted to Capacity's numbers alone.";
@@ -425,7 +426,7 @@ fn fitted(workload: &Workload, demands: &Demands, draws: &mut impl Rng) -> Vec<D
     )
 }
 
-/// The times of the jobs in a replay under Capacity; `None` if there is none.
+/// The times of the jobs in a replay under Capacity; `None` if it fails, which then shows in the replay of the case itself.
 fn replayed(workload: Workload, seed: u64) -> Option<Vec<Times>> {
     let jobs = workload.jobs.len();
     let run = Case::new("capacity", CAPACITY, workload, &CLUSTER.cluster().ok()?).ok()?.replay("dress", seed).ok()?;

@@ -7,7 +7,7 @@ use super::coupling::figures;
 use super::dress::{ASSUMPTIONS, KNOBS, by_draw, compared, completions, shorter_waits, waits};
 use super::dress_fit::Times;
 use super::dress_twenty::TwentyJobs;
-use super::measures::{change, completion, waiting};
+use super::measures::{change, completion, longer_wait, waiting};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
@@ -106,7 +106,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         )
         .ours("Jobs 4, 5, 6 and 8 start at once under both here, as §V-B2 says of jobs 1 to 9: their waits cannot fall. Jobs 10 and 11 wait under Capacity, and do not gain in all draws.")
         .replayed_of_each(
-            JOBS.small.map(|job| paired(&|a, b| Some((waiting(b, job)? - waiting(a, job)?) / 1e3))),
+            JOBS.small.map(|job| paired(&|a, b| longer_wait(a, b, job))),
         ),
         row("§VI: \"achieves a stable overall system performance\"", "Change of the makespan", "%", Published::Change(0.0))
             .arithmetic()
@@ -117,7 +117,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             })),
         row("§V-B2: \"Job 7 has been delayed\"", "Wait of job 7, DRESS less Capacity", "s", Published::Above)
             .ours("Job 7 fits beside jobs 1 to 6 here, and has its first container before the reserve of later small jobs grows.")
-            .replayed(&paired(&|a, b| Some((waiting(b, 7)? - waiting(a, 7)?) / 1e3))),
+            .replayed(&paired(&|a, b| longer_wait(a, b, 7))),
         JOBS.small_gain_row(JOBS.small_gain(), replays),
         by_draw(
             row(

@@ -8,7 +8,7 @@ use super::dress::{
     with_length,
 };
 use super::dress_fit::Times;
-use super::measures::{completion, waiting};
+use super::measures::{completion, longer_wait};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
@@ -118,7 +118,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         .replayed_of_each(SHARES.map(|(share, _)| {
             let [capacity, dress] = ["capacity", "dress"].map(|name| prefix(share) + name);
             replays.pairs(&capacity, &dress, |a, b| {
-                let less = |job| Some((waiting(b, job)? - waiting(a, job)?) / 1e3);
+                let less = |job| longer_wait(a, b, job);
                 mean(&small(share).into_iter().filter_map(less).collect::<Vec<_>>())
             })
         })),

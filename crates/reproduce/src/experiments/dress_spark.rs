@@ -10,7 +10,7 @@ use super::dress::{
 };
 use super::dress_fit::Times;
 use super::dress_twenty::TwentyJobs;
-use super::measures::{change, completion, waiting};
+use super::measures::{change, completion, longer_wait, waiting};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
@@ -150,7 +150,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .missing("No job's demand or run time is given (§V-A2).")
     };
     let shorter = [9, 10, 12].map(|job| {
-        let less = |a: &Run, b: &Run| Some((waiting(b, job)? - waiting(a, job)?) / 1e3);
+        let less = |a: &Run, b: &Run| longer_wait(a, b, job);
         (job, replays.pairs("capacity", "dress", less))
     });
     rows.extend(
@@ -158,9 +158,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .iter()
             .map(|(job, less)| same(format!("Wait of job {job}, DRESS less Capacity")).arithmetic().replayed(less)),
     );
-    let of_small = JOBS
-        .small
-        .map(|job| replays.pairs("capacity", "dress", |a, b| Some((waiting(b, job)? - waiting(a, job)?) / 1e3)));
+    let of_small = JOBS.small.map(|job| replays.pairs("capacity", "dress", |a, b| longer_wait(a, b, job)));
     rows.push(
         row(
             "§V-B1: \"significantly reduce the waiting times of these small jobs\"",

@@ -1,5 +1,6 @@
 //! Quantities of a run that several experiments compare. Jobs are numbered from 1, in order of submission, as the papers do.
 
+use resched_analysis::runs::spans::Interval;
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::time::timeline::{Steps, running_tasks};
 use resched_analysis::{JobMetrics, Run};
@@ -55,18 +56,17 @@ pub(super) fn first_at_least(steps: &Steps, value: f64) -> Option<f64> {
 
 /// How unequally the jobs hold the reduce slots, as a share: half the sum of the distances of their shares of what runs from equal ones, in the
 /// mean over the time in which some run. A job counts from the end of its first map to the end of its last reduce.
-pub(super) fn unfairness_of_reduces(run: &Run) -> Option<f64> {
-    let of = |kind: TaskKind, number: usize| {
-        run.intervals.iter().filter(move |of| of.kind == kind && of.job + 1 == number && of.succeeded)
+fn unfairness_of_reduces(intervals: &[Interval]) -> Option<f64> {
+    let of = |kind: TaskKind, job: usize| {
+        intervals.iter().filter(move |of| of.kind == kind && of.job == job && of.succeeded)
     };
     let (mut changes, mut jobs) = (Vec::new(), 0);
-    for number in 1..=run.jobs.len() {
-        let from = of(TaskKind::Map, number).map(|map| map.finish).min();
-        let until = of(TaskKind::Reduce, number).map(|reduce| reduce.finish).max();
+    for job in 0..=intervals.iter().map(|of| of.job).max()? {
+        let from = of(TaskKind::Map, job).map(|map| map.finish).min();
+        let until = of(TaskKind::Reduce, job).map(|reduce| reduce.finish).max();
         let (Some(from), Some(until)) = (from, until) else { continue };
         changes.extend([(from, jobs, 1, 0), (until, jobs, -1, 0)]);
-        changes
-            .extend(of(TaskKind::Reduce, number).flat_map(|own| [(own.start, jobs, 0, 1), (own.finish, jobs, 0, -1)]));
+        changes.extend(of(TaskKind::Reduce, job).flat_map(|own| [(own.start, jobs, 0, 1), (own.finish, jobs, 0, -1)]));
         jobs += 1;
     }
     changes.sort_unstable();
@@ -87,6 +87,16 @@ pub(super) fn unfairness_of_reduces(run: &Run) -> Option<f64> {
         }
     }
     (time > 0.0).then(|| distance / time)
+}
+
+/// By how much more unequally the jobs of the second run hold the reduce slots, as a share.
+pub(super) fn less_fair(first: &Run, second: &Run) -> Option<f64> {
+    Some(unfairness_of_reduces(&second.intervals)? - unfairness_of_reduces(&first.intervals)?)
+}
+
+/// By how much longer a job waits in the second run, s.
+pub(super) fn longer_wait(first: &Run, second: &Run, number: usize) -> Option<f64> {
+    Some((waiting(second, number)? - waiting(first, number)?) / 1e3)
 }
 
 /// Run times of the finished maps, ms.
@@ -112,6 +122,25 @@ pub(super) fn pseudo_values(first: &[f64], second: &[f64], of: fn(f64, f64) -> f
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // By hand: until 10 the first job holds both slots and the second, whose map has ended, none: 0.5. Then each holds one: 0.
+    #[test]
+    fn slots_that_one_job_holds_are_unequal() {
+        let task = |job, kind, start, finish| Interval {
+            job,
+            kind,
+            start,
+            finish,
+            succeeded: true,
+            node: None,
+            locality: None,
+        };
+        let (map, reduce) = (TaskKind::Map, TaskKind::Reduce);
+        let maps = [task(0, map, -5, 0), task(1, map, -5, 0)];
+        let reduces = [task(0, reduce, 0, 10), task(0, reduce, 0, 20), task(1, reduce, 10, 20)];
+        assert_eq!(unfairness_of_reduces(&[&maps[..], &reduces[..]].concat()), Some(0.25));
+        assert_eq!(unfairness_of_reduces(&[]), None);
+    }
 
     #[test]
     fn pseudo_values_of_a_difference_are_the_differences() {
