@@ -108,4 +108,20 @@ fn two_hadoop_clusters_in_one_folder_are_distinguished() {
     refused.fails(2, &["mixed: expected the jobs of one cluster, found those of 2, which share no machine", "\n  a/"]);
     assert!(!dir.path("M").exists());
     assert!(dir.ok(&["ingest", "mixed", "--split", "--out", "M"]).contains("M/hadoop-201103010800: 15 jobs"));
+    // A pattern of the shell names the files one by one.
+    let named = |folder: &str| -> Vec<String> {
+        let files = fs::read_dir(dir.path(folder)).unwrap();
+        files.map(|file| format!("{folder}/{}", file.unwrap().file_name().into_string().unwrap())).collect()
+    };
+    let ingest = |files: &[String], more: &[&str]| {
+        let files = files.iter().map(String::as_str);
+        dir.run(&["ingest"].into_iter().chain(files).chain(more.iter().copied()).collect::<Vec<_>>())
+    };
+    for (folder, found) in [("two", "at the same time"), ("mixed", "the named files: expected the jobs of one cluster")] {
+        let files = [named(&format!("{folder}/a")), named(&format!("{folder}/b"))].concat();
+        ingest(&files, &["--out", "N"]).fails(2, &[found, "--merge"]);
+        assert!(!dir.path("N").exists());
+    }
+    let merged = ingest(&[named("two/a"), named("two/b")].concat(), &["--merge", "--out", "N"]);
+    assert!(merged.stdout.contains(" 30 jobs"), "{merged:?}");
 }

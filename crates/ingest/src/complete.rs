@@ -120,20 +120,20 @@ fn sum(values: impl Iterator<Item = i64>) -> Option<i64> {
     values.reduce(i64::saturating_add)
 }
 
-/// Gives a job and its rows another id: that of the `n`th job with one id in a folded trace.
-pub(super) fn rename(record: &mut JobRecord, job_id: &str, n: u32) {
+/// Gives a job and its rows another id. The ids of its tasks get the suffix.
+pub(super) fn rename(record: &mut JobRecord, job_id: &str, suffix: &str) {
     let old = std::mem::replace(&mut record.job.job_id, job_id.to_owned());
     for counter in &mut record.counters {
         // An attempt's counters are under `<task id>/<number>`.
         counter.id = match counter.id.rsplit_once('/') {
             _ if counter.id == old => job_id.to_owned(),
-            Some((task, attempt)) => format!("{task}+{n}/{attempt}"),
-            None => format!("{}+{n}", counter.id),
+            Some((task, attempt)) => format!("{task}{suffix}/{attempt}"),
+            None => format!("{}{suffix}", counter.id),
         };
     }
     for TaskRecord { task, splits, attempts } in &mut record.tasks {
         task.job_id = job_id.to_owned();
-        task.task_id = format!("{}+{n}", task.task_id);
+        task.task_id.push_str(suffix);
         for split in splits {
             split.task_id.clone_from(&task.task_id);
         }
@@ -329,7 +329,7 @@ mod tests {
         record.counters = ["job_1_1", "task_1_1_m_0", "task_1_1_m_0/0"]
             .map(|id| CounterRow { id: id.to_owned(), ..CounterRow::default() })
             .into();
-        rename(&mut record, "job_1_1+2", 2);
+        rename(&mut record, "job_1_1+2", "+2");
         let ids: Vec<_> = record.counters.iter().map(|counter| counter.id.as_str()).collect();
         assert_eq!(ids, ["job_1_1+2", "task_1_1_m_0+2", "task_1_1_m_0+2/0"]);
         for TaskRecord { task, splits, attempts } in &record.tasks {

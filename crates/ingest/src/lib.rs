@@ -21,6 +21,7 @@ mod backwards;
 mod blocks;
 mod complete;
 mod confs;
+mod copies;
 pub mod export;
 mod far;
 mod fault;
@@ -59,6 +60,7 @@ use resched_tables::store::{Manifest, Out, TraceWriter};
 
 pub(crate) use self::applications::{LONGEST_SETTING, MOST_APPLICATIONS, MOST_SETTINGS};
 pub(crate) use self::complete::{LONGEST_ID, LONGEST_TEXT};
+pub(crate) use self::copies::MOST_HELD;
 pub(crate) use self::far::{LONGEST_RUN, SLACK as FAR_SLACK};
 pub use self::given::{Given, ingest_given};
 pub use self::options::{MakeTasks, Options, TaskMaker};
@@ -205,8 +207,10 @@ fn carry_out(
 ) -> Result<Manifest, Error> {
     progress.begin(plan.inputs.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes)));
     let mut session = Session::new(&plan.inputs, sink, options, plan.is_part);
-    for file in &plan.inputs.files {
+    let last = plan.inputs.files.len();
+    for (place, file) in (1..).zip(&plan.inputs.files) {
         progress.file(&file.path);
+        session.more_follow(place < last);
         session.read(file, plan.format, progress)?;
     }
     session.finish()

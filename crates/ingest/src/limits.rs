@@ -7,7 +7,9 @@ use crate::formats::{
     conf_xml, csv, google2019, gwf, jhist, rumen, sacct, sls, spark, swf, swim, tables, text_history, topology,
     yarn_apps,
 };
-use crate::{FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_SETTINGS};
+use crate::{
+    FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_HELD, MOST_SETTINGS,
+};
 
 const SKIPPED: &str = "The record is skipped and counted.";
 const SETTING: &str = "The setting is left out and counted.";
@@ -104,6 +106,11 @@ pub const SOURCES: &[Limit] = &[
         "id of a job or task elsewhere",
         LONGEST_ID as u64,
         "The job is skipped: a cut id might be that of another job.",
+    ),
+    Limit::number(
+        "rows of unfinished jobs that are held until the last source",
+        MOST_HELD as u64,
+        "The oldest is passed on as it is. A finished copy of it in a later source is left out and counted.",
     ),
     Limit::bytes("name, host or error text", LONGEST_TEXT as u64, "The text is cut and counted."),
     Limit::ms(

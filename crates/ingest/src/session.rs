@@ -8,6 +8,7 @@ use super::applications::{self, Applications};
 use super::backwards;
 use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs, Entered};
+use super::copies::{self, Claim, Copies, Held, HeldBack, MOST_HELD, Notes};
 use super::far::{self, Mended};
 use super::fault::{Fault, no_history};
 use super::groups::MOST_LISTED;
@@ -18,14 +19,13 @@ use super::origins::Origins;
 use super::paths::is_standard_input;
 use super::progress::Progress;
 use super::source::SourceFile;
-use super::texts::Texts;
 use super::timed;
 use super::trackers::Trackers;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS, text_history};
 use resched_tables::Error;
 use resched_tables::clock::Zone;
 use resched_tables::engine::RunEngine;
-use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow};
+use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow, Outcome};
 use resched_tables::sink::{Sink, Tasks};
 use resched_tables::store::{LIKELY_HOSTS, Manifest, Source, System, TimeZero};
 
@@ -36,10 +36,12 @@ pub(super) struct Session<'a> {
     origins: &'a Origins,
     folders: Vec<Folder<'a>>,
     machines: Machines,
-    /// The ids of the jobs so far.
-    ids: Texts,
-    /// By the number of its id: the file in which a job came first, and how often it came there.
-    claims: Vec<(u64, u32)>,
+    /// The jobs so far.
+    copies: Copies,
+    /// Jobs that have not ended, of which a better copy may come.
+    held: HeldBack,
+    /// Whether more sources follow the one that is read.
+    more_follow: bool,
     /// Files read so far: the number of the one being read.
     files: u64,
     /// Jobs handed to the sink.
@@ -58,7 +60,7 @@ pub(super) struct Session<'a> {
     applications: Applications,
     /// Tables for which the sources have rows.
     reported: BTreeSet<&'static str>,
-    /// The masters of the jobs of each folder, to distinguish clusters; none if the files are known to be of one.
+    /// The masters of the jobs of each folder, and of the files that you name, to distinguish clusters; none if the files are known to be of one.
     trackers: Option<BTreeMap<usize, Trackers>>,
     /// Whether each folder must hold a job.
     is_whole: bool,
@@ -74,6 +76,9 @@ pub(super) struct Session<'a> {
 
 /// The cause under which links that lead out of a folder are counted.
 pub(super) const LINK_OUTSIDE: &str = "link-out-of-folder";
+
+/// The place of the files that you name one by one, behind all folders.
+const NAMED: usize = usize::MAX;
 
 /// The most files in no known format that are named.
 pub(super) const MOST_NAMED: usize = 100;
@@ -95,8 +100,9 @@ impl<'a> Session<'a> {
             origins: &inputs.origins,
             folders,
             machines: Machines::default(),
-            ids: Texts::default(),
-            claims: Vec::new(),
+            copies: Copies::default(),
+            held: HeldBack::default(),
+            more_follow: false,
             files: 0,
             jobs: 0,
             yielded: 0,
@@ -127,6 +133,11 @@ impl<'a> Session<'a> {
             Some(count) => *count = count.saturating_add(n),
             None => _ = self.skipped.insert(cause.to_owned(), n),
         }
+    }
+
+    /// Notes whether more sources follow the next one.
+    pub(super) fn more_follow(&mut self, more_follow: bool) {
+        self.more_follow = more_follow;
     }
 
     /// Reads one file in the format that is forced, or that its content shows.
@@ -223,10 +234,13 @@ impl<'a> Session<'a> {
         )))
     }
 
-    /// The jobs of a folder must be of one cluster. Files that you name one by one are taken as you name them.
+    /// The jobs of a folder must be of one cluster, and so must the histories of Hadoop that you name one by one: a pattern of the shell
+    /// names files, too.
     fn check_cluster(&mut self, record: &JobRecord, file: &InputFile) -> Result<(), Error> {
-        let (Some(trackers), Some(folder)) = (&mut self.trackers, file.folder) else { return Ok(()) };
-        let trackers = trackers.entry(folder).or_default();
+        let is_hadoop = || record.job.framework.as_deref() == Some(MAPREDUCE);
+        let Some(place) = file.folder.or_else(|| is_hadoop().then_some(NAMED)) else { return Ok(()) };
+        let Some(trackers) = &mut self.trackers else { return Ok(()) };
+        let trackers = trackers.entry(place).or_default();
         let Some(other) = trackers.see(record, (self.files, &file.path)) else { return Ok(()) };
         Err(Error::Request(format!(
             "{}: expected the jobs of one cluster, found jobs that another master accepted at the same time as that of {}; name the files \
@@ -236,22 +250,20 @@ impl<'a> Session<'a> {
         )))
     }
 
-    /// The jobs of a folder must have run on the machines of one cluster.
+    /// The jobs of a folder, or of the files that you name, must have run on the machines of one cluster.
     fn check_machines(&self) -> Result<(), Error> {
         for (&folder, trackers) in self.trackers.iter().flatten() {
             let clusters = trackers.clusters();
             if clusters.len() < 2 {
                 continue;
             }
-            let folder = self.folders.get(folder).map_or(Path::new("."), |folder| folder.path);
-            let shown = clusters
-                .iter()
-                .take(MOST_LISTED)
-                .map(|path| format!("\n  {}", path.strip_prefix(folder).unwrap_or(path).display()));
+            let folder = self.folders.get(folder).map(|folder| folder.path);
+            let below = |path: &Path| folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path).to_owned();
+            let shown = clusters.iter().take(MOST_LISTED).map(|path| format!("\n  {}", below(path).display()));
             return Err(Error::Request(format!(
                 "{}: expected the jobs of one cluster, found those of {}, which share no machine; name the files or the folder of \
                  one of them, write a trace of each with --split, or take all jobs for those of one cluster with --merge. A file of each:{}",
-                folder.display(),
+                folder.map_or_else(|| "the named files".to_owned(), |folder| folder.display().to_string()),
                 clusters.len(),
                 shown.collect::<String>()
             )));
@@ -259,24 +271,51 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Takes a job from the file that is being read; the confs that it needs are added to `confs`.
-    fn job(&mut self, record: &mut JobRecord, format: &Format, confs: &mut Vec<Source>) -> Result<(), Error> {
+    /// Takes a job from the file that is being read, with what rules filled in it; the confs that it needs are added to `confs`.
+    fn job(
+        &mut self,
+        record: &mut JobRecord,
+        format: &Format,
+        filled: &mut Vec<(&'static str, &'static str, u64)>,
+        confs: &mut Vec<Source>,
+    ) -> Result<(), Error> {
+        let mut notes = Notes { made: std::mem::take(filled), ..Notes::default() };
         let Some(shortened) = bound_texts(record) else {
             self.skip("oversized-id", 1);
             return Ok(());
         };
         self.yielded += 1;
-        // Only jobs of a folded trace get other ids.
-        let own_id = format.folded.then(|| record.job.job_id.clone());
-        if !self.claim_id(record, format) {
-            self.skip("duplicate-job", 1);
-            return Ok(());
-        }
-        self.skip("shortened-text", shortened);
+        let own_id = record.job.job_id.clone();
+        let number = match self.copies.claim(record, self.files, format.folded) {
+            Claim::Dropped(cause) => {
+                self.skip(cause, 1);
+                return Ok(());
+            }
+            Claim::Better { number } => {
+                if let Some(worse) = self.held.drop(number) {
+                    // It may be a job that got another id.
+                    let id = worse.record.job.job_id;
+                    let suffix = id.strip_prefix(&own_id).unwrap_or_default().to_owned();
+                    if !suffix.is_empty() {
+                        rename(record, &id, &suffix);
+                    }
+                }
+                self.skip(copies::UNFINISHED, 1);
+                number
+            }
+            Claim::Taken { number, renamed } => {
+                if let Some(renamed) = renamed {
+                    rename(record, &renamed.id, &renamed.suffix);
+                    self.skip(renamed.cause, 1);
+                }
+                number
+            }
+        };
+        notes.skip("shortened-text", shortened);
         self.note_given(record);
         let is_bare = !format.has_tasks && record.tasks.is_empty();
         let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
-        let conf = self.confs.find(own_id.as_ref().unwrap_or(&record.job.job_id))?;
+        let conf = self.confs.find(&own_id)?;
         if let Some(mut tasks) = made.take_if(|_| conf.is_some() || !has_totals(&record.job)) {
             record.tasks = tasks.all();
         }
@@ -286,28 +325,54 @@ impl<'a> Session<'a> {
             confs.extend(source);
             self.skip("damaged-conf", u64::from(!whole));
         }
-        self.skip(far::CAUSE, far::mend(record));
-        self.skip(backwards::CAUSE, backwards::mend(record));
-        self.skip("repeated-task-renamed", rename_repeated(record));
+        notes.skip(far::CAUSE, far::mend(record));
+        notes.skip(backwards::CAUSE, backwards::mend(record));
+        notes.skip("repeated-task-renamed", rename_repeated(record));
         let timed::Filled { starts, finishes } = timed::from_tasks(record, format);
         for (column, n) in
             [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
         {
-            self.note_made(column, timed::RULE, n);
+            notes.made.push((column, timed::RULE, n));
         }
         complete(record);
         self.machines.see(record);
         self.engine = self.engine.or_else(|| engine_of(&record.job));
         self.jobs += 1;
+        let may_improve = self.more_follow && record.job.outcome == Outcome::Incomplete;
         match made {
-            None => self.sink.lent_job(record),
+            None if may_improve => {
+                self.copies.hold(number);
+                let held = Held { record: std::mem::take(record), notes };
+                for (number, held) in self.held.hold(number, held, MOST_HELD) {
+                    self.write_held(number, held)?;
+                }
+                Ok(())
+            }
+            None => {
+                self.note(notes);
+                self.sink.lent_job(record)
+            }
             Some(tasks) => {
+                self.note(notes);
                 let mut tasks = Mended::new(tasks);
                 self.sink.made_job(std::mem::take(record), &mut tasks)?;
                 self.skip(far::CAUSE, tasks.far());
                 Ok(())
             }
         }
+    }
+
+    /// Writes a job of which no better copy can come any more.
+    fn write_held(&mut self, number: usize, Held { record, notes }: Held) -> Result<(), Error> {
+        self.copies.write(number);
+        self.note(notes);
+        self.sink.job(record)
+    }
+
+    /// Counts what was counted of a job that is written.
+    fn note(&mut self, notes: Notes) {
+        notes.skipped.into_iter().for_each(|(cause, n)| self.skip(cause, n));
+        notes.made.into_iter().for_each(|(column, rule, rows)| self.note_made(column, rule, rows));
     }
 
     /// Notes that a rule filled `rows` rows of a column.
@@ -370,41 +435,9 @@ impl<'a> Session<'a> {
         absent.map(|(table, rule)| (table.to_owned(), rule.to_owned())).collect()
     }
 
-    /// Makes the job's id unique. A job that comes again is refused, but in a folded trace it gets another id.
-    fn claim_id(&mut self, record: &mut JobRecord, format: &Format) -> bool {
-        let file = self.files;
-        let Some((first, times)) = self.claim(&record.job.job_id) else { return true };
-        if *first != file || !format.folded {
-            return false;
-        }
-        *times = times.saturating_add(1);
-        let n = *times;
-        let id = format!("{}+{n}", record.job.job_id);
-        if self.claim(&id).is_some() {
-            return false;
-        }
-        rename(record, &id, n);
-        self.skip("repeated-job-renamed", 1);
-        true
-    }
-
-    /// Claims an id for a job of this file. If another job has it, returns in which file that came first, and how often it came there.
-    fn claim(&mut self, id: &str) -> Option<&mut (u64, u32)> {
-        let number = self.ids.keep(id).number();
-        if number >= self.claims.len() {
-            self.claims.resize(number + 1, (0, 0));
-        }
-        let claim = self.claims.get_mut(number)?;
-        if claim.1 == 0 {
-            *claim = (self.files, 1);
-            return None;
-        }
-        Some(claim)
-    }
-
     /// Takes a job that a program gives.
     pub(super) fn give_job(&mut self, mut record: JobRecord, format: &Format) -> Result<(), Error> {
-        self.job(&mut record, format, &mut Vec::new())
+        self.job(&mut record, format, &mut Vec::new(), &mut Vec::new())
     }
 
     /// Takes a machine that a program gives.
@@ -441,6 +474,9 @@ impl<'a> Session<'a> {
             ));
         }
         self.check_machines()?;
+        for (number, held) in self.held.take() {
+            self.write_held(number, held)?;
+        }
         self.skip("host-outside-topology", self.machines.outside());
         let far = self.machines.mend_times();
         self.skip(far::CAUSE, far);
@@ -514,13 +550,7 @@ impl Sink for FileSink<'_, '_> {
 
     fn lent_job(&mut self, job: &mut JobRecord) -> Result<(), Error> {
         self.session.check_cluster(job, self.file)?;
-        let before = self.session.jobs;
-        self.session.job(job, self.format, self.confs)?;
-        let is_taken = self.session.jobs > before;
-        for (column, rule, rows) in self.made.drain(..).filter(|_| is_taken) {
-            self.session.note_made(column, rule, rows);
-        }
-        Ok(())
+        self.session.job(job, self.format, &mut self.made, self.confs)
     }
 
     fn node(&mut self, node: NodeRow) {

@@ -152,6 +152,44 @@ fn a_job_in_two_files_is_taken_once() {
     assert_eq!(found.skipped(), [("duplicate-job", 2)]);
 }
 
+/// A copy that was made while a job ran, and one of later.
+#[test]
+fn a_finished_copy_beats_an_unfinished_one_in_any_order_of_files() {
+    let running = |job: &str| history(job).lines().take(4).map(|line| format!("{line}\n")).collect::<String>();
+    let files = Files::new([("early", running("1_1")), ("late", history("1_1")), ("other", running("1_2"))]);
+    for (order, counted) in [
+        (["early", "late", "other"], ("unfinished-copy-replaced", 1)),
+        (["late", "early", "other"], ("duplicate-job", 1)),
+        (["other", "early", "late"], ("unfinished-copy-replaced", 1)),
+    ] {
+        let (found, _) = collect(&order.map(|name| files.path(name))).unwrap();
+        let mut outcomes: Vec<_> =
+            found.jobs.iter().map(|record| (record.job.job_id.as_str(), record.job.outcome)).collect();
+        outcomes.sort_unstable();
+        assert_eq!(outcomes, [("job_1_1", Outcome::Success), ("job_1_2", Outcome::Incomplete)], "{order:?}");
+        assert_eq!(found.skipped(), [counted], "{order:?}");
+    }
+}
+
+/// A list each day by `yarn application -list` or the REST address of the ResourceManager.
+#[test]
+fn lists_of_applications_of_two_days_hold_each_application_once_and_with_its_end() {
+    let app = |id: &str, state: &str, end: &str| {
+        format!(
+            "{{\"id\":\"application_1_{id}\",\"user\":\"u\",\"name\":\"n\",\"queue\":\"q\",\"state\":\"{state}\",\"finalStatus\":\"{end}\",\
+             \"startedTime\":1000,\"finishedTime\":{},\"elapsedTime\":500,\"memorySeconds\":1,\"vcoreSeconds\":1}}",
+            if end == "SUCCEEDED" { 9_000 } else { 0 }
+        )
+    };
+    let list = |apps: &[String]| format!("{{\"apps\":{{\"app\":[{}]}}}}", apps.join(","));
+    let first = list(&[app("0001", "FINISHED", "SUCCEEDED"), app("0002", "RUNNING", "UNDEFINED")]);
+    let second = list(&[app("0002", "FINISHED", "SUCCEEDED"), app("0003", "RUNNING", "UNDEFINED")]);
+    let files = Files::new([("day-1.json", first), ("day-2.json", second)]);
+    let (found, _) = collect(&[files.dir()]).unwrap();
+    let ended = |record: &&JobRecord| record.job.outcome == Outcome::Success;
+    assert_eq!((found.jobs.len(), found.jobs.iter().filter(ended).count()), (3, 2), "{:?}", found.skipped());
+}
+
 /// A format for tests: each line is the id of a job.
 static LISTED: Format = Format {
     name: "listed",

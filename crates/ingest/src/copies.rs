@@ -1,0 +1,268 @@
+//! Which copy of a job counts: one rule for jobs that come more than once, in whatever format.
+//!
+//! A job may be in several sources: in a list for each month, or in a log that was copied while its application ran and again later. A copy
+//! that has ended beats one that has not. Of two that have not ended, the later one counts; of two that have, the first. A job with the same
+//! id that was submitted at another time is another job, because some systems begin again with their numbers: it gets an id of its own.
+//!
+//! All jobs of all formats that are read one by one pass here, so a reader only has to say which jobs have not ended
+//! ([`Outcome::Incomplete`]).
+//!
+//! A job that has not ended is held back while more sources follow, because a better copy may come.
+
+use std::collections::BTreeMap;
+
+use resched_tables::model::{JobRecord, Outcome, TaskRecord};
+
+use super::texts::Texts;
+
+/// The cause under which a copy is counted that shows no more than the one that counts.
+pub(super) const DUPLICATE: &str = "duplicate-job";
+/// The cause under which a copy is counted that had not ended, and that another one replaced.
+pub(super) const UNFINISHED: &str = "unfinished-copy-replaced";
+/// The cause under which a copy is counted that came too late: the one that had not ended is written.
+pub(super) const TOO_LATE: &str = "finished-copy-left-out";
+/// The cause under which a job is counted whose id another job had before.
+pub(crate) const REUSED: &str = "reused-job-id";
+/// The cause under which a job of a folded trace is counted whose id came before.
+const REPEATED: &str = "repeated-job-renamed";
+
+/// The most rows of jobs that are held back. One takes some 300 bytes.
+pub(crate) const MOST_HELD: usize = 1_000_000;
+
+/// What is known of a job that came.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// The file in which it came first; 0: it has not come.
+    file: u64,
+    /// The last number that was given to a job with the same id.
+    others: u32,
+    /// When it was submitted, ms.
+    submit: Option<i64>,
+    has_ended: bool,
+    is_written: bool,
+}
+
+/// What is to be done with a job that comes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// It counts, with this number and this id, if it is another than its own.
+    Taken { number: usize, renamed: Option<Renamed> },
+    /// It counts in the place of a copy that is held back under this number.
+    Better { number: usize },
+    /// It does not count, for this cause.
+    Dropped(&'static str),
+}
+
+/// Another id for a job.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Renamed {
+    pub(super) id: String,
+    /// What its tasks get behind their ids.
+    pub(super) suffix: String,
+    pub(super) cause: &'static str,
+}
+
+/// The jobs so far.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    ids: Texts,
+    /// By the number of the id.
+    known: Vec<Known>,
+}
+
+impl Copies {
+    /// Takes a job of this file. `is_folded`: an id that comes again in one file is another job.
+    pub(super) fn claim(&mut self, record: &JobRecord, file: u64, is_folded: bool) -> Claim {
+        let id = &record.job.job_id;
+        let own = Known {
+            file,
+            others: 1,
+            submit: record.job.submit,
+            has_ended: record.job.outcome != Outcome::Incomplete,
+            is_written: true,
+        };
+        let base = self.number(id);
+        let Some(known) = self.known.get(base).copied().filter(|known| known.file > 0) else {
+            return self.take(base, own, None);
+        };
+        if is_folded && known.file == file {
+            return self.rename(base, own, (id, '+'), REPEATED);
+        }
+        let is_same = known.submit.zip(own.submit).is_none_or(|(one, other)| one == other);
+        if is_same {
+            return self.compare(base, own);
+        }
+        // No id of a source has this byte in it.
+        let again = self.number(&format!("{id}\0{}", own.submit.unwrap_or_default()));
+        if self.known.get(again).is_some_and(|known| known.file > 0) {
+            return self.compare(again, own);
+        }
+        match self.rename(base, own, (id, '~'), REUSED) {
+            Claim::Taken { renamed, .. } => self.take(again, own, renamed),
+            other => other,
+        }
+    }
+
+    /// Notes that a job is not written yet, so that a better copy may come.
+    pub(super) fn hold(&mut self, number: usize) {
+        self.set_written(number, false);
+    }
+
+    /// Notes that a job that was held back is written.
+    pub(super) fn write(&mut self, number: usize) {
+        self.set_written(number, true);
+    }
+
+    fn set_written(&mut self, number: usize, is_written: bool) {
+        if let Some(known) = self.known.get_mut(number) {
+            known.is_written = is_written;
+        }
+    }
+
+    fn number(&mut self, id: &str) -> usize {
+        let number = self.ids.keep(id).number();
+        if number >= self.known.len() {
+            self.known.resize(number + 1, Known::default());
+        }
+        number
+    }
+
+    fn take(&mut self, number: usize, own: Known, renamed: Option<Renamed>) -> Claim {
+        if let Some(known) = self.known.get_mut(number) {
+            *known = own;
+        }
+        Claim::Taken { number, renamed }
+    }
+
+    /// The better of a job and its copy under this number.
+    fn compare(&mut self, number: usize, own: Known) -> Claim {
+        let Some(known) = self.known.get_mut(number) else { return Claim::Dropped(DUPLICATE) };
+        if known.has_ended {
+            return Claim::Dropped(DUPLICATE);
+        }
+        if known.is_written {
+            return Claim::Dropped(if own.has_ended { TOO_LATE } else { DUPLICATE });
+        }
+        *known = Known { others: known.others, ..own };
+        Claim::Better { number }
+    }
+
+    /// Gives a job an id of its own, with a number behind that of the job at `base`.
+    fn rename(&mut self, base: usize, own: Known, (id, mark): (&str, char), cause: &'static str) -> Claim {
+        let Some(known) = self.known.get_mut(base) else { return Claim::Dropped(DUPLICATE) };
+        known.others = known.others.saturating_add(1);
+        let suffix = format!("{mark}{}", known.others);
+        let id = format!("{id}{suffix}");
+        let number = self.number(&id);
+        if self.known.get(number).is_some_and(|known| known.file > 0) {
+            return Claim::Dropped(DUPLICATE);
+        }
+        self.take(number, own, Some(Renamed { id, suffix, cause }))
+    }
+}
+
+/// A job that is held back, and what was counted while it was read.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) record: JobRecord,
+    pub(super) notes: Notes,
+}
+
+/// What is counted of a job, if it is the copy that counts.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// What was mended or left out: cause, how often.
+    pub(super) skipped: Vec<(&'static str, u64)>,
+    /// What rules filled: column, rule, rows.
+    pub(super) made: Vec<(&'static str, &'static str, u64)>,
+}
+
+impl Notes {
+    pub(super) fn skip(&mut self, cause: &'static str, n: u64) {
+        if n > 0 {
+            self.skipped.push((cause, n));
+        }
+    }
+}
+
+/// Jobs that have not ended, by their numbers, while a better copy may come.
+#[derive(Debug, Default)]
+pub(super) struct HeldBack {
+    jobs: BTreeMap<usize, Held>,
+    rows: usize,
+}
+
+impl HeldBack {
+    /// Holds a job back. Returns those that there is no more room for, the first that came first.
+    pub(super) fn hold(&mut self, number: usize, held: Held, most: usize) -> Vec<(usize, Held)> {
+        self.rows = self.rows.saturating_add(rows(&held.record));
+        self.jobs.insert(number, held);
+        let mut written = Vec::new();
+        while self.rows > most
+            && let Some((number, held)) = self.jobs.pop_first()
+        {
+            self.rows = self.rows.saturating_sub(rows(&held.record));
+            written.push((number, held));
+        }
+        written
+    }
+
+    /// Drops a job in whose place a better copy has come.
+    pub(super) fn drop(&mut self, number: usize) -> Option<Held> {
+        let held = self.jobs.remove(&number)?;
+        self.rows = self.rows.saturating_sub(rows(&held.record));
+        Some(held)
+    }
+
+    /// All of them, those that came first before the others.
+    pub(super) fn take(&mut self) -> Vec<(usize, Held)> {
+        self.rows = 0;
+        std::mem::take(&mut self.jobs).into_iter().collect()
+    }
+}
+
+/// The rows of a job in all tables.
+fn rows(record: &JobRecord) -> usize {
+    let of_task = |task: &TaskRecord| 1 + task.attempts.len() + task.splits.len();
+    1 + record.counters.len() + record.tasks.iter().map(of_task).sum::<usize>()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use resched_tables::model::JobRow;
+
+    fn job(id: &str, submit: i64, outcome: Outcome) -> JobRecord {
+        let job = JobRow { job_id: id.to_owned(), submit: Some(submit), outcome, ..JobRow::default() };
+        JobRecord { job, ..JobRecord::default() }
+    }
+
+    #[test]
+    fn as_many_rows_are_held_as_the_limit_and_not_one_more() {
+        let mut held = HeldBack::default();
+        let mut hold = |number| held.hold(number, Held::default(), 2).len();
+        assert_eq!([hold(1), hold(2), hold(3)], [0, 0, 1]);
+        let left: Vec<usize> = held.take().into_iter().map(|(number, _)| number).collect();
+        assert_eq!(left, [2, 3], "the first has gone");
+    }
+
+    #[test]
+    fn a_copy_that_comes_after_the_unfinished_one_was_written_is_counted() {
+        let mut copies = Copies::default();
+        assert!(matches!(copies.claim(&job("a", 1, Outcome::Incomplete), 1, false), Claim::Taken { .. }));
+        assert_eq!(copies.claim(&job("a", 1, Outcome::Success), 2, false), Claim::Dropped(TOO_LATE));
+        assert_eq!(copies.claim(&job("a", 1, Outcome::Incomplete), 2, false), Claim::Dropped(DUPLICATE));
+    }
+
+    #[test]
+    fn each_submission_under_one_id_is_a_job_of_its_own() {
+        let mut copies = Copies::default();
+        let mut claim = |submit| match copies.claim(&job("7", submit, Outcome::Success), 1, false) {
+            Claim::Taken { renamed, .. } => renamed.map_or("7".to_owned(), |renamed| renamed.id),
+            other => format!("{other:?}"),
+        };
+        assert_eq!([1, 2, 3].map(&mut claim), ["7", "7~2", "7~3"]);
+        assert_eq!([2, 1, 3].map(&mut claim), ["Dropped(\"duplicate-job\")"; 3]);
+    }
+}
