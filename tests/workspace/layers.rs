@@ -22,11 +22,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-replay", &["resched-policies", "resched-sim", "resched-workload", "resched-tables"]),
     ("resched-analysis", &["resched-tables"]),
     ("resched-report", &["resched-analysis", "resched-tables"]),
-    ("resched-robust", &["resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-tables"]),
+    ("resched-compare", &["resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-tables"]),
     (
         "resched-sweep",
         &[
-            "resched-robust",
+            "resched-compare",
             "resched-report",
             "resched-analysis",
             "resched-replay",
@@ -54,7 +54,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "resched-reproduce",
             "resched-sweep",
-            "resched-robust",
+            "resched-compare",
             "resched-report",
             "resched-analysis",
             "resched-replay",

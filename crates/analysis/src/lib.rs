@@ -12,12 +12,14 @@
 //! * [`time`] has what changes over the time of a run.
 //! * [`statistics`] says how sure a number or a difference is, and whether a comparison keeps its sign under what the data leaves open.
 //! * [`validation`] computes how far a replay is from what really ran, [`calibration`] fits a cluster file to a trace.
+//! * [`answer`] puts together what a comparison rests on, for all commands.
 //! * [`why`] explains why jobs waited, and who held what they waited for. [`advice`] says what to change where the tables show it.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
 //! polars: filters are masks over columns of jobs, and [`Run::jobs_frame`] hands the jobs out as a DataFrame.
 
 pub mod advice;
+pub mod answer;
 pub mod calibration;
 mod error;
 pub mod metrics;

@@ -120,11 +120,13 @@ impl Kinded for resched_replay::Error {
     }
 }
 
-impl Kinded for resched_robust::Error {
+impl Kinded for resched_compare::Error {
     fn kind(&self) -> Kind {
         match self {
+            Self::Request(_) => Kind::Request,
             Self::Replay(error) => error.kind(),
             Self::Analysis(error) => error.kind(),
+            Self::Trace(error) => error.kind(),
         }
     }
 }
@@ -183,7 +185,7 @@ from_libraries!(
     resched_replay,
     resched_report,
     resched_reproduce,
-    resched_robust,
+    resched_compare,
     resched_sim,
     resched_sweep,
     resched_tables,

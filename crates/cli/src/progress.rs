@@ -1,9 +1,10 @@
 //! Progress bars on standard error. They appear only on a terminal, and disappear when the work is done.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use resched_compare::Watch;
 use resched_tables::call::{Call, checkpoint};
 
 use crate::host::Host;
@@ -79,6 +80,48 @@ impl ReplayProgress {
         let bar = self.0.add(bar(jobs, "{pos}/{len} jobs"));
         bar.set_prefix(name(label).into_owned());
         bar
+    }
+}
+
+/// The bars of a comparison: one for each replay, then one for the test of its sign.
+#[derive(Default)]
+pub(crate) struct ReplayBars {
+    replays: OnceLock<Vec<ProgressBar>>,
+    variants: OnceLock<ProgressBar>,
+}
+
+impl Watch for ReplayBars {
+    fn begin(&self, replays: &[(String, u64)]) {
+        let progress = ReplayProgress::new();
+        self.replays.get_or_init(|| replays.iter().map(|(label, jobs)| progress.add(label, *jobs)).collect());
+    }
+
+    fn jobs(&self, replay: usize, jobs: u64) {
+        if let Some(bar) = self.replays.get().and_then(|bars| bars.get(replay)) {
+            bar.set_position(jobs);
+        }
+    }
+
+    fn ended(&self, replay: usize) {
+        if let Some(bar) = self.replays.get().and_then(|bars| bars.get(replay)) {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn begin_variants(&self, replays: u64) {
+        self.variants.get_or_init(|| replays_bar("variants", replays));
+    }
+
+    fn tried(&self) {
+        if let Some(bar) = self.variants.get() {
+            bar.inc(1);
+        }
+    }
+
+    fn end_variants(&self) {
+        if let Some(bar) = self.variants.get() {
+            bar.finish_and_clear();
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::validation::MOST_ERROR;
+use resched_compare::validate::rules_sha256;
 use resched_sim::ClusterConfig;
 use resched_tables::run::RunValidation;
-use resched_tables::store::sha256;
 use resched_tables::validity::{Fact, Grade, Validity};
 use resched_tables::whole;
 
@@ -110,9 +110,4 @@ impl Validation {
         let remedy = "Do not rely on differences between policies that are smaller than this error.";
         Validity { facts: vec![Fact::new("validation", grade, says).with_remedy(remedy)] }
     }
-}
-
-/// The SHA-256 of the rules of a cluster, hexadecimal, by which a validation knows its own.
-pub(crate) fn rules_sha256(rules: &ClusterConfig) -> String {
-    sha256(serde_json::to_string(rules).unwrap_or_default().as_bytes())
 }

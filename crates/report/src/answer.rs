@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use resched_analysis::answer::{Basis, Tested};
 use resched_analysis::metrics::groups::SlowedJob;
 use resched_analysis::metrics::named::{Measured, Metric, listed};
-use resched_analysis::metrics::validity;
 use resched_analysis::runs::identity::{self, Difference, Side};
 use resched_analysis::statistics::compare::{How, JOB_METRICS, JobMetric, compare};
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::statistics::practical::Matters;
-use resched_analysis::statistics::sign::{Variants, untested};
+use resched_analysis::statistics::sign::Variants;
 use resched_analysis::{Details, JobMetrics, Origin, Population, Run, Summary};
 use resched_tables::standing::Standing;
 use resched_tables::store::System;
@@ -98,18 +98,26 @@ impl Answer {
         let validated = validated.cloned();
         let observed = traces.into_iter().next();
         let mut beside = observed.as_ref().map(|observed| Beside::new(observed, &runs, &policies, validated.as_ref()));
-        let mut validity = validity::of_runs(&runs, &population);
         let differences = differences(&runs, folders, &policies, baseline)?;
         let label = policies.get(baseline).map_or_else(String::new, |policy| policy.label.clone());
         let named = differences.iter().map(|own| (format!("{} and {label}", own.policy), &own.difference));
-        identity::facts(named).into_iter().for_each(|fact| validity.add(fact));
         let variants = test_of_sign(folders, &policies)?;
         if let Some(variants) = &variants {
             name_signs(variants, &label, &mut policies);
-            variants.facts(&label).into_iter().for_each(|fact| validity.add(fact));
-        } else if policies.len() > 1 {
-            validity.add(untested());
         }
+        let tested = match &variants {
+            Some(variants) => Tested::In(variants, &label),
+            None if policies.len() > 1 => Tested::Not,
+            None => Tested::NothingToTest,
+        };
+        let basis = Basis {
+            runs: &runs,
+            population: &population,
+            differences: identity::facts(named),
+            model_errors: Vec::new(),
+            tested,
+        };
+        let mut validity = basis.validity();
         let seed = runs.iter().find_map(Run::replay).map_or(SEED, |info| info.seed);
         let how = How { matters, seed, answerable: validity.grade() < Grade::NotAnswerable };
         let compared = compare_all(&runs, &policies, baseline, &how);

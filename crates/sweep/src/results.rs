@@ -11,8 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::metrics::validity;
-use resched_analysis::{Population, Run};
+use resched_analysis::{Run, answer};
 use resched_tables::run::RunBound;
 use resched_tables::store::sha256;
 use resched_tables::validity::Validity;
@@ -42,11 +41,6 @@ pub struct CellResult {
     rows: Vec<MeasurementRow>,
 }
 
-/// How far the numbers of a replay can be trusted. Cells of sweeps and probes of sizes get their grade here.
-pub(crate) fn graded(run: &Run) -> Validity {
-    validity::of_runs(std::slice::from_ref(run), &Population::of(&[run]))
-}
-
 /// For how long each resource was the bottleneck of a replay.
 pub(crate) fn bound(run: &Run) -> BTreeMap<String, RunBound> {
     run.replay().map(|info| info.bound.clone()).unwrap_or_default()
@@ -70,7 +64,7 @@ impl CellResult {
                 Some(MeasurementRow { metric: metric.to_owned(), job: Some(job.job_id.clone()), value: value? as f64 })
             })
         });
-        Self { validity: graded(run), bound: bound(run), ..Self::of_rows(own.chain(jobs).collect()) }
+        Self { validity: answer::of_run(run), bound: bound(run), ..Self::of_rows(own.chain(jobs).collect()) }
     }
 
     fn of_rows(rows: Vec<MeasurementRow>) -> Self {

@@ -1,21 +1,14 @@
 //! `resched diff`: shows who gains and who loses from one run to another, and through which phase.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use resched_analysis::metrics::groups::ranked;
-use resched_analysis::metrics::validity;
-use resched_analysis::runs::identity::{self, Difference};
-use resched_analysis::statistics::compare::{Comparison, How, JOB_METRICS, compare};
-use resched_analysis::statistics::headline::of_completion;
+use resched_analysis::runs::identity::Difference;
 use resched_analysis::statistics::practical::Matters;
-use resched_analysis::statistics::sign::{Variants, untested};
-use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, doubts, model_error};
-use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
-use resched_analysis::{JobList, JobMetrics, Origin, Population, Run};
-use resched_replay::runs_in;
+use resched_analysis::validation::{ModelError, PHASES, QUANTITIES};
+use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase};
+use resched_compare::diff::{self as compare, Diffed, How};
 use resched_tables::store::System;
-use resched_tables::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -66,215 +59,17 @@ struct Answer<'a> {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("diff");
-    let pairs = pairs(&by_seed(&args.baseline)?, &by_seed(&args.run)?, args)?;
-    let mut sides = [const { (String::new(), true, System::MapReduce1) }; 2];
-    let mut times = Vec::with_capacity(pairs.len());
-    let mut graded = Compared::default();
-    let mut looked: Option<Looked> = None;
-    for (before, after) in pairs {
-        let mut read = |dir: &Path, (label, has_reasons, system): &mut (String, bool, System)| {
-            let mut why = Why::open(dir)?;
-            // The window of the first run is that of all: it is on the clock of the trace.
-            if looked.is_none() {
-                let (covered, zone) = (why.covered(), args.window.zone());
-                looked = args.window.span(covered)?.map(|span| Looked { span, covered, zone });
-            }
-            if let Some(Looked { span, zone, .. }) = looked {
-                why.narrow(span, zone)?;
-            }
-            label.clone_from(&why.label);
-            *system = why.system;
-            *has_reasons &= why.has_reasons;
-            Ok::<_, Failure>(why.times())
-        };
-        let [first, second] = &mut sides;
-        times.push((read(&before, first)?, read(&after, second)?));
-        graded.add(&before, &after, looked)?;
-        graded.test(&before, &after)?;
-    }
-    // Two clusters may have been replayed under one policy.
-    let same = sides[0].0 == sides[1].0;
-    let names = [&args.baseline, &args.run].map(|path| path.display().to_string());
-    let is_observed = graded.is_model_error();
-    if same {
-        for ((label, ..), name) in sides.iter_mut().zip(&names) {
-            *label = format!("{label} ({name})");
-        }
-    }
-    let sides = sides.each_ref().map(|(label, has_reasons, system)| Side {
-        label,
-        has_reasons: *has_reasons,
-        is_observed: false,
-        system: *system,
-    });
-    let [baseline, run] = sides;
-    let diff = Diff::of([Side { is_observed, ..baseline }, run], &times, args.matters);
-    if diff.jobs == 0 {
-        return Err(Failure::request(format!(
-            "{} and {}: no job counts in both, so there is nothing to compare; name runs in which the same jobs end well",
-            names[0], names[1]
-        )));
-    }
-    let [before, after] = if same { names } else { [diff.baseline.clone(), diff.run.clone()] };
-    let Found { comparison, validity, differences, model_error } = graded.found(&before, &after, args.matters);
-    let headline = match &model_error {
-        Some(_) => format!(
-            "Model error of {after}: the observed run beside its replay. There is no test, because the observed run is not a policy."
-        ),
-        None => format!("{after}: mean completion time {}.", of_completion(&comparison, &before, args.matters)),
-    };
+    let zone = args.window.zone();
+    let how = How { matters: args.matters, period: args.window.period(), zone };
+    let Diffed { diff, headline, differences, model_error, validity, window } =
+        compare::diff(&args.baseline, &args.run, &how)?;
     spinner.finish_and_clear();
+    let looked = window.map(|(span, covered)| Looked { span, covered, zone });
     let window = looked.map(Looked::within);
     let reported = Answer { headline, differences, model_error: model_error.as_ref(), diff: &diff, window };
     let rows = &diff.changed;
     args.format
         .print(&Graded::of(&reported, &validity), rows, || in_words(&reported, looked) + &grade::graded(&validity))
-}
-
-/// Gathers what the sentences and the grade of a comparison need, pair by pair.
-#[derive(Default)]
-struct Compared {
-    /// The jobs of each pair.
-    jobs: Vec<[JobList; 2]>,
-    validity: Validity,
-    differences: Vec<Difference>,
-    model_errors: Vec<ModelError>,
-    seed: Option<u64>,
-    /// The tests of the signs of the pairs; absent for a pair without one.
-    tests: Vec<Option<Variants>>,
-}
-
-struct Found {
-    comparison: Comparison,
-    validity: Validity,
-    differences: Vec<Difference>,
-    model_error: Option<ModelError>,
-}
-
-impl Compared {
-    /// Adds a pair: the run, or the trace, that is compared with, and the run.
-    fn add(&mut self, before: &Path, after: &Path, looked: Option<Looked>) -> Result<(), Failure> {
-        let [mut one, mut two] = [Run::open(before)?, Run::open(after)?];
-        if let Some(Looked { span, zone, .. }) = looked {
-            one.narrow(span, zone)?;
-            two.narrow(span, zone)?;
-        }
-        let [first, second] =
-            [(before, &one), (after, &two)].map(|(path, run)| identity::Side { path, origin: &run.origin });
-        if two.replay().is_none() {
-            return Err(Failure::request(format!(
-                "{}: expected a run, found a trace; name the trace first: `resched diff TRACE RUN` prints the error of a replay",
-                after.display()
-            )));
-        }
-        let mut found = identity::compare(&first, &second)?;
-        found.extend(one.replay().zip(two.replay()).and_then(|(one, two)| identity::seeds(one, two)));
-        for difference in found {
-            if !self.differences.contains(&difference) {
-                self.differences.push(difference);
-            }
-        }
-        self.seed = self.seed.or(two.replay().map(|info| info.seed));
-        if one.replay().is_none() {
-            one.origin.check_observed(before)?;
-            self.model_errors.push(model_error(&one, &two));
-        }
-        let mut runs: Vec<Run> = [one, two].into();
-        let population = Population::share(&mut runs);
-        self.validity = std::mem::take(&mut self.validity).and(&validity::of_runs(&runs, &population));
-        doubts(&runs, 0).into_iter().for_each(|fact| self.validity.add(fact));
-        let mut jobs = runs.into_iter().map(|run| run.jobs);
-        self.jobs.push([jobs.next().unwrap_or_default(), jobs.next().unwrap_or_default()]);
-        Ok(())
-    }
-
-    /// Finds the test of the sign of a pair of replays.
-    fn test(&mut self, before: &Path, after: &Path) -> Result<(), Failure> {
-        self.tests.push(Variants::of_runs(&[before, after])?);
-        Ok(())
-    }
-
-    /// The facts about the sign of a comparison with the run labelled `before`.
-    fn signs(tests: &[Option<Variants>], before: &str, after: &str) -> Vec<Fact> {
-        let of_pair = |test: &Option<Variants>| match test {
-            Some(test) => {
-                let sign = test.signs(before).into_iter().find(|sign| sign.policy == after);
-                sign.map_or_else(untested, |sign| sign.fact(test))
-            }
-            None => untested(),
-        };
-        tests.iter().map(of_pair).collect()
-    }
-
-    /// Whether what really ran is compared with its replay.
-    fn is_model_error(&self) -> bool {
-        !self.model_errors.is_empty()
-    }
-
-    fn found(self, before: &str, after: &str, matters: Matters) -> Found {
-        let Self { jobs, mut validity, differences, model_errors, seed, tests } = self;
-        if model_errors.is_empty() {
-            Self::signs(&tests, before, after).into_iter().for_each(|fact| validity.add(fact));
-        }
-        let named = differences.iter().map(|own| (format!("{after} and {before}"), own));
-        identity::facts(named).into_iter().for_each(|fact| validity.add(fact));
-        let answerable = validity.grade() < Grade::NotAnswerable && model_errors.is_empty();
-        let how = How { matters, seed: seed.unwrap_or(1), answerable };
-        let pairs: Vec<(&[JobMetrics], &[JobMetrics])> =
-            jobs.iter().map(|[before, after]| (&before[..], &after[..])).collect();
-        let [completion, _] = JOB_METRICS;
-        let model_error = (!model_errors.is_empty()).then(|| ModelError::mean_of(&model_errors));
-        Found { comparison: compare(&pairs, &completion, &how), validity, differences, model_error }
-    }
-}
-
-/// The runs in a folder by their seed; a trace has none.
-fn by_seed(path: &Path) -> Result<BTreeMap<Option<u64>, PathBuf>, Failure> {
-    let mut runs = BTreeMap::new();
-    let mut policies = BTreeMap::new();
-    for dir in runs_in(path)? {
-        let (seed, label) = match Origin::of(&dir)? {
-            Origin::Replay(info) => (Some(info.seed), info.label),
-            Origin::Observed(_) => (None, "observed".to_owned()),
-        };
-        policies.insert(label, dir.clone());
-        runs.insert(seed, dir);
-    }
-    if policies.len() > 1 {
-        let dirs: Vec<String> = policies.values().map(|dir| dir.display().to_string()).collect();
-        return Err(Failure::request(format!(
-            "{}: expected a run, or runs of one policy with different seeds, found runs of {} policies; name one of {}",
-            path.display(),
-            policies.len(),
-            dirs.join(", ")
-        )));
-    }
-    Ok(runs)
-}
-
-/// The runs that belong together: those of equal seeds, or the only one of each.
-fn pairs(
-    first: &BTreeMap<Option<u64>, PathBuf>,
-    second: &BTreeMap<Option<u64>, PathBuf>,
-    args: &Args,
-) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
-    // What really ran stands beside each replay of it.
-    if let Some(trace) = first.get(&None) {
-        return Ok(second.values().map(|dir| (trace.clone(), dir.clone())).collect());
-    }
-    if let (1, 1) = (first.len(), second.len()) {
-        return Ok(first.values().cloned().zip(second.values().cloned()).collect());
-    }
-    let pairs: Vec<(PathBuf, PathBuf)> =
-        first.iter().filter_map(|(seed, dir)| Some((dir.clone(), second.get(seed)?.clone()))).collect();
-    if pairs.is_empty() {
-        return Err(Failure::request(format!(
-            "{} and {}: expected runs of the same seeds, found no seed that both have; replay with the same --seed",
-            args.baseline.display(),
-            args.run.display()
-        )));
-    }
-    Ok(pairs)
 }
 
 /// The comparison as sentences and tables.

@@ -1,22 +1,18 @@
 //! `resched replay`: replays a trace under one or more policies.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
-use indicatif::ProgressBar;
 use resched_analysis::metrics::bound;
 use resched_analysis::metrics::named::{Measured, Metric};
-use resched_analysis::metrics::validity;
-use resched_analysis::runs::identity;
-use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun, fingerprint};
-use resched_analysis::validation::doubts;
-use resched_analysis::{Compared, Gathered, LocalityCounts, Outline, Population, Run, Summary, Traced};
+use resched_analysis::statistics::sign::{Level, Sign};
+use resched_analysis::{Compared, LocalityCounts, Outline, Run, Summary};
+use resched_compare::replay::{self as compare, How};
+use resched_compare::{Comparison, Replayed};
 use resched_policies::PolicySpec;
-use resched_replay::{Engine, Files, ReadyPolicy, RunFolders, Setup, Threads, World, Written};
-use resched_robust::{Asked, Plan};
+use resched_replay::{Engine, RunFolders, Setup, World};
 use resched_tables::clock::Zone;
-use resched_tables::run::{self, RowSink, RunBound, RunClock, RunInfo, RunWindow, Unfinished};
+use resched_tables::run::{self, RunBound, RunClock, RunWindow, Unfinished};
 use resched_tables::store::{Out, System, changed_files};
 use resched_tables::validity::{Grade, Validity};
 use serde::Serialize;
@@ -28,7 +24,7 @@ use crate::grade::caveats;
 use crate::out::{ForceArg, report_replaced};
 use crate::output::{Text, TimeUnit, UNKNOWN, count, duration, shown, table, value};
 use crate::policy_value::PolicyValue;
-use crate::progress::{ReplayProgress, replays_bar};
+use crate::progress::ReplayBars;
 use crate::threads::ThreadsArg;
 use crate::window_args::EndArgs;
 use crate::world_args::{WorldArgs, warn_of_rules};
@@ -141,16 +137,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let policies = policies(&args.policies, source.engine())?;
     let baseline = baseline_of(args.baseline.as_deref(), &policies)?;
     let world = World::open(&source, setup)?;
-    let options = Options {
+    let how = How {
         decisions: args.decisions,
         resume: args.resume,
         threads: args.threads.get(),
-        metrics: named(&args.metrics)?,
-        by: args.by.clone(),
         baseline,
-        robust: args.robust,
-        zone: args.world.window.zone(),
+        sign: args.robust,
     };
+    let options =
+        Options { how, metrics: named(&args.metrics)?, by: args.by.clone(), zone: args.world.window.zone() };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
     args.format.print_lines(&done, || {
         summary(&done, &options.metrics, baseline)
@@ -181,16 +176,11 @@ fn baseline_of(label: Option<&str>, policies: &[PolicySpec]) -> Result<usize, Fa
 /// Options of [`replay_all`].
 #[derive(Debug, Default)]
 pub(super) struct Options {
-    decisions: bool,
-    resume: bool,
-    threads: Threads,
+    /// How policies are replayed and compared.
+    how: How,
     metrics: Vec<Metric>,
     /// What jobs are grouped by.
     by: Vec<Grouping>,
-    /// The place of the policy that groups are compared with.
-    baseline: usize,
-    /// How thoroughly the sign is tested.
-    robust: Level,
     /// The zone of hours.
     zone: Zone,
 }
@@ -201,69 +191,8 @@ pub(super) fn named(texts: &[String]) -> Result<Vec<Metric>, Failure> {
     texts.iter().map(named).collect()
 }
 
-/// What is kept of a replay: all metrics of its jobs ([`Run`]), or an outline ([`Outline`]).
-trait Kept: Compared + Send + Sync + Sized {
-    /// Takes the rows of a replay.
-    type Gathered: RowSink + Default;
-
-    /// Opens the run in a folder.
-    fn open(dir: &Path) -> Result<Self, Failure>;
-
-    /// What is kept of a new run.
-    fn of_gathered(info: RunInfo, gathered: Self::Gathered) -> Self;
-
-    /// The groups of each run, if any are asked for.
-    fn grouped(runs: &[Self], options: &Options) -> Vec<Option<Grouped>>;
-}
-
-impl Kept for Run {
-    type Gathered = Gathered;
-
-    fn open(dir: &Path) -> Result<Self, Failure> {
-        Ok(Self::open(dir)?.without_decisions())
-    }
-
-    fn of_gathered(info: RunInfo, gathered: Gathered) -> Self {
-        Self::of_gathered(info, gathered).without_decisions()
-    }
-
-    fn grouped(runs: &[Self], options: &Options) -> Vec<Option<Grouped>> {
-        grouped(runs, options.baseline, &options.by, options.zone)
-    }
-}
-
-impl Kept for Outline {
-    type Gathered = Traced;
-
-    fn open(dir: &Path) -> Result<Self, Failure> {
-        Ok(Self::open(dir)?)
-    }
-
-    fn of_gathered(info: RunInfo, traced: Traced) -> Self {
-        Self::of_traced(info, traced)
-    }
-
-    fn grouped(runs: &[Self], _: &Options) -> Vec<Option<Grouped>> {
-        runs.iter().map(|_| None).collect()
-    }
-}
-
 /// Replays every policy into a folder of `out`, several at once.
 pub(super) fn replay_all(
-    world: &World,
-    policies: &[PolicySpec],
-    out: &Out,
-    options: &Options,
-) -> Result<Vec<Done>, Failure> {
-    // The summary needs an outline only. Metrics and groups that are asked for may need everything.
-    if options.metrics.is_empty() && options.by.is_empty() {
-        replay_and_keep::<Outline>(world, policies, out, options)
-    } else {
-        replay_and_keep::<Run>(world, policies, out, options)
-    }
-}
-
-fn replay_and_keep<R: Kept>(
     world: &World,
     policies: &[PolicySpec],
     out: &Out,
@@ -276,50 +205,29 @@ fn replay_and_keep<R: Kept>(
     // Reports errors of the source and the cluster before the first replay.
     let ready = policies.iter().map(|policy| world.check(policy)).collect::<Result<Vec<_>, _>>()?;
     warn_of_rules(&ready);
-    let progress = ReplayProgress::new();
-    let bar = |policy: &PolicySpec| progress.add(&policy.label(), world.jobs(policy));
-    let bars: Vec<ProgressBar> = policies.iter().map(bar).collect();
-    let all: Vec<_> = ready.iter().zip(folders.dirs()).zip(&bars).collect();
-    let replay = |((policy, dir), bar): &((&ReadyPolicy, &Out), &ProgressBar)| {
-        let mut gathered = R::Gathered::default();
-        let files = Files::to(*dir).with_decisions(options.decisions).resume(options.resume).read_by(&mut gathered);
-        let started = Instant::now();
-        let jobs = world.jobs(policy.spec());
-        let written = world.replay_with(*policy, files, &mut in_steps(jobs, |jobs| bar.set_position(jobs)));
-        bar.finish_and_clear();
-        let Written { info, kept } = written?;
-        let wall_ms = if kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let run = if kept { R::open(&dir.path)? } else { R::of_gathered(info, gathered) };
-        Ok::<_, Failure>((run, dir.path.clone(), jobs, wall_ms))
-    };
-    // A policy that fails does not keep the others from their runs.
-    let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
-    let mut runs = Vec::new();
-    let mut others = Vec::new();
-    for ended in done {
-        let (run, dir, jobs, wall_ms) = ended?;
-        runs.push(run);
-        others.push((dir, jobs, wall_ms));
+    let (how, watch) = (options.how, ReplayBars::default());
+    // The summary needs an outline only. Metrics and groups that are asked for may need everything.
+    if options.metrics.is_empty() && options.by.is_empty() {
+        let compared = compare::replay::<Outline>(world, &ready, &folders, how, &watch)?;
+        let groups = compared.runs.iter().map(|_| None).collect();
+        return Ok(done_of(compared, groups, options));
     }
-    folders.note_order()?;
-    // The policies are compared on the jobs that count under all of them.
-    let population = Population::share(&mut runs);
-    let mut validity = validity::of_runs(&runs, &population);
-    let further = identity::of_replays(&runs).into_iter().chain(doubts(&runs, options.baseline));
-    further.for_each(|fact| validity.add(fact));
-    let dirs: Vec<&Path> = others.iter().map(|(dir, ..)| dir.as_path()).collect();
-    let asked = Asked { world, policies, runs: &runs, level: options.robust };
-    let variants = test_of_sign(asked, folders.out(), &dirs, (options.threads, options.resume))?;
-    let baseline = runs.get(options.baseline).map_or("", Compared::label);
-    let signs = variants.as_ref().map(|variants| variants.signs(baseline)).unwrap_or_default();
-    for fact in variants.iter().flat_map(|variants| variants.facts(baseline)) {
-        validity.add(fact);
-    }
-    let mut done = Vec::new();
-    for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(R::grouped(&runs, options)) {
+    let compared = compare::replay::<Run>(world, &ready, &folders, how, &watch)?;
+    let groups = grouped(&compared.runs, how.baseline, &options.by, options.zone);
+    Ok(done_of(compared, groups, options))
+}
+
+/// What is reported of each run of a comparison.
+fn done_of<R: Compared>(
+    compared: Comparison<R>,
+    groups: Vec<Option<Grouped>>,
+    options: &Options,
+) -> Vec<Done> {
+    let Comparison { runs, replays, signs, validity, .. } = compared;
+    let of_run = |((run, Replayed { dir, jobs, wall_ms }), grouped): ((&R, Replayed), Option<Grouped>)| {
         let measured = Measured::of(run);
         let info = run.replay();
-        done.push(Done {
+        Done {
             summary: Summary::measured(&measured),
             metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
             grouped,
@@ -335,53 +243,9 @@ fn replay_and_keep<R: Kept>(
             dir,
             jobs,
             wall_ms,
-        });
-    }
-    Ok(done)
-}
-
-/// Calls `show` with a number that grows, each time it has grown by a thousandth of `most`. To show each of a million jobs takes longer
-/// than to replay it.
-fn in_steps(most: u64, show: impl Fn(u64)) -> impl FnMut(u64) {
-    let mut next = 0;
-    move |number| {
-        if number >= next {
-            show(number);
-            next = number + (most / 1_000).max(1);
         }
-    }
-}
-
-/// Tests the sign of a comparison, and keeps the test in the folder of its runs, `out`. `dirs` are their folders. A single policy is compared
-/// with nothing, nor are policies of both engines.
-fn test_of_sign<R: Compared + Sync>(
-    asked: Asked<'_, R>,
-    out: &Path,
-    dirs: &[&Path],
-    (threads, resume): (Threads, bool),
-) -> Result<Option<Variants>, Failure> {
-    let mut engines = asked.policies.iter().map(|policy| policy.info.engine());
-    let first = engines.next();
-    if asked.policies.len() < 2 || engines.any(|engine| Some(engine) != first) {
-        return Ok(None);
-    }
-    let run = |(run, dir): (&R, &&Path)| {
-        Ok::<_, Failure>(VariedRun { label: run.label().to_owned(), sha256: fingerprint(dir)? })
     };
-    let runs: Vec<VariedRun> = asked.runs.iter().zip(dirs).map(run).collect::<Result<_, _>>()?;
-    if resume
-        && let Ok(Some(found)) = Variants::read(out)
-        && (found.level, &found.runs) == (asked.level, &runs)
-    {
-        return Ok(Some(found));
-    }
-    let plan = Plan::of(asked)?;
-    let bar = replays_bar("variants", plan.replays());
-    let found = plan.run(runs, threads, &|| bar.inc(1));
-    bar.finish_and_clear();
-    let found = found?;
-    found.write(out)?;
-    Ok(Some(found))
+    runs.iter().zip(replays).zip(groups).map(of_run).collect()
 }
 
 /// The signs that hold, as sentences. Those that do not are among the caveats.

@@ -5,30 +5,23 @@ mod answer;
 mod by_size;
 mod guessed;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use crate::validation_file::rules_sha256;
-use resched_analysis::metrics::validity;
-use resched_analysis::validation::{Validation, guess, validate};
-use resched_analysis::{Gathered, Population, Run};
-use resched_policies::PolicySpec;
-use resched_replay::{ReadBy, Setup, World, usual_schedulers};
+use resched_analysis::validation::Skip;
+use resched_compare::validate::{Against, How, Validated, most_probable, observed, run_backfill_as_logged, validate};
+use resched_replay::{World, usual_schedulers};
 use resched_sim::Skipped;
-use resched_tables::model::JobRow;
-use resched_tables::store::{BACKFILL_START, System, Trace};
+use resched_tables::store::System;
 use resched_tables::validity::Validity;
 
-use self::against::{Against, AgainstArgs};
-use self::answer::{OfPolicy, ROWS, Replay};
-use self::guessed::Guessed;
+use self::against::AgainstArgs;
+use self::answer::{Column, ROWS};
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::output::{Text, count, table};
 use crate::policy_value::PolicyValue;
-use crate::progress::ReplayProgress;
+use crate::progress::ReplayBars;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, warn_of_rules};
 use crate::written::left_out;
@@ -64,8 +57,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
-    let against = Against::open(&args.against, observed(&args.trace)?)?;
-    let (observed, skip) = (&against.truth, &against.skip);
+    let skip = Skip(args.against.skip.clone());
+    let against = Against::open(&args.against.against, skip, observed(&args.trace)?)?;
     let (source, mut setup) = args.world.open(&args.trace)?;
     let backfill_ran_at = run_backfill_as_logged(&args.trace, &mut setup)?;
     let mut policies = if assumed { usual_schedulers(&source)? } else { Vec::new() };
@@ -73,123 +66,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let world = World::open(&source, setup)?;
     let ready = policies.iter().map(|policy| world.check(policy)).collect::<Result<Vec<_>, _>>()?;
     warn_of_rules(&ready);
-    let seeds: Vec<u64> = (0..args.seeds).map(|step| args.world.seed.wrapping_add(step)).collect();
-    let all: Vec<_> = ready.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
-    let progress = ReplayProgress::new();
-    let replays = args.threads.get().in_order(&all, |&(policy, seed)| {
-        let bar = progress.add(&policy.spec().label(), world.jobs(policy.spec()));
-        let mut gathered = Gathered::default();
-        let sink = ReadBy(&mut gathered);
-        let info = world.with_seed(seed).replay_with(policy, sink, &mut |jobs| bar.set_position(jobs));
-        bar.finish_and_clear();
-        let run = Run::of_gathered(info?, gathered);
-        let validation = validate(observed, &run, skip);
-        let population = Population::of(&[observed, &run]);
-        let validity = validity::of_runs(std::slice::from_ref(&run), &population);
-        let info = run.replay().cloned().unwrap_or_default();
-        Ok::<_, Failure>(Replay { seed, validation, validity, info })
-    })?;
-    let mut replays = replays.into_iter();
-    let mut of_policy = |policy: &PolicySpec| OfPolicy {
-        label: policy.label(),
-        policy: policy.name(),
-        params: policy.parameters(),
-        assumed,
-        backfill_ran_at: backfill_ran_at.filter(|_| draws_backfill(policy)),
-        against: against.found.clone(),
-        noise: against.noise.clone(),
-        replays: replays.by_ref().take(seeds.len()).collect(),
-        ..OfPolicy::default()
-    };
-    let mut reported: Vec<OfPolicy> = policies.iter().map(&mut of_policy).collect();
-    for own in &mut reported {
-        own.errors = mean_errors(&own.replays);
-        own.compare_over_seeds();
-        own.system = own.replays.first().map(|replay| replay.info.system).unwrap_or_default();
-        own.validity = own.replays.first().map(|replay| replay.validity.clone()).unwrap_or_default();
-        own.grade = own.validity.grade();
-        if let Some(Replay { info, .. }) = own.replays.first() {
-            (own.trace, own.cluster, own.engine) = (info.trace.clone(), info.cluster, info.engine);
-            own.rules_sha256 = rules_sha256(&info.rules);
-            own.written_by.clone_from(&info.written_by);
-        }
-    }
+    let seeds = (0..args.seeds).map(|step| args.world.seed.wrapping_add(step)).collect();
+    let how = How { seeds, threads: args.threads.get(), assumed, backfill_ran_at };
+    let mut reported = validate(&world, &ready, &against, &how, &ReplayBars::default())?;
     if assumed {
-        reported = most_probable(reported, queues(&args.trace)?);
+        reported = most_probable(reported, &args.trace)?.into_iter().collect();
     }
-    args.format.print_lines(&reported, || in_words(&reported, observed.jobs.len(), &world.skipped()))
+    args.format.print_lines(&reported, || in_words(&reported, against.truth.jobs.len(), &world.skipped()))
 }
 
 /// What a job that is not compared counts for.
 const OF_ALL: &str =
     "map run times, places of maps and running tasks cover all jobs in both runs, because failed jobs also held slots";
 
-/// Keeps the most probable candidate, and says how probable all are.
-fn most_probable(mut reported: Vec<OfPolicy>, queues: usize) -> Vec<OfPolicy> {
-    let of_candidates: Vec<Vec<&Validation>> =
-        reported.iter().map(|own| own.replays.iter().map(|replay| &replay.validation).collect()).collect();
-    let found = guess(&of_candidates);
-    let labels = reported.iter().map(|own| own.label.clone()).collect();
-    let mut best = reported.swap_remove(found.best().min(reported.len() - 1));
-    best.guess = Some(Guessed::of(found, labels, queues));
-    vec![best]
-}
-
-/// How many queues the jobs of a trace name.
-fn queues(trace: &Path) -> Result<usize, Failure> {
-    let rows = Trace::open(trace)?.rows::<JobRow>()?;
-    let queues: Result<BTreeSet<Option<String>>, _> = rows.map(|row| row.map(|row| row.queue)).collect();
-    Ok(queues?.into_iter().flatten().count())
-}
-
-/// The trace as a run, with its observed attempts.
-fn observed(path: &Path) -> Result<Run, Failure> {
-    if path.is_file() {
-        let problem =
-            "expected the folder of a trace, found a file; a workload file has no observed attempts. Make a trace of";
-        return Err(Failure::request(format!(
-            "{}: {problem} job histories with `resched ingest <PATH>… --out <TRACE>`",
-            path.display()
-        )));
-    }
-    Trace::open(path)?;
-    let observed = Run::open(path)?;
-    observed.check_observed(path)?;
-    Ok(observed)
-}
-
-/// Lets Slurm's backfill run when it ran in the log, as far as that says it. When it began there has nothing to do with how well its rules are
-/// replayed, and no rule says it. Returns that time, ms since the epoch.
-fn run_backfill_as_logged(trace: &Path, setup: &mut Setup) -> Result<Option<i64>, Failure> {
-    let trace = Trace::open(trace)?;
-    let found = trace.manifest().parameters.get(BACKFILL_START).and_then(serde_json::Value::as_i64);
-    if let Some(at) = found {
-        let parameters = &mut Arc::make_mut(&mut setup.site).parameters;
-        parameters.entry(("slurm", "bf_ran_at")).or_insert_with(|| at.to_string());
-    }
-    Ok(found)
-}
-
-/// Whether a replay under this policy draws when Slurm's backfill first runs, unless it is known.
-fn draws_backfill(policy: &PolicySpec) -> bool {
-    let given = policy.parameters();
-    let is_drawn = |name: &str| given.get(name).is_none_or(|value| value == "auto");
-    policy.name() == "slurm" && is_drawn("bf_phase") && is_drawn("bf_ran_at")
-}
-
-/// The means over seeds; null for an error that no replay has.
-fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
-    let mut values: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
-    for (name, error) in replays.iter().flat_map(|replay| replay.validation.errors()) {
-        values.entry(name).or_default().extend(error);
-    }
-    values.into_iter().map(|(name, values)| (name, resched_analysis::statistics::distribution::mean(&values))).collect()
-}
-
 /// The table that compares the policies, and what was left out.
-fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
-    let noise = reported.first().and_then(OfPolicy::noise);
-    let columns: Vec<Vec<String>> = reported.iter().chain(&noise).map(|own| own.cells(jobs)).collect();
+fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
+    let noise = reported.first().and_then(Validated::noise);
+    let columns: Vec<Vec<String>> = reported.iter().chain(&noise).map(|own| Column(own).cells(jobs)).collect();
     let compares = reported.iter().any(|own| own.against.is_some());
     let system = System::of_all(reported.iter().map(|own| own.system));
     let is_shown = |(_, (_, of_others)): &(usize, &(&str, bool))| compares || !of_others;
@@ -234,7 +127,7 @@ fn in_words(reported: &[OfPolicy], jobs: usize, skipped: &Skipped) -> Text {
     for own in reported {
         if let Some(guess) = &own.guess {
             let compared = own.replays.first().map_or(0, |replay| replay.validation.jobs_compared);
-            text += &guess.in_words(&own.label, compared);
+            text += &guessed::in_words(guess, &own.label, compared);
         }
     }
     let all = reported.iter().fold(Validity::default(), |all, own| all.and(&own.validity));

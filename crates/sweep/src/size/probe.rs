@@ -3,7 +3,7 @@
 use resched_analysis::metrics::bound::together;
 use resched_analysis::metrics::named::Measured;
 use resched_analysis::metrics::validity::WAITING;
-use resched_analysis::{Gathered, Run};
+use resched_analysis::{Gathered, Run, answer};
 use resched_policies::PolicyInfo;
 use resched_replay::{ClusterConfig, Engine, ReadBy, ReadyPolicy, Setup, Source, Threads, World};
 use resched_sim::hadoop::System;
@@ -13,7 +13,7 @@ use super::kept::{Kept, KeptReplay};
 use super::{Probe, Sizing, Step, Vary, partition};
 use crate::Error;
 use crate::interval::MeanInterval;
-use crate::results::{bound, graded};
+use crate::results::bound;
 
 /// Checks what the replays would not.
 pub(super) fn check(asked: &Sizing) -> Result<(), Error> {
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
             );
             Error::Request(format!("with {size} {things}, {name} is unknown; choose another metric"))
         })?;
-        kept.add(size, seed, KeptReplay { value, validity: graded(&run), bound: bound(&run) })?;
+        kept.add(size, seed, KeptReplay { value, validity: answer::of_run(&run), bound: bound(&run) })?;
         reported(Step::Replayed { size, value });
         Ok(())
     }

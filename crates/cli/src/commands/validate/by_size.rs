@@ -2,13 +2,13 @@
 
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::validation::{PHASES, SizeClass};
+use resched_compare::validate::Validated;
 
-use super::answer::OfPolicy;
 use crate::output::{Text, count, table};
 
 /// The errors of one policy, means over seeds: for each size the median error of completion and, by phase, the mean error with its
 /// sign and without.
-pub(super) fn in_words(own: &OfPolicy) -> Text {
+pub(super) fn in_words(own: &Validated) -> Text {
     let first = own.replays.first().map(|replay| replay.validation.by_size.as_slice()).unwrap_or_default();
     let over_seeds = |class: &SizeClass, pick: &dyn Fn(&SizeClass) -> Option<f64>| {
         let same = |other: &&SizeClass| (other.tasks_from, other.tasks_to) == (class.tasks_from, class.tasks_to);

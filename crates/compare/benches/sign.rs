@@ -1,6 +1,6 @@
 //! What the quick test of the sign costs beside the comparison that it tests.
 //!
-//! `cargo bench -p resched-robust --bench sign`. Each row opens a world and replays two policies to disk, as `resched replay` does, without
+//! `cargo bench -p resched-compare --bench sign`. Each row opens a world and replays two policies to disk, as `resched replay` does, without
 //! the test and with it. With it, the trace of 19 jobs may take twice as long, and a large trace 1.3 times as long. The trace of 19 jobs is read from
 //! the folder `$RESCHED_SHARED`; the million tasks are generated.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
@@ -12,7 +12,7 @@ use divan::Bencher;
 use resched_analysis::statistics::sign::{Level, VariedRun};
 use resched_analysis::{Gathered, Population, Run};
 use resched_replay::{Files, PolicySpec, Setup, Source, Threads, World};
-use resched_robust::{Asked, Plan};
+use resched_compare::{Asked, Plan};
 use traces::Made;
 
 fn main() {

@@ -10,7 +10,6 @@
 //! so that it takes a share of the time of the replay itself. Work is counted in tasks, never in seconds, so that the same comparison is tested in
 //! the same way on every machine.
 
-mod error;
 mod quantities;
 mod sample;
 
@@ -18,7 +17,7 @@ use resched_analysis::Compared;
 use resched_analysis::statistics::sign::{Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
 use resched_replay::{Engine, PolicySpec, Threads, Timed, Times, Variant, World};
 
-pub use error::Error;
+use crate::Error;
 
 /// A comparison that is to be tested.
 pub struct Asked<'a, R> {
