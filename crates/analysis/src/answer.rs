@@ -21,6 +21,8 @@ pub struct Basis<'a, R> {
     pub differences: Vec<Fact>,
     /// Where the model error could hide a difference, or is large.
     pub model_errors: Vec<Fact>,
+    /// What the log says of the replay of what ran ([`crate::validation::log::fact`]); `None` if that is no question.
+    pub log: Option<Fact>,
     /// Whether the sign was tested.
     pub tested: Tested<'a>,
 }
@@ -45,7 +47,8 @@ impl<R: Compared> Basis<'_, R> {
             Tested::In(variants, baseline) => variants.facts(baseline),
             Tested::Not => vec![untested()],
         };
-        self.differences.into_iter().chain(self.model_errors).chain(signs).for_each(|fact| all.add(fact));
+        let facts = self.differences.into_iter().chain(self.log).chain(self.model_errors).chain(signs);
+        facts.for_each(|fact| all.add(fact));
         all
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use resched_analysis::validation::MOST_ERROR;
+use resched_analysis::validation::log::{Candidate, Judged};
 use resched_compare::validate::rules_sha256;
 use resched_sim::ClusterConfig;
 use resched_tables::run::RunValidation;
@@ -21,6 +21,8 @@ pub(crate) struct Validation {
     rules_sha256: Option<String>,
     /// The policy, and its errors.
     pub(crate) best: RunValidation,
+    /// Its replays beside the log.
+    judged: Candidate,
 }
 
 /// The parts of a line that matter here.
@@ -32,6 +34,26 @@ struct Line {
     errors: BTreeMap<String, Option<serde_json::Number>>,
     #[serde(default)]
     label: Option<String>,
+    replays: Vec<ReplayOf>,
+}
+
+/// A replay, of which the times of its jobs matter.
+#[derive(serde::Deserialize)]
+struct ReplayOf {
+    quantities: BTreeMap<String, TimesOf>,
+}
+
+#[derive(serde::Deserialize)]
+struct TimesOf {
+    observed_ms: f64,
+    replayed_ms: f64,
+}
+
+impl ReplayOf {
+    fn judged(self) -> Candidate {
+        let times = |(quantity, TimesOf { observed_ms, replayed_ms })| Judged { quantity, observed_ms, replayed_ms };
+        Candidate::of_quantities(self.quantities.into_iter().map(times).collect())
+    }
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -63,12 +85,14 @@ impl Validation {
             return Err(wrong(&"it does not name its trace"));
         };
         let policy = found.label.unwrap_or(found.policy);
+        let replays: Vec<Candidate> = found.replays.into_iter().map(ReplayOf::judged).collect();
         let errors = found.errors.into_iter().filter_map(|(name, error)| Some((name, error?))).collect();
         Ok(Self {
             path: path.to_owned(),
             trace,
             rules_sha256: found.rules_sha256,
             best: RunValidation { policy, errors },
+            judged: Candidate::mean_of(&replays).unwrap_or_default(),
         })
     }
 
@@ -87,7 +111,8 @@ impl Validation {
         )))
     }
 
-    /// What it says about the answers of replays by these rules of a cluster: the error of the quantity that is compared.
+    /// What it says about the answers of replays by these rules of a cluster: measured only if waits and completion times are near the log, in
+    /// the mean and at the 95th percentile.
     pub(crate) fn in_facts(&self, cluster: &ClusterConfig) -> Validity {
         let others = self.rules_sha256.as_ref().is_some_and(|own| *own != rules_sha256(cluster));
         let error = |name: &str| self.best.error(name);
@@ -96,7 +121,12 @@ impl Validation {
             return Validity { facts: vec![Fact::new("validation", Grade::Assumed, says)] };
         };
         let percent = |value: f64| format!("{:+.1} %", 100.0 * value).replace('-', "−");
-        let errors = [("median", "median_completion"), ("p95", "p95_completion"), ("mean waiting", "mean_waiting")];
+        let errors = [
+            ("median", "median_completion"),
+            ("p95", "p95_completion"),
+            ("mean waiting", "mean_waiting"),
+            ("p95 of waiting", "p95_waiting"),
+        ];
         let errors = errors.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", percent(error(name)?))));
         let errors: Vec<String> = errors.collect();
         let errors = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
@@ -106,7 +136,7 @@ impl Validation {
             percent(mean),
             if others { " It was found with other rules of the cluster than these." } else { "" }
         );
-        let grade = if mean.abs() <= MOST_ERROR && !others { Grade::Measured } else { Grade::Assumed };
+        let grade = if self.judged.agrees() && !others { Grade::Measured } else { Grade::Assumed };
         let remedy = "Do not rely on differences between policies that are smaller than this error.";
         Validity { facts: vec![Fact::new("validation", grade, says).with_remedy(remedy)] }
     }

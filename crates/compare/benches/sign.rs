@@ -11,8 +11,8 @@ mod traces;
 use divan::Bencher;
 use resched_analysis::statistics::sign::{Level, VariedRun};
 use resched_analysis::{Gathered, Population, Run};
-use resched_replay::{Files, PolicySpec, Setup, Source, Threads, World};
 use resched_compare::{Asked, Plan};
+use resched_replay::{Files, PolicySpec, Setup, Source, Threads, World};
 use traces::Made;
 
 fn main() {

@@ -10,6 +10,7 @@ use resched_analysis::statistics::compare::{self, Comparison, JOB_METRICS};
 use resched_analysis::statistics::headline::of_completion;
 use resched_analysis::statistics::practical::Matters;
 use resched_analysis::statistics::sign::{Variants, untested};
+use resched_analysis::validation::log::{self, BesideLog};
 use resched_analysis::validation::{ModelError, doubts, model_error};
 use resched_analysis::why::{Diff, Side, Why};
 use resched_analysis::{JobList, JobMetrics, Origin, Population, Run};
@@ -156,17 +157,20 @@ impl Pairs {
             }
         }
         self.seed = self.seed.or(two.replay().map(|info| info.seed));
-        if one.replay().is_none() {
+        let is_model_error = one.replay().is_none();
+        if is_model_error {
             one.origin.check_observed(before)?;
             self.model_errors.push(model_error(&one, &two));
         }
         let mut runs: Vec<Run> = [one, two].into();
         let population = Population::share(&mut runs);
+        let beside_log = if is_model_error { None } else { BesideLog::of_runs(&[before, after])? };
         let basis = Basis {
             runs: &runs,
             population: &population,
             differences: Vec::new(),
-            model_errors: doubts(&runs, 0),
+            model_errors: doubts(&runs, 0, beside_log.as_ref()),
+            log: if is_model_error { None } else { log::fact(beside_log.as_ref(), &runs) },
             tested: Tested::NothingToTest,
         };
         self.validity = std::mem::take(&mut self.validity).and(&basis.validity());

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!                     ┌─ replay    replays policies into folders, on one set of jobs, with the test of their signs ──▶ Comparison
-//! World, policies ────┼─ validate  replays what ran beside what was observed ─────────────────────────────────────▶ Validated
+//! World, policies ────┼─ log       replays what may have run, beside the log ───────────────────────────────────────▶ BesideLog
+//!                     ├─ validate  replays what ran beside what was observed ─────────────────────────────────────▶ Validated
 //!                     └─ sign      replays every policy in variants of the world ──────────────────────────────────▶ Variants
 //! folders of runs ───── diff       pairs of runs: what differs beside the policies, and how sure the change is ────▶ Diffed
 //! ```
@@ -12,6 +13,7 @@
 
 pub mod diff;
 mod error;
+pub mod log;
 pub mod replay;
 pub mod sign;
 pub mod validate;

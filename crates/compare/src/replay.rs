@@ -7,12 +7,14 @@ use resched_analysis::answer::{Basis, Tested};
 use resched_analysis::runs::identity;
 use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun, fingerprint};
 use resched_analysis::validation::doubts;
+use resched_analysis::validation::log::{self, BesideLog};
 use resched_analysis::{Compared, Gathered, Outline, Population, Run, Traced};
 use resched_replay::{Files, PolicySpec, ReadyPolicy, RunFolders, RunInfo, Threads, World, Written};
 use resched_tables::run::RowSink;
 use resched_tables::store::Out;
 use resched_tables::validity::Validity;
 
+use crate::log::beside_log;
 use crate::watch::{Watch, in_steps};
 use crate::{Asked, Error, Plan};
 
@@ -66,7 +68,7 @@ pub struct How {
     pub threads: Threads,
     /// The place of the policy that the others are compared with.
     pub baseline: usize,
-    /// How thoroughly the sign is tested.
+    /// How thoroughly the sign is tested. [`Level::Off`] also leaves out the comparison with the log.
     pub sign: Level,
 }
 
@@ -94,6 +96,8 @@ pub struct Comparison<R> {
     pub variants: Option<Variants>,
     /// Whether each policy stays sooner or later than the baseline in them.
     pub signs: Vec<Sign>,
+    /// The replay of what may have run, beside the log; `None` if there is no log.
+    pub beside_log: Option<BesideLog>,
     /// What the comparison rests on.
     pub validity: Validity,
 }
@@ -131,18 +135,21 @@ pub fn replay<R: Kept>(
     let specs: Vec<PolicySpec> = policies.iter().map(|policy| policy.spec().clone()).collect();
     let asked = Asked { world, policies: &specs, runs: &runs, level: how.sign };
     let dirs: Vec<&Path> = replays.iter().map(|replay| replay.dir.as_path()).collect();
-    let variants = test_of_sign(asked, folders.out(), &dirs, how, watch)?;
+    let varied = varied_runs(&runs, &dirs)?;
+    let beside_log = judged(&asked, folders.out(), &varied, how)?;
+    let variants = test_of_sign(asked, folders.out(), varied, how, watch)?;
     let baseline = runs.get(how.baseline).map_or("", Compared::label);
     let validity = Basis {
         runs: &runs,
         population: &population,
         differences: identity::of_replays(&runs),
-        model_errors: doubts(&runs, how.baseline),
+        model_errors: doubts(&runs, how.baseline, beside_log.as_ref()),
+        log: log::fact(beside_log.as_ref(), &runs),
         tested: variants.as_ref().map_or(Tested::NothingToTest, |variants| Tested::In(variants, baseline)),
     }
     .validity();
     let signs = variants.as_ref().map(|variants| variants.signs(baseline)).unwrap_or_default();
-    Ok(Comparison { runs, replays, population, variants, signs, validity })
+    Ok(Comparison { runs, replays, population, variants, signs, beside_log, validity })
 }
 
 fn replay_one<R: Kept>(
@@ -161,12 +168,40 @@ fn replay_one<R: Kept>(
     Ok((run, Replayed { dir: dir.path.clone(), jobs, wall_ms }))
 }
 
-/// Tests the sign of a comparison, and keeps the test in the folder of its runs, `out`. `dirs` are their folders. A single policy is compared
-/// with nothing, nor are policies of both engines.
+/// What identifies the runs in these folders.
+fn varied_runs<R: Compared>(runs: &[R], dirs: &[&Path]) -> Result<Vec<VariedRun>, Error> {
+    let run = |(run, dir): (&R, &&Path)| Ok(VariedRun { label: run.label().to_owned(), sha256: fingerprint(dir)? });
+    runs.iter().zip(dirs).map(run).collect()
+}
+
+/// Holds the runs against the log, and keeps the result in the folder of the runs, `out`.
+fn judged<R: Compared>(
+    asked: &Asked<'_, R>,
+    out: &Path,
+    runs: &[VariedRun],
+    how: How,
+) -> Result<Option<BesideLog>, Error> {
+    if how.sign == Level::Off {
+        return Ok(None);
+    }
+    if how.resume
+        && let Ok(Some(found)) = BesideLog::read(out)
+        && found.runs == runs
+    {
+        return Ok(Some(found));
+    }
+    let Some(found) = beside_log(asked.world, asked.policies, asked.runs, how.threads)? else { return Ok(None) };
+    let found = found.about(runs.to_vec());
+    found.write(out)?;
+    Ok(Some(found))
+}
+
+/// Tests the sign of a comparison, and keeps the test in the folder of its runs, `out`. A single policy is compared with nothing, nor are
+/// policies of both engines.
 fn test_of_sign<R: Compared + Sync>(
     asked: Asked<'_, R>,
     out: &Path,
-    dirs: &[&Path],
+    runs: Vec<VariedRun>,
     how: How,
     watch: &dyn Watch,
 ) -> Result<Option<Variants>, Error> {
@@ -175,10 +210,6 @@ fn test_of_sign<R: Compared + Sync>(
     if asked.policies.len() < 2 || engines.any(|engine| Some(engine) != first) {
         return Ok(None);
     }
-    let run = |(run, dir): (&R, &&Path)| {
-        Ok::<_, Error>(VariedRun { label: run.label().to_owned(), sha256: fingerprint(dir)? })
-    };
-    let runs: Vec<VariedRun> = asked.runs.iter().zip(dirs).map(run).collect::<Result<_, _>>()?;
     if how.resume
         && let Ok(Some(found)) = Variants::read(out)
         && (found.level, &found.runs) == (asked.level, &runs)

@@ -20,7 +20,7 @@ fn said<R: Compared>(mut runs: Vec<R>) -> String {
         runs.iter().map(|run| format!("{:?}", Summary::measured(&Measured::of(run)))).collect();
     let peaks: Vec<Vec<[bool; 2]>> =
         runs.iter().map(|run| (0..100).map(|least| ever_ran(run, least)).collect()).collect();
-    let facts = (validity::of_runs(&runs, &population), doubts(&runs, 0));
+    let facts = (validity::of_runs(&runs, &population), doubts(&runs, 0, None));
     format!("{summaries:#?}\n{peaks:?}\n{}\n{facts:?}", population.in_words())
 }
 

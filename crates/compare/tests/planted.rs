@@ -4,8 +4,8 @@
 
 use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun};
 use resched_analysis::{Gathered, Population, Run};
-use resched_replay::{ClusterConfig, Memory, PolicySpec, ReadBy, RunTrace, Setup, Source, Threads, World};
 use resched_compare::{Asked, Plan};
+use resched_replay::{ClusterConfig, Memory, PolicySpec, ReadBy, RunTrace, Setup, Source, Threads, World};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::JobRecord;
 use resched_tables::sink::Collected;

@@ -42,6 +42,7 @@
 mod binding;
 mod error;
 mod facts;
+mod log;
 mod ready;
 mod run;
 mod run_list;
@@ -56,6 +57,7 @@ mod usual;
 mod world;
 
 pub use error::Error;
+pub use log::Log;
 pub use ready::ReadyPolicy;
 pub use run::Pending;
 pub use run_list::runs_in;

@@ -144,6 +144,11 @@ impl World {
         }
     }
 
+    /// The seed of all draws.
+    pub fn seed(&self) -> u64 {
+        self.setup.seed
+    }
+
     /// The same world, whose replays are checked or not ([`Setup::check`]).
     pub fn checked(mut self, check: bool) -> Self {
         self.setup.check = check;

@@ -12,6 +12,7 @@ use resched_analysis::statistics::compare::{How, JOB_METRICS, JobMetric, compare
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::statistics::practical::Matters;
 use resched_analysis::statistics::sign::Variants;
+use resched_analysis::validation::log::{self, BesideLog, Candidate};
 use resched_analysis::{Details, JobMetrics, Origin, Population, Run, Summary};
 use resched_tables::standing::Standing;
 use resched_tables::store::System;
@@ -97,6 +98,13 @@ impl Answer {
             options.validation.as_ref().or_else(|| runs.iter().find_map(|run| run.replay()?.validation.as_ref()));
         let validated = validated.cloned();
         let observed = traces.into_iter().next();
+        let dirs: Vec<&Path> = folders.iter().take(runs.len()).map(PathBuf::as_path).collect();
+        let kept = BesideLog::of_runs(&dirs)?;
+        let beside_log = match &observed {
+            Some(observed) => Some(judged(observed, &runs, &policies, kept)),
+            None => kept,
+        };
+        let log = log::fact(beside_log.as_ref(), &runs);
         let mut beside = observed.as_ref().map(|observed| Beside::new(observed, &runs, &policies, validated.as_ref()));
         let differences = differences(&runs, folders, &policies, baseline)?;
         let label = policies.get(baseline).map_or_else(String::new, |policy| policy.label.clone());
@@ -115,6 +123,7 @@ impl Answer {
             population: &population,
             differences: identity::facts(named),
             model_errors: Vec::new(),
+            log,
             tested,
         };
         let mut validity = basis.validity();
@@ -124,6 +133,7 @@ impl Answer {
         let firsts: Vec<&Run> =
             policies.iter().filter_map(|policy| policy.runs.first().and_then(|&run| runs.get(run))).collect();
         let (groups, slowed) = (grouped(&firsts, baseline, options.zone), slowed(&firsts, baseline));
+        let validated = validated.or_else(|| beside_log.as_ref()?.validation());
         doubts(beside.as_ref(), validated.as_ref(), &compared, &policies, &label)
             .into_iter()
             .for_each(|fact| validity.add(fact));
@@ -207,6 +217,21 @@ impl Policy {
     fn new(label: String, runs: Vec<usize>) -> Self {
         Self { label, runs, sign: None }
     }
+}
+
+/// What ran beside the replays of these policies, and beside those that are kept with them.
+fn judged(observed: &Run, runs: &[Run], policies: &[Policy], kept: Option<BesideLog>) -> BesideLog {
+    let kept = kept.unwrap_or_default();
+    if kept.no_judge.is_some() {
+        return kept;
+    }
+    let of_policy = |policy: &Policy| {
+        let seeds = policy.runs.iter().filter_map(|&run| runs.get(run));
+        Candidate::mean_of(&seeds.map(|run| Candidate::of(observed, run, None)).collect::<Vec<_>>())
+    };
+    let mut candidates: Vec<Candidate> = policies.iter().filter_map(of_policy).collect();
+    candidates.extend(kept.candidates);
+    BesideLog::new(candidates, kept.hints)
 }
 
 /// The test of the sign of a comparison of these policies, if the folder of their first runs has it.

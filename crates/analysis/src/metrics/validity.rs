@@ -105,7 +105,7 @@ fn ended_alike<R: Compared>(replays: &[(&R, &RunInfo)]) -> bool {
 }
 
 /// How long a task may wait on an empty cluster, ms: for a heartbeat. Production traces are replayed without them.
-fn granularity(info: &RunInfo) -> i64 {
+pub(crate) fn granularity(info: &RunInfo) -> i64 {
     let (heartbeat, containers) = (&info.rules.heartbeat, &info.rules.containers);
     match info.system {
         System::MapReduce1 => heartbeat.interval_of(usize::try_from(info.cluster.nodes).unwrap_or(usize::MAX)),

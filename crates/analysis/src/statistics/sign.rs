@@ -293,19 +293,7 @@ impl Variants {
     /// # Errors
     /// As [`Variants::read`].
     pub fn of_runs(dirs: &[&Path]) -> Result<Option<Self>, Error> {
-        let mut parents = dirs.iter().map(|dir| dir.parent().unwrap_or(Path::new("")));
-        let Some(parent) = parents.next().filter(|first| parents.all(|other| other == *first)) else {
-            return Ok(None);
-        };
-        let Some(found) = Self::read(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })? else {
-            return Ok(None);
-        };
-        let known = |dir: &&Path| {
-            let own = fingerprint(dir)?;
-            Ok::<_, Error>(found.runs.iter().any(|run| run.sha256 == own))
-        };
-        let all: Vec<bool> = dirs.iter().map(known).collect::<Result<_, _>>()?;
-        Ok(all.into_iter().all(|known| known).then_some(found))
+        of_same_folder(dirs, Self::read, |found| &found.runs)
     }
 
     /// Whether each policy stays on its side of the run labelled `baseline`, in the order of the runs. Empty if there is none.
@@ -467,6 +455,29 @@ pub fn untested() -> Fact {
     let says = "It was not tested whether the sign of the comparison holds if unknown values vary.";
     let remedy = "Replay the policies together into one folder: `replay` then tests the sign.";
     Fact::new(SIGN, Grade::Assumed, says).with_remedy(remedy)
+}
+
+/// What is kept about the runs in these folders, in a file of the folder that holds them all. `None` if they are not of one folder, or nothing
+/// is kept of them as they are now. `read` reads the file, `runs` has the runs that it is about.
+pub(crate) fn of_same_folder<T>(
+    dirs: &[&Path],
+    read: fn(&Path) -> Result<Option<T>, Error>,
+    runs: fn(&T) -> &[VariedRun],
+) -> Result<Option<T>, Error> {
+    let mut parents = dirs.iter().map(|dir| dir.parent().unwrap_or(Path::new("")));
+    let Some(parent) = parents.next().filter(|first| parents.all(|other| other == *first)) else {
+        return Ok(None);
+    };
+    let Some(found) = read(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })? else {
+        return Ok(None);
+    };
+    for dir in dirs {
+        let sha256 = fingerprint(dir)?;
+        if !runs(&found).iter().any(|run| run.sha256 == sha256) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(found))
 }
 
 /// For each unknown that decides how large the difference is, the variant that moves it most.

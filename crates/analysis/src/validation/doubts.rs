@@ -2,6 +2,7 @@
 
 use resched_tables::validity::{Fact, Grade};
 
+use super::log::BesideLog;
 use crate::runs::compared::{Compared, row_pairs};
 use crate::statistics::distribution::{mean, quantile};
 
@@ -31,10 +32,12 @@ pub fn doubt<'a>(
     Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
 }
 
-/// The facts about replays of one trace whose validation is known: where its error is as large as a difference from the baseline in mean or
-/// median completion or mean waiting.
-pub fn doubts<R: Compared>(runs: &[R], baseline: usize) -> Vec<Fact> {
-    let Some(validation) = runs.iter().find_map(|run| run.replay()?.validation.as_ref()) else { return Vec::new() };
+/// The facts about replays of one trace whose validation is known, or whose log was compared with them: where the error is as large as a
+/// difference from the baseline in mean or median completion or mean waiting. A validation that you gave has more replays behind it, so it
+/// comes first.
+pub fn doubts<R: Compared>(runs: &[R], baseline: usize, beside_log: Option<&BesideLog>) -> Vec<Fact> {
+    let given = runs.iter().find_map(|run| run.replay()?.validation.clone());
+    let Some(validation) = given.or_else(|| beside_log?.validation()) else { return Vec::new() };
     let Some(base) = runs.get(baseline) else { return Vec::new() };
     let others = runs.iter().enumerate().filter(|(place, _)| *place != baseline);
     let of_run = |(_, run): (usize, &R)| {

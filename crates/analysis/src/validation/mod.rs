@@ -9,6 +9,7 @@
 
 mod doubts;
 mod guess;
+pub mod log;
 mod phases;
 mod quantities;
 mod starts;

@@ -63,32 +63,41 @@ pub fn model_error(observed: &Run, replayed: &Run) -> ModelError {
 /// A time of a job, ms.
 type Time = fn(&JobMetrics) -> Option<i64>;
 
+/// The times of the same jobs as they were and as they are in a replay, ms.
+pub(super) type Both = (Vec<f64>, Vec<f64>);
+
 pub(super) fn quantities(compared: &[Compared]) -> BTreeMap<&'static str, QuantityError> {
-    let mut found = BTreeMap::new();
-    let mut add = |name, observed_ms: f64, replayed_ms: f64| {
-        let relative = signed_error(replayed_ms, observed_ms);
-        found.insert(name, QuantityError { observed_ms, replayed_ms, relative });
+    let both = |of: Time| -> Both {
+        compared.iter().filter_map(|(one, other)| Some((of(one)? as f64, of(other)? as f64))).unzip()
     };
-    let times: [(Time, [&'static str; 3]); 2] = [
-        (|job| job.completion, ["mean_completion", "median_completion", "p95_completion"]),
-        (|job| job.waiting, ["mean_waiting", "median_waiting", "p95_waiting"]),
-    ];
-    for (of, names) in times {
-        let pairs = compared.iter().filter_map(|(one, other)| Some((of(one)? as f64, of(other)? as f64)));
-        let (real, simulated): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        let [real, simulated] = [real, simulated].map(Distribution::new);
-        let statistics: [fn(&Distribution) -> Option<f64>; 3] =
-            [Distribution::mean, Distribution::median, |own| own.quantile(0.95)];
-        for (name, statistic) in names.into_iter().zip(statistics) {
-            if let (Some(observed), Some(replayed)) = (statistic(&real), statistic(&simulated)) {
-                add(name, observed, replayed);
+    let mut found = of_times(&[("completion", both(|job| job.completion)), ("waiting", both(|job| job.waiting))]);
+    if let Some(makespan) = makespan_error(compared) {
+        found.insert("makespan", QuantityError::of(makespan.observed_ms as f64, makespan.replayed_ms as f64));
+    }
+    found
+}
+
+/// The mean, the median and the 95th percentile of completion and waiting times, by their names in [`QUANTITIES`].
+pub(super) fn of_times(times: &[(&str, Both)]) -> BTreeMap<&'static str, QuantityError> {
+    let statistics: [(&str, fn(&Distribution) -> Option<f64>); 3] =
+        [("mean", Distribution::mean), ("median", Distribution::median), ("p95", |times| times.quantile(0.95))];
+    let mut found = BTreeMap::new();
+    for (word, (real, simulated)) in times {
+        let [real, simulated] = [real, simulated].map(|times| Distribution::new(times.iter().copied()));
+        for (statistic, of) in statistics {
+            let name = QUANTITIES.iter().map(|(name, _)| *name).find(|name| *name == format!("{statistic}_{word}"));
+            if let (Some(name), Some(observed), Some(replayed)) = (name, of(&real), of(&simulated)) {
+                found.insert(name, QuantityError::of(observed, replayed));
             }
         }
     }
-    if let Some(makespan) = makespan_error(compared) {
-        add("makespan", makespan.observed_ms as f64, makespan.replayed_ms as f64);
-    }
     found
+}
+
+impl QuantityError {
+    fn of(observed_ms: f64, replayed_ms: f64) -> Self {
+        Self { observed_ms, replayed_ms, relative: signed_error(replayed_ms, observed_ms) }
+    }
 }
 
 impl ModelError {

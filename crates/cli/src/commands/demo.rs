@@ -11,7 +11,7 @@ use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
 use resched_tables::store::{Claim, MANIFEST, StagedDir};
 
-use super::replay::{Options, replay_all, signs_in_words, summary};
+use super::replay::{Options, log_in_words, replay_all, signs_in_words, summary};
 use super::report;
 use crate::failure::Failure;
 use crate::grade::caveats;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let world = World::open(&Source::open(&trace)?, setup)?;
     let done = replay_all(&world, &policies, &args.force.plain(&runs), &Options::default())?;
     let rests_on = done.first().map_or_else(String::new, |done| caveats(done.validity()));
-    let answer = summary(&done, &[], 0) + signs_in_words(&done) + rests_on;
+    let answer = summary(&done, &[], 0) + signs_in_words(&done) + &log_in_words(&done) + rests_on;
     print(Text::from(format!("2. replay it under {} policies\n", POLICIES.len())) + answer.indented("   "))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();

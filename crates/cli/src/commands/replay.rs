@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use resched_analysis::metrics::bound;
 use resched_analysis::metrics::named::{Measured, Metric};
 use resched_analysis::statistics::sign::{Level, Sign};
+use resched_analysis::validation::log::LOG;
 use resched_analysis::{Compared, LocalityCounts, Outline, Run, Summary};
 use resched_compare::replay::{self as compare, How};
 use resched_compare::{Comparison, Replayed};
@@ -14,7 +15,7 @@ use resched_replay::{Engine, RunFolders, Setup, World};
 use resched_tables::clock::Zone;
 use resched_tables::run::{self, RunBound, RunClock, RunWindow, Unfinished};
 use resched_tables::store::{Out, System, changed_files};
-use resched_tables::validity::{Grade, Validity};
+use resched_tables::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
 use super::groups::{Grouped, Grouping, grouped, groups_reported};
@@ -116,6 +117,9 @@ pub(super) struct Done {
     /// For how long each resource was the bottleneck.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     bound: BTreeMap<String, RunBound>,
+    /// What the log says of the replay of what ran, if it agrees; otherwise, that is among the caveats.
+    #[serde(skip)]
+    log: Option<String>,
     /// How far the answer can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides the answer, and whether it was observed.
@@ -144,13 +148,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         baseline,
         sign: args.robust,
     };
-    let options =
-        Options { how, metrics: named(&args.metrics)?, by: args.by.clone(), zone: args.world.window.zone() };
+    let options = Options { how, metrics: named(&args.metrics)?, by: args.by.clone(), zone: args.world.window.zone() };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
     args.format.print_lines(&done, || {
         summary(&done, &options.metrics, baseline)
             + &windowed(&done, args.world.window.zone())
             + &signs_in_words(&done)
+            + &log_in_words(&done)
             + groups_reported(&done.iter().filter_map(|done| done.grouped.as_ref()).collect::<Vec<_>>())
             + &never_bound(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
@@ -218,12 +222,10 @@ pub(super) fn replay_all(
 }
 
 /// What is reported of each run of a comparison.
-fn done_of<R: Compared>(
-    compared: Comparison<R>,
-    groups: Vec<Option<Grouped>>,
-    options: &Options,
-) -> Vec<Done> {
+fn done_of<R: Compared>(compared: Comparison<R>, groups: Vec<Option<Grouped>>, options: &Options) -> Vec<Done> {
     let Comparison { runs, replays, signs, validity, .. } = compared;
+    let agrees = |fact: &&Fact| fact.about == LOG && fact.grade == Grade::Measured;
+    let log = validity.facts.iter().find(agrees).map(|fact| fact.says.clone());
     let of_run = |((run, Replayed { dir, jobs, wall_ms }), grouped): ((&R, Replayed), Option<Grouped>)| {
         let measured = Measured::of(run);
         let info = run.replay();
@@ -236,6 +238,7 @@ fn done_of<R: Compared>(
             unfinished: info.map(|info| info.unfinished).unwrap_or_default(),
             sign: signs.iter().find(|sign| sign.policy == run.label()).cloned(),
             bound: info.map(|info| info.bound.clone()).unwrap_or_default(),
+            log: log.clone(),
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label().to_owned(),
@@ -252,6 +255,11 @@ fn done_of<R: Compared>(
 pub(super) fn signs_in_words(done: &[Done]) -> String {
     let signs = done.iter().filter_map(|done| done.sign.as_ref());
     signs.filter(|sign| sign.grade == Grade::Measured).map(|sign| format!("{}\n", sign.says)).collect()
+}
+
+/// What the log says, if it agrees with the replay of what ran.
+pub(super) fn log_in_words(done: &[Done]) -> String {
+    done.first().and_then(|done| done.log.as_ref()).map_or_else(String::new, |says| format!("{says}\n"))
 }
 
 /// The window of the metrics, if not all jobs are in it.

@@ -144,11 +144,8 @@ pub fn validate(
     how: &How,
     watch: &dyn Watch,
 ) -> Result<Vec<Validated>, Error> {
-    let all: Vec<(usize, (&ReadyPolicy, u64))> = policies
-        .iter()
-        .flat_map(|policy| how.seeds.iter().map(move |&seed| (policy, seed)))
-        .enumerate()
-        .collect();
+    let all: Vec<(usize, (&ReadyPolicy, u64))> =
+        policies.iter().flat_map(|policy| how.seeds.iter().map(move |&seed| (policy, seed))).enumerate().collect();
     let begun = all.iter().map(|(_, (policy, _))| (policy.spec().label(), world.jobs(policy.spec())));
     watch.begin(&begun.collect::<Vec<_>>());
     let replays = how.threads.in_order(&all, |&(place, (policy, seed))| {
@@ -187,6 +184,7 @@ fn beside(seed: u64, run: Run, against: &Against) -> Replay {
         population: &population,
         differences: Vec::new(),
         model_errors: Vec::new(),
+        log: None,
         tested: Tested::NothingToTest,
     };
     let validity = basis.validity();

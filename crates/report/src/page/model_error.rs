@@ -2,11 +2,11 @@
 //! no test and no rank.
 
 use resched_analysis::statistics::compare::Comparison;
-use resched_analysis::validation::{MOST_ERROR, ModelError, PHASES, QUANTITIES, doubt, model_error};
+use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, doubt, model_error};
 use resched_analysis::{Population, Run};
 use resched_tables::run::RunValidation;
 use resched_tables::store::System;
-use resched_tables::validity::{Fact, Grade};
+use resched_tables::validity::Fact;
 use resched_tables::words::count;
 use serde::Serialize;
 
@@ -91,21 +91,6 @@ impl Beside {
         errors.min_by(|one, other| one.abs().total_cmp(&other.abs()))
     }
 
-    /// The fact that the replay of what ran is far off in the quantity that is compared first.
-    fn large(&self) -> Option<Fact> {
-        let error = self.error("mean_completion").filter(|error| error.abs() > MOST_ERROR)?;
-        let shown = percent_change(Some(error));
-        let says = match &self.likely {
-            Some(label) => {
-                format!("The replay of the observed run, under {label}, is off by {shown} in the mean completion time.")
-            }
-            None => format!("The nearest replay is off by {shown} from the observed run in the mean completion time."),
-        };
-        let remedy =
-            "Calibrate the replay (`resched calibrate`), or replay the scheduler that ran (`resched validate`).";
-        Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
-    }
-
     /// The tables of the page.
     pub(crate) fn tables(&self) -> Vec<Table> {
         self.policies.iter().map(Table::of).collect()
@@ -124,8 +109,8 @@ const COMPARED: [(&str, &str, Ratio); 6] = [
 
 type Ratio = fn(&Comparison) -> Option<f64>;
 
-/// The fact that the replay itself is far off, if so, and the facts that the model error of a quantity is as large as the difference between two policies in it, one for each policy. A
-/// difference of nothing is none that an error could hide.
+/// The facts that the model error of a quantity is as large as the difference between two policies in it, one for each policy. A difference of
+/// nothing is none that an error could hide.
 pub(crate) fn doubts(
     beside: Option<&Beside>,
     validated: Option<&RunValidation>,
@@ -145,7 +130,7 @@ pub(crate) fn doubts(
         doubt((&policy.label, baseline), COMPARED.iter().filter_map(difference), &error)
     };
     let others = policies.iter().filter(|policy| policy.label != baseline);
-    beside.and_then(Beside::large).into_iter().chain(others.filter_map(of_policy)).collect()
+    others.filter_map(of_policy).collect()
 }
 
 /// For the jobs that count in all replays: which of them what ran has, so that charts can show it.
