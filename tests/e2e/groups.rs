@@ -117,7 +117,8 @@ fn two_hadoop_clusters_in_one_folder_are_distinguished() {
         let files = files.iter().map(String::as_str);
         dir.run(&["ingest"].into_iter().chain(files).chain(more.iter().copied()).collect::<Vec<_>>())
     };
-    for (folder, found) in [("two", "at the same time"), ("mixed", "the named files: expected the jobs of one cluster")] {
+    for (folder, found) in [("two", "at the same time"), ("mixed", "the named files: expected the jobs of one cluster")]
+    {
         let files = [named(&format!("{folder}/a")), named(&format!("{folder}/b"))].concat();
         ingest(&files, &["--out", "N"]).fails(2, &[found, "--merge"]);
         assert!(!dir.path("N").exists());

@@ -258,7 +258,8 @@ impl<'a> Session<'a> {
                 continue;
             }
             let folder = self.folders.get(folder).map(|folder| folder.path);
-            let below = |path: &Path| folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path).to_owned();
+            let below =
+                |path: &Path| folder.and_then(|folder| path.strip_prefix(folder).ok()).unwrap_or(path).to_owned();
             let shown = clusters.iter().take(MOST_LISTED).map(|path| format!("\n  {}", below(path).display()));
             return Err(Error::Request(format!(
                 "{}: expected the jobs of one cluster, found those of {}, which share no machine; name the files or the folder of \

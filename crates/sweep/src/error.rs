@@ -87,3 +87,14 @@ impl From<resched_report::Error> for Error {
         Self::Report(Box::new(error))
     }
 }
+
+impl From<resched_compare::Error> for Error {
+    fn from(error: resched_compare::Error) -> Self {
+        match error {
+            resched_compare::Error::Request(problem) => Self::Request(problem),
+            resched_compare::Error::Replay(error) => error.into(),
+            resched_compare::Error::Analysis(error) => error.into(),
+            resched_compare::Error::Trace(error) => error.into(),
+        }
+    }
+}

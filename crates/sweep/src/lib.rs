@@ -36,6 +36,7 @@ mod interval;
 mod limits;
 mod local;
 mod location;
+mod logs;
 mod merge;
 mod metrics;
 mod output;

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::cell_store::CellStore;
 use crate::file::SweepFile;
 use crate::idle::without_effect;
+use crate::logs;
 use crate::plan::Plan;
 use crate::results::CellResult;
 use crate::statistics::{Group, groups, numbered, ranking, validity};
@@ -34,7 +35,7 @@ impl Merged {
     /// [`Error::Work`], with the missing cells, if there are any; [`Error::Damaged`].
     pub fn read(plan: Plan, store: &CellStore) -> Result<Self, Error> {
         let file = plan.sweep()?;
-        let results = store.get_all(&plan.cells.iter().collect::<Vec<_>>())?;
+        let mut results = store.get_all(&plan.cells.iter().collect::<Vec<_>>())?;
         let missing: Vec<usize> =
             (0..results.len()).filter(|&place| results.get(place).is_some_and(Option::is_none)).collect();
         if !missing.is_empty() {
@@ -47,6 +48,12 @@ impl Merged {
                 named.join(", "),
                 if missing.len() > MOST_NAMED { ", …" } else { "" },
             )));
+        }
+        let logs = logs::facts(&plan, &file);
+        for (cell, result) in plan.cells.iter().zip(&mut results) {
+            let Some(result) = result else { continue };
+            let of_place = logs.iter().filter(|(place, _)| *place == (cell.source, cell.cluster));
+            of_place.for_each(|(_, fact)| result.validity.add(fact.clone()));
         }
         Ok(Self { plan, file, results })
     }

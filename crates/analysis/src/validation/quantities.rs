@@ -63,6 +63,9 @@ pub fn model_error(observed: &Run, replayed: &Run) -> ModelError {
 /// A time of a job, ms.
 type Time = fn(&JobMetrics) -> Option<i64>;
 
+/// A statistic of times.
+type Statistic = fn(&Distribution) -> Option<f64>;
+
 /// The times of the same jobs as they were and as they are in a replay, ms.
 pub(super) type Both = (Vec<f64>, Vec<f64>);
 
@@ -79,7 +82,7 @@ pub(super) fn quantities(compared: &[Compared]) -> BTreeMap<&'static str, Quanti
 
 /// The mean, the median and the 95th percentile of completion and waiting times, by their names in [`QUANTITIES`].
 pub(super) fn of_times(times: &[(&str, Both)]) -> BTreeMap<&'static str, QuantityError> {
-    let statistics: [(&str, fn(&Distribution) -> Option<f64>); 3] =
+    let statistics: [(&str, Statistic); 3] =
         [("mean", Distribution::mean), ("median", Distribution::median), ("p95", |times| times.quantile(0.95))];
     let mut found = BTreeMap::new();
     for (word, (real, simulated)) in times {

@@ -212,6 +212,7 @@ pub fn size(
     let found = Sized { verdict, size, own: search.own, knee, probes, not_monotone, variants: Vec::new() };
     let found = Sized { variants: variants::variants(&search, &found)?, ..found };
     let mut validity = graded(&found);
+    search.judged()?.into_iter().for_each(|fact| validity.add(fact));
     variants::fact(asked, &found).into_iter().for_each(|fact| validity.add(fact));
     Ok(Answer {
         policy: asked.policy.label(),

@@ -3,11 +3,13 @@
 use resched_analysis::metrics::bound::together;
 use resched_analysis::metrics::named::Measured;
 use resched_analysis::metrics::validity::WAITING;
-use resched_analysis::{Gathered, Run, answer};
+use resched_analysis::statistics::sign::Level;
+use resched_analysis::{Gathered, Outline, Run, answer};
+use resched_compare::log::beside_log;
 use resched_policies::PolicyInfo;
 use resched_replay::{ClusterConfig, Engine, ReadBy, ReadyPolicy, Setup, Source, Threads, World};
 use resched_sim::hadoop::System;
-use resched_tables::validity::Validity;
+use resched_tables::validity::{Fact, Validity};
 
 use super::kept::{Kept, KeptReplay};
 use super::{Probe, Sizing, Step, Vary, partition};
@@ -50,6 +52,18 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
+    /// What the log says of the replay of what ran, on the machines that the source has.
+    ///
+    /// # Errors
+    /// Errors of the trace.
+    pub(super) fn judged(&self) -> Result<Option<Fact>, Error> {
+        if self.asked.robust == Level::Off {
+            return Ok(None);
+        }
+        let policies = std::slice::from_ref(&self.asked.policy);
+        Ok(beside_log::<Outline>(&self.home, policies, &[], self.threads)?.and_then(|found| found.fact()))
+    }
+
     /// # Errors
     /// Errors of the source or the cluster.
     pub(super) fn new(

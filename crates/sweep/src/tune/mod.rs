@@ -70,6 +70,9 @@ pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: OnProgress<
             let plan = search.plan(alive, seeds)?;
             let cells: Vec<&Cell> = plan.cells.iter().collect();
             carry_out(&plan, &cells, &store, threads.into(), progress)?;
+            if seeds.first() == file.seeds.first() {
+                search.judge(&plan);
+            }
             for (cell, result) in cells.iter().zip(store.get_all(&cells)?) {
                 search.learn(cell, result.ok_or_else(|| Error::Work(format!("cell {} is missing", cell.id)))?);
             }

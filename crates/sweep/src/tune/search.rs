@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::metrics::named::Metric;
 use resched_analysis::statistics::sign::untested;
-use resched_tables::validity::{Grade, Validity};
+use resched_tables::validity::{Fact, Grade, Validity};
 
 use super::candidates::place_of;
 use super::found::Candidate;
@@ -15,6 +15,7 @@ use crate::Error;
 use crate::cell::Cell;
 use crate::file::{Design, SweepFile, Variant};
 use crate::interval::MeanInterval;
+use crate::logs;
 use crate::plan::Plan;
 use crate::results::CellResult;
 use crate::tune_section::TuneSection;
@@ -33,6 +34,8 @@ pub(super) struct Search<'a> {
     base: BTreeMap<u64, CellResult>,
     /// The ids of all cells.
     pub(super) replayed: BTreeSet<String>,
+    /// What the log says of the replay of what ran.
+    logs: Vec<Fact>,
 }
 
 impl<'a> Search<'a> {
@@ -47,7 +50,13 @@ impl<'a> Search<'a> {
             results: BTreeMap::new(),
             base: BTreeMap::new(),
             replayed: BTreeSet::new(),
+            logs: Vec::new(),
         }
+    }
+
+    /// Holds the replays of a plan against the log that they replay.
+    pub(super) fn judge(&mut self, plan: &Plan) {
+        self.logs = logs::facts(plan, self.file).into_iter().map(|(_, fact)| fact).collect();
     }
 
     /// Replays some settings and the baseline with some seeds.
@@ -65,7 +74,8 @@ impl<'a> Search<'a> {
     /// What decides the answer, over all replays, and was not observed.
     pub(super) fn validity(&self) -> Validity {
         let mut all = Validity::default();
-        let facts = self.base.values().chain(self.results.values()).flat_map(|result| &result.validity.facts);
+        let results = self.base.values().chain(self.results.values());
+        let facts = results.flat_map(|result| &result.validity.facts).chain(&self.logs);
         facts.filter(|fact| fact.grade > Grade::Measured).for_each(|fact| all.add(fact.clone()));
         all.add(untested());
         all
