@@ -21,8 +21,8 @@ fn ingest_replay_and_report_twice() {
     let one = dir.tree("R");
     assert_eq!(
         one.values().flatten().count(),
-        3 * POLICIES.len() + 2,
-        "jobs, attempts and run.json of each, runs.json and variants.json"
+        3 * POLICIES.len() + 3,
+        "jobs, attempts and run.json of each, runs.json, variants.json and log.json"
     );
     replay(&dir, "T", "R2", &["--threads", "2"]);
     assert_same(&one, &dir.tree("R2"), "replay by two threads");

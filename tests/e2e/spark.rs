@@ -62,7 +62,7 @@ fn a_report_takes_sparks_own_scheduler_for_the_one_that_ran() {
     dir.ok(&[&["replay", "T"], &both[..], &["--out", "R", "--robust", "off"]].concat());
     // The replay without waits is nearer to the log, but it is not what the settings of the log say.
     let text = dir.ok(&["report", "T", "R", "--out", "P", "--format", "html"]);
-    assert!(text.contains("The replay of the observed run, under spark, is off by"), "{text}");
+    assert!(text.contains("The log disagrees: in the nearest replay of what ran, under spark, "), "{text}");
     assert!(
         text.contains("spark is assumed to have run the trace, because it follows the settings in the log"),
         "{text}"

@@ -34,6 +34,7 @@ struct Line {
     errors: BTreeMap<String, Option<serde_json::Number>>,
     #[serde(default)]
     label: Option<String>,
+    #[serde(default)]
     replays: Vec<ReplayOf>,
 }
 

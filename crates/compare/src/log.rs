@@ -5,7 +5,7 @@
 //! number of machines or an outage, which can only be a question. Of a large log, the jobs at its start are replayed, since only there a
 //! replay begins as the log does.
 
-use resched_analysis::validation::log::{BesideLog, Candidate, NoJudge, Start};
+use resched_analysis::validation::log::{BesideLog, Candidate, NoJudge, Start, may_have_run};
 use resched_analysis::{Compared, Outline, Run, Traced};
 use resched_replay::{Engine, Log, PolicySpec, ReadBy, Threads, World};
 
@@ -25,7 +25,7 @@ const DRAWS: u64 = 3;
 const OF_FREE: u64 = 2;
 
 /// Holds the replays of policies in a world against its log. `runs` are the replays that are there already, on their jobs; there may be none.
-/// `None` if the world replays no log.
+/// `None` if the world replays no log, or a rule made its starts.
 ///
 /// # Errors
 /// Errors of the trace and the world. A candidate that cannot be replayed is left out.
@@ -40,10 +40,11 @@ pub fn beside_log<R: Compared>(
         return Ok(Some(BesideLog::without(NoJudge::Scaled)));
     }
     if !log.is_observed() {
-        return Ok(Some(BesideLog::without(NoJudge::Made)));
+        return Ok(None);
     }
     let observed = Run::open(log.dir)?;
-    let mut candidates: Vec<Candidate> = runs.iter().map(|run| Candidate::of(&observed, run, None)).collect();
+    let ran = runs.iter().filter(|run| run.replay().is_some_and(may_have_run));
+    let mut candidates: Vec<Candidate> = ran.map(|run| Candidate::of(&observed, run, None)).collect();
     if !candidates.iter().any(Candidate::agrees) {
         let logged = world.as_logged()?;
         let unchanged = logged.is_some();
@@ -91,7 +92,7 @@ fn replayed(
 
 fn candidate(world: &World, policy: &PolicySpec, observed: &Run, start: Option<Start>) -> Option<Candidate> {
     let mut traced = Traced::default();
-    let info = world.replay(policy, ReadBy(&mut traced)).ok()?;
+    let info = world.replay(policy, ReadBy(&mut traced)).ok().filter(may_have_run)?;
     let run = Outline::of_traced(info, traced);
     let until = start.and_then(|_| submission_at(&run, COMPARED));
     Some(Candidate { start, ..Candidate::of(observed, &run, until) })

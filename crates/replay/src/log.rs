@@ -1,8 +1,9 @@
 //! The log that a world replays, and the world as the log has it.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use resched_tables::store::{Manifest, Scaled};
+use resched_tables::store::{Manifest, Scaled, System};
 
 use crate::Error;
 use crate::source::Origin;
@@ -45,8 +46,8 @@ impl World {
         }
     }
 
-    /// The world without what can only be a question: another number of machines than the trace or the cluster file names, outages, and
-    /// other gaps between arrivals. `None` if it asks none of these.
+    /// The world without what can only be a question: another number of machines than the trace or the cluster file names, outages, other gaps
+    /// between arrivals, and a site's settings of Spark. `None` if it asks none of these.
     ///
     /// # Errors
     /// As [`World::open`].
@@ -54,10 +55,14 @@ impl World {
         let mut cluster = self.setup.cluster.clone();
         (cluster.nodes.clones, cluster.machines.clones) = (None, None);
         cluster.outages.clear();
-        if cluster == self.setup.cluster && self.setup.speedup == 1.0 {
+        // The log of a Spark application has its own settings, so those of a site are a question.
+        let of_log = self.source.system() == System::Spark && self.setup.site_files.is_some();
+        if cluster == self.setup.cluster && self.setup.speedup == 1.0 && !of_log {
             return Ok(None);
         }
-        self.anew(Setup { cluster, speedup: 1.0, ..self.setup.clone() }).map(Some)
+        let setup = Setup { cluster, speedup: 1.0, ..self.setup.clone() };
+        let setup = if of_log { Setup { site: Arc::default(), site_files: None, ..setup } } else { setup };
+        self.anew(setup).map(Some)
     }
 
     /// The schedulers that usually run a system such as that of its source ([`crate::usual_schedulers`]).

@@ -518,7 +518,8 @@ impl World {
             Origin::Tables { sha256, tables } => Ok((sha256.clone(), u64::try_from(tables.jobs.len()).ok())),
         })?;
         let (path, workload) = (self.source.name().to_owned(), self.source.workload_identity());
-        Ok(RunTrace { path, sha256: sha256.clone(), workload, jobs: *jobs })
+        let is_log = self.log().is_some_and(|log| log.is_observed());
+        Ok(RunTrace { path, sha256: sha256.clone(), workload, jobs: *jobs, is_log })
     }
 
     /// Machines and jobs for a policy for Hadoop, of which `label` is the name.

@@ -227,6 +227,7 @@ fn judged(observed: &Run, runs: &[Run], policies: &[Policy], kept: Option<Beside
     }
     let of_policy = |policy: &Policy| {
         let seeds = policy.runs.iter().filter_map(|&run| runs.get(run));
+        let seeds = seeds.filter(|run| run.replay().is_some_and(log::may_have_run));
         Candidate::mean_of(&seeds.map(|run| Candidate::of(observed, run, None)).collect::<Vec<_>>())
     };
     let mut candidates: Vec<Candidate> = policies.iter().filter_map(of_policy).collect();

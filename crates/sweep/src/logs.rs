@@ -28,7 +28,7 @@ pub(crate) fn facts(plan: &Plan, file: &SweepFile) -> Vec<((usize, usize), Fact)
             // The trace may not be where the cells are merged.
             let judged =
                 judged(plan, file, (source, cluster)).unwrap_or(Some(BesideLog::without(NoJudge::NotReplayed)));
-            found.extend(judged.and_then(|judged| Some(((source, cluster), judged.fact()?))));
+            found.extend(judged.map(|judged| ((source, cluster), judged.fact())));
         }
     }
     found

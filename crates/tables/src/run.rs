@@ -46,6 +46,9 @@ pub struct RunTrace {
     /// How many jobs it has, whether they were replayed or not, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
+    /// True if it is a log: its tasks really started when it says so, so that a replay of what ran can be held against it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_log: bool,
 }
 
 /// The error of a replay against what really ran, as `resched validate` found it and you gave it with `--validation`.

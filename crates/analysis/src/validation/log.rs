@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use resched_tables::run::{RunInfo, RunValidation};
 use resched_tables::standing::Standing;
 use resched_tables::store::marker::{self, Layout};
-use resched_tables::store::write_file;
+use resched_tables::store::{System, write_file};
 use resched_tables::validity::{Fact, Grade};
 use resched_tables::whole;
 use resched_tables::words::{count, counted};
@@ -169,12 +169,16 @@ impl Candidate {
     }
 }
 
+/// True if this replay may be that of what ran. The log of a Spark application has the settings that it ran under, and `spark` follows them; so
+/// that another setting comes nearer to the log is no evidence that the replay is right.
+pub fn may_have_run(info: &RunInfo) -> bool {
+    info.system != System::Spark || (info.label == "spark" && info.site.is_none())
+}
+
 /// Why a log cannot be a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoJudge {
-    /// Nothing ran: a rule made the starts of the trace.
-    Made,
     /// The trace was made of another: its waits are those of another load.
     Scaled,
     /// No job has a time that can be compared.
@@ -186,7 +190,6 @@ pub enum NoJudge {
 impl NoJudge {
     fn in_words(self) -> &'static str {
         match self {
-            Self::Made => "Nothing ran, so there is no log to compare with.",
             Self::Scaled => {
                 "The waits of a scaled trace are those of its original, so they cannot show whether the replay is right."
             }
@@ -258,19 +261,18 @@ impl BesideLog {
         self.nearest().map(Candidate::validation)
     }
 
-    /// What it means for an answer; `None` if nothing ran.
-    pub fn fact(&self) -> Option<Fact> {
+    /// What it means for an answer.
+    pub fn fact(&self) -> Fact {
         let validate = "`resched validate` compares any policy with the log.";
         let nearest = match (self.no_judge, self.nearest()) {
             (None, Some(nearest)) => nearest,
             (why, _) => {
                 let why = why.unwrap_or(NoJudge::NotReplayed);
                 let remedy = match why {
-                    NoJudge::Made => return None,
                     NoJudge::Scaled => "Validate the trace that it was made of (`resched validate`).",
                     NoJudge::NothingInCommon | NoJudge::NotReplayed => validate,
                 };
-                return Some(Fact::new(LOG, Grade::Assumed, why.in_words()).with_remedy(remedy));
+                return Fact::new(LOG, Grade::Assumed, why.in_words()).with_remedy(remedy);
             }
         };
         let Candidate { policy, jobs, unchanged, start, .. } = nearest;
@@ -293,7 +295,7 @@ impl BesideLog {
                 listed(&numbers),
                 counted(*jobs, "job")
             );
-            return Some(Fact::new(LOG, Grade::Measured, says));
+            return Fact::new(LOG, Grade::Measured, says);
         }
         let far = |quantity: &&(&str, &str, &str)| nearest.off(**quantity).is_some_and(|off| off > MOST_ERROR);
         let numbers: Vec<String> = JUDGED.iter().filter(far).filter_map(numbers).collect();
@@ -304,7 +306,7 @@ impl BesideLog {
         );
         let remedy = "Find what is missing before you rely on the change: give limits, outages, sizes and the scheduler that ran, or a longer \
                       log. `resched validate` shows the errors.";
-        Some(Fact::new(LOG, Grade::Assumed, says.trim_end()).with_remedy(remedy))
+        Fact::new(LOG, Grade::Assumed, says.trim_end()).with_remedy(remedy)
     }
 
     /// What may explain the error of the nearest candidate.
@@ -399,14 +401,14 @@ fn listed(phrases: &[String]) -> String {
 /// What the log says of the replay of what ran, about replays of one trace; `None` if nothing ran.
 pub fn fact<R: Compared>(found: Option<&BesideLog>, runs: &[R]) -> Option<Fact> {
     match found {
-        Some(found) => found.fact(),
+        Some(found) => Some(found.fact()),
         None => runs.iter().find_map(|run| unjudged(run.replay()?)),
     }
 }
 
-/// The fact that runs were not compared with their log, where that was possible. A workload is no log, and a validation is a comparison.
+/// The fact that runs were not compared with their log, if there is one. A validation that is given is a comparison.
 fn unjudged(info: &RunInfo) -> Option<Fact> {
-    (info.trace.workload.is_none() && info.validation.is_none()).then(|| {
+    (info.trace.is_log && info.validation.is_none()).then(|| {
         Fact::new(LOG, Grade::Assumed, "These runs were not compared with the log that they replay.").with_remedy(
             "Replay the policies together into one folder: `replay` then compares the replay of what ran with the log.",
         )
@@ -430,7 +432,7 @@ mod tests {
     }
 
     fn fact(candidates: Vec<Candidate>) -> Fact {
-        BesideLog::new(candidates, Vec::new()).fact().unwrap()
+        BesideLog::new(candidates, Vec::new()).fact()
     }
 
     #[test]
@@ -460,13 +462,12 @@ mod tests {
         assert!(says([100.0, 100.0], [400.0, 500.0]).contains("Waits agree, but tasks take another time"));
         let hint = "78 jobs were running when the log began.".to_owned();
         let cut = BesideLog::new(vec![candidate("fifo", [100.0, 20.0], [400.0, 320.0])], vec![hint.clone()]);
-        assert!(cut.fact().unwrap().says.ends_with(&hint));
+        assert!(cut.fact().says.ends_with(&hint));
     }
 
     #[test]
-    fn a_log_that_cannot_judge_says_so_unless_nothing_ran() {
-        assert_eq!(BesideLog::without(NoJudge::Made).fact(), None);
-        assert_eq!(BesideLog::without(NoJudge::Scaled).fact().unwrap().grade, Grade::Assumed);
+    fn a_log_that_cannot_judge_says_so() {
+        assert_eq!(BesideLog::without(NoJudge::Scaled).fact().grade, Grade::Assumed);
         assert_eq!(fact(Vec::new()).grade, Grade::Assumed);
         assert_eq!(fact(vec![Candidate::default()]).grade, Grade::Assumed, "no job in common");
     }

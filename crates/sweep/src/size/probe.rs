@@ -61,7 +61,7 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let policies = std::slice::from_ref(&self.asked.policy);
-        Ok(beside_log::<Outline>(&self.home, policies, &[], self.threads)?.and_then(|found| found.fact()))
+        Ok(beside_log::<Outline>(&self.home, policies, &[], self.threads)?.map(|found| found.fact()))
     }
 
     /// # Errors
