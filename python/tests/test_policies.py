@@ -203,6 +203,11 @@ def test_results_show_themselves_with_a_chart(history):
     shown = resched.replay(history, policy=["fifo", "fair"])._repr_html_()
     assert "fair is sooner than fifo" in shown
     assert "<svg" in shown
+    # A notebook shows the columns side by side, whatever its font.
+    table = shown[: shown.index("</table>")]
+    assert table.count("<tr>") == 3
+    assert table.count("<th>") * 2 == table.count("<td>")
+    assert "<td>fair</td>" in table
 
 
 def test_the_command_that_comes_with_the_package_runs_policies_in_python(tmp_path):

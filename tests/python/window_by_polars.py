@@ -148,7 +148,9 @@ def group_numbers(jobs, label):
         return [own.height, *quantiles, None, None, None, None]
     pairs = paired(jobs, label)
     delta = pairs["completion_after"] - pairs["completion"]
-    return [own.height, *quantiles, delta.mean(), delta.mean() / pairs["completion"].mean(), (delta < 0).sum(), (delta > 0).sum()]
+    # A change matters from 5 % and a second on.
+    least = pairs.select(pl.max_horizontal(pl.lit(1000), 0.05 * pl.col("completion"))).to_series()
+    return [own.height, *quantiles, delta.mean(), delta.mean() / pairs["completion"].mean(), (delta < -least).sum(), (delta > least).sum()]
 
 
 def ranked(groups, by):
@@ -218,8 +220,9 @@ def try_sentences(page, jobs):
                              rf"([0-9,]+) of ([0-9,]+) jobs complete sooner, ([0-9,]+) later\. Mean waiting {number} to {number}\.", text)
         check(found and found[1] == label, f"the sentence of {label} is {text!r}")
         quantiles = [change(after.quantile(share, "linear"), before.quantile(share, "linear")) for share in (0.5, 0.95)]
-        expected = [after.mean(), before.mean(), change(after.mean(), before.mean()), *quantiles, (after < before).sum(), pairs.height,
-                    (after > before).sum(), pairs["waiting"].mean(), pairs["waiting_after"].mean()]
+        least = pairs.select(pl.max_horizontal(pl.lit(1000), 0.05 * pl.col("completion"))).to_series()
+        expected = [after.mean(), before.mean(), change(after.mean(), before.mean()), *quantiles, (before - after > least).sum(), pairs.height,
+                    (after - before > least).sum(), pairs["waiting"].mean(), pairs["waiting_after"].mean()]
         for part, value in zip(found.groups()[1:], expected, strict=True):
             shows(part, value, text)
 

@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
+use resched_tables::demand::Demand;
 use resched_tables::model::MAPREDUCE;
 use resched_tables::model::{AttemptRow, JobRecord, Locality, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow};
+use resched_tables::named::amounts;
 
 /// The queue of a MapReduce job that names none.
 const DEFAULT_QUEUE: &str = "default";
@@ -27,13 +29,43 @@ pub(super) fn complete(record: &mut JobRecord) {
         }
     }
     let totals = Totals::of(&record.tasks);
+    let demand = demand(record);
     let job = &mut record.job;
+    job.demand_cpu = job.demand_cpu.or(demand.cpu);
+    job.demand_memory = job.demand_memory.or(demand.memory);
+    job.demand_resources = job.demand_resources.take().or_else(|| demand.resources());
+    job.demand_machines = job.demand_machines.or(demand.machines);
     job.input_bytes = job.input_bytes.or(totals.input);
     job.shuffle_bytes = job.shuffle_bytes.or(totals.shuffle);
     job.output_bytes = job.output_bytes.or(totals.output);
     if job.queue.is_none() && job.framework.as_deref() == Some(MAPREDUCE) {
         job.queue = Some(DEFAULT_QUEUE.to_owned());
     }
+}
+
+/// What the tasks of a job ask for together, stage by stage. What no task asks for is that of the job: its containers, each with its
+/// request.
+fn demand(record: &JobRecord) -> Demand {
+    let mut stages: BTreeMap<(Option<&str>, TaskKind), Demand> = BTreeMap::new();
+    let is_work = |task: &&TaskRecord| !matches!(task.task.kind, TaskKind::Setup | TaskKind::Cleanup | TaskKind::Master);
+    for TaskRecord { task, .. } in record.tasks.iter().filter(is_work) {
+        stages.entry((task.stage.as_deref(), task.kind)).or_default().add(
+            task.instances.unwrap_or(1),
+            [task.cpu_request, task.memory_request],
+            task.machines,
+            amounts(task.resources.as_deref().unwrap_or_default()),
+        );
+    }
+    let mut all = Demand::default();
+    stages.into_values().for_each(|stage| all.raise(stage));
+    let job = &record.job;
+    let of_job = |each: Option<i64>| Some(each?.saturating_mul(job.requested_containers?));
+    all.cpu = all.cpu.or_else(|| of_job(job.requested_cpu));
+    all.memory = all.memory.or_else(|| of_job(job.requested_memory));
+    // One instance runs on one machine, also if the source does not say so.
+    let is_single = matches!(record.tasks.as_slice(), [one] if one.task.instances.is_none_or(|instances| instances == 1));
+    all.machines = all.machines.or_else(|| (is_single && all.cpu.is_some()).then_some(1));
+    all
 }
 
 /// Failed attempts and the splits of `.jhist` files name a host without its rack. Other rows of the job may give the

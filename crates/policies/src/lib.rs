@@ -34,7 +34,7 @@ pub use info::{Family, PolicyInfo};
 pub use loader::{Loader, set_loader};
 pub use order::order_of;
 pub use parameter::{Parameter, Range, Signal};
-pub use registry::{POLICIES, SPECULATORS, policies_of};
+pub use registry::{POLICIES, SPECULATORS, policies_of, unit_of};
 pub use resched_tables::reference::nearest;
 pub use resched_tables::run::RunEngine as Engine;
 pub use routes::{Finding, Rule, in_words};

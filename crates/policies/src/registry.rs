@@ -54,6 +54,14 @@ pub fn policies_of(family: Family) -> impl Iterator<Item = &'static PolicyInfo> 
     POLICIES.iter().filter(move |info| info.family == family)
 }
 
+/// The unit of the parameter of that key, if it has one, the same in every policy.
+pub fn unit_of(key: &str) -> Option<&'static str> {
+    let parameters = || POLICIES.iter().flat_map(|info| info.parameters);
+    let mut units = parameters().filter(|parameter| parameter.key == key).map(|parameter| parameter.unit);
+    let first = units.next().filter(|unit| !unit.is_empty())?;
+    units.all(|unit| unit == first).then_some(first)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -61,6 +69,11 @@ mod tests {
     use crate::error::Error;
     use crate::parameter::{self, Parameter, Range};
     use crate::spec::PolicySpec;
+
+    #[test]
+    fn a_key_has_the_unit_of_its_parameter() {
+        assert_eq!(["bf_interval", "scheduler", "no-such-key"].map(unit_of), [Some("ms"), None, None]);
+    }
 
     #[test]
     fn every_policy_can_be_made_from_its_defaults_and_documents_its_parameters() {

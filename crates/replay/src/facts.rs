@@ -459,8 +459,10 @@ fn cut_off(work: &Work, unfinished: Unfinished, so: &str) -> Option<Fact> {
         Unfinished::Cap | Unfinished::Estimate if of_jobs >= MOST => Grade::NotAnswerable,
         Unfinished::Drop | Unfinished::Cap | Unfinished::Estimate => Grade::Assumed,
     };
-    let [tasks, unended, all] = [unfinished_tasks, unfinished_jobs, jobs].map(count);
-    let says = format!("{tasks} tasks of {unended} of {all} jobs were unfinished when the trace ended{so}");
+    let [unended, all] = [unfinished_jobs, jobs].map(count);
+    let verb = if unfinished_tasks == 1 { "was" } else { "were" };
+    let tasks = counted(unfinished_tasks, "task");
+    let says = format!("{tasks} of {unended} of {all} jobs {verb} unfinished when the trace ended{so}");
     Some(Fact::new("unfinished", grade, says).with_remedy("Choose with --unfinished drop, cap or estimate."))
 }
 

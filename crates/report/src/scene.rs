@@ -3,9 +3,11 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use resched_analysis::metrics::named::SizeBy;
 use resched_analysis::statistics::sign::Variants;
 use resched_analysis::{JobMetrics, Population, Run};
 use resched_tables::clock::Zone;
+use resched_tables::run::RunCluster;
 use resched_tables::store::System;
 use resched_tables::words::count;
 
@@ -61,6 +63,17 @@ impl<'a> Scene<'a> {
     /// What ran the jobs: charts are in the words of this system.
     pub(crate) fn system(&self) -> System {
         System::of_all(self.runs.iter().filter_map(|shown| shown.run.replay()).map(|info| info.system))
+    }
+
+    /// What the size of a job is. Where it is CPUs, charts of what runs show these.
+    pub(crate) fn size_by(&self) -> SizeBy {
+        self.runs.first().map_or(SizeBy::Tasks, |shown| SizeBy::of_run(shown.run))
+    }
+
+    /// The cluster of a run; of what really ran, that of the first replay.
+    pub(crate) fn cluster(&self, run: &Run) -> RunCluster {
+        let replays = self.runs.iter().filter_map(|shown| shown.run.replay());
+        run.replay().into_iter().chain(replays).map(|info| info.cluster).next().unwrap_or_default()
     }
 
     /// The policies `chosen` of `runs`. `population` is that of all runs.

@@ -1,13 +1,15 @@
 //! What happens over time in each run: the data of the interactive charts, and of `timelines.csv`.
 
 use resched_analysis::Run;
-use resched_analysis::time::timeline::{Steps, queue_length, running_tasks};
+use resched_analysis::metrics::named::SizeBy;
+use resched_analysis::time::timeline::{Steps, queue_length};
 use resched_tables::model::TaskKind;
 use resched_tables::words::{self, csv_cell};
 use serde::Serialize;
 
 use crate::Error;
 use crate::cells::{Layers, edges};
+use crate::charts::running_tasks::Running;
 use crate::charts::{delta, own_colours, resources, running_tasks as by_job};
 use crate::scene::{Scene, Shown};
 
@@ -32,13 +34,15 @@ pub(crate) struct Timeline {
     pub(crate) runs: Vec<Vec<f64>>,
 }
 
-/// The running tasks of a kind in each run, by job.
+/// The running tasks of a kind, or the CPUs held, in each run, by job.
 #[derive(Debug, Serialize)]
 pub(crate) struct Stack {
     /// Its name in `timelines.csv`.
     pub(crate) name: &'static str,
     /// Its title.
     pub(crate) title: &'static str,
+    /// The unit of its values.
+    pub(crate) unit: &'static str,
     pub(crate) runs: Vec<Layers>,
 }
 
@@ -51,19 +55,32 @@ pub(crate) struct Timelines {
     pub(crate) stacks: Vec<Stack>,
 }
 
-/// Names, titles and captions of the kinds of tasks.
-const KINDS: [(TaskKind, &str, &str); 3] = [
-    (TaskKind::Map, "running_maps", "Running maps"),
-    (TaskKind::Reduce, "running_reduces", "Running reduces"),
-    (TaskKind::Other, "running_tasks", "Running tasks"),
+/// What runs, with its name, title, unit and caption.
+type Kind = (Running, &'static str, &'static str, &'static str, &'static str);
+
+/// The kinds of tasks.
+const TASKS: &[Kind] = &[
+    (Running::Tasks(TaskKind::Map), "running_maps", "Running maps", "tasks", RUNNING),
+    (Running::Tasks(TaskKind::Reduce), "running_reduces", "Running reduces", "tasks", RUNNING),
+    (Running::Tasks(TaskKind::Other), "running_tasks", "Running tasks", "tasks", RUNNING),
 ];
+/// Where jobs ask for CPUs.
+const CPUS: &[Kind] = &[
+    (Running::Cpus, "cpus_held", "CPUs held", "CPUs", "The CPUs that the jobs that count hold."),
+    (Running::Tasks(TaskKind::Other), "running_tasks", "Running tasks", "tasks", RUNNING),
+];
+const RUNNING: &str = "Running tasks of the jobs that count.";
 
 impl Timelines {
     /// The timelines of the runs of a scene.
     pub(crate) fn new(scene: &Scene<'_>) -> Self {
-        let running = KINDS.into_iter().filter_map(|(kind, name, title)| {
-            let steps = scene.runs.iter().map(|shown| running_tasks(shown.run.counted_intervals(), kind)).collect();
-            line(scene, (name, title, "tasks"), "Running tasks of the jobs that count.", steps)
+        let kinds = match scene.size_by() {
+            SizeBy::Tasks => TASKS,
+            SizeBy::Cpus => CPUS,
+        };
+        let running = kinds.iter().filter_map(|&(what, name, title, unit, caption)| {
+            let steps = scene.runs.iter().map(|shown| what.steps(shown.run, shown.run.counted_intervals())).collect();
+            line(scene, (name, title, unit), caption, steps)
         });
         let waiting = scene.runs.iter().map(|shown| queue_length(&shown.run.jobs)).collect();
         let caption = "Jobs that have been submitted and have not started a task.";
@@ -79,14 +96,16 @@ impl Timelines {
         );
         let lines = queue.into_iter().chain(running).chain(delta).chain(used).collect();
         let own = own_colours::largest_jobs(scene);
-        let stacks = KINDS.into_iter().filter_map(|(kind, name, title)| {
+        // The first is what the system counts by.
+        let stacked = if kinds == CPUS { &kinds[..1] } else { kinds };
+        let stacks = stacked.iter().filter_map(|&(what, name, title, unit, _)| {
             let of_run = |(shown, rows): (&Shown<'_>, &&[usize])| {
                 let own = own_colours::rows_of(&own, rows);
-                by_job::Layers::new(shown.run, kind, &own, i64::MAX).of_jobs()
+                by_job::Layers::new(shown.run, what, &own, i64::MAX).of_jobs()
             };
             let runs: Vec<Layers> = scene.runs.iter().zip(&scene.rows).map(of_run).collect();
             let any = runs.iter().flat_map(|run| &run.jobs).flatten().any(|tasks| *tasks > 0.0);
-            any.then_some(Stack { name, title, runs })
+            any.then_some(Stack { name, title, unit, runs })
         });
         let stacks = stacks.collect();
         Self { lines, own: own.iter().map(|(number, _)| number + 1).collect(), stacks }

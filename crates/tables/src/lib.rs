@@ -28,6 +28,7 @@ pub mod call;
 pub mod clock;
 pub mod cluster_file;
 pub mod contrast;
+pub mod demand;
 pub mod draws;
 pub mod engine;
 mod error;

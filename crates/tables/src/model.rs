@@ -225,6 +225,14 @@ table! {
         features: Option<String>,
         /// Resources of the whole cluster that it takes while it runs: `name=count`, joined by commas (`license/matlab=1`).
         licenses: Option<String>,
+        /// Processor that its tasks ask for together: those of one stage, the largest over its stages, in thousandths of a core.
+        demand_cpu: Option<i64> ["1/1000 core"],
+        /// The same for memory, bytes.
+        demand_memory: Option<i64> ["bytes"],
+        /// The same for other resources: `name=count`, joined by commas (`gres/gpu=8`).
+        demand_resources: Option<String>,
+        /// The number of machines that it asks for; null: any number.
+        demand_machines: Option<i64>,
     }
 }
 

@@ -74,8 +74,12 @@ const SPARK: &[(&str, &str)] = &[
     ("its node was down", "its executor was lost"),
 ];
 
+/// The usual texts, and those for batch systems.
+const BATCH: &[(&str, &str)] = &[("Running maps and reduces", "CPUs held")];
+
 /// The usual texts, and those for Slurm, with the reasons that `squeue` shows.
 const SLURM: &[(&str, &str)] = &[
+    ("Running maps and reduces", "CPUs held"),
     ("queue", "partition"),
     ("Queue", "Partition"),
     ("by queue", "by partition"),
@@ -134,7 +138,8 @@ impl System {
         match self {
             Self::Spark => SPARK.iter().find(own).map_or(usual, |(_, own)| *own),
             Self::Slurm => SLURM.iter().find(own).map_or(usual, |(_, own)| *own),
-            Self::MapReduce1 | Self::Yarn | Self::Batch => usual,
+            Self::Batch => BATCH.iter().find(own).map_or(usual, |(_, own)| *own),
+            Self::MapReduce1 | Self::Yarn => usual,
         }
     }
 

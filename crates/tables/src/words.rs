@@ -93,6 +93,15 @@ impl TimeUnit {
     pub fn show(self, ms: f64) -> String {
         format!("{} {}", self.number(ms), self.name)
     }
+
+    /// Two times in ms that are compared, in one unit that is named once: `97.5 → 4.3 s`. They keep enough digits to show a change of a
+    /// per cent.
+    pub fn pair([before, after]: [f64; 2]) -> String {
+        let unit = Self::of([before, after]);
+        let [one, other] = [before, after].map(|ms| unit.amount(ms).abs());
+        let decimals = if one.min(other) >= 10.0 { 1 } else { 2 };
+        format!("{:.decimals$} → {:.decimals$} {}", unit.amount(before), unit.amount(after), unit.name)
+    }
 }
 
 /// Escapes control and bidirectional characters, except newline and tab, as in `\u001b`. The

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -31,6 +32,51 @@ def listed(value: Any) -> list[Any]:
     return list(value)
 
 
+def shown(said: str) -> str:
+    """The text of a command as HTML: each of its tables as a table, the rest as it is."""
+    parts: list[str] = []
+    plain: list[str] = []
+
+    def end_plain() -> None:
+        if any(line.strip() for line in plain):
+            whole = html.escape("\n".join(plain).strip("\n"))
+            parts.append(f"<pre style='font-family:monospace;white-space:pre-wrap'>{whole}</pre>")
+        plain.clear()
+
+    lines = said.split("\n")
+    place = 0
+    while place < len(lines):
+        rows = _rows(lines[place:])
+        if len(rows) > 1:
+            end_plain()
+            parts.append(_table(rows))
+            place += len(rows)
+        else:
+            plain.append(lines[place])
+            place += 1
+    end_plain()
+    return "".join(parts)
+
+
+def _rows(lines: Sequence[str]) -> list[list[str]]:
+    """The rows of the table that these lines begin with: one space, and then as many cells as the heading has, two spaces apart."""
+    rows: list[list[str]] = []
+    for line in lines:
+        cells = [cell.strip() for cell in re.split(r" {2,}", line.strip())]
+        if not line.startswith(" ") or len(cells) < 2 or (rows and len(cells) != len(rows[0])):
+            break
+        rows.append(cells)
+    return rows
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    def row(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "".join(row(cells, "td") for cells in rows[1:])
+    return f"<table><thead>{row(rows[0], 'th')}</thead><tbody>{body}</tbody></table>"
+
+
 class Said:
     """What a command found. ``str`` of it is the text that the command prints.
 
@@ -51,7 +97,7 @@ class Said:
         return self._said.rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._said)}</pre>"
+        return shown(self._said)
 
 
 class Result(Said, Mapping[str, Any]):
@@ -222,8 +268,7 @@ class Replays(Said, Sequence[Run]):
             return _first_svg(os.path.join(folder, "report"))
 
     def _repr_html_(self) -> str:
-        shown = f"<pre>{html.escape(self._said)}</pre>"
-        return shown + (self.chart() if len(self.runs) <= _MOST_DRAWN else "")
+        return shown(self._said) + (self.chart() if len(self.runs) <= _MOST_DRAWN else "")
 
 
 _MOST_DRAWN = 8

@@ -1,17 +1,20 @@
-//! Jobs by user, queue, priority, size and hour: who waits, who gains and who loses.
+//! Jobs by user, account, queue, width, limit, hour and so on: who waits, who gains and who loses.
 
 use std::cell::OnceCell;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use resched_tables::clock::Zone;
+use resched_tables::run::RunClock;
 use resched_tables::words::count;
 use serde::Serialize;
 
+use crate::metrics::classes::Class;
 use crate::metrics::named::{Sizes, hour_of_day};
 use crate::statistics::distribution::{mean, quantiles};
+use crate::statistics::practical::Matters;
 use crate::{JobMetrics, Run};
 use resched_tables::standing::Standing;
 
@@ -21,15 +24,92 @@ use resched_tables::standing::Standing;
 pub enum By {
     /// By the user who submitted them.
     User,
-    /// By their queue or pool.
+    /// By the account of Slurm, the application of Spark or the user group that they belong to.
+    Account,
+    /// By their queue, pool or partition.
     Queue,
+    /// By the quality of service of Slurm.
+    Qos,
     /// By their priority.
     Priority,
-    /// By their number of tasks: the smaller half, the largest tenth, and the rest.
+    /// By their size: the smaller half, the largest tenth, and the rest. The size is the number of tasks; for Slurm and batch systems,
+    /// that of CPUs.
     Size,
+    /// By the CPUs that they ask for.
+    Cpus,
+    /// By the GPUs that they ask for.
+    Gpus,
+    /// By the machines that they ask for.
+    Nodes,
+    /// By the memory that they ask for.
+    Memory,
+    /// By their time limit.
+    Limit,
     /// By the hour of the day in which they were submitted: by the clock, or since the zero of a run whose trace has no dates.
     Hour,
 }
+
+impl By {
+    /// All of them, in the order in which tables show them.
+    pub const ALL: [Self; 12] = [
+        Self::User,
+        Self::Account,
+        Self::Queue,
+        Self::Qos,
+        Self::Priority,
+        Self::Size,
+        Self::Cpus,
+        Self::Gpus,
+        Self::Nodes,
+        Self::Memory,
+        Self::Limit,
+        Self::Hour,
+    ];
+
+    /// The heading of such groups, in the usual words.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Account => "account",
+            Self::Queue => "queue",
+            Self::Qos => "QOS",
+            Self::Priority => "priority",
+            Self::Size => "size",
+            Self::Cpus => "CPUs",
+            Self::Gpus => "GPUs",
+            Self::Nodes => "nodes",
+            Self::Memory => "memory",
+            Self::Limit => "time limit",
+            Self::Hour => "hour",
+        }
+    }
+
+    /// Its word, as users write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Account => "account",
+            Self::Queue => "queue",
+            Self::Qos => "qos",
+            Self::Priority => "priority",
+            Self::Size => "size",
+            Self::Cpus => "cpus",
+            Self::Gpus => "gpus",
+            Self::Nodes => "nodes",
+            Self::Memory => "memory",
+            Self::Limit => "limit",
+            Self::Hour => "hour",
+        }
+    }
+
+    /// Whether groups have an order of their own. Others are ranked by what they lose.
+    pub fn is_ordered(self) -> bool {
+        !matches!(self, Self::User | Self::Account | Self::Queue | Self::Qos)
+    }
+}
+
+/// The name of a group of which the trace or run does not say it.
+pub const UNKNOWN: &str = "–";
 
 /// The jobs of a group in a run. Times are in ms; unknown is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,9 +138,9 @@ pub struct GroupRow {
     /// The mean completion time divided by that in the baseline, less 1, over the jobs that finished in both; null for the
     /// baseline. Below 0, the group gains.
     pub change: Option<f64>,
-    /// How many of these jobs completed sooner than in the baseline.
+    /// How many of these jobs completed sooner than in the baseline, by more than 5 % and more than a second: the rule of `diff`.
     pub sooner: Option<u64>,
-    /// How many of these jobs completed later than in the baseline.
+    /// How many of these jobs completed later than in the baseline, by more than 5 % and more than a second.
     pub later: Option<u64>,
 }
 
@@ -81,9 +161,10 @@ pub struct SlowedJob {
     pub completion_ms: i64,
     /// Its completion time in the baseline, ms; null for the baseline itself.
     pub baseline_completion_ms: Option<i64>,
-    /// Its completion time divided by that in the baseline, or by 10 s if that is longer. In the baseline itself, its bounded
-    /// slowdown.
-    pub slowed: f64,
+    /// Its completion time divided by that in the baseline, or by 10 s if that is longer; null for the baseline itself.
+    pub slowed: Option<f64>,
+    /// Its bounded slowdown in this run.
+    pub bounded_slowdown: Option<f64>,
 }
 
 /// The shortest completion time in the baseline that counts, ms. Ratios to shorter ones say little.
@@ -113,16 +194,11 @@ struct Times {
 
 /// The groups of the jobs of a run that count, in order of their first jobs.
 fn of_run<'a>(run: &'a Run, by: By, zone: Zone, base: Option<&Completions<'_>>) -> Vec<(Key<'a>, Vec<Times>)> {
-    let sizes = (by == By::Size).then(|| Sizes::of(run));
-    let clock = run.clock();
-    let hour = |submit: i64| match clock.date(submit) {
-        Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
-        None => hour_of_day(submit),
-    };
+    let keys = Keys::of(run, by, zone);
     let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
     let mut groups: Vec<(Key<'_>, Vec<Times>)> = Vec::new();
     for (row, job) in run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
-        let key = Key::of(job, by, sizes, &hour);
+        let key = keys.key(job);
         let number = *numbers.entry(key).or_insert_with(|| {
             groups.push((key, Vec::new()));
             groups.len() - 1
@@ -132,6 +208,17 @@ fn of_run<'a>(run: &'a Run, by: By, zone: Zone, base: Option<&Completions<'_>>) 
         groups.get_mut(number).into_iter().for_each(|(_, jobs)| jobs.push(times));
     }
     groups
+}
+
+/// The groups of some jobs of a run, in order, and the place of the group of each job. Hours are those of `zone`.
+pub fn group_of_each(run: &Run, jobs: &[&JobMetrics], by: By, zone: Zone) -> (Vec<String>, Vec<usize>) {
+    let keys = Keys::of(run, by, zone);
+    let of_jobs: Vec<Key<'_>> = jobs.iter().map(|job| keys.key(job)).collect();
+    let mut all = of_jobs.clone();
+    all.sort_unstable();
+    all.dedup();
+    let places = of_jobs.iter().map(|key| all.partition_point(|other| other < key)).collect();
+    (all.iter().map(Key::name).collect(), places)
 }
 
 /// The completion times of a group in several runs.
@@ -233,8 +320,8 @@ impl Ranked {
     }
 }
 
-/// The groups that a table shows, by name, and what it leaves out in words. Users and queues are ranked, the group with the largest loss
-/// under any policy first. Priorities, sizes and hours keep their order.
+/// The groups that a table shows, by name, and what it leaves out in words. Users, accounts and queues are ranked, the group with the
+/// largest loss under any policy first. Priorities, sizes, classes and hours keep their order.
 pub fn shown(by: By, rows: &[GroupRow]) -> (Vec<&str>, String) {
     let mut names: Vec<&str> = Vec::new();
     let mut found: BTreeMap<&str, (u64, Option<f64>)> = BTreeMap::new();
@@ -249,13 +336,14 @@ pub fn shown(by: By, rows: &[GroupRow]) -> (Vec<&str>, String) {
     let groups: Vec<(u64, Option<f64>)> = names.iter().filter_map(|name| found.get(name).copied()).collect();
     let ranked = ranked(&groups);
     let mut places = ranked.shown.clone();
-    if !matches!(by, By::User | By::Queue) {
+    if by.is_ordered() {
         places.sort_unstable();
     }
     (places.into_iter().filter_map(|place| names.get(place).copied()).collect(), ranked.left_out())
 }
 
-/// The jobs of `run` that were slowed most, by a factor above 1, the worst first. Equal ones stand in the order of the jobs table.
+/// The jobs of `run` that were slowed most, by a factor above 1, the worst first: against the baseline, or without one, by their bounded
+/// slowdown. Equal ones stand in the order of the jobs table.
 pub fn most_slowed<'a>(run: &'a Run, baseline: Option<&'a Run>, count: usize) -> Vec<SlowedJob> {
     let base = baseline.map(Completions::of);
     let factor = |(row, job): (usize, &'a JobMetrics)| {
@@ -278,7 +366,8 @@ pub fn most_slowed<'a>(run: &'a Run, baseline: Option<&'a Run>, count: usize) ->
             run: run.label.clone(),
             completion_ms,
             baseline_completion_ms,
-            slowed,
+            slowed: baseline.is_some().then_some(slowed),
+            bounded_slowdown: job.bounded_slowdown,
         };
     all.into_iter().take(count).map(slowed).collect()
 }
@@ -288,30 +377,62 @@ pub fn most_slowed<'a>(run: &'a Run, baseline: Option<&'a Run>, count: usize) ->
 enum Key<'a> {
     Number(i64),
     Text(&'a str),
+    Class(Class),
     Unknown,
 }
 
-impl<'a> Key<'a> {
-    fn of(job: &'a JobMetrics, by: By, sizes: Option<Sizes>, hour: &dyn Fn(i64) -> i64) -> Self {
-        let text = |text: &'a Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, Self::Text);
-        match by {
-            By::User => text(&job.user),
-            By::Queue => text(&job.queue),
-            By::Priority => match (job.priority_number, job.priority) {
-                (Some(number), _) => Self::Number(number),
-                (None, Some(word)) => Self::Text(word.as_str()),
-                (None, None) => Self::Unknown,
-            },
-            By::Size => sizes.map_or(Self::Unknown, |sizes| Self::Text(sizes.class_of(job.tasks_done.into()))),
-            By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour(submit))),
+/// How the jobs of a run are put in groups.
+struct Keys {
+    by: By,
+    sizes: Option<Sizes>,
+    clock: RunClock,
+    zone: Zone,
+}
+
+impl Keys {
+    fn of(run: &Run, by: By, zone: Zone) -> Self {
+        Self { by, sizes: (by == By::Size).then(|| Sizes::of(run)), clock: run.clock(), zone }
+    }
+
+    fn hour(&self, submit: i64) -> i64 {
+        match self.clock.date(submit) {
+            Some(date) => hour_of_day(date.saturating_add(i64::from(self.zone.ahead(date)) * 60_000)),
+            None => hour_of_day(submit),
         }
     }
 
+    fn key<'a>(&self, job: &'a JobMetrics) -> Key<'a> {
+        let text = |text: &'a Option<Arc<str>>| text.as_deref().map_or(Key::Unknown, Key::Text);
+        let class = |class: Option<Class>| class.map_or(Key::Unknown, Key::Class);
+        let count = |count: Option<i64>| class(count.map(|count| Class::of_count(count as f64)));
+        match self.by {
+            By::User => text(&job.user),
+            By::Account => text(&job.group),
+            By::Queue => text(&job.queue),
+            By::Qos => text(&job.qos),
+            By::Cpus => class(job.cpus.map(Class::of_count)),
+            By::Gpus => count(job.gpus),
+            By::Nodes => count(job.nodes),
+            By::Memory => class(job.memory.map(Class::of_bytes)),
+            By::Limit => class(job.limit.map(Class::of_time)),
+            By::Priority => match (job.priority_number, job.priority) {
+                (Some(number), _) => Key::Number(number),
+                (None, Some(word)) => Key::Text(word.as_str()),
+                (None, None) => Key::Unknown,
+            },
+            By::Size => self.sizes.map_or(Key::Unknown, |sizes| Key::Text(sizes.class(job))),
+            By::Hour => job.submit.map_or(Key::Unknown, |submit| Key::Number(self.hour(submit))),
+        }
+    }
+}
+
+impl Key<'_> {
     fn name(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => (*text).to_owned(),
-            Self::Unknown => "–".to_owned(),
+            Self::Class(class) => class.to_string(),
+            Self::Unknown => UNKNOWN.to_owned(),
         }
     }
 }
@@ -348,8 +469,8 @@ fn row(group: String, run: &Run, jobs: &[Times], is_compared: bool) -> GroupRow 
     let [waiting_p50_ms, waiting_p95_ms, waiting_p99_ms] = times(|job| job.waiting);
     let pair = |job: &Times| job.before.zip(job.completion);
     let pairs = is_compared.then(|| jobs.iter().filter_map(pair).collect::<Vec<(i64, i64)>>());
-    let count = |sooner: bool| {
-        let is = |(before, now): &&(i64, i64)| if sooner { now < before } else { now > before };
+    let count = |way: Ordering| {
+        let is = |(before, now): &&(i64, i64)| Matters::default().change(*before as f64, *now as f64) == way;
         pairs.as_ref().map(|pairs| pairs.iter().filter(is).count() as u64)
     };
     let change = pairs.as_ref().and_then(|pairs| {
@@ -371,8 +492,8 @@ fn row(group: String, run: &Run, jobs: &[Times], is_compared: bool) -> GroupRow 
         waiting_p99_ms,
         change_ms,
         change,
-        sooner: count(true),
-        later: count(false),
+        sooner: count(Ordering::Less),
+        later: count(Ordering::Greater),
     }
 }
 
@@ -473,6 +594,42 @@ mod tests {
         assert_eq!(names(By::Queue), [("–".to_owned(), 4)]);
     }
 
+    /// 3 % later, and half a second of a second later: neither is a job that gets slower in `diff`.
+    #[test]
+    fn jobs_count_as_later_from_the_change_on_that_matters() {
+        let times = |all: [i64; 4]| all.map(|ms| ("ann", ms, 9));
+        let run = |label: &str, all: [i64; 4]| {
+            let mut run = run(label, &times(all));
+            for row in 0..4 {
+                let completion = run.jobs[row].completion;
+                run.jobs[row].completion = completion.map(|ms| ms / 1_000);
+            }
+            run
+        };
+        let (first, second) = (run("fifo", [100_000, 1_000, 100_000, 100_000]), run("fair", [103_000, 1_500, 106_000, 94_000]));
+        let rows = groups(&[&first, &second], 0, By::User, Zone::default());
+        assert_eq!(rows.get(1).map(|row| (row.sooner, row.later)), Some((Some(1), Some(1))));
+    }
+
+    #[test]
+    fn jobs_stand_in_classes_of_what_they_ask_for() {
+        let (mut run, _) = pair();
+        for (row, (cpus, gpus, limit)) in [(1.0, 0, 5), (40.0, 2, 60), (64.0, 0, 600), (3.0, 8, 61)].into_iter().enumerate() {
+            let job = &mut run.jobs[row];
+            (job.cpus, job.gpus, job.limit) = (Some(cpus), Some(gpus), Some(limit * 60_000));
+            job.qos = (row > 0).then(|| "long".into());
+        }
+        let names = |by| {
+            groups(&[&run], 0, by, Zone::default()).into_iter().map(|row| (row.group, row.jobs)).collect::<Vec<_>>()
+        };
+        let expected = |all: &[(&str, u64)]| all.iter().map(|(name, jobs)| ((*name).to_owned(), *jobs)).collect::<Vec<_>>();
+        assert_eq!(names(By::Cpus), expected(&[("1", 1), ("2–4", 1), ("17–64", 2)]));
+        assert_eq!(names(By::Gpus), expected(&[("0", 2), ("2–4", 1), ("5–16", 1)]));
+        assert_eq!(names(By::Limit), expected(&[("up to 15 min", 1), ("15–60 min", 1), ("1–4 h", 1), ("4–12 h", 1)]));
+        assert_eq!(names(By::Qos), expected(&[("long", 3), ("–", 1)]));
+        assert_eq!(names(By::Nodes), expected(&[("–", 4)]), "unknown is no class of 0");
+    }
+
     #[test]
     fn of_many_groups_those_that_lose_and_gain_most_are_shown() {
         // 216 users: each loses or gains its number in seconds; every third has too few jobs.
@@ -501,10 +658,12 @@ mod tests {
     #[test]
     fn the_most_slowed_jobs_are_the_worst_first() {
         let (first, second) = pair();
-        let ids = |jobs: Vec<SlowedJob>| jobs.into_iter().map(|job| (job.job_id, job.slowed)).collect::<Vec<_>>();
+        let ids = |jobs: Vec<SlowedJob>| {
+            jobs.into_iter().map(|job| (job.job_id, job.slowed, job.bounded_slowdown)).collect::<Vec<_>>()
+        };
         // 30 s after 10 s. The others take no longer, and 5 s would count as 10 s.
         let worst = most_slowed(&second, Some(&first), 2);
-        assert_eq!(ids(worst), [("j1".to_owned(), 3.0)]);
-        assert_eq!(ids(most_slowed(&first, None, 1)), [("j3".to_owned(), 40.0)]);
+        assert_eq!(ids(worst), [("j1".to_owned(), Some(3.0), Some(30.0))]);
+        assert_eq!(ids(most_slowed(&first, None, 1)), [("j3".to_owned(), None, Some(40.0))], "nothing to compare it with");
     }
 }

@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod by_size;
 pub mod cells;
+pub mod classes;
 mod described;
 pub mod formulas;
 mod frame;

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use resched_tables::demand::gpus;
 use resched_tables::model::{AttemptRow, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskKind, TaskRow};
+use resched_tables::named::amounts;
 use resched_tables::reader::{Cursor, View};
 use resched_tables::store::columns::Row;
 use resched_tables::store::{Amounts, Source, System, TimeZero, Trace};
@@ -80,6 +82,19 @@ impl Powers {
     }
 }
 
+/// How many jobs ask for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Asks {
+    /// For CPUs: those whose CPUs are known.
+    pub cpus: u64,
+    /// For GPUs.
+    pub gpus: u64,
+    /// For more than one machine.
+    pub several_nodes: u64,
+    /// For a time limit.
+    pub limit: u64,
+}
+
 /// What `inspect` reports about a trace. Times are in ms since the zero that `time_zero` names, sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inspection {
@@ -89,6 +104,10 @@ pub struct Inspection {
     pub arrivals: Arrivals,
     /// How many tasks they have. Jobs without tasks are left out.
     pub job_tasks: Powers,
+    /// How many CPUs they ask for. Jobs of which that is unknown are left out.
+    pub job_cpus: Powers,
+    /// What they ask for.
+    pub asks: Asks,
     /// How long tasks ran, ms: from their own start to their own finish.
     pub task_runs: Powers,
     /// Jobs by outcome.
@@ -145,6 +164,8 @@ pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
         jobs: 0,
         arrivals: Arrivals::of(&submits, usual),
         job_tasks: Powers::default(),
+        job_cpus: Powers::default(),
+        asks: Asks::default(),
         task_runs: Powers::default(),
         job_outcome: BTreeMap::new(),
         tasks: KindCounts::default(),
@@ -198,6 +219,13 @@ impl Inspection {
         let bytes = job.input_bytes.and_then(|bytes| u64::try_from(bytes).ok());
         self.map_input_bytes = self.map_input_bytes.saturating_add(bytes.unwrap_or(0));
         *self.job_outcome.entry(job.outcome.to_string()).or_default() += 1;
+        if let Some(cpu) = job.demand_cpu.and_then(|cpu| u64::try_from(cpu).ok()) {
+            self.job_cpus.add(cpu / 1_000);
+            self.asks.cpus += 1;
+        }
+        self.asks.gpus += u64::from(gpus(amounts(job.demand_resources.unwrap_or_default())) > 0);
+        self.asks.several_nodes += u64::from(job.demand_machines.is_some_and(|machines| machines > 1));
+        self.asks.limit += u64::from(job.requested_time.is_some());
         let (submit, finish) = (job.submit, job.finish);
         self.min_submit = [self.min_submit, submit].into_iter().flatten().min();
         self.max_finish = self.max_finish.max(finish);

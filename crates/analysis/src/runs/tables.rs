@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use hashbrown::{DefaultHashBuilder, HashTable};
+use resched_tables::demand::gpus;
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ReasonRow, ResourceRow};
+use resched_tables::named::amounts;
 use resched_tables::reader::{Cursor, View};
 use resched_tables::store::columns::Row;
 use resched_tables::store::{Rows, TableReader, read_columns, read_table};
@@ -133,7 +135,7 @@ fn whole<R: Row>(
 }
 
 /// The columns of the table of jobs that metrics need.
-const JOB_COLUMNS: [&str; 15] = [
+const JOB_COLUMNS: [&str; 21] = [
     "job_id",
     "name",
     "user",
@@ -144,6 +146,12 @@ const JOB_COLUMNS: [&str; 15] = [
     "priority_number",
     "scheduling_class",
     "input_bytes",
+    "qos",
+    "demand_cpu",
+    "demand_memory",
+    "demand_resources",
+    "demand_machines",
+    "requested_time",
     "submit",
     "eligible",
     "launch",
@@ -217,6 +225,13 @@ impl Jobs {
             priority_number: row.priority_number,
             scheduling_class: row.scheduling_class,
             input_bytes: row.input_bytes,
+            qos: share(|job| &job.qos, row.qos),
+            cpus: row.demand_cpu.filter(|cpu| *cpu >= 0).map(|cpu| cpu as f64 / 1e3),
+            // Where the processor is known, so is what else a job asks for: a job without named resources asks for no GPU.
+            gpus: row.demand_cpu.map(|_| i64::try_from(gpus(amounts(row.demand_resources.unwrap_or_default()))).unwrap_or(i64::MAX)),
+            nodes: row.demand_machines,
+            memory: row.demand_memory,
+            limit: row.requested_time,
             submit: plausible(row.submit, implausible),
             eligible: plausible(row.eligible, implausible),
             finish: plausible(row.finish, implausible),

@@ -35,13 +35,13 @@ impl Kind {
     }
 }
 
-/// The completion times of a policy against the baseline, without a full stop: "23.1 s → 17.9 s, 22.7 % sooner on average than fifo (95 %
+/// The completion times of a policy against the baseline, without a full stop: "23.1 → 17.9 s, 22.7 % sooner on average than fifo (95 %
 /// interval −27.0 % to −18.1 %, over 30 blocks of arrivals); 75.3 % of the jobs end later by more than 5 %".
 pub fn of_completion(found: &Comparison, baseline: &str, matters: Matters) -> String {
     let (Some(means), Some(ratio)) = (found.means, found.ratio_of_means) else {
         return format!("cannot be compared with {baseline}: no job has a time in both");
     };
-    let (times, value) = (arrow(means), ratio.value);
+    let (times, value) = (TimeUnit::pair(means), ratio.value);
     let over = found.basis.in_words();
     let text = match (ratio.interval, Kind::of(Some(ratio))) {
         _ if found.basis == Basis::NotAnswerable => {
@@ -94,25 +94,26 @@ fn who_loses(found: &Comparison, matters: Matters) -> String {
     if parts.is_empty() { String::new() } else { format!("; {} by more than {matters}", parts.join(" and ")) }
 }
 
-/// The waiting times of a policy against the baseline, as a sentence: "Mean waiting time 0.2 s → 1.3 s of 27.0 s, 6.8 times as long (95 %
-/// interval 5.1 to 8.9 times)." `completion` is the mean completion time under both.
+/// The waiting times of a policy against the baseline, as a sentence: "Mean wait 0.20 → 1.36 s, 6.8 times as long (95 % interval 5.1 to
+/// 8.9 times); a job then takes 27.0 s in all." `completion` is the mean completion time under both.
 pub fn of_waiting(found: &Comparison, completion: Option<[f64; 2]>) -> String {
     let Some(means) = found.means else { return String::new() };
-    let of = completion.map_or_else(String::new, |[_, after]| format!(" of {}", TimeUnit::of([after]).show(after)));
-    let times = format!("Mean waiting time {}{of}", arrow(means));
+    let all = completion
+        .map_or_else(String::new, |[_, after]| format!("; a job then takes {} in all", TimeUnit::of([after]).show(after)));
+    let times = format!("Mean wait {}", TimeUnit::pair(means));
     let Some(ratio) = found.ratio_of_means else {
         return match means {
             [0.0, 0.0] => "No job waits for its first task in either.".to_owned(),
-            _ => format!("{times}; there is no ratio to 0."),
+            _ => format!("{times}{all}; there is no ratio to 0."),
         };
     };
     if ratio.vanishes() {
-        return format!("{times}: no job waits any more.");
+        return format!("{times}{all}: no job waits any more.");
     }
     let value = ratio.value;
     match (ratio.interval, Kind::of(Some(ratio))) {
         (Some(interval), Kind::Alike) => {
-            format!("{times} ({}), no significant difference ({}).", signed(value), in_words(value, interval))
+            format!("{times} ({}), no significant difference ({}){all}.", signed(value), in_words(value, interval))
         }
         (Some(interval), _) => {
             let change = match value {
@@ -120,16 +121,10 @@ pub fn of_waiting(found: &Comparison, completion: Option<[f64; 2]>) -> String {
                 value if value < 1.0 => format!("{} less", by(value)),
                 value => format!("{} longer", by(value)),
             };
-            format!("{times}, {change} ({}).", in_words(value, interval))
+            format!("{times}, {change} ({}){all}.", in_words(value, interval))
         }
-        (None, _) => format!("{times} ({}).", signed(value)),
+        (None, _) => format!("{times} ({}){all}.", signed(value)),
     }
-}
-
-/// Two times in one unit.
-fn arrow([before, after]: [f64; 2]) -> String {
-    let unit = TimeUnit::of([before, after]);
-    format!("{} → {}", unit.show(before), unit.show(after))
 }
 
 /// A change without its sign. What hardly leaves anything is not all.
@@ -183,7 +178,7 @@ mod tests {
     fn who_loses_stands_in_the_same_sentence() {
         assert_eq!(
             completion(0.773, Some([0.73, 0.82]), 0.753, 0.2),
-            "23.1 s → 17.9 s, 22.7 % sooner on average than fifo (95 % interval −27.0 % to −18.0 %, over 30 blocks of arrivals); 75.3 % \
+            "23.1 → 17.9 s, 22.7 % sooner on average than fifo (95 % interval −27.0 % to −18.0 %, over 30 blocks of arrivals); 75.3 % \
              of the jobs end later by more than 5 %"
         );
         let words = completion(1.3, Some([1.2, 1.4]), 0.6, 0.3);
@@ -213,7 +208,7 @@ mod tests {
         let words = of([200.0, 1_360.0], Some(ratio));
         assert_eq!(
             words,
-            "Mean waiting time 0.2 s → 1.4 s of 27.0 s, 6.8 times as long (95 % interval 5.0 to 9.0 times)."
+            "Mean wait 0.20 → 1.36 s, 6.8 times as long (95 % interval 5.0 to 9.0 times); a job then takes 27.0 s in all."
         );
         assert!(of([5_000.0, 0.0], Some(Ratio::bare(0.0))).ends_with("no job waits any more."));
         assert!(of([0.0, 5_000.0], None).ends_with("there is no ratio to 0."));

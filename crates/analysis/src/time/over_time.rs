@@ -19,11 +19,10 @@ pub fn running(run: &Run, of: impl Fn(TaskKind) -> bool, cells: Cells) -> Vec<f6
     load.means()
 }
 
-/// The processor that the jobs that count hold, in cores. A task holds the mean of its job: `cpu_time / slot_time`. `None` if no job has a
-/// `cpu_time`.
+/// The processor that the jobs that count hold, in cores. A task holds the mean of its job ([`JobMetrics::cpus_of_attempt`]). `None` if it
+/// is known for no job.
 pub fn cores_held(run: &Run, cells: Cells) -> Option<Vec<f64>> {
-    let of_job = |job: &JobMetrics| job.cpu_time.filter(|_| job.slot_time > 0).map(|time| time / job.slot_time as f64);
-    let cores: Vec<Option<f64>> = run.jobs.iter().map(of_job).collect();
+    let cores: Vec<Option<f64>> = run.jobs.iter().map(JobMetrics::cpus_of_attempt).collect();
     cores.iter().any(Option::is_some).then(|| {
         let mut load = Load::new(cells);
         for task in run.counted_intervals() {

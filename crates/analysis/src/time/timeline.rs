@@ -129,6 +129,18 @@ pub fn running_tasks<'a>(intervals: impl IntoIterator<Item = &'a Interval>, kind
     Steps::of_spans(&starts, &finishes)
 }
 
+/// The CPUs that attempts hold over time, each those of an attempt of its job ([`JobMetrics::cpus_of_attempt`]).
+pub fn cpus_held<'a>(jobs: &JobList, intervals: impl IntoIterator<Item = &'a Interval>) -> Steps {
+    // Whole thousandths add up to 0 again.
+    let thousandths = |job: &JobMetrics| job.cpus_of_attempt().map_or(0, |cpus| (cpus * 1e3).round() as i64);
+    let of_jobs: Vec<i64> = jobs.iter().map(thousandths).collect();
+    let of = |job: usize| of_jobs.get(job).copied().unwrap_or(0);
+    let changes = intervals.into_iter().flat_map(|own| [(own.start, of(own.job)), (own.finish, -of(own.job))]);
+    let mut steps = Steps::from_changes(changes);
+    steps.points.iter_mut().for_each(|(_, held)| *held /= 1e3);
+    steps
+}
+
 /// Queue length over time: the jobs that count, could start and have started no task.
 pub fn queue_length(jobs: &[JobMetrics]) -> Steps {
     Steps::from_changes(counting(jobs).filter_map(waiting_span).flat_map(|(from, to)| [(from, 1), (to, -1)]))
@@ -245,6 +257,14 @@ mod tests {
         assert_eq!(steps.cell_means(&[-10, 10, 30]), [0.75, 1.0]);
         assert_eq!(steps.mean(10, 15), 2.0);
         assert_eq!(steps.mean(10, 10), 0.0);
+    }
+
+    #[test]
+    fn a_job_of_many_cpus_holds_them_all() {
+        let wide = |cpus| JobMetrics { cpus: Some(cpus), ..job(0, 0, 40) };
+        let jobs = JobList::from(vec![wide(64.0), wide(0.5), job(0, 0, 40)]);
+        let held = cpus_held(&jobs, &[map(0, 0, 10), map(1, 5, 20), map(2, 0, 40)]);
+        assert_eq!(held.points, [(0, 64.0), (5, 64.5), (10, 0.5), (20, 0.0)], "what is unknown holds nothing");
     }
 
     /// 1 against 0, then 2 against 1, then 2 against 3, for 5, 5 and 10 ms.

@@ -28,7 +28,7 @@ use crate::statistics::distribution::{Distribution, mean};
 use crate::time::timeline::running_tasks;
 pub use doubts::{doubt, doubts};
 pub use guess::{Guess, guess};
-pub use phases::{PHASES, PhaseError, SizeClass};
+pub use phases::{PHASES, PhaseError, SizeClass, phases_of};
 pub use quantities::{MOST_ERROR, ModelError, QUANTITIES, QuantityError, model_error};
 pub use starts::{StartError, WITHIN_MS, critical_distance};
 pub use twin::{RecognisedBy, Twins, rename_as};

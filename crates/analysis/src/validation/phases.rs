@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use resched_tables::model::TaskKind;
+use resched_tables::store::System;
 use serde::Serialize;
 
 use super::{Compared, RelativeError, relative_error, signed_error};
+use crate::metrics::named::SizeBy;
 use crate::runs::jobs::JobMetrics;
 use crate::runs::run::Run;
 use crate::runs::spans::Interval;
@@ -14,8 +16,20 @@ use crate::statistics::distribution::mean;
 /// The phases of a job; together they are its completion time.
 pub const PHASES: [&str; 4] = ["launch", "map", "reduce", "end"];
 
-/// The upper bounds of the size classes, in tasks.
+/// The phases that tables show for jobs of a system, each with its heading. Jobs without maps wait and run.
+pub fn phases_of(system: System) -> &'static [(&'static str, &'static str)] {
+    match system {
+        System::MapReduce1 | System::Yarn => {
+            &[("launch", "launch"), ("map", "map"), ("reduce", "reduce"), ("end", "end")]
+        }
+        System::Spark => &[("launch", "waiting"), ("reduce", "running"), ("end", "end")],
+        System::Slurm | System::Batch => &[("launch", "waiting"), ("reduce", "running")],
+    }
+}
+
+/// The upper bounds of the size classes: tasks, or CPUs.
 const BOUNDS: [u64; 3] = [10, 100, 1_000];
+const BOUNDS_OF_CPUS: [u64; 3] = [4, 16, 64];
 
 /// The error of one phase. With `s` replayed, `o` observed and `c` the observed completion time, a job has the error `(s − o) / c`.
 /// So the signed errors of the four phases add up to that of the completion time.
@@ -34,10 +48,12 @@ pub struct PhaseError {
 /// The errors of jobs of one size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SizeClass {
-    /// Its jobs have at least this many tasks.
-    pub tasks_from: u64,
-    /// Its jobs have at most this many tasks; null in the last class.
-    pub tasks_to: Option<u64>,
+    /// What the size of a job is: `tasks` or `CPUs`.
+    pub size: &'static str,
+    /// Its jobs have at least this size.
+    pub from: u64,
+    /// Its jobs have at most this size; null in the last class.
+    pub to: Option<u64>,
     /// How many jobs were compared.
     pub jobs: u64,
     /// The error of their completion times.
@@ -66,21 +82,24 @@ pub(super) fn by_size(observed: &Run, replayed: &Run, compared: &[Compared]) -> 
         .iter()
         .filter_map(|pair| Some((pair, *real.get(&pair.0.job_id)?, *simulated.get(&pair.0.job_id)?)))
         .collect();
-    let lower = std::iter::once(1).chain(BOUNDS.map(|bound| bound + 1));
-    let upper = BOUNDS.into_iter().map(Some).chain([None]);
+    let by = SizeBy::of_run(observed);
+    let bounds = if by == SizeBy::Cpus { BOUNDS_OF_CPUS } else { BOUNDS };
+    let lower = std::iter::once(1).chain(bounds.map(|bound| bound + 1));
+    let upper = bounds.into_iter().map(Some).chain([None]);
     std::iter::once((1, None))
         .chain(lower.zip(upper))
         .map(|(from, to)| {
-            let inside = |tasks: u64| tasks.max(1) >= from && to.is_none_or(|to| tasks <= to);
-            class(from, to, all.iter().filter(|own| inside(own.0.0.tasks_done.into())))
+            // A part of a CPU counts as a whole one.
+            let size = |job: &JobMetrics| by.amount(by.size(job)).ceil().max(1.0) as u64;
+            let inside = |size: u64| size >= from && to.is_none_or(|to| size <= to);
+            class((by, from, to), all.iter().filter(|own| inside(size(own.0.0))))
         })
         .filter(|class| class.jobs > 0)
         .collect()
 }
 
 fn class<'a>(
-    tasks_from: u64,
-    tasks_to: Option<u64>,
+    (by, from, to): (SizeBy, u64, Option<u64>),
     jobs: impl Iterator<Item = &'a (&'a Compared<'a>, Phases, Phases)>,
 ) -> SizeClass {
     let (mut completion, mut by_phase) = (Vec::new(), PHASES.map(|_| Vec::new()));
@@ -101,8 +120,9 @@ fn class<'a>(
         }
     };
     SizeClass {
-        tasks_from,
-        tasks_to,
+        size: by.in_words(),
+        from,
+        to,
         jobs: completion.len() as u64,
         completion: relative_error(&completion),
         phases: PHASES.into_iter().zip(by_phase.iter().map(|errors| error(errors))).collect(),

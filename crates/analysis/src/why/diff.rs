@@ -13,7 +13,9 @@ use super::held::Why;
 use super::in_short::by_phase;
 use super::phase::Phase;
 use super::timeline::stretches;
-use crate::metrics::named::Sizes;
+use crate::metrics::classes::Class;
+use crate::metrics::groups::UNKNOWN;
+use crate::metrics::named::{SizeBy, Sizes};
 use crate::statistics::distribution::mean;
 use crate::statistics::estimate::Estimate;
 use crate::statistics::practical::Matters;
@@ -25,7 +27,12 @@ pub struct JobTime {
     job_id: String,
     user: Option<Arc<str>>,
     queue: Option<Arc<str>>,
-    tasks: u64,
+    account: Option<Arc<str>>,
+    qos: Option<Arc<str>>,
+    /// By what [`SizeBy`] says.
+    size: u64,
+    /// What it asks for: CPUs, GPUs, machines and time.
+    asks: [Option<Class>; 4],
     completion: i64,
     /// In the order of [`Phase::ALL`].
     phases: [i64; Phase::ALL.len()],
@@ -47,15 +54,23 @@ impl Why {
     /// The times of the jobs that count.
     pub fn times(&self) -> Vec<JobTime> {
         let mut changes = Vec::new();
+        let by = SizeBy::of(Some(self.system), self.counted().filter_map(|row| self.jobs.get(row)));
         let mut time = |row: usize| {
             let job = self.jobs.get(row)?;
             let mut own = Vec::new();
             stretches(self, row, &mut changes, &mut |stretch| own.push(stretch));
+            let count = |count: Option<i64>| count.map(|count| Class::of_count(count as f64));
             Some(JobTime {
                 job_id: job.job_id.clone(),
                 user: job.user.clone(),
                 queue: job.queue.clone(),
-                tasks: self.attempts_of(row).iter().filter(|attempt| !attempt.again).count() as u64,
+                account: job.group.clone(),
+                qos: job.qos.clone(),
+                size: match by {
+                    SizeBy::Tasks => self.attempts_of(row).iter().filter(|attempt| !attempt.again).count() as u64,
+                    SizeBy::Cpus => by.size(job),
+                },
+                asks: [job.cpus.map(Class::of_count), count(job.gpus), count(job.nodes), job.limit.map(Class::of_time)],
                 completion: self.completion(row)?,
                 phases: by_phase(&own),
             })
@@ -84,7 +99,8 @@ pub struct Diff {
     pub all: DiffGroup,
     /// The time in each phase, over all jobs; phases without time are left out.
     pub phases: Vec<Moved>,
-    /// The groups of jobs by `user`, `queue` and `size`, those that lose most first.
+    /// The groups of jobs by `user`, `queue` and `size`, those that lose most first. For Slurm and batch systems also by `account`, `QOS`,
+    /// `CPUs`, `GPUs`, `nodes` and `time limit`, as far as these tell jobs apart; classes of numbers stand in their order.
     pub groups: BTreeMap<&'static str, Vec<DiffGroup>>,
     /// The jobs that get slower or faster, the largest change first.
     pub changed: Vec<Changed>,
@@ -230,7 +246,7 @@ impl Diff {
         }
         let jobs = jobs;
         let system = System::of_all([baseline.system, run.system]);
-        let sizes = Sizes::of_counts(jobs.iter().map(|own| own.job.tasks).collect());
+        let sizes = Sizes::of_sizes(SizeBy::Tasks, jobs.iter().map(|own| own.job.size).collect());
         let all: Vec<&Pair<'_>> = jobs.iter().collect();
         let text = |text: &Option<Arc<str>>| text.as_deref().unwrap_or("–").to_owned();
         let by = |name: &dyn Fn(&JobTime) -> String| {
@@ -243,11 +259,32 @@ impl Diff {
             groups.sort_by(|one, other| other.change_ms.value.total_cmp(&one.change_ms.value));
             groups
         };
-        let groups = BTreeMap::from([
+        let mut groups = BTreeMap::from([
             ("user", by(&|job| text(&job.user))),
             ("queue", by(&|job| text(&job.queue))),
-            ("size", by(&|job| sizes.class_of(job.tasks).to_owned())),
+            ("size", by(&|job| sizes.class_of(job.size).to_owned())),
         ]);
+        // What only some systems have is a table only where it tells jobs apart.
+        let mut add = |heading, rows: Vec<DiffGroup>| {
+            if rows.iter().filter(|row| row.group != UNKNOWN).count() > 1 {
+                groups.insert(heading, rows);
+            }
+        };
+        if matches!(system, System::Slurm | System::Batch) {
+            add("account", by(&|job| text(&job.account)));
+            add("QOS", by(&|job| text(&job.qos)));
+            for (place, heading) in ["CPUs", "GPUs", "nodes", "time limit"].into_iter().enumerate() {
+                let class = |job: &JobTime| job.asks.get(place).copied().flatten();
+                let mut rows = by(&|job| class(job).map_or_else(|| UNKNOWN.to_owned(), |class| class.to_string()));
+                // Classes stand in the order of their numbers.
+                let mut order: Vec<Class> = jobs.iter().filter_map(|own| class(own.job)).collect();
+                order.sort_unstable();
+                order.dedup();
+                let names: Vec<String> = order.iter().map(Class::to_string).collect();
+                rows.sort_by_key(|row| names.iter().position(|name| *name == row.group).unwrap_or(names.len()));
+                add(heading, rows);
+            }
+        }
         let mut changed: Vec<Changed> =
             jobs.iter().filter(|own| own.verdict != Verdict::Same).map(|own| own.changed(sizes)).collect();
         changed.sort_by(|a, b| (b.after_ms - b.before_ms).abs().total_cmp(&(a.after_ms - a.before_ms).abs()));
@@ -324,7 +361,7 @@ impl Pair<'_> {
             job_id: self.job.job_id.clone(),
             user: text(&self.job.user),
             queue: text(&self.job.queue),
-            size: sizes.class_of(self.job.tasks),
+            size: sizes.class_of(self.job.size),
             before_ms,
             after_ms,
             change_from_ms: change.low,

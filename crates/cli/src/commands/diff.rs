@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use resched_analysis::metrics::groups::ranked;
 use resched_analysis::runs::identity::Difference;
 use resched_analysis::statistics::practical::Matters;
-use resched_analysis::validation::{ModelError, PHASES, QUANTITIES};
+use resched_analysis::validation::{ModelError, QUANTITIES, phases_of};
 use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase};
 use resched_compare::diff::{self as compare, Diffed, How};
 use resched_tables::store::System;
@@ -80,7 +80,7 @@ fn in_words(reported: &Answer<'_>, looked: Option<Looked>) -> Text {
     if let Some(error) = reported.model_error {
         let mut text = Text::from(format!("{}\n{}{within}{seeds}\n", reported.headline, of_jobs(diff.jobs)));
         text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
-        return text + quantities(error) + by_phase(error);
+        return text + quantities(error) + by_phase(error, diff.system);
     }
     let compared = format!("{} compared with {}, {}{within}{seeds}\n", diff.run, diff.baseline, of_jobs(diff.jobs));
     let mut text = Text::from(compared);
@@ -113,17 +113,16 @@ fn quantities(error: &ModelError) -> Text {
 }
 
 /// The phases that a log knows: their mean times, and their errors.
-fn by_phase(error: &ModelError) -> Text {
+fn by_phase(error: &ModelError, system: System) -> Text {
     let Some(all) = error.by_size.first() else { return Text::default() };
-    let row = |name: &&str| {
-        // A job of a production trace has no maps.
+    let row = |(name, title): &(&str, &str)| {
         let own = all.phases.get(*name).filter(|own| own.observed_ms.max(own.replayed_ms) > 0.0)?;
         let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
         let share = format!("{:+.1} %", 100.0 * own.mean_signed);
-        Some(vec![(*name).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])
+        Some(vec![(*title).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])
     };
     let heading = ["phase", "observed", "replayed", "error, % of completion"];
-    shortened(&heading, PHASES.iter().filter_map(row).collect(), 1..4)
+    shortened(&heading, phases_of(system).iter().filter_map(row).collect(), 1..4)
 }
 
 /// The headings of the times of a group or a job, each with its unit.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{Graded, graded, of_origin};
-use crate::output::{Text, TimeUnit, UNKNOWN, of_jobs, of_unit, shortened, table};
+use crate::output::{Text, UNKNOWN, duration, of_jobs, shortened, table};
 use crate::progress::spinner;
 use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
 
@@ -166,7 +166,11 @@ fn in_words(explanation: &Explanation, within: &str) -> Text {
     let system = explanation.system;
     text += phases(&explanation.phases, system);
     if !explanation.blame.is_empty() {
-        text += blame(&explanation.blame, system);
+        let about = match &explanation.about {
+            About::Job { job_id, .. } => Some(job_id.as_str()),
+            About::User(_) | About::Queue(_) | About::All => None,
+        };
+        text += blame(&explanation.blame, about, system);
         text += blamed("by user", &explanation.users);
         text += blamed(system.says("by queue"), &explanation.queues);
     }
@@ -176,13 +180,9 @@ fn in_words(explanation: &Explanation, within: &str) -> Text {
     text
 }
 
-/// The unit of times in ms.
-fn unit_of(times: impl Iterator<Item = i64>) -> TimeUnit {
-    TimeUnit::of(times.map(|ms| ms as f64))
-}
-
-fn time(unit: TimeUnit, ms: i64) -> String {
-    unit.number(ms as f64)
+/// A time with its unit. Those of one table may be seconds and days, so that no unit suits all.
+fn time(ms: i64) -> String {
+    duration(Some(ms as f64))
 }
 
 fn text(text: Option<&str>) -> String {
@@ -197,53 +197,61 @@ fn phase_in_words(phase: Phase, while_running: bool, system: System) -> String {
 
 fn time_line(explanation: &Explanation) -> Text {
     let begin = explanation.timeline.first().map_or(0, |row| row.from);
-    let unit = unit_of(explanation.timeline.iter().map(|row| row.to - begin));
     let row = |own: &TimelineRow| {
         let phase = phase_in_words(own.phase, own.while_running, explanation.system);
-        vec![time(unit, own.from - begin), time(unit, own.to - begin), phase]
+        vec![time(own.from - begin), time(own.to - own.from), phase]
     };
-    shortened(
-        &[&of_unit("from", unit), &of_unit("to", unit), "phase"],
-        explanation.timeline.iter().map(row).collect(),
-        0..2,
-    )
+    shortened(&["after", "for", "phase"], explanation.timeline.iter().map(row).collect(), 0..2)
 }
 
 fn phases(phases: &[PhaseTime], system: System) -> Text {
-    let unit = unit_of(phases.iter().map(|row| row.ms));
     let row = |own: &PhaseTime| {
         let share = format!("{:.1} %", 100.0 * own.share);
-        vec![phase_in_words(own.phase, own.while_running, system), own.reason.to_string(), time(unit, own.ms), share]
+        vec![phase_in_words(own.phase, own.while_running, system), own.reason.to_string(), time(own.ms), share]
     };
-    shortened(&["phase", "reason", &of_unit("time", unit), "share"], phases.iter().map(row).collect(), 2..4)
+    shortened(&["phase", "reason", "time", "share"], phases.iter().map(row).collect(), 2..4)
 }
 
-fn blame(blame: &[BlameRow], system: System) -> Text {
-    let unit = unit_of(blame.iter().map(|row| row.ms));
+/// Who held what was waited for. `about` is the job that is explained, if it is one.
+fn blame(blame: &[BlameRow], about: Option<&str>, system: System) -> Text {
+    let all = blame.iter().map(|row| row.ms).sum::<i64>().max(1);
     let row = |own: &BlameRow| {
-        let holder = own.job_id.as_deref().unwrap_or(own.holder);
+        let holder = match own.job_id.as_deref() {
+            Some(job) if Some(job) == about => "its own tasks",
+            Some(job) => job,
+            None => holder_in_words(own.holder),
+        };
         vec![
             holder.to_owned(),
             text(own.user.as_deref()),
             text(own.queue.as_deref()),
             phase_in_words(own.phase, own.while_running, system),
-            time(unit, own.ms),
-            format!("{:.1}", own.held),
+            time(own.ms),
+            format!("{:.1} %", 100.0 * own.ms as f64 / all as f64),
         ]
     };
-    let heading = ["to blame", "user", system.says("queue"), "phase", &of_unit("time", unit), "held × s"];
+    let heading = ["to blame", "user", system.says("queue"), "phase", "wait caused", "of all waits"];
     shortened(&heading, blame.iter().map(row).collect(), 4..6)
 }
 
+/// A holder that is no job.
+fn holder_in_words(holder: &'static str) -> &'static str {
+    if holder == Holder::Idle::<()>.name() {
+        "nobody: it was free"
+    } else if holder == Holder::Rule::<()>.name() {
+        "a rule or limit"
+    } else {
+        holder
+    }
+}
+
 fn blamed(what: &str, blamed: &[Blamed]) -> Text {
-    let waited = unit_of(blamed.iter().map(|row| row.waited_ms));
-    let running = unit_of(blamed.iter().map(|row| row.while_running_ms));
     let row = |own: &Blamed| {
-        let name = if own.holder == Holder::Job(()).name() { text(own.name.as_deref()) } else { own.holder.to_owned() };
-        vec![name, time(waited, own.waited_ms), time(running, own.while_running_ms)]
+        let is_job = own.holder == Holder::Job(()).name();
+        let name = if is_job { text(own.name.as_deref()) } else { holder_in_words(own.holder).to_owned() };
+        vec![name, time(own.waited_ms), time(own.while_running_ms)]
     };
-    let heading = [what, &of_unit("waited", waited), &of_unit("while running", running)];
-    shortened(&heading, blamed.iter().map(row).collect(), 1..3)
+    shortened(&[what, "waited", "while running"], blamed.iter().map(row).collect(), 1..3)
 }
 
 fn in_tables(top: &Top, within: &str) -> Text {
@@ -254,41 +262,24 @@ fn in_tables(top: &Top, within: &str) -> Text {
 
 fn waited(rows: &[Waited], system: System) -> Text {
     let times: [fn(&Waited) -> i64; 3] = [|row| row.completion_ms, |row| row.waited_ms, |row| row.while_running_ms];
-    let units = times.map(|of| unit_of(rows.iter().map(of)));
     let row = |own: &Waited| {
         let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
-        cells.extend(times.iter().zip(units).map(|(of, unit)| time(unit, of(own))));
+        cells.extend(times.iter().map(|of| time(of(own))));
         cells.push(own.phase.map_or(UNKNOWN, |phase| phase.in_words(system)).to_owned());
         cells
     };
-    let [completion, waited, running] = units;
-    let heading = [
-        "waited longest",
-        "user",
-        system.says("queue"),
-        &of_unit("completion", completion),
-        &of_unit("waited", waited),
-        &of_unit("while running", running),
-        "mostly",
-    ];
+    let heading =
+        ["waited longest", "user", system.says("queue"), "completion", "waited", "while running", "mostly"];
     table(&heading, rows.iter().map(row).collect(), 3..6)
 }
 
 fn made_wait(rows: &[Culprit], system: System) -> Text {
     let times: [fn(&Culprit) -> i64; 2] = [|row| row.waited_ms, |row| row.while_running_ms];
-    let units = times.map(|of| unit_of(rows.iter().map(of)));
     let row = |own: &Culprit| {
         let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
-        cells.extend(times.iter().zip(units).map(|(of, unit)| time(unit, of(own))));
+        cells.extend(times.iter().map(|of| time(of(own))));
         cells
     };
-    let [waited, running] = units;
-    let heading = [
-        "delayed others most",
-        "user",
-        system.says("queue"),
-        &of_unit("waited", waited),
-        &of_unit("while running", running),
-    ];
+    let heading = ["delayed others most", "user", system.says("queue"), "waited", "while running"];
     table(&heading, rows.iter().map(row).collect(), 3..5)
 }

@@ -1,10 +1,15 @@
-//! Tables by user, queue, priority, size and hour, for `resched replay --by`.
+//! Tables by user, account, queue, width, limit, hour and so on, for `resched replay --by`.
 
 use std::collections::BTreeMap;
 
 use resched_analysis::Run;
-use resched_analysis::metrics::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown as shown_groups};
+use resched_analysis::metrics::groups::{
+    By, GroupRow, SlowedJob, UNKNOWN as GROUP_UNKNOWN, groups, most_slowed, shown as shown_groups,
+};
+use resched_analysis::metrics::named::{SizeBy, Sizes};
+use resched_analysis::statistics::practical::Matters;
 use resched_tables::clock::Zone;
+use resched_tables::store::System;
 use serde::Serialize;
 
 use crate::output::{Text, TimeUnit, UNKNOWN, count, shown, table};
@@ -16,9 +21,18 @@ const MOST_SLOWED: usize = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Grouping {
     User,
+    #[value(alias = "group")]
+    Account,
+    #[value(alias = "partition", alias = "pool")]
     Queue,
+    Qos,
     Priority,
     Size,
+    Cpus,
+    Gpus,
+    Nodes,
+    Memory,
+    Limit,
     Hour,
 }
 
@@ -26,9 +40,16 @@ impl Grouping {
     fn by(self) -> By {
         match self {
             Self::User => By::User,
+            Self::Account => By::Account,
             Self::Queue => By::Queue,
+            Self::Qos => By::Qos,
             Self::Priority => By::Priority,
             Self::Size => By::Size,
+            Self::Cpus => By::Cpus,
+            Self::Gpus => By::Gpus,
+            Self::Nodes => By::Nodes,
+            Self::Memory => By::Memory,
+            Self::Limit => By::Limit,
             Self::Hour => By::Hour,
         }
     }
@@ -41,6 +62,12 @@ pub(crate) struct Grouped {
     groups: BTreeMap<By, Vec<GroupRow>>,
     /// The jobs that were slowed most.
     most_slowed: Vec<SlowedJob>,
+    /// What ran the jobs: headings are in the words of this system.
+    #[serde(skip)]
+    system: System,
+    /// What the size of a job is.
+    #[serde(skip)]
+    size_by: SizeBy,
 }
 
 /// The groups of each run, if any are asked for.
@@ -53,6 +80,8 @@ pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping], zone: Zone
         (!all.is_empty()).then(|| Grouped {
             groups: all.iter().map(|(by, rows)| (*by, own(rows))).collect(),
             most_slowed: most_slowed(run, base, MOST_SLOWED),
+            system: run.origin.system().unwrap_or_default(),
+            size_by: Sizes::of(run).by(),
         })
     };
     runs.iter().enumerate().map(of_run).collect()
@@ -65,28 +94,30 @@ pub(super) fn groups_reported(grouped: &[&Grouped]) -> Text {
     for &by in first.groups.keys() {
         text += table_of(by, grouped);
     }
-    let slowed: Vec<&SlowedJob> = grouped.iter().flat_map(|grouped| &grouped.most_slowed).collect();
-    text + table_of_slowed(&slowed)
+    text + table_of_slowed(grouped)
 }
 
 /// The table of one grouping: the groups that lose and gain most, each with all its runs.
 fn table_of(by: By, grouped: &[&Grouped]) -> Text {
     let all: Vec<GroupRow> = grouped.iter().filter_map(|own| own.groups.get(&by)).flatten().cloned().collect();
+    let system = System::of_all(grouped.iter().map(|own| own.system));
+    let name = match by {
+        By::Size => grouped.first().map_or_else(String::new, |own| format!("size by {}", own.size_by.in_words())),
+        by => system.says(by.heading()).to_owned(),
+    };
+    if all.iter().all(|row| row.group == GROUP_UNKNOWN) {
+        return Text::from(format!(
+            "\nby {name}: unknown for every job. The trace does not say it, or the runs were written before resched kept it; replay them again\n"
+        ));
+    }
     let (shown, left_out) = shown_groups(by, &all);
     let rows: Vec<&GroupRow> =
         shown.iter().flat_map(|group| all.iter().filter(move |row| row.group == *group)).collect();
     let units = TIMES.map(|time| TimeUnit::of(rows.iter().filter_map(|row| time(row))));
     let changes = TimeUnit::of(rows.iter().filter_map(|row| row.change_ms));
     let rows: Vec<Vec<String>> = rows.into_iter().map(|row| cells(row, units, changes)).collect();
-    let name = match by {
-        By::User => "user",
-        By::Queue => "queue",
-        By::Priority => "priority",
-        By::Size => "size",
-        By::Hour => "hour",
-    };
     let heading = [
-        name,
+        name.as_str(),
         "policy",
         "jobs",
         "completion p50",
@@ -101,7 +132,9 @@ fn table_of(by: By, grouped: &[&Grouped]) -> Text {
         "later",
     ];
     let more = if left_out.is_empty() { left_out } else { format!("{left_out}; `--json` prints all\n") };
-    Text::from("\n") + table(&heading, rows, 2..heading.len()) + more
+    let is_compared = grouped.len() > 1;
+    let rule = format!("sooner and later: jobs whose completion time changes by more than {} and 1 s\n", Matters::default());
+    Text::from("\n") + table(&heading, rows, 2..heading.len()) + more + if is_compared { rule } else { String::new() }
 }
 
 /// The times of a group, in the order of their columns.
@@ -126,7 +159,8 @@ fn cells(row: &GroupRow, units: [TimeUnit; TIMES.len()], changes: TimeUnit) -> V
     cells
 }
 
-fn table_of_slowed(jobs: &[&SlowedJob]) -> Text {
+fn table_of_slowed(grouped: &[&Grouped]) -> Text {
+    let jobs: Vec<&SlowedJob> = grouped.iter().flat_map(|grouped| &grouped.most_slowed).collect();
     if jobs.is_empty() {
         return Text::from("\nno job was slowed\n");
     }
@@ -142,9 +176,12 @@ fn table_of_slowed(jobs: &[&SlowedJob]) -> Text {
             text(&job.queue),
             completion,
             before,
-            format!("{:.2}", job.slowed),
+            job.slowed.map_or_else(|| UNKNOWN.to_owned(), |times| format!("{times:.2}")),
+            job.bounded_slowdown.map_or_else(|| UNKNOWN.to_owned(), |slowdown| format!("{slowdown:.1}")),
         ]
     };
-    let heading = ["most slowed", "policy", "user", "queue", "completion", "in the baseline", "times"];
+    let queue = System::of_all(grouped.iter().map(|own| own.system)).says("queue");
+    let heading =
+        ["most slowed", "policy", "user", queue, "completion", "in the baseline", "times as long", "bounded slowdown"];
     Text::from("\n") + table(&heading, jobs.iter().map(row).collect(), 4..heading.len())
 }

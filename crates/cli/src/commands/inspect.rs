@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use resched_analysis::runs::inspect::{Inspection, Powers, inspect};
-use resched_tables::store::{Source, Trace};
+use resched_tables::store::{Source, System, Trace};
 use resched_tables::words::counted;
 
 use crate::failure::Failure;
@@ -38,9 +38,21 @@ fn as_text(found: &Inspection, all_sources: bool) -> Text {
         row("jobs", &count(found.jobs)),
         row("time span", &duration(found.span_ms.map(|ms| ms as f64))),
         row(system.says("machines"), &count(found.nodes)),
-        row("splits", &count(found.splits)),
-        row("map input", &format!("{} bytes", count(found.map_input_bytes))),
     ];
+    // Slurm and batch systems have no maps: rows about them would be zeros that say nothing. Other systems say that they have none.
+    let asks_for_cpus = matches!(system, System::Slurm | System::Batch);
+    let has_maps = found.tasks.map + found.tasks.reduce > 0;
+    let is_about_maps = has_maps || !asks_for_cpus;
+    if is_about_maps || found.splits > 0 {
+        rows.push(row("splits", &count(found.splits)));
+    }
+    if is_about_maps || found.map_input_bytes > 0 {
+        rows.push(row("map input", &format!("{} bytes", count(found.map_input_bytes))));
+    }
+    let asks = &found.asks;
+    let shares = [("CPUs", asks.cpus), ("GPUs", asks.gpus), ("several nodes", asks.several_nodes), ("a time limit", asks.limit)];
+    let asking = shares.into_iter().filter(|(_, jobs)| *jobs > 0);
+    rows.extend(asking.map(|(what, jobs)| row(&format!("jobs that ask for {what}"), &count(jobs))));
     let tasks = &found.tasks;
     for (kind, n) in [
         ("map", tasks.map),
@@ -49,12 +61,16 @@ fn as_text(found: &Inspection, all_sources: bool) -> Text {
         ("cleanup", tasks.cleanup),
         ("other", tasks.other),
     ] {
-        rows.push(row(&format!("tasks, {kind}"), &count(n)));
+        if is_about_maps || n > 0 {
+            rows.push(row(&if is_about_maps { format!("tasks, {kind}") } else { "tasks".to_owned() }, &count(n)));
+        }
     }
     let locality = &found.locality;
     for (level, n) in [(node, locality.node), (rack, locality.rack), (off, locality.off), ("unknown", locality.unknown)]
     {
-        rows.push(row(&format!("{}, {level}", system.says("successful maps")), &count(n)));
+        if is_about_maps {
+            rows.push(row(&format!("{}, {level}", system.says("successful maps")), &count(n)));
+        }
     }
     let by_name = [
         ("job", &found.job_outcome),
@@ -108,6 +124,7 @@ fn shapes(found: &Inspection) -> String {
     let lines = [
         ("arrivals", bars(&arrivals.counts), of_arrivals),
         powers("tasks of a job", &found.job_tasks, |exponent| format!("{:.0}", power(exponent))),
+        powers("CPUs of a job", &found.job_cpus, |exponent| format!("{:.0}", power(exponent))),
         powers("run times of tasks", &found.task_runs, |exponent| duration(Some(power(exponent)))),
     ];
     let shown = lines.iter().filter(|(_, bars, _)| !bars.trim().is_empty());

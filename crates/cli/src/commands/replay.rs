@@ -71,8 +71,8 @@ pub(crate) struct Args {
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
-    /// Also show percentiles by user, queue, priority, size or hour, the change of each group against the baseline, and the jobs that
-    /// were slowed most. Repeat the option for more.
+    /// Also show percentiles by user, account, queue, width, limit, hour and so on, the change of each group against the baseline, and
+    /// the jobs that were slowed most. Repeat the option for more.
     #[arg(long, value_name = "GROUP")]
     by: Vec<Grouping>,
     /// How to test whether a policy stays faster or slower if unknown values vary, such as the cost of distance. `full` replays all

@@ -86,9 +86,9 @@ fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
     let compares = reported.iter().any(|own| own.against.is_some());
     let system = System::of_all(reported.iter().map(|own| own.system));
     let is_shown = |(_, (_, of_others)): &(usize, &(&str, bool))| compares || !of_others;
-    // A row about maps, which Spark and Slurm have not, says nothing.
+    // A row about maps says nothing where there are none.
     let is_known = |(place, _): &(usize, &(&str, bool))| {
-        !matches!(system, System::Spark | System::Slurm)
+        system.is_hadoop()
             || columns.iter().any(|column| column.get(*place).is_some_and(|cell| cell != "-"))
     };
     let row = |(place, (name, _)): (usize, &(&str, bool))| {

@@ -454,7 +454,7 @@ function stackChart(stack) {
       width: 0,
       points: { show: false },
       paths: uPlot.paths.stepped({ align: 1 }),
-      value: (_, value, place, index) => (index === null || index === undefined ? UNKNOWN : `${+(values[Math.min(index, values.length - 1)] ?? 0).toFixed(2)} tasks`),
+      value: (_, value, place, index) => (index === null || index === undefined ? UNKNOWN : `${+(values[Math.min(index, values.length - 1)] ?? 0).toFixed(2)} ${stack.unit}`),
     }));
     return {
       data: [layers.edges, ...shown.map(({ top }) => top)],
@@ -469,7 +469,7 @@ function stackChart(stack) {
   const made = new Chart({
     name: `${stack.name}-by-job`,
     title: `${stack.title} by job`,
-    caption: "The jobs that use the most slot time have their own colours.",
+    caption: `The jobs that use the most ${stack.unit === "CPUs" ? "CPU" : "slot"} time have their own colours.`,
     keys: TIME_KEYS,
     draw,
   });

@@ -190,8 +190,8 @@ function sentencesInWindow() {
     const [one, other] = times([mean(before), mean(after)]);
     const sorted = [before, after].map((own) => Float64Array.from(own).sort());
     const of = (share) => changeOrFactor(ratio(quantile(sorted[1], share), quantile(sorted[0], share)));
-    const sooner = after.filter((ms, place) => ms < before[place]).length;
-    const later = after.filter((ms, place) => ms > before[place]).length;
+    const sooner = after.filter((ms, place) => way(before[place], ms) < 0).length;
+    const later = after.filter((ms, place) => way(before[place], ms) > 0).length;
     const waits = waitBefore.length ? ` Mean waiting ${times([mean(waitBefore), mean(waitAfter)]).join(" to ")}.` : "";
     // Without a test there is no colour that says better or worse.
     return [element("li", {}, element("strong", {}, policies[policy].label),
@@ -228,7 +228,7 @@ function ranked(groups, by) {
   own.sort((one, other) => (known ? (other.loss ?? -Infinity) - (one.loss ?? -Infinity) || 0 : other.jobs - one.jobs));
   const between = Math.max(own.length - MOST_GROUPS, 0);
   if (between > 0) own.splice(known ? MOST_GROUPS / 2 : MOST_GROUPS, between);
-  if (by === "size" || by === "hour") own.sort((one, other) => one.place - other.place);
+  if (by === "size" || by === "hour" || WAYS.get(by)?.ordered) own.sort((one, other) => one.place - other.place);
   const few = groups.length - groups.filter((group) => group.jobs >= floor).length;
   const notes = [];
   if (few > 0) notes.push(few === 1 ? `1 group has fewer than ${floor} jobs` : `${count(few)} groups have fewer than ${floor} jobs`);
@@ -244,11 +244,26 @@ const GROUPS = {
   hour: (job) => [String(hourOf(job)), hourOf(job)],
 };
 
+// Ways to group jobs whose groups are in the data, by their words.
+const WAYS = new Map(data.jobs.ways.map((way) => [way.by, way]));
+
+function groupIn(way, job) {
+  const place = way.of[job];
+  return [way.names[place], way.ordered ? place : 0];
+}
+
+// 1 if a job completes later than in the baseline, -1 if sooner, 0 if the change is too small to matter.
+function way(before, after) {
+  const least = Math.max(1000, before * data.rules.matters);
+  return after - before > least ? 1 : before - after > least ? -1 : 0;
+}
+
 // The rows of a table of groups, and what it leaves out.
 function groupRows(by) {
   const found = new Map();
+  const groupOf = GROUPS[by] ?? ((job) => groupIn(WAYS.get(by), job));
   for (const job of sliceOf(data.baseline).jobs) {
-    const [name, place] = GROUPS[by](job);
+    const [name, place] = groupOf(job);
     if (!found.has(name)) found.set(name, { name, place, own: [], jobs: 0, loss: null });
     found.get(name).own.push(job);
   }
@@ -286,8 +301,8 @@ function groupNumbers(own, policy) {
   const loss = mean(pairs.map(([before, after]) => after - before));
   const before = mean(pairs.map(([before]) => before));
   const share = before > 0 ? loss / before : null;
-  const sooner = pairs.filter(([before, after]) => after < before).length;
-  const later = pairs.filter(([before, after]) => after > before).length;
+  const sooner = pairs.filter(([before, after]) => way(before, after) < 0).length;
+  const later = pairs.filter(([before, after]) => way(before, after) > 0).length;
   const percent = share === null ? UNKNOWN : change(1 + share);
   return { quantiles, loss, others: [percent, count(sooner), count(later)] };
 }

@@ -33,7 +33,9 @@ class JobTable {
     if (jobs.names.any) columns.push(text("Name", jobs.names));
     if (jobs.users.any) columns.push(text("User", jobs.users));
     if (jobs.queues.any) columns.push(text(jobs.Queue, jobs.queues));
-    columns.push({ title: "Tasks", key: (job) => jobs.tasks[job], cell: (job) => count(jobs.tasks[job]) });
+    const cpus = data.jobs.by_cpus ? measures.get("cpus")?.runs[data.baseline] : null;
+    if (cpus) columns.push({ title: "CPUs", key: (job) => cpus[job], cell: (job) => (cpus[job] === null ? UNKNOWN : count(cpus[job])) });
+    else columns.push({ title: "Tasks", key: (job) => jobs.tasks[job], cell: (job) => count(jobs.tasks[job]) });
     const since = timesUpTo(data.span);
     const submitted = data.clock ? dateAndTime : since;
     const title = data.clock ? `Submitted (${zoneAt(0)})` : "Submitted";

@@ -16,7 +16,7 @@ type Found<'a> = (&'a Measure<'a>, Vec<Points>);
 
 /// A measure against the size of jobs.
 pub(super) struct Measure<'a> {
-    title: &'static str,
+    title: String,
     /// Whether it is a share in per cent, whose axis goes from 0 to 100.
     share: bool,
     of: Box<OfJobs<'a>>,
@@ -24,12 +24,12 @@ pub(super) struct Measure<'a> {
 
 impl<'a> Measure<'a> {
     /// A measure with the title of its axis. `of` has the sizes of the jobs, and its value at each.
-    pub(super) fn new(title: &'static str, of: impl Fn(&[&JobMetrics]) -> Points + 'a) -> Self {
-        Self { title, share: false, of: Box::new(of) }
+    pub(super) fn new(title: impl Into<String>, of: impl Fn(&[&JobMetrics]) -> Points + 'a) -> Self {
+        Self { title: title.into(), share: false, of: Box::new(of) }
     }
 
     /// The same for a share in per cent.
-    pub(super) fn share(title: &'static str, of: impl Fn(&[&JobMetrics]) -> Points + 'a) -> Self {
+    pub(super) fn share(title: impl Into<String>, of: impl Fn(&[&JobMetrics]) -> Points + 'a) -> Self {
         Self { share: true, ..Self::new(title, of) }
     }
 
@@ -37,9 +37,9 @@ impl<'a> Measure<'a> {
         let values = || lines.iter().flatten().map(|point| point.1);
         let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         match self.share {
-            true => Axis::from_zero(self.title, 100.0, 3),
-            false if low > 0.0 && lie_far_apart(low, high) => Axis::logarithmic(self.title, low, high),
-            false => Axis::from_zero(self.title, high, 3),
+            true => Axis::from_zero(self.title.as_str(), 100.0, 3),
+            false if low > 0.0 && lie_far_apart(low, high) => Axis::logarithmic(self.title.as_str(), low, high),
+            false => Axis::from_zero(self.title.as_str(), high, 3),
         }
     }
 }

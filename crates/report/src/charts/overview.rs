@@ -2,6 +2,7 @@
 
 use resched_analysis::Run;
 use resched_analysis::metrics::cells::Cells;
+use resched_analysis::metrics::named::{SizeBy, Sizes};
 use resched_analysis::statistics::distribution::Distribution;
 use resched_analysis::time::over_time::arrivals;
 use resched_tables::model::TaskKind;
@@ -19,7 +20,7 @@ use crate::scene::{Scene, Shown};
 pub(super) const CHART: Chart = Chart {
     name: "overview",
     title: "The jobs and their tasks",
-    caption: "The arrivals of jobs, the share of the jobs with at least this many tasks, and the share of the successful attempts that \
+    caption: "The arrivals of jobs, the share of the jobs with at least this many tasks (CPUs, for Slurm and batch systems), and the share of the successful attempts that \
               ran at least this long. Both axes of the last two are logarithmic, so that a power law is a straight line. They show the \
               observed run if it is among the runs, or else the first run.",
     interactive: false,
@@ -53,9 +54,10 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             tails.push((own(number), name, times));
         }
     }
-    let sizes = Distribution::new(run.finished_jobs().map(|job| job.tasks_done as f64).filter(|tasks| *tasks > 0.0));
+    let by = Sizes::of(run).by();
+    let sizes = Distribution::new(run.finished_jobs().map(|job| by.amount(by.size(job))).filter(|size| *size > 0.0));
     let mut panels: Vec<Panel> = of_arrivals(run).into_iter().collect();
-    panels.extend(of_sizes(&sizes));
+    panels.extend(of_sizes(by, &sizes));
     panels.extend(of_times(&tails));
     let entries = tails.iter().map(|(series, name, _)| (Swatch::Line(*series), (*name).to_owned()));
     draw_panels(&scene.sheet(&note(shown, &tails), [run]), CHART.name, entries, &panels).map(Some)
@@ -90,10 +92,14 @@ fn round(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
-fn of_sizes(sizes: &Distribution) -> Option<Panel> {
+fn of_sizes(by: SizeBy, sizes: &Distribution) -> Option<Panel> {
     // Jobs of one size have no tail.
     let (&least, &most) = sizes.values().first().zip(sizes.values().last()).filter(|(least, most)| least < most)?;
-    let x = Axis::logarithmic("Tasks of the job, at least", least, most);
+    let title = match by {
+        SizeBy::Tasks => "Tasks of the job, at least",
+        SizeBy::Cpus => "CPUs that the job asks for, at least",
+    };
+    let x = Axis::logarithmic(title, least, most);
     Some(tail_panel("Sizes of jobs", x, vec![Curve { points: tail(sizes, |size| size), series: ALL, marked: false }]))
 }
 

@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use resched_analysis::JobMetrics;
+use resched_analysis::metrics::named::SizeBy;
 use resched_tables::words::count;
 
 use crate::plot::figure::Swatch;
@@ -11,11 +13,17 @@ use crate::scene::Scene;
 /// The number of jobs with their own colour.
 const OWN_COLOUR: usize = 7;
 
-/// The ids of the jobs with most slot time over all runs, in order of submission, with their numbers.
+/// The ids of the jobs with most slot time over all runs, or that held most CPUs for most time, in order of submission, with their numbers.
 pub(crate) fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
+    let by = scene.size_by();
+    let of_job = |job: &&JobMetrics| match by {
+        SizeBy::Tasks => job.slot_time,
+        // The conversion saturates.
+        SizeBy::Cpus => (job.slot_time as f64 * job.cpus_of_attempt().unwrap_or(0.0)) as i64,
+    };
     let slot_time = |number: usize| {
         let jobs = scene.jobs.iter().filter_map(|run| run.get(number));
-        jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
+        jobs.map(of_job).fold(0i64, i64::saturating_add)
     };
     // Of equal ones, those that were submitted first.
     let mut jobs: Vec<(Reverse<i64>, usize)> =

@@ -1,10 +1,12 @@
-//! Running maps and reduces over time, stacked by job (Coupling, Figs. 1, 2, 5, 6).
+//! Running maps and reduces over time, stacked by job (Coupling, Figs. 1, 2, 5, 6). Where jobs ask for CPUs: the CPUs that they hold.
 
 use plotters::prelude::{Color, PathElement, Polygon, RGBColor, WHITE};
 use resched_analysis::Run;
+use resched_analysis::metrics::named::SizeBy;
 use resched_analysis::runs::spans::Interval;
-use resched_analysis::time::timeline::running_tasks;
+use resched_analysis::time::timeline::{Steps, cpus_held, running_tasks};
 use resched_tables::model::TaskKind;
+use resched_tables::words::count;
 
 use super::chart::Chart;
 use super::own_colours::{entries, largest_jobs, rows_of};
@@ -19,8 +21,8 @@ use crate::scene::Scene;
 pub(super) const CHART: Chart = Chart {
     name: "running_tasks",
     title: "Running maps and reduces",
-    caption: "How many tasks of each job run at a time (Coupling, Figs. 1, 2, 5 and 6). The jobs that use the most slot time have their \
-              own colours.",
+    caption: "How many tasks of each job run at a time (Coupling, Figs. 1, 2, 5 and 6); for Slurm and batch systems, how many CPUs each \
+              job holds, up to those of all nodes. The jobs that use the most slot time, or CPU time, have their own colours.",
     interactive: true,
     folded: false,
     draw,
@@ -38,18 +40,25 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let Some(clock) = scene.clock() else { return Ok(None) };
     let x = &clock.axis;
     let own = largest_jobs(scene);
-    let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces"), (TaskKind::Other, "Tasks")];
     let mut panels = Vec::new();
-    for (kind, title) in kinds {
+    for (what, title) in Running::of(scene) {
         let shown = runs.iter().zip(&scene.rows);
         let layers: Vec<Layers> =
-            shown.map(|(shown, rows)| Layers::new(shown.run, kind, &rows_of(&own, rows), clock.longest)).collect();
+            shown.map(|(shown, rows)| Layers::new(shown.run, what, &rows_of(&own, rows), clock.longest)).collect();
         let highest = layers.iter().map(Layers::highest).fold(0.0, f64::max);
         // What no replay has, such as set-up tasks of an unknown kind, would be an empty plot for each of them.
         let replayed = runs.iter().zip(&layers).filter(|(shown, _)| shown.run.replay().is_some());
         let compared = replayed.clone().next().is_none() || replayed.into_iter().any(|(_, own)| own.highest() > 0.0);
         if highest > 0.0 && compared {
-            panels.push((layers, Axis::from_zero(title, highest, 3)));
+            let all = runs.iter().filter_map(|shown| scene.cluster(shown.run).vcores).max();
+            panels.push(match (what, all) {
+                // The axis ends at all CPUs, so that you see which share is in use.
+                (Running::Cpus, Some(all)) if all > 0 => {
+                    let title = format!("CPUs of {}", count(all));
+                    (layers, Axis::from_zero(title, highest.max(all as f64), 3))
+                }
+                _ => (layers, Axis::from_zero(title, highest, 3)),
+            });
         }
     }
     if panels.is_empty() {
@@ -81,6 +90,44 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     .map(Some)
 }
 
+/// What is counted over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Running {
+    /// Tasks of a kind.
+    Tasks(TaskKind),
+    /// The CPUs that jobs hold.
+    Cpus,
+}
+
+impl Running {
+    /// What the runs of a scene are counted by, with the titles of axes.
+    fn of(scene: &Scene<'_>) -> Vec<(Self, &'static str)> {
+        match scene.size_by() {
+            SizeBy::Tasks => vec![
+                (Self::Tasks(TaskKind::Map), "Maps"),
+                (Self::Tasks(TaskKind::Reduce), "Reduces"),
+                (Self::Tasks(TaskKind::Other), "Tasks"),
+            ],
+            SizeBy::Cpus => vec![(Self::Cpus, "CPUs held")],
+        }
+    }
+
+    fn counts(self, kind: TaskKind) -> bool {
+        match self {
+            Self::Tasks(own) => own == kind,
+            Self::Cpus => true,
+        }
+    }
+
+    /// How much there is of these attempts of a run over time.
+    pub(crate) fn steps<'r>(self, run: &Run, attempts: impl IntoIterator<Item = &'r Interval>) -> Steps {
+        match self {
+            Self::Tasks(kind) => running_tasks(attempts, kind),
+            Self::Cpus => cpus_held(&run.jobs, attempts),
+        }
+    }
+}
+
 /// The stacked curves of one run and kind of task.
 pub(crate) struct Layers {
     /// Edges of the cells of time, ms since the first submission.
@@ -90,18 +137,17 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// The layers of the tasks of a kind, each job in the rows `own` in one of its own, as far as the run lasts and at most for `longest`
-    /// ms.
-    pub(crate) fn new(run: &Run, kind: TaskKind, own: &[usize], longest: i64) -> Self {
+    /// The layers of what runs, each job in the rows `own` in one of its own, as far as the run lasts and at most for `longest` ms.
+    pub(crate) fn new(run: &Run, what: Running, own: &[usize], longest: i64) -> Self {
         let layer_of = |job: usize| own.iter().position(|row| *row == job).unwrap_or(own.len());
         let (first, last) = run.jobs.span().unwrap_or((0, 0));
         let mut by_layer: Vec<Vec<Interval>> = vec![Vec::new(); own.len() + 1];
-        for attempt in run.counted_intervals().filter(|attempt| attempt.kind == kind) {
+        for attempt in run.counted_intervals().filter(|attempt| what.counts(attempt.kind)) {
             if let Some(layer) = by_layer.get_mut(layer_of(attempt.job)) {
                 layer.push(Interval { start: attempt.start - first, finish: attempt.finish - first, ..*attempt });
             }
         }
-        let steps: Vec<_> = by_layer.iter().map(|attempts| running_tasks(attempts, kind)).collect();
+        let steps: Vec<_> = by_layer.iter().map(|attempts| what.steps(run, attempts)).collect();
         let end = (last - first).min(longest);
         let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), end, CELLS);
         let mut tops: Vec<(RGBColor, Vec<f64>)> = Vec::new();

@@ -29,8 +29,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         Measure::new("Reduce slots (%)", |run, cells| {
             used(run, TaskKind::Reduce, |cluster| cluster.reduce_slots, cells)
         }),
-        Measure::new("Processor (%)", processor),
-        Measure::new("Running tasks", tasks),
+        Measure::new("CPUs held (%)", |run, cells| processor(scene, run, cells)),
+        Measure::new("Running tasks", |run, cells| tasks(scene, run, cells)),
     ];
     draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &measures)
 }
@@ -47,16 +47,16 @@ fn used(run: &Run, kind: TaskKind, slots: fn(&RunCluster) -> u64, cells: Cells) 
     percent(&running(run, |own| own == kind, cells), slots as f64)
 }
 
-fn processor(run: &Run, cells: Cells) -> Vec<Option<f64>> {
-    let cores = cluster(run).vcores.filter(|cores| *cores > 0);
+fn processor(scene: &Scene<'_>, run: &Run, cells: Cells) -> Vec<Option<f64>> {
+    // What really ran held the nodes that the replays have.
+    let cores = scene.cluster(run).vcores.filter(|cores| *cores > 0);
     let held = cores.and_then(|cores| Some((cores, cores_held(run, cells)?)));
-    // `cpu_time` is in ms of a core.
     held.map(|(cores, held)| percent(&held, cores as f64)).unwrap_or_default()
 }
 
 /// The tasks that run, where nothing else is known of the cluster.
-fn tasks(run: &Run, cells: Cells) -> Vec<Option<f64>> {
-    let RunCluster { map_slots, reduce_slots, vcores, .. } = cluster(run);
+fn tasks(scene: &Scene<'_>, run: &Run, cells: Cells) -> Vec<Option<f64>> {
+    let RunCluster { map_slots, reduce_slots, vcores, .. } = scene.cluster(run);
     let known = map_slots + reduce_slots > 0 || vcores.is_some();
     if known { Vec::new() } else { running(run, |_| true, cells).into_iter().map(Some).collect() }
 }

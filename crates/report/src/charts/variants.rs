@@ -4,6 +4,7 @@ use resched_analysis::statistics::sign::{InVariant, Sign};
 
 use super::chart::Chart;
 use crate::Error;
+use crate::plot::figure::Sheet;
 use crate::plot::intervals::{Interval, Intervals, draw_intervals_on};
 use crate::scene::Scene;
 
@@ -30,10 +31,13 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let of = |label: &str| signs.iter().find(|sign| sign.policy == label);
     let shown: Vec<&Sign> = others.iter().filter_map(|shown| of(shown.label)).take(MOST_POLICIES).collect();
     let rows: Vec<Interval> = shown.iter().flat_map(|sign| lines(sign, shown.len() > 1)).collect();
-    let x = format!("Change of the mean completion time against {}, %", base.label);
+    // The label of the baseline may be long: the note has room for it.
+    let x = "Change of the mean completion time (%)";
     let legend = ["in variants", "as replayed"];
     let tried = variants.sample.map_or(scene.count(), |sample| sample.jobs as usize);
-    draw_intervals_on(&scene.sheet_of("jobs", [tried]), &Intervals { name: CHART.name, x: &x, legend, rows: &rows })
+    let sheet = scene.sheet_of("jobs", [tried]);
+    let sheet = Sheet { note: format!("against {}; {}", base.label, sheet.note), ..sheet };
+    draw_intervals_on(&sheet, &Intervals { name: CHART.name, x, legend, rows: &rows })
 }
 
 /// A line for each unknown, the widest first.

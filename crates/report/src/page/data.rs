@@ -13,7 +13,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use resched_analysis::JobMetrics;
 use resched_analysis::metrics::list::{Form, Number, Page, QUANTITIES, Quantity, Row};
-use resched_analysis::metrics::named::{Metric, Sizes};
+use resched_analysis::metrics::groups::{By, group_of_each};
+use resched_analysis::metrics::named::{Metric, SizeBy, Sizes};
 use resched_tables::clock::Zone;
 use resched_tables::words;
 use serde::Serialize;
@@ -108,7 +109,25 @@ struct Jobs<'a> {
     tasks: Vec<u32>,
     /// 0 for the smaller half, 2 for the largest tenth, 1 for the rest.
     sizes: Vec<u8>,
+    /// Whether the size of a job is its CPUs.
+    by_cpus: bool,
+    /// Further ways to group them.
+    ways: Vec<Way>,
 }
+
+/// A way to group the jobs.
+#[derive(Serialize)]
+struct Way {
+    by: &'static str,
+    /// Whether the groups have an order of their own, in which they stand.
+    ordered: bool,
+    names: Vec<String>,
+    /// The place of the group of each job.
+    of: Vec<usize>,
+}
+
+/// The ways that the script finds in other data.
+const OF_SCRIPT: [By; 4] = [By::User, By::Queue, By::Size, By::Hour];
 
 /// Texts that many jobs share: each stands once.
 #[derive(Serialize, Default)]
@@ -199,7 +218,7 @@ pub(crate) fn page_data(
         policies: scene.runs.iter().map(look).collect(),
         baseline: answer.baseline,
         span: spans.max().unwrap_or(0),
-        jobs: jobs(scene, all, every),
+        jobs: jobs(answer, scene, all, every),
         why: PageWhy::new(reasons, facts),
         rests,
         same,
@@ -244,7 +263,7 @@ fn hex(colour: plotters::style::RGBColor) -> String {
 }
 
 /// The jobs. What they are called, and when they were submitted, is the same in all runs; the first knows it.
-fn jobs<'a>(scene: &Scene<'a>, all: usize, every: usize) -> Jobs<'a> {
+fn jobs<'a>(answer: &Answer, scene: &Scene<'a>, all: usize, every: usize) -> Jobs<'a> {
     let own: Vec<&JobMetrics> = scene.jobs.first().into_iter().flatten().step_by(every).copied().collect();
     let sizes = scene.runs.first().map(|shown| Sizes::of(shown.run));
     let size = |job: &JobMetrics| match sizes {
@@ -276,7 +295,22 @@ fn jobs<'a>(scene: &Scene<'a>, all: usize, every: usize) -> Jobs<'a> {
         submits: own.iter().map(since).collect(),
         tasks: own.iter().map(|job| job.tasks_done).collect(),
         sizes: own.iter().map(|job| size(job)).collect(),
+        by_cpus: sizes.is_some_and(|sizes| sizes.by() == SizeBy::Cpus),
+        ways: ways(answer, scene, &own),
     }
+}
+
+/// The groups of these jobs, in each way that has a table.
+fn ways(answer: &Answer, scene: &Scene<'_>, jobs: &[&JobMetrics]) -> Vec<Way> {
+    let Some(shown) = scene.runs.first() else { return Vec::new() };
+    let of_script = |by: &By| OF_SCRIPT.contains(by);
+    let ways = answer.groups.iter().map(|own| own.by).filter(|by| !of_script(by));
+    let way = |by: By| {
+        let (names, of) = group_of_each(shown.run, jobs, by, Zone::default());
+        let names = names.iter().map(|name| words::name(name).into_owned()).collect();
+        Way { by: by.word(), ordered: by.is_ordered(), names, of }
+    };
+    ways.map(way).collect()
 }
 
 impl<'a> Words<'a> {

@@ -12,8 +12,19 @@ use serde::Serialize;
 use crate::page::frame::UNKNOWN;
 use crate::page::units::{percent_change, signed_times, times};
 
-/// The ways to group jobs, with the headings of their tables.
-const WAYS: [(By, &str); 4] = [(By::User, "User"), (By::Queue, "Queue"), (By::Size, "Size"), (By::Hour, "Hour")];
+/// The ways to group jobs, with the headings of their tables. Those that no job of a trace has, or all in the same way, make no table.
+const WAYS: [(By, &str); 10] = [
+    (By::User, "User"),
+    (By::Account, "Account"),
+    (By::Queue, "Queue"),
+    (By::Qos, "QOS"),
+    (By::Size, "Size"),
+    (By::Cpus, "CPUs"),
+    (By::Gpus, "GPUs"),
+    (By::Nodes, "Nodes asked for"),
+    (By::Limit, "Time limit"),
+    (By::Hour, "Hour"),
+];
 /// The number of the most slowed jobs.
 const MOST_SLOWED: usize = 10;
 /// The most groups of a way that a report keeps beside those that its tables show.
@@ -54,7 +65,8 @@ pub(crate) fn slowed(runs: &[&Run], baseline: usize) -> Vec<SlowedJob> {
     let others = runs.iter().enumerate().filter(|(place, _)| *place != baseline);
     let mut all: Vec<SlowedJob> =
         others.flat_map(|(_, run)| most_slowed(run, runs.get(baseline).copied(), MOST_SLOWED)).collect();
-    all.sort_by(|a, b| b.slowed.total_cmp(&a.slowed));
+    let times = |job: &SlowedJob| job.slowed.unwrap_or(0.0);
+    all.sort_by(|a, b| times(b).total_cmp(&times(a)));
     all.truncate(MOST_SLOWED);
     all
 }
@@ -108,7 +120,7 @@ impl Grouped {
             (row.group.clone(), row.run.clone(), cells(row, times))
         };
         Table {
-            by: self.heading,
+            by: self.by.word(),
             heading: system.says(self.heading),
             rows: rows.iter().enumerate().map(cells).collect(),
             left_out: self.not_shown.clone(),
@@ -150,7 +162,7 @@ pub(crate) fn slowed_cells(jobs: &[SlowedJob]) -> Vec<Vec<String>> {
 fn of_slowed(job: &SlowedJob, both: [String; 2]) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let own = [job.job_id.clone(), text(&job.name), text(&job.user), text(&job.queue), job.run.clone()];
-    own.into_iter().chain(both).chain([format!("{:.1} ×", job.slowed)]).collect()
+    own.into_iter().chain(both).chain([job.slowed.map_or_else(String::new, |times| format!("{times:.1} ×"))]).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use askama::Template;
 use resched_analysis::statistics::compare::Basis;
 use resched_analysis::statistics::distribution::Dominance;
-use resched_analysis::validation::PHASES;
+use resched_analysis::validation::phases_of;
 use resched_analysis::{JobMetrics, Run};
 use resched_tables::validity::Fact;
 
@@ -36,6 +36,8 @@ const MOST_ADVICE: usize = 6;
 #[template(path = "report.html")]
 struct Body<'a> {
     version: &'static str,
+    /// What the page answers.
+    question: String,
     /// The policies.
     labels: Vec<&'a str>,
     /// Trace, cluster and dates.
@@ -54,7 +56,7 @@ struct Body<'a> {
     differences: Vec<String>,
     /// The model error: which replays are shown and why, their tables, and whether charts show what ran; `None` without a trace.
     beside: Option<(String, Vec<model_error::Table>, bool)>,
-    phases: [&'static str; 4],
+    phases: Vec<&'static str>,
     /// For each run: its label, how many jobs count in it by itself, and why the others do not.
     left_out: Vec<(&'a str, u64, String)>,
     overview: Vec<overview::Part>,
@@ -130,13 +132,15 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
     let Content { answer, scene, timelines, reasons, charts } = *content;
     let labels: Vec<&str> = answer.policies.iter().map(|policy| policy.label.as_str()).collect();
     let about = title::about(answer, folders, scene.zero(), options.zone);
-    let title = escaped(&format!("{}: {about} – resched", labels.join(", ")));
+    let question = title::question(answer);
+    let title = escaped(&format!("{question} {about} – resched"));
     let jobs = scene.count();
     let of = |folded: bool| charts.iter().filter(move |(chart, _)| chart.folded == folded);
     let gallery =
         |folded: bool| gallery_beside(of(folded).map(|(chart, figure)| (figure, chart.interactive)).collect());
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
+        question,
         labels,
         about,
         sentences: sentences(answer),
@@ -152,8 +156,8 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         answerable: answer.is_answerable(),
         population: answer.population.in_words(),
         differences: differences(answer),
-        beside: answer.beside.as_ref().map(|own| (emphasised(&own.says), own.tables(), own.drawn)),
-        phases: PHASES,
+        beside: answer.beside.as_ref().map(|own| (emphasised(&own.says), own.tables(answer.system()), own.drawn)),
+        phases: phases_of(answer.system()).iter().map(|(_, title)| *title).collect(),
         left_out: left_out(answer),
         overview: overview(answer),
         baseline: answer.baseline_label(),

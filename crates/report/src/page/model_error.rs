@@ -2,7 +2,7 @@
 //! no test and no rank.
 
 use resched_analysis::statistics::compare::Comparison;
-use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, doubt, model_error};
+use resched_analysis::validation::{ModelError, QUANTITIES, doubt, model_error, phases_of};
 use resched_analysis::{Population, Run};
 use resched_tables::run::RunValidation;
 use resched_tables::store::System;
@@ -92,8 +92,8 @@ impl Beside {
     }
 
     /// The tables of the page.
-    pub(crate) fn tables(&self) -> Vec<Table> {
-        self.policies.iter().map(Table::of).collect()
+    pub(crate) fn tables(&self, system: System) -> Vec<Table> {
+        self.policies.iter().map(|own| Table::of(own, system)).collect()
     }
 }
 
@@ -144,12 +144,14 @@ pub(crate) struct Table {
     pub(crate) jobs: String,
     /// Quantity, observed, replayed, error.
     pub(crate) quantities: Vec<[String; 4]>,
-    /// Jobs by tasks, their number, and by phase the mean observed and replayed time and the error in shares of the completion time.
+    /// What the size of a job is.
+    pub(crate) by: &'static str,
+    /// Jobs by size, their number, and by phase the mean observed and replayed time and the error in shares of the completion time.
     pub(crate) phases: Vec<Vec<String>>,
 }
 
 impl Table {
-    fn of(own: &OfPolicy) -> Self {
+    fn of(own: &OfPolicy, system: System) -> Self {
         let error = &own.error;
         let quantity = |(name, title): &(&str, &str)| {
             let found = error.quantities.get(name)?;
@@ -163,7 +165,7 @@ impl Table {
             (from, None) => format!("{} and more", count(from)),
         };
         let phases = error.by_size.iter().map(|class| {
-            let phase = |name| {
+            let phase = |name: &str| {
                 class.phases.get(name).map_or_else(
                     || UNKNOWN.to_owned(),
                     |own| {
@@ -172,12 +174,13 @@ impl Table {
                     },
                 )
             };
-            let head = [size(class.tasks_from, class.tasks_to), count(class.jobs)];
-            head.into_iter().chain(PHASES.map(phase)).collect()
+            let head = [size(class.from, class.to), count(class.jobs)];
+            head.into_iter().chain(phases_of(system).iter().map(|(name, _)| phase(name))).collect()
         });
         Self {
             policy: own.policy.clone(),
             jobs: count(error.jobs),
+            by: error.by_size.first().map_or("tasks", |class| class.size),
             quantities: QUANTITIES.iter().filter_map(quantity).collect(),
             phases: phases.collect(),
         }

@@ -1,5 +1,7 @@
 //! The table of policies and metrics: the best value of each metric is marked, and what may be chance is grey.
 
+use std::collections::BTreeSet;
+
 use resched_analysis::metrics::list::{Better, Form, Number, Row};
 use resched_analysis::metrics::named::{Metric, Tested, listed};
 use resched_analysis::statistics::distribution::mean;
@@ -40,6 +42,7 @@ pub(crate) struct TableRow {
 /// A part of the table: some policies, side by side.
 pub(crate) struct Part {
     pub(crate) labels: Vec<String>,
+    /// The grade of each policy by its runs alone; empty if that is the same for all, so that a page has one grade.
     pub(crate) grades: Vec<&'static str>,
     pub(crate) rows: Vec<TableRow>,
 }
@@ -52,9 +55,10 @@ pub(crate) fn overview(answer: &Answer) -> Vec<Part> {
         runs.map(|info| info.validity.grade()).max().map_or(UNKNOWN, |grade| grade.in_words())
     };
     let mut rows = rows.into_iter().map(|row| (row.name, row.title, row.cells.into_iter())).collect::<Vec<_>>();
+    let differ = answer.policies.iter().map(grade).collect::<BTreeSet<_>>().len() > 1;
     let part = |policies: &[Policy]| Part {
         labels: policies.iter().map(|policy| policy.label.clone()).collect(),
-        grades: policies.iter().map(grade).collect(),
+        grades: policies.iter().filter(|_| differ).map(grade).collect(),
         rows: rows
             .iter_mut()
             .map(|(name, title, cells)| TableRow {

@@ -1,10 +1,11 @@
 //! What a page is about, for its title: trace, cluster and dates.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::{Origin, Run};
 use resched_tables::clock::Zone;
-use resched_tables::words::count;
+use resched_tables::words::{self, count};
 
 use crate::answer::Answer;
 
@@ -23,6 +24,26 @@ pub(crate) fn about(answer: &Answer, folders: &[PathBuf], zero: Option<i64>, zon
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// What a page answers, as a question.
+pub(crate) fn question(answer: &Answer) -> String {
+    let baseline = words::name(answer.baseline_label());
+    let replays: Vec<Cow<'_, str>> = answer
+        .policies
+        .iter()
+        .filter(|policy| policy.runs.iter().any(|run| answer.runs.get(*run).is_some_and(|run| run.replay().is_some())))
+        .map(|policy| words::name(&policy.label))
+        .collect();
+    let others: Vec<&str> = replays.iter().map(AsRef::as_ref).filter(|label| *label != baseline).collect();
+    match (replays.is_empty(), others.as_slice()) {
+        (true, _) => "How did jobs fare?".to_owned(),
+        (false, []) => format!("How do jobs fare under {baseline}?"),
+        (false, [other]) => format!("Do jobs end sooner under {other} than under {baseline}?"),
+        (false, [first @ .., last]) => {
+            format!("Under which policy do jobs end soonest: {baseline}, {} or {last}?", first.join(", "))
+        }
+    }
 }
 
 /// The name of the trace of a run: the last part of its path.

@@ -1,7 +1,7 @@
 //! Numbers as a page shows them. Those that stand in one row share a unit, so that you can compare them at a glance.
 
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::statistics::practical::Ratio;
+use resched_analysis::statistics::practical::{Matters, Ratio};
 use resched_tables::words::TimeUnit;
 use serde::Serialize;
 
@@ -13,6 +13,8 @@ use crate::plot::axis::WIDEST_SPREAD;
 pub(crate) struct Rules {
     /// The units of time, the longest first: name, length in ms, and the time from which on each is used.
     units: [(&'static str, f64, f64); TimeUnit::ALL.len()],
+    /// A job completes sooner or later if its completion time changes by more than this share, and by more than a second.
+    matters: f64,
     /// If the greatest time is more than this many times the median, the axis is logarithmic.
     widest_spread: f64,
 }
@@ -20,7 +22,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// They are the same for all pages.
     pub(crate) fn new() -> Self {
-        Self { units: TimeUnit::ALL.map(TimeUnit::rule), widest_spread: WIDEST_SPREAD }
+        Self { units: TimeUnit::ALL.map(TimeUnit::rule), matters: Matters::default().share(), widest_spread: WIDEST_SPREAD }
     }
 }
 

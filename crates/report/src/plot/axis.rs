@@ -100,7 +100,7 @@ impl Axis {
     }
 
     /// The position of `value` on the axis, from 0 to 1.
-    fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let scale = |value: f64| if self.log { value.log10() } else { value };
         (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))

@@ -270,6 +270,24 @@ pub(crate) fn left_of<'a>(look: Look, axes: impl IntoIterator<Item = &'a Axis>) 
     ticks.max().unwrap_or(0) + look.line_height() + 16
 }
 
+/// Free space between two labels of an x axis, pixels.
+const BETWEEN_LABELS: u32 = 8;
+
+/// Every how many-th tick of an x axis of that width has a label, so that no label touches the next.
+fn labels_apart(look: Look, x: &Axis, width: u32) -> usize {
+    let at: Vec<(f64, f64)> = x
+        .ticks
+        .iter()
+        .map(|tick| (x.place(*tick) * f64::from(width), f64::from(look.text_width(&x.label(*tick)))))
+        .collect();
+    let touch = |pair: &[&(f64, f64)]| {
+        let &[(one, its_width), (other, other_width)] = pair else { return false };
+        other - one < (its_width + other_width) / 2.0 + f64::from(BETWEEN_LABELS)
+    };
+    let are_apart = |every: &usize| !at.iter().step_by(*every).collect::<Vec<_>>().windows(2).any(touch);
+    (1..=at.len().max(1)).find(are_apart).unwrap_or(1)
+}
+
 /// Draws axes on `area` and returns the plot within. `left` is the width for the y axis ([`left_of`]); the labels and the
 /// title of the x axis are drawn if `labelled`, its ticks always.
 pub(crate) fn axes<'a, 'b>(
@@ -290,7 +308,10 @@ pub(crate) fn axes<'a, 'b>(
             .set_label_area_size(LabelAreaPosition::Bottom, below(look, labelled))
             .build_cartesian_2d(x.clone(), y.clone()),
     )?;
-    let x_label = |tick: &f64| if labelled { x.label(*tick) } else { String::new() };
+    let width = look.width().saturating_sub(left + LEFT + RIGHT.max(last_label / 2 + 2));
+    let every = labels_apart(look, x, width);
+    let is_labelled = |tick: f64| x.ticks.iter().position(|own| *own == tick).is_none_or(|place| place % every == 0);
+    let x_label = |tick: &f64| if labelled && is_labelled(*tick) { x.label(*tick) } else { String::new() };
     let mut mesh = chart.configure_mesh();
     mesh.disable_x_mesh()
         .bold_line_style(GRID)
@@ -336,6 +357,17 @@ pub(crate) fn titled<'a>(look: Look, area: &Area<'a>, title: &str, left: u32) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_of_an_axis_do_not_touch() {
+        let x = Axis::from_zero("bf_interval", 120_000.0, 6);
+        let look = Look::default();
+        assert_eq!(labels_apart(look, &x, 2_000), 1);
+        let every = labels_apart(look, &x, 240);
+        let labels = x.ticks.iter().step_by(every).map(|tick| look.text_width(&x.label(*tick)) + BETWEEN_LABELS);
+        assert!(every > 1 && labels.sum::<u32>() <= 240 + 60, "every {every}");
+        assert_eq!(labels_apart(look, &x, 1), x.ticks.len(), "one label always has room");
+    }
 
     #[test]
     fn dashes_go_around_corners_and_along_slopes() {

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use resched_tables::demand::Demand;
 use resched_tables::model::TaskKind;
 use resched_tables::run::{Names, RowSink, RunAttempt};
 use resched_tables::store::Batch;
@@ -83,6 +84,7 @@ impl RowSource for BatchRows<'_> {
     }
 
     fn add_jobs(&self, jobs: Range<usize>, batch: &mut Batch<'_>) {
+        let demands: Vec<Demand> = jobs.clone().map(|place| self.workload.demand(JobId::at(place))).collect();
         let jobs = || jobs.clone().filter_map(|place| self.workload.jobs().get(place));
         batch.set_texts("job_id", jobs().map(|job| job.id));
         batch.set_known_texts("name", jobs().map(|job| job.name));
@@ -95,6 +97,12 @@ impl RowSource for BatchRows<'_> {
         batch.set_known_texts("qos", jobs().map(|job| known(job.qos)));
         batch.set_numbers("submit", &jobs().map(|job| (!job.before).then_some(job.submit)).collect());
         batch.set_numbers("requested_time", &jobs().map(|job| job.requested_time).collect());
+        let number = |of: fn(&Demand) -> Option<i64>| demands.iter().map(of).collect();
+        batch.set_numbers("demand_cpu", &number(|demand| demand.cpu));
+        batch.set_numbers("demand_memory", &number(|demand| demand.memory.filter(|bytes| *bytes > 0)));
+        batch.set_numbers("demand_machines", &number(|demand| demand.machines));
+        let resources: Vec<Option<String>> = demands.iter().map(Demand::resources).collect();
+        batch.set_known_texts("demand_resources", resources.iter().map(Option::as_deref));
     }
 
     #[inline]

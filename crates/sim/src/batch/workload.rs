@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use resched_tables::demand::Demand;
 use resched_tables::model::Outcome;
 use resched_tables::run::Unfinished;
 
@@ -266,6 +267,29 @@ impl Workload {
     /// The settings of scheduling of each application, by the group of its jobs; empty if the trace gives none.
     pub fn applications(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
         &self.applications
+    }
+
+    /// What the tasks of a job ask for together: those of one stage, the largest over its stages.
+    pub fn demand(&self, job: JobId) -> Demand {
+        let mut all = Demand::default();
+        let mut tasks = 0..0;
+        for stage in self.job_stages.get(job.index()).cloned().unwrap_or_default() {
+            let mut together = Demand::default();
+            tasks = self.stage_tasks.get(stage as usize).cloned().unwrap_or_default();
+            for task in tasks.clone().map(TaskId) {
+                let (own, needs) = (self.task(task), self.needs(task));
+                let amounts = [own.demand.cpu, own.demand.memory].map(|amount| i64::try_from(amount).ok());
+                let resources = needs.resources.iter().map(|(name, amount)| (&**name, *amount));
+                together.add(own.instances.into(), amounts, needs.machines.map(i64::from), resources);
+            }
+            all.raise(together);
+        }
+        // One instance runs on one machine, also if the trace does not say so.
+        let is_single = self.job_stages.get(job.index()).is_some_and(|stages| stages.len() == 1)
+            && tasks.len() == 1
+            && self.tasks.get(tasks.start as usize).is_some_and(|task| task.instances == 1);
+        all.machines = all.machines.or(is_single.then_some(1));
+        all
     }
 
     /// The logged tries at a task.

@@ -1,7 +1,9 @@
 //! Collects the figures of a sweep.
 
 use resched_analysis::metrics::named::Metric;
+use resched_policies::unit_of;
 use resched_report::{Figure, Line, Lines, draw_lines};
+use resched_tables::words::TimeUnit;
 
 use crate::Error;
 
@@ -38,9 +40,11 @@ impl Album<'_> {
         series: &[Line],
         more: &str,
     ) -> Result<(), Error> {
-        let (low, high) = span(series);
+        let (x, unit) = axis_of(key, span(series).1);
+        let series: Vec<Line> = series.iter().map(|line| in_unit(line, unit)).collect();
+        let (low, high) = span(&series);
         let logarithmic = spans_decades(low, high);
-        let chart = Lines { name, x: key, logarithmic, ends: None, y: &self.metric.axis(), band: true, series };
+        let chart = Lines { name, x: &x, logarithmic, ends: None, y: &self.metric.axis(), band: true, series: &series };
         let svg = draw_lines(&chart, resched_policies::order_of)?;
         self.add(name, title, self.caption(more), svg);
         Ok(())
@@ -50,6 +54,25 @@ impl Album<'_> {
     pub(super) fn caption(&self, more: &str) -> String {
         format!("{}: the mean over the seeds. {more}", self.metric.title)
     }
+}
+
+/// The title of the axis of a key up to `high`, with its unit, and how many of the key's unit are one of the axis: times in ms are shown
+/// in the unit that reads best.
+fn axis_of(key: &str, high: f64) -> (String, f64) {
+    match unit_of(key) {
+        Some("ms") => {
+            let unit = TimeUnit::for_axis(high);
+            (format!("{key} ({})", unit.name()), 1.0 / unit.amount(1.0))
+        }
+        Some(unit) => (format!("{key} ({unit})"), 1.0),
+        None => (key.to_owned(), 1.0),
+    }
+}
+
+/// A line whose x is in another unit.
+fn in_unit(line: &Line, unit: f64) -> Line {
+    let points = line.points.iter().map(|&(x, y, low, high)| (x / unit, y, low, high)).collect();
+    Line { label: line.label.clone(), points, shape: line.shape }
 }
 
 /// The least and the largest x of some lines.

@@ -141,6 +141,13 @@ macro_rules! job_metrics {
 }
 
 impl JobMetrics {
+    /// The CPUs that one of its attempts holds, as a mean: from what its attempts held, or else what it asks for, spread over its tasks.
+    /// `None` if neither is known.
+    pub fn cpus_of_attempt(&self) -> Option<f64> {
+        let held = self.cpu_time.filter(|_| self.slot_time > 0).map(|time| time / self.slot_time as f64);
+        held.or_else(|| Some(self.cpus? / f64::from(self.tasks_done.max(1))))
+    }
+
     /// When its waiting begins: when it was submitted, or when it could start, if that is later.
     pub fn begin(&self) -> Option<i64> {
         self.submit.map(|submit| self.eligible.map_or(submit, |eligible| eligible.max(submit)))
@@ -170,6 +177,23 @@ job_metrics! {
         scheduling_class: Option<i64>, null "the source has none";
         /// The bytes that its maps read from the file system.
         input_bytes: Option<i64>, unit "bytes", null "unknown";
+        /// The quality of service that it was submitted under (Slurm).
+        qos: Option<Arc<str>>, null "unknown";
+        /// The CPUs that it asks for: those of the tasks of its largest stage together. In a trace of relative amounts, machines.
+        cpus: Option<f64>, unit "CPUs", null "unknown, or the trace or run was written before resched kept it",
+            quantity cpus "CPUs asked for" Neither Fact;
+        /// The GPUs that it asks for.
+        gpus: Option<i64>, unit "GPUs", null "as for `cpus`",
+            quantity gpus "GPUs asked for" Neither Fact;
+        /// The machines that it asks for.
+        nodes: Option<i64>, unit "nodes", null "as for `cpus`, or any number will do",
+            quantity nodes "Nodes asked for" Neither Fact;
+        /// The memory that it asks for.
+        memory: Option<i64>, unit "bytes", null "as for `cpus`, or the cluster does not limit memory",
+            quantity memory "Memory asked for" Neither Absent;
+        /// The longest run time that its user asked for.
+        limit: Option<i64>, unit "ms", null "its user gave none",
+            quantity limit "Time limit" Neither Absent;
         /// When the job was submitted.
         submit: Option<i64>, unit "ms", null "unknown", quantity submit "Submission of the job" Neither Absent;
         /// The time from which the job could start, if that is later than its submission: it was held, had a start time, or waited for

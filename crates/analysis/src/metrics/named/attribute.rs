@@ -42,7 +42,8 @@ pub const ATTRIBUTES: &[Attribute] = &[
     text("name", "the name that its user gave it", |job| job.name.as_deref()),
     text("user", "who submitted it", |job| job.user.as_deref()),
     text("queue", "the queue or pool", |job| job.queue.as_deref()),
-    text("group", "the application or the user group that it belongs to", |job| job.group.as_deref()),
+    text("group", "the application, the account or the user group that it belongs to", |job| job.group.as_deref()),
+    text("qos", "the quality of service that it was submitted under (Slurm)", |job| job.qos.as_deref()),
     text("framework", "what ran it, such as 'mapreduce'", |job| job.framework.as_deref()),
     text(OUTCOME, "how it ended: 'SUCCESS', 'FAILED', 'KILLED', …", |job| Some(job.outcome.as_str())),
     Attribute {
@@ -68,7 +69,7 @@ pub const ATTRIBUTES: &[Attribute] = &[
     Attribute {
         name: SIZE,
         meaning: "'small': at most as many tasks as the median job; 'large': among the tenth of the jobs with the most tasks (with \
-                  ties); 'medium': the others",
+                  ties); 'medium': the others. For Slurm and batch systems, by CPUs instead of tasks",
         value: Value::Class(&["small", "medium", "large"], |jobs, word| match word {
             "small" => jobs.are_small(),
             "large" => jobs.are_large(),

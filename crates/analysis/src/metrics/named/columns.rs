@@ -1,6 +1,6 @@
 //! Jobs as columns of polars: what filters compare.
 
-use polars::prelude::{BooleanChunked, ChunkCompareIneq, Float64Chunked, NewChunkedArray, PlSmallStr, StringChunked};
+use polars::prelude::{BooleanChunked, Float64Chunked, NewChunkedArray, PlSmallStr, StringChunked};
 use resched_tables::run::RunClock;
 
 use super::getters::Text;
@@ -30,17 +30,17 @@ impl Columns<'_, '_> {
 
     /// Which jobs are among the smaller half.
     pub(super) fn are_small(&self) -> BooleanChunked {
-        self.number(|job| Some(job.tasks_done as f64)).lt_eq(self.sizes.small as f64)
+        self.jobs.iter().map(|job| Some(self.sizes.is_small(job))).collect()
     }
 
     /// Which jobs are among the largest tenth.
     pub(super) fn are_large(&self) -> BooleanChunked {
-        self.number(|job| Some(job.tasks_done as f64)).gt_eq(self.sizes.large as f64)
+        self.jobs.iter().map(|job| Some(self.sizes.is_large(job))).collect()
     }
 
     /// The class of size of each job.
     pub(crate) fn classes(&self) -> StringChunked {
-        let class = |job: &&JobMetrics| Some(self.sizes.class_of(job.tasks_done.into()));
+        let class = |job: &&JobMetrics| Some(self.sizes.class(job));
         StringChunked::from_iter_options(PlSmallStr::EMPTY, self.jobs.iter().map(class))
     }
 }

@@ -49,7 +49,7 @@ use self::formula::{Aggregate, Direction, Formula, Statistic};
 pub(crate) use self::grammar::DEEPEST;
 pub use self::literal::UNITS;
 pub use self::problem::Problem;
-pub use self::sizes::Sizes;
+pub use self::sizes::{SizeBy, Sizes};
 pub use crate::metrics::list::QUANTITIES;
 use crate::metrics::list::{Better, NUMBERS, Number, Quantity, Way};
 use crate::statistics::compare::{Comparison, JOB_METRICS};

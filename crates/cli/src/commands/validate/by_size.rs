@@ -1,7 +1,7 @@
 //! The table of errors by phase and size.
 
 use resched_analysis::statistics::distribution::mean;
-use resched_analysis::validation::{PHASES, SizeClass};
+use resched_analysis::validation::{SizeClass, phases_of};
 use resched_compare::validate::Validated;
 
 use crate::output::{Text, count, table};
@@ -11,15 +11,15 @@ use crate::output::{Text, count, table};
 pub(super) fn in_words(own: &Validated) -> Text {
     let first = own.replays.first().map(|replay| replay.validation.by_size.as_slice()).unwrap_or_default();
     let over_seeds = |class: &SizeClass, pick: &dyn Fn(&SizeClass) -> Option<f64>| {
-        let same = |other: &&SizeClass| (other.tasks_from, other.tasks_to) == (class.tasks_from, class.tasks_to);
+        let same = |other: &&SizeClass| (other.from, other.to) == (class.from, class.to);
         let replays = own.replays.iter().filter_map(|replay| pick(replay.validation.by_size.iter().find(same)?));
         mean(&replays.collect::<Vec<f64>>())
     };
     let rows = first.iter().map(|class| {
         let median = over_seeds(class, &|class| Some(class.completion?.median));
-        let phases = PHASES.map(|phase| {
-            let signed = over_seeds(class, &|class| Some(class.phases.get(phase)?.mean_signed));
-            let size = over_seeds(class, &|class| Some(class.phases.get(phase)?.mean));
+        let phases = phases_of(own.system).iter().map(|(phase, _)| {
+            let signed = over_seeds(class, &|class| Some(class.phases.get(*phase)?.mean_signed));
+            let size = over_seeds(class, &|class| Some(class.phases.get(*phase)?.mean));
             signed
                 .zip(size)
                 .map_or_else(dash, |(signed, size)| format!("{:+.1} (±{:.1})", signed * 100.0, size * 100.0))
@@ -31,7 +31,9 @@ pub(super) fn in_words(own: &Validated) -> Text {
     if rows.is_empty() {
         return Text::default();
     }
-    let heading = ["jobs by tasks", "jobs", "median error"].into_iter().chain(PHASES).collect::<Vec<&str>>();
+    let by = first.first().map_or_else(String::new, |class| format!("jobs by {}", class.size));
+    let titles = phases_of(own.system).iter().map(|(_, title)| *title);
+    let heading = [by.as_str(), "jobs", "median error"].into_iter().chain(titles).collect::<Vec<&str>>();
     Text::from("\n")
         + table(&heading, rows, 1..heading.len())
         + "Mean error by phase, in % of the completion time. Below 0, the replay is too fast. In brackets: the mean without signs.\n\n"
@@ -42,7 +44,7 @@ fn dash() -> String {
 }
 
 fn name(class: &SizeClass) -> String {
-    match (class.tasks_from, class.tasks_to) {
+    match (class.from, class.to) {
         (from, Some(to)) => format!("{} to {}", count(from), count(to)),
         (1, None) => "all".to_owned(),
         (from, None) => format!("{} and more", count(from)),
