@@ -270,6 +270,12 @@ impl Names<'_> {
             attempt.job_id.clone_from(&job_id);
             attempt.task_id.clone_from(&task_id);
             self.replace(Kind::Host, &mut attempt.host);
+            let places = attempt.hosts.as_deref().and_then(placed::places).unwrap_or_default();
+            let places: Vec<(String, u32)> =
+                places.iter().map(|(host, instances)| (self.kept(Kind::Host, host), *instances)).collect();
+            // What cannot be read is not kept: it might hold names.
+            attempt.hosts = (!places.is_empty())
+                .then(|| placed::as_text(places.iter().map(|(host, instances)| (host.as_str(), *instances))));
             self.replace(Kind::Rack, &mut attempt.rack);
             attempt.error = None;
         }

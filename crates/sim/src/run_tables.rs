@@ -100,6 +100,17 @@ impl<R: RowSource, S: RowSink> Recorder<R, S> {
         self.take_attempt(self.source.attempt(ended))
     }
 
+    /// Whether the sink wants the nodes of attempts on several.
+    pub(crate) fn keeps_places(&self) -> bool {
+        self.sink.keeps_places()
+    }
+
+    /// As [`Self::take_ended`], for an attempt on several nodes, each with the number of its instances there.
+    pub(crate) fn take_ended_on(&mut self, ended: &R::Ended, places: Box<[(u32, u32)]>) -> Result<(), Error> {
+        self.attempts.push_on(self.source.attempt(ended), places);
+        if self.attempts.is_full() { self.pass_attempts() } else { Ok(()) }
+    }
+
     pub(crate) fn take_attempt(&mut self, attempt: RunAttempt) -> Result<(), Error> {
         self.attempts.push(attempt);
         if self.attempts.is_full() { self.pass_attempts() } else { Ok(()) }
@@ -287,6 +298,10 @@ impl<S: RowSink> RowSink for Files<S> {
             Optional::Reasons => self.reasons.is_some(),
             Optional::Resources => self.resources.is_some(),
         }
+    }
+
+    fn keeps_places(&self) -> bool {
+        true
     }
 
     fn decision(&mut self, row: &DecisionRow) -> Result<(), resched_tables::Error> {

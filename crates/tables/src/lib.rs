@@ -37,6 +37,7 @@ pub mod limits;
 pub mod model;
 pub mod named;
 pub mod names;
+pub mod placed;
 pub mod reader;
 pub mod records;
 pub mod reference;

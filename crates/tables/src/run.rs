@@ -214,6 +214,11 @@ pub trait RowSink {
         false
     }
 
+    /// Whether it wants the nodes of attempts on several; otherwise [`Attempts::places`] has none.
+    fn keeps_places(&self) -> bool {
+        false
+    }
+
     /// The next decision of the policy.
     fn decision(&mut self, _row: &DecisionRow) -> Result<(), Error> {
         Ok(())
@@ -252,6 +257,10 @@ impl<S: RowSink + ?Sized> RowSink for &mut S {
 
     fn keeps(&self, table: Optional) -> bool {
         (**self).keeps(table)
+    }
+
+    fn keeps_places(&self) -> bool {
+        (**self).keeps_places()
     }
 
     fn decision(&mut self, row: &DecisionRow) -> Result<(), Error> {
@@ -296,6 +305,10 @@ impl RowSink for RunTables {
     }
 
     fn keeps(&self, _: Optional) -> bool {
+        true
+    }
+
+    fn keeps_places(&self) -> bool {
         true
     }
 

@@ -521,7 +521,8 @@ mod tests {
             jobs: (1..).zip(jobs).map(job).collect(),
             intervals: Vec::new(),
             nodes: Vec::new(),
-            peaks: [0.0; 2],
+            spread: std::collections::BTreeMap::new(),
+        peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),
         }

@@ -4,7 +4,10 @@
 //! The formulas that need nothing else of the job stand here, each once, at the field that holds its result; those over the table of
 //! jobs are in [`crate::metrics::formulas`]. All times are in ms.
 
+use std::collections::BTreeMap;
+
 use resched_tables::model::{AttemptRow, Locality, Outcome, TaskKind};
+use resched_tables::placed;
 use resched_tables::reader::View;
 use resched_tables::run::RunAttempt;
 use twox_hash::XxHash64;
@@ -198,7 +201,36 @@ pub(crate) struct Sums {
     intervals: Vec<Interval>,
     /// The nodes of the intervals.
     pub(crate) nodes: Nodes,
+    /// The intervals on several nodes, by their places.
+    spread: Spread,
 }
+
+/// Where an attempt ran.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Where {
+    /// Nobody knows.
+    #[default]
+    Unknown,
+    /// On one node.
+    One(NodeNumber),
+    /// On several, each with the number of its instances there.
+    Several(Box<[(NodeNumber, u32)]>),
+}
+
+impl Where {
+    /// Of a row of the table of attempts.
+    pub(crate) fn of(row: &View<'_, AttemptRow>, nodes: &mut Nodes) -> Self {
+        if let Some(host) = row.host {
+            return nodes.number(host).map_or(Self::Unknown, Self::One);
+        }
+        let places = row.hosts.and_then(placed::places).unwrap_or_default();
+        let places = places.iter().map(|(host, instances)| Some((nodes.number(host)?, *instances)));
+        places.collect::<Option<Vec<_>>>().filter(|all| !all.is_empty()).map_or(Self::Unknown, |all| Self::Several(all.into()))
+    }
+}
+
+/// The nodes of intervals that ran on several, with the instances on each, by the places of the intervals.
+pub type Spread = BTreeMap<usize, Box<[(NodeNumber, u32)]>>;
 
 impl Sums {
     /// Sums of which only what an outline needs is added up.
@@ -206,8 +238,8 @@ impl Sums {
         Self { outline: Some(Default::default()), ..Self::default() }
     }
 
-    /// Adds an attempt of the job in that row of the table of jobs. `node` finds its node.
-    pub(crate) fn add(&mut self, job: u32, attempt: &Attempt<'_>, node: impl FnOnce(&mut Nodes) -> Option<NodeNumber>) {
+    /// Adds an attempt of the job in that row of the table of jobs. `node` finds its nodes.
+    pub(crate) fn add(&mut self, job: u32, attempt: &Attempt<'_>, node: impl FnOnce(&mut Nodes) -> Where) {
         let &Attempt { task, kind, start, finish, locality, .. } = attempt;
         if kind == TaskKind::Master {
             // It holds a container and does none of the job's work.
@@ -250,7 +282,14 @@ impl Sums {
         }
         self.add_time(job, attempt);
         if let Some((start, finish)) = span {
-            let node = node(&mut self.nodes);
+            let node = match node(&mut self.nodes) {
+                Where::Unknown => None,
+                Where::One(node) => Some(node),
+                Where::Several(places) => {
+                    self.spread.insert(self.intervals.len(), places);
+                    None
+                }
+            };
             self.intervals.push(Interval { job: job as usize, kind, start, finish, succeeded, node, locality });
         }
     }
@@ -353,6 +392,11 @@ impl Sums {
             self.starvation.change(job, |own| *own = Some(starved));
         }
         std::mem::take(&mut self.intervals)
+    }
+
+    /// The intervals on several nodes.
+    pub(crate) fn take_spread(&mut self) -> Spread {
+        std::mem::take(&mut self.spread)
     }
 
     /// The most maps, and the most reduces, that ran at once, of sums in outline.

@@ -14,7 +14,7 @@ use resched_tables::store::columns::Row;
 use crate::Error;
 use crate::metrics::list::{JobMetrics, Known, Quantity};
 use crate::metrics::summary::quantities;
-use crate::runs::attempts::{Attempt, Sums};
+use crate::runs::attempts::{Attempt, Sums, Where};
 use crate::runs::compared::{Compared, Numbers};
 use crate::runs::origin::Origin;
 use crate::runs::peaks::Peaks;
@@ -223,7 +223,7 @@ impl Default for Traced {
 
 impl RowSink for Traced {
     fn attempts(&mut self, rows: &Attempts, _: &dyn Names) -> Result<(), resched_tables::Error> {
-        rows.rows().for_each(|row| self.sums.add(row.job, &Attempt::of_replay(&row), |_| None));
+        rows.rows().for_each(|row| self.sums.add(row.job, &Attempt::of_replay(&row), |_| Where::Unknown));
         Ok(())
     }
 

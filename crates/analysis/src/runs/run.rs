@@ -9,12 +9,12 @@ use resched_tables::run::{Attempts, Names, Optional, RowSink, RunInfo, RunTables
 use resched_tables::store::columns::Row;
 
 use crate::Error;
-use crate::runs::attempts::Attempt;
+use crate::runs::attempts::{Attempt, Spread, Where};
 use crate::runs::jobs::{JobList, JobMetrics, job_metrics};
 use crate::runs::nodes::Nodes;
 use crate::runs::origin::{Origin, nothing_observed};
 use crate::runs::peaks::most_open;
-use crate::runs::spans::Interval;
+use crate::runs::spans::{Interval, NodeNumber};
 use crate::runs::standing::set_standings;
 use crate::runs::tables::{Tables, decisions, resources};
 
@@ -33,6 +33,8 @@ pub struct Run {
     pub intervals: Vec<Interval>,
     /// The names of the nodes that ran its attempts, in the order in which they first appear in the table of attempts.
     pub nodes: Vec<String>,
+    /// The nodes of the attempts that ran on several, with the instances on each, by their places in `intervals`.
+    pub spread: Spread,
     /// The most maps, and the most reduces, that ran at once.
     pub peaks: [f64; 2],
     /// The decisions that its policy reported, in order; empty if the run was not asked to keep them.
@@ -86,9 +88,10 @@ impl Run {
     ) -> Self {
         let Tables { jobs, mut sums, skipped } = tables;
         let nodes = std::mem::take(&mut sums.nodes).into_names();
+        let spread = sums.take_spread();
         let (jobs, intervals) = job_metrics(jobs, sums);
         let jobs = JobList::from(judged(jobs, &origin));
-        Self { label, origin, jobs, peaks: peaks(&intervals), intervals, nodes, decisions, resources, skipped }
+        Self { label, origin, jobs, peaks: peaks(&intervals), intervals, nodes, spread, decisions, resources, skipped }
     }
 
     /// The description of the replay; `None` for a trace.
@@ -110,6 +113,18 @@ impl Run {
         self.jobs.counting()
     }
 
+    /// The attempts of the jobs that count on each of their nodes: the attempt, the place of the node in `nodes`, and the share of its
+    /// instances there. Those on unknown nodes are left out.
+    pub fn counted_on_nodes(&self) -> impl Iterator<Item = (&Interval, usize, f64)> {
+        let counted = self.intervals.iter().enumerate().filter(|(_, own)| self.jobs.counts(own.job));
+        counted.flat_map(|(place, own)| {
+            let several = self.spread.get(&place).map_or(&[][..], |places| &**places);
+            let all: f64 = several.iter().map(|(_, instances)| f64::from(*instances)).sum();
+            let share = move |(node, instances): &(NodeNumber, u32)| (own, node.place(), f64::from(*instances) / all);
+            own.node.map(|node| (own, node.place(), 1.0)).into_iter().chain(several.iter().map(share))
+        })
+    }
+
     /// The attempts of the jobs that count.
     pub fn counted_intervals(&self) -> impl Iterator<Item = &Interval> {
         self.jobs.attempts_that_count(&self.intervals)
@@ -126,10 +141,18 @@ pub struct Gathered {
 
 impl RowSink for Gathered {
     fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), resched_tables::Error> {
-        rows.rows().for_each(|row| {
-            let node = |nodes: &mut Nodes| row.node.and_then(|node| nodes.number_of(node, || names.node(node).0));
+        for (place, row) in rows.rows().enumerate() {
+            let node = |nodes: &mut Nodes| {
+                let mut number = |node: u32| nodes.number_of(node, || names.node(node).0);
+                if let Some(node) = row.node {
+                    return number(node).map_or(Where::Unknown, Where::One);
+                }
+                let places = rows.places(place).iter().map(|&(node, instances)| Some((number(node)?, instances)));
+                let places: Vec<_> = places.flatten().collect();
+                if places.is_empty() { Where::Unknown } else { Where::Several(places.into()) }
+            };
             self.tables.sums.add(row.job, &Attempt::of_replay(&row), node);
-        });
+        }
         Ok(())
     }
 
@@ -141,6 +164,10 @@ impl RowSink for Gathered {
 
     fn keeps(&self, table: Optional) -> bool {
         matches!(table, Optional::Decisions | Optional::Resources)
+    }
+
+    fn keeps_places(&self) -> bool {
+        true
     }
 
     fn decision(&mut self, row: &DecisionRow) -> Result<(), resched_tables::Error> {

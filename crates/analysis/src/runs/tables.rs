@@ -18,7 +18,7 @@ use resched_tables::texts::Texts;
 
 use crate::Error;
 use crate::metrics::list::JobMetrics;
-use crate::runs::attempts::{Attempt, Sums};
+use crate::runs::attempts::{Attempt, Sums, Where};
 use crate::runs::origin::Origin;
 use crate::runs::standing::{are_in_order, job_id};
 use crate::runs::times::{MAX_TIME, plausible};
@@ -53,7 +53,7 @@ impl Tables {
                     let attempt = Attempt::of(&row).plausible(&mut implausible);
                     let attempt = Attempt { kind: origin.role(attempt.kind), ..attempt };
                     let attempt = if is_observed { attempt } else { attempt.without_times() };
-                    sums.add(job, &attempt, |nodes| nodes.number(row.host?));
+                    sums.add(job, &attempt, |nodes| Where::of(&row, nodes));
                 }
                 None => of_unknown_job += 1,
             }
@@ -73,8 +73,8 @@ impl Tables {
         for attempt in attempts {
             match index.row_of(&attempt.job_id) {
                 Some(job) => {
-                    let host = attempt.host.as_deref();
-                    sums.add(job, &Attempt::of(&attempt.as_view()), |nodes| nodes.number(host?));
+                    let row = attempt.as_view();
+                    sums.add(job, &Attempt::of(&row), |nodes| Where::of(&row, nodes));
                 }
                 None => *skipped.entry("attempt-of-unknown-job".to_owned()).or_default() += 1,
             }
@@ -160,7 +160,7 @@ const JOB_COLUMNS: [&str; 21] = [
 ];
 
 /// The columns of the table of attempts that metrics need.
-const ATTEMPT_COLUMNS: [&str; 12] = [
+const ATTEMPT_COLUMNS: [&str; 13] = [
     "job_id",
     "task_id",
     "kind",
@@ -171,6 +171,7 @@ const ATTEMPT_COLUMNS: [&str; 12] = [
     "outcome",
     "locality",
     "host",
+    "hosts",
     "cpu_request",
     "memory_request",
 ];

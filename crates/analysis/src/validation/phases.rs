@@ -190,7 +190,8 @@ mod tests {
             jobs: vec![job].into(),
             intervals: tasks.iter().map(interval).collect(),
             nodes: Vec::new(),
-            peaks: [0.0; 2],
+            spread: std::collections::BTreeMap::new(),
+        peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),
         }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use plotters::prelude::{Color, RGBColor, Rectangle};
 use resched_analysis::Run;
 use resched_analysis::metrics::cells::Load;
+use resched_analysis::metrics::named::SizeBy;
 use resched_analysis::runs::nodes::in_order;
 use resched_analysis::runs::spans::Interval;
+use resched_tables::run::RunCluster;
 
 use super::chart::Chart;
 use super::own_colours::{entries, largest_jobs};
@@ -24,8 +26,9 @@ pub(super) const CHART: Chart = Chart {
     name: "gantt",
     title: "Nodes over time",
     caption: "A Gantt chart. If there are few tasks, each is a bar on a line of its node, in the colour of its job. If there are many, \
-              the colour shows how many run: the mean over a short time and over neighbouring nodes, as a share of their slots or, if \
-              these are not known, of the largest number.",
+              the colour shows how much of the nodes is in use: the mean over a short time and over neighbouring nodes, as a share of \
+              their slots or, for Slurm and batch systems, of their CPUs; if these are not known, of the busiest node. A job on several \
+              nodes stands on each of them.",
     interactive: false,
     folded: false,
     draw,
@@ -56,7 +59,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let sheet = scene.sheet_of("nodes that ran tasks", nodes());
-    let few = runs().all(|run| run.intervals.len() <= MOST_BARS);
+    let few = runs().all(|run| run.counted_on_nodes().count() <= MOST_BARS);
     let lines: Vec<Lines<'_>> = if few { runs().map(lines).collect() } else { Vec::new() };
     if few && lines.iter().all(|lines| lines.count <= MOST_LINES) {
         return draw_bars(scene, &clock.on(sheet), clock, &lines).map(Some);
@@ -77,10 +80,8 @@ struct Lines<'a> {
 /// Gives each task the first line of its node that is free.
 fn lines(run: &Run) -> Lines<'_> {
     let mut by_node: BTreeMap<usize, Vec<&Interval>> = BTreeMap::new();
-    for task in run.counted_intervals() {
-        if let Some(node) = task.node {
-            by_node.entry(node.place()).or_default().push(task);
-        }
+    for (task, node, _) in run.counted_on_nodes() {
+        by_node.entry(node).or_default().push(task);
     }
     let mut found = Lines { count: 0, borders: Vec::new(), bars: Vec::new() };
     for node in in_order(&run.nodes) {
@@ -144,12 +145,20 @@ fn fill(area: &Area<'_>, corners: [(i32, i32); 2], colour: RGBColor) -> Drawn {
 
 /// The mean load of bands of neighbouring nodes.
 fn draw_shares(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock) -> Result<String, Error> {
-    let bands: Vec<Bands> = scene.runs.iter().map(|shown| Bands::of(shown.run, clock)).collect();
+    let by = scene.size_by();
+    let bands: Vec<Bands> =
+        scene.runs.iter().map(|shown| Bands::of(shown.run, by, scene.cluster(shown.run), clock)).collect();
     let most = scene.runs.iter().map(|shown| shown.run.nodes.len()).max().unwrap_or(0);
     let y = Axis::exact(scene.system().says("Nodes"), 0.0, most as f64, 3, 1.0);
     let plots = vec![(y, AGGREGATED); bands.len()];
-    let of = if bands.iter().all(|bands| bands.slots.is_some()) { "slots of a node" } else { "most tasks of a node" };
-    let sheet = Sheet { note: format!("{}; share of the {of} in use", sheet.note), ..sheet.clone() };
+    let known = bands.iter().all(|bands| bands.slots.is_some());
+    let what = match (by, known) {
+        (SizeBy::Cpus, true) => "CPUs held, as a share of those of a node",
+        (SizeBy::Cpus, false) => "CPUs held, as a share of the busiest nodes",
+        (SizeBy::Tasks, true) => "slots in use, as a share of those of a node",
+        (SizeBy::Tasks, false) => "running tasks, as a share of the busiest nodes",
+    };
+    let sheet = Sheet { note: format!("{}; {what}", sheet.note), ..sheet.clone() };
     let highest = bands.iter().flat_map(|bands| bands.loads.iter().flatten()).copied().fold(0.0, f64::max);
     let step = STEPS as usize / 4;
     // White needs an outline.
@@ -224,14 +233,14 @@ fn colour(level: u32) -> RGBColor {
 struct Bands {
     /// Where each band begins, as a number of nodes, and where the last one ends.
     borders: Vec<usize>,
-    /// The running tasks of a node, the mean over each band and cell of time.
+    /// The running tasks of a node, or the CPUs that they hold, the mean over each band and cell of time.
     loads: Vec<Vec<f64>>,
-    /// The slots of a node.
+    /// The slots, or the CPUs, of a node.
     slots: Option<f64>,
 }
 
 impl Bands {
-    fn of(run: &Run, clock: &Clock) -> Self {
+    fn of(run: &Run, by: SizeBy, cluster: RunCluster, clock: &Clock) -> Self {
         let nodes = run.nodes.len();
         let count = nodes.min(BANDS);
         let borders: Vec<usize> = (0..=count).map(|band| band * nodes / count.max(1)).collect();
@@ -242,18 +251,26 @@ impl Bands {
             }
         }
         let mut loads = vec![Load::new(clock.cells(run, CELLS)); count];
-        for task in run.counted_intervals() {
-            let band = task.node.and_then(|node| band_of.get(node.place()));
-            if let Some(load) = band.and_then(|band| loads.get_mut(*band)) {
-                load.add(task.start, task.finish, 1.0);
+        let cpus: Vec<f64> = match by {
+            SizeBy::Tasks => Vec::new(),
+            SizeBy::Cpus => run.jobs.iter().map(|job| job.cpus_of_attempt().unwrap_or(0.0)).collect(),
+        };
+        for (task, node, share) in run.counted_on_nodes() {
+            let weight = match by {
+                SizeBy::Tasks => 1.0,
+                SizeBy::Cpus => share * cpus.get(task.job).copied().unwrap_or(0.0),
+            };
+            if let Some(load) = band_of.get(node).and_then(|band| loads.get_mut(*band)) {
+                load.add(task.start, task.finish, weight);
             }
         }
         let widths = borders.windows(2).map(|nodes| if let &[from, to] = nodes { to - from } else { 1 });
         let means = |(load, width): (&Load, usize)| load.means().into_iter().map(|sum| sum / width as f64).collect();
-        let slots = run.replay().map(|info| info.cluster).and_then(|cluster| {
-            let slots = cluster.map_slots + cluster.reduce_slots;
-            (slots > 0 && cluster.nodes > 0).then(|| slots as f64 / cluster.nodes as f64)
-        });
+        let all = match by {
+            SizeBy::Tasks => cluster.map_slots + cluster.reduce_slots,
+            SizeBy::Cpus => cluster.vcores.unwrap_or(0),
+        };
+        let slots = (all > 0 && cluster.nodes > 0).then(|| all as f64 / cluster.nodes as f64);
         Self { loads: loads.iter().zip(widths).map(means).collect(), borders, slots }
     }
 }
@@ -332,10 +349,41 @@ mod tests {
         let tasks: Vec<(String, i64, i64)> = (0..80).map(of_node).collect();
         let tasks: Vec<(&str, i64, i64)> = tasks.iter().map(|task| (task.0.as_str(), task.1, task.2)).collect();
         let run = run(&tasks);
-        let bands = Bands::of(&run, &Clock::new(130));
+        let cluster = run.replay().map(|info| info.cluster).unwrap_or_default();
+        let bands = Bands::of(&run, SizeBy::Tasks, cluster, &Clock::new(130));
         assert_eq!((bands.loads.len(), bands.borders.get(1), bands.slots), (40, Some(&2), Some(2.0)));
         let at = |band: usize, cell: usize| bands.loads.get(band).and_then(|loads| loads.get(cell)).copied();
         assert_eq!([at(0, 129), at(39, 64), at(39, 65)], [Some(1.0), Some(1.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn a_gang_holds_its_cpus_on_each_of_its_nodes() {
+        let job = JobRow {
+            job_id: "a".to_owned(),
+            submit: Some(0),
+            finish: Some(130),
+            outcome: Outcome::Success,
+            demand_cpu: Some(40_000),
+            demand_machines: Some(3),
+            ..JobRow::default()
+        };
+        let attempt = AttemptRow {
+            job_id: "a".to_owned(),
+            task_id: "a".to_owned(),
+            start: Some(0),
+            finish: Some(130),
+            hosts: Some("n[1-2]*16;n3*8".to_owned()),
+            outcome: Outcome::Success,
+            cpu_request: Some(40_000),
+            ..AttemptRow::default()
+        };
+        let cluster = RunCluster { nodes: 3, vcores: Some(48), ..RunCluster::default() };
+        let info = RunInfo { cluster, system: resched_tables::store::System::Slurm, ..RunInfo::default() };
+        let run = Run::of_rows(info, RunTables { jobs: vec![job], attempts: vec![attempt], ..RunTables::default() });
+        let bands = Bands::of(&run, SizeBy::of_run(&run), cluster, &Clock::new(130));
+        let first: Vec<f64> = bands.loads.iter().filter_map(|loads| loads.first().copied()).collect();
+        assert_eq!((first, bands.slots), (vec![16.0, 16.0, 8.0], Some(16.0)));
+        assert_eq!(lines(&run).count, 3, "a bar on each node");
     }
 
     #[test]

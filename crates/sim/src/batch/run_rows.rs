@@ -1,20 +1,22 @@
 //! The rows of a run of a production trace.
 //!
-//! Each start of an instance, or of a gang as a whole, is a row of `attempts`; a gang on several machines has no host.
+//! Each start of an instance, or of a gang as a whole, is a row of `attempts`. A gang on several machines has `hosts` instead of a host.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use hashbrown::HashMap;
 use resched_tables::demand::Demand;
 use resched_tables::model::TaskKind;
+use resched_tables::placed::MOST;
 use resched_tables::run::{Names, RowSink, RunAttempt};
 use resched_tables::store::Batch;
 
 use super::machines::Machines;
-use super::observer::{Ended, Observer};
+use super::observer::{Ended, Launched, Observer};
 use super::workload::Workload;
 use crate::Error;
-use crate::ids::{JobId, TaskId};
+use crate::ids::{AttemptId, JobId, TaskId};
 use crate::run_tables::{Recorder, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order of their ends.
@@ -23,6 +25,8 @@ pub struct BatchRows<'w> {
     machines: &'w Machines,
     /// Whether tasks compete for memory.
     memory_is_limited: bool,
+    /// Where gangs run that run on several machines, and how many of their instances on each.
+    gangs: HashMap<AttemptId, Box<[(u32, u32)]>>,
 }
 
 /// Gives the rows of a replay to a sink.
@@ -30,7 +34,7 @@ pub type RunRows<'w, S> = Recorder<BatchRows<'w>, S>;
 
 impl<'w> BatchRows<'w> {
     fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        Self { workload, machines, memory_is_limited: machines.memory_is_limited() }
+        Self { workload, machines, memory_is_limited: machines.memory_is_limited(), gangs: HashMap::new() }
     }
 }
 
@@ -50,8 +54,19 @@ impl<'w, S: RowSink> Recorder<BatchRows<'w>, S> {
 }
 
 impl<S: RowSink> Observer for Recorder<BatchRows<'_>, S> {
+    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        if (2..=MOST).contains(&launched.places.len()) && self.keeps_places() {
+            let places = launched.places.iter().map(|(node, instances)| (node.0, *instances)).collect();
+            self.source.gangs.insert(launched.run, places);
+        }
+        Ok(())
+    }
+
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
-        self.take_ended(ended)
+        match self.source.gangs.remove(&ended.run) {
+            Some(places) => self.take_ended_on(ended, places),
+            None => self.take_ended(ended),
+        }
     }
 }
 

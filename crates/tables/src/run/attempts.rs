@@ -5,6 +5,7 @@ use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 
 use crate::model::{AttemptRow, Locality, Outcome, TaskKind};
+use crate::placed::as_text;
 use crate::store::{BATCH_ROWS, Batches, Numbers, repeated};
 
 /// The texts of the rows of a run, by numbers.
@@ -77,6 +78,8 @@ pub struct Attempts {
     error: Vec<Option<&'static str>>,
     cpu_request: Numbers,
     memory_request: Numbers,
+    /// The rows of attempts on several nodes, in order, each with the numbers of these nodes and of the instances on them.
+    places: Vec<(usize, Box<[(u32, u32)]>)>,
 }
 
 /// Stands for no task, or no node.
@@ -119,6 +122,18 @@ impl Attempts {
         self.memory_request.push(attempt.memory_request);
     }
 
+    /// Adds an attempt on several nodes, each with the number of its instances there.
+    pub fn push_on(&mut self, attempt: RunAttempt, places: Box<[(u32, u32)]>) {
+        self.places.push((self.len(), places));
+        self.push(attempt);
+    }
+
+    /// The nodes of the attempt in that row, each with the number of its instances there, if it ran on several; else none.
+    pub fn places(&self, row: usize) -> &[(u32, u32)] {
+        let found = self.places.binary_search_by_key(&row, |(row, _)| *row);
+        found.ok().and_then(|place| self.places.get(place)).map_or(&[], |(_, places)| places)
+    }
+
     /// The attempt in that row. Always inlined, so that columns of which nothing is asked are not read.
     #[inline(always)]
     pub fn get(&self, row: usize) -> Option<RunAttempt> {
@@ -158,6 +173,7 @@ impl Attempts {
         self.locality.clear();
         self.speculative.clear();
         self.error.clear();
+        self.places.clear();
         let numbers = [
             &mut self.attempt,
             &mut self.queued,
@@ -217,6 +233,14 @@ impl AttemptBatches {
         batch.set_known_texts("error", rows.error.iter().copied());
         batch.set_numbers("cpu_request", &rows.cpu_request);
         batch.set_numbers("memory_request", &rows.memory_request);
+        if !rows.places.is_empty() {
+            let of_row = |row: usize| {
+                let places = rows.places(row);
+                (!places.is_empty()).then(|| as_text(places.iter().map(|(node, count)| (names.node(*node).0, *count))))
+            };
+            let hosts: Vec<Option<String>> = (0..rows.len()).map(of_row).collect();
+            batch.set_known_texts("hosts", hosts.iter().map(Option::as_deref));
+        }
         batch.finish()
     }
 

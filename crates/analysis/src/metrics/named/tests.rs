@@ -35,6 +35,7 @@ fn run() -> Run {
         jobs: (1..=11).map(job).collect(),
         intervals: Vec::new(),
         nodes: Vec::new(),
+        spread: std::collections::BTreeMap::new(),
         peaks: [0.0; 2],
         decisions: Vec::new(),
         resources: Vec::new(),

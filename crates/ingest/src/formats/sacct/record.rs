@@ -1,6 +1,7 @@
 //! From a job of a list to the rows of the tables.
 
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
+use resched_tables::{host_list, placed};
 use resched_tables::sink::Sink;
 use smallvec::SmallVec;
 
@@ -113,10 +114,21 @@ impl Records<'_> {
                 run_time: one.times.elapsed.filter(|_| start.is_none()),
                 outcome: one.state.outcome(),
                 host: self.host(one),
+                hosts: self.hosts(one),
                 ..AttemptRow::default()
             }
         };
         ran.iter().enumerate().map(attempt).collect()
+    }
+
+    /// The nodes of a try that ran on several, as the source lists them. It does not say how many CPUs it had on each.
+    fn hosts(&self, one: &Try) -> Option<String> {
+        let list = self.jobs.texts.text(one.hosts);
+        if one.nodes < 2 || one.hosts.is_none() {
+            return None;
+        }
+        let hosts = hosts(list).filter(|hosts| (2..=placed::MOST).contains(&hosts.len()))?;
+        Some(host_list::fold(hosts.iter().map(String::as_str)))
     }
 
     /// The node of a try that ran on one.
