@@ -33,6 +33,7 @@ use sha2::Sha256;
 
 use resched_tables::Error;
 use resched_tables::model::{JobRecord, NodeRow, TaskRecord};
+use resched_tables::placed;
 use resched_tables::records::Source;
 use resched_tables::sink::Applications;
 use resched_tables::store::{Manifest, Out, StagedFile, TraceWriter, hex};
@@ -219,6 +220,7 @@ impl Names<'_> {
             (Kind::Reservation, &mut job.reservation),
             (Kind::Feature, &mut job.features),
             (Kind::Resource, &mut job.licenses),
+            (Kind::Resource, &mut job.demand_resources),
         ] {
             self.replace(kind, text);
         }

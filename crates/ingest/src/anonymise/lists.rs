@@ -26,11 +26,16 @@ impl Names<'_> {
         named
     }
 
-    /// The pseudonyms of resources with their counts. Slurm's own words for their kind stay: `gres/<hash>=2`.
+    /// The pseudonyms of resources with their counts. Slurm's own words for their kind stay: `gres/<hash>=2`. So does `gpu`, which names
+    /// nobody: without it, no job of the trace would ask for GPUs. Models have pseudonyms.
     pub(super) fn resources(&self, text: &str) -> String {
         const KINDS: [&str; 3] = ["gres", "license", "bb"];
         let of = |name: &str| match name.split_once('/') {
-            Some((kind, name)) if KINDS.contains(&kind) => format!("{kind}/{}", self.hash(Kind::Resource, name)),
+            Some(("gres", "gpu")) => name.to_owned(),
+            Some((kind, name)) if KINDS.contains(&kind) => match name.split_once(':') {
+                Some(("gpu", model)) => format!("{kind}/gpu:{}", self.hash(Kind::Resource, model)),
+                _ => format!("{kind}/{}", self.hash(Kind::Resource, name)),
+            },
             _ => self.hash(Kind::Resource, name),
         };
         let all: BTreeMap<String, u64> = amounts(text).map(|(name, count)| (of(name), count)).collect();
@@ -49,8 +54,10 @@ mod tests {
         let mut names = Names { key: &key, kept: BTreeMap::new() };
         let [ann, bob] = ["ann", "bob"].map(|word| names.kept(Kind::Feature, word));
         assert_eq!(names.kept(Kind::Feature, "(ann|bob)&ann*2"), format!("({ann}|{bob})&{ann}*2"));
-        let gpu = names.hash(Kind::Resource, "gpu");
-        assert_eq!(names.kept(Kind::Resource, "gres/gpu=2"), format!("gres/{gpu}=2"));
+        let [a100, fpga] = ["a100", "fpga"].map(|name| names.hash(Kind::Resource, name));
+        assert_eq!(names.kept(Kind::Resource, "gres/gpu=2"), "gres/gpu=2", "jobs still ask for GPUs");
+        assert_eq!(names.kept(Kind::Resource, "gres/gpu:a100=2"), format!("gres/gpu:{a100}=2"));
+        assert_eq!(names.kept(Kind::Resource, "gres/fpga=2"), format!("gres/{fpga}=2"));
         let two = names.kept(Kind::Resource, "license/secret=1,own=3");
         assert!(
             two.contains("license/") && two.contains("=1") && two.contains("=3") && !two.contains("secret"),
