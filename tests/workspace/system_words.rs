@@ -30,8 +30,8 @@ fn each_usual_text_is_a_text_of_the_code() {
     let words = on_one_line(&fs::read_to_string(root.join(FILE)).unwrap());
     let lists: Vec<&str> =
         words.split("&[(&str, &str)] = &[").skip(1).map(|list| list.split("\n];").next().unwrap()).collect();
-    let [spark, slurm, phrases] = lists[..] else { panic!("{} lists", lists.len()) };
-    let (texts, phrases) = ([usual(spark), usual(slurm)].concat(), usual(phrases));
+    let [spark, batch, slurm, phrases] = lists[..] else { panic!("{} lists", lists.len()) };
+    let (texts, phrases) = ([usual(spark), usual(batch), usual(slurm)].concat(), usual(phrases));
     assert!(texts.len() > 30 && phrases.len() > 8, "{texts:?} {phrases:?}");
     let is_stale = |text: &&&str| !code.contains(&format!("\"{text}\""));
     let stale: Vec<&&str> =

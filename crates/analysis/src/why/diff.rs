@@ -264,7 +264,7 @@ impl Diff {
             ("queue", by(&|job| text(&job.queue))),
             ("size", by(&|job| sizes.class_of(job.size).to_owned())),
         ]);
-        // What only some systems have is a table only where it tells jobs apart.
+        // What only some systems have is a table only where it distinguishes jobs.
         let mut add = |heading, rows: Vec<DiffGroup>| {
             if rows.iter().filter(|row| row.group != UNKNOWN).count() > 1 {
                 groups.insert(heading, rows);

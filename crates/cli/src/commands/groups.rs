@@ -113,9 +113,11 @@ fn table_of(by: By, grouped: &[&Grouped]) -> Text {
     let (shown, left_out) = shown_groups(by, &all);
     let rows: Vec<&GroupRow> =
         shown.iter().flat_map(|group| all.iter().filter(move |row| row.group == *group)).collect();
-    let units = TIMES.map(|time| TimeUnit::of(rows.iter().filter_map(|row| time(row))));
-    let changes = TimeUnit::of(rows.iter().filter_map(|row| row.change_ms));
-    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| cells(row, units, changes)).collect();
+    // Percentiles of one time share a unit, so that you can compare them at a glance. Changes have that of the completion times.
+    let (completion, waiting) = TIMES.split_at(TIMES.len() / 2);
+    let [completion, waiting] = [completion, waiting]
+        .map(|times| TimeUnit::of(rows.iter().flat_map(|row| times.iter().filter_map(|time| time(row)))));
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| cells(row, [completion, waiting])).collect();
     let heading = [
         name.as_str(),
         "policy",
@@ -147,14 +149,16 @@ const TIMES: [fn(&GroupRow) -> Option<f64>; 6] = [
     |row| row.waiting_p99_ms,
 ];
 
-fn cells(row: &GroupRow, units: [TimeUnit; TIMES.len()], changes: TimeUnit) -> Vec<String> {
+/// The cells of a group; the units are those of its completion times, with their change, and of its waiting times.
+fn cells(row: &GroupRow, [completion, waiting]: [TimeUnit; 2]) -> Vec<String> {
     let number = |n: Option<u64>| n.map_or_else(|| UNKNOWN.to_owned(), count);
     let change = row.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change));
     let mut cells = vec![row.group.clone(), row.run.clone(), count(row.jobs)];
-    cells.extend(TIMES.iter().zip(units).map(|(time, unit)| shown(unit, time(row))));
+    let unit = |place: usize| if place < TIMES.len() / 2 { completion } else { waiting };
+    cells.extend(TIMES.iter().enumerate().map(|(place, time)| shown(unit(place), time(row))));
     let sign = if row.change_ms.is_some_and(|ms| ms > 0.0) { "+" } else { "" };
     let in_time =
-        if row.change_ms.is_some() { format!("{sign}{}", shown(changes, row.change_ms)) } else { UNKNOWN.to_owned() };
+        if row.change_ms.is_some() { format!("{sign}{}", shown(completion, row.change_ms)) } else { UNKNOWN.to_owned() };
     cells.extend([in_time, change, number(row.sooner), number(row.later)]);
     cells
 }

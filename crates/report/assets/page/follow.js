@@ -275,8 +275,12 @@ function groupRows(by) {
   }
   const [shown, note] = ranked(groups, by);
   const rows = shown.flatMap((group) => group.rows.map((own, policy) => ({ ...own, name: group.name, label: policies[policy].label, jobs: group.jobs })));
-  // A column has one unit.
-  const columns = QUANTILES.map((_, place) => times(rows.map((row) => row.quantiles[place])));
+  // Percentiles of one time share a unit.
+  const half = QUANTILES.length / 2;
+  const columns = [0, half].flatMap((first) => {
+    const texts = times(QUANTILES.slice(0, half).flatMap((_, place) => rows.map((row) => row.quantiles[first + place])));
+    return Array.from({ length: half }, (_, place) => texts.slice(place * rows.length, (place + 1) * rows.length));
+  });
   columns.push(signedTimes(rows.map((row) => row.loss)));
   return [rows.map((row, place) => element("tr", {}, cell(row.name, { class: "text" }), cell(row.label, { class: "text" }), cell(count(row.jobs)),
     ...columns.map((column) => cell(column[place])), ...row.others.map((text) => cell(text)))), note];

@@ -112,8 +112,14 @@ impl Grouped {
     pub(crate) fn table(&self, system: System) -> Table {
         let of_group = |name: &String| self.rows.iter().filter(|row| row.group == *name).collect::<Vec<_>>();
         let rows: Vec<&GroupRow> = self.shown.iter().flat_map(of_group).collect();
-        // A column has one unit, so that you can compare its rows at a glance.
-        let columns = TIMES.map(|time| times(&rows.iter().map(|row| time(row)).collect::<Vec<_>>()));
+        // Percentiles of one time share a unit, so that you can compare them at a glance.
+        let column = |time: &fn(&GroupRow) -> Option<f64>| rows.iter().map(|row| time(row)).collect::<Vec<_>>();
+        let alike = |of: &[fn(&GroupRow) -> Option<f64>]| {
+            let texts = times(&of.iter().flat_map(column).collect::<Vec<_>>());
+            texts.chunks(rows.len().max(1)).map(<[String]>::to_vec).collect::<Vec<_>>()
+        };
+        let (completion, waiting) = TIMES.split_at(TIMES.len() / 2);
+        let columns = [alike(completion), alike(waiting)].concat();
         let changes = signed_times(&rows.iter().map(|row| row.change_ms).collect::<Vec<_>>());
         let cells = |(place, row): (usize, &&GroupRow)| {
             let times = columns.iter().chain([&changes]).filter_map(|column| column.get(place).cloned()).collect();
