@@ -230,7 +230,7 @@ impl Where {
 }
 
 /// The nodes of intervals that ran on several, with the instances on each, by the places of the intervals.
-pub type Spread = BTreeMap<usize, Box<[(NodeNumber, u32)]>>;
+pub(crate) type Spread = BTreeMap<usize, Box<[(NodeNumber, u32)]>>;
 
 impl Sums {
     /// Sums of which only what an outline needs is added up.

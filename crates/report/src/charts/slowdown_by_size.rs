@@ -52,7 +52,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let measures = [
         Measure::new(format!("Median wait ({})", unit.name()), quantile(0.5, ms, waiting)),
         Measure::new(format!("p95 wait ({})", unit.name()), quantile(0.95, ms, waiting)),
-        Measure::new("p95 bounded slowdown", quantile(0.95, 1.0, |job| job.bounded_slowdown)),
+        Measure::new("p95 slowdown", quantile(0.95, 1.0, |job| job.bounded_slowdown)),
     ];
     draw_against_size(scene, CHART.name, "CPUs that the job asks for", &measures)
 }

@@ -24,6 +24,7 @@ use crate::Error;
 use crate::answer::Answer;
 use crate::page::measure::{Measure, Numbers};
 use crate::page::overview::listed_rows;
+use crate::page::short::ShortNames;
 use crate::page::units::Rules;
 use crate::page::why_data::{self, PageWhy};
 use crate::plot::style::{OBSERVED, area_colour, dash};
@@ -194,7 +195,7 @@ pub(crate) fn page_data(
     scene: &Scene<'_>,
     timelines: &Timelines,
     reasons: &Reasons,
-    zone: Zone,
+    (names, zone): (&ShortNames, Zone),
 ) -> Result<String, Error> {
     let (all, every) = (scene.count(), every(scene));
     let spans = scene.runs.iter().filter_map(|shown| shown.run.jobs.span()).map(|(first, last)| last - first);
@@ -215,7 +216,7 @@ pub(crate) fn page_data(
         answerable: answer.is_answerable(),
         clock: scene.zero().map(|zero| PageClock { zero, place: zone.place(), ahead: zone.ahead(zero) }),
         first,
-        policies: scene.runs.iter().map(look).collect(),
+        policies: scene.runs.iter().map(|shown| look(shown, names)).collect(),
         baseline: answer.baseline,
         span: spans.max().unwrap_or(0),
         jobs: jobs(answer, scene, all, every),
@@ -246,10 +247,10 @@ fn every_of(rows: usize) -> usize {
     rows.div_ceil(MOST_ROWS).max(1)
 }
 
-fn look<'a>(shown: &Shown<'a>) -> Look<'a> {
+fn look<'a>(shown: &Shown<'a>, names: &'a ShortNames) -> Look<'a> {
     let series = shown.series;
     Look {
-        label: words::name(shown.label),
+        label: words::name(names.of_label(shown.label)),
         colour: (series != OBSERVED).then(|| hex(series.colour)),
         form: series.form,
         dash: dash(series.form),

@@ -13,12 +13,13 @@ use crate::answer::Answer;
 use crate::charts::Chart;
 use crate::compared::Compared;
 use crate::page::data::page_data;
-use crate::page::frame::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
+use crate::page::frame::{Figure, Frame, UNKNOWN, emphasised, gallery_beside};
 use crate::page::groups::{Table, slowed_cells};
 use crate::page::model_error;
 use crate::page::overview::{self, overview};
 use crate::page::provenance::{self, Again, again, pairs};
 use crate::page::sentences::{Sentences, differences, sentences};
+use crate::page::short::ShortNames;
 use crate::page::title;
 use crate::page::units::{change, p_value, times};
 use crate::scene::Scene;
@@ -133,7 +134,8 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
     let labels: Vec<&str> = answer.policies.iter().map(|policy| policy.label.as_str()).collect();
     let about = title::about(answer, folders, scene.zero(), options.zone);
     let question = title::question(answer);
-    let title = escaped(&format!("{question} {about} – resched"));
+    let names = ShortNames::of(answer);
+    let title = names.on_title(&format!("{question} {about} – resched"));
     let jobs = scene.count();
     let of = |folded: bool| charts.iter().filter(move |(chart, _)| chart.folded == folded);
     let gallery =
@@ -176,9 +178,9 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         more_jobs: jobs.saturating_sub(MOST_JOBS),
         again: again(answer, folders, options),
         provenance: provenance::facts(&answer.runs),
-        data: page_data(answer, scene, timelines, reasons, options.zone)?,
+        data: page_data(answer, scene, timelines, reasons, (&names, options.zone))?,
     };
-    let body = body.render().map_err(Error::draw("report.html"))?;
+    let body = names.on_page(&body.render().map_err(Error::draw("report.html"))?);
     Frame { title: &title, body: &body, interactive: true }.page()
 }
 

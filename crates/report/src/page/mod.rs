@@ -10,6 +10,7 @@ pub(crate) mod notebook;
 pub(crate) mod overview;
 pub(crate) mod provenance;
 pub(crate) mod sentences;
+pub(crate) mod short;
 pub(crate) mod title;
 pub(crate) mod units;
 pub(crate) mod why_data;
