@@ -181,6 +181,7 @@ pub fn write_report(
     let scene = Scene::new(&answer.runs, &answer.population, &chosen)
         .with(answer.baseline, options.look, title)
         .tested(answer.variants.as_ref())
+        .answering(page::slide::slide(&answer))
         .at(options.zone);
     let (figures, empty) = if formats.charts() { draw_charts(&scene, options, progress)? } else { Default::default() };
     let has_numbers = formats.html || formats.tables();

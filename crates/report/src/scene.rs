@@ -27,6 +27,17 @@ pub(crate) struct Shown<'a> {
     pub(crate) series: Series,
 }
 
+/// The answer in short, for one picture of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Slide {
+    /// The question.
+    pub(crate) title: String,
+    /// Each policy in each time: its name, the change and the ends of its interval, in per cent.
+    pub(crate) changes: Vec<(String, f64, Option<[f64; 2]>)>,
+    /// Who pays, and how sure the answer is.
+    pub(crate) note: String,
+}
+
 /// A policy that figures show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen<'a> {
@@ -55,6 +66,8 @@ pub struct Scene<'a> {
     title: &'a str,
     /// The comparison in variants of its world, if it was tested in them.
     pub(crate) variants: Option<&'a Variants>,
+    /// The answer in short, if policies are compared.
+    pub(crate) slide: Option<Slide>,
     /// The zone of times by the clock.
     zone: Zone,
 }
@@ -100,6 +113,7 @@ impl<'a> Scene<'a> {
             look: Look::default(),
             title: "",
             variants: None,
+            slide: None,
             zone: Zone::default(),
         }
     }
@@ -112,6 +126,11 @@ impl<'a> Scene<'a> {
     /// The same with the test of its sign.
     pub(crate) fn tested(self, variants: Option<&'a Variants>) -> Self {
         Self { variants, ..self }
+    }
+
+    /// The same with the answer in short.
+    pub(crate) fn answering(self, slide: Option<Slide>) -> Self {
+        Self { slide, ..self }
     }
 
     /// The same with times in another zone.

@@ -75,11 +75,15 @@ const SPARK: &[(&str, &str)] = &[
 ];
 
 /// The usual texts, and those for batch systems.
-const BATCH: &[(&str, &str)] = &[("Running maps and reduces", "CPUs held")];
+const BATCH: &[(&str, &str)] = &[
+    ("Running maps and reduces", "CPUs held"),
+    ("a slot was free or its node was down", "processors were free, or its machine was down"),
+];
 
 /// The usual texts, and those for Slurm, with the reasons that `squeue` shows.
 const SLURM: &[(&str, &str)] = &[
     ("Running maps and reduces", "CPUs held"),
+    ("a slot was free or its node was down", "processors were free, or its node was down"),
     ("queue", "partition"),
     ("Queue", "Partition"),
     ("by queue", "by partition"),

@@ -35,13 +35,13 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
             if seen.in_containers { ["container", "containers"] } else { ["reduce slot", "reduce slots"] };
         Some(Advice {
             says: format!(
-                "The {} reduces of {} that started before its last map ended held {held_what} for {} until then, while other jobs waited \
-                 for a {what}. This caused {} of their {} of waiting.",
+                "The {} reduces of {} that started before its last map ended held {held_what} for {} in all until then. Meanwhile, other \
+                 jobs waited for a {what}, {} in all; this caused {} of it.",
                 early.len(),
                 seen.job(job),
                 time(held),
-                time(blamed),
-                time(all)
+                time(all),
+                time(blamed)
             ),
             change: "Start its reduces later: raise mapreduce.job.reduce.slowstart.completedmaps (mapred.reduce.slowstart.completed.maps), \
                      which is jobs.slowstart in a cluster file."

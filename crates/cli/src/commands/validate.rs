@@ -122,7 +122,9 @@ fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
         }
     }
     if reported.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
-        text += &format!("Completion times and makespans cover the jobs compared; {}.\n", system.says(OF_ALL));
+        // Other systems have no numbers of the tasks of all jobs.
+        let of_all = if matches!(system, System::Slurm | System::Batch) { String::new() } else { format!("; {}", system.says(OF_ALL)) };
+        text += &format!("Completion times and makespans cover the jobs compared{of_all}.\n");
     }
     for own in reported {
         if let Some(guess) = &own.guess {

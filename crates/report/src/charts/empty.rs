@@ -3,6 +3,7 @@
 /// The reason, as a clause.
 pub(crate) fn why_empty(chart: &str) -> &'static str {
     match chart {
+        "answer" => "no two policies are compared",
         "variants" => "no two replays were tested with other unknown values (`replay --robust`)",
         "seeds" => "no policy has several seeds",
         "ratio" | "pp" | "difference" => "no two replays have jobs that count in both",

@@ -1,6 +1,7 @@
 //! The charts: one file each, and the list of them.
 
 mod against_size;
+mod answer;
 mod categories;
 mod cdf_jobs;
 mod cdf_maps;
@@ -40,6 +41,7 @@ pub use self::only::Only;
 
 /// All charts, in the order of a report.
 pub const CHARTS: &[Chart] = &[
+    answer::CHART,
     overview::CHART,
     variants::CHART,
     running_tasks::CHART,

@@ -11,6 +11,7 @@ pub(crate) mod overview;
 pub(crate) mod provenance;
 pub(crate) mod sentences;
 pub(crate) mod short;
+pub(crate) mod slide;
 pub(crate) mod title;
 pub(crate) mod units;
 pub(crate) mod why_data;

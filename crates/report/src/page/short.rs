@@ -45,9 +45,14 @@ impl ShortNames {
         self.0.iter().find(|(long, _)| long == label).map_or(label, |(_, short)| short)
     }
 
+    /// A text with short names.
+    pub(crate) fn in_text(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (long, short)| text.replace(long.as_str(), short))
+    }
+
     /// A title with short names, as HTML.
     pub(crate) fn on_title(&self, title: &str) -> String {
-        escaped(&self.0.iter().fold(title.to_owned(), |title, (long, short)| title.replace(long.as_str(), short)))
+        escaped(&self.in_text(title))
     }
 
     /// The page with short names up to its provenance, and a note with the full ones.

@@ -40,7 +40,7 @@ pub struct Intervals<'a> {
     pub name: &'a str,
     /// The title of the x axis, which includes 0.
     pub x: &'a str,
-    /// What the published values are called, and what those found.
+    /// What the published values are called, and what those found; empty if there are none.
     pub legend: [&'a str; 2],
     /// The quantities, the first at the top.
     pub rows: &'a [Interval],
@@ -67,7 +67,8 @@ pub(crate) fn draw_intervals_on(sheet: &Sheet, chart: &Intervals<'_>) -> Result<
     let [published, found] = chart.legend.map(str::to_owned);
     let look = sheet.look;
     let row_height = look.line_height() + ROW;
-    let legend = Legend::new(look, [(Swatch::Mark(PUBLISHED), published), (Swatch::Line(FOUND), found)])?;
+    let entries = [(Swatch::Mark(PUBLISHED), published), (Swatch::Line(FOUND), found)];
+    let legend = Legend::new(look, entries.into_iter().filter(|(_, name)| !name.is_empty()))?;
     // Half of it stands to the left of the plot.
     let first_label = x.ticks.first().map_or(0, |tick| look.text_width(&x.label(*tick)) / 2);
     let height = legend.height() + row_height * chart.rows.len() as u32 + below(look, true) + 8;
