@@ -44,6 +44,7 @@ mod trust;
 mod unknown;
 mod validate;
 mod why;
+mod width;
 mod window;
 
 #[path = "../../examples/shortest_job.rs"]
