@@ -244,8 +244,9 @@ def replay(
         A further metric: a name or an expression such as ``p95(completion) where queue = 'adhoc'``.
         Repeat the option for more.
     by : str | Iterable[str]
-        Also show percentiles by user, queue, priority, size or hour, the change of each group
-        against the baseline, and the jobs that were slowed most. Repeat the option for more.
+        Also show percentiles by user, account, queue, width, limit, hour and so on, the change of
+        each group against the baseline, and the jobs that were slowed most. Repeat the option for
+        more.
     robust : str, default "quick"
         How to test whether a policy stays faster or slower if unknown values vary, such as the cost
         of distance. ``full`` replays all jobs in every variant; ``quick`` uses a part of a large

@@ -398,6 +398,7 @@ mod tests {
             skipped: BTreeMap::new(),
             jobs: jobs.into(),
             intervals,
+            spread: std::collections::BTreeMap::new(),
             nodes: Vec::new(),
             decisions: Vec::new(),
             resources: Vec::new(),
