@@ -1,14 +1,15 @@
 //! One folder for the folders of several runs.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_policies::PolicySpec;
-use resched_tables::run;
+use resched_tables::run::{self, RunTrace};
 use resched_tables::store::{Claim, FolderLock, MANIFEST, Out, place, refuse_link, sha256};
 
-use crate::Error;
 use crate::run_list::note;
+use crate::{Error, World};
 
 /// A folder for runs, with a folder for each policy. It is locked until this is dropped.
 #[derive(Debug)]
@@ -19,12 +20,13 @@ pub struct RunFolders {
 }
 
 impl RunFolders {
-    /// Checks that the runs of all `policies` can be written to `out`, and locks it.
+    /// Checks that the runs of all `policies` in `world` can be written to `out`, and locks it.
     ///
     /// # Errors
     /// [`Error::Request`] if `out` is a trace or a run itself or another command writes it, if something other than a run stands
-    /// where one should, or if two policies are the same.
-    pub fn open(out: impl Into<Out>, policies: &[PolicySpec]) -> Result<Self, Error> {
+    /// where one should, if two policies are the same, or if runs of another trace would stay beside the new ones. [`Error::Sim`] if the
+    /// source cannot be identified.
+    pub fn open(out: impl Into<Out>, policies: &[PolicySpec], world: &World) -> Result<Self, Error> {
         let Out { path: out, force } = out.into();
         // A path through one of the runs would lead nowhere while that is replaced.
         let out = place(&out)?;
@@ -43,7 +45,8 @@ impl RunFolders {
             Claim::check(&dir, run::MARKER)?;
             Ok(dir)
         };
-        let dirs = policies.iter().map(folder).collect::<Result<_, Error>>()?;
+        let dirs = policies.iter().map(folder).collect::<Result<Vec<_>, Error>>()?;
+        refuse_runs_of_others(&out, &dirs, world)?;
         let lock = FolderLock::inside(&out)?;
         Ok(Self { out, dirs, _lock: lock })
     }
@@ -65,6 +68,31 @@ impl RunFolders {
     pub fn dirs(&self) -> &[Out] {
         &self.dirs
     }
+}
+
+/// Refuses to add to runs of another trace: a folder of runs is reported as one comparison. Runs that are replaced do not matter.
+fn refuse_runs_of_others(out: &Path, replaced: &[Out], world: &World) -> Result<(), Error> {
+    let Ok(entries) = fs::read_dir(out) else { return Ok(()) };
+    let mut stay: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    stay.retain(|dir| dir.join(run::MARKER).is_file() && replaced.iter().all(|new| new.path != *dir));
+    stay.sort();
+    // What cannot be read is reported when it is compared.
+    for (dir, there) in stay.iter().filter_map(|dir| Some((dir, run::read(dir).ok()?.trace))) {
+        let new = world.trace()?;
+        if there.sha256 != new.sha256 && (there.workload.is_none() || there.workload != new.workload) {
+            let named = |trace: &RunTrace| {
+                format!("{} ({})", trace.path, trace.sha256.get(..12).unwrap_or(&trace.sha256))
+            };
+            return Err(Error::Request(format!(
+                "{}: expected runs of {} only, found {}, a run of {}; name another --out, or remove that run",
+                out.display(),
+                named(&new),
+                dir.file_name().unwrap_or_default().display(),
+                named(&there)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The longest part of a label in the name of a folder. While a run is written, its folder has a longer, hidden name, and most systems

@@ -404,7 +404,7 @@ impl World {
                 .and(&Validity { facts: without_bytes(&self.setup.cluster, workload).into_iter().collect() })
                 .and(&self.setup.known)
                 .and(&info.validity),
-            trace: self.named()?,
+            trace: self.trace()?,
             ..info
         };
         sink.take(
@@ -445,7 +445,7 @@ impl World {
             validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished, self.fitted_distance())
                 .and(&self.setup.known)
                 .and(&info.validity),
-            trace: self.named()?,
+            trace: self.trace()?,
             ..info
         };
         sink.take(
@@ -510,8 +510,11 @@ impl World {
         }
     }
 
-    /// The entry about the source in `run.json`.
-    fn named(&self) -> Result<RunTrace, Error> {
+    /// The source, as `run.json` names it.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if it cannot be identified.
+    pub fn trace(&self) -> Result<RunTrace, Error> {
         let (sha256, jobs) = self.parts.identity.get_or_try_init(|| match self.source.origin() {
             Origin::Trace(trace) => identity_of(trace.manifest()),
             Origin::Workload { .. } => identity_of(&self.generate()?.1),

@@ -197,15 +197,41 @@ fn a_run_that_is_there_is_kept_if_it_is_the_same() {
 fn folders_are_checked_before_anything_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("runs");
-    let twice = RunFolders::open(&out, &[policy("fifo"), policy("fifo")]).unwrap_err();
+    let world = world(1);
+    let twice = RunFolders::open(&out, &[policy("fifo"), policy("fifo")], &world).unwrap_err();
     assert!(twice.is_request() && twice.to_string().contains("listed twice"), "{twice}");
     assert!(!out.exists());
-    let first = RunFolders::open(&out, &[policy("fair+hadoop-naive"), policy("delay:D=4")]).unwrap();
+    let first = RunFolders::open(&out, &[policy("fair+hadoop-naive"), policy("delay:D=4")], &world).unwrap();
     let names: Vec<_> = first.dirs().iter().map(|dir| dir.path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["fair+hadoop-naive", "delay:D=4"]);
-    assert!(RunFolders::open(&out, &[policy("fifo")]).unwrap_err().to_string().contains("another resched command"));
+    let busy = RunFolders::open(&out, &[policy("fifo")], &world).unwrap_err();
+    assert!(busy.to_string().contains("another resched command"), "{busy}");
     drop(first);
     assert!(!out.exists(), "nothing was written");
+}
+
+#[test]
+fn runs_of_another_trace_do_not_stay_beside_new_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("R");
+    let trace = |name: &str, seed| {
+        let path = dir.path().join(name);
+        write_trace(&workload(), seed, &path).unwrap();
+        World::open(&Source::open(path).unwrap(), Setup::default()).unwrap()
+    };
+    let (one, other) = (trace("T", 1), trace("S", 2));
+    let open = |name: &str, world: &World| RunFolders::open(&out, &[policy(name)], world).map(drop);
+    one.replay(&policy("fifo"), Files::to(out.join("fifo"))).unwrap();
+    open("fair", &one).unwrap();
+    open("fifo", &other).expect("the run of the other trace is replaced");
+    let error = open("fair", &other).unwrap_err();
+    for part in ["fifo, a run of", "/T (", "/S (", "another --out"] {
+        assert!(error.is_request() && error.to_string().contains(part), "{part}: {error}");
+    }
+    // Seeds of a workload file are one trace for a comparison.
+    let seeds = dir.path().join("seeds");
+    world(1).replay(&policy("fifo"), Files::to(seeds.join("fifo"))).unwrap();
+    RunFolders::open(&seeds, &[policy("fair")], &world(2)).expect("another seed of the same workload");
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub fn compare(first: &Side<'_>, second: &Side<'_>) -> Result<Vec<Difference>, E
     if !first.is_of_trace_of(second)? {
         return Err(refused(format!(
             "{}: expected runs of one trace, found {} and {}; jobs of different traces are not compared, even if they have the same ids: \
-             replay both policies on one trace",
+             name runs of one trace, or replay both policies on one",
             paths(),
             first.name(),
             second.name()

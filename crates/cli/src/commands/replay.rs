@@ -202,7 +202,7 @@ pub(super) fn replay_all(
     out: &Out,
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
-    let folders = RunFolders::open(out, policies)?;
+    let folders = RunFolders::open(out, policies, world)?;
     for dir in folders.dirs().iter().filter(|dir| dir.force) {
         report_replaced(&dir.path, &changed_files(&dir.path, run::MARKER));
     }
