@@ -11,6 +11,7 @@ use resched_sim::batch::Workload;
 use serde::Serialize;
 
 use crate::batch::slurm::{self, TooLarge};
+use crate::batch::spark;
 use crate::error::Error;
 use crate::parameter::Parameter;
 use crate::queues::file::{self, DEFAULT_QUEUE, QueueSettings};
@@ -142,6 +143,13 @@ pub enum Finding {
         /// The line of the file, from 1; null if it is not known.
         line: Option<usize>,
     },
+    /// The applications of the trace had fair pools, and no file says what these are given.
+    NoPools {
+        /// The file that the log names, if it does.
+        file: Option<String>,
+        /// The number of its applications with fair pools.
+        applications: u64,
+    },
     /// The policy is for production traces and reads nothing of a site.
     NoEffect {
         /// How to give it queues or weights.
@@ -180,6 +188,14 @@ impl fmt::Display for Finding {
                 let (what, ids) = (Stops::Jobs.in_words(*jobs), some(first, *jobs));
                 let why = if *jobs == 1 { "it alone exceeds" } else { "each alone exceeds" };
                 write!(f, "{what}, because {why} `{setting}` of {of} `{name}` ({place}): {ids}")
+            }
+            Self::NoPools { file, applications } => {
+                let named = file.as_ref().map_or_else(String::new, |file| format!(" (the log names `{file}`)"));
+                write!(
+                    f,
+                    "{applications} applications of the trace had fair pools, whose file is not given{named}, so that each pool has the \
+                     weight 1, no minimum share and FIFO inside; give the file as `fairscheduler.xml` with --site-conf, or as `pools=FILE`"
+                )
             }
             Self::NoEffect { remedy } => write!(f, "the queues and pools of the site have no effect on it; {remedy}"),
         }
@@ -395,6 +411,18 @@ impl PolicySpec {
         };
         let found = slurm::too_large(self.values(), conf, workload)?;
         Ok(found.into_iter().filter(|own| !is_zero(own)).map(finding).collect())
+    }
+
+    /// The files that decide, that the log of a workload names or needs, and that nobody gave.
+    ///
+    /// # Errors
+    /// Parameters that the policy does not have.
+    pub fn missing_files(&self, workload: &Workload) -> Result<Vec<Finding>, Error> {
+        if self.info.name != spark::INFO.name || self.site().spark_pools.is_some() {
+            return Ok(Vec::new());
+        }
+        let lacking = spark::without_pools(self.values(), workload.applications())?;
+        Ok(lacking.map(|(file, applications)| Finding::NoPools { file, applications }).into_iter().collect())
     }
 
     /// Whether it has queues or pools that a configuration can describe, or a site describes some in vain.

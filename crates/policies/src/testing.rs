@@ -298,6 +298,7 @@ impl JobSpec {
             typical_shuffle: None,
             edges: Edges::default(),
             incomplete: false,
+            succeeded: false,
             maps: 0..0,
             reduces: 0..0,
         }

@@ -15,10 +15,17 @@ use resched_tables::store::{LIKELY_HOSTS, Manifest, Scaled};
 use resched_tables::validity::{Fact, Grade, Validity};
 use resched_tables::words::{count, counted};
 
+use crate::left_out;
+
 /// Below this share, something that is made or unfinished does not decide an answer.
 pub(crate) const SMALL: f64 = 0.05;
 /// From this share on, it decides the answer alone.
 const MOST: f64 = 0.5;
+
+/// How many standard errors a fitted value goes to each side: 95 % of the values are within them.
+pub(crate) const SIGMAS: f64 = 2.0;
+/// From this ratio of its ends on, the interval of a fitted factor is too wide for a measured answer.
+const WIDE: f64 = 1.5;
 
 /// The facts about a replay of Hadoop's maps and reduces.
 pub(crate) fn of_hadoop(
@@ -37,6 +44,7 @@ pub(crate) fn of_hadoop(
         made(manifest, own_machines, &mut validity);
         without_run_time(work, &mut validity);
         scaled(manifest, &mut validity);
+        left_out::of(manifest, &mut validity);
     }
     begun_before(work, &mut validity);
     cut_off_log(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
@@ -62,6 +70,7 @@ pub(crate) fn of_batch(
         made(manifest, true, &mut validity);
         without_run_time(work, &mut validity);
         scaled(manifest, &mut validity);
+        left_out::of(manifest, &mut validity);
     }
     begun_before(work, &mut validity);
     cut_off_tasks(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
@@ -83,6 +92,20 @@ pub(crate) fn of_rules(policy: &str, findings: &[Finding]) -> Validity {
         );
     }
     validity
+}
+
+/// Jobs that fail in a replay although they succeeded in the trace.
+pub(crate) fn failed_unlike_log(failed: u64, jobs: u64) -> Option<Fact> {
+    if failed == 0 {
+        return None;
+    }
+    let share = failed as f64 / jobs.max(1) as f64;
+    let says = format!(
+        "{} of {} jobs fail or are killed in this replay although they succeeded in the trace; they do not count as completed.",
+        count(failed),
+        count(jobs)
+    );
+    Some(Fact::new("population", if share < SMALL { Grade::Measured } else { grade_of(share) }, says))
 }
 
 /// The problem of a cluster whose nodes offer what nobody gives, if there is one. Only slots for tasks of these kinds matter.
@@ -228,16 +251,22 @@ fn locality(cost: LocalityCost, fitted_off: Option<f64>, system: TraceSystem) ->
                 || "as the cluster file says".to_owned(),
                 |error| format!("as `resched calibrate` fitted it (standard error {error:.2})"),
             );
-            Fact::new("placement", Grade::Measured, format!("A task takes {}, {from}.", of(factors)))
+            let [low, high] =
+                [-SIGMAS, SIGMAS].map(|errors| (factors[2] + errors * fitted_off.unwrap_or(0.0)).max(1e-3));
+            let grade = if high / low < WIDE { Grade::Measured } else { Grade::Assumed };
+            Fact::new("placement", grade, format!("A task takes {}, {from}.", of(factors)))
         }
-        LocalityCost::Fitted(factors, [racks, offs]) => {
+        LocalityCost::Fitted(fitted) => {
+            let [racks, offs] = fitted.stages;
+            let [low, high] = [-SIGMAS, SIGMAS].map(|errors| fitted.at(errors)[2]);
             let says = format!(
-                "A task takes {}: fitted to {} and {} of the trace.",
-                of(factors),
+                "A task takes {} (95 %: {low:.2} to {high:.2}): fitted to {} and {} of the trace.",
+                of(fitted.factors),
                 counted(racks, "stage"),
                 counted(offs, "stage")
             );
-            Fact::new("placement", Grade::Measured, says).with_remedy(remedy)
+            let grade = if high / low < WIDE { Grade::Measured } else { Grade::Assumed };
+            Fact::new("placement", grade, says).with_remedy(remedy)
         }
         LocalityCost::Assumed => {
             let beside = system.says("from their input as beside it");

@@ -42,6 +42,7 @@
 mod binding;
 mod error;
 mod facts;
+mod left_out;
 mod log;
 mod ready;
 mod run;

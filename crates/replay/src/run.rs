@@ -6,6 +6,7 @@ use resched_sim::hadoop::{Cluster, Options, Workload};
 use resched_sim::{Bottlenecks, Error, batch, hadoop};
 use resched_tables::run::{RowSink, RunInfo};
 
+use crate::facts;
 use crate::times::{JobTimes, OfBatch, OfHadoop};
 
 /// The counts of a replay.
@@ -15,6 +16,8 @@ pub(crate) struct Counted {
     pub(crate) events: u64,
     /// For how long each resource was the bottleneck.
     pub(crate) bound: Bottlenecks,
+    /// Jobs that failed although they succeeded in the trace.
+    failed_unlike_log: u64,
     /// The number of rows of each table.
     rows: BTreeMap<String, u64>,
 }
@@ -22,7 +25,10 @@ pub(crate) struct Counted {
 impl Counted {
     /// The content of `run.json` with these counts.
     pub(crate) fn noted_in(self, info: RunInfo) -> RunInfo {
-        RunInfo { events: self.events, bound: self.bound, rows: self.rows, ..info }
+        let jobs = self.rows.get("jobs").copied().unwrap_or(0);
+        let mut validity = info.validity;
+        facts::failed_unlike_log(self.failed_unlike_log, jobs).into_iter().for_each(|fact| validity.add(fact));
+        RunInfo { events: self.events, bound: self.bound, rows: self.rows, validity, ..info }
     }
 }
 
@@ -94,14 +100,15 @@ impl HadoopRun<'_> {
         let Self { workload, cluster, policy, progress, name, seed, check } = self;
         let options = Options { seed, ..Options::default() };
         if !check {
-            let hadoop::Tally { events, bound, .. } =
+            let hadoop::Tally { events, bound, failed_unlike_log, .. } =
                 hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?;
-            return Ok(Counted { events, bound, ..Counted::default() });
+            return Ok(Counted { events, bound, failed_unlike_log, ..Counted::default() });
         }
         let mut checked = hadoop::Checked::new(workload, cluster, name, observer);
         let tally = hadoop::replay(workload, cluster, (name, policy), &options, &mut checked, progress)?;
         checked.close()?;
-        Ok(Counted { events: tally.events, bound: tally.bound, ..Counted::default() })
+        let (events, bound, failed_unlike_log) = (tally.events, tally.bound, tally.failed_unlike_log);
+        Ok(Counted { events, bound, failed_unlike_log, ..Counted::default() })
     }
 }
 
@@ -122,13 +129,14 @@ impl BatchRun<'_> {
         let Self { loaded, policy, progress, name, seed, check } = self;
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         if !check {
-            let batch::Tally { events, bound, .. } =
+            let batch::Tally { events, bound, failed_unlike_log, .. } =
                 batch::replay_seeded(workload, machines, (name, policy), seed, observer, progress)?;
-            return Ok(Counted { events, bound, ..Counted::default() });
+            return Ok(Counted { events, bound, failed_unlike_log, ..Counted::default() });
         }
         let mut checked = batch::Checked::new(workload, machines, name, observer);
         let tally = batch::replay_seeded(workload, machines, (name, policy), seed, &mut checked, progress)?;
         checked.close()?;
-        Ok(Counted { events: tally.events, bound: tally.bound, ..Counted::default() })
+        let (events, bound, failed_unlike_log) = (tally.events, tally.bound, tally.failed_unlike_log);
+        Ok(Counted { events, bound, failed_unlike_log, ..Counted::default() })
     }
 }

@@ -49,6 +49,8 @@ pub struct Setup {
     pub window: Window,
     /// What a batch task is taken to request that gives no request, in thousandths of a core. By default, a core.
     pub unknown_request: Option<u64>,
+    /// The seed from which the preferred machines are drawn again that the log does not show. By default, those of the trace stay.
+    pub places: Option<u64>,
     /// Whether slots and sizes of machines may be assumed that nobody gives. By default not: they decide who waits.
     pub assume: bool,
     /// What else is known about the answers of this world, such as the error of a validation. By default, nothing.
@@ -72,6 +74,7 @@ impl Default for Setup {
             unfinished: Unfinished::default(),
             window: Window::default(),
             unknown_request: None,
+            places: None,
             assume: false,
             known: Validity::default(),
             validation: None,
@@ -279,8 +282,9 @@ impl World {
                 let batch = self.batch()?;
                 self.known(facts::unknown_sizes(&batch.machines))?;
                 let at_site = self.at_site(policy)?;
-                let too_large = at_site.too_large(&batch.workload)?;
-                (at_site, too_large)
+                let mut found = at_site.too_large(&batch.workload)?;
+                found.extend(at_site.missing_files(&batch.workload)?);
+                (at_site, found)
             }
         };
         self.ready_at_site(at_site, found)
@@ -569,11 +573,11 @@ impl World {
 
     /// How the source is loaded.
     fn scope(&self) -> Scope {
-        let Setup { unfinished, window, seed, unknown_request, .. } = self.setup;
+        let Setup { unfinished, window, seed, unknown_request, places, .. } = self.setup;
         let locality = self.setup.cluster.cost.locality;
         let is_given = |key: &String| key == "cost.locality" || key.starts_with("cost.locality.");
         let given = self.setup.given.iter().any(is_given) || locality != ClusterConfig::default().cost.locality;
-        Scope { unfinished, window, seed, unknown_request, locality: given.then_some(locality) }
+        Scope { unfinished, window, seed, unknown_request, locality: given.then_some(locality), places }
     }
 
     /// The standard error of the cost of distance elsewhere, if the cluster file has one that was fitted.

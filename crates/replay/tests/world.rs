@@ -9,7 +9,10 @@ use resched_replay::{
     ClusterConfig, Engine, Files, Memory, Nothing, PolicySpec, RunFolders, RunTrace, Scheduler, Setup, Source, World,
 };
 use resched_sim::Violation;
-use resched_tables::model::{AttemptRow, JobRow, Outcome, TaskKind};
+use resched_tables::engine::RunEngine;
+use resched_tables::model::{
+    AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
+};
 use resched_tables::sink::Collected;
 use resched_tables::store::{Trace, read_table};
 use resched_workload::{Workload, generate, write_trace};
@@ -245,4 +248,89 @@ fn wrong_requests_are_reported_from_failures() {
     let early = Setup { speedup: 2.0, ..Setup::default() };
     let world = World::open(&Source::open(workload()).unwrap(), early).unwrap();
     assert!(world.check(&policy("batch-fifo")).unwrap_err().is_request());
+}
+
+/// A task of a job with one attempt on a host, which prefers the host `a`.
+fn task(job: &str, number: i64, kind: TaskKind, (host, run, outcome): (&str, i64, Outcome)) -> TaskRecord {
+    let (job_id, task_id) = (job.to_owned(), format!("{job}/{number}"));
+    let level = if host == "a" { Locality::Node } else { Locality::Off };
+    TaskRecord {
+        splits: vec![SplitRow { task_id: task_id.clone(), host: Some("a".to_owned()), ..SplitRow::default() }],
+        attempts: vec![AttemptRow {
+            job_id: job_id.clone(),
+            task_id: task_id.clone(),
+            kind,
+            start: Some(0),
+            finish: Some(run),
+            host: Some(host.to_owned()),
+            locality: Some(level),
+            outcome,
+            ..AttemptRow::default()
+        }],
+        task: TaskRow { job_id, task_id, kind, outcome, cpu_request: Some(1_000), ..TaskRow::default() },
+    }
+}
+
+fn tables(engine: RunEngine, jobs: Vec<JobRecord>) -> World {
+    let node = |host: &str| NodeRow { host: host.to_owned(), cpu: Some(4_000), ..NodeRow::default() };
+    let nodes = ["a", "b"].map(node).to_vec();
+    let tables = Collected { jobs, nodes, engine, ..Collected::default() };
+    World::open(&Source::tables(tables, RunTrace::default()), Setup { assume: true, ..Setup::default() }).unwrap()
+}
+
+fn job(id: &str, outcome: Outcome, tasks: Vec<TaskRecord>) -> JobRecord {
+    let framework = tasks.first().filter(|task| task.task.kind == TaskKind::Map).map(|_| "mapreduce".to_owned());
+    let job = JobRow { job_id: id.to_owned(), submit: Some(0), outcome, framework, ..JobRow::default() };
+    JobRecord { job, tasks, counters: Vec::new() }
+}
+
+#[test]
+fn a_factor_that_was_fitted_to_the_log_varies_by_its_error() {
+    let jobs = (0..4i64).map(|number| {
+        let id = number.to_string();
+        let ran = |task: i64| {
+            if task < 6 {
+                ("a", 100 + 7 * task, Outcome::Success)
+            } else {
+                ("b", 160 + 11 * task + number, Outcome::Success)
+            }
+        };
+        job(&id, Outcome::Success, (0..12).map(|place| task(&id, place, TaskKind::Other, ran(place))).collect())
+    });
+    let world = tables(RunEngine::Batch, jobs.collect());
+    let variants = world.variants(&[policy("batch-fifo")]).unwrap();
+    let of_distance: Vec<&str> =
+        variants.iter().filter(|own| own.unknown.name == "locality").map(|own| own.says.as_str()).collect();
+    assert_eq!(
+        of_distance,
+        ["with the least cost of distance that fits", "with the largest cost of distance that fits"]
+    );
+}
+
+#[test]
+fn a_job_that_succeeded_in_its_trace_and_fails_in_a_replay_is_a_fact() {
+    let ran = ("a", 1_000, Outcome::Success);
+    let mut lost = task("1", 0, TaskKind::Map, ("a", 1_000, Outcome::Failed));
+    // `mapred.max.map.failures.percent` let the job go on without this map.
+    let again = |number: i64| AttemptRow { attempt: number, ..lost.attempts[0].clone() };
+    lost.attempts = (0..4).map(again).collect();
+    let jobs = vec![
+        job("1", Outcome::Success, vec![lost.clone(), task("1", 1, TaskKind::Map, ran)]),
+        job("2", Outcome::Success, vec![task("2", 0, TaskKind::Map, ran)]),
+    ];
+    let facts = |jobs: Vec<JobRecord>| {
+        let run = tables(RunEngine::Hadoop, jobs).replay(&policy("fifo"), Memory).unwrap();
+        let facts = run.info.validity.facts.iter().map(|fact| fact.says.clone());
+        facts.filter(|says| says.contains("although they succeeded")).collect::<Vec<_>>()
+    };
+    let found = facts(jobs.clone());
+    assert_eq!(
+        found,
+        [
+            "1 of 2 jobs fail or are killed in this replay although they succeeded in the trace; they do not count as completed."
+        ]
+    );
+    let mut failed = jobs;
+    failed[0].job.outcome = Outcome::Failed;
+    assert_eq!(facts(failed), [""; 0]);
 }

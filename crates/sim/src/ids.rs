@@ -52,6 +52,11 @@ id! {
     RackId
 }
 
+impl NodeId {
+    /// Stands for machines that are not of the cluster, such as those of a separate storage, among those that a task prefers.
+    pub const OUTSIDE: Self = Self(u32::MAX);
+}
+
 /// The order of two job ids: `job_1_9999` before `job_1_10000`, and Slurm's `7+1` before `9`.
 pub(crate) fn by_number(one: &str, other: &str) -> Ordering {
     parts(one).cmp(parts(other)).then_with(|| one.cmp(other))

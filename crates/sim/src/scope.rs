@@ -21,6 +21,8 @@ pub struct Scope {
     /// How many times as long a batch task takes on a machine that it prefers, in the rack of one, and elsewhere; `None` to fit
     /// that to the trace.
     pub locality: Option<[f64; 3]>,
+    /// The seed from which the preferred machines are drawn again that a log of Spark does not show; `None`: those of the trace stay.
+    pub places: Option<u64>,
 }
 
 /// The part of a trace whose jobs count in metrics. All jobs are replayed; those outside warm the cluster up or keep it busy.

@@ -1,7 +1,9 @@
 //! Preferred machines of production tasks: from the log to run times, levels and the rows of a run.
 #![allow(clippy::unwrap_used)]
 
-use resched_sim::batch::{Ended, Loaded, LocalityCost, Observer, Offer, Orders, Policy, View, load_records, replay};
+use resched_sim::batch::{
+    Ended, Fitted, Loaded, LocalityCost, Observer, Offer, Orders, Policy, View, load_records, replay,
+};
 use resched_sim::{ClusterConfig, Error, Ms, NodeId, Reports, Scope, TaskId, Violation};
 use resched_tables::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeChange, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow,
@@ -116,7 +118,9 @@ fn run_on(loaded: &Loaded, machine: usize) -> Vec<(String, Option<Locality>, Ms)
 #[test]
 fn run_times_follow_the_level_by_a_factor_that_the_log_shows() {
     let loaded = loaded(&log(), None);
-    let Some(LocalityCost::Fitted(factors, [0, 4])) = loaded.locality else { panic!("{:?}", loaded.locality) };
+    let Some(LocalityCost::Fitted(Fitted { factors, stages: [0, 4], .. })) = loaded.locality else {
+        panic!("{:?}", loaded.locality)
+    };
     assert_eq!(factors.map(|factor| (factor * 1e9).round()), [1e9, 2.5e9, 2.5e9]);
     let levels = |ran: &[(String, Option<Locality>, Ms)]| ran.iter().map(|ran| (ran.1, ran.2)).collect::<Vec<_>>();
     let near = levels(&run_on(&loaded, 0));
@@ -152,6 +156,73 @@ fn input_that_another_stage_wrote_is_where_that_ran() {
     assert_eq!(run_on(&loaded, 1)[6].1, Some(Locality::Node));
     let part = loaded.part(1..2);
     assert_eq!(run_on(&part, 1)[0], ("1.1.0".to_owned(), Some(Locality::Off), 250));
+}
+
+/// The log shows whether stages look there: both hosts held half of the input, and no task of the later stage shows a level.
+#[test]
+fn a_stage_whose_tasks_preferred_no_host_in_the_log_prefers_none_in_a_replay() {
+    let of_version = |shows_level: bool| {
+        let mut log = log();
+        log.applications.insert("app".to_owned(), [("spark.version".to_owned(), "3.5.6".to_owned())].into());
+        for job in &mut log.jobs {
+            job.job.group = Some("app".to_owned());
+            job.tasks[6].attempts[0].locality = Some(Locality::Node).filter(|_| shows_level);
+        }
+        run_on(&loaded(&log, None), 0)[6].1
+    };
+    assert_eq!((of_version(true), of_version(false)), (Some(Locality::Node), None));
+}
+
+/// A storage beside the executors: nothing is near it, so a task takes as long anywhere, and a level says that it is away from its input.
+#[test]
+fn a_task_of_spark_that_prefers_hosts_outside_of_the_cluster_is_away_from_them_everywhere() {
+    let run = |is_spark: bool| {
+        let mut log = log();
+        if is_spark {
+            log.applications.insert("app".to_owned(), [].into());
+        }
+        for job in &mut log.jobs {
+            job.tasks[0].splits[0].host = None;
+            job.tasks[1].splits[0].host = Some("storage".to_owned());
+            for task in &mut job.tasks[..2] {
+                task.attempts[0].locality = Some(Locality::Rack);
+            }
+        }
+        let ran = run_on(&loaded(&log, None), 0);
+        [ran[0].1, ran[1].1, ran[2].1].map(|level| level.map(|level| format!("{level:?}")).unwrap_or_default())
+    };
+    assert_eq!(run(true), ["Off", "Off", "Node"]);
+    assert_eq!(run(false), ["", "", "Node"]);
+}
+
+/// A speculative copy, or a stage that was tried again, may leave a task without a success in a job that succeeded.
+#[test]
+fn a_job_that_succeeded_in_its_log_is_not_failed_by_one_of_its_tasks() {
+    struct Outcomes(Vec<Outcome>);
+    impl Reports for Outcomes {
+        fn job_ended(&mut self, ended: &resched_sim::JobEnded) -> Result<(), Error> {
+            self.0.push(ended.outcome);
+            Ok(())
+        }
+    }
+    impl Observer for Outcomes {}
+    let run = |of_job: Outcome, of_task: Outcome| {
+        let mut log = log();
+        log.jobs.truncate(1);
+        log.jobs[0].job.outcome = of_job;
+        log.jobs[0].tasks[1].attempts[0].outcome = of_task;
+        let loaded = loaded(&log, None);
+        let mut outcomes = Outcomes(Vec::new());
+        let mut policy = Always(0, Vec::new());
+        let ran = (&loaded.workload, &loaded.machines);
+        let tally = replay(ran.0, ran.1, ("always", &mut policy), &mut outcomes, &mut |_| {}).unwrap();
+        assert_eq!(tally.failed_unlike_log, 0);
+        (outcomes.0[0], loaded.skipped.get("failed-task-of-successful-job").copied())
+    };
+    for of_task in [Outcome::Failed, Outcome::Killed] {
+        assert_eq!(run(Outcome::Success, of_task), (Outcome::Success, Some(1)));
+        assert_eq!(run(Outcome::Failed, of_task), (of_task, None));
+    }
 }
 
 #[test]

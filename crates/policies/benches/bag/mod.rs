@@ -94,6 +94,7 @@ fn job(number: u32, submit: Ms) -> Job {
         typical_shuffle: None,
         edges: Edges::default(),
         incomplete: false,
+        succeeded: false,
         maps: 0..0,
         reduces: 0..0,
     }

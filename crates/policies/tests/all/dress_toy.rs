@@ -135,6 +135,7 @@ fn named(job: usize) -> Job {
         typical_shuffle: None,
         edges: Edges::default(),
         incomplete: false,
+        succeeded: false,
         maps: 0..0,
         reduces: 0..0,
     }

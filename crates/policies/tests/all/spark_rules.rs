@@ -460,3 +460,33 @@ fn everything_is_offered_when_a_task_has_failed() {
     ran[..2].sort_unstable();
     assert_eq!(ran, expected);
 }
+
+#[test]
+fn fair_pools_whose_file_is_not_given_are_a_finding_that_names_it() {
+    let findings = |settings: &[(&str, &str)], policy: &str| -> Vec<String> {
+        let world = World::hosts(&[("a", 1)]).application("app", settings).job(
+            "1",
+            ("app", "x"),
+            0,
+            &[("s", &[], vec![(9, &[])])],
+        );
+        let loaded = load_records(&world.0, &ClusterConfig::default(), &Scope::default()).unwrap();
+        let policy = PolicySpec::parse(policy).unwrap();
+        policy.missing_files(&loaded.workload).unwrap().iter().map(ToString::to_string).collect()
+    };
+    let fair = [("spark.scheduler.mode", "FAIR"), ("spark.scheduler.allocation.file", "fair-default.xml")];
+    let [found] = findings(&fair, "spark").try_into().unwrap();
+    assert!(
+        found.contains("1 applications of the trace had fair pools") && found.contains("`fair-default.xml`"),
+        "{found}"
+    );
+    assert!(findings(&fair[..1], "spark")[0].contains("whose file is not given, so that"));
+    // A file that the log names decides only if pools count.
+    assert_eq!(findings(&fair[1..], "spark"), [""; 0]);
+    assert_eq!(findings(&fair[1..], "spark:mode=fair").len(), 1);
+    assert_eq!(findings(&fair, "spark:mode=fifo"), [""; 0]);
+    assert_eq!(findings(&[], "spark:mode=fair"), [""; 0]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    assert_eq!(findings(&fair, &format!("spark:pools={}", file.path().display())), [""; 0]);
+    assert_eq!(findings(&fair, "fifo"), [""; 0]);
+}

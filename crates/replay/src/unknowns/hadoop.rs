@@ -121,7 +121,7 @@ pub(super) const PLACES: Unknown = Unknown {
     from: "two other draws",
     variants: |open| {
         if open.engine != Engine::Hadoop {
-            return Ok(Vec::new());
+            return super::production::places(open);
         }
         let of_rule = open.manifest().is_some_and(|manifest| manifest.made.contains_key("splits.host"));
         let skipped = &open.hadoop()?.loaded.skipped;

@@ -161,8 +161,7 @@ impl Open<'_> {
     }
 }
 
-/// How many standard errors a fitted value goes to each side: 95 % of the values are within them.
-const SIGMAS: f64 = 2.0;
+use crate::facts::SIGMAS;
 
 impl World {
     /// The variants in which a comparison of these policies is to be tried: every value of every unknown that is open here, in the order

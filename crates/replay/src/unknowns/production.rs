@@ -2,10 +2,11 @@
 
 use resched_sim::batch::{LocalityCost, SizeRule};
 
-use super::{Change, Changes, Open, Unknown, other_ways};
+use super::{Change, Changes, Open, SIGMAS, Unknown, other_ways};
 use crate::facts::SMALL;
 use crate::world::Setup;
 use resched_policies::Engine;
+use resched_tables::store::{LIKELY_HOSTS, Manifest};
 
 /// A missing walltime limit is this many times the run time. Users ask for more than they need (Mu'alem and Feitelson 2001); how
 /// much more is a choice.
@@ -105,22 +106,55 @@ pub(super) const LIMITS: Unknown = Unknown {
     },
 };
 
-/// How many times as long a task takes away from the machines that it prefers, if neither the log nor a cluster file says it. A factor
-/// that a replay fits to its log, or that `calibrate` fitted, is not open.
+/// How many times as long a task takes away from the machines that it prefers: within the error of a factor that was fitted, by a replay or by
+/// `calibrate`, or with part of Rumen's if nothing shows it. A factor that you gave is not open.
 pub(super) fn distance(open: &Open<'_>) -> Changes {
-    if open.world.batch()?.locality != Some(LocalityCost::Assumed) {
-        return Ok(Vec::new());
-    }
-    let [node, rack, off] = open.config().cost.locality;
-    let of = |share: f64| [node, rack, off].map(|factor| node + (factor - node) * share);
-    let set = |share: f64, says: &str| {
+    let own = open.config().cost.locality;
+    let set = |factors: [f64; 3], says: &str| {
         let change = setup_with(open, |setup| {
-            setup.cluster.cost.locality = of(share);
+            setup.cluster.cost.locality = factors;
             setup.given.insert("cost.locality".to_owned());
         });
         (says.to_owned(), change)
     };
-    Ok(vec![set(0.5, "with half of Rumen's cost of distance"), set(1.0, "with Rumen's cost of distance")])
+    let sides = |[low, high]: [[f64; 3]; 2]| {
+        let least = set(low, "with the least cost of distance that fits");
+        Ok(vec![least, set(high, "with the largest cost of distance that fits")])
+    };
+    match open.world.batch()?.locality {
+        Some(LocalityCost::Assumed) => {
+            let [node, ..] = own;
+            let of = |share: f64| own.map(|factor| node + (factor - node) * share);
+            let half = set(of(0.5), "with half of Rumen's cost of distance");
+            Ok(vec![half, set(of(1.0), "with Rumen's cost of distance")])
+        }
+        Some(LocalityCost::Fitted(fitted)) => sides([-SIGMAS, SIGMAS].map(|errors| fitted.at(errors))),
+        Some(LocalityCost::Given([node, rack, off])) => {
+            let errors = ["cost.locality.rack", "cost.locality.off"].map(|key| open.error_of(key));
+            if errors.iter().all(Option::is_none) {
+                return Ok(Vec::new());
+            }
+            let moved = |factor: f64, error: Option<f64>, sign: f64| {
+                (factor + sign * SIGMAS * error.unwrap_or(0.0)).clamp(1e-3, 1e3)
+            };
+            sides([-1.0, 1.0].map(|sign| [node, moved(rack, errors[0], sign), moved(off, errors[1], sign)]))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Which machines tasks prefer, where the log shows only some of them.
+pub(super) fn places(open: &Open<'_>) -> Changes {
+    let is_drawn = |manifest: &Manifest| manifest.made.get("splits.host").is_some_and(|rule| rule == LIKELY_HOSTS);
+    if !open.manifest().is_some_and(is_drawn) {
+        return Ok(Vec::new());
+    }
+    let drawn = |step: u64| {
+        let seed = open.setup().seed.wrapping_add(step);
+        let change = setup_with(open, |setup| setup.places = Some(seed));
+        (format!("with other preferred hosts (seed {seed})"), change)
+    };
+    Ok([1, 2].map(drawn).into())
 }
 
 fn setup_with(open: &Open<'_>, change: impl FnOnce(&mut Setup)) -> Change {

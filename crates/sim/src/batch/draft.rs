@@ -125,6 +125,13 @@ impl Draft {
         self.jobs.push(job)
     }
 
+    /// Whether the tasks of each stage of the next job look at where the stage ran that they read.
+    pub(super) fn looks(&mut self, looks: Vec<Option<bool>>) {
+        let Workload { stage_looks, stage_tasks, .. } = &mut self.workload;
+        stage_looks.resize(stage_tasks.len(), None);
+        stage_looks.extend(looks);
+    }
+
     /// The job that was ended last is a task of an array of which only so many tasks may run at once. The first task says how many.
     pub(super) fn last_is_of_array(&mut self, array: &str, limit: u32) {
         let Some(job) = self.workload.job_stages.len().checked_sub(1) else { return };
@@ -194,6 +201,7 @@ impl Draft {
                 }
                 to.stage_tasks.push(first..id(to.tasks.len())?);
                 to.stage_jobs.push(number);
+                to.stage_looks.extend(from.stage_looks.get(old_stage as usize));
             }
             to.job_stages.push(first_stage..id(to.stage_tasks.len())?);
         }

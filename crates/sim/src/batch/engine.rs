@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use resched_tables::call::checkpoint;
-use resched_tables::model::{Reason, TaskKind};
+use resched_tables::model::{Outcome, Reason, TaskKind};
 
 use super::attempts::Attempt;
 use super::evictions::{Evicted, Then};
@@ -40,6 +40,8 @@ pub struct Tally {
     pub starts: u64,
     /// Units that still wait at the end and can never start, because the machines they need have left.
     pub left_waiting: u64,
+    /// Jobs that failed or were killed although they succeeded in the trace.
+    pub failed_unlike_log: u64,
     /// The last instant, ms.
     pub end: Ms,
     /// For how long each resource of the machines was the bottleneck.
@@ -303,6 +305,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         self.jobs_ended += 1;
         let workload = self.world.workload;
+        let failed = matches!(state.outcome, Outcome::Failed | Outcome::Killed);
+        self.tally.failed_unlike_log += u64::from(failed && workload.job(job).succeeded);
         let eligible = Some(state.eligible).filter(|&at| workload.knows_eligible && at > workload.job(job).submit);
         let ended = JobEnded { job, eligible, launch: state.launch, finish: self.world.now, outcome: state.outcome };
         self.observer.job_ended(&ended)?;

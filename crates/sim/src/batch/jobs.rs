@@ -47,6 +47,8 @@ pub struct Job {
     pub before: bool,
     /// Whether a task of it had not ended when the trace ended and is not replayed.
     pub incomplete: bool,
+    /// Whether it succeeded in the trace, whatever became of single tasks.
+    pub succeeded: bool,
 }
 
 /// A job of a workload, as it was submitted. See [`Job`].
@@ -86,6 +88,8 @@ pub struct JobView<'a> {
     pub before: bool,
     /// Whether a task of it had not ended when the trace ended and is not replayed.
     pub incomplete: bool,
+    /// Whether it succeeded in the trace, whatever became of single tasks.
+    pub succeeded: bool,
 }
 
 impl Job {
@@ -109,6 +113,7 @@ impl Job {
             requested_time: self.requested_time,
             before: self.before,
             incomplete: self.incomplete,
+            succeeded: self.succeeded,
         }
     }
 }
@@ -133,6 +138,7 @@ struct Row {
     common: u32,
     before: bool,
     incomplete: bool,
+    succeeded: bool,
 }
 
 /// What many jobs have in common.
@@ -191,6 +197,7 @@ impl Jobs {
             requested_time: row.requested_time,
             before: row.before,
             incomplete: row.incomplete,
+            succeeded: row.succeeded,
         })
     }
 
@@ -283,6 +290,7 @@ const NOBODY: JobView<'static> = JobView {
     requested_time: None,
     before: false,
     incomplete: false,
+    succeeded: false,
 };
 
 /// Jobs under construction, with what finds the texts that are there already.
@@ -320,8 +328,8 @@ impl NewJobs {
         };
         let common = self.common(common)?;
         self.jobs.ids.push(job.id)?;
-        let JobView { submit, eligible, requested_time, before, incomplete, .. } = job;
-        self.jobs.rows.push(Row { submit, eligible, requested_time, name, common, before, incomplete });
+        let JobView { submit, eligible, requested_time, before, incomplete, succeeded, .. } = job;
+        self.jobs.rows.push(Row { submit, eligible, requested_time, name, common, before, incomplete, succeeded });
         Ok(())
     }
 
@@ -387,6 +395,7 @@ mod tests {
                 requested_time: (number % 2 > 0).then_some(number as Ms),
                 before: number % 9 == 0,
                 incomplete: number % 8 == 0,
+                succeeded: number % 10 == 0,
             })
             .collect();
         let mut new = NewJobs::default();

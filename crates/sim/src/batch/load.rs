@@ -10,6 +10,7 @@
 //! * A task that was never tried before the trace ended is left out (`task-never-started`), and its job is incomplete. With
 //!   [`Unfinished::Estimate`], it runs for a time that is estimated, as every attempt that still ran does
 //!   ([`super::survival`]).
+//! * A task that failed or was killed for good does not fail its job if that succeeded in the log (`failed-task-of-successful-job`).
 //! * A request that the log does not give is the median of the requests of its job (`task-with-request-of-its-job`),
 //!   else one core (`task-of-one-core`) and no memory. An empty request becomes a thousandth of a core. If no machine's
 //!   memory is known, tasks request none.
@@ -17,7 +18,8 @@
 //!   (`task-larger-than-any-machine`), because it could never start. So is a job without any other (`job-larger-than-any-machine`).
 //! * A task prefers the machines that its splits name (`place-outside-cluster` where the replay has no such machine). In a trace of
 //!   Spark, only those of a stage that reads no other count: the others prefer the machines that hold much of their input in the
-//!   replay. A logged attempt at a task with places says how long it takes on other machines; [`super::LocalityCost`] says how.
+//!   replay, unless the log shows that they look at no place ([`super::looks`]). A place outside of the cluster still keeps a task of Spark
+//!   from its executors ([`NodeId::OUTSIDE`]). A logged attempt at a task with places says how long it takes on other machines; [`super::LocalityCost`] says how.
 //! * All tasks of a job exist when it is submitted; later times in `attempts.queued` are ignored. Tasks without a stage
 //!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
 //!   any of its tasks depends on.
@@ -38,10 +40,12 @@ use super::draft::Draft;
 use super::index::Tree;
 use super::jobs::JobView;
 use super::log::{Log, of_attempt, of_task};
+use super::looks::{Looks, Ran};
 use super::machines::Machines;
 use super::named::Named;
 use super::needs::Needs;
 use super::places::{Fit, LocalityCost};
+use super::redraw::{Shown, redraw};
 use super::shuffles;
 use super::survival::{Class, Observed, Survival};
 use super::tries::{Logged, in_order, of_instances};
@@ -124,14 +128,15 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(machines.clone()),
-        homes: log.has_places().then(|| Homes::of(&machines)),
+        homes: (log.has_places() || log.shuffles_have_places()).then(|| Homes::of(&machines)),
+        keeps_outside: log.shuffles_have_places(),
         logged: Vec::new(),
         texts: Texts::default(),
         skipped,
     };
     let mut log_jobs = log.jobs()?;
     let mut draft = Draft::default();
-    let mut tasks = Tasks { only_sources: log.shuffles_have_places(), ..Tasks::default() };
+    let mut tasks = Tasks { only_sources: log.shuffles_have_places(), redraw: scope.places, ..Tasks::default() };
     let mut first = None;
     while log_jobs.next_job()? {
         rules.tasks(&mut log_jobs, &mut tasks)?;
@@ -307,6 +312,9 @@ struct Listed {
     demand: Resources,
     /// The machines that it prefers, as a part of [`Tasks::nodes`].
     prefers: Range<usize>,
+    /// Where it ran in the log.
+    ran: Ran,
+    shown: Shown,
     /// The request that the log gives.
     cpu: Option<u64>,
     memory: Option<u64>,
@@ -333,8 +341,16 @@ struct Tasks {
     nodes: Vec<NodeId>,
     /// Whether only tasks that read no other stage keep the machines of the log.
     only_sources: bool,
+    /// The seed from which those machines are drawn again that the log does not show.
+    redraw: Option<u64>,
+    /// How many jobs were added.
+    jobs: u64,
     /// How much longer tasks take away from them.
     fit: Fit,
+    /// Where the task ran that is being read, and which stages look at where their input is.
+    ran: Ran,
+    shown: Shown,
+    looks: Looks,
     stages: Vec<Stage>,
     /// The places of the stages by name.
     places: BTreeMap<String, usize>,
@@ -381,11 +397,23 @@ impl Tasks {
     /// Adds the job with its tasks, stage by stage.
     fn add_to(&mut self, draft: &mut Draft, job: JobView<'_>, after: &[&str]) -> Result<(), Error> {
         self.find_stages();
-        let Self { listed, names, tries, levels, nodes, only_sources, fit, stages, .. } = self;
+        let Self { listed, names, tries, levels, nodes, only_sources, fit, stages, looks, .. } = self;
+        if *only_sources {
+            let parents = stages.iter().map(|stage| match stage.after.as_slice() {
+                [parent] => stages.iter().position(|other| other.name == *parent),
+                _ => None,
+            });
+            draft.looks(looks.of(parents.collect(), listed.iter().map(|task| (task.stage, task.ran))));
+        }
         if stages.len() > 1 {
             listed.sort_by_key(|task| task.stage);
         }
+        self.jobs += 1;
         for of_stage in listed.chunk_by_mut(|a, b| a.stage == b.stage) {
+            if let (Some(seed), Some(stage)) = (self.redraw, of_stage.first().map(|task| task.stage as u64)) {
+                let prefers = of_stage.iter().map(|task| (task.prefers.clone(), task.shown)).collect();
+                redraw(nodes, prefers, seed, [self.jobs, stage]);
+            }
             for task in of_stage {
                 let (name, tries) = (&names[task.name.clone()], &tries[task.tries.clone()]);
                 draft.task(name, task.demand, task.instances, task.gang, tries)?;
@@ -395,9 +423,12 @@ impl Tasks {
                     continue;
                 }
                 let levels = &levels[task.tries.clone()];
+                let is_outside = nodes[task.prefers.clone()] == [NodeId::OUTSIDE];
                 draft.last_prefers(&nodes[task.prefers.clone()], levels);
                 for (logged, level) in tries.iter().zip(levels) {
-                    if let Some(level) = level.filter(|_| is_source && logged.outcome == Outcome::Success) {
+                    if let Some(level) =
+                        level.filter(|_| is_source && !is_outside && logged.outcome == Outcome::Success)
+                    {
                         fit.run(level, logged.run);
                     }
                 }
@@ -436,6 +467,8 @@ struct Rules {
     room: Room,
     /// Where the places of the log are in the replay; `None` if it names none.
     homes: Option<Homes>,
+    /// Whether a place outside of the cluster keeps a task from the machines.
+    keeps_outside: bool,
     /// The attempts at the current task.
     logged: Vec<Logged>,
     texts: Texts,
@@ -462,6 +495,13 @@ impl Rules {
             self.skip(if too_large > 0 { "job-larger-than-any-machine" } else { "job-without-tasks" }, 1);
             return None;
         }
+        let succeeded = entry.outcome() == Outcome::Success;
+        let unlike = |task: &&Listed| {
+            let last = tasks.tries.get(task.tries.clone()).and_then(<[Try]>::last);
+            succeeded && last.is_some_and(|last| matches!(last.outcome, Outcome::Failed | Outcome::Killed))
+        };
+        let unlike = tasks.listed.iter().filter(unlike).count();
+        self.skip("failed-task-of-successful-job", unlike as u64);
         let before = self.begin.is_some_and(|begin| submit < begin);
         self.work.jobs_before += u64::from(before);
         self.work.unfinished_jobs += u64::from(tasks.unfinished);
@@ -484,6 +524,7 @@ impl Rules {
             requested_time: entry.requested_time().filter(|time| (0..=LONGEST).contains(time)),
             before,
             incomplete: tasks.incomplete,
+            succeeded,
         })
     }
 
@@ -495,20 +536,39 @@ impl Rules {
             let first = tasks.nodes.len();
             if let Some(homes) = &self.homes {
                 while let Some(split) = log.next_split()? {
-                    match split.host().and_then(|host| homes.by_name.get(host)) {
-                        Some(node) if tasks.nodes[first..].contains(node) => {}
-                        Some(&node) => tasks.nodes.push(node),
-                        None if split.host().is_some() => skip(&mut self.skipped, "place-outside-cluster", 1),
-                        None => {}
+                    let known = split.host().and_then(|host| homes.by_name.get(host)).copied();
+                    if known.is_none() && split.host().is_some() {
+                        skip(&mut self.skipped, "place-outside-cluster", 1);
                     }
+                    let node = known.or(self.keeps_outside.then_some(NodeId::OUTSIDE));
+                    tasks.nodes.extend(node.filter(|node| !tasks.nodes[first..].contains(node)));
                 }
             }
+            let is_outside = tasks.nodes[first..] == [NodeId::OUTSIDE];
+            let (mut ran, mut far) = (Ran::default(), None);
+            let mut seen = first;
             while let Some(attempt) = log.next_attempt()? {
                 let level = self.homes.as_ref().and_then(|homes| {
                     homes.level(attempt.locality(), attempt.host(), tasks.nodes.get(first..).unwrap_or_default())
                 });
+                // Which racks are near a machine outside is not known, so no run there is nearer than another.
+                let level = if is_outside { level.map(|_| Locality::Off) } else { level };
+                if self.keeps_outside {
+                    let node = self.homes.as_ref().and_then(|homes| homes.by_name.get(attempt.host()?)).copied();
+                    if level != Some(Locality::Node) {
+                        far = node.filter(|_| level.is_some()).or(far);
+                    } else if let Some(place) =
+                        node.and_then(|node| (seen..tasks.nodes.len()).find(|&place| tasks.nodes[place] == node))
+                    {
+                        // Those that the log shows stand first.
+                        tasks.nodes.swap(seen, place);
+                        seen += 1;
+                    }
+                    ran.see(attempt.locality().is_some(), attempt.host(), &mut tasks.looks);
+                }
                 self.logged.push(Logged { level, ..of_attempt(attempt) });
             }
+            (tasks.ran, tasks.shown) = (ran, Shown { seen: seen - first, far });
             self.task(log.job(), log.task(), first, tasks);
         }
         Ok(())
@@ -568,6 +628,8 @@ impl Rules {
             gang,
             demand: Resources::NONE,
             prefers: prefers..tasks.nodes.len(),
+            ran: tasks.ran,
+            shown: tasks.shown,
             cpu: number(entry.cpu_request(), Machines::MOST.cpu),
             memory: number(entry.memory_request(), Machines::MOST.memory),
             needs: self.needs(job, entry),

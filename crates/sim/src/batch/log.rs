@@ -28,6 +28,7 @@ const WANTED: Wanted<'_> = Wanted {
         "priority",
         "priority_number",
         "scheduling_class",
+        "outcome",
         "submit",
         "requested_time",
         "requested_cpu",
@@ -63,7 +64,7 @@ const WANTED: Wanted<'_> = Wanted {
     splits: &[],
     attempts: &["task_id", "start", "finish", "run_time", "outcome"],
 };
-/// What is read beside that of a log that names preferred places.
+/// What is read beside that of a log that names preferred places, or whose system looks at them.
 const WITH_PLACES: Wanted<'_> = Wanted {
     splits: &["task_id", "host"],
     attempts: &["task_id", "start", "finish", "run_time", "outcome", "host", "locality"],
@@ -182,7 +183,7 @@ impl<'a> Log<'a> {
     pub(super) fn jobs(&self) -> Result<JobReader<'a>, Error> {
         match self {
             Self::Trace(trace) => {
-                let wanted = if self.has_places() { WITH_PLACES } else { WANTED };
+                let wanted = if self.has_places() || self.shuffles_have_places() { WITH_PLACES } else { WANTED };
                 Ok(JobReader::of_trace(trace, wanted)?)
             }
             Self::Memory(tables) => Ok(JobReader::of_records(&tables.jobs)),

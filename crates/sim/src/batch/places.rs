@@ -76,17 +76,37 @@ impl Places {
 pub enum LocalityCost {
     /// The cluster file says it.
     Given([f64; 3]),
-    /// Fitted to the log. For how many stages of it there were enough tasks in the rack and elsewhere.
-    Fitted([f64; 3], [u64; 2]),
+    /// Fitted to the log.
+    Fitted(Fitted),
     /// The log has too few tasks away from their places: the place is assumed to cost nothing.
     Assumed,
+}
+
+/// Factors that were fitted to a log.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fitted {
+    /// The three factors.
+    pub factors: [f64; 3],
+    /// The standard errors of the logarithms of the second and the third.
+    pub errors: [f64; 2],
+    /// For how many stages of the log there were enough tasks in the rack and elsewhere.
+    pub stages: [u64; 2],
+}
+
+impl Fitted {
+    /// The factors that are so many standard errors away. No place is taken to be better than a preferred one.
+    pub fn at(&self, errors: f64) -> [f64; 3] {
+        let [node, rack, off] = self.factors;
+        let moved = |factor: f64, error: f64| (factor * (errors * error).exp()).max(node);
+        [node, moved(rack, self.errors[0]), moved(off, self.errors[1])]
+    }
 }
 
 impl LocalityCost {
     /// The three factors.
     pub fn factors(self) -> [f64; 3] {
         match self {
-            Self::Given(factors) | Self::Fitted(factors, _) => factors,
+            Self::Given(factors) | Self::Fitted(Fitted { factors, .. }) => factors,
             Self::Assumed => [1.0; 3],
         }
     }
@@ -140,13 +160,14 @@ impl Fit {
         let stages = self.contrasts.map(|contrast| contrast.groups());
         let factor = |contrast: Contrast| {
             let found = contrast.factor().filter(|_| contrast.groups() >= LEAST_STAGES)?;
-            Some(found.value.max(1.0))
+            Some((found.value.max(1.0), found.error))
         };
-        match self.contrasts.map(factor) {
-            [None, None] => LocalityCost::Assumed,
-            [None, Some(off)] => LocalityCost::Fitted([1.0, off, off], stages),
-            [Some(rack), off] => LocalityCost::Fitted([1.0, rack, off.map_or(rack, |off| off.max(rack))], stages),
-        }
+        let (rack, off) = match self.contrasts.map(factor) {
+            [None, None] => return LocalityCost::Assumed,
+            [None, Some(off)] => (off, off),
+            [Some(rack), off] => (rack, off.filter(|off| off.0 > rack.0).unwrap_or(rack)),
+        };
+        LocalityCost::Fitted(Fitted { factors: [1.0, rack.0, off.0], errors: [rack.1, off.1], stages })
     }
 }
 
@@ -183,9 +204,20 @@ mod tests {
         };
         let rounded = |cost: LocalityCost| cost.factors().map(|factor| (factor * 1e3).round());
         assert_eq!(rounded(fit(3, 250)), [1_000.0, 2_500.0, 2_500.0]);
-        assert!(matches!(fit(3, 250), LocalityCost::Fitted(_, [3, 3])));
+        let LocalityCost::Fitted(fitted) = fit(3, 250) else { unreachable!() };
+        assert_eq!(fitted.stages, [3, 3]);
         assert_eq!(fit(2, 250), LocalityCost::Assumed);
         assert_eq!(rounded(fit(3, 50)), [1_000.0; 3], "no place is better than a preferred one");
+    }
+
+    #[test]
+    fn a_fitted_factor_goes_to_both_sides_by_its_error_and_never_below_1() {
+        let fitted = Fitted { factors: [1.0, 1.1, 2.0], errors: [0.2, 0.1], stages: [3, 3] };
+        let rounded = |errors: f64| fitted.at(errors).map(|factor| (factor * 1e3).round() / 1e3);
+        assert_eq!(
+            (rounded(-2.0), rounded(0.0), rounded(2.0)),
+            ([1.0, 1.0, 1.637], [1.0, 1.1, 2.0], [1.0, 1.641, 2.443])
+        );
     }
 
     #[test]

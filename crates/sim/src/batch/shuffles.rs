@@ -1,14 +1,18 @@
 //! Which machines hold the input of the tasks that read what another stage wrote, where the system that ran them cares.
 
+use std::collections::BTreeMap;
+
 use resched_tables::model::Locality;
 
 use super::workload::Workload;
 use crate::ids::{JobId, NodeId};
 
 /// From how many tasks on, of either stage, nobody looks where the input is.
-const MOST_TASKS: usize = 1_000;
+pub(super) const MOST_TASKS: usize = 1_000;
 /// The setting of an application by which its tasks do not look either.
 const SWITCH: &str = "spark.shuffle.reduceLocality.enabled";
+/// The setting that only a log of Spark has.
+const VERSION: &str = "spark.version";
 /// A machine is preferred that holds at least one part in so many of the input.
 const LEAST_PART: u32 = 5;
 
@@ -32,9 +36,19 @@ impl Shuffles {
         }
         let stages = workload.stage_tasks.len();
         let few = |stage: usize| workload.stage_tasks[stage].len() < MOST_TASKS;
+        let most_look = most_look(workload);
         let cares = |stage: usize| {
             let job = workload.job(JobId(workload.stage_jobs[stage]));
-            let said = workload.applications.get(job.group).and_then(|settings| settings.get(SWITCH));
+            let settings = workload.applications.get(job.group);
+            // Tables of another origin than a log of Spark may lack the levels for other reasons.
+            let shown = settings.filter(|settings| settings.contains_key(VERSION)).and_then(|_| {
+                let own = workload.stage_looks.get(stage).copied().flatten();
+                own.or_else(|| most_look.get(job.group).copied())
+            });
+            if shown == Some(false) {
+                return false;
+            }
+            let said = settings.and_then(|settings| settings.get(SWITCH));
             said.is_none_or(|said| !said.trim().eq_ignore_ascii_case("false"))
         };
         let mut parents = vec![None; stages];
@@ -69,9 +83,8 @@ impl Shuffles {
         let Some(parent) = self.parents.get(stage as usize).copied().flatten() else { return };
         let held = &self.held[parent as usize];
         let all: u32 = held.iter().map(|&(_, count)| count).sum();
-        let enough = |count: u32| count.saturating_mul(LEAST_PART) >= all;
         self.preferred[stage as usize] =
-            held.iter().filter(|&&(_, count)| enough(count)).map(|&(node, _)| node).collect();
+            held.iter().filter(|&&(_, count)| is_enough(count, all)).map(|&(node, _)| node).collect();
     }
 
     /// The machines that hold much of the input of a stage.
@@ -79,6 +92,22 @@ impl Shuffles {
     pub(super) fn preferred(&self, stage: u32) -> &[NodeId] {
         self.preferred.get(stage as usize).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Whether a machine on which `count` of `all` tasks ran is preferred by those that read their output.
+pub(super) fn is_enough(count: u32, all: u32) -> bool {
+    count.saturating_mul(LEAST_PART) >= all
+}
+
+/// For each application, by the group of its jobs, whether most of its stages look at places that show it.
+fn most_look(workload: &Workload) -> BTreeMap<&str, bool> {
+    let mut balance: BTreeMap<&str, i64> = BTreeMap::new();
+    for (&looks, &job) in workload.stage_looks.iter().zip(&workload.stage_jobs) {
+        if let Some(looks) = looks {
+            *balance.entry(workload.job(JobId(job)).group).or_default() += if looks { 1 } else { -1 };
+        }
+    }
+    balance.into_iter().map(|(group, balance)| (group, balance >= 0)).collect()
 }
 
 /// How near a machine is to the nearest of others. `rack` gives the rack of a machine, if it has one.

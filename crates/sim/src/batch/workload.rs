@@ -143,6 +143,8 @@ pub struct Workload {
     pub(super) level_factors: Option<[f64; 3]>,
     /// Whether tasks prefer the machines that hold much of what a stage wrote that they read.
     pub(super) shuffles_have_places: bool,
+    /// Whether the tasks of each stage look there, as far as the log shows it. Empty, or an entry for each stage.
+    pub(super) stage_looks: Vec<Option<bool>>,
     /// The settings of scheduling of each application, by the group of its jobs.
     pub(super) applications: BTreeMap<String, BTreeMap<String, String>>,
 }
@@ -176,6 +178,7 @@ impl Workload {
             part.names.copy(&self.names, task);
         }
         part.stage_tasks.extend(self.stage_tasks[stages.clone()].iter().map(|range| back(range, tasks.start)));
+        part.stage_looks.extend(self.stage_looks.get(stages.clone()).unwrap_or_default());
         part.stage_jobs.extend(self.stage_jobs[stages.clone()].iter().map(|job| job - jobs.start as u32));
         part.job_stages.extend(self.job_stages[jobs.clone()].iter().map(|range| back(range, stages.start)));
         (part.job_order, part.stage_order) = (self.job_order.part(jobs.clone()), self.stage_order.part(stages));

@@ -452,6 +452,7 @@ mod tests {
             typical_shuffle: Some(20),
             edges: crate::hadoop::workload::Edges::default(),
             incomplete: false,
+            succeeded: false,
             maps: 0..0,
             reduces: 0..0,
         };

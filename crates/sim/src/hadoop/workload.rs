@@ -59,6 +59,8 @@ pub struct Job {
     pub edges: Edges,
     /// Whether it had not ended when its trace ended and counts in no metric.
     pub incomplete: bool,
+    /// Whether it succeeded in its trace.
+    pub succeeded: bool,
     /// Its maps.
     pub maps: Range<u32>,
     /// Its reduces.
@@ -532,6 +534,7 @@ mod tests {
             typical_shuffle: None,
             edges: Edges::default(),
             incomplete: false,
+            succeeded: false,
             maps: 0..0,
             reduces: 0..0,
         }

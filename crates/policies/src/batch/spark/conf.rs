@@ -59,7 +59,6 @@ impl Conf {
         let wait = |own: Option<Ms>, key: &str| {
             own.or(set.wait).or_else(|| time(key)).or_else(|| time("spark.locality.wait")).unwrap_or(WAIT)
         };
-        let is_fair = || text("spark.scheduler.mode").is_some_and(|mode| mode.eq_ignore_ascii_case("FAIR"));
         let legacy = || match text("spark.locality.wait.legacyResetOnTaskLaunch") {
             Some(said) => said.eq_ignore_ascii_case("true"),
             None => text("spark.version").is_some_and(is_before_3_1),
@@ -97,7 +96,7 @@ impl Conf {
         let under_yarn = set.manager != Kind::Standalone;
         let is_dynamic = set.dynamic.unwrap_or_else(|| is_on(DYNAMIC));
         Self {
-            mode: set.mode.unwrap_or_else(|| if is_fair() { Mode::Fair } else { Mode::Fifo }),
+            mode: set.mode.unwrap_or_else(|| if logged.is_some_and(is_fair) { Mode::Fair } else { Mode::Fifo }),
             wait_node: wait(set.wait_node, "spark.locality.wait.node"),
             wait_rack: wait(set.wait_rack, "spark.locality.wait.rack"),
             legacy_reset: set.legacy_reset.unwrap_or_else(legacy),
@@ -127,6 +126,11 @@ impl Conf {
     pub(super) fn cost(&self, demand: Resources) -> Resources {
         Resources { cpu: demand.cpu.max(self.task_cpus * 1_000), ..demand }
     }
+}
+
+/// Whether the log of an application says that its pools count.
+pub(super) fn is_fair(logged: &Logged) -> bool {
+    logged.get("spark.scheduler.mode").is_some_and(|mode| mode.trim().eq_ignore_ascii_case("FAIR"))
 }
 
 /// The name of a setting of dynamic allocation.

@@ -50,7 +50,7 @@ use crate::parts::by_id::{ByJob, ByRun};
 use crate::queues::file::DEFAULT_QUEUE;
 use crate::queues::spark_pools::{Mode, SparkPools};
 
-use crate::settings::{File, settings};
+use crate::settings::{File, Values, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -148,6 +148,31 @@ settings! {
         /// the master deals executors out over workers; false: it fills one after another; auto: by the log, else true
         spread_out: Option<bool> = "spread_out" { auto: Nothing, hadoop: ["spark.deploy.spreadOut"] },
     }
+}
+
+/// The setting that names the file of the pools.
+const POOLS_FILE: &str = "spark.scheduler.allocation.file";
+
+/// How many applications of a log had fair pools that no file gives, with the first file that the log names. Only if pools count in the
+/// replay.
+///
+/// # Errors
+/// Parameters that the policy does not have.
+pub(crate) fn without_pools(
+    values: &Values,
+    applications: &BTreeMap<String, BTreeMap<String, String>>,
+) -> Result<Option<(Option<String>, u64)>, Error> {
+    let settings = Settings::read(values)?;
+    if settings.pools.path().is_some() || settings.mode == Some(Mode::Fifo) {
+        return Ok(None);
+    }
+    let had_pools = |own: &&BTreeMap<String, String>| {
+        let was_fair = conf::is_fair(own);
+        (was_fair || settings.mode == Some(Mode::Fair)) && (was_fair || own.contains_key(POOLS_FILE))
+    };
+    let fair: Vec<_> = applications.values().filter(had_pools).collect();
+    let file = fair.iter().find_map(|own| own.get(POOLS_FILE)).cloned();
+    Ok((!fair.is_empty()).then_some((file, fair.len() as u64)))
 }
 
 /// The executors of an application under YARN, if nothing says how many: Spark's `spark.executor.instances`.

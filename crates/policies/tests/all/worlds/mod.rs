@@ -758,6 +758,7 @@ impl Submitted {
             typical_shuffle: self.typical_shuffle,
             edges: self.edges,
             incomplete: false,
+            succeeded: false,
             maps: 0..0,
             reduces: 0..0,
         }

@@ -88,6 +88,9 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// A job has ended. What its master still does takes no slot, so nobody else waits for it.
     fn close_job(&mut self, job: JobId) -> Result<(), Error> {
         self.tally.jobs += 1;
+        let unlike_log =
+            self.world.jobs[job.index()].outcome == Outcome::Failed && self.world.workload.job(job).succeeded;
+        self.tally.failed_unlike_log += u64::from(unlike_log);
         let by_master = self.world.yarn.as_ref().and_then(|_| self.world.chore_time(job, Stage::CleanUp)).unwrap_or(0);
         let finish = self.world.now + by_master + self.world.cluster.commit(&self.world.workload.job(job).edges);
         let state = &self.world.jobs[job.index()];

@@ -88,6 +88,8 @@ pub struct Tally {
     pub launches: u64,
     /// Jobs that ended, successful or failed.
     pub jobs: u64,
+    /// Jobs that failed although they succeeded in the trace.
+    pub failed_unlike_log: u64,
     /// When the last job ended, ms.
     pub end: Ms,
     /// For how long each resource of the nodes was the bottleneck.

@@ -216,6 +216,7 @@ impl Rules<'_> {
             typical_shuffle,
             edges,
             incomplete: outcome == Outcome::Incomplete && self.scope.unfinished == Unfinished::Drop,
+            succeeded: outcome == Outcome::Success,
             maps: 0..0,
             reduces: 0..0,
         };

@@ -1,0 +1,130 @@
+//! What a reader left out or could not express, as far as it decides an answer.
+//!
+//! Readers count each such thing by its cause (`skipped` in `trace.json`). [`CAUSES`] says what a cause means for an answer. A cause that is
+//! not listed there and whose name says that records could not be read counts with its share of all records.
+
+use resched_tables::store::Manifest;
+use resched_tables::validity::{Fact, Grade, Validity};
+use resched_tables::words::count;
+
+use crate::facts::SMALL;
+
+/// Something that a reader left out.
+struct Cause {
+    /// The name under which it is counted.
+    name: &'static str,
+    /// The word of [`Fact::about`].
+    about: &'static str,
+    /// What it means, after the number of times, with its full stop.
+    says: &'static str,
+    remedy: &'static str,
+    /// The table of which the number is a share; below 5 % of its rows, it does not decide the answer. `None`: it always does.
+    of: Option<&'static str>,
+}
+
+/// The causes that matter by themselves.
+const CAUSES: &[Cause] = &[
+    Cause {
+        name: "missing-part-of-log",
+        about: "population",
+        says: "parts of a log that rolls over are missing, with their jobs, tasks and executors.",
+        remedy: "Ingest all parts together.",
+        of: None,
+    },
+    Cause {
+        name: "uber-job",
+        about: "run-times",
+        says: "jobs ran their tasks one after another in the container of their master (uber mode). A replay gives each task a container.",
+        remedy: "",
+        of: Some("jobs"),
+    },
+    Cause {
+        name: "stage-retry-guessed",
+        about: "run-times",
+        says: "tasks of later attempts at a stage are matched with those of the first by a guess, as the log does not say which they repeat.",
+        remedy: "",
+        of: Some("tasks"),
+    },
+    Cause {
+        name: "barrier-stage",
+        about: "requests",
+        says: "stages must start all their tasks together. A replay lets each start by itself.",
+        remedy: "",
+        of: None,
+    },
+    Cause {
+        name: "resource-profile",
+        about: "requests",
+        says: "profiles let stages ask for other executors. A replay gives all tasks the requests of the application.",
+        remedy: "",
+        of: None,
+    },
+    Cause {
+        name: "task-without-job",
+        about: "population",
+        says: "tasks belong to jobs whose start is not in the log, and are left out: the replay has less load than there was.",
+        remedy: "Ingest the log from its beginning.",
+        of: Some("tasks"),
+    },
+];
+
+/// The beginnings and endings of the names of other causes by which records are lost.
+const LOST: [&str; 4] = ["damaged-", "oversized-", "too-many-", "cut-"];
+
+/// Adds what readers left out of a trace.
+pub(crate) fn of(manifest: &Manifest, validity: &mut Validity) {
+    let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or(0);
+    let counted = |name: &str| manifest.skipped.get(name).copied().unwrap_or(0);
+    for Cause { name, about, says, remedy, of } in CAUSES {
+        let times = counted(name);
+        let share = of.map_or(1.0, |table| times as f64 / rows(table).max(1) as f64);
+        if times > 0 && share >= SMALL {
+            validity.add(Fact::new(about, Grade::Assumed, format!("{} {says}", count(times))).with_remedy(*remedy));
+        }
+    }
+    let lost: Vec<(&String, &u64)> =
+        manifest.skipped.iter().filter(|(name, _)| LOST.iter().any(|beginning| name.starts_with(beginning))).collect();
+    let all: u64 = lost.iter().fold(0, |sum, (_, n)| sum.saturating_add(**n));
+    // A damaged record is mostly a job in a list, and an event of a task in a log.
+    let records = rows("attempts").max(rows("tasks")).max(rows("jobs"));
+    if all as f64 >= SMALL * records.saturating_add(all).max(1) as f64 && all > 0 {
+        let causes: Vec<String> = lost.iter().map(|(name, n)| format!("{} × {name}", count(**n))).collect();
+        let says =
+            format!("Records of the sources could not be read ({}): what they say is missing.", causes.join(", "));
+        let remedy = "Copy the sources again; `resched inspect` has all counts.";
+        validity.add(Fact::new("population", Grade::Assumed, says).with_remedy(remedy));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(skipped: &[(&str, u64)]) -> Vec<String> {
+        let mut manifest = Manifest::default();
+        manifest
+            .rows
+            .extend([("jobs", 100), ("tasks", 1_000), ("attempts", 1_000)].map(|(table, n)| (table.to_owned(), n)));
+        manifest.skipped.extend(skipped.iter().map(|(name, n)| ((*name).to_owned(), *n)));
+        let mut validity = Validity::default();
+        of(&manifest, &mut validity);
+        validity.facts.into_iter().map(|fact| fact.says).collect()
+    }
+
+    #[test]
+    fn a_cause_that_decides_is_a_fact_and_a_small_share_is_none() {
+        assert_eq!(
+            facts(&[("uber-job", 4), ("task-without-job", 49), ("damaged-line", 52), ("file-without-jobs", 99)]),
+            [""; 0]
+        );
+        assert!(facts(&[("missing-part-of-log", 1)])[0].starts_with("1 parts of a log"));
+        assert!(facts(&[("uber-job", 5)])[0].starts_with("5 jobs ran their tasks one after another"));
+        let lost = facts(&[("damaged-line", 50), ("too-many-attempts", 10)]);
+        assert_eq!(
+            lost,
+            [
+                "Records of the sources could not be read (50 × damaged-line, 10 × too-many-attempts): what they say is missing."
+            ]
+        );
+    }
+}
