@@ -21,7 +21,7 @@ use arrow::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use resched_ingest::{Given, ingest_given};
+use resched_ingest::{Given, Made as Trace, ingest_given};
 use resched_policies::nearest;
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, MAPREDUCE, NodeRow, SplitRow, TaskRecord, TaskRow};
@@ -44,6 +44,11 @@ const FILLED: [&str; 8] = [
     ORDINAL,
     "nodes.event",
 ];
+/// The columns that a table must have although a trace may lack them: without them, nothing can be replayed. One of each group is enough.
+const NEEDED: [(&str, &[&str]); 3] =
+    [("jobs", &["submit"]), ("attempts", &["start", "run_time"]), ("attempts", &["finish", "run_time"])];
+/// The beginning of the names of columns that pandas makes of an index without a name.
+const INDEX: &str = "__index_level_";
 const ATTEMPT: &str = "attempts.attempt";
 const ORDINAL: &str = "splits.ordinal";
 /// The rule by which they are filled.
@@ -96,7 +101,7 @@ fn batch_of(array: &ArrayRef, schema: &Arc<Schema>) -> Result<RecordBatch, Arrow
     RecordBatch::try_new_with_options(Arc::clone(schema), rows.columns().to_vec(), &options)
 }
 
-/// Makes a trace of data frames. Returns its marker as JSON.
+/// Makes a trace of data frames. Returns its marker as JSON, what looks like a mistake in them, and the ms from the first to the last time.
 #[pyfunction]
 #[pyo3(signature = (out, name, system, dated, force, jobs, tasks, attempts, splits, nodes))]
 #[allow(clippy::too_many_arguments, reason = "the façade in Python has names for them")]
@@ -112,7 +117,7 @@ pub(crate) fn from_frames(
     attempts: Option<Bound<'_, PyAny>>,
     splits: Option<Bound<'_, PyAny>>,
     nodes: Option<Bound<'_, PyAny>>,
-) -> PyResult<String> {
+) -> PyResult<(String, Vec<String>, Option<i64>)> {
     let take = |table, object: Option<Bound<'_, PyAny>>| object.map(|object| frame(py, table, &object)).transpose();
     let frames = Frames {
         jobs: frame(py, JobRow::TABLE, &jobs)?,
@@ -131,8 +136,10 @@ pub(crate) fn from_frames(
         let out = Out { path: out, force };
         ingest_given(records.into_iter().map(Ok), nodes, Given { source, system, time_zero, made }, out)
     };
-    let manifest = long(py, work)?.map_err(|error| errors::of_library(py, error.is_request(), &error))?;
-    serde_json::to_string(&manifest).map_err(|error| errors::of_library(py, false, &error))
+    let Trace { manifest, doubts, span } =
+        long(py, work)?.map_err(|error| errors::of_library(py, error.is_request(), &error))?;
+    let marker = serde_json::to_string(&manifest).map_err(|error| errors::of_library(py, false, &error))?;
+    Ok((marker, doubts, span))
 }
 
 fn system_of(py: Python<'_>, name: &str) -> PyResult<System> {
@@ -280,6 +287,9 @@ fn rows<R: Row + 'static>(frame: Frame, made: &mut Made) -> Result<Vec<R>, Error
             let (table, name) = (R::TABLE, field.name());
             return Err(Error::Request(format!("{table}: column `{name}` is there twice; leave one out")));
         }
+        if field.name().starts_with(INDEX) {
+            continue;
+        }
         if !names().any(|name| name == field.name()) {
             let hint = nearest(field.name(), names());
             let all = names().collect::<Vec<_>>().join(", ");
@@ -288,6 +298,14 @@ fn rows<R: Row + 'static>(frame: Frame, made: &mut Made) -> Result<Vec<R>, Error
                 R::TABLE,
                 field.name()
             )));
+        }
+    }
+    for (_, group) in NEEDED.iter().filter(|(table, _)| *table == R::TABLE) {
+        if !group.iter().any(|name| frame.schema.column_with_name(name).is_some()) {
+            let [name, others @ ..] = *group else { continue };
+            let meaning = wanted.iter().find(|column| column.name == *name).map_or("", |column| column.meaning.trim());
+            let or = others.iter().map(|other| format!(" (or `{other}`)")).collect::<String>();
+            return Err(Error::Request(format!("{}: column `{name}`{or} is missing; it holds: {meaning}", R::TABLE)));
         }
     }
     let mut batches = Vec::with_capacity(frame.batches.len());

@@ -50,7 +50,7 @@ def test_the_tables_of_a_trace_make_that_trace_again(history, swf, tmp_path):
 
 def test_tries_are_numbered_and_a_task_ends_as_its_last_try_does(tmp_path):
     jobs = polars.DataFrame({"job_id": ["a"], "submit": [0]})
-    tries = {"job_id": ["a", "a"], "task_id": ["t", "t"], "start": [0, 9], "finish": [8, 20], "outcome": ["FAILED", "SUCCESS"]}
+    tries = {"job_id": ["a", "a"], "task_id": ["t", "t"], "start": [0, 9_000], "finish": [8_000, 20_000], "outcome": ["FAILED", "SUCCESS"]}
     trace = resched.from_frames(jobs, attempts=polars.DataFrame(tries), out=tmp_path / "T", system="batch")
     assert trace.attempts.to_polars()["attempt"].to_list() == [0, 1]
     assert trace.tables["tasks"].to_polars()["outcome"].to_list() == ["SUCCESS"]
@@ -68,7 +68,45 @@ def test_instants_and_durations_are_milliseconds(tmp_path):
     assert len(trace.tables["tasks"]) == 1
 
 
+FORTY = {"job_id": [f"j{n}" for n in range(40)], "submit": [n * 60_000 for n in range(40)]}
+
+
+def forty(unit=1.0, **changes):
+    """Forty jobs of one try each; the tries in another unit."""
+    starts = [int(submit * unit) + int(5_000 * unit) for submit in FORTY["submit"]]
+    tries = {"job_id": FORTY["job_id"], "task_id": FORTY["job_id"], "start": starts, "finish": [start + int(90_000 * unit) for start in starts]}
+    return {"jobs": FORTY, "tasks": None, "attempts": tries, "nodes": NODES} | changes
+
+
+@pytest.mark.parametrize(("unit", "text"), [(1e-3, "before the submission of their job"), (1e6, "more than a year after it")])
+def test_tries_in_another_unit_than_jobs_are_refused(tmp_path, unit, text):
+    with pytest.raises(resched.RequestError, match=f"attempts: column `start`.*{text}"):
+        made(tmp_path, **forty(unit))
+    assert not (tmp_path / "T").exists()
+
+
+def test_seconds_and_cores_are_doubted_and_what_was_left_out_is_printed(tmp_path):
+    in_seconds = forty(1e-3, jobs=FORTY | {"submit": [n * 60 for n in range(40)]})
+    with pytest.warns(UserWarning, match="Times are milliseconds: multiply seconds by 1,000"):
+        trace = made(tmp_path, **in_seconds)
+    assert "span: 2.4 s" in str(trace)
+    with pytest.warns(UserWarning, match="nodes: column `cpu` has at most a quarter of a core"):
+        made(tmp_path, **forty(nodes=NODES | {"cpu": [16]}))
+    backwards = forty()
+    backwards["attempts"]["finish"][7] = 0
+    assert "left out or mended: 1 ×" in str(made(tmp_path, **backwards))
+
+
+def test_the_index_of_pandas_is_no_column(tmp_path):
+    jobs = pandas.DataFrame(JOBS)
+    shuffled = pandas.concat([jobs.iloc[2:], jobs.iloc[:2]])
+    trace = resched.from_frames(shuffled, attempts=polars.DataFrame(ATTEMPTS), nodes=polars.DataFrame(NODES), out=tmp_path / "T", system="batch")
+    assert trace.info["rows"]["jobs"] == 3
+
+
 WRONG = [
+    ({"jobs": {"job_id": ["a"]}}, "jobs: column `submit` is missing; it holds: "),
+    ({"attempts": {name: ATTEMPTS[name] for name in ("job_id", "task_id", "start")}}, "attempts: column `finish` .*is missing; it holds: "),
     ({"jobs": {"job_id": ["a"], "submitt": [0]}}, "jobs: `submitt` is no column of this table; did you mean `submit`"),
     ({"jobs": {"submit": [0]}}, "jobs: column `job_id` is missing; it holds: The job's id"),
     ({"jobs": {"job_id": ["a", None], "submit": [0, 1]}}, "jobs: column `job_id`, row 1: expected .*, found null"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 from . import _native
@@ -25,7 +26,8 @@ def from_frames(
     """Make a trace from data frames, so that you can replay any log that you can read as data frames.
 
     The columns are those of the tables of a trace (``docs/reference/tables.md``). You can use any data frame with the Arrow PyCapsule
-    interface: of polars, pandas, pyarrow or duckdb. Times are whole milliseconds, or instants and durations.
+    interface: of polars, pandas, pyarrow or duckdb. Times are whole milliseconds, or instants and durations; processors are thousandths of a
+    core. A ``UserWarning`` says if a column looks like seconds or cores.
 
     The rules of an ingest hold: damaged rows are mended or left out, and counted. A missing column stands for unknown values, and a missing
     ``outcome`` for success. Tries without a number are numbered in order. The trace notes what was filled in. Without ``tasks``, the
@@ -62,7 +64,22 @@ def from_frames(
     Raises
     ------
     RequestError
-        A column is unknown, missing or of another type, or a value is not allowed. The message names the table, the column and the row.
+        A column is unknown, missing or of another type, or a value is not allowed. The message names the table, the column and the row. Or
+        most tries start before the submission of their job or far from it, which happens if one table is in another unit.
     """
-    _native.from_frames(os.fspath(out), name, system, dated, force, jobs, tasks, attempts, splits, nodes)
-    return Trace(out)
+    _, doubts, span = _native.from_frames(os.fspath(out), name, system, dated, force, jobs, tasks, attempts, splits, nodes)
+    for doubt in doubts:
+        warnings.warn(doubt, UserWarning, stacklevel=2)
+    trace = Trace(out)
+    return Trace(out, _said(trace, span))
+
+
+def _said(trace: Trace, span: int | None) -> str:
+    """What is printed of a trace: its rows, its span, and what was left out or mended."""
+    lines = [repr(trace)]
+    if span is not None:
+        lines.append(f"  span: {span / 1000:,.1f} s from the first to the last time")
+    skipped = trace.info.get("skipped", {})
+    if skipped:
+        lines.append("  left out or mended: " + ", ".join(f"{count:,} × {cause}" for cause, count in skipped.items()))
+    return "\n".join(lines)

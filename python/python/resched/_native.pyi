@@ -52,8 +52,8 @@ def from_frames(
     attempts: object | None,
     splits: object | None,
     nodes: object | None,
-) -> str:
-    """Make a trace of data frames. Return its marker as JSON."""
+) -> tuple[str, list[str], int | None]:
+    """Make a trace of data frames. Return its marker as JSON, what looks like a mistake in them, and their span in ms."""
 
 def metrics(folders: Sequence[str | PathLike[str]], names: Sequence[str]) -> tuple[list[list[float | None]], list[str]]:
     """Metrics of runs, on the jobs that count in all of them: a list for each run, `None` where a metric is not known. Then their units."""
