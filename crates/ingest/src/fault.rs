@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::near_misses::NearMiss;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 use resched_tables::Error;
 
@@ -33,6 +34,11 @@ impl Fault {
     pub(super) fn unrecognised(path: &Path) -> Self {
         let remedy = format!("the known formats are {}; force one with --format, or leave it out", format_names());
         Self::new(Self::UNRECOGNISED, path, "content in none of the known formats", remedy)
+    }
+
+    /// A file in no known format that is almost one.
+    pub(super) fn near_miss(path: &Path, known: &NearMiss) -> Self {
+        Self::new(Self::UNRECOGNISED, path, known.found, known.remedy.to_owned())
     }
 
     pub(super) fn cut(path: &Path) -> Self {

@@ -12,6 +12,7 @@ use super::inputs::{InputFile, Inputs};
 use super::origins::Origins;
 use super::paths::{is_companion, is_rolling_log, is_standard_input, name_of, parts_of_log};
 use super::remote;
+use super::rolled;
 
 use crate::formats::{conf_xml, job_id_in_name};
 use resched_tables::Error;
@@ -59,6 +60,7 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
         }
     }
     inputs.origins = Arc::new(origins);
+    rolled::join(&mut inputs);
     Ok(inputs)
 }
 

@@ -76,6 +76,16 @@ pub const SOURCES: &[Limit] = &[
     ),
     Limit::bytes("stages and attempts of a Spark application, in memory", spark::MOST_HELD as u64, REST),
     Limit::number("arrivals and departures of executors of an application", spark::MOST_EVENTS as u64, REST),
+    Limit::number(
+        "later attempts at a stage whose tasks are matched with those of the first",
+        spark::MOST_RETRIES as u64,
+        "Their tasks stay tasks of their own and are counted.",
+    ),
+    Limit::number(
+        "outputs of a job that could not be fetched",
+        spark::MOST_LOSSES as u64,
+        "Later ones do not help to match tasks.",
+    ),
     Limit::bytes("preferred hosts beside a Spark log, in memory", spark::MOST_PREFERRED as u64, SKIPPED),
     Limit::number("objects below an address of an object store", MOST_OBJECTS as u64, "The address is refused."),
     Limit::bytes("key of such an object", LONGEST_KEY as u64, "The address is refused."),

@@ -14,6 +14,7 @@ use super::fault::{Fault, no_history};
 use super::groups::MOST_LISTED;
 use super::inputs::{InputFile, Inputs};
 use super::machines::Machines;
+use super::near_misses::near_miss;
 use super::options::Options;
 use super::origins::Origins;
 use super::paths::is_standard_input;
@@ -88,11 +89,14 @@ struct Folder<'a> {
     path: &'a Path,
     files: u64,
     yielded: u64,
+    /// What is wrong with the first file that gave nothing.
+    first_fault: Option<String>,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn new(inputs: &'a Inputs, sink: &'a mut dyn Sink, options: &'a Options, is_part: bool) -> Self {
-        let folders = inputs.folders.iter().map(|path| Folder { path, files: 0, yielded: 0 }).collect();
+        let folders =
+            inputs.folders.iter().map(|path| Folder { path, files: 0, yielded: 0, first_fault: None }).collect();
         let mut session = Self {
             sink,
             options,
@@ -153,6 +157,9 @@ impl<'a> Session<'a> {
         if let Some(folder) = file.folder.and_then(|folder| self.folders.get_mut(folder)) {
             folder.files += 1;
             folder.yielded += yielded;
+            if let (Some(Fault { error, .. }), 0) = (&fault, yielded) {
+                folder.first_fault.get_or_insert_with(|| error.to_string());
+            }
         }
         match fault {
             None => {}
@@ -186,7 +193,9 @@ impl<'a> Session<'a> {
             if let Some(table) = TABLE_FORMATS.iter().find(|format| (format.sniff)(head, &name).is_some()) {
                 return Err(Fault::mixed(path, table.title));
             }
-            return Ok(Some(if source.is_cut() { Fault::cut(path) } else { Fault::unrecognised(path) }));
+            let near_miss = || near_miss(head).map(|known| Fault::near_miss(path, known));
+            let unknown = || near_miss().unwrap_or_else(|| Fault::unrecognised(path));
+            return Ok(Some(if source.is_cut() { Fault::cut(path) } else { unknown() }));
         };
         self.check_time_zero(path, format)?;
         self.systems.extend(format.system);
@@ -209,12 +218,15 @@ impl<'a> Session<'a> {
             Err(error @ Error::Source { .. }) => Some(Fault { cause: "damaged-file", error }),
             Err(error) => return Err(error),
         };
+        let near_miss = if self.yielded > before { None } else { near_miss(source.head()) };
         let (mut sources, cut) = source.close(path, format.name)?;
         self.sources.append(&mut sources);
         self.sources.append(&mut confs);
         Ok(match (cut, self.yielded > before) {
             (true, _) => Some(Fault::cut(path)),
-            (false, false) => damage.or_else(|| Some(Fault::without_jobs(path, format))),
+            (false, false) => damage
+                .or_else(|| near_miss.map(|known| Fault::near_miss(path, known)))
+                .or_else(|| Some(Fault::without_jobs(path, format))),
             (false, true) => damage,
         })
     }
@@ -452,7 +464,9 @@ impl<'a> Session<'a> {
         (source, system): (Source, Option<System>),
         time_zero: TimeZero,
         made: Vec<(&'static str, &'static str, u64)>,
+        counted: Option<(&'static str, u64)>,
     ) -> Result<Manifest, Error> {
+        counted.into_iter().for_each(|(cause, n)| self.skip(cause, n));
         if self.yielded == 0 {
             return Err(Error::Request("jobs: expected a row or more, found none".to_owned()));
         }
@@ -466,7 +480,8 @@ impl<'a> Session<'a> {
     /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.
     pub(super) fn finish(mut self) -> Result<Manifest, Error> {
         if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0).filter(|_| self.is_whole) {
-            return Err(no_history(folder.path, format!("{} files without histories", folder.files)));
+            let first = folder.first_fault.as_ref().map_or_else(String::new, |first| format!(" (the first: {first})"));
+            return Err(no_history(folder.path, format!("{} files without histories{first}", folder.files)));
         }
         if self.yielded == 0 {
             return Err(Error::Request(

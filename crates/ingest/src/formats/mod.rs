@@ -20,6 +20,7 @@ pub mod google2019;
 pub mod gwf;
 pub mod jhist;
 mod json;
+mod lenient;
 #[cfg(test)]
 mod limit_tests;
 mod lines;

@@ -19,6 +19,7 @@ use serde::Deserialize;
 
 use super::format::Format;
 use super::json::{Objects, Piece, first_byte, next_byte, top_level_keys};
+use super::lenient::number;
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
 use resched_tables::model::{CounterRow, CounterScope, JobRecord, JobRow, Outcome};
@@ -50,22 +51,35 @@ pub(crate) const MAX_OBJECT: usize = 1 << 20;
 /// The group of the counters, as YARN's own metrics have it.
 const COUNTERS: &str = "YARN";
 
-/// An application, under the names of the REST interface.
+/// An application, under the names of the REST interface of the ResourceManager, or of the application history server.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Application {
+    #[serde(alias = "appId")]
     id: String,
     name: Option<String>,
     user: Option<String>,
     queue: Option<String>,
+    #[serde(alias = "appState")]
     state: Option<String>,
+    #[serde(alias = "finalAppStatus")]
     final_status: Option<String>,
+    #[serde(alias = "type")]
     application_type: Option<String>,
+    #[serde(deserialize_with = "number")]
     priority: Option<i64>,
+    /// Only the history server has it beside `started_time`.
+    #[serde(deserialize_with = "number")]
+    submitted_time: Option<i64>,
+    #[serde(deserialize_with = "number")]
     started_time: Option<i64>,
+    #[serde(deserialize_with = "number")]
     launch_time: Option<i64>,
+    #[serde(deserialize_with = "number")]
     finished_time: Option<i64>,
+    #[serde(deserialize_with = "number")]
     memory_seconds: Option<i64>,
+    #[serde(deserialize_with = "number")]
     vcore_seconds: Option<i64>,
 }
 
@@ -143,19 +157,52 @@ fn skip(sink: &mut dyn Sink, damaged: u64) {
 /// Reads the summaries in a log.
 fn read_log(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<(), Error> {
     let mut lines = Lines::new(input, MAX_LINE);
+    let mut begun: Option<String> = None;
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         let Line::Text(line) = line else {
             sink.skip("oversized-line", 1);
             continue;
         };
-        let Some((_, summary)) = line.split_once(SUMMARY) else { continue };
-        // Logs that went through another collector stand in quotes.
-        match Application::parse(summary.trim_end().trim_end_matches('"')) {
-            Some(application) => take(application, sink)?,
-            None => sink.skip("damaged-application", 1),
+        let summary = match (line.split_once(SUMMARY), begun.take()) {
+            (Some((_, summary)), before) => {
+                give(before, take, sink)?;
+                summary.to_owned()
+            }
+            (None, Some(before)) if !begins_record(&line) && before.len() + line.len() < MAX_LINE => {
+                before + "\n" + line.as_ref()
+            }
+            (None, before) => {
+                give(before, take, sink)?;
+                continue;
+            }
+        };
+        // The name is the only field that may hold a new line, and the user follows it.
+        if summary.contains(",user=") {
+            give(Some(summary), take, sink)?;
+        } else {
+            begun = Some(summary);
         }
     }
-    Ok(())
+    give(begun, take, sink)
+}
+
+/// Takes the application of a summary.
+fn give(summary: Option<String>, take: &mut Take<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    let Some(summary) = summary else { return Ok(()) };
+    // Logs that went through another collector stand in quotes.
+    match Application::parse(summary.trim_end().trim_end_matches('"')) {
+        Some(application) => take(application, sink),
+        None => {
+            sink.skip("damaged-application", 1);
+            Ok(())
+        }
+    }
+}
+
+/// Whether a line is the first of a record of a log: it starts with a date.
+fn begins_record(line: &str) -> bool {
+    let shape = line.bytes().take(10).map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    shape.eq(*b"0000-00-00")
 }
 
 impl Application {
@@ -202,7 +249,7 @@ impl Application {
             queue: self.queue,
             priority_number: self.priority,
             framework: self.application_type.map(|name| name.to_ascii_lowercase()),
-            submit: time(self.started_time),
+            submit: time(self.submitted_time).or_else(|| time(self.started_time)),
             launch: time(self.launch_time),
             finish: time(self.finished_time),
             outcome,
@@ -350,6 +397,30 @@ mod tests {
         assert_eq!(outcomes, [Outcome::Failed, Outcome::Killed, Outcome::Unknown]);
         let causes = [("damaged-application", 2), ("job-without-tasks-in-source", 3)];
         assert_eq!(found.skipped, causes.map(|(cause, n)| (cause.to_owned(), n)).into());
+    }
+
+    #[test]
+    fn a_name_of_several_lines_is_one_application() {
+        let log = "2026-01-01 00:00:00,000 INFO x$ApplicationSummary: appId=application_1_1,name=a\nb\nc,user=ann,queue=q,state=FINISHED,\
+                   startTime=5,finishTime=9,finalStatus=SUCCEEDED\n2026-01-01 00:00:01,000 INFO y: other\n\
+                   2026-01-01 00:00:02,000 INFO x$ApplicationSummary: appId=application_1_2,name=cut\n2026-01-01 00:00:03,000 INFO y: other\n";
+        let found = Collected::read(&FORMAT, log.as_bytes()).unwrap();
+        let jobs: Vec<_> = found.jobs.iter().map(|record| (record.job.name.as_deref(), record.job.finish)).collect();
+        assert_eq!(jobs, [(Some("a\nb\nc"), Some(9)), (Some("cut"), None)]);
+    }
+
+    #[test]
+    fn numbers_may_be_texts_and_the_history_server_has_names_of_its_own() {
+        let list = r#"{"app": [
+            {"id": "application_1_1", "state": "FINISHED", "finalStatus": "SUCCEEDED", "startedTime": "7", "finishedTime": "9"},
+            {"appId": "application_1_2", "user": "u", "type": "TEZ", "appState": "FINISHED", "finalAppStatus": "FAILED",
+             "submittedTime": 5, "startedTime": 6, "finishedTime": 8}]}"#;
+        assert!(sniff(list.as_bytes()));
+        let found = Collected::read(&FORMAT, list.as_bytes()).unwrap();
+        let jobs: Vec<_> =
+            found.jobs.iter().map(|record| (record.job.submit, record.job.finish, record.job.outcome)).collect();
+        assert_eq!(jobs, [(Some(7), Some(9), Outcome::Success), (Some(5), Some(8), Outcome::Failed)]);
+        assert_eq!(found.jobs[1].job.framework.as_deref(), Some("tez"));
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl Places {
         }
         self.tasks += usize::from(!preferred.is_empty());
         self.preferred += preferred.len();
-        for place in record.splits.iter().map(|split| split.host.as_deref().unwrap()) {
+        for place in record.splits.iter().filter_map(|split| split.host.as_deref()) {
             let was_seen = level == Some(Locality::Node) && place == host;
             let counts = if was_seen { &mut self.seen } else { &mut self.drawn };
             counts[0] += usize::from(preferred.contains(place));
@@ -450,4 +450,71 @@ fn executors_that_come_and_go_change_the_machines() {
         ("h2", 90_000, NodeChange::Remove, None),
     ];
     assert_eq!(nodes, expected);
+}
+
+/// The folder of inputs that once gave wrong answers.
+fn reports() -> Option<PathBuf> {
+    let folder = crate::support::real_traces()?.parent().unwrap().join("reports");
+    folder.is_dir().then_some(folder)
+}
+
+#[test]
+fn the_parts_of_a_log_of_databricks_are_read_as_the_joined_log() {
+    let Some(folder) = reports().map(|folder| folder.join("databricks-rolled")) else { return };
+    let jobs = |name: &str| {
+        let (found, _) = read(&[folder.join(name)]);
+        let times = |record: &resched_tables::model::JobRecord| {
+            let attempts = record.tasks.iter().flat_map(|task| &task.attempts);
+            let times: Vec<_> = attempts.map(|row| (row.start, row.finish, row.outcome, row.host.clone())).collect();
+            (record.job.submit, record.job.finish, record.job.outcome, times)
+        };
+        (found.jobs.iter().map(times).collect::<Vec<_>>(), found.nodes.len(), found.skipped)
+    };
+    let (joined, rolled) = (jobs("log-joined"), jobs("log"));
+    assert_eq!((joined.0.len(), &joined), (9, &rolled));
+}
+
+#[test]
+fn a_stage_that_was_tried_again_is_the_same_with_and_without_the_places_of_its_tasks() {
+    let Some(folder) = reports().map(|folder| folder.join("spark-fetch-failure")) else { return };
+    let tries = |name: &str| {
+        let (found, _) = read(&[folder.join(name)]);
+        assert_eq!(found.skipped.get("stage-retry-guessed"), None);
+        let tasks = found.jobs.iter().flat_map(|record| &record.tasks);
+        let row = |task: &TaskRecord| {
+            let outcomes: Vec<_> = task.attempts.iter().map(|row| (row.start, row.outcome)).collect();
+            (task.task.task_id.replace(name, ""), task.task.outcome, outcomes)
+        };
+        tasks.map(row).collect::<Vec<_>>()
+    };
+    let old = tries("app-fetch-32");
+    assert_eq!(old, tries("app-fetch-35"));
+    assert!(old.iter().all(|(_, outcome, _)| *outcome == Outcome::Success));
+}
+
+#[test]
+fn a_file_that_is_almost_a_source_is_named_with_what_to_do() {
+    let Some(folder) = reports().map(|folder| folder.join("errors-hide-cause")) else { return };
+    let problem = |name: &str| {
+        let mut found = Collected::default();
+        let error = ingest_into(&[folder.join(name)], &mut found, &Options::default(), &mut ()).unwrap_err();
+        error.to_string()
+    };
+    for (name, expected) in [
+        ("utf16.txt", "text in UTF-16"),
+        ("noheader.txt", "list again without -n"),
+        ("empty.json", "`sacct --json` list without a job"),
+        ("slurmrestd.json", "sacct -a -D --json"),
+        ("mrhistory.json", "MapReduce's history server"),
+        ("sparkrest.json", "Spark's history server"),
+        ("apps.xml", "Accept: application/json"),
+    ] {
+        let problem = problem(name);
+        assert!(problem.contains(expected), "{name}: {problem}");
+    }
+    for name in ["ahs.json", "stringnumbers.json"] {
+        let mut found = Collected::default();
+        ingest_into(&[folder.join(name)], &mut found, &Options::default(), &mut ()).unwrap();
+        assert!(found.jobs.iter().all(|record| record.job.submit.is_some() && record.job.finish.is_some()), "{name}");
+    }
 }

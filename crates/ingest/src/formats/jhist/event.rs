@@ -44,6 +44,7 @@ pub(super) struct Fields<'a> {
     pub(super) finish_time: Int,
     pub(super) total_maps: Int,
     pub(super) total_reduces: Int,
+    pub(super) uberized: Flag,
     #[serde(rename = "taskid")]
     pub(super) task_id: Text<'a>,
     pub(super) task_type: Text<'a>,
@@ -129,6 +130,16 @@ pub(super) struct Text<'a>(pub(super) Option<Cow<'a, str>>);
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Int(pub(super) Option<i64>);
 
+/// Whether something holds; no if it is null, absent or not a truth value.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Flag(pub(super) bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Flag(matches!(deserializer.deserialize_any(SimpleVisitor)?, Simple::Flag(true))))
+    }
+}
+
 impl Text<'_> {
     pub(super) fn as_str(&self) -> Option<&str> {
         self.0.as_deref()
@@ -161,6 +172,7 @@ impl<'de> Deserialize<'de> for Int {
 enum Simple<'a> {
     Text(Cow<'a, str>),
     Int(i64),
+    Flag(bool),
     Other,
 }
 
@@ -179,8 +191,8 @@ impl<'de> Visitor<'de> for SimpleVisitor {
         formatter.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Simple<'de>, E> {
-        Ok(Simple::Other)
+    fn visit_bool<E>(self, is: bool) -> Result<Simple<'de>, E> {
+        Ok(Simple::Flag(is))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Simple<'de>, E> {

@@ -30,6 +30,8 @@ pub(super) struct History {
     counters: Option<BTreeMap<(CounterScope, String, String, String), i64>>,
     /// Whether an application master wrote it.
     has_master: bool,
+    /// Whether its tasks ran in the container of its master.
+    is_uber: bool,
 }
 
 impl History {
@@ -42,6 +44,7 @@ impl History {
             attempt_places: HashMap::new(),
             counters: wants_counters.then(BTreeMap::new),
             has_master: false,
+            is_uber: false,
         }
     }
 
@@ -50,6 +53,11 @@ impl History {
         let of_setup = || self.tasks.iter().any(|record| record.task.kind == TaskKind::Setup);
         let of_slots = || of_setup().then_some(System::MapReduce1);
         if self.has_master { Some(System::Yarn) } else { of_slots() }
+    }
+
+    /// Whether its tasks ran one after another in the container of its master, which no table says.
+    pub(super) fn is_uber(&self) -> bool {
+        self.is_uber
     }
 
     /// Adds an event, or counts it as left out.
@@ -108,6 +116,7 @@ impl History {
 
     fn describe_job(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
         self.own(fields.job_id.as_str())?;
+        self.is_uber |= fields.uberized.0;
         let job = &mut self.job;
         job.name = fields.job_name.into_owned().or(job.name.take());
         job.user = fields.user_name.into_owned().or(job.user.take());

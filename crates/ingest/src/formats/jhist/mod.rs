@@ -77,6 +77,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         Encoding::Binary => binary::read(input, &schema, path, &mut history, sink)?,
     }
     let system = history.system();
+    sink.skip("uber-job", u64::from(history.is_uber()));
     match history.finish() {
         Some(job) => {
             system.into_iter().for_each(|system| sink.system(system));

@@ -145,6 +145,15 @@ fn the_last_event_decides_the_outcome() {
 }
 
 #[test]
+fn jobs_whose_tasks_ran_in_their_master_are_counted() {
+    let uber = |value: &str| {
+        let event = format!(r#"JOB_INITED {{"jobid":"job_1_1","jobStatus":"INITED","uberized":{value}}}"#);
+        Collected::read(&FORMAT, &history(&[&event])).unwrap().skipped.get("uber-job").copied()
+    };
+    assert_eq!(["true", r#"{"boolean":true}"#, "false", "null"].map(uber), [Some(1), Some(1), None, None]);
+}
+
+#[test]
 fn events_reported_again_are_merged() {
     let start = |at| {
         format!(

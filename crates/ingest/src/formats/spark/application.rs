@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{
-    Amounts, ApplicationStart, EndReason, Event, JobEnd, JobStart, Metrics, StageInfo, TaskEnd, TaskInfo,
+    Amounts, ApplicationStart, EndReason, Event, JobEnd, JobStart, Metrics, Part, StageInfo, TaskEnd, TaskInfo,
 };
 use super::executors::Executors;
 use super::likely::{Likely, Task as Source};
 use super::preferred::{self, Key, Places, Preferred, Seen, Shown};
+use super::retries::{self, Done, Loss, Missing};
 use super::settings::Settings;
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
@@ -22,6 +23,11 @@ const SIZE_OF_ENTRY: usize = 300;
 /// The longest text of an attempt that is kept (bytes), as everywhere.
 const LONGEST_TEXT: usize = 16 << 10;
 
+/// The most later attempts at a stage of which tasks are matched with those of the first. Spark gives up after four in a row.
+pub(crate) const MOST_RETRIES: usize = 100;
+/// The most outputs that could not be fetched that are kept of a job.
+pub(crate) const MOST_LOSSES: usize = 10_000;
+
 /// The executor that block managers of the driver name.
 const DRIVERS: [&str; 2] = ["driver", "<driver>"];
 
@@ -34,6 +40,10 @@ pub(super) struct Application<'p> {
     file: String,
     /// The application's id, once a job needs it or the log gives it.
     id: Option<String>,
+    /// The id of the context of Databricks, which stands for a missing id of the application.
+    context: Option<String>,
+    /// How many parts of a log that rolls over came, as far as they have numbers.
+    parts: u64,
     attempt: Option<String>,
     name: Option<String>,
     user: Option<String>,
@@ -62,6 +72,8 @@ struct Job {
     queue: String,
     end: Option<(Option<i64>, Outcome)>,
     stages: BTreeMap<i64, Stage>,
+    /// The outputs that its tasks could not fetch.
+    losses: Vec<Loss>,
     /// The attempts at each task, by Spark's own attempt number, which grows in the order of launches.
     tasks: BTreeMap<Key, Tries>,
     running: usize,
@@ -77,6 +89,8 @@ struct Stage {
     is_barrier: bool,
     /// When each attempt at it was submitted.
     submits: BTreeMap<i64, i64>,
+    /// How many tasks each attempt has.
+    sizes: BTreeMap<i64, usize>,
     kind: TaskKind,
 }
 
@@ -126,6 +140,8 @@ impl<'p> Application<'p> {
         Self {
             file: file.to_owned(),
             id: None,
+            context: None,
+            parts: 0,
             attempt: None,
             name: None,
             user: None,
@@ -146,8 +162,24 @@ impl<'p> Application<'p> {
         self.any_job
     }
 
+    /// Whether a part of a log belongs to another application.
+    pub(super) fn is_of_another(&self, part: &Part) -> bool {
+        self.context.is_some() && part.context().is_some_and(|context| self.context != Some(context))
+    }
+
+    /// A part of a log that rolls over begins.
+    fn part(&mut self, part: Part, sink: &mut dyn Sink) {
+        self.context = self.context.take().or_else(|| part.context());
+        if let Some(number) = part.number {
+            sink.skip("missing-part-of-log", number.saturating_sub(self.parts));
+            self.parts = self.parts.max(number.saturating_add(1));
+        }
+        self.version = part.version.or(self.version.take());
+    }
+
     pub(super) fn take(&mut self, event: Event, sink: &mut dyn Sink) -> Result<(), Error> {
         match event {
+            Event::Part(part) => self.part(part, sink),
             Event::LogStart(start) => self.version = start.version,
             Event::ApplicationEnd(end) => {
                 if let Some(time) = known(end.time) {
@@ -162,11 +194,13 @@ impl<'p> Application<'p> {
             }
             Event::Environment(environment) => self.settings = environment.properties,
             Event::ExecutorAdded(added) => {
+                let host = added.host();
+                sink.skip("executor-without-host", u64::from(added.info.host.is_none()));
                 if let Some(cores) = known(added.info.cores) {
                     let tasks = cores / self.settings.task_cpus();
-                    self.likely.executor_came(&added.id, &added.info.host, tasks, added.time);
+                    self.likely.executor_came(&added.id, &host, tasks, added.time);
                 }
-                self.executors.add(added.id, added.info.host, known(Some(added.time)), known(added.info.cores));
+                self.executors.add(added.id, host, known(Some(added.time)), known(added.info.cores));
             }
             Event::BlockManagerAdded(added) if DRIVERS.contains(&added.manager.executor.as_str()) => {}
             Event::BlockManagerAdded(added) => {
@@ -209,7 +243,7 @@ impl<'p> Application<'p> {
         }
         self.pass_settings(sink);
         let memory = self.settings.executor_memory();
-        let application = self.id.unwrap_or(self.file);
+        let application = self.name_of_group().to_owned();
         for row in self.executors.into_rows(memory, &application) {
             sink.node(row);
         }
@@ -229,7 +263,7 @@ impl<'p> Application<'p> {
 
     /// The application as in `jobs.group`.
     fn name_of_group(&self) -> &str {
-        self.id.as_deref().unwrap_or(&self.file)
+        self.id.as_deref().or(self.context.as_deref()).unwrap_or(&self.file)
     }
 
     fn start(&mut self, start: JobStart, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -249,6 +283,7 @@ impl<'p> Application<'p> {
             queue: self.settings.queue(own.pool, own.queue),
             end: None,
             stages: start.stage_ids.into_iter().map(|stage| (stage, Stage::default())).collect(),
+            losses: Vec::new(),
             tasks: BTreeMap::new(),
             running: 0,
             held: 0,
@@ -309,6 +344,7 @@ impl<'p> Application<'p> {
     fn task_end(&mut self, end: TaskEnd, sink: &mut dyn Sink) -> Result<(), Error> {
         let (stage, number) = (end.stage, end.info.id);
         let kind = kind(end.kind.as_deref());
+        let loss = end.loss();
         let mut ended = Try::ended(end);
         self.name_host(&mut ended.info);
         let key = ended.key(stage);
@@ -318,6 +354,9 @@ impl<'p> Application<'p> {
         };
         if let Some(of) = job.stages.get_mut(&stage).filter(|of| of.kind == TaskKind::Other) {
             of.kind = kind;
+        }
+        if let Some(loss) = loss.filter(|_| job.losses.len() < MOST_LOSSES) {
+            job.losses.push(loss);
         }
         let mut more = 0;
         let mut over = None;
@@ -352,7 +391,8 @@ impl<'p> Application<'p> {
     }
 
     fn hand_over(&mut self, id: i64, sink: &mut dyn Sink) -> Result<(), Error> {
-        let Some(job) = self.jobs.remove(&id) else { return Ok(()) };
+        let Some(mut job) = self.jobs.remove(&id) else { return Ok(()) };
+        sink.skip("stage-retry-guessed", job.match_retries(&self.executors));
         for stage in job.stages.keys() {
             if let Some(jobs) = self.stages.get_mut(stage) {
                 jobs.remove(&id);
@@ -369,7 +409,7 @@ impl<'p> Application<'p> {
         if let Some(oldest) = self.jobs.values().filter_map(|job| job.submit).min() {
             self.likely.forget(oldest);
         }
-        sink.skip("preferred-hosts-unknown", places.unknown);
+        sink.skip("preferred-hosts-unknown", places.outside.len() as u64);
         if places.drawn > 0 {
             sink.made("splits.host", places.rule, places.drawn);
         }
@@ -415,8 +455,12 @@ impl<'p> Application<'p> {
                 memory_request: memory,
                 ..TaskRow::default()
             };
-            let hosts = places.hosts.remove(&(stage, stage_attempt, place));
-            let splits = preferred::rows(&row.task_id, hosts.iter().flatten().map(String::as_str));
+            let key = (stage, stage_attempt, place);
+            let hosts = places.hosts.remove(&key);
+            let splits = match places.outside.contains(&key) {
+                true => preferred::outside(&row.task_id),
+                false => preferred::rows(&row.task_id, hosts.iter().flatten().map(String::as_str)),
+            };
             let prefers = hosts.is_none_or(|hosts| !hosts.is_empty());
             tasks.push(TaskRecord { splits, ..of.task(row, tries, prefers) });
         }
@@ -457,6 +501,9 @@ impl Job {
         }
         if let Some(submit) = known(given.submit) {
             stage.submits.insert(given.attempt, submit);
+        }
+        if let Some(tasks) = given.tasks.and_then(|tasks| usize::try_from(tasks).ok()) {
+            stage.sizes.insert(given.attempt, tasks);
         }
     }
 }
@@ -531,6 +578,57 @@ impl Stage {
 }
 
 impl Job {
+    /// Brings the tasks of later attempts at a stage to those of the first, where the log does not say which they repeat. Returns how many are
+    /// a guess.
+    fn match_retries(&mut self, executors: &Executors) -> u64 {
+        let mut retries: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+        for (stage, attempt, _) in self.tasks.keys().filter(|(_, attempt, _)| *attempt > 0) {
+            retries.entry(*stage).or_default().insert(*attempt);
+        }
+        let mut guessed = 0;
+        for (stage, attempts) in retries {
+            for attempt in attempts.into_iter().take(MOST_RETRIES) {
+                guessed += self.match_retry((stage, attempt), executors);
+            }
+        }
+        // Those beyond the limit stay tasks of their own.
+        guessed + self.tasks.keys().filter(|(_, attempt, _)| *attempt > 0).count() as u64
+    }
+
+    fn match_retry(&mut self, (stage, attempt): (i64, i64), executors: &Executors) -> u64 {
+        let Some(of) = self.stages.get(&stage) else { return 0 };
+        let tasks = |attempt: i64| self.tasks.range((stage, attempt, i64::MIN)..=(stage, attempt, i64::MAX));
+        // Indices are dense. Only damage has one far beyond the tasks that were seen.
+        let most = 2 * (tasks(0).count() + tasks(attempt).count());
+        let size = |attempt: i64| {
+            let last = tasks(attempt).next_back().map_or(0, |(key, _)| key.2.saturating_add(1));
+            usize::try_from(last).unwrap_or(0).max(of.sizes.get(&attempt).copied().unwrap_or(0)).min(most)
+        };
+        let launches =
+            || tasks(attempt).flat_map(|(_, tries)| tries.values().filter_map(|own| known_time(own.info.launch)));
+        let submit = of.submits.get(&attempt).copied().or_else(|| launches().min()).unwrap_or(i64::MAX);
+        let done = tasks(0).filter_map(|(key, tries)| Some((key.2, done(tries, submit)?))).collect();
+        let is_child = |child: i64| {
+            let parents = self.stages.get(&child).and_then(|child| child.parents.as_ref());
+            parents.is_none_or(|parents| parents.contains(&stage))
+        };
+        let left_at = |executor: &str| executors.left_at(executor);
+        let sizes = (size(0), size(attempt));
+        let Missing { partitions, is_guess } =
+            retries::missing(sizes, &done, (submit, &self.losses), left_at, is_child);
+        let moved: Vec<Key> = tasks(attempt).map(|(key, _)| *key).collect();
+        let mut guessed = 0;
+        for key in moved {
+            let partition = usize::try_from(key.2).ok().and_then(|index| partitions.get(index).copied());
+            let Some(partition) = partition else { continue };
+            if let Some(tries) = self.tasks.remove(&key) {
+                self.tasks.entry((stage, 0, partition)).or_default().extend(tries);
+                guessed += u64::from(is_guess);
+            }
+        }
+        guessed
+    }
+
     /// What the attempts at a task show about the hosts that it prefers.
     fn source<'a>(&self, key: Key, tries: &'a Tries) -> Source<'a> {
         Source {
@@ -576,14 +674,22 @@ impl Try {
         self.end.as_ref().map_or(Outcome::Incomplete, |(outcome, _)| *outcome)
     }
 
-    /// The task that it is an attempt at. A later attempt at a stage numbers only the tasks that it repeats. So without
-    /// the place in the stage (Spark 3.3 and later), they cannot be matched with those of the first.
+    /// The task that it is an attempt at. A later attempt at a stage numbers only the tasks that it repeats. Without the place in the
+    /// stage (Spark 3.3 and later), they are matched with those of the first when the job is whole.
     fn key(&self, stage: i64) -> Key {
         match self.info.partition.filter(|&partition| partition >= 0) {
             Some(partition) => (stage, 0, partition),
             None => (stage, self.stage_attempt, self.info.index),
         }
     }
+}
+
+/// The last success of a task before the stage was submitted again.
+fn done(tries: &Tries, submit: i64) -> Option<Done<'_>> {
+    let ended = tries.values().filter(|attempt| attempt.outcome() == Outcome::Success);
+    let ended = ended.filter_map(|attempt| Some((known_time(attempt.info.finish)?, &attempt.info)));
+    let (at, info) = ended.filter(|(at, _)| *at <= submit).max_by_key(|(at, _)| *at)?;
+    Some(Done { at, executor: info.executor.as_deref(), host: info.host.as_deref() })
 }
 
 /// A number, unless it is one of those that stand for unknown.

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::Value;
 
+use super::retries::Loss;
 use super::settings::Settings;
+use crate::formats::lenient::number_or_0;
 
 /// An event that the tables need.
 pub(super) enum Event {
@@ -20,16 +23,28 @@ pub(super) enum Event {
     Stage(StageInfo),
     TaskStart(TaskStart),
     TaskEnd(Box<TaskEnd>),
+    /// The first line of a part of a log of Databricks.
+    Part(Part),
     /// A profile of resources: other cores or memory for the tasks of some stages.
     ResourceProfile(ResourceProfile),
     /// An executor or a host gets no tasks of a stage or of the application for some time, because tasks failed there.
     Exclusion,
 }
 
+impl ExecutorAdded {
+    /// The host of the executor. An executor without one is a machine of its own.
+    pub(super) fn host(&self) -> String {
+        self.info.host.clone().filter(|host| !host.is_empty()).unwrap_or_else(|| format!("executor-{}", self.id))
+    }
+}
+
 impl Event {
     /// The event of a line: `Ok(None)` if the tables keep nothing of it, `Err` if it is damaged.
     pub(super) fn parse(line: &str) -> Result<Option<Self>, serde_json::Error> {
         let tag = name(line)?;
+        if tag == PART {
+            return Ok(Some(Self::Part(serde_json::from_str(line)?)));
+        }
         // Spark writes some events of its scheduler with the name of their package, such as exclusions. Others that have one are of SQL
         // and of vendors.
         let own = tag.strip_prefix(PACKAGE).unwrap_or(tag.as_ref());
@@ -53,6 +68,9 @@ impl Event {
         }))
     }
 }
+
+/// The first event of a part of a log of Databricks.
+const PART: &str = "DBCEventLoggingListenerMetadata";
 
 /// The package of the events of Spark's scheduler.
 const PACKAGE: &str = "org.apache.spark.scheduler.";
@@ -80,6 +98,29 @@ pub(super) fn name(line: &str) -> Result<Cow<'_, str>, serde_json::Error> {
     match first {
         Some((name, _)) => Ok(Cow::Borrowed(name)),
         None => Ok(Cow::Owned(serde_json::from_str::<Tag>(line)?.event)),
+    }
+}
+
+/// A part of a log of Databricks.
+#[derive(Deserialize)]
+pub(super) struct Part {
+    /// Its number, from 0.
+    #[serde(rename = "Rollover Number")]
+    pub(super) number: Option<u64>,
+    #[serde(rename = "SparkContext Id")]
+    context: Option<Value>,
+    #[serde(rename = "Spark Version")]
+    pub(super) version: Option<String>,
+}
+
+impl Part {
+    /// The id of the application's context, which all parts of a log share.
+    pub(super) fn context(&self) -> Option<String> {
+        match self.context.as_ref()? {
+            Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
     }
 }
 
@@ -132,8 +173,9 @@ pub(super) struct ExecutorAdded {
 
 #[derive(Deserialize)]
 pub(super) struct ExecutorInfo {
+    /// Absent in logs that another program wrote.
     #[serde(rename = "Host")]
-    pub(super) host: String,
+    pub(super) host: Option<String>,
     #[serde(rename = "Total Cores")]
     pub(super) cores: Option<i64>,
 }
@@ -221,10 +263,13 @@ struct StageEvent {
 pub(super) struct StageInfo {
     #[serde(rename = "Stage ID")]
     pub(super) id: i64,
-    #[serde(rename = "Stage Attempt ID", default)]
+    #[serde(rename = "Stage Attempt ID", default, deserialize_with = "number_or_0")]
     pub(super) attempt: i64,
     #[serde(rename = "Stage Name")]
     pub(super) name: Option<String>,
+    /// Those that this attempt runs.
+    #[serde(rename = "Number of Tasks")]
+    pub(super) tasks: Option<i64>,
     /// Absent before 1.4.
     #[serde(rename = "Parent IDs")]
     pub(super) parents: Option<Vec<i64>>,
@@ -252,7 +297,7 @@ struct RddInfo {
 pub(super) struct TaskStart {
     #[serde(rename = "Stage ID")]
     pub(super) stage: i64,
-    #[serde(rename = "Stage Attempt ID", default)]
+    #[serde(rename = "Stage Attempt ID", default, deserialize_with = "number_or_0")]
     pub(super) stage_attempt: i64,
     #[serde(rename = "Task Info")]
     pub(super) info: TaskInfo,
@@ -262,7 +307,7 @@ pub(super) struct TaskStart {
 pub(super) struct TaskEnd {
     #[serde(rename = "Stage ID")]
     pub(super) stage: i64,
-    #[serde(rename = "Stage Attempt ID", default)]
+    #[serde(rename = "Stage Attempt ID", default, deserialize_with = "number_or_0")]
     pub(super) stage_attempt: i64,
     #[serde(rename = "Task Type")]
     pub(super) kind: Option<String>,
@@ -289,6 +334,41 @@ pub(super) struct EndReason {
     pub(super) kill: Option<String>,
     #[serde(rename = "Message")]
     pub(super) message: Option<String>,
+    /// From where an output could not be fetched.
+    #[serde(rename = "Block Manager Address")]
+    from: Option<Address>,
+    /// The place of the map that wrote it; from 3.0 on.
+    #[serde(rename = "Map Index")]
+    map_index: Option<i64>,
+    /// The same before 3.0; since then, the id of a task.
+    #[serde(rename = "Map ID")]
+    map_id: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Address {
+    #[serde(rename = "Executor ID")]
+    executor: Option<String>,
+    #[serde(rename = "Host")]
+    host: Option<String>,
+}
+
+impl TaskEnd {
+    /// The output that this task could not fetch.
+    pub(super) fn loss(&self) -> Option<Loss> {
+        let reason = &self.reason;
+        if reason.reason != "FetchFailed" {
+            return None;
+        }
+        let map = reason.map_index.or(reason.map_id).map(|map| (self.stage, map));
+        let from = reason.from.as_ref();
+        Some(Loss {
+            at: self.info.finish.unwrap_or(0),
+            executor: from.and_then(|from| from.executor.clone()),
+            host: from.and_then(|from| from.host.clone()),
+            map,
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -301,7 +381,7 @@ pub(super) struct TaskInfo {
     /// Its place in the stage; absent before 3.3.
     #[serde(rename = "Partition ID")]
     pub(super) partition: Option<i64>,
-    #[serde(rename = "Attempt", default)]
+    #[serde(rename = "Attempt", default, deserialize_with = "number_or_0")]
     pub(super) attempt: i64,
     #[serde(rename = "Launch Time")]
     pub(super) launch: Option<i64>,

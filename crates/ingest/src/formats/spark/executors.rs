@@ -14,6 +14,8 @@ const LONGEST_NAME: usize = 512;
 pub(super) struct Executors {
     /// The executors that are present, with their hosts.
     present: BTreeMap<String, String>,
+    /// When executors left.
+    left: BTreeMap<String, i64>,
     events: Vec<Change>,
     left_out: u64,
 }
@@ -60,6 +62,7 @@ impl Executors {
             self.left_out += 1;
             return;
         }
+        self.left.insert(executor.to_owned(), time);
         self.events.push(Change { time: Some(time), executor: executor.to_owned(), host, offers: None });
     }
 
@@ -68,6 +71,11 @@ impl Executors {
         for executor in self.present.keys().cloned().collect::<Vec<_>>() {
             self.remove(&executor, time);
         }
+    }
+
+    /// When an executor left.
+    pub(super) fn left_at(&self, executor: &str) -> Option<i64> {
+        self.left.get(executor).copied()
     }
 
     /// Whether none ever came.

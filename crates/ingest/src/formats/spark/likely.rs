@@ -245,7 +245,7 @@ impl Likely {
             hosts.extend((0..names.len()).filter(|host| drawn & (1 << host) != 0).map(|host| names[host].to_owned()));
             places.drawn += u64::from(drawn.count_ones());
             if hosts.is_empty() {
-                places.unknown += 1;
+                places.outside.insert(task.key);
             } else {
                 places.hosts.insert(task.key, hosts);
             }
@@ -426,7 +426,7 @@ mod tests {
         let places = likely.places(near.chain([ran(20, "ANY", "c", 140)]).collect());
         assert_eq!(of(&places, 20), ["a"]);
         let places = busy(&[("c", 1)]).places(vec![ran(20, "ANY", "c", 140)]);
-        assert_eq!((of(&places, 20).len(), places.unknown), (0, 1));
+        assert_eq!((of(&places, 20).len(), places.outside.len()), (0, 1));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //!
 //! | column | from |
 //! |---|---|
-//! | `jobs.job_id` | `App ID`, `App Attempt ID` if there is one, and `Job ID`; the file's name where the log has no `App ID` |
+//! | `jobs.job_id` | `App ID`, `App Attempt ID` if there is one, and `Job ID`. Where the log has no `App ID`: the `SparkContext Id` of Databricks, else the name of the file, or of its folder if every log has that name |
 //! | `jobs.queue` | `spark.scheduler.pool` of the job. A job without a pool: `default` in the mode `FAIR`; in the mode `FIFO`, where pools do not count, `spark.yarn.queue`, or else `default` |
 //! | `tasks.kind` | `ShuffleMapTask` is a map, `ResultTask` a reduce: labels, no more |
 //! | `tasks.cpu_request` | `spark.task.cpus`, by default 1 |
@@ -33,7 +33,9 @@ mod application;
 mod event;
 mod executors;
 mod likely;
+mod part;
 mod preferred;
+mod retries;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -42,9 +44,10 @@ use std::io::BufRead;
 use std::path::Path;
 
 use self::application::Application;
-pub(crate) use self::application::{MOST_HELD, MOST_JOBS};
+pub(crate) use self::application::{MOST_HELD, MOST_JOBS, MOST_LOSSES, MOST_RETRIES};
 use self::event::Event;
 pub(crate) use self::executors::MOST_EVENTS;
+pub(crate) use self::part::{DATABRICKS, part};
 use self::preferred::Preferred;
 pub(crate) use self::preferred::{FILE as PREFERRED, MOST_BYTES as MOST_PREFERRED};
 use super::format::Format;
@@ -98,6 +101,12 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
                     application.take(event, sink)?;
                 }
             }
+            Ok(Some(Event::Part(part))) => {
+                if application.is_of_another(&part) {
+                    std::mem::replace(&mut application, Application::new(&file, preferred.as_ref())).finish(sink)?;
+                }
+                application.take(Event::Part(part), sink)?;
+            }
             Ok(Some(event)) => application.take(event, sink)?,
             Ok(None) => {}
             Err(_) => sink.skip("damaged-line", 1),
@@ -106,9 +115,22 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     application.finish(sink)
 }
 
-/// The name of a log without the endings that show how it was written. Spark makes this name from the application's id.
+/// The name of a log without the endings that show how it was written. Spark makes this name from the application's id. Where all logs have
+/// one name, the folder has that of the application.
 fn log_name(path: &str) -> String {
-    let mut name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let mut parts = path.rsplit(['/', '\\']);
+    let name = stem_of_log(parts.next().unwrap_or(path));
+    let folder = parts.find(|folder| !folder.is_empty()).filter(|folder| ![".", ".."].contains(folder));
+    folder.filter(|_| is_name_of_every_log(name)).unwrap_or(name).to_owned()
+}
+
+/// Whether a program calls each of its logs so: Databricks `eventlog`, also with a date, and Spark 1.0 and 1.1 `EVENT_LOG_1`.
+fn is_name_of_every_log(name: &str) -> bool {
+    let number = name.strip_prefix("EVENT_LOG_").filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+    number.is_some() || name.strip_prefix(DATABRICKS).is_some_and(|date| date.is_empty() || date.starts_with('-'))
+}
+
+fn stem_of_log(mut name: &str) -> &str {
     while let Some((stem, ending)) = name.rsplit_once('.') {
         if !matches!(
             ending,
@@ -118,5 +140,5 @@ fn log_name(path: &str) -> String {
         }
         name = stem;
     }
-    name.to_owned()
+    name
 }

@@ -348,8 +348,8 @@ pub(super) struct Places {
     /// How many hosts were drawn, and the rule by which.
     pub(super) drawn: u64,
     pub(super) rule: &'static str,
-    /// How many tasks prefer hosts that nobody knows.
-    pub(super) unknown: u64,
+    /// The tasks that prefer hosts of which none can be one of the executors: they are outside of them.
+    pub(super) outside: BTreeSet<Key>,
 }
 
 impl Places {
@@ -381,11 +381,16 @@ impl Places {
                     places.hosts.insert(key, vec![host.to_owned()]);
                     places.drawn += 1;
                 }
-                None => places.unknown += 1,
+                None => _ = places.outside.insert(key),
             }
         }
         places
     }
+}
+
+/// The row of the splits table of a task that prefers hosts without executors.
+pub(super) fn outside(task_id: &str) -> Vec<SplitRow> {
+    vec![SplitRow { task_id: task_id.to_owned(), ordinal: 0, ..SplitRow::default() }]
 }
 
 /// The rows of the splits table of a task that prefers these hosts.
@@ -474,7 +479,7 @@ mod tests {
             let near = (0..10).map(|place| ran(place, "NODE_LOCAL", if place < 9 { "a" } else { "b" }, 5));
             let far = (10..1_010).map(|place| ran(place, "ANY", host, 9));
             let places = Places::inferred(near.chain(far));
-            assert_eq!(places.drawn + places.unknown, 1_000);
+            assert_eq!(places.drawn + places.outside.len() as u64, 1_000);
             let mut counts = BTreeMap::new();
             for place in 10..1_010 {
                 let hosts = places.hosts.get(&(3, 0, place)).map(|hosts| hosts.join(" "));
@@ -501,9 +506,9 @@ mod tests {
         let drawn: BTreeSet<Option<Vec<String>>> = (6..40).map(|place| places(6, place)).collect();
         assert_eq!(drawn, BTreeSet::from([Some(vec!["b".to_owned()])]), "those behind it got `a` first");
         let late = Places::inferred([ran(5, "ANY", "c", 7), ran(6, "NODE_LOCAL", "a", 7)].into_iter());
-        assert_eq!((late.drawn, late.unknown), (1, 0));
+        assert_eq!((late.drawn, late.outside.len()), (1, 0));
         let passed = Places::inferred([ran(5, "ANY", "c", 7), ran(6, "NODE_LOCAL", "a", 6)].into_iter());
-        assert_eq!((passed.drawn, passed.unknown), (0, 1));
+        assert_eq!((passed.drawn, passed.outside.len()), (0, 1));
     }
 
     #[test]

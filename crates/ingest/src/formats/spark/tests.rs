@@ -314,15 +314,30 @@ fn a_stage_that_two_jobs_need_runs_for_the_older() {
 }
 
 #[test]
-fn a_later_attempt_at_a_stage_is_another_set_of_tasks_unless_it_reports_their_places() {
+fn a_later_attempt_at_a_stage_is_matched_with_the_tasks_that_it_repeats() {
     let again = |line: String| line.replace(r#""Stage Attempt ID":0"#, r#""Stage Attempt ID":1"#);
-    let old = collect(&log(&[ended(0, 1, 0, "Success"), again(ended(1, 0, 0, "Success"))]));
-    let ids = |found: &Collected| found.jobs[0].tasks.iter().map(|task| task.task.task_id.clone()).collect::<Vec<_>>();
-    assert_eq!(ids(&old), ["application_1_2_3_job_0_s7_1", "application_1_2_3_job_0_s7.1_0"]);
+    let reported = |lines: &[String]| -> Vec<(String, Vec<Outcome>)> {
+        let tasks = &collect(&log(lines)).jobs[0].tasks;
+        let outcomes = |record: &TaskRecord| record.attempts.iter().map(|row| row.outcome).collect();
+        tasks
+            .iter()
+            .map(|record| (record.task.task_id.replace("application_1_2_3_job_0_", ""), outcomes(record)))
+            .collect()
+    };
+    use Outcome::{Failed, Success};
+    let task = |name: &str, outcomes: &[Outcome]| (name.to_owned(), outcomes.to_vec());
+    // The second task failed, so that the only task of the second attempt is of it.
+    let old = [ended(0, 0, 0, "Success"), ended(1, 1, 0, "FetchFailed"), again(ended(112, 0, 0, "Success")), success()];
+    let expected = [task("s7_0", &[Success]), task("s7_1", &[Failed, Success])];
+    assert_eq!(reported(&old), expected);
+    assert!(!collect(&log(&old)).skipped.contains_key("stage-retry-guessed"));
+    // Nothing says which of two tasks that succeeded is repeated.
+    let guess = [ended(0, 0, 0, "Success"), ended(1, 1, 0, "Success"), again(ended(112, 0, 0, "Success")), success()];
+    assert_eq!(reported(&guess), [task("s7_0", &[Success, Success]), task("s7_1", &[Success])]);
+    assert_eq!(collect(&log(&guess)).skipped.get("stage-retry-guessed"), Some(&1));
     let placed = |line: String| line.replace(r#""Index":"#, r#""Partition ID":1,"Index":"#);
-    let new = collect(&log(&[placed(ended(0, 1, 0, "Success")), again(placed(ended(1, 0, 0, "Success")))]));
-    assert_eq!(ids(&new), ["application_1_2_3_job_0_s7_1"]);
-    assert_eq!(new.jobs[0].tasks[0].attempts.len(), 2);
+    let new = [placed(ended(0, 1, 0, "Success")), again(placed(ended(1, 0, 0, "Success")))];
+    assert_eq!(reported(&new), [task("s7_1", &[Success, Success])]);
 }
 
 #[test]
@@ -576,7 +591,7 @@ fn ran(id: i64, index: i64, attempt: i64, host: &str, level: &str) -> String {
 
 fn hosts(record: &JobRecord) -> Vec<(String, Vec<String>, Option<Locality>)> {
     let of_task = |task: &TaskRecord| {
-        let hosts = task.splits.iter().map(|split| split.host.clone().unwrap()).collect();
+        let hosts = task.splits.iter().map(|split| split.host.clone().unwrap_or_default()).collect();
         assert!(task.splits.iter().all(|split| split.task_id == task.task.task_id));
         let place = task.task.task_id.rsplit_once('_').unwrap().1.to_owned();
         (place, hosts, task.attempts.last().unwrap().locality)
@@ -632,7 +647,7 @@ fn a_backup_is_an_attempt_that_waited_for_nothing() {
 #[test]
 fn a_task_whose_preferred_hosts_nobody_knows_is_counted() {
     let found = collect(&log(&[ran(0, 0, 0, "a", "NODE_LOCAL"), ran(1, 1, 0, "a", "ANY"), success()]));
-    assert_eq!(hosts(&found.jobs[0])[1].1, Vec::<String>::new());
+    assert_eq!(hosts(&found.jobs[0])[1].1, [""], "a row without a host stands for hosts outside of the executors");
     assert_eq!(attempts(&found.jobs).nth(1).unwrap().locality, Some(Locality::Off));
     assert_eq!(found.skipped, [("preferred-hosts-unknown".to_owned(), 1)].into());
 }
@@ -710,4 +725,88 @@ fn sniffs_by_content() {
     assert!(!sniff(b""));
     assert!(!sniff(br#"{"jobID":"job_1","mapTasks":[]}"#));
     assert!(!sniff(br#"{"type":"JOB_SUBMITTED","event":{}}"#));
+}
+
+#[test]
+fn logs_of_other_programs_lack_hosts_and_attempts_of_stages() {
+    let other = |line: String| {
+        line.replace(r#""Stage Attempt ID":0,"#, "")
+            .replace(r#","Host":"h""#, "")
+            .replace(r#""Attempt":0"#, r#""Attempt":null"#)
+    };
+    let executor =
+        r#"{"Event":"SparkListenerExecutorAdded","Timestamp":6,"Executor ID":"1","Executor Info":{"Total Cores":2}}"#;
+    let text = other(log(&[executor.to_owned(), started(0, 0, 0), ended(0, 0, 0, "Success"), success()]));
+    let found = collect(&text);
+    assert_eq!(found.skipped.get("damaged-line"), None, "{:?}", found.skipped);
+    assert_eq!(found.skipped.get("executor-without-host"), Some(&1));
+    let hosts: Vec<_> = attempts(&found.jobs).map(|row| row.host.as_deref()).collect();
+    assert_eq!(hosts, [Some("executor-1")]);
+    assert_eq!((found.nodes.len(), found.nodes[0].host.as_str()), (1, "executor-1"));
+}
+
+/// The files of a log by their names.
+fn ingested(files: &[(&str, &str)]) -> (Vec<String>, std::collections::BTreeMap<String, u64>) {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = dir.path().join("logs").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let mut sink = Collected::default();
+    let manifest =
+        crate::ingest_into(&[dir.path().join("logs")], &mut sink, &crate::Options::default(), &mut ()).unwrap();
+    let mut jobs: Vec<String> = sink
+        .jobs
+        .iter()
+        .map(|record| format!("{} {:?} {}", record.job.job_id, record.job.outcome, record.tasks.len()))
+        .collect();
+    jobs.sort();
+    (jobs, manifest.skipped)
+}
+
+#[test]
+fn the_parts_of_a_log_of_databricks_give_what_the_whole_log_gives() {
+    let part = |number: u64| {
+        format!(
+            r#"{{"Event":"DBCEventLoggingListenerMetadata","Spark Version":"3.1.2","Rollover Number":{number},"SparkContext Id":77}}"#
+        ) + "\n"
+    };
+    let start = r#"{"Event":"SparkListenerApplicationStart","App Name":"x","Timestamp":5,"User":"u"}
+{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":10,"Stage Infos":[{"Stage ID":7,"Stage Attempt ID":0,"Number of Tasks":2,"Parent IDs":[]}],"Stage IDs":[7]}
+"#;
+    let lines = |lines: &[String]| lines.iter().map(|line| line.to_owned() + "\n").collect::<String>();
+    let first = part(0) + start + &lines(&[started(0, 0, 0), ended(0, 0, 0, "Success"), started(1, 1, 0)]);
+    let second = part(1) + &lines(&[ended(1, 1, 0, "Success"), success()]);
+    let (whole, skipped) = ingested(&[("a/eventlog", &(first.clone() + &second))]);
+    assert_eq!(whole, ["77_job_0 Success 2"]);
+    assert!(!skipped.contains_key("missing-part-of-log"), "{skipped:?}");
+    let rolled = ingested(&[("a/eventlog-2022-01-14--17-00", first.as_str()), ("a/eventlog", second.as_str())]);
+    assert_eq!(rolled, (whole, skipped));
+    let (_, skipped) = ingested(&[
+        ("a/eventlog-2022-01-14--17-00", first.as_str()),
+        ("a/eventlog", &second.replace("Number\":1", "Number\":4")),
+    ]);
+    assert_eq!(skipped.get("missing-part-of-log"), Some(&3));
+}
+
+#[test]
+fn where_every_log_has_one_name_the_folder_names_the_application() {
+    let text = log(&[started(0, 0, 0), ended(0, 0, 0, "Success"), success()]);
+    let text = text.replace(r#","App ID":"application_1_2""#, "").replace(r#","App Attempt ID":"3""#, "");
+    let names = |files: &[&str]| ingested(&files.iter().map(|name| (*name, text.as_str())).collect::<Vec<_>>()).0;
+    let expected = |ids: [&str; 2]| ids.map(|id| format!("{id}_job_0 Success 1"));
+    assert_eq!(names(&["sort-1/EVENT_LOG_1", "sort-2/EVENT_LOG_1"]), expected(["sort-1", "sort-2"]));
+    assert_eq!(names(&["a/eventlog.gz", "b/eventlog"]), expected(["a", "b"]));
+    assert_eq!(names(&["a/first", "b/EVENT_LOG_OF_MINE"]), expected(["EVENT_LOG_OF_MINE", "first"]));
+}
+
+#[test]
+fn the_log_of_an_application_that_ended_beats_a_copy_of_it_that_was_being_written() {
+    let whole = log(&[started(0, 0, 0), ended(0, 0, 0, "Success"), success()]);
+    let cut = log(&[started(0, 0, 0)]);
+    for files in [[("x.inprogress", &cut), ("x", &whole)], [("a", &whole), ("b.inprogress", &cut)]] {
+        let (jobs, _) = ingested(&files.map(|(name, text)| (name, text.as_str())));
+        assert_eq!(jobs, ["application_1_2_3_job_0 Success 1"]);
+    }
 }

@@ -1,0 +1,236 @@
+//! Files that are almost a source: what they are, and what to do with them.
+//!
+//! The first file that somebody tries is often the output of a neighbouring command. It is in no format that is read, or in the form of one that
+//! holds no job, and "content in none of the known formats" helps nobody. Each entry of [`NEAR_MISSES`] knows one such file by its first bytes.
+//! To add one, add a line.
+
+/// A file that is almost a source.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NearMiss {
+    /// What it is.
+    pub(super) found: &'static str,
+    /// What to do.
+    pub(super) remedy: &'static str,
+    /// Whether a file that starts with these bytes is one.
+    is: fn(&Head<'_>) -> bool,
+}
+
+/// The first bytes of a file.
+struct Head<'h> {
+    bytes: &'h [u8],
+    /// The same as text, as far as they are text.
+    text: &'h str,
+}
+
+impl Head<'_> {
+    /// The first byte that is no blank.
+    fn first(&self) -> u8 {
+        self.text.bytes().find(|byte| !byte.is_ascii_whitespace()).unwrap_or(0)
+    }
+
+    fn has_key(&self, key: &str) -> bool {
+        self.text.match_indices(key).any(|(at, _)| {
+            let before = self.text.get(..at).unwrap_or_default();
+            let after = self.text.get(at + key.len()..).unwrap_or_default();
+            before.ends_with('"') && after.strip_prefix('"').is_some_and(|rest| rest.trim_start().starts_with(':'))
+        })
+    }
+
+    fn is_json_with(&self, keys: &[&str]) -> bool {
+        [b'{', b'['].contains(&self.first()) && keys.iter().all(|key| self.has_key(key))
+    }
+
+    /// The lines that are not empty.
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().filter(|line| !line.trim().is_empty())
+    }
+}
+
+/// What is known, in the order in which it is tried.
+const NEAR_MISSES: &[NearMiss] = &[
+    NearMiss {
+        found: "text in UTF-16",
+        remedy: "convert it, for example with `iconv -f UTF-16 -t UTF-8`",
+        is: |head| head.bytes.starts_with(&[0xff, 0xfe]) || head.bytes.starts_with(&[0xfe, 0xff]),
+    },
+    NearMiss { found: "a ZIP archive", remedy: "unpack it first", is: |head| head.bytes.starts_with(b"PK\x03\x04") },
+    NearMiss {
+        found: "a file that is packed by bzip2 or xz",
+        remedy: "unpack it first; gzip, zstd, lz4 and snappy are read as they are",
+        is: |head| head.bytes.starts_with(b"BZh") || head.bytes.starts_with(b"\xfd7zXZ"),
+    },
+    NearMiss {
+        found: "a Parquet file",
+        remedy: "read it in Python and give its columns to `resched.from_frames`",
+        is: |head| head.bytes.starts_with(b"PAR1"),
+    },
+    NearMiss {
+        found: "a web page",
+        remedy: "save the file or the answer of the REST interface instead of the page that shows it; log in first if it asks you to",
+        is: |head| {
+            let start: String = head.text.trim_start().chars().take(14).collect::<String>().to_ascii_lowercase();
+            start.starts_with("<!doctype html") || start.starts_with("<html")
+        },
+    },
+    NearMiss {
+        found: "the answer of YARN's ResourceManager as XML",
+        remedy: "ask for JSON: `curl -H 'Accept: application/json' http://RM:8088/ws/v1/cluster/apps`",
+        is: |head| head.first() == b'<' && (head.text.contains("<apps>") || head.text.contains("<app>")),
+    },
+    NearMiss {
+        found: "the list of jobs of MapReduce's history server (REST)",
+        remedy: "ingest the histories themselves (`*.jhist`, below `mapreduce.jobhistory.done-dir`): the list has no tasks",
+        is: |head| head.is_json_with(&["jobs", "job", "mapsTotal"]),
+    },
+    NearMiss {
+        found: "the list of applications of Spark's history server (REST)",
+        remedy: "ingest the event logs themselves (below `spark.history.fs.logDirectory`, or `…/applications/ID/logs`): the list has no tasks",
+        is: |head| head.is_json_with(&["id", "attempts", "completed"]),
+    },
+    NearMiss {
+        found: "the answer of Spark's REST interface about jobs, stages or executors",
+        remedy: "ingest the event log of the application itself (below `spark.eventLog.dir`)",
+        is: |head| {
+            let of_jobs = head.is_json_with(&["jobId", "stageIds"]);
+            let of_stages = head.is_json_with(&["stageId", "attemptId", "numTasks"]);
+            of_jobs || of_stages || head.is_json_with(&["executorLogs", "totalCores", "hostPort"])
+        },
+    },
+    NearMiss {
+        found: "an array of Spark's events",
+        remedy: "write one event in each line, for example with `jq -c '.[]'`",
+        is: |head| head.first() == b'[' && head.text.contains("SparkListener") && head.has_key("Event"),
+    },
+    NearMiss {
+        found: "events of Spark that stretch over several lines",
+        remedy: "write one event in each line, for example with `jq -c .`",
+        is: |head| head.first() == b'{' && head.text.contains("SparkListener") && head.has_key("Event"),
+    },
+    NearMiss {
+        found: "entities of YARN's timeline server",
+        remedy: "ask the ResourceManager (`ws/v1/cluster/apps`) or the application history server (`ws/v1/applicationhistory/apps`)",
+        is: |head| {
+            head.is_json_with(&["entities", "entitytype"])
+                || head.is_json_with(&["events", "info", "type", "createdtime"])
+        },
+    },
+    NearMiss {
+        found: "the table that `yarn application -list` prints, which has no times",
+        remedy: "ask the ResourceManager: `curl http://RM:8088/ws/v1/cluster/apps`",
+        is: |head| head.text.contains("Application-Id") && head.text.contains("Final-State"),
+    },
+    NearMiss {
+        found: "a `sacct --json` list without a job",
+        remedy: "list a time with jobs, and all users: `sacct -a -D -S 2026-01-01 -E 2026-02-01 --json`",
+        is: |head| head.is_json_with(&["jobs", "meta"]) && squeezed(head.text).contains("\"jobs\":[]"),
+    },
+    NearMiss {
+        found: "the jobs that Slurm has now (`squeue --json`, `scontrol show jobs --json` or slurmrestd's `/slurm/…/jobs`)",
+        remedy: "list what has run: `sacct -a -D --json` (slurmrestd: `/slurmdb/…/jobs`)",
+        is: |head| head.is_json_with(&["jobs", "job_state"]),
+    },
+    NearMiss {
+        found: "a list of `sacct` without its header",
+        remedy: "list again without -n (--noheader): the header says what the columns are",
+        is: |head| {
+            let of_sacct = |line: &&str| {
+                let fields: Vec<&str> = line.split('|').collect();
+                let is_id = fields.first().is_some_and(|id| id.starts_with(|first: char| first.is_ascii_digit()));
+                fields.len() >= 5 && is_id && fields.iter().any(|field| is_slurm_time(field))
+            };
+            head.lines().take(3).any(|line| of_sacct(&line))
+        },
+    },
+    NearMiss {
+        found: "accounting records of PBS or Torque",
+        remedy: "convert them to the Standard Workload Format (SWF), or give them to `resched.from_frames` in Python",
+        is: |head| {
+            let is_record = |line: &str| {
+                let mut fields = line.split(';');
+                let is_date = fields.next().is_some_and(|date| date.len() == 19 && date.matches('/').count() == 2);
+                is_date && fields.next().is_some_and(|kind| kind.len() == 1)
+            };
+            head.lines().take(3).any(is_record)
+        },
+    },
+    NearMiss {
+        found: "records of LSF (`lsb.acct` or `lsb.events`)",
+        remedy: "convert them to the Standard Workload Format (SWF), or give them to `resched.from_frames` in Python",
+        is: |head| head.text.starts_with("\"JOB_"),
+    },
+];
+
+/// Whether this is a time as Slurm writes it, such as `2026-05-01T08:00:00`.
+fn is_slurm_time(text: &str) -> bool {
+    let shape = text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    shape.eq(*b"0000-00-00T00:00:00")
+}
+
+/// Without blanks.
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// The near miss that a file with these first bytes is.
+pub(super) fn near_miss(head: &[u8]) -> Option<&'static NearMiss> {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) => {
+            head.get(..error.valid_up_to()).and_then(|head| std::str::from_utf8(head).ok()).unwrap_or_default()
+        }
+    };
+    let head = Head { bytes: head, text: text.trim_start_matches('\u{feff}') };
+    NEAR_MISSES.iter().find(|known| (known.is)(&head))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn found(head: &[u8]) -> Option<&'static str> {
+        near_miss(head).map(|known| known.found)
+    }
+
+    #[test]
+    fn each_near_miss_is_known_by_its_first_bytes() {
+        let cases: [(&[u8], &str); 19] = [
+            (b"\xff\xfeJ\0o\0b\0", "text in UTF-16"),
+            (b"PK\x03\x04....", "a ZIP archive"),
+            (b"BZh91AY", "a file that is packed by bzip2 or xz"),
+            (b"PAR1....", "a Parquet file"),
+            (b"\n<!DOCTYPE html><html>", "a web page"),
+            (b"<?xml version=\"1.0\"?><apps><app><id>application_1_1</id></app></apps>", "as XML"),
+            (b"{\"jobs\": {\"job\": [{\"id\": \"job_1_1\", \"mapsTotal\": 1}]}}", "MapReduce's history server"),
+            (b"[{\"id\": \"app-1\", \"attempts\": [{\"completed\": true}]}]", "Spark's history server"),
+            (b"[ {\n \"jobId\" : 0, \"stageIds\" : [0] } ]", "Spark's REST interface"),
+            (b"[{\"Event\":\"SparkListenerLogStart\"},\n", "an array of Spark's events"),
+            (b"{\n  \"Event\": \"SparkListenerLogStart\",\n", "over several lines"),
+            (b"{\"entities\":[{\"entitytype\":\"YARN_APPLICATION\"}]}", "timeline server"),
+            (
+                b"Total number of applications:1\n Application-Id Application-Name State Final-State\n",
+                "yarn application -list",
+            ),
+            (b"{\n \"jobs\": [\n ],\n \"meta\": {}}", "`sacct --json` list without a job"),
+            (b"{\"jobs\": [{\"job_id\": 1, \"job_state\": [\"RUNNING\"]}]}", "the jobs that Slurm has now"),
+            (b"1|a|u|a|p|2026-05-01T08:00:00|COMPLETED\n", "without its header"),
+            (b"05/01/2026 08:00:00;E;1.host;user=u", "PBS"),
+            (b"\"JOB_FINISH\" \"10.1\" 1", "LSF"),
+            ("\u{feff}[{\"Event\":\"SparkListenerLogStart\"}]".as_bytes(), "an array of Spark's events"),
+        ];
+        for (head, expected) in cases {
+            let found = found(head).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(head)));
+            assert!(found.contains(expected), "{found}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_none() {
+        let events = b"{\"Event\":\"SparkListenerLogStart\"}\n";
+        for head in [&b""[..], b"hello\n", b"{\"a\": 1}", b"1 2 3\n", b"JobID|State\n1|COMPLETED\n"] {
+            assert_eq!(found(head), None, "{}", String::from_utf8_lossy(head));
+        }
+        // Nobody asks about a file in a known format.
+        assert!(found(events).is_some());
+    }
+}
