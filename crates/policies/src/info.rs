@@ -8,6 +8,7 @@ use resched_tables::run::RunEngine as Engine;
 
 use crate::error::Error;
 use crate::foreign::Foreign;
+use crate::input::Input;
 use crate::parameter::Parameter;
 use crate::settings::Values;
 use crate::site::Site;
@@ -27,6 +28,10 @@ pub struct PolicyInfo {
     pub oracle: bool,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What of a site and of a trace it looks at, beside processor, memory, run times and what its engine itself keeps.
+    pub inputs: &'static [Input],
+    /// Which of its parameters, and of what its site says for them, do nothing.
+    pub(crate) idle: FindIdle,
     /// Makes the policy.
     pub(crate) build: Build,
 }
@@ -56,6 +61,33 @@ impl PolicyInfo {
         self.name.strip_prefix("batch-").unwrap_or(self.name)
     }
 }
+
+impl Input {
+    /// Whether a policy looks at it.
+    pub fn is_understood_by(self, info: &PolicyInfo) -> bool {
+        match self {
+            Self::Hadoop => info.system().is_some(),
+            // A speculator beside any policy starts them.
+            Self::Speculation => info.system().is_some() || info.inputs.contains(&self),
+            _ => info.inputs.contains(&self),
+        }
+    }
+}
+
+/// A parameter that does nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Idle {
+    /// What has no effect, and why, as a clause.
+    pub(crate) says: String,
+    /// What to do about it, as a sentence with its full stop.
+    pub(crate) remedy: String,
+}
+
+/// Finds the parameters that do nothing, from the values and the site.
+pub(crate) type FindIdle = fn(&Values, &Site) -> Result<Vec<Idle>, Error>;
+
+/// Every parameter always acts.
+pub(crate) const ALL_ACT: FindIdle = |_, _| Ok(Vec::new());
 
 /// The origin of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

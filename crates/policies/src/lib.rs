@@ -13,10 +13,12 @@ mod error;
 pub mod foreign;
 pub mod hadoop;
 mod info;
+mod input;
 mod loader;
 mod order;
 mod parameter;
 pub mod parts;
+mod present;
 pub mod queues;
 mod registry;
 mod routes;
@@ -27,10 +29,13 @@ pub mod speculation;
 mod submitters;
 #[cfg(test)]
 mod testing;
+mod unread;
+mod without_effect;
 mod zeros;
 
 pub use error::Error;
 pub use info::{Family, PolicyInfo};
+pub use input::Input;
 pub use loader::{Loader, set_loader};
 pub use order::order_of;
 pub use parameter::{Parameter, Range, Signal};
@@ -42,4 +47,5 @@ pub use site::{CLUSTER_SETTINGS, ClusterSetting, LimitOrigins, Origins, SITES, S
 pub use spec::{LIMITS, PolicySpec, SpeculatorSpec};
 pub use speculation::SpeculatorInfo;
 pub use submitters::{Submitter, Submitters};
+pub use unread::Unread;
 pub use zeros::Stops;

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::foreign::{Loaded, LoadedParameter, LoadedRange};
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parameter::{Parameter, Range, Signal};
 
 /// Loads the policy of a name such as `mine.py:MyPolicy`. The text of an error says what is wrong and what to do.
@@ -67,6 +68,9 @@ fn kept(name: &str, loaded: Loaded) -> &'static PolicyInfo {
         family: Family::Own,
         oracle,
         parameters: Box::leak(parameters.into_boxed_slice()),
+        // Its code sees the jobs, but no file of the site.
+        inputs: &[Input::Features, Input::MachineCounts, Input::Exclusive],
+        idle: ALL_ACT,
         build: Build::Foreign(Arc::from(policy)),
     }))
 }

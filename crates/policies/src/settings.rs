@@ -23,6 +23,7 @@
 //! are allowed, if not all; `auto`, with the numbers that mean it at a Hadoop site ([`Signal`]); `range`, with both ends; `unit`;
 //! `hadoop`, the properties that set it at a site.
 
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use crate::error::Error;
@@ -30,7 +31,11 @@ use crate::parameter::{AUTO, Parameter, Range, Signal, Value};
 
 /// The values of all parameters of a policy or a speculator, each within its range, in the order of declaration.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Values(Vec<(&'static str, Value)>);
+pub(crate) struct Values {
+    all: Vec<(&'static str, Value)>,
+    /// The keys of those that you set; the others come from the site, or are defaults.
+    set: BTreeSet<&'static str>,
+}
 
 impl Values {
     /// The values of these parameters, from their texts.
@@ -39,7 +44,19 @@ impl Values {
     /// [`Error::Parameter`] for the first text that is not a value of its parameter.
     pub(crate) fn parse<'t>(parameters: &[Parameter], text: impl Fn(&Parameter) -> &'t str) -> Result<Self, Error> {
         let parse = |parameter: &Parameter| Ok((parameter.key, parameter.parse(text(parameter))?));
-        parameters.iter().map(parse).collect::<Result<_, _>>().map(Self)
+        let all = parameters.iter().map(parse).collect::<Result<_, _>>()?;
+        Ok(Self { all, set: BTreeSet::new() })
+    }
+
+    /// The same, of which you set those with these keys.
+    pub(crate) fn set_by(mut self, is_set: impl Fn(&str) -> bool) -> Self {
+        self.set = self.all.iter().map(|(key, _)| *key).filter(|key| is_set(key)).collect();
+        self
+    }
+
+    /// Whether you set a value.
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.set.contains(key)
     }
 
     /// Hands out the values one by one, in the order of these parameters. The values must belong to them.
@@ -47,9 +64,9 @@ impl Values {
     /// # Errors
     /// [`Error::Defect`] if the values belong to other parameters: an entry of the registry names the wrong ones.
     pub(crate) fn of(&self, parameters: &[Parameter]) -> Result<InOrder<'_>, Error> {
-        let keys = self.0.iter().map(|(key, _)| *key);
+        let keys = self.all.iter().map(|(key, _)| *key);
         if keys.eq(parameters.iter().map(|parameter| parameter.key)) {
-            Ok(InOrder(self.0.iter()))
+            Ok(InOrder(self.all.iter()))
         } else {
             Err(Error::Defect("the settings are those of another policy".to_owned()))
         }

@@ -75,7 +75,8 @@ impl PolicySpec {
     ) -> Result<Self, Error> {
         let mut spec = Self { info, set, speculator, site, values: Values::default() };
         let values = Values::parse(info.parameters, |parameter| spec.text(parameter));
-        spec.values = values.map_err(|error| error.at(format!("policy `{}`", info.name)))?;
+        let values = values.map_err(|error| error.at(format!("policy `{}`", info.name)))?;
+        spec.values = values.set_by(|key| spec.set.contains_key(key));
         spec.check()?;
         Ok(spec)
     }

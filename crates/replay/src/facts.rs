@@ -4,12 +4,15 @@
 //! neither the trace nor the cluster file gives, and the sizes of machines likewise. They decide who waits. The demo and workload files
 //! name their machines themselves.
 
+use std::collections::BTreeSet;
+
 use resched_policies::{Finding, in_words};
 use resched_sim::batch::{Loaded, LocalityCost, SizeRule, unit_of};
 use resched_sim::cluster_file::{Containers, Nodes};
 use resched_sim::hadoop::{self, Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
 use resched_tables::engine::System as TraceSystem;
+use resched_tables::host_list::fold;
 use resched_tables::run::Unfinished;
 use resched_tables::store::{LIKELY_HOSTS, Manifest, Scaled};
 use resched_tables::validity::{Fact, Grade, Validity};
@@ -65,6 +68,7 @@ pub(crate) fn of_batch(
     validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
     requests(skipped, work.tasks, &mut validity);
     too_large(loaded).into_iter().for_each(|fact| validity.add(fact));
+    unasked(loaded).into_iter().for_each(|fact| validity.add(fact));
     loaded.locality.map(|cost| locality(cost, fitted_off, system)).into_iter().for_each(|fact| validity.add(fact));
     if let Some(manifest) = manifest {
         made(manifest, true, &mut validity);
@@ -75,6 +79,44 @@ pub(crate) fn of_batch(
     begun_before(work, &mut validity);
     cut_off_tasks(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
     validity
+}
+
+/// The fact about machines of the trace that the cluster lacks.
+pub(crate) fn unknown_hosts(known: &BTreeSet<String>, of_trace: &BTreeSet<String>) -> Option<Fact> {
+    let unknown: Vec<&str> = of_trace.difference(known).map(String::as_str).collect();
+    if unknown.is_empty() {
+        return None;
+    }
+    let says = format!(
+        "The jobs of the trace ran on {} of which the configuration lacks {} ({}): the replay has other machines than the log.",
+        counted(of_trace.len() as u64, "machine"),
+        count(unknown.len() as u64),
+        fold(unknown)
+    );
+    let remedy = "Give the configuration of the time of the log, or the number of machines with --nodes.";
+    Some(Fact::new("capacity", Grade::Assumed, says).with_remedy(remedy))
+}
+
+/// Named resources of machines, such as GPUs, that no job asks for.
+fn unasked(loaded: &Loaded) -> Option<Fact> {
+    let Loaded { machines, workload, .. } = loaded;
+    let offered: BTreeSet<&str> =
+        machines.nodes().iter().flat_map(|machine| &machine.resources).map(|(name, _)| &**name).collect();
+    let all = || workload.tasks_with_needs().flat_map(|(_, needs)| &needs.resources).map(|(name, _)| &**name);
+    let asked: BTreeSet<&str> = if offered.is_empty() { BTreeSet::new() } else { all().collect() };
+    // A job may ask for any GPU, and a machine has those of one kind.
+    let kind = |name: &str| name.split(':').next().map(str::to_owned).unwrap_or_default();
+    let is_asked = |name: &&str| asked.iter().any(|own| kind(own) == kind(name));
+    let unasked: Vec<&str> = offered.iter().copied().filter(|name| !is_asked(name)).collect();
+    if unasked.is_empty() {
+        return None;
+    }
+    let says = format!(
+        "The machines have {}, but no job of the trace asks for any, so that these jobs never wait for them.",
+        unasked.join(", ")
+    );
+    let remedy = "List the jobs with their resources (for Slurm, `sacct` with AllocTRES or SubmitLine), or take these out of the machines.";
+    Some(Fact::new("requests", Grade::Assumed, says).with_remedy(remedy))
 }
 
 /// The facts about the queues and pools of a policy that do not fit the jobs. A rule without a job changes nothing.

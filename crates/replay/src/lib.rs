@@ -42,6 +42,7 @@
 mod binding;
 mod error;
 mod facts;
+mod keys;
 mod left_out;
 mod log;
 mod ready;
@@ -58,6 +59,7 @@ mod usual;
 mod world;
 
 pub use error::Error;
+pub use keys::is_read_by;
 pub use log::Log;
 pub use ready::ReadyPolicy;
 pub use run::Pending;
@@ -70,7 +72,7 @@ pub use threads::{LIMITS, MOST_THREADS, Threads};
 pub use times::{JobTimes, Timed};
 pub use unknowns::{UNKNOWNS, Unknown, Variant};
 pub use usual::usual_schedulers;
-pub use world::{Setup, World};
+pub use world::{Setup, World, unknown_hosts};
 
 pub use resched_policies::{Engine, PolicySpec, Site};
 pub use resched_sim::{ClusterConfig, Skipped, Window, batch, hadoop};

@@ -1,8 +1,11 @@
 //! A policy of the registry that is ready for its replays in a world.
 
-use resched_policies::{Finding, PolicySpec};
-use resched_tables::validity::Validity;
+use std::collections::BTreeSet;
 
+use resched_policies::{Finding, Input, PolicySpec};
+use resched_tables::validity::{Fact, Validity};
+
+use crate::Error;
 use crate::facts;
 
 /// A policy that a world checked ([`crate::World::check`]): it has the settings of the site, and is known to fit the jobs. It can be replayed
@@ -11,11 +14,13 @@ use crate::facts;
 pub struct ReadyPolicy {
     at_site: PolicySpec,
     findings: Vec<Finding>,
+    /// What the site says that acts on the jobs.
+    of_site: BTreeSet<Input>,
 }
 
 impl ReadyPolicy {
-    pub(crate) fn new(at_site: PolicySpec, findings: Vec<Finding>) -> Self {
-        Self { at_site, findings }
+    pub(crate) fn new(at_site: PolicySpec, findings: Vec<Finding>, of_site: BTreeSet<Input>) -> Self {
+        Self { at_site, findings, of_site }
     }
 
     /// The policy with the settings of the site.
@@ -28,8 +33,14 @@ impl ReadyPolicy {
         &self.findings
     }
 
-    /// What these findings mean for an answer.
-    pub(crate) fn validity(&self) -> Validity {
-        facts::of_rules(&self.at_site.name(), &self.findings)
+    /// What these findings mean for an answer, and what has no effect on it of what the site and the jobs say. `of_work` is what the jobs
+    /// ask for.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if a parameter has no value.
+    pub(crate) fn validity(&self, of_work: &BTreeSet<Input>) -> Result<Validity, Error> {
+        let present: BTreeSet<Input> = self.of_site.union(of_work).copied().collect();
+        let idle: Vec<Fact> = self.at_site.without_effect(&present)?;
+        Ok(facts::of_rules(&self.at_site.name(), &self.findings).and(&Validity { facts: idle }))
     }
 }

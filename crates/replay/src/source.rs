@@ -1,12 +1,13 @@
 //! The source of a replay.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use resched_policies::{Engine, Submitter, Submitters};
 use resched_sim::ClusterConfig;
 use resched_tables::clock::Covered;
-use resched_tables::model::JobRow;
+use resched_tables::model::{JobRow, NodeRow};
 use resched_tables::run::RunTrace;
 use resched_tables::sink::Collected;
 use resched_tables::store::{System, TimeZero, Trace, sha256};
@@ -99,6 +100,24 @@ impl Source {
                 Ok(tables.jobs.iter().map(|record| of(&record.job)).collect())
             }
         }
+    }
+
+    /// The host names of the machines that a trace names, in order.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if it cannot be read.
+    pub fn hosts(&self) -> Result<BTreeSet<String>, Error> {
+        let mut hosts = BTreeSet::new();
+        match self.origin() {
+            Origin::Trace(trace) => {
+                for node in trace.rows::<NodeRow>()? {
+                    hosts.insert(node?.host);
+                }
+            }
+            Origin::Tables { tables, .. } => hosts.extend(tables.nodes.iter().map(|node| node.host.clone())),
+            Origin::Workload { .. } => {}
+        }
+        Ok(hosts)
     }
 
     /// The source on a cluster of `nodes` machines ([`set_machines`]).

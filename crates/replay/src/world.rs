@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
-use resched_policies::{Engine, Family, Finding, PolicySpec, Site, Submitters, policies_of};
+use resched_policies::{Engine, Family, Finding, Input, PolicySpec, Site, Submitters, policies_of};
+use resched_sim::cluster_file::NamedMachines;
 use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_tables::clock::Instant;
@@ -15,12 +16,13 @@ use resched_tables::run::{
 };
 use resched_tables::sink::Collected;
 use resched_tables::store::{Manifest, System as TraceSystem, Trace};
-use resched_tables::validity::Validity;
+use resched_tables::validity::{Fact, Validity};
 use resched_workload::make_trace;
 
 use crate::Error;
 use crate::binding::without_bytes;
 use crate::facts;
+use crate::keys;
 use crate::ready::ReadyPolicy;
 use crate::run::{self, BatchRun, HadoopRun, Pending};
 use crate::scheduler::Scheduler;
@@ -101,6 +103,10 @@ struct Parts {
     batch: OnceCell<batch::Loaded>,
     /// What identifies the trace, and how many jobs it has.
     identity: OnceCell<(String, Option<u64>)>,
+    /// What the batch tasks ask for that some policies do not look at.
+    asked: OnceCell<BTreeSet<Input>>,
+    /// The machines of the trace that the cluster lacks, as a fact.
+    unknown_hosts: OnceCell<Option<Fact>>,
 }
 
 #[derive(Debug, Clone)]
@@ -302,10 +308,16 @@ impl World {
     /// `found` are the findings that the loaded jobs show.
     fn ready_at_site(&self, at_site: PolicySpec, found: Vec<Finding>) -> Result<ReadyPolicy, Error> {
         let mut findings = found;
-        if at_site.has_rules() {
-            findings.extend(at_site.findings(self.submitters.get_or_try_init(|| self.source.submitters())?)?);
+        let mut of_site = BTreeSet::new();
+        let has_site = *self.setup.site != Site::default();
+        if has_site || at_site.has_rules() {
+            let jobs = self.submitters.get_or_try_init(|| self.source.submitters())?;
+            of_site = Input::of_site(&self.setup.site, jobs);
+            if at_site.has_rules() {
+                findings.extend(at_site.findings(jobs)?);
+            }
         }
-        Ok(ReadyPolicy::new(at_site, findings))
+        Ok(ReadyPolicy::new(at_site, findings, of_site))
     }
 
     /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).
@@ -376,7 +388,14 @@ impl World {
     ) -> Result<S::Output, Error> {
         let spec = policy.spec();
         let info = self.info(spec.label(), spec.name());
-        let info = RunInfo { params: spec.parameters(), validity: policy.validity(), ..info };
+        let of_work = match spec.info.engine() {
+            Engine::Hadoop => BTreeSet::new(),
+            Engine::Batch => {
+                let loaded = self.batch()?;
+                self.parts.asked.get_or_init(|| Input::of_work(loaded, facts::SMALL)).clone()
+            }
+        };
+        let info = RunInfo { params: spec.parameters(), validity: policy.validity(&of_work)?, ..info };
         match spec.info.engine() {
             Engine::Hadoop => self.replay_hadoop(&mut *spec.build()?, info, sink, progress),
             Engine::Batch => self.replay_batch(&mut *spec.build_batch()?, info, sink, progress),
@@ -406,6 +425,9 @@ impl World {
             clock: self.dated(*clock),
             validity: facts::of_hadoop((cluster, kinds), loaded, self.manifest(), self.setup.unfinished)
                 .and(&Validity { facts: without_bytes(&self.setup.cluster, workload).into_iter().collect() })
+                .and(&Validity {
+                    facts: keys::without_effect(&self.setup.cluster, Engine::Hadoop).into_iter().collect(),
+                })
                 .and(&self.setup.known)
                 .and(&info.validity),
             trace: self.trace()?,
@@ -447,6 +469,10 @@ impl World {
             window: loaded.window,
             clock: self.dated(loaded.clock),
             validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished, self.fitted_distance())
+                .and(&Validity {
+                    facts: keys::without_effect(&self.setup.cluster, Engine::Batch).into_iter().collect(),
+                })
+                .and(&Validity { facts: self.unknown_hosts()?.cloned().into_iter().collect() })
                 .and(&self.setup.known)
                 .and(&info.validity),
             trace: self.trace()?,
@@ -463,6 +489,11 @@ impl World {
             })),
             info,
         )
+    }
+
+    /// The fact about machines that the trace names and the cluster does not. A number of machines that you ask for is no such fault.
+    fn unknown_hosts(&self) -> Result<Option<&Fact>, Error> {
+        Ok(self.parts.unknown_hosts.get_or_try_init(|| unknown_hosts(&self.setup.cluster, &self.source))?.as_ref())
     }
 
     /// The clock of a run with whether the source has dates; `None` if the run has other gaps between arrivals.
@@ -597,6 +628,19 @@ impl World {
         let Origin::Workload { workload, text } = self.source.origin() else { return Err(Error::Lost) };
         Ok(make_trace(workload, text, self.source.name(), self.setup.seed)?)
     }
+}
+
+/// The fact about machines that a trace names and the cluster does not; `None` if the cluster names none, or you ask for another number.
+///
+/// # Errors
+/// [`Error::Sim`] if the trace cannot be read.
+pub fn unknown_hosts(cluster: &ClusterConfig, source: &Source) -> Result<Option<Fact>, Error> {
+    let machines = &cluster.machines;
+    if machines.named.is_empty() || machines.clones.is_some() {
+        return Ok(None);
+    }
+    let known: BTreeSet<String> = machines.named.iter().flat_map(NamedMachines::names).collect();
+    Ok(facts::unknown_hosts(&known, &source.hosts()?))
 }
 
 /// What identifies a trace, and how many jobs it has.

@@ -116,3 +116,24 @@ pub(crate) fn world_path(key: &str, source: &SourcePath) -> Result<String, Strin
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use resched_replay::{Engine, is_read_by};
+
+    use super::*;
+
+    /// By construction: a short name stands for a key that an engine reads, and that other engines report; or for one of the workload.
+    #[test]
+    fn each_short_name_stands_for_a_key_that_is_read_or_reported() {
+        for WorldKey { name, paths, .. } in WORLD_KEYS {
+            for path in paths.iter().flatten() {
+                let is_of_cluster = path.strip_prefix("cluster.").is_some_and(|key| {
+                    [Engine::Hadoop, Engine::Batch].into_iter().any(|engine| is_read_by(key, engine))
+                });
+                // Other gaps between arrivals are refused for production traces, and a workload file has no unknown keys.
+                assert!(is_of_cluster || *path == SPEEDUP || path.starts_with("workload."), "{name}: {path}");
+            }
+        }
+    }
+}

@@ -43,7 +43,7 @@ impl Grade {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fact {
     /// What it is about, in one word: `slots`, `capacity`, `requests`, `placement`, `run-times`, `unfinished`, `waiting`, `queues`,
-    /// `contention`, `validation`, `model-error`, `comparison`, `calibration`, `made`, `load`, `sign` or `population`.
+    /// `contention`, `validation`, `model-error`, `comparison`, `calibration`, `made`, `load`, `sign`, `population`, `inputs` or `settings`.
     pub about: String,
     /// Whether it was observed.
     pub grade: Grade,

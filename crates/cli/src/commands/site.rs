@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Subcommand;
-use resched_policies::{Finding, PolicySpec, SettingOrigin, Site, SiteConf, in_words};
-use resched_replay::Source;
+use resched_policies::{Finding, Input, PolicySpec, SettingOrigin, Site, SiteConf, in_words};
+use resched_replay::{ClusterConfig, Source, unknown_hosts};
+use resched_tables::validity::Fact;
 use serde::Serialize;
 
 use super::replay::policies;
@@ -63,6 +64,15 @@ struct Shown<'a> {
     warnings: &'a [String],
     /// The findings about each policy; null without a trace.
     findings: Option<BTreeMap<String, Vec<Finding>>>,
+    /// What has no effect on each policy, and what the cluster lacks, as every answer says it; null without a trace.
+    facts: Option<BTreeMap<String, Vec<Fact>>>,
+}
+
+/// What the check against a trace found, by policy.
+#[derive(Debug, Default)]
+struct Checked {
+    findings: BTreeMap<String, Vec<Finding>>,
+    facts: BTreeMap<String, Vec<Fact>>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -75,19 +85,27 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let asked = if named.is_empty() { usual(&conf.site) } else { named.clone() };
         let jobs = source.submitters()?;
         let site = Arc::new(conf.site.clone());
-        let mut findings: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+        let present = Input::of_site(&site, &jobs);
+        let cluster = ClusterConfig::of_settings(conf.cluster.clone())?;
+        let hosts: Vec<Fact> = unknown_hosts(&cluster, &source)?.into_iter().collect();
+        let mut found = Checked::default();
         for policy in policies(&asked, source.engine())? {
             let policy: PolicySpec = policy.at_site(&site)?;
-            findings.insert(policy.label(), policy.findings(&jobs)?);
+            found.findings.insert(policy.label(), policy.findings(&jobs)?);
+            let facts = policy.without_effect(&present)?.into_iter().chain(hosts.iter().cloned()).collect();
+            found.facts.insert(policy.label(), facts);
         }
-        checked = Some(findings);
+        checked = Some(found);
     }
     let settings = text.parse().map_err(|error: toml::de::Error| Failure::work(error.to_string()))?;
     let origin = |(&(policy, key), origin)| Answer { policy, key, origin };
     let origins: Vec<Answer<'_>> = conf.origins.iter().map(origin).collect();
-    let shown = Shown { files: &conf.files, settings, origins, warnings: &conf.warnings, findings: checked };
+    let (findings, facts) = checked.map(|Checked { findings, facts }| (findings, facts)).unzip();
+    let shown = Shown { files: &conf.files, settings, origins, warnings: &conf.warnings, findings, facts };
     format.print(&shown, &shown.origins, || {
-        text + &comments("Without effect:", &conf.warnings) + &as_text(shown.findings.as_ref())
+        text + &comments("Without effect:", &conf.warnings)
+            + &as_text(shown.findings.as_ref())
+            + &facts_as_text(shown.facts.as_ref())
     })
 }
 
@@ -117,6 +135,18 @@ fn as_text(checked: Option<&BTreeMap<String, Vec<Finding>>>) -> String {
         }
     });
     comments("Against the trace:", &lines.collect::<Vec<_>>())
+}
+
+/// The facts of answers as comments of the TOML, each once.
+fn facts_as_text(checked: Option<&BTreeMap<String, Vec<Fact>>>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for Fact { says, remedy, .. } in checked.into_iter().flat_map(BTreeMap::values).flatten() {
+        let line = format!("{says} {remedy}");
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    comments("Every answer then rests on these assumptions:", &lines)
 }
 
 fn comments(heading: &str, lines: &[String]) -> String {

@@ -17,7 +17,7 @@ use super::claims::By;
 use super::fifo::PRIORITY;
 use super::shares::{self, Measure, Rules, Shares, WEIGHTS};
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::settings::{Declared, File, settings};
 
 /// Its entry in the registry.
@@ -28,6 +28,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),
 };
 

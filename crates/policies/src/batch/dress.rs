@@ -26,7 +26,7 @@ use resched_tables::model::Reason;
 
 use super::queue::Queue;
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByRun, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters::{
@@ -44,6 +44,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Batch(|values, _| Ok(Box::new(BatchDress::new(&Settings::read(values)?)?))),
 };
 

@@ -12,7 +12,7 @@
 
 use super::fair::{Settings, policy};
 use super::shares::Measure;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -22,5 +22,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Batch(|values, _| Ok(Box::new(policy(Measure::Dominant, &Settings::read(values)?)?))),
 };

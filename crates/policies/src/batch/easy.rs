@@ -22,7 +22,7 @@ use resched_tables::model::Reason;
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
 use super::queue::{Place, Queue};
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::settings::settings;
 
 /// Its entry in the registry.
@@ -33,6 +33,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Batch(|values, _| Ok(Box::new(Easy::new(&Settings::read(values)?)))),
 };
 

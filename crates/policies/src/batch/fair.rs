@@ -14,7 +14,7 @@ use super::claims::By;
 use super::fifo::PRIORITY;
 use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS};
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::settings::{File, settings};
 
 /// Its entry in the registry.
@@ -25,6 +25,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Batch(|values, _| Ok(Box::new(policy(Measure::Cpu, &Settings::read(values)?)?))),
 };
 

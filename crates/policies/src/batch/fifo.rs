@@ -14,7 +14,7 @@ use resched_sim::batch::{Offer, Policy, View};
 use resched_sim::{TaskId, Violation};
 
 use super::queue::{Place, Queue};
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::settings::{parameter, settings};
 
 /// Its entry in the registry.
@@ -25,6 +25,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Batch(|values, _| Ok(Box::new(BatchFifo::new(&Settings::read(values)?)))),
 };
 

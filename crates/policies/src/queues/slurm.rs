@@ -11,6 +11,9 @@ use serde::{Serialize, Serializer};
 
 use crate::submitters::Submitter;
 
+/// The policy that reads this.
+pub(crate) const POLICY: &str = "slurm";
+
 /// What Slurm's controller knows about the cluster and its users.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SlurmConf {

@@ -12,8 +12,24 @@ pub struct YarnQueue {
     /// Share of its parent that it is guaranteed, percent. If you leave it out: an equal part of what its siblings
     /// leave.
     pub capacity: Option<f64>,
+    /// Its weight among its siblings, in place of `capacity`: it is guaranteed its part of what siblings with a `capacity` leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Memory that it is guaranteed, MB, in place of `capacity`: its share of the cluster's. If queues are guaranteed more than their
+    /// parent has, each gets less in proportion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u64>,
+    /// Virtual cores that it is guaranteed beside `memory_mb`; they count if the calculator is `dominant`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcores: Option<u64>,
     /// Share of its parent that it may use at most, percent. If you leave it out: all.
     pub maximum_capacity: Option<f64>,
+    /// Memory that it may use at most, MB, in place of `maximum_capacity`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maximum_memory_mb: Option<u64>,
+    /// Virtual cores that it may use at most beside `maximum_memory_mb`; they count if the calculator is `dominant`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maximum_vcores: Option<u64>,
     /// Share of the queue that each of its users gets at least while others compete, percent.
     pub minimum_user_limit: Option<u32>,
     /// How many times the queue's guarantee one user may use.
@@ -33,7 +49,16 @@ impl YarnQueue {
         };
         inside("capacity", self.capacity, 100.0)?;
         inside("maximum_capacity", self.maximum_capacity, 100.0)?;
+        inside("weight", self.weight, 1e9)?;
         inside("user_limit_factor", self.user_limit_factor, 1e6)?;
+        let ways = [self.capacity.is_some(), self.weight.is_some(), self.is_absolute()];
+        if ways.into_iter().filter(|is_set| *is_set).count() > 1 {
+            return Err("expected one of `capacity`, `weight` and `memory_mb` with `vcores`, found more".to_owned());
+        }
+        if self.maximum_capacity.is_some() && self.has_absolute_limit() {
+            return Err("expected one of `maximum_capacity` and `maximum_memory_mb` with `maximum_vcores`, found more"
+                .to_owned());
+        }
         inside("maximum_am_share", self.maximum_am_share, 1.0)?;
         match self.minimum_user_limit {
             Some(percent) if !(1..=100).contains(&percent) => {
@@ -44,7 +69,23 @@ impl YarnQueue {
     }
 }
 
+impl YarnQueue {
+    /// Whether its guarantee is an amount, whose share depends on the cluster.
+    fn is_absolute(&self) -> bool {
+        self.memory_mb.is_some() || self.vcores.is_some()
+    }
+
+    fn has_absolute_limit(&self) -> bool {
+        self.maximum_memory_mb.is_some() || self.maximum_vcores.is_some()
+    }
+}
+
 impl QueueTree<YarnQueue> {
+    /// Whether the shares of its queues depend on the size of the cluster.
+    pub(crate) fn depends_on_cluster(&self) -> bool {
+        self.queues().iter().any(|queue| queue.settings.is_absolute() || queue.settings.has_absolute_limit())
+    }
+
     /// The queue that takes the jobs that name it; `None` if there is none of this name, or it has queues below it.
     pub(crate) fn leaf_named(&self, name: &str) -> Option<usize> {
         self.find(name).filter(|&place| self.is_leaf(place))
@@ -58,7 +99,7 @@ impl QueueTree<YarnQueue> {
 
 impl QueueSettings for YarnQueue {
     fn check(tree: &QueueTree<Self>) -> Result<(), String> {
-        shares(tree).map(drop)
+        shares(tree, None).map(drop)
     }
 }
 
@@ -73,41 +114,126 @@ pub(crate) struct Shares {
     pub(crate) limit_of_parent: f32,
 }
 
-/// The shares of all queues, by place.
+/// What a cluster has, for guarantees that are amounts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Total {
+    /// Memory, MB.
+    pub(crate) memory_mb: u64,
+    /// Virtual cores, if they count.
+    pub(crate) vcores: Option<u64>,
+}
+
+impl Total {
+    /// The share of it that amounts are, by the larger share of those that count; `None`: nothing that counts is given.
+    fn share(self, memory_mb: Option<u64>, vcores: Option<u64>) -> Option<f64> {
+        let part = |own: u64, all: u64| own as f64 / all.max(1) as f64;
+        let memory = memory_mb.map(|own| part(own, self.memory_mb));
+        let cores = vcores.zip(self.vcores).map(|(own, all)| part(own, all));
+        memory.into_iter().chain(cores).reduce(f64::max)
+    }
+}
+
+/// What a queue is guaranteed among its siblings.
+#[derive(Debug, Clone, Copy)]
+enum Guarantee {
+    /// Percent of its parent.
+    Percent(f64),
+    /// A part of what the others leave.
+    Weight(f64),
+    /// A share of the cluster.
+    OfCluster(f64),
+    /// An equal part of what the others leave.
+    Unset,
+}
+
+/// The shares of all queues, by place. Without the size of the cluster, amounts count by their proportions.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the queues.
-pub(crate) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<Shares>, String> {
+pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Result<Vec<Shares>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());
     }
     let mut shares = vec![Shares { capacity: 1.0, limit: 1.0, limit_of_parent: 1.0 }; tree.queues().len()];
     for (place, parent) in tree.queues().iter().enumerate().filter(|(_, queue)| !queue.children.is_empty()) {
-        let capacities = || parent.children.iter().map(|&child| tree.get(child).settings.capacity);
-        let set: f64 = capacities().flatten().sum();
-        let unset = capacities().filter(Option::is_none).count();
-        if set > 100.001 || unset == 0 && set < 99.999 {
-            let problem = format!("the capacities of the queues below `{}` add up to {set} %", parent.path);
-            return Err(format!("{problem}; expected 100 %, or less with a queue that takes the rest"));
+        let above = shares[place];
+        for queue in parent.children.iter().map(|&child| tree.get(child)) {
+            queue.settings.check_values().map_err(|problem| format!("queue `{}`: {problem}", queue.path))?;
         }
-        for &child in &parent.children {
+        let guarantees: Vec<Guarantee> = parent.children.iter().map(|&child| guarantee(tree, child, total)).collect();
+        let is_strict = guarantees.iter().all(|own| matches!(own, Guarantee::Percent(_) | Guarantee::Unset));
+        let capacities = in_percent(&guarantees, above.capacity).map_err(|set| {
+            let problem = format!("the capacities of the queues below `{}` add up to {set} %", parent.path);
+            format!("{problem}; expected 100 %, or less with a queue that takes the rest")
+        })?;
+        for (&child, capacity) in parent.children.iter().zip(capacities) {
             let queue = tree.get(child);
             let named = |problem: String| format!("queue `{}`: {problem}", queue.path);
-            queue.settings.check_values().map_err(named)?;
-            let capacity = queue.settings.capacity.unwrap_or_else(|| (100.0 - set).max(0.0) / unset as f64);
-            let limit = queue.settings.maximum_capacity.unwrap_or(100.0);
-            if limit < capacity {
+            let limit = match (queue.settings.maximum_capacity, total) {
+                (Some(limit), _) => limit,
+                (None, Some(total)) => {
+                    let most = total.share(queue.settings.maximum_memory_mb, queue.settings.maximum_vcores);
+                    most.map_or(100.0, |most| (100.0 * most / f64::from(above.limit).max(1e-9)).min(100.0))
+                }
+                (None, None) => 100.0,
+            };
+            if limit < capacity && is_strict && !queue.settings.has_absolute_limit() {
                 return Err(named(format!("its maximum_capacity of {limit} % is below its capacity of {capacity} %")));
             }
-            let limit_of_parent = limit as f32 / 100.0;
+            // A share that follows from a weight or an amount may be more than the limit says; the limit then follows.
+            let limit_of_parent = limit.max(capacity) as f32 / 100.0;
             shares[child] = Shares {
-                capacity: shares[place].capacity * (capacity as f32 / 100.0),
-                limit: shares[place].limit * limit_of_parent,
+                capacity: above.capacity * (capacity as f32 / 100.0),
+                limit: above.limit * limit_of_parent,
                 limit_of_parent,
             };
         }
     }
     Ok(shares)
+}
+
+/// What a queue is guaranteed. Amounts without a cluster are weights.
+fn guarantee(tree: &QueueTree<YarnQueue>, place: usize, total: Option<Total>) -> Guarantee {
+    let YarnQueue { capacity, weight, memory_mb, vcores, .. } = tree.get(place).settings;
+    match (capacity, weight) {
+        (Some(percent), _) => Guarantee::Percent(percent),
+        (None, Some(weight)) => Guarantee::Weight(weight),
+        (None, None) => match total {
+            Some(total) => total.share(memory_mb, vcores).map_or(Guarantee::Unset, Guarantee::OfCluster),
+            None => memory_mb.or(vcores).map_or(Guarantee::Unset, |amount| Guarantee::Weight(amount as f64)),
+        },
+    }
+}
+
+/// The guarantees of siblings in percent of their parent, which has this share of the cluster: amounts first, then percentages of what
+/// they leave, then weights, and the rest in equal parts.
+///
+/// # Errors
+/// The sum of the percentages, if they do not add up to 100.
+fn in_percent(all: &[Guarantee], parent: f32) -> Result<Vec<f64>, f64> {
+    let sum = |of: fn(&Guarantee) -> Option<f64>| -> f64 { all.iter().filter_map(of).sum() };
+    let percent = sum(|own| if let Guarantee::Percent(percent) = own { Some(*percent) } else { None });
+    let weights = sum(|own| if let Guarantee::Weight(weight) = own { Some(*weight) } else { None });
+    let amounts = sum(|own| if let Guarantee::OfCluster(share) = own { Some(*share) } else { None });
+    let unset = all.iter().filter(|own| matches!(own, Guarantee::Unset)).count();
+    let takes_rest = unset > 0 || weights > 0.0 || amounts > 0.0;
+    if percent > 100.001 || percent < 99.999 && !takes_rest && !all.is_empty() {
+        return Err(percent);
+    }
+    // Amounts beyond what the parent has are cut in proportion.
+    let of_parent = 100.0 / f64::from(parent).max(1e-9);
+    let cut = (100.0 / (amounts * of_parent).max(100.0)).min(1.0);
+    let left = (100.0 - amounts * of_parent * cut).max(0.0);
+    let of_percents = if amounts > 0.0 { left / 100.0 } else { 1.0 };
+    let rest = (left - percent * of_percents).max(0.0);
+    let capacity = |own: &Guarantee| match own {
+        Guarantee::Percent(percent) => percent * of_percents,
+        Guarantee::OfCluster(share) => share * of_parent * cut,
+        Guarantee::Weight(weight) => rest * weight / weights.max(1e-9),
+        Guarantee::Unset if weights > 0.0 => 0.0,
+        Guarantee::Unset => rest / unset as f64,
+    };
+    Ok(all.iter().map(capacity).collect())
 }
 
 #[cfg(test)]
@@ -120,13 +246,52 @@ mod tests {
     fn shares_are_those_of_the_parent_multiplied() {
         let text = "[queues.a]\ncapacity = 40\nmaximum_capacity = 50\n[queues.b]\n[queues.\"a.x\"]\ncapacity = 25\n[queues.\"a.y\"]\nmaximum_capacity = 80\n";
         let tree = parse::<YarnQueue>(text).unwrap();
-        let shares = shares(&tree).unwrap();
+        let shares = shares(&tree, None).unwrap();
         let of = |name: &str| {
             let Shares { capacity, limit, .. } = shares[tree.find(name).unwrap()];
             (capacity, limit)
         };
         assert_eq!([of("a"), of("b")], [(0.4, 0.5), (0.6, 1.0)]);
         assert_eq!([of("a.x"), of("a.y")], [(0.1, 0.5), (0.3, 0.4)]);
+    }
+
+    /// The shares of queues `a` and `b`.
+    fn of_two(text: &str, total: Option<Total>) -> [(f32, f32); 2] {
+        let tree = parse::<YarnQueue>(text).unwrap();
+        let shares = shares(&tree, total).unwrap();
+        ["a", "b"].map(|name| {
+            let Shares { capacity, limit, .. } = shares[tree.find(name).unwrap()];
+            (capacity, limit)
+        })
+    }
+
+    #[test]
+    fn weights_are_parts_of_their_sum() {
+        let percent = of_two("[queues.a]\ncapacity = 10\n[queues.b]\ncapacity = 90\n", None);
+        assert_eq!(of_two("[queues.a]\nweight = 1\n[queues.b]\nweight = 9\n", None), percent);
+        assert_eq!(of_two("[queues.a]\ncapacity = 10\n[queues.b]\nweight = 3\n", None), percent);
+    }
+
+    #[test]
+    fn amounts_are_shares_of_the_cluster() {
+        let text = "[queues.a]\nmemory_mb = 10240\nvcores = 12\nmaximum_memory_mb = 20480\n[queues.b]\nmemory_mb = 30720\nvcores = 8\n";
+        let total = |memory_mb, vcores| Some(Total { memory_mb, vcores });
+        assert_eq!(of_two(text, None), [(0.25, 1.0), (0.75, 1.0)]);
+        assert_eq!(of_two(text, total(40_960, None)), [(0.25, 0.5), (0.75, 1.0)]);
+        assert_eq!(
+            of_two(text, total(81_920, None)),
+            [(0.125, 0.25), (0.375, 1.0)],
+            "a larger cluster has room beyond them"
+        );
+        assert_eq!(of_two(text, total(20_480, None))[0].0, 0.25, "a smaller one cuts them");
+        assert_eq!(of_two(text, total(102_400, Some(48)))[0].0, 0.25, "the larger share counts");
+    }
+
+    #[test]
+    fn a_guarantee_is_given_in_one_way() {
+        let error = |text: &str| parse::<YarnQueue>(text).unwrap_err();
+        assert!(error("[queues.a]\ncapacity = 100\nweight = 1\n").contains("expected one of `capacity`, `weight`"));
+        assert!(error("[queues.a]\nweight = -1\n").contains("weight: expected a number from 0"));
     }
 
     #[test]

@@ -19,6 +19,12 @@ pub struct FairQueue {
     pub max_memory_mb: Option<u32>,
     /// Virtual cores beyond which it gets no more containers.
     pub max_vcores: Option<u32>,
+    /// Share of the cluster's memory beyond which it gets no more containers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory_share: Option<f64>,
+    /// Share of the cluster's virtual cores beyond which it gets no more containers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_vcores_share: Option<f64>,
     /// Its weight against its siblings. With 0, it has its guarantee and no more.
     pub weight: f64,
     /// How many jobs run in it and below it at once.
@@ -40,6 +46,8 @@ impl Default for FairQueue {
             min_vcores: 0,
             max_memory_mb: None,
             max_vcores: None,
+            max_memory_share: None,
+            max_vcores_share: None,
             weight: 1.0,
             max_apps: None,
             policy: None,
@@ -66,10 +74,38 @@ choices! {
 }
 
 impl FairQueue {
+    /// The same, with its limits as amounts of a cluster that has so much memory (MB) and so many virtual cores.
+    pub(crate) fn in_cluster(self, memory: u64, vcores: u64) -> Self {
+        let amount = |share: f64, all: u64| (share * all as f64).min(f64::from(u32::MAX)) as u32;
+        let least = |given: Option<u32>, share: Option<f64>, all: u64| match (given, share.map(|own| amount(own, all)))
+        {
+            (Some(given), Some(part)) => Some(given.min(part)),
+            (given, part) => given.or(part),
+        };
+        Self {
+            max_memory_mb: least(self.max_memory_mb, self.max_memory_share, memory),
+            max_vcores: least(self.max_vcores, self.max_vcores_share, vcores),
+            max_memory_share: None,
+            max_vcores_share: None,
+            ..self
+        }
+    }
+
+    /// Whether it has a limit that depends on the size of the cluster.
+    pub(crate) fn depends_on_cluster(&self) -> bool {
+        self.max_memory_share.is_some() || self.max_vcores_share.is_some()
+    }
+
     /// What is wrong with it by itself, if anything.
     fn check_values(&self) -> Result<(), String> {
         if !(0.0..=1e9).contains(&self.weight) {
             return Err(format!("weight: expected a number from 0 to 1e9, found {}", self.weight));
+        }
+        let shares = [("max_memory_share", self.max_memory_share), ("max_vcores_share", self.max_vcores_share)];
+        for (name, share) in shares {
+            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
+                return Err(format!("{name}: expected a share from 0 to 1, found {share}"));
+            }
         }
         if let Some(share) = self.max_am_share.filter(|&share| share != -1.0 && !(0.0..=1.0).contains(&share)) {
             return Err(format!("max_am_share: expected -1 or a share from 0 to 1, found {share}"));

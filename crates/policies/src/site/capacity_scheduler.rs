@@ -7,13 +7,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::hadoop_defaults::is_default_of_queue;
 use super::properties::{Properties, Property};
-use super::xml::Notes;
+use super::xml::{Notes, java_float};
 use super::{LimitOrigins, SettingOrigin};
 use crate::error::Error;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
+use crate::unread::Why;
 
 const QUEUE_NAMES: &str = "mapred.queue.names";
 const QUEUE: &str = "mapred.capacity-scheduler.queue.";
@@ -37,7 +39,10 @@ pub(super) fn mapred(
         let of_queue = property.name.strip_prefix(QUEUE).and_then(|rest| rest.rsplit_once('.'));
         match of_queue.and_then(|(queue, setting)| Some((queues.get_mut(queue)?, setting))) {
             Some((queue, setting)) => set(queue, setting, &property, notes)?,
-            None => notes.unsupported(&property.place, &property.name, &format!("`{QUEUE_NAMES}` lists no such queue")),
+            None => {
+                let why = format!("`{QUEUE_NAMES}` lists no such queue");
+                notes.unsupported(&property.place, &property.name, Why::harmless(&why));
+            }
         }
     }
     let mut tree = QueueTree::new(CapacityQueue::default());
@@ -51,7 +56,8 @@ pub(super) fn mapred(
 pub(super) fn name_overruled(properties: &mut Properties, notes: &mut Notes<'_>) {
     let names = properties.first(&[QUEUE_NAMES], notes);
     for property in properties.beginning_with(QUEUE).into_iter().chain(names) {
-        notes.unsupported(&property.place, &property.name, "mapred-queues.xml says what the queues are");
+        let why = Why::harmless("mapred-queues.xml says what the queues are");
+        notes.unsupported(&property.place, &property.name, why);
     }
 }
 
@@ -100,7 +106,7 @@ pub(super) fn yarn(
         }
         place += 1;
     }
-    name_other_settings(properties, notes);
+    name_other_settings(&tree, properties, notes);
     Ok((tree.queues().len() > 1).then_some(tree))
 }
 
@@ -137,45 +143,184 @@ fn yarn_queue(
     limits: &mut LimitOrigins,
     notes: &mut Notes<'_>,
 ) -> Result<YarnQueue, Error> {
-    let mut set = |setting: &str, low: f64, high: f64| -> Result<Option<f64>, Error> {
-        let Some(property) = properties.first(&[&format!("{YARN}{path}.{setting}")], notes) else { return Ok(None) };
-        let Property { name, value, place } = &property;
-        if value.starts_with('[') || value.ends_with('w') {
-            notes.unsupported(place, name, "only a percentage is read, not resources or a weight");
-            return Ok(None);
+    let mut queue = YarnQueue::default();
+    let name = |setting: &str| format!("{YARN}{path}.{setting}");
+    if let Some(property) = properties.first(&[&name("capacity")], notes) {
+        match capacity(&property, notes)? {
+            Amount::Percent(percent) => queue.capacity = Some(percent),
+            Amount::Weight(weight) => queue.weight = Some(weight),
+            Amount::Absolute(memory_mb, vcores) => (queue.memory_mb, queue.vcores) = (memory_mb, vcores),
         }
-        let number = notes.number(place, name, value, low, high)?;
-        let key = ZERO_KEYS.iter().find(|(own, _)| *own == setting && number == 0.0);
-        limits.extend(key.map(|(_, key)| (("yarn-capacity", path.to_owned(), *key), SettingOrigin::of(&property))));
+    }
+    if let Some(property) = properties.first(&[&name("maximum-capacity")], notes) {
+        match capacity(&property, notes)? {
+            // Hadoop takes a negative limit for none.
+            Amount::Percent(percent) => queue.maximum_capacity = Some(percent).filter(|&percent| percent >= 0.0),
+            Amount::Weight(_) => {
+                return Err(notes.wrong(&property.place, &property.name, "a percentage or resources", &property.value));
+            }
+            Amount::Absolute(memory_mb, vcores) => {
+                (queue.maximum_memory_mb, queue.maximum_vcores) = (memory_mb, vcores);
+            }
+        }
+        note_zero(limits, path, &property, queue.maximum_capacity);
+    }
+    let mut set = |setting: &str, low: f64, high: f64| -> Result<Option<f64>, Error> {
+        let Some(property) = properties.first(&[&name(setting)], notes) else { return Ok(None) };
+        let number = match setting {
+            AM_SHARE => {
+                let text = am_share(&property, property.value.clone(), notes);
+                notes.number(&property.place, &property.name, &text, low, high)?
+            }
+            _ => notes.number(&property.place, &property.name, &property.value, low, high)?,
+        };
+        note_zero(limits, path, &property, Some(number));
         Ok(Some(number))
     };
-    Ok(YarnQueue {
-        capacity: set("capacity", 0.0, 100.0)?,
-        // Hadoop takes a negative limit for none.
-        maximum_capacity: set("maximum-capacity", -100.0, 100.0)?.filter(|&percent| percent >= 0.0),
-        minimum_user_limit: set("minimum-user-limit-percent", 1.0, 100.0)?.map(|percent| percent as u32),
-        user_limit_factor: set("user-limit-factor", 0.0, 1e6)?,
-        maximum_am_share: set("maximum-am-resource-percent", 0.0, 1.0)?,
-    })
+    queue.minimum_user_limit = set("minimum-user-limit-percent", 1.0, 100.0)?.map(|percent| percent as u32);
+    queue.user_limit_factor =
+        set("user-limit-factor", -1.0, 1e6)?.map(|factor| if factor < 0.0 { 1e6 } else { factor });
+    queue.maximum_am_share = set(AM_SHARE, 0.0, 1.0)?;
+    Ok(queue)
 }
 
-/// Names what is set for queues of YARN beyond that, but that they run, which they do.
-fn name_other_settings(properties: &mut Properties, notes: &mut Notes<'_>) {
+/// Notes that a property sets something of a queue to 0 that then stops jobs.
+fn note_zero(limits: &mut LimitOrigins, path: &str, property: &Property, number: Option<f64>) {
+    let setting = property.name.rsplit('.').next().unwrap_or_default();
+    let key = ZERO_KEYS.iter().find(|(own, _)| *own == setting && number == Some(0.0));
+    limits.extend(key.map(|(_, key)| (("yarn-capacity", path.to_owned(), *key), SettingOrigin::of(property))));
+}
+
+const AM_SHARE: &str = "maximum-am-resource-percent";
+
+/// The share of masters. YARN takes any number: above 1, masters have no limit of their own, as with 1.
+pub(super) fn am_share(property: &Property, text: String, notes: &mut Notes<'_>) -> String {
+    let is_more = java_float(&text).parse::<f64>().is_ok_and(|share| share > 1.0 && share.is_finite());
+    if !property.name.ends_with(AM_SHARE) || !is_more {
+        return text;
+    }
+    let why = format!("a share of {text} is more than all; masters have no limit of their own, as with 1");
+    notes.unsupported(&property.place, &property.name, Why::harmless(&why));
+    "1".to_owned()
+}
+
+/// What a queue is guaranteed, or may have at most.
+enum Amount {
+    /// Of its parent.
+    Percent(f64),
+    /// A part of what its siblings share.
+    Weight(f64),
+    /// Memory, MB, and virtual cores.
+    Absolute(Option<u64>, Option<u64>),
+}
+
+/// The largest amount.
+const MOST: u64 = 1 << 40;
+
+/// Reads a capacity: a percentage, a weight such as `4w`, or resources such as `[memory=10240,vcores=12]`, each of which may be a
+/// percentage or a weight.
+fn capacity(property: &Property, notes: &mut Notes<'_>) -> Result<Amount, Error> {
+    let Property { name, value, place } = property;
+    let number = |notes: &Notes<'_>, text: &str, low: f64, high: f64| notes.number(place, name, text.trim(), low, high);
+    if let Some(weight) = value.strip_suffix('w') {
+        return Ok(Amount::Weight(number(notes, weight, 0.0, 1e9)?));
+    }
+    let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+        return Ok(Amount::Percent(number(notes, value.strip_suffix('%').unwrap_or(value), -100.0, 100.0)?));
+    };
+    let (mut memory, mut vcores) = (None, None);
+    for part in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let expected = "resources such as `[memory=10240,vcores=12]`";
+        let (resource, amount) = part.split_once('=').ok_or_else(|| notes.wrong(place, name, expected, value))?;
+        match resource.trim() {
+            "memory" | "memory-mb" => memory = Some(amount.trim()),
+            "vcores" => vcores = Some(amount.trim()),
+            other => {
+                let why = format!("a queue has memory and vcores here, and no `{other}`");
+                notes.unsupported(place, name, &why);
+            }
+        }
+    }
+    let is_relative = |text: &&str| text.ends_with(['%', 'w']);
+    match (memory, vcores) {
+        (Some(relative), cores) if is_relative(&relative) => {
+            if cores.is_some_and(|cores| cores != relative) {
+                notes.unsupported(place, name, "a queue has one share here, that of memory");
+            }
+            match relative.strip_suffix('w') {
+                Some(weight) => Ok(Amount::Weight(number(notes, weight, 0.0, 1e9)?)),
+                None => Ok(Amount::Percent(number(notes, relative.trim_end_matches('%'), 0.0, 100.0)?)),
+            }
+        }
+        (memory, cores) => {
+            if cores.as_ref().is_some_and(is_relative) {
+                notes.unsupported(place, name, "a queue has one share here, that of memory");
+            }
+            let wrong = || notes.wrong(place, name, "an amount such as 10240 or 10Gi", value);
+            let memory = memory.map(|text| megabytes(text).ok_or_else(wrong)).transpose()?;
+            let cores = cores.filter(|text| !is_relative(text));
+            let cores = cores.map(|text| text.parse().ok().filter(|&n| n <= MOST).ok_or_else(wrong)).transpose()?;
+            Ok(Amount::Absolute(memory, cores))
+        }
+    }
+}
+
+/// An amount of memory in MB, which may have a unit (`10Gi`).
+fn megabytes(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let factor = match unit.trim() {
+        "" | "M" | "Mi" | "mb" | "MB" => 1,
+        "G" | "Gi" | "gb" | "GB" => 1 << 10,
+        "T" | "Ti" | "tb" | "TB" => 1 << 20,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor).filter(|&amount| amount <= MOST)
+}
+
+/// Settings of a queue whose effect a replay leaves out although they are known, by the beginning of their name.
+const NOT_MODELLED: &[(&str, Why<'static>)] = &[
+    ("acl_", Why::harmless("a replay does not check who may submit")),
+    ("accessible-node-labels", Why::bears("node labels are not replayed")),
+    ("auto-create-child-queue", Why::bears("queues are not made while jobs run")),
+    ("auto-queue-creation", Why::bears("queues are not made while jobs run")),
+    ("default-application-lifetime", Why::harmless("a job ends as the log says")),
+    ("default-application-priority", Why::bears("applications have no priorities")),
+    ("default-node-label-expression", Why::bears("node labels are not replayed")),
+    ("disable_preemption", Why::harmless("queues do not preempt each other")),
+    ("intra-queue-preemption", Why::harmless("queues do not preempt each other")),
+    ("maximum-allocation", Why::harmless("the log holds the jobs that were accepted")),
+    ("maximum-application-lifetime", Why::harmless("a job ends as the log says")),
+    ("maximum-applications", Why::bears("the applications of a queue are limited by their masters alone")),
+    ("max-parallel-apps", Why::bears("the applications of a queue are limited by their masters alone")),
+    ("ordering-policy", Why::bears("applications of a queue come by submission")),
+    ("priority", Why::bears("queues have no priorities")),
+    ("user-settings.", Why::bears("users of a queue have equal weights")),
+];
+
+/// Names what is set for queues of YARN beyond that, but what YARN does anyway.
+fn name_other_settings(tree: &QueueTree<YarnQueue>, properties: &mut Properties, notes: &mut Notes<'_>) {
     let rest: Vec<Property> = properties.unknown().cloned().collect();
     let of_queues = rest.iter().filter(|property| property.name.starts_with(&format!("{YARN}root.")));
     for Property { name, value, place } in of_queues {
         properties.first(&[name], notes);
-        let setting = name.rsplit('.').next().unwrap_or_default();
-        match setting {
+        // The name of a setting may have dots, too.
+        let below = |path: &str| name.strip_prefix(YARN)?.strip_prefix(path)?.strip_prefix('.');
+        let of_queue = tree.queues().iter().filter_map(|queue| below(&queue.path)).min_by_key(|setting| setting.len());
+        let last = name.rsplit('.').next().unwrap_or_default();
+        let setting = of_queue.unwrap_or(last);
+        let known = NOT_MODELLED.iter().find(|(begin, _)| setting.starts_with(begin) || last.starts_with(begin));
+        match last {
+            _ if is_default_of_queue(setting, value) => {}
             "state" if value.eq_ignore_ascii_case("running") => {}
-            "state" => notes.unsupported(place, name, "a replay submits jobs to a stopped queue, too"),
-            _ if setting.starts_with("acl_") => {
-                notes.unsupported(place, name, "a replay does not check who may submit");
-            }
+            "state" => notes.unsupported(place, name, Why::harmless("a replay submits jobs to a stopped queue, too")),
             "capacity" | "maximum-capacity" | "queues" | "user-limit-factor" | "minimum-user-limit-percent" => {
-                notes.unsupported(place, name, "this queue is in no list of queues");
+                notes.unsupported(place, name, Why::harmless("this queue is in no list of queues"));
             }
-            _ => notes.unsupported(place, name, "queues of YARN have no such setting here"),
+            _ => notes.unsupported(
+                place,
+                name,
+                known.map_or(Why::bears("queues of YARN have no such setting here"), |(_, why)| *why),
+            ),
         }
     }
 }

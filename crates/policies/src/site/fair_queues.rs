@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use super::xml::{Element, Notes};
+use super::xml::{Element, Notes, java_float};
 use super::{SettingOrigin, Site};
 use crate::error::Error;
 use crate::queues::file::check;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
+use crate::unread::Why;
 
 /// The policy that reads these queues.
 const POLICY: &str = "yarn-fair";
@@ -30,19 +31,22 @@ const OF_YARN: &[&str] = &[
     "schedulingPolicy",
 ];
 
+const STARVES: Why<'static> = Why::bears("a queue starves below half its fair share");
+
 /// Elements that YARN knows but a replay does not follow, each with the reason.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("aclAdministerApps", "a replay does not check who may submit"),
-    ("aclSubmitApps", "a replay does not check who may submit"),
-    ("allowPreemptionFrom", "containers of every queue may be killed"),
-    ("defaultFairSharePreemptionThreshold", "a queue starves below half its fair share"),
-    ("fairSharePreemptionThreshold", "a queue starves below half its fair share"),
-    ("maxChildResources", "set <maxResources> of the queues below"),
-    ("queueMaxResourcesDefault", "set <maxResources> of the queues"),
-    ("queuePlacementPolicy", "`--policy yarn-fair:placement=…` says which queue a job goes to"),
-    ("reservation", "reservations of users are not replayed"),
-    ("user", "the jobs of a user are not limited under YARN"),
-    ("userMaxAppsDefault", "the jobs of a user are not limited under YARN"),
+const UNSUPPORTED: &[(&str, Why<'static>)] = &[
+    ("aclAdministerApps", Why::harmless("a replay does not check who may submit")),
+    ("aclSubmitApps", Why::harmless("a replay does not check who may submit")),
+    ("allowPreemptionFrom", Why::bears("containers of every queue may be killed")),
+    ("defaultFairSharePreemptionThreshold", STARVES),
+    ("fairSharePreemptionThreshold", STARVES),
+    ("maxContainerAllocation", Why::harmless("the log holds the jobs that were accepted")),
+    ("maxChildResources", Why::bears("set <maxResources> of the queues below")),
+    ("queueMaxResourcesDefault", Why::bears("set <maxResources> of the queues")),
+    ("queuePlacementPolicy", Why::bears("`--policy yarn-fair:placement=…` says which queue a job goes to")),
+    ("reservation", Why::bears("reservations of users are not replayed")),
+    ("user", Why::bears("the jobs of a user are not limited under YARN")),
+    ("userMaxAppsDefault", Why::bears("the jobs of a user are not limited under YARN")),
 ];
 
 /// Whether a file is YARN's.
@@ -108,7 +112,13 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
 /// Names what has no effect.
 fn unsupported(element: Element<'_>, notes: &mut Notes<'_>) {
     let known = UNSUPPORTED.iter().find(|(name, _)| *name == element.name());
-    notes.unsupported(element.place(), &element.tag(), known.map_or("YARN does not know it", |(_, why)| why));
+    // A queue starves below half of its fair share also if the file does not say so.
+    let is_default =
+        element.name().ends_with("airSharePreemptionThreshold") && java_float(&element.text()).parse() == Ok(0.5);
+    if !is_default {
+        let why = known.map_or(Why::bears("resched does not know it"), |(_, why)| *why);
+        notes.unsupported(element.place(), &element.tag(), why);
+    }
 }
 
 fn is_queue(element: &Element<'_>) -> bool {
@@ -148,18 +158,24 @@ fn fill(
     for part in element.children() {
         match part.name() {
             "minResources" => {
-                if let Some((memory, vcores)) = resources(part, notes)? {
-                    queue.min_memory_mb = memory.unwrap_or(0);
-                    queue.min_vcores = vcores.unwrap_or(0);
+                let Amounts { memory_mb, vcores, shares } = resources(part, notes)?;
+                if shares != [None; 2] {
+                    notes.unsupported(
+                        part.place(),
+                        &part.tag(),
+                        "a share of the cluster; give memory in mb and vcores",
+                    );
                 }
+                queue.min_memory_mb = memory_mb.unwrap_or(0);
+                queue.min_vcores = vcores.unwrap_or(0);
             }
             "maxResources" => {
-                if let Some((memory, vcores)) = resources(part, notes)? {
-                    (queue.max_memory_mb, queue.max_vcores) = (memory, vcores);
-                    let zeros = [("max_memory_mb", memory), ("max_vcores", vcores)];
-                    for (key, _) in zeros.into_iter().filter(|(_, most)| *most == Some(0)) {
-                        site.limits.insert((POLICY, path.clone(), key), SettingOrigin::of_element(part));
-                    }
+                let Amounts { memory_mb, vcores, shares } = resources(part, notes)?;
+                (queue.max_memory_mb, queue.max_vcores) = (memory_mb, vcores);
+                [queue.max_memory_share, queue.max_vcores_share] = shares;
+                let zeros = [("max_memory_mb", memory_mb), ("max_vcores", vcores)];
+                for (key, _) in zeros.into_iter().filter(|(_, most)| *most == Some(0)) {
+                    site.limits.insert((POLICY, path.clone(), key), SettingOrigin::of_element(part));
                 }
             }
             "maxRunningApps" => {
@@ -185,38 +201,61 @@ fn fill(
     add(tree, place, &below, site, notes)
 }
 
-/// Memory in MB and vcores, as far as they are given.
-type Amounts = (Option<u32>, Option<u32>);
+/// What a queue is guaranteed or may have at most, as far as it is given.
+#[derive(Default)]
+struct Amounts {
+    memory_mb: Option<u32>,
+    vcores: Option<u32>,
+    /// Shares of the cluster's memory and virtual cores.
+    shares: [Option<f64>; 2],
+}
 
-/// Memory (MB) and virtual cores: `2048 mb, 4 vcores` or `memory-mb=2048, vcores=4`; a number alone is memory. Shares of the
-/// cluster are not supported.
-fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amounts>, Error> {
+/// Memory (MB) and virtual cores: `2048 mb, 4 vcores` or `memory-mb=2048, vcores=4`; a number alone is memory. Each may be a percentage of
+/// the cluster, as in `50% memory, 40% cpu`; a percentage alone is of both.
+fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Amounts, Error> {
     let text = element.text().to_lowercase();
-    if text.contains('%') {
-        notes.unsupported(element.place(), &element.tag(), "a share of the cluster; give memory in mb and vcores");
-        return Ok(None);
-    }
-    let (mut memory, mut vcores) = (None, None);
-    for part in text.split(',').map(str::trim) {
+    let mut found = Amounts::default();
+    let percent = |notes: &Notes<'_>, text: &str| {
+        notes
+            .number::<f64>(element.place(), &element.tag(), text.trim(), 0.0, 100.0)
+            .map(|percent| Some(percent / 100.0))
+    };
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (number, unit) = match part.split_once('=') {
             Some((unit, number)) => (number.trim(), unit.trim()),
-            None => part.split_at(part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len())),
+            None => part.split_at(part.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(part.len())),
         };
-        let amount = match unit.trim() {
-            "mb" | "memory-mb" | "" => &mut memory,
-            "vcores" => &mut vcores,
-            _ => {
-                return Err(notes.wrong(
-                    element.place(),
-                    &element.tag(),
-                    "resources such as `2048 mb, 4 vcores`",
-                    part,
-                ));
+        // `memory=50%`, or `50% memory`.
+        let share = number.strip_suffix('%').or_else(|| unit.trim().starts_with('%').then_some(number));
+        let unit = unit.trim().trim_start_matches('%').trim();
+        let amount = match (unit, share) {
+            ("", Some(share)) => {
+                found.shares = [percent(notes, share)?; 2];
+                continue;
+            }
+            ("memory" | "memory-mb" | "mb", Some(share)) => {
+                found.shares[0] = percent(notes, share)?;
+                continue;
+            }
+            ("cpu" | "vcores", Some(share)) => {
+                found.shares[1] = percent(notes, share)?;
+                continue;
+            }
+            ("mb" | "memory-mb" | "memory" | "", None) => &mut found.memory_mb,
+            ("vcores" | "vcore", None) => &mut found.vcores,
+            (other, _) if !part.contains('=') => {
+                let expected = "resources such as `2048 mb, 4 vcores`";
+                return Err(notes.wrong(element.place(), &element.tag(), expected, &format!("{number} {other}")));
+            }
+            (other, _) => {
+                let why = format!("a queue has memory and vcores here, and no `{other}`");
+                notes.unsupported(element.place(), &element.tag(), &why);
+                continue;
             }
         };
         *amount = Some(notes.number(element.place(), &element.tag(), number, 0, i32::MAX as u32)?);
     }
-    Ok(Some((memory, vcores)))
+    Ok(found)
 }
 
 /// How what is below a queue shares, with the name of it; `None`, with a warning, for a class of the site's own.

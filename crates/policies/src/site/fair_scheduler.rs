@@ -8,6 +8,7 @@
 use super::xml::{Element, Notes};
 use super::{Site, fair_queues};
 use crate::error::Error;
+use crate::input::Input;
 use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
 use crate::zeros::{MAX_JOBS, USER_MAX_JOBS, USERS};
 
@@ -17,6 +18,7 @@ const FAIR: &str = "fair";
 /// Reads `<allocations>`.
 pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
     if fair_queues::is_yarn(root) {
+        notes.about(Input::YarnFairQueues);
         return fair_queues::read(root, site, notes);
     }
     let mut allocations = Allocations::default();

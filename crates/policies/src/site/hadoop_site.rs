@@ -7,11 +7,15 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use super::capacity_scheduler;
+use super::hadoop_defaults::{is_default, not_modelled};
 use super::properties::{Properties, Property};
-use super::xml::Notes;
-use super::{Origins, PolicyParameter, SettingOrigin};
+use super::xml::{Notes, java_float};
+use super::{Origins, PolicyParameter, SettingOrigin, spark_defaults};
 use crate::error::Error;
+use crate::input::Input;
 use crate::parameter::{self, AUTO, Range};
+use crate::unread::Why;
 use resched_tables::reference::nearest;
 
 /// A setting of the cluster, and the properties of Hadoop that set it at a site.
@@ -148,14 +152,14 @@ pub const CLUSTER_SETTINGS: &[ClusterSetting] = &[
 const REDUCE_ATTEMPTS: &[&str] = &["mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts"];
 
 /// Properties that bear on scheduling, or nearly, and have no effect here.
-const UNSUPPORTED: &[(&[&str], &str)] = &[
+const UNSUPPORTED: &[(&[&str], Why<'static>)] = &[
     (
         &[
             "mapreduce.jobtracker.taskscheduler",
             "mapred.jobtracker.taskScheduler",
             "yarn.resourcemanager.scheduler.class",
         ],
-        "`--policy` chooses the scheduler",
+        Why::harmless("`--policy` chooses the scheduler"),
     ),
     (
         &[
@@ -164,7 +168,7 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
             "mapreduce.reduce.speculative",
             "mapred.reduce.tasks.speculative.execution",
         ],
-        "`--policy <policy>+<speculator>` says whether slow tasks get backups",
+        Why::on(Input::Speculation, "`--policy <policy>+<speculator>` says whether slow tasks get backups"),
     ),
     (
         &[
@@ -175,19 +179,19 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
             "mapreduce.job.speculative.speculativecap",
             "mapred.speculative.execution.speculativeCap",
         ],
-        "set it for the speculator, as in `--policy fair+hadoop-late:slow_node=1,slow_task=1,cap=0.1`",
+        Why::bears("set it for the speculator, as in `--policy fair+hadoop-late:slow_node=1,slow_task=1,cap=0.1`"),
     ),
-    (&["mapreduce.jobtracker.heartbeats.scaling.factor"], "it was made for Hadoop's own tests"),
+    (&["mapreduce.jobtracker.heartbeats.scaling.factor"], Why::bears("it was made for Hadoop's own tests")),
     (
         &[
             "mapreduce.jobtracker.taskscheduler.maxrunningtasks.perjob",
             "mapred.jobtracker.taskScheduler.maxRunningTasksPerJob",
         ],
-        "no policy limits the running tasks of a job",
+        Why::bears("no policy limits the running tasks of a job"),
     ),
     (
         &["mapred.fairscheduler.loadmanager", "mapred.fairscheduler.taskselector"],
-        "classes of the site are not replayed",
+        Why::bears("classes of the site are not replayed"),
     ),
     (
         &[
@@ -195,19 +199,19 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
             "yarn.scheduler.fair.locality-delay-node-ms",
             "yarn.scheduler.fair.locality-delay-rack-ms",
         ],
-        "nodes are served at their heartbeats alone",
+        Why::bears("nodes are served at their heartbeats alone"),
     ),
     (
         &["yarn.scheduler.capacity.maximum-applications"],
-        "the applications of a queue are limited by their masters alone",
+        Why::bears("the applications of a queue are limited by their masters alone"),
     ),
     (
         &["yarn.scheduler.increment-allocation-mb", "yarn.scheduler.increment-allocation-vcores"],
-        "containers are rounded up to a multiple of the smallest one",
+        Why::bears("containers are rounded up to a multiple of the smallest one"),
     ),
     (
         &["mapred.fairscheduler.eventlog.enabled", "mapred.fairscheduler.dump.interval"],
-        "it concerns logs and changes no schedule",
+        Why::harmless("it concerns logs and changes no schedule"),
     ),
 ];
 
@@ -224,7 +228,8 @@ const SCHEDULING: [&str; 8] = [
 ];
 
 /// Says where the allocations of a Fair Scheduler stand.
-const ALLOCATION_FILE: &[&str] = &["mapred.fairscheduler.allocation.file", "yarn.scheduler.fair.allocation.file"];
+pub(super) const ALLOCATION_FILE: &[&str] =
+    &["mapred.fairscheduler.allocation.file", "yarn.scheduler.fair.allocation.file"];
 
 /// The values that the properties give to parameters of policies, by policy and key.
 pub(super) fn of_policies(
@@ -237,7 +242,9 @@ pub(super) fn of_policies(
     for &(policy, parameter) in parameters.iter().filter(|(_, parameter)| !parameter.hadoop.is_empty()) {
         let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
         let Some(text) = translated(&property, notes) else { continue };
+        let text = capacity_scheduler::am_share(&property, text, notes);
         let text = parameter.of_hadoop(&text);
+        let text = if matches!(parameter.range, Range::Number(..)) { java_float(text) } else { text };
         if parameter.parse(text).is_err() {
             return Err(notes.wrong(&property.place, &property.name, parameter.expected(), &property.value));
         }
@@ -346,23 +353,36 @@ fn in_toml(value: parameter::Value) -> Value {
 }
 
 /// Names the properties that concern scheduling and have no effect.
-pub(super) fn name_the_rest(parameters: &[PolicyParameter], properties: &mut Properties, notes: &mut Notes<'_>) {
-    let elsewhere = |property: &Property| property.value.rsplit('/').next() != Some(super::FAIR_SCHEDULER);
+pub(super) fn name_the_rest(
+    parameters: &[PolicyParameter],
+    properties: &mut Properties,
+    files: &BTreeMap<String, String>,
+    notes: &mut Notes<'_>,
+) {
+    let is_read = |name: &str| name == super::FAIR_SCHEDULER || files.contains_key(name);
+    let elsewhere = |property: &Property| !property.value.rsplit('/').next().is_some_and(is_read);
     if let Some(property) = properties.first(ALLOCATION_FILE, notes).filter(elsewhere) {
         let why = format!("copy `{}` to this folder as {}", property.value, super::FAIR_SCHEDULER);
         notes.unsupported(&property.place, &property.name, &why);
     }
     for (names, why) in UNSUPPORTED {
         for &name in *names {
-            if let Some(property) = properties.first(&[name], notes) {
-                notes.unsupported(&property.place, name, why);
+            if let Some(property) = properties.first(&[name], notes).filter(|own| !is_default(own)) {
+                notes.unsupported(&property.place, name, *why);
             }
         }
     }
+    spark_defaults::name_the_rest(properties, notes);
     let rest: Vec<Property> = properties.unknown().cloned().collect();
-    for property in rest.iter().filter(|property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin))) {
-        let why = format!("resched does not know it{}", nearest(&property.name, names(parameters)));
-        notes.unsupported(&property.place, &property.name, &why);
+    let is_about = |property: &&Property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin));
+    for property in rest.iter().filter(|property| is_about(property) && !is_default(property)) {
+        match not_modelled(&property.name) {
+            Some(why) => notes.unsupported(&property.place, &property.name, why),
+            None => {
+                let why = format!("resched does not know it{}", nearest(&property.name, names(parameters)));
+                notes.unsupported(&property.place, &property.name, &why);
+            }
+        }
     }
 }
 

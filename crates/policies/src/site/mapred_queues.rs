@@ -8,6 +8,7 @@ use super::xml::{Element, Notes};
 use crate::error::Error;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::tree::QueueTree;
+use crate::unread::Why;
 
 /// Reads `<queues>`.
 pub(super) fn read(root: Element<'_>, notes: &mut Notes<'_>) -> Result<QueueTree<CapacityQueue>, Error> {
@@ -41,9 +42,12 @@ fn add(
                 }
             }
             "state" if part.text() == "running" => {}
-            "state" => notes.unsupported(part.place(), "<state>", "a replay submits jobs to a stopped queue, too"),
+            "state" => {
+                let why = Why::harmless("a replay submits jobs to a stopped queue, too");
+                notes.unsupported(part.place(), "<state>", why);
+            }
             "acl-submit-job" | "acl-administer-jobs" => {
-                notes.unsupported(part.place(), &part.tag(), "a replay does not check who may submit");
+                notes.unsupported(part.place(), &part.tag(), Why::harmless("a replay does not check who may submit"));
             }
             _ => notes.unsupported(part.place(), &part.tag(), "resched does not know it"),
         }

@@ -18,6 +18,7 @@ mod capacity_scheduler;
 mod explain;
 mod fair_queues;
 mod fair_scheduler;
+mod hadoop_defaults;
 mod hadoop_site;
 mod limits;
 mod mapred_queues;
@@ -42,6 +43,7 @@ use crate::queues::spark_pools::SparkPools;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
 use crate::queues::yarn_fair::FairQueue;
+use crate::unread::Unread;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
 pub use limits::SITES;
 use properties::Property;
@@ -76,6 +78,8 @@ pub struct Site {
     pub parameters: BTreeMap<(&'static str, &'static str), String>,
     /// Where queues, pools and users have a limit that may hold jobs.
     pub limits: LimitOrigins,
+    /// The settings without effect, by file and line.
+    pub unread: Vec<Unread>,
 }
 
 /// The content of a folder of configuration files.

@@ -29,7 +29,7 @@ impl Properties {
                 let href = element.attribute("href").unwrap_or_default();
                 notes.unsupported(element.place(), "xi:include", &format!("put what `{href}` holds into this file"));
             } else if element.name() == "property" {
-                self.set(element, notes)?;
+                self.set(element, notes);
             } else {
                 notes.unsupported(element.place(), &element.tag(), "only <property> is read here");
             }
@@ -42,19 +42,19 @@ impl Properties {
         self.set.insert(property.name.clone(), property);
     }
 
-    fn set(&mut self, element: Element<'_>, notes: &Notes<'_>) -> Result<(), Error> {
+    fn set(&mut self, element: Element<'_>, notes: &mut Notes<'_>) {
         let part = |name: &str| {
             let attribute = || element.attribute(name).map(|value| value.trim().to_owned());
             element.child(name).map(|child| child.text()).or_else(attribute)
         };
         let place = element.place();
         let name = part("name").filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| notes.wrong(&place, "<property>", "a <name> in it", "none"))?;
+        // Hadoop passes over a property without a name.
+        let Some(name) = name else { return notes.odd(&place, "<property>", "a <name> in it", "none") };
         // Hadoop takes a property without a value for one that is not set.
         if let Some(value) = part("value").filter(|value| !value.is_empty()) {
             self.set.insert(name.clone(), Property { name, value, place });
         }
-        Ok(())
     }
 
     /// The property of the first of these names that is set, if its value can be read. All of them count as known.

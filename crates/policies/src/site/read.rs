@@ -14,6 +14,7 @@ use super::{
 };
 use crate::error::Error;
 use crate::info::PolicyInfo;
+use crate::input::Input;
 use crate::queues::file::check;
 use crate::registry::POLICIES;
 
@@ -46,25 +47,46 @@ impl SiteConf {
                 xml::read(&bytes, file, "configuration", &mut notes, |root, notes| properties.add(root, notes))?;
             }
         }
+        notes.about(Input::Spark);
         if let Some(bytes) = open(SPARK_DEFAULTS)? {
             spark_defaults::read(&bytes, &mut properties, &mut notes);
         }
         let mut site = Site::default();
+        notes.about(Input::SparkPools);
         if let Some(bytes) = open(SPARK_POOLS)? {
             site.spark_pools = Some(xml::read(&bytes, SPARK_POOLS, "allocations", &mut notes, spark_pools::read)?);
         }
+        notes.about(Input::Pools);
         if let Some(bytes) = open(FAIR_SCHEDULER)? {
-            xml::read(&bytes, FAIR_SCHEDULER, "allocations", &mut notes, |root, notes| {
-                fair_scheduler::read(root, &mut site, notes)
+            let roots = ["allocations", "configuration"];
+            xml::read_one_of(&bytes, FAIR_SCHEDULER, &roots, &mut notes, |root, notes| match root.name() {
+                // Hadoop's Scheduler Load Simulator keeps properties in it, which name the file of allocations.
+                "configuration" => properties.add(root, notes),
+                _ => fair_scheduler::read(root, &mut site, notes),
             })?;
         }
+        if site.pools.is_none() && site.yarn_fair.is_none() {
+            let named = properties.first(hadoop_site::ALLOCATION_FILE, &mut notes);
+            let name = named.and_then(|own| own.value.rsplit('/').next().map(str::to_owned));
+            if let Some(name) = name.filter(|name| name != FAIR_SCHEDULER && !name.is_empty())
+                && let Some(bytes) = open(&name)?
+            {
+                notes.about(Input::Pools);
+                xml::read(&bytes, &name, "allocations", &mut notes, |root, notes| {
+                    fair_scheduler::read(root, &mut site, notes)
+                })?;
+            }
+        }
+        notes.about(Input::MapredQueues);
         if let Some(bytes) = open(MAPRED_QUEUES)? {
             site.mapred_queues = Some(xml::read(&bytes, MAPRED_QUEUES, "queues", &mut notes, mapred_queues::read)?);
             capacity_scheduler::name_overruled(&mut properties, &mut notes);
         } else {
             site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
         }
+        notes.about(Input::YarnQueues);
         site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut site.limits, &mut notes)?;
+        notes.about(Input::Slurm);
         let mut slurm = Slurm::read(&mut open, &mut notes)?;
         let names = slurm.as_mut().map(|slurm| slurm.put(&mut properties)).unwrap_or_default();
         if files.is_empty() {
@@ -84,18 +106,22 @@ impl SiteConf {
             let path = dir.join(CAPACITY_SCHEDULER);
             check(queues).map_err(|problem| Error::Site(format!("{}: {problem}; correct it", path.display())))?;
         }
+        notes.about(Input::Hadoop);
         let mut origins = BTreeMap::new();
         let mut set = hadoop_site::of_policies(&parameters, &mut properties, &mut notes, &mut origins)?;
         site.parameters.append(&mut set);
         let mut cluster = hadoop_site::cluster(&mut properties, &mut notes, &mut origins)?;
-        hadoop_site::name_the_rest(&parameters, &mut properties, &mut notes);
+        hadoop_site::name_the_rest(&parameters, &mut properties, &files, &mut notes);
         if let Some(mut slurm) = slurm {
+            notes.about(Input::Slurm);
             slurm::name_the_rest(&names, &properties, &mut notes);
             slurm.set_cluster(&mut cluster, &mut origins);
             let (conf, limits) = slurm.into_conf();
             site.slurm = Some(conf);
             site.limits.extend(limits);
         }
-        Ok(Self { site, cluster, origins, files, warnings: notes.into_lines() })
+        site.unread = notes.into_unread();
+        let warnings = site.unread.iter().map(ToString::to_string).collect();
+        Ok(Self { site, cluster, origins, files, warnings })
     }
 }

@@ -1,6 +1,6 @@
 //! `fairscheduler.xml`: the pools of Spark's fair scheduler.
 //!
-//! **Source.** `FairSchedulableBuilder` of Spark 3.5: a value that cannot be read counts as its default there; here it is an error.
+//! **Source.** `FairSchedulableBuilder` of Spark 3.5: a value that cannot be read counts as its default, with a warning.
 
 use super::xml::{Element, Notes};
 use crate::error::Error;
@@ -12,8 +12,11 @@ pub(super) fn read(root: Element<'_>, notes: &mut Notes<'_>) -> Result<SparkPool
     for element in root.children() {
         match element.name() {
             "pool" => {
-                let conf = pool(element, notes)?;
-                pools.pools.insert(element.named(notes)?, conf);
+                let conf = pool(element, notes);
+                let name = element.named(notes);
+                if let Some(name) = notes.lenient(&element.place(), &element.tag(), name) {
+                    pools.pools.insert(name, conf);
+                }
             }
             _ => notes.unsupported(element.place(), &element.tag(), "only <pool> is read here"),
         }
@@ -21,17 +24,21 @@ pub(super) fn read(root: Element<'_>, notes: &mut Notes<'_>) -> Result<SparkPool
     Ok(pools)
 }
 
-fn pool(element: Element<'_>, notes: &mut Notes<'_>) -> Result<PoolConf, Error> {
+fn pool(element: Element<'_>, notes: &mut Notes<'_>) -> PoolConf {
     let mut pool = PoolConf::default();
     for part in element.children() {
-        match part.name() {
-            "schedulingMode" => pool.mode = mode(part, notes)?,
-            "weight" => pool.weight = part.number(notes, 1e-6, 1e9)?,
-            "minShare" => pool.min_share = part.count(notes)?,
-            _ => notes.unsupported(part.place(), &part.tag(), "resched does not know it"),
-        }
+        let read = match part.name() {
+            "schedulingMode" => mode(part, notes).map(|mode| pool.mode = mode),
+            "weight" => part.number(notes, 1e-6, 1e9).map(|weight| pool.weight = weight),
+            "minShare" => part.count(notes).map(|share| pool.min_share = share),
+            _ => {
+                notes.unsupported(part.place(), &part.tag(), "resched does not know it");
+                Ok(())
+            }
+        };
+        notes.lenient(&part.place(), &part.tag(), read);
     }
-    Ok(pool)
+    pool
 }
 
 fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<Mode, Error> {

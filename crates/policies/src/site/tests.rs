@@ -146,7 +146,8 @@ fn nested_queues_of_yarns_fair_scheduler() {
         ..by_default
     };
     assert_eq!((of("etl"), of("etl.daily"), of("adhoc")), (etl, daily, by_default));
-    assert_eq!(of("etl.other"), FairQueue { policy: Some(SharePolicy::Drf), ..by_default });
+    let other = FairQueue { policy: Some(SharePolicy::Drf), max_memory_share: Some(0.5), ..by_default };
+    assert_eq!(of("etl.other"), other);
     let root = queues.get(0).settings;
     assert_eq!((root.min_share_timeout, root.fair_share_timeout, root.max_apps), (Some(30_000), Some(90_000), None));
     let parameters = [("yarn-fair", "share"), ("yarn-fair", "max_am_share")].map(|key| &conf.site.parameters[&key]);
@@ -155,9 +156,8 @@ fn nested_queues_of_yarns_fair_scheduler() {
         format!("fair-scheduler.xml: line {line}: `<{what}>` is not supported: {why}")
     };
     let expected = [
-        of_line(9, "maxResources", "a share of the cluster; give memory in mb and vcores"),
         of_line(11, "aclSubmitApps", "a replay does not check who may submit"),
-        of_line(11, "minMaps", "YARN does not know it"),
+        of_line(11, "minMaps", "resched does not know it"),
         of_line(12, "user", "the jobs of a user are not limited under YARN"),
         of_line(18, "queuePlacementPolicy", "`--policy yarn-fair:placement=…` says which queue a job goes to"),
     ];
@@ -253,9 +253,7 @@ fn nested_queues_of_yarns_capacity_scheduler() {
     };
     let expected = [
         of_line(12, "root.adhoc.state2", "queues of YARN have no such setting here"),
-        of_line(13, "root.adhoc.acl_submit_applications", "a replay does not check who may submit"),
         of_line(14, "root.gone.capacity", "this queue is in no list of queues"),
-        of_line(17, "maximum-applications", "the applications of a queue are limited by their masters alone"),
     ];
     assert_eq!(conf.warnings, expected);
 }
@@ -272,9 +270,6 @@ fn capacities_of_yarn_that_cannot_be_are_errors() {
     assert!(over.starts_with("capacity-scheduler.xml: ") && over.contains("add up to 110 %"), "{over}");
     assert!(error(&[("root.queues", "a,a")]).contains("each once, between commas, found `a,a`"));
     assert!(error(&[("root.queues", "a"), ("root.a.capacity", "x")]).contains("line 3: "));
-    let weight = [("yarn.scheduler.capacity.root.queues", "a"), ("yarn.scheduler.capacity.root.a.capacity", "2w")];
-    let weight = read(&[("capacity-scheduler.xml", &configuration(&weight))]).unwrap();
-    assert!(weight.warnings[0].ends_with("only a percentage is read, not resources or a weight"));
     let deep: Vec<(String, String)> =
         (0..60).map(|depth| (format!("root{}.queues", ".q".repeat(depth)), "q".to_owned())).collect();
     let deep: Vec<(&str, &str)> = deep.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -405,8 +400,8 @@ fn wrong_values_are_errors_with_file_line_and_expectation() {
     }
     let nameless = read(&[("fair-scheduler.xml", "<allocations><pool/></allocations>")]).unwrap_err();
     assert!(nameless.contains("<pool>: expected an attribute `name`, found `none`"), "{nameless}");
-    let nameless = read(&[("mapred-site.xml", "<configuration><property/></configuration>")]).unwrap_err();
-    assert!(nameless.contains("<property>: expected a <name> in it"), "{nameless}");
+    let nameless = read(&[("mapred-site.xml", "<configuration><property/></configuration>")]).unwrap().warnings;
+    assert!(nameless[0].contains("`<property>` is not supported: expected a <name> in it"), "{nameless:?}");
 }
 
 const QUEUES: &str = "<queues>

@@ -10,7 +10,9 @@ use resched_tables::whole;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::error::Error;
+use crate::input::Input;
 use crate::queues::tree;
+use crate::unread::{Unread, Why};
 
 /// The longest time, s.
 const DECADE: i64 = 315_360_000;
@@ -46,17 +48,45 @@ impl From<&Place> for Place {
 #[derive(Debug)]
 pub(super) struct Notes<'a> {
     dir: &'a Path,
-    warnings: Vec<(Place, String)>,
+    /// What is read now: what a note is about that says nothing else.
+    of: Input,
+    unread: Vec<Unread>,
 }
 
 impl<'a> Notes<'a> {
     pub(super) fn new(dir: &'a Path) -> Self {
-        Self { dir, warnings: Vec::new() }
+        Self { dir, of: Input::Hadoop, unread: Vec::new() }
     }
 
-    /// Notes that something of a file has no effect, and why.
-    pub(super) fn unsupported(&mut self, place: impl Into<Place>, what: &str, why: &str) {
-        self.warnings.push((place.into(), format!("`{what}` is not supported: {why}")));
+    /// What follows is about this.
+    pub(super) fn about(&mut self, of: Input) {
+        self.of = of;
+    }
+
+    /// Notes that something of a file has no effect, and why. A reason that does not say more bears on the schedule, so that answers rest
+    /// on an assumption; [`Why::harmless`] does not.
+    pub(super) fn unsupported<'w>(&mut self, place: impl Into<Place>, what: &str, why: impl Into<Why<'w>>) {
+        let (Place { file, line }, Why { text, bears, of }) = (place.into(), why.into());
+        let (file, setting, why) = (file.into_owned(), what.to_owned(), text.to_owned());
+        let of = of.or_else(|| of_property(what)).unwrap_or(self.of);
+        self.unread.push(Unread { file, line, setting, why, bears, of });
+    }
+
+    /// Notes that a value is not what it should be, and that it is left out as the daemon leaves it out.
+    pub(super) fn odd(&mut self, place: impl Into<Place>, what: &str, expected: impl Display, found: &str) {
+        let why = format!("expected {expected}, found `{found}`");
+        self.unsupported(place, what, &why);
+    }
+
+    /// A part that a file may do without: if it is not what it should be, it is left out, with a note.
+    pub(super) fn lenient<T>(&mut self, place: &Place, what: &str, read: Result<T, Error>) -> Option<T> {
+        let text = match read {
+            Ok(read) => return Some(read),
+            Err(error) => error.to_string(),
+        };
+        let why = text.split_once(&format!("line {}: ", place.line)).map_or(text.as_str(), |(_, why)| why);
+        self.unsupported(place, what, why.strip_suffix("; correct it").unwrap_or(why));
+        None
     }
 
     /// The error that something of a file is not what it should be.
@@ -72,24 +102,47 @@ impl<'a> Notes<'a> {
     where
         T: FromStr + PartialOrd + Display,
     {
-        let number = text.parse().ok().filter(|number| (&low..=&high).contains(&number));
+        let is_real = T::from_str("0.5").is_ok();
+        let text_of_number = if is_real { java_float(text) } else { text };
+        let number = text_of_number.parse().ok().filter(|number| (&low..=&high).contains(&number));
         number.ok_or_else(|| self.wrong(place, what, format!("a number from {low} to {high}"), text))
     }
 
-    /// The warnings, a line each and each once, by their places.
-    pub(super) fn into_lines(mut self) -> Vec<String> {
-        self.warnings.sort();
-        self.warnings.dedup();
-        let line = |(Place { file, line }, text): (Place, String)| format!("{file}: line {line}: {text}");
-        self.warnings.into_iter().map(line).collect()
+    /// The settings without effect, each once, by their places.
+    pub(super) fn into_unread(mut self) -> Vec<Unread> {
+        self.unread.sort();
+        self.unread.dedup();
+        self.unread
     }
 }
+
+/// A real number as Java reads it: `1.0f` and `1.0d` are 1.
+pub(super) fn java_float(text: &str) -> &str {
+    let stripped = text.trim_end_matches(['f', 'F', 'd', 'D']);
+    if text.len() - stripped.len() == 1 && stripped.parse::<f64>().is_ok() { stripped } else { text }
+}
+
+/// What a property is about, by the beginning of its name.
+fn of_property(name: &str) -> Option<Input> {
+    let of = |(begin, input): &(&str, Input)| name.starts_with(begin).then_some(*input);
+    PROPERTIES.iter().find_map(of)
+}
+
+/// How the names of the properties of a scheduler begin.
+const PROPERTIES: [(&str, Input); 6] = [
+    ("mapred.capacity-scheduler.", Input::MapredQueues),
+    ("mapred.fairscheduler.", Input::Pools),
+    ("mapred.queue.", Input::MapredQueues),
+    ("spark.", Input::Spark),
+    ("yarn.scheduler.capacity.", Input::YarnQueues),
+    ("yarn.scheduler.fair.", Input::YarnFairQueues),
+];
 
 /// An element.
 #[derive(Clone, Copy)]
 pub(super) struct Element<'a> {
     node: Node<'a, 'a>,
-    file: &'static str,
+    file: &'a str,
     /// Where the lines end.
     ends: &'a [usize],
 }
@@ -97,7 +150,7 @@ pub(super) struct Element<'a> {
 impl<'a> Element<'a> {
     pub(super) fn place(&self) -> Place {
         let at = self.node.range().start;
-        Place::of(self.file, 1 + self.ends.partition_point(|&end| end < at))
+        Place { file: Cow::Owned(self.file.to_owned()), line: 1 + self.ends.partition_point(|&end| end < at) }
     }
 
     pub(super) fn name(&self) -> &'a str {
@@ -173,8 +226,19 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
 /// Reads a file whose root element has this name, and gives that element to `read`.
 pub(super) fn read<T>(
     bytes: &[u8],
-    file: &'static str,
+    file: &str,
     root: &str,
+    notes: &mut Notes<'_>,
+    read: impl FnOnce(Element<'_>, &mut Notes<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    read_one_of(bytes, file, &[root], notes, read)
+}
+
+/// As [`read`], of a file whose root element has one of several names.
+pub(super) fn read_one_of<T>(
+    bytes: &[u8],
+    file: &str,
+    roots: &[&str],
     notes: &mut Notes<'_>,
     read: impl FnOnce(Element<'_>, &mut Notes<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
@@ -204,8 +268,9 @@ pub(super) fn read<T>(
         let place = Element { node: deep, ..element }.place();
         return Err(notes.wrong(place, "the file", format!("elements at most {DEEPEST} deep"), "more"));
     }
-    if element.name() != root {
-        return Err(notes.wrong(element.place(), "the file", format!("<{root}>"), &element.tag()));
+    if !roots.contains(&element.name()) {
+        let expected: Vec<String> = roots.iter().map(|root| format!("<{root}>")).collect();
+        return Err(notes.wrong(element.place(), "the file", expected.join(" or "), &element.tag()));
     }
     read(element, notes)
 }

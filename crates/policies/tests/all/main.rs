@@ -23,6 +23,7 @@ mod spark_agreement;
 mod spark_rules;
 mod spark_truth;
 mod speculation;
+mod without_effect;
 mod worlds;
 mod wrappers;
 mod yarn_agreement;

@@ -1072,3 +1072,24 @@ fn a_backfill_run_has_bounds() {
     assert_eq!(of("bf_max_job_start=1"), [5.5, 10.5]);
     assert_eq!(of("bf_max_job_user=1"), [5.5, 10.5]);
 }
+
+/// Issue: a weight that you set acts, also if no file gives the priorities of QOS.
+#[test]
+fn weights_act_without_the_priorities_of_qos() {
+    // c is larger than b, which came before it; the log has both with one number.
+    let jobs = vec![job("a", 0, 8, 9, 60), job("b", 1, 1, 9, 600).priority(5), job("c", 2, 8, 9, 60).priority(5)];
+    let world = World::of(2, 4, jobs);
+    let first = |set: &str| {
+        let [b, c] = world.times(&format!("scheduler=builtin,{set}"), ["b", "c"]);
+        if b < c { "b" } else { "c" }
+    };
+    assert_eq!(first(""), "b");
+    for set in [
+        "weight_job_size=5000",
+        "weight_job_size=5000,weight_qos=10",
+        "priority=multifactor,weight_job_size=5000,weight_qos=10",
+    ] {
+        assert_eq!(first(set.trim_end_matches(',')), "c", "{set}");
+    }
+    assert_eq!(first("priority=logged,weight_job_size=5000"), "b", "you ask for the numbers of the log");
+}

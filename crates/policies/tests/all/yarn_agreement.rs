@@ -151,6 +151,7 @@ fn capacity_tree(settings: &Capacity) -> QueueTree<YarnQueue> {
             minimum_user_limit: Some(queue.user_limit),
             user_limit_factor: Some(queue.user_limit_factor),
             maximum_am_share: Some(queue.am_share),
+            ..YarnQueue::default()
         };
         tree.add(queue.parent, &queue.name, own);
     }
@@ -177,6 +178,8 @@ fn fair_queue(preempts: bool) -> impl Strategy<Value = FairQueue> {
                 min_vcores: if min_memory_mb > 0 { min_vcores } else { 0 },
                 max_memory_mb: memory.map(|most| most.max(min_memory_mb)),
                 max_vcores,
+                max_memory_share: None,
+                max_vcores_share: None,
                 weight,
                 max_apps,
                 policy,

@@ -85,7 +85,7 @@ settings! {
         },
         /// most jobs that a backfill run looks at
         bf_max_job_test: u32 = "bf_max_job_test" {
-            default: 500, range: 1..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.bf_max_job_test"]
+            default: 500, range: 1..=1_000_000, unit: "jobs", hadoop: ["SchedulerParameters.bf_max_job_test", "SchedulerParameters.max_job_bf"]
         },
         /// most jobs of a user that a backfill run looks at; 0: any number
         bf_max_job_user: u32 = "bf_max_job_user" {

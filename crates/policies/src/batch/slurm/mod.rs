@@ -22,6 +22,7 @@ mod clock;
 mod cluster;
 mod conf;
 mod fair_share;
+mod idle;
 mod limits;
 mod partitions;
 mod place;
@@ -50,6 +51,7 @@ use resched_tables::model::{Outcome, Reason};
 use self::clock::{Clock, Due, Periods};
 use self::cluster::Cluster;
 use self::conf::{Scheduler, Settings};
+use self::idle::{find_idle, settings};
 use self::limits::{Amounts, Counters};
 use self::partitions::{Partition, Partitions};
 use self::place::Places;
@@ -61,6 +63,7 @@ use self::running::{Running, Search, Unit};
 pub(crate) use self::too_large::{TooLarge, too_large};
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::queues::slurm::SlurmConf;
 
 /// Its entry in the registry.
@@ -71,9 +74,23 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[
+        Input::Slurm,
+        Input::Partitions,
+        Input::PriorityWeights,
+        Input::AccountShares,
+        Input::Limits,
+        Input::Preemption,
+        Input::Reservations,
+        Input::NodeWeights,
+        Input::Features,
+        Input::MachineCounts,
+        Input::Exclusive,
+    ],
+    idle: find_idle,
     build: Build::Batch(|values, site| {
         let conf = site.slurm.clone().unwrap_or_default();
-        Ok(Box::new(Slurm::new(Settings::read(values)?, conf)))
+        Ok(Box::new(Slurm::new(settings(values, &conf)?, conf)))
     }),
 };
 

@@ -4,7 +4,8 @@
 //! mean of the shares of all machines and of all processors; fair share; the partition's and the QOS's number beside the largest. What a
 //! user took off (`--nice`) is subtracted.
 //!
-//! **Decisions.** If the weight of the QOS counts and nobody says which priority each has (`qos.txt` of the site), the numbers of the log stand.
+//! **Decisions.** If the site's weight of the QOS counts and nobody says which priority each has (`qos.txt` of the site), the numbers of the
+//! log stand. A weight that you set yourself, or `priority=multifactor`, always acts; without `qos.txt`, all QOS are then alike.
 //!
 //! A job of Slurm with the number 0 was held when its record was last written, and started with another number, which the log does not have.
 //! It gets that of the job of its partition that came last before it. Its release is the instant from which it is eligible.
@@ -64,10 +65,8 @@ struct Weights {
 
 impl Priorities {
     pub(super) fn new(set: &Settings, conf: &SlurmConf, cpu: u64, view: View<'_>) -> Self {
-        let asked = set.priority.unwrap_or(PriorityFrom::Logged);
-        let is_known = set.weight_qos == 0 || !conf.qos.is_empty();
         Self {
-            from: if asked == PriorityFrom::Multifactor && !is_known { PriorityFrom::Logged } else { asked },
+            from: set.priority.unwrap_or(PriorityFrom::Logged),
             weights: Weights {
                 age: set.weight_age.into(),
                 fair_share: set.weight_fair_share.into(),

@@ -60,7 +60,7 @@ impl Manager {
             Kind::Standalone => Self::Standalone,
             Kind::Capacity => {
                 let tree = site.yarn_queues.clone().unwrap_or_else(one_queue);
-                let shares = yarn_capacity::shares(&tree).map_err(Error::File)?;
+                let shares = yarn_capacity::shares(&tree, None).map_err(Error::File)?;
                 Self::Capacity(tree, shares)
             }
             Kind::Fair => Self::Fair(site.yarn_fair.clone().unwrap_or_else(one_queue)),

@@ -45,7 +45,8 @@ use self::pools::Pools;
 use self::rounds::Which;
 use self::task_set::{Sets, TaskSet};
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parts::by_id::{ByJob, ByRun};
 use crate::queues::file::DEFAULT_QUEUE;
 use crate::queues::spark_pools::{Mode, SparkPools};
@@ -60,6 +61,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[Input::Spark, Input::SparkPools, Input::YarnQueues, Input::YarnFairQueues],
+    idle: ALL_ACT,
     build: Build::Batch(|values, site| {
         let settings = Settings::read(values)?;
         let manager = Manager::new(settings.manager, site)?;

@@ -11,7 +11,7 @@
 use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::job_queue::JobQueue;
 use crate::settings::settings;
 
@@ -23,6 +23,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::MapReduce1,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Fifo::new(Settings::read(values)?)))),
 };
 

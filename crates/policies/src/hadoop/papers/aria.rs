@@ -17,7 +17,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch::launch_first;
@@ -32,6 +32,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Reference,
     oracle: true,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Aria::new(Settings::read(values)?)))),
 };
 

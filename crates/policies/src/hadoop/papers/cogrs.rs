@@ -20,7 +20,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 use resched_tables::model::Reason;
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::EqualOrder;
 use crate::settings::settings;
@@ -33,6 +33,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(CoGrs::new(Settings::read(values)?)))),
 };
 

@@ -11,7 +11,7 @@ use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 use resched_tables::model::Locality;
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::EqualOrder;
@@ -25,6 +25,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Delay::new(Settings::read(values)?)))),
 };
 

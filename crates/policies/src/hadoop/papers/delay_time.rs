@@ -16,7 +16,7 @@
 use resched_sim::hadoop::{Kind, Offer, Policy, System, View};
 use resched_sim::{Ms, Violation};
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::equal_order::EqualOrder;
 use crate::parts::locality_wait::{LocalityWaits, Waits};
 use crate::settings::settings;
@@ -29,6 +29,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(DelayTime::new(Settings::read(values)?)))),
 };
 

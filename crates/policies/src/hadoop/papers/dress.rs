@@ -26,7 +26,7 @@ use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use crate::error::Error;
 use crate::hadoop::yarn::capacity::{NODE_LOCALITY_DELAY, Partitions, YarnCapacity, all_containers, first_tasks};
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters::{
@@ -44,6 +44,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Containers, |values, _| Ok(Box::new(Dress::new(&Settings::read(values)?)?))),
 };
 

@@ -10,7 +10,7 @@
 use resched_sim::Violation;
 use resched_sim::hadoop::{Kind, Offer, Policy, System};
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::equal_order::EqualOrder;
 
 /// Its entry in the registry.
@@ -21,6 +21,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     oracle: false,
     parameters: &[],
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |_, _| Ok(Box::new(NaiveFair::default()))),
 };
 

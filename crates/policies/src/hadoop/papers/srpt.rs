@@ -13,7 +13,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_tables::model::Outcome;
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::launch::launch_first;
 use crate::settings::{choices, settings};
@@ -26,6 +26,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Reference,
     oracle: true,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Srpt::new(Settings::read(values)?)))),
 };
 

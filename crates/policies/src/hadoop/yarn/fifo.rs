@@ -12,7 +12,7 @@ use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{Ask, Offer, Policy, System};
 use resched_sim::{JobId, Violation};
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -22,6 +22,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Yarn,
     oracle: false,
     parameters: &[],
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Containers, |_, _| Ok(Box::new(YarnFifo::default()))),
 };
 

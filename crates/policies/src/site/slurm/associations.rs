@@ -6,7 +6,7 @@ use super::super::xml::{Notes, Place};
 use super::fields::Field;
 use super::limits::{Took, plain, take};
 use super::units::words;
-use super::{Slurm, check_name};
+use super::{Slurm, check_name, tables};
 use crate::error::Error;
 use crate::queues::slurm::{Association, Holder, Shares};
 
@@ -62,14 +62,13 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             continue;
         }
         let place = Place::of(file, line);
-        let expected = "`Cluster`, `Parent`, `Account` or `User`, then ` - 'NAME'` and settings";
-        let Some((kind, rest)) = text.split_once(" - ") else {
-            return Err(notes.wrong(place, "the line", expected, text));
-        };
+        let expected = "`Cluster`, `Parent`, `Account`, `User` or `QOS`, then ` - 'NAME'` and settings";
+        let (kind, rest) = text.split_once(" - ").unwrap_or((text, ""));
         let mut parts = settings(rest).into_iter();
         let name = parts.next().map(|name| unquoted(&name)).unwrap_or_default();
         if name.is_empty() {
-            return Err(notes.wrong(place, "the line", expected, text));
+            notes.odd(place, "the line", expected, text);
+            continue;
         }
         check_name(&name, &place, notes)?;
         let mut own = Association { cluster: cluster.clone(), ..Association::default() };
@@ -81,7 +80,7 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             }
             "parent" => {
                 if name != ROOT && !slurm.has_account(&name) {
-                    return Err(notes.wrong(place, "Parent", "an account of a line before", &name));
+                    notes.odd(&place, "Parent", "an account of a line before", &name);
                 }
                 parent = name;
                 continue;
@@ -95,12 +94,25 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
                 own.parent = Some(parent.clone());
                 own.user = Some(name);
             }
-            _ => return Err(notes.wrong(place, "the line", expected, text)),
+            "qos" => {
+                let field = |part: String| {
+                    let (name, value) = part.split_once('=')?;
+                    Some(Field { name: name.trim().to_owned(), value: unquoted(value), place: place.clone() })
+                };
+                let fields: Vec<Field> = parts.filter_map(field).filter(|field| !field.value.is_empty()).collect();
+                tables::add_qos(slurm, name, &fields, notes);
+                continue;
+            }
+            _ => {
+                notes.odd(place, "the line", expected, text);
+                continue;
+            }
         }
         let mut limits = Vec::new();
-        for part in parts {
+        for part in parts.filter(|part| !part.trim().is_empty()) {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(notes.wrong(place, "the line", "settings such as `Fairshare=5`", &part));
+                notes.odd(&place, "the line", "settings such as `Fairshare=5`", &part);
+                continue;
             };
             let field = Field { name: name.trim().to_owned(), value: unquoted(value), place: place.clone() };
             // The line itself says where its association stands.
@@ -108,10 +120,11 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             if is_place || field.value.is_empty() {
                 continue;
             }
-            match set(&mut own, &field, notes)? {
-                Took::Known => {}
-                Took::Limit(keys) => limits.push((keys, field)),
-                Took::Unknown => notes.unsupported(&place, &field.name, "resched does not know it"),
+            let took = set(&mut own, &field, notes);
+            match notes.lenient(&place, &field.name, took) {
+                None | Some(Took::Known) => {}
+                Some(Took::Limit(keys)) => limits.push((keys, field)),
+                Some(Took::Unknown) => notes.unsupported(&place, &field.name, "resched does not know it"),
             }
         }
         slurm.note_limits(holder(&own), limits.iter().map(|(keys, field)| (keys.clone(), field)));

@@ -6,6 +6,8 @@
 mod scheduler;
 
 use super::units::{MINUTE, SECOND, Span, time};
+use crate::input::Input;
+use crate::unread::Why;
 
 /// A setting.
 #[derive(Debug)]
@@ -14,12 +16,18 @@ pub(super) struct Key {
     pub(super) kind: Kind,
     /// The values that change nothing, with `|` between them, as [`Kind::value`] makes them: Slurm's default.
     neutral: &'static str,
-    why: &'static str,
+    why: Why<'static>,
 }
 
 impl Key {
+    /// The values that change nothing.
+    #[cfg(test)]
+    pub(super) fn neutral(&self) -> &'static str {
+        self.neutral
+    }
+
     /// Why a value has no effect, in case no policy looks at it; `None`: it would change nothing.
-    pub(super) fn why(&self, value: &str) -> Option<&'static str> {
+    pub(super) fn why(&self, value: &str) -> Option<Why<'static>> {
         let is_neutral = self.neutral.split('|').any(|neutral| neutral == value);
         (!is_neutral).then_some(self.why)
     }
@@ -106,37 +114,51 @@ pub(super) fn is_about_scheduling(name: &str) -> bool {
 
 const SCHEDULING: [&str; 6] = ["fairshare", "preempt", "priority", "sched", "select", "topology"];
 
-const UNREAD: &str = "no policy has a parameter for it";
-const AS_LOGGED: &str = "a job ends as the log says";
-const AT_ONCE: &str = "a machine is free as soon as its job has ended";
-const FACTORS: &str = "priorities are computed without it";
-const ASKED: &str = "the log says what each job asked for";
-const AGAIN: &str = "the log says which jobs were run again";
-const SUBMITTED: &str = "the log holds the jobs that were accepted";
-const POWER: &str = "machines are always on";
-const PREEMPTION: &str = "preemption is decided without it";
-const LOCKS: &str = "a replay has no locks and no remote calls that wait for each other";
-const STEPS: &str = "steps are not replayed, only jobs";
-const RESERVATIONS: &str = "a job runs on as the log says when its reservation ends";
-const TOPOLOGY: &str = "all machines are equally far from each other";
-const PLUGINS: &str = "plugins of the site are not replayed";
-const HETEROGENEOUS: &str =
-    "each component of a heterogeneous job has its own priority, and those that can start do not wait longer";
-const IN_ORDER: &str = "which machines a job gets does not depend on how busy they are";
-const CORES: &str = "which cores of a machine a job has is not replayed";
+const fn bears(text: &'static str) -> Why<'static> {
+    Why::bears(text)
+}
 
-const fn key(name: &'static str, kind: Kind, neutral: &'static str, why: &'static str) -> Key {
+const fn harmless(text: &'static str) -> Why<'static> {
+    Why::harmless(text)
+}
+
+const fn on(of: Input, text: &'static str) -> Why<'static> {
+    Why::on(of, text)
+}
+
+const UNREAD: Why<'static> = bears("no policy has a parameter for it");
+const AS_LOGGED: Why<'static> = harmless("a job ends as the log says");
+const AT_ONCE: Why<'static> = bears("a machine is free as soon as its job has ended");
+const FACTORS: Why<'static> = on(Input::PriorityWeights, "priorities are computed without it");
+const ASKED: Why<'static> = harmless("the log says what each job asked for");
+const AGAIN: Why<'static> = harmless("the log says which jobs were run again");
+const SUBMITTED: Why<'static> = harmless("the log holds the jobs that were accepted");
+/// Power saving begins with `SuspendTime`; without it, its other settings do nothing.
+const POWER: Why<'static> = harmless("machines are always on");
+const SAVES_POWER: Why<'static> = bears("machines are always on");
+const PREEMPTION: Why<'static> = on(Input::Preemption, "preemption is decided without it");
+const LOCKS: Why<'static> = harmless("a replay has no locks and no remote calls that wait for each other");
+const STEPS: Why<'static> = harmless("steps are not replayed, only jobs");
+const RESERVATIONS: Why<'static> = harmless("a job runs on as the log says when its reservation ends");
+const TOPOLOGY: Why<'static> = bears("all machines are equally far from each other");
+const PLUGINS: Why<'static> = bears("plugins of the site are not replayed");
+const HETEROGENEOUS: Why<'static> =
+    bears("each component of a heterogeneous job has its own priority, and those that can start do not wait longer");
+const IN_ORDER: Why<'static> = bears("which machines a job gets does not depend on how busy they are");
+const CORES: Why<'static> = harmless("which cores of a machine a job has is not replayed");
+
+const fn key(name: &'static str, kind: Kind, neutral: &'static str, why: Why<'static>) -> Key {
     Key { name, kind, neutral, why }
 }
 
-const fn flag(name: &'static str, why: &'static str) -> Key {
+const fn flag(name: &'static str, why: Why<'static>) -> Key {
     key(name, Kind::Flag, "false", why)
 }
 
 /// The settings, by name.
 pub(super) const KEYS: &[Key] = &[
     key("AccountingStorageEnforce", Kind::Options(ENFORCED), "", UNREAD),
-    key("BurstBufferType", Kind::Plugin, "none", "burst buffers are not replayed"),
+    key("BurstBufferType", Kind::Plugin, "none", bears("burst buffers are not replayed")),
     key("CompleteWait", Kind::Seconds, "0", AT_ONCE),
     key("DefCpuPerGPU", Kind::Number, "0", ASKED),
     key("DefMemPerCPU", Kind::Word, "unlimited", ASKED),
@@ -147,21 +169,21 @@ pub(super) const KEYS: &[Key] = &[
     // It matters only in that there is one: nodes report ends by themselves then. How long it takes is not known.
     key("Epilog", Kind::Given, "", UNREAD),
     key("FairShareDampeningFactor", Kind::Number, "1", UNREAD),
-    key("InactiveLimit", Kind::Seconds, "0", "the log says when a job without steps was ended"),
+    key("InactiveLimit", Kind::Seconds, "0", harmless("the log says when a job without steps was ended")),
     key("JobRequeue", Kind::Flag, "true", UNREAD),
-    key("JobSubmitPlugins", Kind::Word, "", "the log holds the jobs as these plugins left them"),
+    key("JobSubmitPlugins", Kind::Word, "", harmless("the log holds the jobs as these plugins left them")),
     key("KillWait", Kind::Seconds, "30000", AS_LOGGED),
     key("MaxBatchRequeue", Kind::Number, "5", AGAIN),
     key("MaxJobCount", Kind::Number, "10000", SUBMITTED),
     key("MaxMemPerCPU", Kind::Word, "unlimited", ASKED),
     key("MaxMemPerNode", Kind::Word, "unlimited", ASKED),
-    key("MaxTasksPerNode", Kind::Number, "512", "the tasks of a machine are limited by its processors alone"),
-    key("MCSParameters", Kind::Word, "", "machines are not kept to one label"),
-    key("MCSPlugin", Kind::Plugin, "none", "machines are not kept to one label"),
-    key("NodeFeaturesPlugins", Kind::Word, "", "machines are not started again with other features"),
+    key("MaxTasksPerNode", Kind::Number, "512", harmless("the tasks of a machine are limited by its processors alone")),
+    key("MCSParameters", Kind::Word, "", bears("machines are not kept to one label")),
+    key("MCSPlugin", Kind::Plugin, "none", bears("machines are not kept to one label")),
+    key("NodeFeaturesPlugins", Kind::Word, "", bears("machines are not started again with other features")),
     key("OverTimeLimit", Kind::Minutes, "0", AS_LOGGED),
-    key("PowerParameters", Kind::Word, "", "power is not limited"),
-    key("PowerPlugin", Kind::Plugin, "none", "power is not limited"),
+    key("PowerParameters", Kind::Word, "", bears("power is not limited")),
+    key("PowerPlugin", Kind::Plugin, "none", bears("power is not limited")),
     key("PreemptExemptTime", Kind::Minutes, "0", UNREAD),
     key("PreemptMode", Kind::Options(MODES), "off", UNREAD),
     key("PreemptParameters", Kind::Options(PREEMPTIONS), "", UNREAD),
@@ -175,7 +197,12 @@ pub(super) const KEYS: &[Key] = &[
     key("PrioritySiteFactorParameters", Kind::Text, "", PLUGINS),
     key("PrioritySiteFactorPlugin", Kind::Plugin, "none", PLUGINS),
     key("PriorityType", Kind::Plugin, "basic", UNREAD),
-    key("PriorityUsageResetPeriod", Kind::Word, "none", "usage decays, and is never set back to nothing"),
+    key(
+        "PriorityUsageResetPeriod",
+        Kind::Word,
+        "none",
+        on(Input::AccountShares, "usage decays, and is never set back to nothing"),
+    ),
     key("PriorityWeightAge", Kind::Number, "0", UNREAD),
     key("PriorityWeightAssoc", Kind::Number, "0", FACTORS),
     key("PriorityWeightFairShare", Kind::Number, "0", UNREAD),
@@ -191,44 +218,49 @@ pub(super) const KEYS: &[Key] = &[
     key("ResumeTimeout", Kind::Seconds, "60000", POWER),
     key("ResvOverRun", Kind::Minutes, "0", RESERVATIONS),
     key("SchedulerParameters", Kind::Options(scheduler::OPTIONS), "", UNREAD),
-    key("SchedulerTimeSlice", Kind::Seconds, "30000", "jobs do not take turns on a machine (gang scheduling)"),
+    key(
+        "SchedulerTimeSlice",
+        Kind::Seconds,
+        "30000",
+        harmless("jobs do not take turns on a machine (gang scheduling)"),
+    ),
     key("SchedulerType", Kind::Plugin, "backfill", UNREAD),
-    key("SelectType", Kind::Plugin, "cons_tres|cons_res", "the log says how many processors each job had"),
-    key("SelectTypeParameters", Kind::Options(SELECT), TAKEN_UP, "jobs get processors, not whole sockets"),
+    key("SelectType", Kind::Plugin, "cons_tres|cons_res", harmless("the log says how many processors each job had")),
+    key("SelectTypeParameters", Kind::Options(SELECT), TAKEN_UP, bears("jobs get processors, not whole sockets")),
     key("SlurmctldParameters", Kind::Few(CONTROLLER), "", UNREAD),
     key("SuspendExcNodes", Kind::Text, "", POWER),
     key("SuspendExcParts", Kind::Text, "", POWER),
     key("SuspendExcStates", Kind::Text, "", POWER),
     key("SuspendProgram", Kind::Text, "", POWER),
     key("SuspendRate", Kind::Text, "60|60 nodes/min", POWER),
-    key("SuspendTime", Kind::Seconds, "-1", POWER),
+    key("SuspendTime", Kind::Seconds, "-1", SAVES_POWER),
     key("SuspendTimeout", Kind::Seconds, "30000", POWER),
     key("TopologyParam", Kind::Options(NEAR), "", TOPOLOGY),
     key("TopologyPlugin", Kind::Plugin, "none|default|flat", TOPOLOGY),
 ];
 
 const ENFORCED: &[Key] = &[
-    key("associations", Kind::Flag, "true", ""),
+    key("associations", Kind::Flag, "true", harmless("")),
     // Whether the limits of qualities of service and associations count.
-    key("limits", Kind::Flag, "true", ""),
-    key("nojobs", Kind::Flag, "true", ""),
-    key("nosteps", Kind::Flag, "true", ""),
-    key("qos", Kind::Flag, "true", ""),
-    flag("safe", "limits on what a group uses over time are not replayed"),
-    key("wckeys", Kind::Flag, "true", ""),
+    key("limits", Kind::Flag, "true", harmless("")),
+    key("nojobs", Kind::Flag, "true", harmless("")),
+    key("nosteps", Kind::Flag, "true", harmless("")),
+    key("qos", Kind::Flag, "true", harmless("")),
+    flag("safe", harmless("limits on what a group uses over time are not replayed")),
+    key("wckeys", Kind::Flag, "true", harmless("")),
 ];
 
 const DEPENDENCIES: &[Key] = &[
-    key("disable_remote_singleton", Kind::Flag, "true", ""),
-    flag("kill_invalid_depend", "the log says which jobs ran"),
+    key("disable_remote_singleton", Kind::Flag, "true", harmless("")),
+    flag("kill_invalid_depend", harmless("the log says which jobs ran")),
     key("max_depend_depth", Kind::Number, "10", SUBMITTED),
 ];
 
 /// What is done with a preempted job is no option but the value of the setting itself; [`super::scalars`] takes it out.
 const MODES: &[Key] = &[
-    flag("gang", "jobs do not take turns on a machine (gang scheduling)"),
-    flag("suspend", "jobs are not suspended: they keep their place"),
-    flag("within", "jobs of one quality of service do not preempt each other"),
+    flag("gang", bears("jobs do not take turns on a machine (gang scheduling)")),
+    flag("suspend", bears("jobs are not suspended: they keep their place")),
+    flag("within", bears("jobs of one quality of service do not preempt each other")),
 ];
 
 const PREEMPTIONS: &[Key] = &[
@@ -237,7 +269,7 @@ const PREEMPTIONS: &[Key] = &[
     key("reorder_count", Kind::Number, "1", UNREAD),
     flag("send_user_signal", PREEMPTION),
     flag("strict_order", UNREAD),
-    key("suspend_grace_time", Kind::Seconds, "2000", "jobs are not suspended"),
+    key("suspend_grace_time", Kind::Seconds, "2000", harmless("jobs are not suspended")),
     flag("youngest_first", UNREAD),
 ];
 
@@ -271,8 +303,8 @@ const SELECT: &[Key] = &[
     flag("multiple_sharing_gres_pj", CORES),
     flag("enforce_binding_gres", CORES),
     flag("one_task_per_sharing_gres", CORES),
-    flag("other_cons_res", "the machines of a Cray are like others"),
-    flag("other_cons_tres", "the machines of a Cray are like others"),
+    flag("other_cons_res", harmless("the machines of a Cray are like others")),
+    flag("other_cons_tres", harmless("the machines of a Cray are like others")),
 ];
 
 /// Those that give each job an external step, which ends after it.
@@ -283,10 +315,10 @@ const CONTROLLER: &[Key] = &[flag("preempt_send_user_signal", PREEMPTION)];
 const NEAR: &[Key] = &[
     flag("blockaslurm", TOPOLOGY),
     flag("dragonfly", TOPOLOGY),
-    key("noctldinaddrany", Kind::Flag, "true", ""),
-    key("noinaddrany", Kind::Flag, "true", ""),
-    key("routepart", Kind::Flag, "true", ""),
-    key("routetree", Kind::Flag, "true", ""),
+    key("noctldinaddrany", Kind::Flag, "true", harmless("")),
+    key("noinaddrany", Kind::Flag, "true", harmless("")),
+    key("routepart", Kind::Flag, "true", harmless("")),
+    key("routetree", Kind::Flag, "true", harmless("")),
     flag("switchasnoderank", TOPOLOGY),
     flag("topomaxsizeunroll", TOPOLOGY),
     flag("topooptional", TOPOLOGY),

@@ -6,7 +6,9 @@ use super::super::xml::Notes;
 use super::fields::Field;
 use super::units::{MINUTE, add_tres};
 use crate::error::Error;
+use crate::input::Input;
 use crate::queues::slurm::{JobLimits, Limits};
+use crate::unread::Why;
 
 /// Whose limit it is.
 #[derive(Debug, Clone, Copy)]
@@ -70,11 +72,12 @@ const LIMITS: &[(&str, Of, What)] = &[
     ("maxwalldurationperjob", Of::Job, What::Wall),
 ];
 
-const OVER_TIME: &str = "limits on what is used over time are not replayed";
-const AGE: &str = "the jobs whose age counts are not limited";
+const OVER_TIME: Why<'static> = Why::on(Input::Limits, "limits on what is used over time are not replayed");
+const ACCEPTED: Why<'static> = Why::harmless("the log holds the jobs that were accepted");
+const AGE: Why<'static> = Why::on(Input::PriorityWeights, "the jobs whose age counts are not limited");
 
 /// Limits and settings without effect.
-const UNREAD: &[(&str, &str)] = &[
+const UNREAD: &[(&str, Why<'static>)] = &[
     ("usagethres", OVER_TIME),
     ("usagethreshold", OVER_TIME),
     ("grpwall", OVER_TIME),
@@ -92,13 +95,13 @@ const UNREAD: &[(&str, &str)] = &[
     ("maxcpumins", OVER_TIME),
     ("maxcpuminsperjob", OVER_TIME),
     ("maxcpurunmins", OVER_TIME),
-    ("maxtrespernode", "the share of a job in each machine is not limited"),
-    ("maxtrespn", "the share of a job in each machine is not limited"),
-    ("mintres", "the log holds the jobs that were accepted"),
-    ("mintresperjob", "the log holds the jobs that were accepted"),
-    ("limitfactor", "the limits of a quality of service apply as they are"),
-    ("minpriothresh", "every job may get a plan"),
-    ("minpriothreshold", "every job may get a plan"),
+    ("maxtrespernode", Why::harmless("the share of a job in each machine is not limited")),
+    ("maxtrespn", Why::harmless("the share of a job in each machine is not limited")),
+    ("mintres", ACCEPTED),
+    ("mintresperjob", ACCEPTED),
+    ("limitfactor", Why::on(Input::Limits, "the limits of a quality of service apply as they are")),
+    ("minpriothresh", Why::bears("every job may get a plan")),
+    ("minpriothreshold", Why::bears("every job may get a plan")),
     ("grpjobsaccrue", AGE),
     ("maxjobsaccrue", AGE),
     ("maxjobsaccruepu", AGE),
@@ -133,7 +136,7 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
     let name = plain(&field.name);
     if let Some((_, why)) = UNREAD.iter().find(|(known, _)| *known == name) {
         if !is_zero(&field.value) {
-            notes.unsupported(&field.place, &field.name, why);
+            notes.unsupported(&field.place, &field.name, *why);
         }
         return Ok(Took::Known);
     }
@@ -154,7 +157,7 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
         What::Submitted => {
             own.submitted = number()?;
             if own.submitted.is_some() {
-                notes.unsupported(&field.place, &field.name, "the log holds the jobs that were accepted");
+                notes.unsupported(&field.place, &field.name, ACCEPTED);
             }
         }
         What::Wall => limits.max_wall = field.time(notes, MINUTE)?,

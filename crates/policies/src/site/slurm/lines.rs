@@ -39,12 +39,12 @@ pub(super) fn read(
             if included > MOST_INCLUDED {
                 return Err(notes.wrong(place, "Include", format!("at most {MOST_INCLUDED} of them"), name));
             }
-            let inner = include(&place, name, open, notes)?;
+            let (name, inner) = include(&place, name, open, notes)?;
             total += inner.len();
             if total > MOST_BYTES {
                 return Err(notes.wrong(place, "Include", format!("at most {MOST_BYTES} bytes in all"), "more"));
             }
-            let mut inner = texts(&inner, Cow::Owned(name.to_owned()));
+            let mut inner = texts(&inner, Cow::Owned(name));
             inner.reverse();
             rest.append(&mut inner);
             continue;
@@ -93,15 +93,17 @@ fn included_file(text: &str) -> Option<&str> {
     word.eq_ignore_ascii_case("include").then(|| name.trim()).filter(|name| !name.starts_with('='))
 }
 
-/// The bytes of a file of the same folder.
-fn include(place: &Place, name: &str, open: Open<'_>, notes: &Notes<'_>) -> Result<Vec<u8>, Error> {
+/// The name and the bytes of a file of the same folder. A file that is elsewhere on the cluster may lie here under its own name.
+fn include(place: &Place, name: &str, open: Open<'_>, notes: &Notes<'_>) -> Result<(String, Vec<u8>), Error> {
     let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     let wrong = |expected: &str| notes.wrong(place, "Include", expected, name);
     if !is_inside {
         let own = Path::new(name).file_name().map_or_else(String::new, |own| own.to_string_lossy().into_owned());
-        return Err(wrong(&format!("a file of this folder (copy it here and write `Include {own}`)")));
+        let expected = "a file of this folder, or one that lies here under the same name (copy it here)";
+        let bytes = if own.is_empty() { None } else { open(&own)? };
+        return Ok((own, bytes.ok_or_else(|| wrong(expected))?));
     }
-    open(name)?.ok_or_else(|| wrong("a file of this folder (copy it here)"))
+    Ok((name.to_owned(), open(name)?.ok_or_else(|| wrong("a file of this folder (copy it here)"))?))
 }
 
 /// The pairs of a line.

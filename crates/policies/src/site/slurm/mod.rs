@@ -33,7 +33,8 @@ use super::properties::{Properties, Property};
 use super::xml::{Notes, Place};
 use super::{LimitOrigins, Origins, SettingOrigin};
 use crate::error::Error;
-use crate::queues::slurm::{Association, Holder, JobLimits, SlurmConf};
+use crate::queues::slurm::{Association, Holder, JobLimits, POLICY, SlurmConf};
+use crate::unread::Why;
 use fields::{Budget, Field};
 use lines::Line;
 use nodes::Nodes;
@@ -60,9 +61,6 @@ const RESERVATIONS: &str = "reservations.txt";
 /// The files of a Slurm site.
 pub(super) const FILES: [&str; 9] =
     [CONFIGURATION[0], CONFIGURATION[1], CONFIGURATION[2], PARTITIONS, NODES, RESERVATIONS, QOS, ASSOCIATIONS, DUMP];
-
-/// The policy that reads them.
-const POLICY: &str = "slurm";
 
 /// The settings of the cluster that these files set, as a cluster file has them.
 const NAMED: &str = "machines.named";
@@ -125,7 +123,7 @@ impl Slurm {
             associations::read(&bytes, DUMP, &mut slurm, notes)?;
             if table.is_some() {
                 let why = format!("{DUMP} says what the associations are");
-                notes.unsupported(Place::of(ASSOCIATIONS, 1), "the file", &why);
+                notes.unsupported(Place::of(ASSOCIATIONS, 1), "the file", Why::harmless(&why));
             }
         } else if let Some(bytes) = table {
             is_there = true;
@@ -140,8 +138,10 @@ impl Slurm {
         slurm.finish_associations(notes)?;
         if let Some(weight) = slurm.scalars.weight_of_qos().filter(|_| slurm.conf.qos.is_empty()) {
             let why = format!("without {QOS} (`sacctmgr -P show qos`), the priorities of the log stand");
-            notes.unsupported(&weight.place, &weight.name, &why);
+            // Whether they do depends on the parameters; the policy then says so in its answers.
+            notes.unsupported(&weight.place, &weight.name, Why::harmless(&why));
         }
+        slurm.name_missing_limits(notes);
         if is_configured && !slurm.scalars.enforce_limits() {
             slurm.drop_limits(notes);
         }
@@ -173,7 +173,7 @@ impl Slurm {
         Ok(())
     }
 
-    fn scalar(&mut self, place: &Place, name: &str, value: &str, notes: &Notes<'_>) -> Result<(), Error> {
+    fn scalar(&mut self, place: &Place, name: &str, value: &str, notes: &mut Notes<'_>) -> Result<(), Error> {
         match name.to_lowercase().as_str() {
             "licenses" if units::is_nothing(value) => self.licenses = None,
             "licenses" => {
@@ -246,12 +246,38 @@ impl Slurm {
         Ok(())
     }
 
+    /// Names limits that Slurm enforces and no file gives.
+    fn name_missing_limits(&self, notes: &mut Notes<'_>) {
+        let Some(setting) = self.scalars.enforcing().filter(|_| self.scalars.enforce_limits()) else { return };
+        let files = [
+            (self.conf.qos.is_empty(), format!("those of QOS, give {QOS} (`sacctmgr -P show qos`)")),
+            (
+                self.conf.associations.is_empty(),
+                format!("those of accounts and users, give {DUMP} (`sacctmgr dump CLUSTER file={DUMP}`)"),
+            ),
+        ];
+        let missing: Vec<String> = files.into_iter().filter(|(lacks, _)| *lacks).map(|(_, file)| file).collect();
+        if !missing.is_empty() {
+            let why = format!("Slurm enforces limits that no file gives; for {}", missing.join(", and for "));
+            notes.unsupported(&setting.place, "AccountingStorageEnforce=limits", &why);
+        }
+        if self.conf.qos.is_empty() {
+            return;
+        }
+        for partition in &self.conf.partitions {
+            if let Some(qos) = partition.qos.as_ref().filter(|&qos| !self.conf.qos.contains_key(qos)) {
+                let why = format!("{QOS} does not have the QOS `{qos}` of partition `{}`", partition.name);
+                notes.unsupported(&setting.place, "AccountingStorageEnforce=limits", &why);
+            }
+        }
+    }
+
     /// Drops the limits that Slurm does not enforce.
     fn drop_limits(&mut self, notes: &mut Notes<'_>) {
         let mut drop = |limits: &mut JobLimits, file: &'static str| {
             if !std::mem::take(limits).is_empty() {
                 let why = "AccountingStorageEnforce does not have `limits`, so that Slurm does not enforce them";
-                notes.unsupported(Place::of(file, 1), "the limits", why);
+                notes.unsupported(Place::of(file, 1), "the limits", Why::harmless(why));
             }
         };
         self.conf.qos.values_mut().for_each(|qos| drop(&mut qos.limits, QOS));
@@ -312,7 +338,7 @@ fn records(bytes: &[u8], file: &'static str, first: &str, notes: &mut Notes<'_>)
         } else if let Some(last) = all.last_mut() {
             last.pairs.append(&mut pairs);
         } else {
-            return Err(notes.wrong(Place::of(file, line), "the file", format!("`{first}=` at first"), key));
+            notes.odd(Place::of(file, line), "the line", format!("`{first}=` at first"), key);
         }
     }
     if all.is_empty() {

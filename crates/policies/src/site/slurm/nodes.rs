@@ -11,6 +11,7 @@ use super::fields::{Budget, Field, Fields};
 use super::units::gres;
 use crate::error::Error;
 use crate::queues::slurm::NodeGroup;
+use crate::unread::Why;
 
 /// More processors than any node has.
 const MOST_CPUS: u32 = 1_000_000;
@@ -28,6 +29,8 @@ pub(super) struct Nodes {
     features: BTreeMap<String, Vec<usize>>,
     met: BTreeSet<String>,
     met_live: BTreeSet<String>,
+    /// Those that do not exist yet.
+    future: BTreeSet<String>,
     /// The first line about nodes.
     pub(super) place: Option<Place>,
 }
@@ -59,7 +62,13 @@ impl Nodes {
         }
         let list = Field { name: name.clone(), value: hosts.clone(), place: place.clone() };
         if fields.get(&["state"]).is_some_and(|state| state.value.to_lowercase().contains("future")) {
-            notes.unsupported(place, &format!("{name}={hosts}"), "a node in state FUTURE does not exist yet");
+            notes.unsupported(
+                place,
+                &format!("{name}={hosts}"),
+                Why::harmless("a node in state FUTURE does not exist yet"),
+            );
+            // Partitions may name it.
+            self.future.extend(budget.expand(&list, notes)?);
             return Ok(());
         }
         let hosts = budget.expand(&list, notes)?;
@@ -95,6 +104,12 @@ impl Nodes {
         name_unread(&fields, notes);
         self.live.push((host.clone(), fields));
         Ok(())
+    }
+
+    /// Whether a node is described, or will be. Without a line of `slurm.conf`, each is: what `scontrol` printed may be a part.
+    pub(super) fn has(&self, host: &str) -> bool {
+        let is_open = self.met.is_empty() && self.future.is_empty();
+        is_open || [&self.met, &self.met_live, &self.future].into_iter().any(|some| some.contains(host))
     }
 
     /// All nodes in order, those that are alike and follow each other together.
@@ -189,9 +204,9 @@ fn features<'f>(fields: &'f Fields, notes: &Notes<'_>) -> Result<Option<&'f str>
 }
 
 /// Settings of a node that matter to scheduling elsewhere.
-const UNREAD: &[(&str, &str, &str)] = &[
-    ("restrictedcorespergpu", "", "which cores of a machine a job has is not replayed"),
-    ("tmpdisk", "0", "no trace says how much local disk a job asks for"),
+const UNREAD: &[(&str, &str, Why<'static>)] = &[
+    ("restrictedcorespergpu", "", Why::bears("which cores of a machine a job has is not replayed")),
+    ("tmpdisk", "0", Why::harmless("no trace says how much local disk a job asks for")),
 ];
 
 /// States in which a node takes no jobs.
@@ -201,7 +216,7 @@ const AWAY: [&str; 4] = ["down", "drain", "fail", "cloud"];
 fn name_unread(fields: &Fields, notes: &mut Notes<'_>) {
     for (name, neutral, why) in UNREAD {
         if let Some(field) = fields.get(&[name]).filter(|field| field.value != *neutral) {
-            notes.unsupported(&field.place, &field.name, why);
+            notes.unsupported(&field.place, &field.name, *why);
         }
     }
 }

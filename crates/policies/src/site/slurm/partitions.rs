@@ -11,7 +11,9 @@ use super::nodes::Nodes;
 use super::tables::{MODES, SUSPENSION};
 use super::units::{MINUTE, is_nothing};
 use crate::error::Error;
+use crate::input::Input;
 use crate::queues::slurm::Partition;
+use crate::unread::Why;
 
 /// The partitions that the files describe, in the order in which they come first.
 #[derive(Debug, Default)]
@@ -121,6 +123,10 @@ impl Partitions {
                 all.append(&mut nodes.with_feature(feature, budget, notes)?);
             }
         }
+        if let Some(unknown) = all.iter().find(|host| !nodes.has(host)) {
+            let expected = format!("nodes that a line `NodeName=` describes, as slurmctld does (`{unknown}` is none)");
+            return Err(list.wrong(notes, expected));
+        }
         Ok(all)
     }
 }
@@ -199,46 +205,47 @@ const READ: &[&str] = &[
 /// What has nothing to do with scheduling, or follows from the rest.
 const ELSEWHERE: [&str; 7] = ["cpubind", "disablerootjobs", "hidden", "nodesets", "totalcpus", "totalnodes", "tres"];
 
-const WHO: &str = "a replay does not check who may submit";
-const ASKED: &str = "the log says what each job asked for";
-const POWER: &str = "machines are always on";
-const ACCEPTED: &str = "the log holds the jobs that were accepted";
+const WHO: Why<'static> = Why::harmless("a replay does not check who may submit");
+const ASKED: Why<'static> = Why::harmless("the log says what each job asked for");
+const POWER: Why<'static> = Why::harmless("machines are always on");
+const SAVES_POWER: Why<'static> = Why::bears("machines are always on");
+const ACCEPTED: Why<'static> = Why::harmless("the log holds the jobs that were accepted");
 
 /// Settings without effect, with the values that change nothing.
-const UNREAD: &[(&str, &[&str], &str)] = &[
+const UNREAD: &[(&str, &[&str], Why<'static>)] = &[
     ("allocnodes", &["all"], WHO),
     ("allowaccounts", &["all"], WHO),
     ("allowgroups", &["all"], WHO),
     ("allowqos", &["all"], WHO),
-    ("alternate", &[], "jobs stay in their partition"),
+    ("alternate", &[], Why::harmless("jobs stay in their partition")),
     ("defcpupergpu", &["0", "unlimited"], ASKED),
     ("defmempercpu", &["0", "unlimited"], ASKED),
     ("defmempergpu", &["0", "unlimited"], ASKED),
     ("defmempernode", &["0", "unlimited"], ASKED),
     ("denyaccounts", &[], WHO),
     ("denyqos", &[], WHO),
-    ("exclusivetopo", &["no"], "all machines are equally far from each other"),
-    ("exclusiveuser", &["no"], "jobs of several users may share a machine"),
+    ("exclusivetopo", &["no"], Why::bears("all machines are equally far from each other")),
+    ("exclusiveuser", &["no"], Why::bears("jobs of several users may share a machine")),
     ("jobdefaults", &[], ASKED),
-    ("lln", &["no"], "which machines a job gets does not depend on how busy they are"),
-    ("maxcpuspernode", &["unlimited"], "the share of a partition in a machine is not limited"),
-    ("maxcpuspersocket", &["unlimited"], "which cores of a machine a job has is not replayed"),
+    ("lln", &["no"], Why::bears("which machines a job gets does not depend on how busy they are")),
+    ("maxcpuspernode", &["unlimited"], Why::bears("the share of a partition in a machine is not limited")),
+    ("maxcpuspersocket", &["unlimited"], Why::harmless("which cores of a machine a job has is not replayed")),
     ("maxmempercpu", &["0", "unlimited"], ASKED),
     ("maxmempernode", &["0", "unlimited"], ASKED),
     ("maxnodes", &["unlimited"], ACCEPTED),
     ("minnodes", &["0", "1"], ACCEPTED),
-    ("overtimelimit", &["0"], "a job ends as the log says"),
+    ("overtimelimit", &["0"], Why::harmless("a job ends as the log says")),
     ("powerdownonidle", &["no"], POWER),
-    ("preemptmode", &MODES, SUSPENSION),
-    ("reqresv", &["no"], "the log says which jobs name a reservation"),
+    ("preemptmode", &MODES, Why::on(Input::Preemption, SUSPENSION)),
+    ("reqresv", &["no"], Why::harmless("the log says which jobs name a reservation")),
     ("resumetimeout", &["global"], POWER),
     ("rootonly", &["no"], WHO),
-    ("selecttypeparameters", &[], "jobs get processors as the whole cluster says"),
-    ("state", &["up", "drain"], "jobs of this partition start as others do"),
-    ("suspendtime", &["global", "infinite"], POWER),
+    ("selecttypeparameters", &[], Why::bears("jobs get processors as the whole cluster says")),
+    ("state", &["up", "drain"], Why::bears("jobs of this partition start as others do")),
+    ("suspendtime", &["global", "infinite"], SAVES_POWER),
     ("suspendtimeout", &["global"], POWER),
-    ("topology", &[], "all machines are equally far from each other"),
-    ("tresbillingweights", &[], "the usage of a job is that of its processors"),
+    ("topology", &[], Why::bears("all machines are equally far from each other")),
+    ("tresbillingweights", &[], Why::on(Input::AccountShares, "the usage of a job is that of its processors")),
 ];
 
 /// Names the settings that have no effect.
@@ -247,7 +254,7 @@ fn name_unread(fields: &Fields, notes: &mut Notes<'_>) {
         let is = |word: &&str| field.value.eq_ignore_ascii_case(word);
         let found = UNREAD.iter().find(|(known, ..)| *known == name);
         if let Some((.., why)) = found.filter(|(_, neutral, _)| !neutral.iter().any(is) && !is_nothing(&field.value)) {
-            notes.unsupported(&field.place, &field.name, why);
+            notes.unsupported(&field.place, &field.name, *why);
         }
     }
     let shares_nothing = ["no", "exclusive", "yes:1", "force:1"];

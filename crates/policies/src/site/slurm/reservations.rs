@@ -14,21 +14,22 @@ use super::units::{is_nothing, words};
 use super::{Slurm, records, tables};
 use crate::error::Error;
 use crate::queues::slurm::Reservation;
+use crate::unread::Why;
 
 /// The most reservations. Each job looks at all of them.
 pub(in crate::site) const MOST: usize = 1_000;
 
 /// Flags that change what is replayed, with the reason why they have no effect.
-const FLAGS: [(&str, &str); 7] = [
+const FLAGS: [(&str, Why<'static>); 7] = [
     ("hourly", COMES_AGAIN),
     ("daily", COMES_AGAIN),
     ("weekday", COMES_AGAIN),
     ("weekend", COMES_AGAIN),
     ("weekly", COMES_AGAIN),
-    ("flex", "jobs of a reservation have its nodes alone"),
-    ("magnetic", "only jobs that name a reservation may use it"),
+    ("flex", Why::bears("jobs of a reservation have its nodes alone")),
+    ("magnetic", Why::harmless("only jobs that name a reservation may use it")),
 ];
-const COMES_AGAIN: &str = "a reservation that comes again has one line here for each time";
+const COMES_AGAIN: Why<'static> = Why::harmless("a reservation that comes again has one line here for each time");
 
 /// What may stand in a file, besides name, times, nodes and flags.
 const ELSEWHERE: [&str; 25] = [
@@ -84,7 +85,8 @@ pub(super) fn read(
         if slurm.conf.reservations.len() == MOST {
             return Err(notes.wrong(place, "the file", format!("at most {MOST} reservations"), "more"));
         }
-        if let Some(one) = reservation(&place, &fields, budget, notes)? {
+        let one = reservation(&place, &fields, budget, notes);
+        if let Some(one) = notes.lenient(&place, "the reservation", one).flatten() {
             slurm.conf.reservations.push(one);
         }
     }
@@ -129,7 +131,7 @@ fn name_flags(field: &Field, notes: &mut Notes<'_>) {
     for flag in words(&field.value) {
         let known = FLAGS.iter().find(|(known, _)| known.eq_ignore_ascii_case(&flag));
         if let Some((_, why)) = known {
-            notes.unsupported(&field.place, &format!("{}={flag}", field.name), why);
+            notes.unsupported(&field.place, &format!("{}={flag}", field.name), *why);
         }
     }
 }

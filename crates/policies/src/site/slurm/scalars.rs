@@ -31,7 +31,7 @@ pub(super) struct Scalars {
 
 impl Scalars {
     /// Sets one if it concerns scheduling.
-    pub(super) fn set(&mut self, place: &Place, name: &str, value: &str, notes: &Notes<'_>) -> Result<(), Error> {
+    pub(super) fn set(&mut self, place: &Place, name: &str, value: &str, notes: &mut Notes<'_>) -> Result<(), Error> {
         let value = value.trim();
         let Some(key) = known(name) else {
             if is_about_scheduling(name) && !is_nothing(value) {
@@ -54,6 +54,11 @@ impl Scalars {
     pub(super) fn enforce_limits(&self) -> bool {
         let words = self.set.get(ENFORCE).map_or(&[][..], Vec::as_slice);
         words.iter().any(|property| property.name.ends_with(".limits"))
+    }
+
+    /// Where the setting is that makes limits count.
+    pub(super) fn enforcing(&self) -> Option<&Property> {
+        self.set.get(ENFORCE).and_then(|words| words.first())
     }
 
     /// The weight of the QOS in priorities, if it counts.
@@ -87,12 +92,13 @@ fn property(place: &Place, name: String, value: String) -> Property {
 }
 
 /// The properties that a setting stands for.
-fn properties(key: &Key, place: &Place, value: &str, notes: &Notes<'_>) -> Result<Vec<Property>, Error> {
-    let one = |name: String, kind: Kind, value: &str| {
+fn properties(key: &Key, place: &Place, value: &str, notes: &mut Notes<'_>) -> Result<Vec<Property>, Error> {
+    let one = |name: String, kind: Kind, value: &str, notes: &Notes<'_>| {
         let read = kind.value(value).ok_or_else(|| notes.wrong(place, &name, kind.expected(), value))?;
         Ok(property(place, name, read))
     };
-    let parts = || value.split(',').map(str::trim).filter(|part| !part.is_empty());
+    // Slurm looks for options anywhere in the text, so that `SchedulerParameters==defer` has one.
+    let parts = || value.trim_start_matches('=').split(',').map(str::trim).filter(|part| !part.is_empty());
     match key.kind {
         Kind::Options(options) | Kind::Few(options) => {
             let mut all = Vec::new();
@@ -117,7 +123,9 @@ fn properties(key: &Key, place: &Place, value: &str, notes: &Notes<'_>) -> Resul
                     (None, _) => all.push(of_option(place, key.name, &name, value.unwrap_or("true"))),
                     (Some(option), _) => {
                         let value = value.map(str::trim).or(matches!(option.kind, Kind::Flag).then_some("true"));
-                        all.push(one(format!("{}.{name}", key.name), option.kind, value.unwrap_or_default())?);
+                        // Slurm reports an option that it cannot read, and goes on with its default.
+                        let read = one(format!("{}.{name}", key.name), option.kind, value.unwrap_or_default(), notes);
+                        all.extend(notes.lenient(place, part, read));
                     }
                 }
             }
@@ -126,11 +134,11 @@ fn properties(key: &Key, place: &Place, value: &str, notes: &Notes<'_>) -> Resul
         Kind::Numbers => {
             let number = |part: &str| {
                 let (name, value) = part.split_once('=').unwrap_or((part, ""));
-                one(format!("{}.{}", key.name, name.trim().to_lowercase()), key.kind, value.trim())
+                one(format!("{}.{}", key.name, name.trim().to_lowercase()), key.kind, value.trim(), notes)
             };
             parts().map(number).collect()
         }
-        kind => Ok(vec![one(key.name.to_owned(), kind, value)?]),
+        kind => Ok(vec![one(key.name.to_owned(), kind, value, notes)?]),
     }
 }
 

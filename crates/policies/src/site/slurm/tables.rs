@@ -7,26 +7,37 @@ use super::fields::Field;
 use super::limits::{Took, plain, take};
 use super::units::{MINUTE, SECOND, is_nothing, words};
 use crate::error::Error;
+use crate::input::Input;
 use crate::queues::slurm::{Association, Holder, Qos};
+use crate::unread::Why;
 
-/// The rows of a file; each cell that holds something is a field under the name of its column.
-pub(super) fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Result<Vec<(Place, Vec<Field>)>, Error> {
+/// The rows of a file; each cell that holds something is a field under the name of its column. What stands above the header, and rows of
+/// another length, are left out with a note.
+pub(super) fn rows(bytes: &[u8], file: &'static str, notes: &mut Notes<'_>) -> Result<Vec<(Place, Vec<Field>)>, Error> {
     let text = String::from_utf8_lossy(bytes);
-    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    let Some((line, header)) = lines.next() else {
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).peekable();
+    let Some(&(first, above)) = lines.peek() else {
         return Err(notes.wrong(Place::of(file, 1), "the file", "a header and rows (`sacctmgr -P`)", "nothing"));
     };
-    if !header.contains('|') {
+    let header = lines.by_ref().find(|(line, text)| {
+        let is_header = text.contains('|');
+        if !is_header {
+            notes.unsupported(Place::of(file, *line), text.trim(), Why::harmless("it stands above the header"));
+        }
+        is_header
+    });
+    let Some((_, header)) = header else {
         return Err(notes.wrong(
-            Place::of(file, line),
+            Place::of(file, first),
             "the header",
             "columns with `|` between them (`sacctmgr -P`)",
-            header,
+            above,
         ));
-    }
+    };
     // `-p` in place of `-P` ends each line with another `|`.
     let columns: Vec<&str> = header.strip_suffix('|').unwrap_or(header).split('|').collect();
-    let row = |(line, text): (usize, &str)| {
+    let mut all = Vec::new();
+    for (line, text) in lines {
         let place = Place::of(file, line);
         let mut cells: Vec<&str> = text.split('|').collect();
         if cells.len() == columns.len() + 1 && cells.last().is_some_and(|last| last.is_empty()) {
@@ -34,7 +45,8 @@ pub(super) fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Resul
         }
         if cells.len() != columns.len() {
             let expected = format!("{} cells, as the header has", columns.len());
-            return Err(notes.wrong(place, "the row", expected, &format!("{} cells", cells.len())));
+            notes.odd(place, "the row", expected, &format!("{} cells", cells.len()));
+            continue;
         }
         let field = |(name, value): (&&str, &&str)| {
             (!is_nothing(value.trim())).then(|| Field {
@@ -44,9 +56,9 @@ pub(super) fn rows(bytes: &[u8], file: &'static str, notes: &Notes<'_>) -> Resul
             })
         };
         let fields = columns.iter().zip(&cells).filter_map(field).collect();
-        Ok((place, fields))
-    };
-    lines.map(row).collect()
+        all.push((place, fields));
+    }
+    Ok(all)
 }
 
 /// What may become of jobs that lose their place.
@@ -66,55 +78,64 @@ const AT_SUBMISSION: [&str; 6] = [
 /// Reads the qualities of service.
 pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &mut Notes<'_>) -> Result<(), Error> {
     for (place, fields) in rows(bytes, file, notes)? {
-        let mut name = None;
-        let mut qos = Qos::default();
-        let mut limits = Vec::new();
-        for field in &fields {
-            let value = field.value.trim();
-            match plain(&field.name).as_str() {
-                "name" => name = Some(value.to_owned()),
-                "priority" => qos.priority = field.number(notes, 0, u32::MAX)?,
-                "usagefactor" => qos.usage_factor = field.number(notes, 0.0, 1e9)?,
-                "preempt" => qos.preempt = words(value),
-                "gracetime" => qos.grace_time = field.time(notes, SECOND)?.unwrap_or(0),
-                "preemptexempttime" => qos.preempt_exempt_time = field.time(notes, MINUTE)?,
-                // `cluster` is Slurm's word for what the whole cluster does.
-                "preemptmode" => {
-                    // `within` may stand beside a mode.
-                    let mode = value.split(',').next().unwrap_or_default().trim().to_lowercase();
-                    if value.contains(',') {
-                        notes.unsupported(&field.place, &field.name, ONE_MODE);
-                    }
-                    if mode != "cluster" && !MODES.contains(&mode.as_str()) {
-                        notes.unsupported(&field.place, &field.name, SUSPENSION);
-                    }
-                    qos.preempt_mode = Some(mode).filter(|mode| mode != "cluster");
-                }
-                "flags" => {
-                    qos.flags = words(value);
-                    for flag in
-                        qos.flags.iter().filter(|flag| !AT_SUBMISSION.iter().any(|own| own.eq_ignore_ascii_case(flag)))
-                    {
-                        notes.unsupported(
-                            &field.place,
-                            &format!("{}={flag}", field.name),
-                            "no policy looks at this flag",
-                        );
-                    }
-                }
-                "id" | "description" | "descr" => {}
-                _ => match take(&mut qos.limits, field, notes)? {
-                    Took::Known => {}
-                    Took::Limit(keys) => limits.push((keys, field)),
-                    Took::Unknown => notes.unsupported(&field.place, &field.name, "resched does not know it"),
-                },
-            }
+        let name = fields.iter().find(|field| plain(&field.name) == "name").map(|field| field.value.trim().to_owned());
+        match name {
+            Some(name) => add_qos(slurm, name, &fields, notes),
+            None => notes.odd(place, "the row", "a column `Name`", "none"),
         }
-        let name = name.ok_or_else(|| notes.wrong(&place, "the row", "a column `Name`", "none"))?;
-        slurm.note_limits(Holder::Qos(&name), limits);
-        slurm.conf.qos.insert(name, qos);
     }
     Ok(())
+}
+
+/// Adds a quality of service with its settings. One that cannot be read is left out, with a note.
+pub(super) fn add_qos(slurm: &mut Slurm, name: String, fields: &[Field], notes: &mut Notes<'_>) {
+    let mut qos = Qos::default();
+    let mut limits = Vec::new();
+    for field in fields {
+        let took = set_of_qos(&mut qos, field, notes);
+        match notes.lenient(&field.place, &field.name, took) {
+            None | Some(Took::Known) => {}
+            Some(Took::Limit(keys)) => limits.push((keys, field)),
+            Some(Took::Unknown) => notes.unsupported(&field.place, &field.name, "resched does not know it"),
+        }
+    }
+    slurm.note_limits(Holder::Qos(&name), limits);
+    slurm.conf.qos.insert(name, qos);
+}
+
+/// Takes a setting of a quality of service.
+fn set_of_qos(qos: &mut Qos, field: &Field, notes: &mut Notes<'_>) -> Result<Took, Error> {
+    let value = field.value.trim();
+    match plain(&field.name).as_str() {
+        "priority" => qos.priority = field.number(notes, 0, u32::MAX)?,
+        "usagefactor" => qos.usage_factor = field.number(notes, 0.0, 1e9)?,
+        "preempt" => qos.preempt = words(value),
+        "gracetime" => qos.grace_time = field.time(notes, SECOND)?.unwrap_or(0),
+        "preemptexempttime" => qos.preempt_exempt_time = field.time(notes, MINUTE)?,
+        // `cluster` is Slurm's word for what the whole cluster does.
+        "preemptmode" => {
+            // `within` may stand beside a mode.
+            let mode = value.split(',').next().unwrap_or_default().trim().to_lowercase();
+            if value.contains(',') {
+                notes.unsupported(&field.place, &field.name, Why::on(Input::Preemption, ONE_MODE));
+            }
+            if mode != "cluster" && !MODES.contains(&mode.as_str()) {
+                notes.unsupported(&field.place, &field.name, Why::on(Input::Preemption, SUSPENSION));
+            }
+            qos.preempt_mode = Some(mode).filter(|mode| mode != "cluster");
+        }
+        "flags" => {
+            qos.flags = words(value);
+            for flag in qos.flags.iter().filter(|flag| !AT_SUBMISSION.iter().any(|own| own.eq_ignore_ascii_case(flag)))
+            {
+                let setting = format!("{}={flag}", field.name);
+                notes.unsupported(&field.place, &setting, "no policy looks at this flag");
+            }
+        }
+        "name" | "id" | "description" | "descr" => {}
+        _ => return take(&mut qos.limits, field, notes),
+    }
+    Ok(Took::Known)
 }
 
 /// Reads the associations.
@@ -132,14 +153,16 @@ pub(super) fn associations(
         let mut own = Association::default();
         let mut limits = Vec::new();
         for field in fields {
-            match set(&mut own, field, notes)? {
-                Took::Known => {}
-                Took::Limit(keys) => limits.push((keys, field)),
-                Took::Unknown => notes.unsupported(&field.place, &field.name, "resched does not know it"),
+            let took = set(&mut own, field, notes);
+            match notes.lenient(&field.place, &field.name, took) {
+                None | Some(Took::Known) => {}
+                Some(Took::Limit(keys)) => limits.push((keys, field)),
+                Some(Took::Unknown) => notes.unsupported(&field.place, &field.name, "resched does not know it"),
             }
         }
         if own.account.is_empty() {
-            return Err(notes.wrong(place, "the row", "a column `Account`", "none"));
+            notes.odd(place, "the row", "a column `Account`", "none");
+            continue;
         }
         let account = fields.iter().find(|field| plain(&field.name) == "account");
         let depth = account.map_or(0, |field| field.value.len() - field.value.trim_start().len());
@@ -160,7 +183,7 @@ pub(super) fn associations(
     if !knows_parents && accounts > 1 {
         let why = "without parents, each account lies below root; add the column `ParentName`, or give sacctmgr.cfg \
                    (`sacctmgr dump CLUSTER file=sacctmgr.cfg`)";
-        notes.unsupported(Place::of(file, 1), "the tree of accounts", why);
+        notes.unsupported(Place::of(file, 1), "the tree of accounts", Why::on(Input::AccountShares, why));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use resched_tables::cluster_file::ClusterConfig;
 
+use super::keys::{KEYS, Key, Kind};
 use super::*;
 use crate::queues::slurm::{NodeGroup, Partition};
 use crate::site::SiteConf;
@@ -213,8 +214,8 @@ fn other_files_of_the_folder_are_included() {
     for (text, expected) in [
         (
             "A=1\nInclude /etc/slurm/nodes.conf\n",
-            "slurm.conf: line 2: Include: expected a file of this folder (copy it here and write \
-          `Include nodes.conf`), found `/etc/slurm/nodes.conf`; correct it",
+            "slurm.conf: line 2: Include: expected a file of this folder, or one that lies here under the same name (copy it \
+             here), found `/etc/slurm/nodes.conf`; correct it",
         ),
         ("Include ../nodes.conf\n", "line 1: Include: expected a file of this folder"),
         ("Include gone.conf\n", "line 1: Include: expected a file of this folder (copy it here), found `gone.conf`"),
@@ -299,14 +300,28 @@ fn lists_have_as_many_hosts_as_the_limit_and_not_one_more() {
     assert!(problem.contains("at most 2000000 in all"), "{problem}");
 }
 
+/// A file is refused with this message, or what is wrong in it is said to have no effect, as the daemon does it.
+fn refused_or_said(files: &[(&str, &str)], expected: &str) {
+    let message = match read(files) {
+        Err(error) => error,
+        Ok(conf) => {
+            assert!(conf.site.unread.iter().any(|own| own.bears), "{expected}: {:?}", conf.warnings);
+            conf.warnings.join("\n")
+        }
+    };
+    let (place, rest) = expected.split_once(": ").unwrap();
+    let (_, why) = rest.split_once(": ").unwrap();
+    assert!(message.contains(place) && message.contains(why), "{expected}: {message}");
+}
+
 #[test]
-fn wrong_values_are_errors_with_their_line() {
+fn wrong_values_are_refused_or_said_with_their_line() {
     let many = format!("PartitionName=p Nodes={}\n", "n[0-999999],".repeat(5) + "m");
     for (file, text, expected) in [
         (
             "slurm.conf",
             "\nSchedulerParameters=bf_interval=soon\n",
-            "line 2: SchedulerParameters.bf_interval: expected a time in seconds, found `soon`; correct it",
+            "line 2: SchedulerParameters.bf_interval: expected a time in seconds, found `soon`",
         ),
         (
             "slurm.conf",
@@ -341,7 +356,7 @@ fn wrong_values_are_errors_with_their_line() {
         ("qos.txt", "      Name   Priority\n", "line 1: the header: expected columns with `|`"),
         ("qos.txt", "Name|Priority\nhigh\n", "line 2: the row: expected 2 cells, as the header has, found `1 cells`"),
         ("qos.txt", "Name|Priority\nhigh|x\n", "line 2: Priority: expected a number from 0"),
-        ("qos.txt", "Priority|MaxTRES\n1|cpu=x\n", "line 2: MaxTRES: expected amounts such as"),
+        ("qos.txt", "Name|MaxTRES\nhigh|cpu=x\n", "line 2: MaxTRES: expected amounts such as"),
         ("qos.txt", "Priority|Flags\n1|x\n", "line 2: the row: expected a column `Name`"),
         ("associations.txt", "User|Share\nann|1\n", "line 2: the row: expected a column `Account`"),
         ("associations.txt", "Account|Share\na|some\n", "line 2: Share: expected a number of shares or `parent`"),
@@ -357,8 +372,7 @@ fn wrong_values_are_errors_with_their_line() {
         ("sacctmgr.cfg", "Parent - 'gone'\n", "line 1: Parent: expected an account of a line before, found `gone`"),
         ("sacctmgr.cfg", "Account - 'a':Fairshare\n", "line 1: the line: expected settings such as `Fairshare=5`"),
     ] {
-        let error = read(&[(file, text)]).map(|conf| conf.warnings).expect_err(text);
-        assert!(error.starts_with(&format!("{file}: ")) && error.contains(expected), "{error}");
+        refused_or_said(&[(file, text)], expected);
     }
     let long = "x".repeat(5_000);
     let names: String = (0..10_001).map(|number| format!("p{number},")).collect();
@@ -465,4 +479,39 @@ fn the_runs_of_slurm_are_read() {
             assert!(slurm.partitions[0].is_default && slurm.partitions[0].is_up);
         }
     }
+}
+
+/// By construction: each setting and each option changes what is read, is refused, or is said to have no effect.
+#[test]
+fn each_setting_of_slurm_is_applied_or_said() {
+    fn other(key: &Key) -> &'static str {
+        match key.kind {
+            Kind::Seconds | Kind::Minutes | Kind::Number => "77",
+            Kind::Flag if key.neutral() == "true" => "no",
+            Kind::Flag => "yes",
+            Kind::Word | Kind::Plugin | Kind::Text | Kind::Given => "other",
+            Kind::Numbers => "cpu=77",
+            Kind::Options(_) | Kind::Few(_) => "",
+        }
+    }
+    let said = |line: &str| {
+        let Ok(conf) = read(&[("slurm.conf", &format!("{line}\n"))]) else { return };
+        let is_applied = !conf.site.parameters.is_empty() || !conf.cluster.is_empty();
+        assert!(is_applied || !conf.site.unread.is_empty(), "{line}");
+    };
+    let mut tried = 0;
+    for key in KEYS {
+        match key.kind {
+            Kind::Options(options) | Kind::Few(options) => {
+                for option in options {
+                    said(&format!("{}={}={}", key.name, option.name, other(option)));
+                    tried += 1;
+                }
+            }
+            _ => said(&format!("{}={}", key.name, other(key))),
+        }
+    }
+    assert!(tried > 100);
+    said("PriorityOfTomorrow=5");
+    said("SchedulerParameters=bf_of_tomorrow");
 }

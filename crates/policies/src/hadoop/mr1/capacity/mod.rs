@@ -22,7 +22,8 @@ use resched_sim::{JobId, Ms, Violation};
 use resched_tables::model::Reason;
 
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parts::by_id::ByJob;
 use crate::parts::launch::launch_first;
 use crate::queues::capacity::{CapacityQueue, percentages};
@@ -41,6 +42,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::MapReduce1,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[Input::MapredQueues],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(Capacity::new(Settings::read(values)?, site)?))),
 };
 

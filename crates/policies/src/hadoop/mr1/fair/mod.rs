@@ -23,7 +23,8 @@ use resched_sim::hadoop::{Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
 use crate::parts::pools::{
     ALLOCATIONS, Answer, BOOST, MAP_CAP, POOLS, Pools, PoolsBy, REDUCE_CAP, Rules, SIZE_WEIGHT, UPDATE, allocations,
@@ -41,6 +42,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::MapReduce1,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[Input::Pools],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(Fair::new(&Settings::read(values)?, site)?))),
 };
 

@@ -20,7 +20,8 @@ use resched_sim::hadoop::{Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::load_cap;
 use crate::parts::launch::launch_first;
@@ -37,6 +38,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::MapReduce1,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[Input::Pools],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(FairDeficit::new(&Settings::read(values)?, site)?))),
 };
 

@@ -37,7 +37,8 @@ use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_tables::draws::Purpose;
 
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
 use crate::parts::pools::{
     ALLOCATIONS, Answer, BOOST, MAP_CAP, POOLS, Pools, PoolsBy, REDUCE_CAP, Rules, SIZE_WEIGHT, UPDATE, allocations,
@@ -56,6 +57,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[Input::Pools],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, site| Ok(Box::new(Coupling::new(&Settings::read(values)?, site)?))),
 };
 

@@ -21,7 +21,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
@@ -38,6 +38,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Reference,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Flex::new(Settings::read(values)?)?))),
 };
 

@@ -27,7 +27,7 @@ use resched_sim::hadoop::{AttemptEnd, AttemptId, Kind, Offer, Orders, Policy, Sy
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use resched_tables::model::Reason;
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::EqualOrder;
 use crate::parts::fair_share::{Claim, fair_shares};
@@ -46,6 +46,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Reference,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(Quincy::new(Settings::read(values)?)))),
 };
 

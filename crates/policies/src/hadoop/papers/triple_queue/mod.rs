@@ -42,7 +42,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 use resched_tables::model::{Outcome, Reason};
 
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::job_queue::JobQueue;
 use crate::parts::predict::{Class, classify};
@@ -59,6 +59,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Slots, |values, _| Ok(Box::new(TripleQueue::new(Settings::read(values)?)))),
 };
 

@@ -33,12 +33,13 @@ use resched_tables::model::Reason;
 
 use super::report_kept;
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parts::by_id::ByJob;
 use crate::parts::whole_requests::{Next, WholeRequests};
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_capacity::{Shares, YarnQueue, shares};
+use crate::queues::yarn_capacity::{Shares, Total, YarnQueue, shares};
 use crate::settings::{File, parameter, settings};
 use crate::site::Site;
 use limits::{UserLimit, extra_reservations, may_go_far, most_active};
@@ -53,6 +54,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Yarn,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[Input::YarnQueues],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Containers, |values, site| {
         Ok(Box::new(YarnCapacity::new(&Settings::read(values)?, site)?))
     }),
@@ -98,6 +101,8 @@ pub(crate) struct YarnCapacity {
     whole: Option<WholeRequests>,
     /// Which of these jobs is next; without whole requests, which is served first.
     next: Next,
+    /// Whether the shares of queues still depend on the size of the cluster.
+    is_unsettled: bool,
 }
 
 /// A queue and what its applications use.
@@ -199,6 +204,7 @@ impl YarnCapacity {
             partitions: None,
             whole: settings.whole.then(WholeRequests::default),
             next: Next::Earliest,
+            is_unsettled: false,
         };
         policy.set_queues(tree)?;
         Ok(policy)
@@ -218,6 +224,7 @@ impl YarnCapacity {
             partitions: Some(Partitions::default()),
             whole: whole.then(WholeRequests::default),
             next: Next::Earliest,
+            is_unsettled: false,
         };
         policy.set_queues(queues::one_queue())?;
         Ok(policy)
@@ -245,9 +252,21 @@ impl YarnCapacity {
             waiting_users: 0,
             order: Vec::new(),
         };
-        self.queues = shares(&tree).map_err(Error::File)?.into_iter().map(queue).collect();
+        self.queues = shares(&tree, None).map_err(Error::File)?.into_iter().map(queue).collect();
+        self.is_unsettled = tree.depends_on_cluster();
         self.tree = tree;
         Ok(())
+    }
+
+    /// Gives the queues whose guarantees are amounts their shares of the cluster, once it is known.
+    fn settle(&mut self, view: View<'_>) {
+        if std::mem::take(&mut self.is_unsettled) {
+            let (total, counts_cores) = (view.yarn().total(), view.yarn().smallest().cpu > 0);
+            let total = Total { memory_mb: total.memory, vcores: counts_cores.then_some(total.cpu) };
+            // The tree was checked before.
+            let settled = shares(&self.tree, Some(total)).unwrap_or_default();
+            self.queues.iter_mut().zip(settled).for_each(|(queue, shares)| queue.shares = shares);
+        }
     }
 
     fn leaf_of(&self, name: &str) -> usize {
@@ -639,6 +658,7 @@ impl Policy for YarnCapacity {
     }
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.settle(view);
         let queue = self.leaf_of(view.job(job).queue());
         let user = self.user_of(queue, view.job(job).user());
         let (_, size) = first_tasks(view.job(job));
@@ -793,6 +813,29 @@ mod tests {
         assert!(first("job_1_0003") > Some(22_000), "{launches:?}");
         let launches = world().launches("yarn-capacity:am_share=0.15");
         assert_eq!(times(&launches, "job_1_0003"), [2_000]);
+    }
+
+    #[test]
+    fn weights_and_amounts_give_the_schedule_of_their_shares() {
+        // Four nodes of five containers are 20,480 MB. Queue a may have a quarter of them at most.
+        let world = || {
+            let job = |id: &str, queue: &str| job(id).queue(queue).maps(20, map(20_000));
+            Scenario::containers(4, 5).job(job("job_1_0001", "a")).job(job("job_1_0002", "b"))
+        };
+        let finishes = |text: &str| {
+            let dir = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
+            let file = dir.path().join("queues.toml");
+            std::fs::write(&file, text).unwrap_or_else(|error| unreachable!("{error}"));
+            world().finishes(&format!("yarn-capacity:queues={},user_limit_factor=9", file.display()))
+        };
+        let percent = finishes("[queues.a]\ncapacity = 10\nmaximum_capacity = 25\n[queues.b]\ncapacity = 90\n");
+        for text in [
+            "[queues.a]\nweight = 1\nmaximum_capacity = 25\n[queues.b]\nweight = 9\n",
+            "[queues.a]\nmemory_mb = 2048\nmaximum_memory_mb = 5120\n[queues.b]\nmemory_mb = 18432\n",
+        ] {
+            assert_eq!(finishes(text), percent, "{text}");
+        }
+        assert_ne!(finishes("[queues.a]\n[queues.b]\n"), percent);
     }
 
     #[test]

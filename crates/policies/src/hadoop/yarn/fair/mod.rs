@@ -33,7 +33,8 @@ use resched_tables::model::Reason;
 
 use super::report_kept;
 use crate::error::Error;
-use crate::info::{Build, Family, PolicyInfo};
+use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::input::Input;
 use crate::parts::by_id::ByJob;
 use crate::parts::yarn_order::{Standing, Usage, drf_order, fair_order};
 use crate::queues::file as queues;
@@ -53,6 +54,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Yarn,
     oracle: false,
     parameters: Settings::PARAMETERS,
+    inputs: &[Input::YarnFairQueues],
+    idle: ALL_ACT,
     build: Build::Hadoop(System::Containers, |values, site| {
         Ok(Box::new(YarnFair::new(&Settings::read(values)?, site)?))
     }),
@@ -166,6 +169,8 @@ struct YarnFair {
     barren: Option<Asked>,
     /// What was asked for at the last update. Until the policy hears of a change, another one would find the same.
     updated: Option<Asked>,
+    /// Whether limits of queues still depend on the size of the cluster.
+    is_unsettled: bool,
 }
 
 /// The version of the world, and how many requests there are of each kind.
@@ -245,6 +250,7 @@ impl YarnFair {
             shared: Vec::new(),
             barren: None,
             updated: None,
+            is_unsettled: false,
         };
         policy.set_queues(tree)?;
         Ok(policy)
@@ -254,11 +260,23 @@ impl YarnFair {
         queues::check(&tree).map_err(Error::File)?;
         let state = |place: usize| Queue { children: tree.get(place).children.clone(), ..Queue::default() };
         self.queues = (0..tree.queues().len()).map(state).collect();
+        self.is_unsettled = tree.queues().iter().any(|queue| queue.settings.depends_on_cluster());
         self.tree = tree;
         Ok(())
     }
 
     // Queues and jobs.
+
+    /// Makes amounts of limits that are shares of the cluster, once it is known.
+    fn settle(&mut self, view: View<'_>) {
+        if std::mem::take(&mut self.is_unsettled) {
+            let total = view.yarn().total();
+            for place in 0..self.tree.queues().len() {
+                let settings = &mut self.tree.get_mut(place).settings;
+                *settings = settings.in_cluster(total.memory, total.cpu);
+            }
+        }
+    }
 
     /// The queue of a job; a name without a queue makes one.
     fn place(&mut self, job: JobId, view: View<'_>) -> usize {
@@ -717,6 +735,7 @@ impl Policy for YarnFair {
     }
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.settle(view);
         self.hear();
         let queue = self.place(job, view);
         self.apps[job].queue = queue;
@@ -841,6 +860,21 @@ mod tests {
     use super::*;
     use crate::spec::PolicySpec;
     use crate::testing::{Scenario, job, map};
+
+    #[test]
+    fn a_limit_in_percent_is_one_of_the_cluster() {
+        // Four nodes of five containers are 20,480 MB.
+        let finishes = |text: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let file = dir.path().join("queues.toml");
+            std::fs::write(&file, text).unwrap();
+            let one = job("job_1_0001").queue("a").maps(20, map(20_000));
+            Scenario::containers(4, 5).job(one).finishes(&format!("yarn-fair:queues={}", file.display()))
+        };
+        let of_share = finishes("[queues.a]\nmax_memory_share = 0.25\n");
+        assert_eq!(of_share, finishes("[queues.a]\nmax_memory_mb = 5120\n"));
+        assert_ne!(of_share, finishes("[queues.a]\n"));
+    }
 
     fn with_queues(paths: &[&str]) -> YarnFair {
         let queues = paths.iter().map(|&path| (path.to_owned(), FairQueue::default())).collect();

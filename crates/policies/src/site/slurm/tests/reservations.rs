@@ -59,15 +59,14 @@ fn what_sacctmgr_prints_is_read() {
 }
 
 #[test]
-fn what_is_no_reservation_is_refused_with_its_place() {
+fn what_is_no_reservation_is_said_with_its_place() {
     for (text, expected) in [
         ("ReservationName=a EndTime=5 Nodes=n1\n", "line 1: the reservation: expected a start time, found `none`"),
         ("ReservationName=a StartTime=soon EndTime=5\n", "line 1: StartTime: expected a time such as"),
-        ("StartTime=5\n", "line 1: the file: expected `ReservationName=` at first"),
+        ("StartTime=5\n", "line 1: the line: expected `ReservationName=` at first"),
         ("Name|TimeStart\na|1|2\n", "line 2: the row: expected 2 cells"),
         ("Name|TimeStart|TimeEnd|NodeNames\na|1|2|n[1\n", "line 2: NodeNames: expected a list of hosts"),
     ] {
-        let problem = read(&[("reservations.txt", text)]).unwrap_err();
-        assert!(problem.starts_with("reservations.txt: ") && problem.contains(expected), "{text}: {problem}");
+        super::refused_or_said(&[("reservations.txt", text)], expected);
     }
 }

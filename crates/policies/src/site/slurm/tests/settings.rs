@@ -8,10 +8,12 @@ use super::conf;
 /// The single settings of a `slurm.conf`, by name, as parameters get them.
 fn settings(text: &str) -> Result<Vec<String>, String> {
     let mut scalars = Scalars::default();
-    let notes = Notes::new(Path::new("conf"));
+    let mut notes = Notes::new(Path::new("conf"));
     for (number, line) in (1..).zip(text.lines()) {
         for (name, value) in lines::pairs(line) {
-            scalars.set(&Place::of("slurm.conf", number), &name, &value, &notes).map_err(|error| error.to_string())?;
+            scalars
+                .set(&Place::of("slurm.conf", number), &name, &value, &mut notes)
+                .map_err(|error| error.to_string())?;
         }
     }
     let mut properties = Properties::default();
@@ -152,7 +154,11 @@ fn every_setting_about_scheduling_counts_or_is_named_with_its_line() {
     }
     for (line, name) in lines.iter().zip(&names) {
         // Priorities of the QOS are there, so that their weight can count.
-        let files = [("slurm.conf", format!("# first\n{line}\n")), ("qos.txt", "Name|Priority\nnormal|5\n".to_owned())];
+        let files = [
+            ("slurm.conf", format!("# first\n{line}\n")),
+            ("qos.txt", "Name|Priority\nnormal|5\n".to_owned()),
+            ("sacctmgr.cfg", "Cluster - 'c'\n".to_owned()),
+        ];
         let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
         let conf = super::read(&files).unwrap_or_else(|error| panic!("{line}: {error}"));
         if COUNTING.contains(&name.as_str()) {

@@ -99,9 +99,9 @@ fn associations_are_read_by_their_header_or_from_a_dump() {
     assert_eq!((all[4].partition.as_deref(), all[4].default_qos.as_deref()), (Some("p"), Some("high")));
     let with_parents = "Cluster|Account|Par Name|User|Share|Def QOS|GrpCPUs|\nc|root||||||\nc|root||root|1|||\nc|a|root||5||10|\n\
                         c|b|a||parent|||\nc|b||ann|2|high||\nother|z|root||1|||\n";
-    let conf =
-        read(&[("associations.txt", with_parents), ("slurm.conf", "ClusterName=C\nAccountingStorageEnforce=limits\n")])
-            .unwrap();
+    let enforced = "ClusterName=C\nAccountingStorageEnforce=limits\n";
+    let qos = "Name|Priority\nhigh|1\n";
+    let conf = read(&[("associations.txt", with_parents), ("slurm.conf", enforced), ("qos.txt", qos)]).unwrap();
     assert_eq!((tree(&conf), &conf.warnings[..]), (expected.map(str::to_owned).to_vec(), &[][..]));
     let by_depth = "Cluster|Account|User|Share\nc|root||1\nc| root|root|1\nc| a||5\nc|  b||2147483647\nc|   b|ann|2\n";
     assert_eq!(tree(&read(&[("associations.txt", by_depth)]).unwrap()), expected);
