@@ -188,8 +188,24 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print_as_it_is(&serde_json::to_string_pretty(value).map_err(|error| Failure::work(error.to_string()))?)
 }
 
+/// A cell of numbers with the minus of all texts (U+2212), so that a search finds each.
+fn with_minus(cell: &str) -> String {
+    let mut text = String::with_capacity(cell.len());
+    let mut chars = cell.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = chars.next() {
+        let is_sign = letter == '-' && !before.is_alphanumeric() && chars.peek().is_some_and(char::is_ascii_digit);
+        text.push(if is_sign { '−' } else { letter });
+        before = letter;
+    }
+    text
+}
+
 /// A table with a heading; the columns of `numbers` are aligned to the right.
-pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Text {
+pub(crate) fn table(heading: &[&str], mut rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> Text {
+    for cell in rows.iter_mut().filter_map(|row| row.get_mut(numbers.clone())).flatten() {
+        *cell = with_minus(cell);
+    }
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING).set_header(heading.iter().copied());
     table

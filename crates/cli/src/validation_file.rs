@@ -8,7 +8,7 @@ use resched_compare::validate::rules_sha256;
 use resched_sim::ClusterConfig;
 use resched_tables::run::RunValidation;
 use resched_tables::validity::{Fact, Grade, Validity};
-use resched_tables::whole;
+use resched_tables::{whole, words};
 
 use crate::failure::Failure;
 
@@ -121,7 +121,7 @@ impl Validation {
             let says = "The validation has no error of the mean completion time.".to_owned();
             return Validity { facts: vec![Fact::new("validation", Grade::Assumed, says)] };
         };
-        let percent = |value: f64| format!("{:+.1} %", 100.0 * value).replace('-', "−");
+        let percent = words::change_in_percent;
         let errors = [
             ("median", "median_completion"),
             ("p95", "p95_completion"),

@@ -9,6 +9,16 @@ pub fn count(number: u64) -> String {
     number.to_formatted_string(&Locale::en)
 }
 
+/// A number with its sign and one decimal. The minus is a true one (U+2212), as in all texts, so that a search finds each.
+pub fn signed(value: f64) -> String {
+    format!("{value:+.1}").replace('-', "−")
+}
+
+/// A relative change with its sign, in per cent: −0.355 is "−35.5 %".
+pub fn change_in_percent(change: f64) -> String {
+    format!("{} %", signed(100.0 * change))
+}
+
 /// A number of things, whose name for one is `thing`: `1 job`, `2,000 jobs`.
 pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })

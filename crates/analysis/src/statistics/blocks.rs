@@ -1,28 +1,32 @@
 //! How sure the ratios of two runs of one trace are: a bootstrap over blocks of jobs.
 //!
-//! Jobs of one run are not independent. A job that waits makes the next one wait, and the hours of a day differ. So whole blocks of
-//! neighbours are drawn with replacement, not single jobs (Künsch 1989; Carlstein 1986): days if the trace has enough of them, or else
-//! blocks of consecutive arrivals. A job keeps its values in both runs, and a block keeps its jobs. The number of blocks is that of
-//! batch means (Schmeiser 1982).
+//! Jobs of one run are not independent. A job that waits makes the next one wait, and a queue may remember for days. So whole blocks of
+//! neighbours are drawn with replacement, not single jobs (Künsch 1989; Carlstein 1986). Blocks follow the queue: they are cut only where
+//! no job waits in either run, as the regenerative method cuts a simulation (Crane and Iglehart 1975), and none is shorter than jobs
+//! typically run. A job keeps its values in both runs, and a block keeps its jobs. The number of blocks is that of batch means
+//! (Schmeiser 1982). With fewer than [`LEAST_BLOCKS`], or with blocks that still resemble their neighbours, the log does not show what
+//! other days would bring, and there is no interval.
 //!
 //! The estimate is on the scale of logarithms. Its standard error is that over the resamples times `√(B/(B − 1))`, as a bootstrap of
-//! `B` blocks is too narrow by that factor, and the interval is Student's with `B − 1` degrees of freedom.
+//! `B` blocks is too narrow by that factor. In a queue, a few busy periods make most of the waiting, and a log may lack the one that
+//! decides. Two rules make up for that. The error is that of one more block, as unusual as the most unusual one. And the degrees of
+//! freedom of Student's interval are those of the blocks that decide: `(Σz²)²/Σz⁴ − 1` for the influences `z` of the blocks, which is
+//! `B − 1` if all have the same and 0 if a single block decides.
 
 use rand::RngExt;
 use resched_tables::draws::{Purpose, stream};
 
 use crate::statistics::practical::Ratio;
 
-/// A day, ms.
-const DAY: i64 = 86_400_000;
-/// With fewer days, blocks are consecutive arrivals.
-const LEAST_DAYS: i64 = 12;
 /// More blocks would be too short to be independent.
-const MOST_BLOCKS: i64 = 30;
-/// With fewer blocks no test could reach 5 %, so there are no intervals either.
-const LEAST_BLOCKS: usize = 6;
-/// Jobs of a block of arrivals.
+const MOST_BLOCKS: usize = 30;
+/// With fewer blocks, intervals hold the truth too rarely.
+pub const LEAST_BLOCKS: usize = 15;
+/// Jobs of a block.
 const LEAST_JOBS: usize = 2;
+/// Blocks whose influences resemble those of their neighbours more than this are not independent. Of 30 independent blocks, one set in
+/// twenty does.
+const MOST_ALIKE: f64 = 0.3;
 /// A quantile needs this many jobs beyond it for an interval. With fewer, it rests on single jobs.
 const LEAST_BEYOND: f64 = 10.0;
 /// Resamples of a bootstrap.
@@ -40,54 +44,55 @@ pub const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 pub struct Pair {
     /// When it was submitted in the first run, ms.
     pub submit: i64,
+    /// Until when it waits for its first task, in the run in which it waits longer, ms.
+    pub waits_until: i64,
+    /// How long it takes from then on, in the run in which that is shorter, ms.
+    pub runs: i64,
     /// The metric in the first run.
     pub first: f64,
     /// The metric in the second run.
     pub second: f64,
 }
 
-/// How jobs were cut into blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
-    /// Each block is one day or several.
-    Days,
-    /// Each block is as many consecutive arrivals.
-    Arrivals,
-}
-
 /// Jobs in blocks, in order of submission.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blocks {
-    /// How they were cut.
-    pub cut: Cut,
     /// The jobs of each block.
     pub jobs: Vec<Vec<Pair>>,
 }
 
+/// The blocks of a log are too few, or too much alike, to show what other days would bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooFew {
+    /// The number of blocks.
+    pub blocks: usize,
+}
+
 impl Blocks {
-    /// Cuts jobs into blocks; `None` if there are too few for any interval.
-    pub fn new(mut pairs: Vec<Pair>) -> Option<Self> {
+    /// Cuts jobs into blocks.
+    ///
+    /// # Errors
+    /// [`TooFew`] if there are too few for an interval, or they depend on each other.
+    pub fn new(mut pairs: Vec<Pair>) -> Result<Self, TooFew> {
         // Stable, so that jobs of one instant keep their order.
         pairs.sort_by_key(|pair| pair.submit);
-        let (first, last) = (pairs.first()?.submit, pairs.last()?.submit);
-        let days = last.saturating_sub(first) / DAY + 1;
-        if days >= LEAST_DAYS {
-            // Whole days together, so that there are not too many blocks.
-            let length = (days + MOST_BLOCKS - 1) / MOST_BLOCKS * DAY;
-            let of = |pair: &Pair| pair.submit.saturating_sub(first) / length;
-            let jobs: Vec<Vec<Pair>> = pairs.chunk_by(|a, b| of(a) == of(b)).map(<[Pair]>::to_vec).collect();
-            if jobs.len() >= LEAST_BLOCKS {
-                return Some(Self { cut: Cut::Days, jobs });
-            }
+        let blocks = Self { jobs: cut(&pairs) };
+        let found = blocks.jobs.len();
+        if found < LEAST_BLOCKS || blocks.resemble_neighbours() {
+            return Err(TooFew { blocks: found });
         }
-        let blocks = (pairs.len() / LEAST_JOBS).min(MOST_BLOCKS as usize);
-        if blocks < LEAST_BLOCKS {
-            return None;
-        }
-        // As even as whole jobs allow.
-        let start = |block: usize| block * pairs.len() / blocks;
-        let jobs = (0..blocks).filter_map(|block| pairs.get(start(block)..start(block + 1)).map(<[Pair]>::to_vec));
-        Some(Self { cut: Cut::Arrivals, jobs: jobs.collect() })
+        Ok(blocks)
+    }
+
+    /// Whether the influence of a block on the ratio of means resembles that of the next one.
+    fn resemble_neighbours(&self) -> bool {
+        let sums: Vec<(f64, f64)> = self.jobs.iter().map(|jobs| sums(jobs)).collect();
+        let total = sums.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        let influence: Vec<f64> = sums.iter().map(|own| own.1 / total.1 - own.0 / total.0).collect();
+        let squares: f64 = influence.iter().map(|z| z * z).sum();
+        let beside: f64 = influence.iter().zip(influence.iter().skip(1)).map(|(one, next)| one * next).sum();
+        // Not true where there is nothing to divide.
+        beside > MOST_ALIKE * squares
     }
 
     /// For each block: the mean of the second run − the mean of the first.
@@ -97,32 +102,30 @@ impl Blocks {
         self.jobs.iter().map(difference).collect()
     }
 
+    /// The ratio of means with its interval alone, which takes little time. `seed` is that of the resamples.
+    pub fn ratio_of_means(&self, seed: u64) -> Option<Ratio> {
+        let sums: Vec<(f64, f64)> = self.jobs.iter().map(|jobs| sums(jobs)).collect();
+        let of = |weights: &[u32]| {
+            let weighted = sums.iter().zip(weights).fold((0.0, 0.0), |sum, (own, &weight)| {
+                (sum.0 + own.0 * f64::from(weight), sum.1 + own.1 * f64::from(weight))
+            });
+            [(weighted.1 / weighted.0).ln()]
+        };
+        let [found] = self.estimates(RESAMPLES, seed, |weights, _| of(weights));
+        found
+    }
+
     /// The ratios with their intervals. `seed` is that of the resamples.
     pub fn ratios(&self, least: Option<f64>, seed: u64) -> Ratios {
         let sample = Sample::new(&self.jobs, least);
-        let blocks = self.jobs.len();
-        let plain = sample.logs(&vec![1; blocks], true);
         let jobs = self.jobs.iter().map(Vec::len).sum::<usize>();
         let resamples = RESAMPLES.min(MOST_VALUES / (2 * jobs).max(1)).max(LEAST_RESAMPLES);
-        let quantiles = QUANTILES.iter().any(|&p| beyond(p, jobs));
-        let mut rng = stream(seed, Purpose::Bootstrap, &[]);
-        let mut moments = [Moments::default(); STATISTICS];
-        let mut weights = vec![0u32; blocks];
-        for _ in 0..resamples {
-            weights.fill(0);
-            for _ in 0..blocks {
-                if let Some(weight) = weights.get_mut(rng.random_range(0..blocks)) {
-                    *weight += 1;
-                }
-            }
-            for (moments, log) in moments.iter_mut().zip(sample.logs(&weights, quantiles)) {
-                moments.add(log);
-            }
-        }
-        let correction = (blocks as f64 / (blocks as f64 - 1.0)).sqrt();
-        let mut found = plain.into_iter().zip(moments).map(|(log, moments)| {
-            log.is_finite().then(|| Ratio::of_log(log, moments.deviation() * correction, blocks))
+        let any_quantile = QUANTILES.iter().any(|&p| beyond(p, jobs));
+        let found = self.estimates(resamples, seed, |weights, is_drawn| {
+            // Without intervals, quantiles are needed once.
+            sample.logs(weights, any_quantile || !is_drawn)
         });
+        let mut found = found.into_iter();
         let mut next = || found.next().flatten();
         let (means, mean_of_ratios) = (next(), next());
         let mut quantile = |p: f64| {
@@ -131,6 +134,116 @@ impl Blocks {
         };
         let quantiles = QUANTILES.map(&mut quantile);
         Ratios { means, quantiles, mean_of_ratios: mean_of_ratios.filter(|_| least.is_some()) }
+    }
+
+    /// Ratios with their intervals. `logs` has the logarithms for the weights of the blocks, which may be drawn.
+    fn estimates<const N: usize>(
+        &self,
+        resamples: usize,
+        seed: u64,
+        logs: impl Fn(&[u32], bool) -> [f64; N],
+    ) -> [Option<Ratio>; N] {
+        let blocks = self.jobs.len();
+        let plain = logs(&vec![1; blocks], false);
+        let mut rng = stream(seed, Purpose::Bootstrap, &[]);
+        let mut moments = [Moments::default(); N];
+        let mut weights = vec![0u32; blocks];
+        for _ in 0..resamples {
+            weights.fill(0);
+            for _ in 0..blocks {
+                if let Some(weight) = weights.get_mut(rng.random_range(0..blocks)) {
+                    *weight += 1;
+                }
+            }
+            for (moments, log) in moments.iter_mut().zip(logs(&weights, true)) {
+                moments.add(log);
+            }
+        }
+        let mut deciding = [Deciding::default(); N];
+        for left_out in 0..blocks {
+            weights.fill(1);
+            weights.get_mut(left_out).into_iter().for_each(|weight| *weight = 0);
+            for ((deciding, log), plain) in deciding.iter_mut().zip(logs(&weights, true)).zip(plain) {
+                deciding.add(log - plain);
+            }
+        }
+        let correction = (blocks as f64 / (blocks as f64 - 1.0)).sqrt();
+        std::array::from_fn(|place| {
+            let (log, moments, deciding) = (plain.get(place)?, moments.get(place)?, deciding.get(place)?);
+            let error = moments.deviation() * correction * deciding.widening();
+            log.is_finite().then(|| Ratio::with_error(*log, error, deciding.free(blocks)))
+        })
+    }
+}
+
+/// The blocks of jobs in order of submission. A block begins where no earlier job waits in either run, once the one before has its share
+/// of the jobs and is as long as jobs typically run.
+fn cut(pairs: &[Pair]) -> Vec<Vec<Pair>> {
+    let (jobs, length) = (pairs.len().div_ceil(MOST_BLOCKS).max(LEAST_JOBS), typical_run(pairs));
+    let is_long =
+        |block: &[Pair], until: i64| block.first().is_some_and(|job| until.saturating_sub(job.submit) as f64 >= length);
+    let mut blocks: Vec<Vec<Pair>> = Vec::new();
+    let mut waits_until = i64::MIN;
+    for pair in pairs {
+        let is_idle = waits_until <= pair.submit;
+        match blocks.last_mut() {
+            Some(block) if !is_idle || block.len() < jobs || !is_long(block, pair.submit) => block.push(*pair),
+            _ => blocks.push(vec![*pair]),
+        }
+        waits_until = waits_until.max(pair.waits_until);
+    }
+    let ends = pairs.iter().map(|pair| pair.submit.max(pair.waits_until).saturating_add(pair.runs)).max();
+    let is_rest = |block: &[Pair]| 2 * block.len() < jobs || !is_long(block, ends.unwrap_or_default());
+    if blocks.len() > 1
+        && let Some(rest) = blocks.pop_if(|block| is_rest(block))
+        && let Some(block) = blocks.last_mut()
+    {
+        block.extend(rest);
+    }
+    blocks
+}
+
+/// How long the job takes that runs at a random moment of all running time, ms: `Σr²/Σr`. What happens in so much time depends on what runs
+/// at its beginning.
+fn typical_run(pairs: &[Pair]) -> f64 {
+    let (sum, squares) = pairs.iter().fold((0.0, 0.0), |(sum, squares), pair| {
+        let runs = pair.runs.max(0) as f64;
+        (sum + runs, squares + runs * runs)
+    });
+    if sum > 0.0 { squares / sum } else { 0.0 }
+}
+
+/// The sums of the metric in both runs.
+fn sums(jobs: &[Pair]) -> (f64, f64) {
+    jobs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.first, sum.1 + pair.second))
+}
+
+/// How many blocks decide an estimate, from the change that leaving out each makes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Deciding {
+    squares: f64,
+    fourths: f64,
+    largest: f64,
+}
+
+impl Deciding {
+    fn add(&mut self, influence: f64) {
+        let square = influence * influence;
+        self.squares += square;
+        self.fourths += square * square;
+        // A ratio that does not exist without a block rests on it alone.
+        self.largest = if square.is_nan() { f64::NAN } else { self.largest.max(square) };
+    }
+
+    /// The factor of the standard error for one more block that is as unusual as the most unusual one.
+    fn widening(self) -> f64 {
+        if self.squares == 0.0 { 1.0 } else { (1.0 + self.largest / self.squares).sqrt() }
+    }
+
+    /// The degrees of freedom: at least 1, and `blocks − 1` if no block has an influence.
+    fn free(self, blocks: usize) -> f64 {
+        let most = blocks as f64 - 1.0;
+        if self.fourths > 0.0 { (self.squares * self.squares / self.fourths - 1.0).clamp(1.0, most) } else { most }
     }
 }
 
@@ -300,6 +413,8 @@ mod tests {
         (0..n)
             .map(|at| Pair {
                 submit: at as i64 * gap,
+                waits_until: at as i64 * gap,
+                runs: (at % 17 + 1) as i64,
                 first: (at % 17 + 1) as f64,
                 second: (at % 17 + 1) as f64 * ratio,
             })
@@ -307,15 +422,65 @@ mod tests {
     }
 
     #[test]
-    fn days_are_blocks_if_there_are_enough() {
-        let cut = |n, gap| Blocks::new(pairs(n, gap, 1.0)).map(|blocks| (blocks.cut, blocks.jobs.len()));
-        assert_eq!(cut(1_000, 60_000), Some((Cut::Arrivals, 30)));
-        assert_eq!(cut(15, 60_000), Some((Cut::Arrivals, 7)));
-        assert_eq!(cut(11, 60_000), None);
-        assert_eq!(cut(0, 60_000), None);
-        // An hour apart: 480 jobs are 20 days; 2,400 are 100 days, four to a block.
-        assert_eq!(cut(480, 3_600_000), Some((Cut::Days, 20)));
-        assert_eq!(cut(2_400, 3_600_000), Some((Cut::Days, 25)));
+    fn jobs_that_do_not_wait_make_some_thirty_blocks() {
+        let cut = |n, gap| Blocks::new(pairs(n, gap, 1.0)).map(|blocks| blocks.jobs.len());
+        assert_eq!((cut(1_000, 60_000), cut(2_000, 60_000)), (Ok(29), Ok(30)));
+        assert_eq!(cut(30, 60_000), Ok(15));
+        assert_eq!(cut(20, 60_000), Err(TooFew { blocks: 10 }));
+        assert_eq!(cut(0, 60_000), Err(TooFew { blocks: 0 }));
+    }
+
+    #[test]
+    fn no_block_ends_while_a_job_waits() {
+        let mut jobs = pairs(3_000, 60_000, 1.0);
+        // One busy period from the 100th to the 1,999th job is one block.
+        jobs.iter_mut().skip(100).take(1_900).for_each(|pair| pair.waits_until = 2_000 * 60_000);
+        let blocks = cut(&jobs);
+        let longest = blocks.iter().map(Vec::len).max().unwrap();
+        assert_eq!(longest, 1_900);
+        assert_eq!(Blocks::new(jobs), Err(TooFew { blocks: 12 }));
+    }
+
+    /// Jobs of a day in a log of ten days: what one day brings depends on the day before.
+    #[test]
+    fn no_block_is_shorter_than_jobs_run() {
+        let mut jobs = pairs(2_400, 360_000, 1.0);
+        jobs.iter_mut().for_each(|pair| pair.runs = 86_400_000);
+        assert_eq!(Blocks::new(jobs), Err(TooFew { blocks: 10 }));
+    }
+
+    /// The second run is longer in the first half of the log, and shorter in the second.
+    #[test]
+    fn blocks_that_resemble_their_neighbours_are_too_few() {
+        let mut jobs = pairs(3_000, 60_000, 1.0);
+        jobs.iter_mut().take(1_500).for_each(|pair| pair.second *= 2.0);
+        assert_eq!(Blocks::new(jobs), Err(TooFew { blocks: 30 }));
+    }
+
+    /// All of 30 blocks have the same influence, or one has all of it.
+    #[test]
+    fn the_blocks_that_decide_are_the_degrees_of_freedom() {
+        let of = |influences: &[f64]| {
+            influences.iter().fold(Deciding::default(), |mut all, z| {
+                all.add(*z);
+                all
+            })
+        };
+        assert!((of(&[0.1; 30]).free(30) - 29.0).abs() < 1e-9);
+        let single = of(&[0.0, 0.0, 0.5]);
+        assert_eq!((single.free(30), single.widening()), (1.0, 2.0f64.sqrt()));
+        assert_eq!((of(&[0.0; 30]).free(30), of(&[0.0; 30]).widening()), (29.0, 1.0));
+    }
+
+    #[test]
+    fn the_ratio_of_means_alone_has_the_same_interval() {
+        let mut jobs = pairs(1_000, 60_000, 0.5);
+        jobs.iter_mut().step_by(7).for_each(|pair| pair.second *= 1.5);
+        let blocks = Blocks::new(jobs).unwrap();
+        let [alone, all] = [blocks.ratio_of_means(3), blocks.ratios(None, 3).means].map(Option::unwrap);
+        assert!((alone.value - all.value).abs() < 1e-12);
+        let ([low, high], [other_low, other_high]) = (alone.interval.unwrap(), all.interval.unwrap());
+        assert!(low < high && (low - other_low).abs() < 1e-9 && (high - other_high).abs() < 1e-9);
     }
 
     #[test]

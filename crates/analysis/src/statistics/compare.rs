@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::metrics::list::{QUANTITIES, Quantity};
 use crate::runs::jobs::JobMetrics;
 use crate::runs::standing::pairs;
-use crate::statistics::blocks::{Blocks, Cut, Pair, QUANTILES, Ratios, STATISTICS, beyond, logs_of};
+use crate::statistics::blocks::{Blocks, LEAST_BLOCKS, Pair, QUANTILES, Ratios, STATISTICS, TooFew, beyond, logs_of};
 use crate::statistics::distribution::{Distribution, Dominance};
 use crate::statistics::paired::{SignTest, SignedRankTest, least_p, sign_test, signed_rank_test};
 use crate::statistics::practical::{Matters, Ratio, Verdict};
@@ -53,12 +53,10 @@ impl JobMetric {
 pub enum Basis {
     /// Runs with different seeds.
     Seeds(usize),
-    /// Blocks of whole days of one run.
-    Days(usize),
-    /// Blocks of consecutive arrivals of one run.
-    Arrivals(usize),
-    /// There are too few jobs for blocks.
-    TooFewJobs,
+    /// Blocks of busy periods of one run: what other days would bring, if they are like these.
+    BusyPeriods(usize),
+    /// One run with so few independent blocks that it only says something about its own jobs.
+    TheseJobsOnly(usize),
     /// The data cannot answer the question.
     NotAnswerable,
 }
@@ -67,19 +65,42 @@ impl Basis {
     /// The number of parts that are taken to be independent.
     pub fn parts(self) -> usize {
         match self {
-            Self::Seeds(parts) | Self::Days(parts) | Self::Arrivals(parts) => parts,
-            Self::TooFewJobs | Self::NotAnswerable => 0,
+            Self::Seeds(parts) | Self::BusyPeriods(parts) => parts,
+            Self::TheseJobsOnly(_) | Self::NotAnswerable => 0,
         }
+    }
+
+    /// Whether the numbers are about these jobs only, so that nothing can be significant.
+    pub fn is_these_jobs_only(self) -> bool {
+        matches!(self, Self::TheseJobsOnly(_))
     }
 
     /// The basis in words.
     pub fn in_words(self) -> String {
         match self {
             Self::Seeds(parts) => format!("{parts} seeds"),
-            Self::Days(parts) => format!("{parts} blocks of days"),
-            Self::Arrivals(parts) => format!("{parts} blocks of arrivals"),
-            Self::TooFewJobs => "too few jobs".to_owned(),
+            Self::BusyPeriods(parts) => format!("{parts} blocks of busy periods"),
+            Self::TheseJobsOnly(_) => "for these jobs only".to_owned(),
             Self::NotAnswerable => "cannot answer".to_owned(),
+        }
+    }
+
+    /// Why there is no interval, as a sentence; empty if there is one.
+    pub fn why_no_interval(self) -> String {
+        match self {
+            Self::TheseJobsOnly(blocks) if blocks < LEAST_BLOCKS => {
+                let parts = match blocks {
+                    0 => "has no independent part".to_owned(),
+                    1 => "is one busy period".to_owned(),
+                    blocks => format!("has {blocks} independent blocks of busy periods"),
+                };
+                format!("The log {parts}, and {LEAST_BLOCKS} are needed to say what other days would bring.")
+            }
+            Self::TheseJobsOnly(_) => {
+                "Neighbouring parts of the log resemble each other too much to say what other days would bring."
+                    .to_owned()
+            }
+            _ => String::new(),
         }
     }
 }
@@ -145,10 +166,9 @@ pub fn compare(runs: &[(&[JobMetrics], &[JobMetrics])], metric: &JobMetric, how:
     let (basis, ratios, differences) = match seeds.as_slice() {
         _ if !how.answerable || jobs == 0 => (Basis::NotAnswerable, bare(&seeds, metric), Vec::new()),
         [single] => match Blocks::new(single.clone()) {
-            None => (Basis::TooFewJobs, bare(&seeds, metric), Vec::new()),
-            Some(blocks) => {
-                let parts = blocks.jobs.len();
-                let basis = if blocks.cut == Cut::Days { Basis::Days(parts) } else { Basis::Arrivals(parts) };
+            Err(TooFew { blocks }) => (Basis::TheseJobsOnly(blocks), bare(&seeds, metric), Vec::new()),
+            Ok(blocks) => {
+                let basis = Basis::BusyPeriods(blocks.jobs.len());
                 (basis, blocks.ratios(metric.least, how.seed), blocks.differences())
             }
         },
@@ -186,6 +206,27 @@ pub fn compare(runs: &[(&[JobMetrics], &[JobMetrics])], metric: &JobMetric, how:
     }
 }
 
+/// What other days would bring, by one run of each policy: the ratio of means with an interval over blocks of busy periods, and what
+/// that interval is over. There is no interval if the basis is [`Basis::TheseJobsOnly`], and no ratio if one of the means is 0. It takes
+/// far less time than [`compare`].
+pub fn of_other_days(
+    first: &[JobMetrics],
+    second: &[JobMetrics],
+    metric: &JobMetric,
+    seed: u64,
+) -> (Basis, Option<Ratio>) {
+    let pairs = values(first, second, metric);
+    if pairs.is_empty() {
+        return (Basis::NotAnswerable, None);
+    }
+    let [log, ..] = logs_of(&pairs, None);
+    let bare = log.is_finite().then(|| Ratio::bare(log.exp()));
+    match Blocks::new(pairs) {
+        Ok(blocks) => (Basis::BusyPeriods(blocks.jobs.len()), blocks.ratio_of_means(seed)),
+        Err(TooFew { blocks }) => (Basis::TheseJobsOnly(blocks), bare),
+    }
+}
+
 /// The ratio of means if the second is 0 and the first is not: it has no logarithm, and so no interval.
 fn vanished(means: Option<[f64; 2]>) -> Option<Ratio> {
     means.filter(|[first, second]| *first > 0.0 && *second == 0.0).map(|_| Ratio::bare(0.0))
@@ -195,7 +236,16 @@ fn vanished(means: Option<[f64; 2]>) -> Option<Ratio> {
 fn values(first: &[JobMetrics], second: &[JobMetrics], metric: &JobMetric) -> Vec<Pair> {
     let of = metric.quantity().map(|own| own.of);
     let pair = |(one, two): (&JobMetrics, &JobMetrics)| {
-        Some(Pair { submit: one.submit?, first: of?(one)?, second: of?(two)? })
+        let submit = one.submit?;
+        let wait = |job: &JobMetrics| job.waiting.unwrap_or(0).max(0);
+        let runs = |job: &JobMetrics| job.completion.unwrap_or(0).saturating_sub(wait(job));
+        Some(Pair {
+            submit,
+            waits_until: submit.saturating_add(wait(one).max(wait(two))),
+            runs: runs(one).min(runs(two)),
+            first: of?(one)?,
+            second: of?(two)?,
+        })
     };
     pairs(first, second).into_iter().filter_map(pair).collect()
 }
@@ -273,7 +323,7 @@ mod tests {
         assert!((found.ratio_of_means.unwrap().value - 16.0 / 12.0).abs() < 1e-12);
         assert!((found.ratio_of_p50.unwrap().value - 2.0).abs() < 1e-12);
         assert!((found.mean_of_ratios.unwrap().value - 1.5).abs() < 1e-12);
-        assert_eq!((found.jobs, found.basis, found.verdict), (4, Basis::TooFewJobs, Verdict::CannotTell));
+        assert_eq!((found.jobs, found.basis, found.verdict), (4, Basis::TheseJobsOnly(1), Verdict::NotTested));
         assert_eq!(found.dominance, Some(Dominance::First));
         assert_eq!((found.ratio_of_means.unwrap().interval, found.sign, found.least_p), (None, None, None));
     }

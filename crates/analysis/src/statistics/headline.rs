@@ -2,7 +2,7 @@
 //!
 //! Nothing is called sooner or later without an interval that excludes 1.
 
-use resched_tables::words::TimeUnit;
+use resched_tables::words::{TimeUnit, change_in_percent};
 
 use crate::statistics::compare::{Basis, Comparison};
 use crate::statistics::practical::{Matters, Ratio, Verdict};
@@ -36,7 +36,7 @@ impl Kind {
 }
 
 /// The completion times of a policy against the baseline, without a full stop: "23.1 → 17.9 s, 22.7 % sooner on average than fifo (95 %
-/// interval −27.0 % to −18.1 %, over 30 blocks of arrivals); 75.3 % of the jobs end later by more than 5 %".
+/// interval −27.0 % to −18.1 %, over 30 blocks of busy periods); 75.3 % of the jobs end later by more than 5 %".
 pub fn of_completion(found: &Comparison, baseline: &str, matters: Matters) -> String {
     let (Some(means), Some(ratio)) = (found.means, found.ratio_of_means) else {
         return format!("cannot be compared with {baseline}: no job has a time in both");
@@ -47,12 +47,10 @@ pub fn of_completion(found: &Comparison, baseline: &str, matters: Matters) -> St
         _ if found.basis == Basis::NotAnswerable => {
             return format!("{times} ({}); the data cannot answer which is better", signed(value));
         }
-        (None, _) => {
-            format!(
-                "{times} ({}) against {baseline}; there is no interval ({over}), so it may be chance",
-                signed(value)
-            )
+        (None, _) if found.basis.is_these_jobs_only() => {
+            format!("{times} ({}) against {baseline}, {over}", signed(value))
         }
+        (None, _) => format!("{times} ({}) against {baseline}, not tested", signed(value)),
         (Some(interval), Kind::Alike) => format!(
             "{times} ({}), no significant difference from {baseline} ({}, over {over})",
             signed(value),
@@ -123,6 +121,9 @@ pub fn of_waiting(found: &Comparison, completion: Option<[f64; 2]>) -> String {
             };
             format!("{times}, {change} ({}){all}.", in_words(value, interval))
         }
+        (None, _) if found.basis.is_these_jobs_only() => {
+            format!("{times} ({}), {}{all}.", signed(value), found.basis.in_words())
+        }
         (None, _) => format!("{times} ({}){all}.", signed(value)),
     }
 }
@@ -134,7 +135,7 @@ fn by(ratio: f64) -> String {
 }
 
 fn signed(ratio: f64) -> String {
-    format!("{:+.1} %", 100.0 * (ratio - 1.0)).replace('-', "−")
+    change_in_percent(ratio - 1.0)
 }
 
 /// The interval in the terms of its ratio: times or per cent.
@@ -153,7 +154,7 @@ mod tests {
         let ratio = Ratio { value, interval, interval_90: interval };
         Comparison {
             jobs: 100,
-            basis: Basis::Arrivals(30),
+            basis: Basis::BusyPeriods(30),
             means: Some([23_100.0, 23_100.0 * value]),
             longer: Some(longer),
             shorter: Some(shorter),
@@ -178,7 +179,7 @@ mod tests {
     fn who_loses_stands_in_the_same_sentence() {
         assert_eq!(
             completion(0.773, Some([0.73, 0.82]), 0.753, 0.2),
-            "23.1 → 17.9 s, 22.7 % sooner on average than fifo (95 % interval −27.0 % to −18.0 %, over 30 blocks of arrivals); 75.3 % \
+            "23.1 → 17.9 s, 22.7 % sooner on average than fifo (95 % interval −27.0 % to −18.0 %, over 30 blocks of busy periods); 75.3 % \
              of the jobs end later by more than 5 %"
         );
         let words = completion(1.3, Some([1.2, 1.4]), 0.6, 0.3);
@@ -196,6 +197,15 @@ mod tests {
         }
         let open = completion(0.928, Some([0.904, 0.952]), 0.0, 0.1);
         assert!(open.contains("7.2 % sooner on average") && open.contains("but perhaps by less than 5 %"), "{open}");
+    }
+
+    #[test]
+    fn a_number_of_one_busy_period_is_about_these_jobs_only() {
+        let found = Comparison { basis: Basis::TheseJobsOnly(1), ..found(0.7, None, 0.0, 0.2) };
+        let words = of_completion(&found, "fifo", Matters::default());
+        assert!(words.ends_with("(−30.0 %) against fifo, for these jobs only"), "{words}");
+        assert!(of_waiting(&found, None).ends_with("(−30.0 %), for these jobs only."));
+        assert!(found.basis.why_no_interval().starts_with("The log is one busy period, and 15 are needed"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod distribution;
 pub mod estimate;
 pub mod headline;
+pub mod outlier;
 pub mod paired;
 pub mod practical;
 pub mod repeats;

@@ -37,10 +37,13 @@ impl Ratio {
     /// The ratio whose logarithm is `log` with this standard error, which `parts` independent parts of the data gave: intervals are
     /// Student's with `parts − 1` degrees of freedom on the scale of logarithms. Without two parts or a finite error there are none.
     pub fn of_log(log: f64, error: f64, parts: usize) -> Self {
+        Self::with_error(log, error, parts as f64 - 1.0)
+    }
+
+    /// The same with this number of degrees of freedom, which need not be whole.
+    pub fn with_error(log: f64, error: f64, free: f64) -> Self {
         let value = log.exp();
-        let Some(t) = parts.checked_sub(1).and_then(|free| StudentsT::new(0.0, 1.0, free as f64).ok()) else {
-            return Self::bare(value);
-        };
+        let Ok(t) = StudentsT::new(0.0, 1.0, free) else { return Self::bare(value) };
         if !error.is_finite() {
             return Self::bare(value);
         }
@@ -129,8 +132,10 @@ pub enum Verdict {
     Equivalent,
     /// As [`Verdict::Equivalent`], but there is a difference: the 95 % interval does not hold 1.
     TooSmall,
-    /// There is no interval, or it holds 1 and differences that matter.
+    /// The interval holds 1 and differences that matter, or there is no ratio.
     CannotTell,
+    /// There is a ratio without an interval: it is about these jobs, or this seed, only.
+    NotTested,
     /// The data cannot answer the question, or there are no jobs.
     NotAnswerable,
 }
@@ -142,7 +147,9 @@ impl Verdict {
             return Self::Vanishes;
         }
         let intervals = ratio.and_then(|ratio| Some((ratio.interval?, ratio.interval_90?)));
-        let Some(([low, high], [low_90, high_90])) = intervals else { return Self::CannotTell };
+        let Some(([low, high], [low_90, high_90])) = intervals else {
+            return if ratio.is_some() { Self::NotTested } else { Self::CannotTell };
+        };
         let (least, most) = (1.0 - matters.share(), 1.0 + matters.share());
         if high < least {
             Self::Smaller
@@ -180,6 +187,7 @@ impl Verdict {
             Self::Equivalent => format!("equivalent within {matters}"),
             Self::TooSmall => "different, but too small to matter".to_owned(),
             Self::CannotTell => "cannot tell".to_owned(),
+            Self::NotTested => "not tested".to_owned(),
             Self::NotAnswerable => "cannot answer".to_owned(),
         }
     }
@@ -213,7 +221,7 @@ mod tests {
         assert_eq!(Verdict::of(Some(Ratio::bare(0.0)), Matters::default()), Verdict::Vanishes);
         // The 90 % interval ends at 1.049, the 95 % interval beyond 1.05: two one-sided tests call that equivalent.
         assert_eq!(verdict(1.00, 0.061), Verdict::Equivalent);
-        assert_eq!(Verdict::of(Some(Ratio::bare(0.5)), Matters::default()), Verdict::CannotTell);
+        assert_eq!(Verdict::of(Some(Ratio::bare(0.5)), Matters::default()), Verdict::NotTested);
         assert_eq!(Verdict::of(None, Matters::default()), Verdict::CannotTell);
     }
 

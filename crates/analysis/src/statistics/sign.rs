@@ -13,7 +13,7 @@ use resched_tables::store::marker::{self, Layout};
 use resched_tables::store::{sha256, write_file};
 use resched_tables::validity::{Fact, Grade};
 use resched_tables::whole;
-use resched_tables::words::count;
+use resched_tables::words::{change_in_percent, count};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -39,6 +39,9 @@ const ALIKE: f64 = 0.001;
 /// [`OF_DIFFERENCE`] of it.
 const MOVES: f64 = 0.05;
 const OF_DIFFERENCE: f64 = 0.25;
+/// Fewer other draws show their spread only if they move a difference by less than this share of it.
+const LEAST_DRAWS: usize = 4;
+const OF_DRAWS: f64 = 0.1;
 
 /// How thoroughly the sign is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -246,6 +249,8 @@ pub struct Sign {
     pub turned_together: bool,
     /// Whether the difference is smaller than a replay can say while anything is open: below 5 %.
     pub too_small: bool,
+    /// Whether nothing but draws was varied, and so few that they do not show how far they move the difference, although they do.
+    pub too_few_draws: bool,
     /// Whether the sample has the sign of the whole.
     pub sample_agrees: bool,
     /// How far it can be trusted: `measured` only if no variant turns it, and nothing that is open decides how large the difference is.
@@ -328,6 +333,7 @@ impl Variants {
             turned_together: steps_back(&variants, ratio) >= (ratio - 1.0).abs(),
             turned_by,
             too_small: !variants.is_empty() && (ratio - 1.0).abs() < MOVES,
+            too_few_draws: are_too_few_draws(&variants, ratio),
             sample_agrees,
             variants,
             grade: Grade::Measured,
@@ -337,9 +343,11 @@ impl Variants {
             && sign.decided_by.is_empty()
             && !sign.turned_together
             && !sign.too_small
+            && !sign.too_few_draws
             && sample_agrees
             && self.not_tried.is_empty()
-            && self.level != Level::Off;
+            || sign.is_alike(self);
+        let is_sure = is_sure && self.level != Level::Off;
         sign.grade = if is_sure { Grade::Measured } else { Grade::Assumed };
         sign.says = self.in_words(&sign, side);
         Some(sign)
@@ -359,35 +367,42 @@ impl Variants {
             );
         }
         if sign.is_alike(self) {
-            let also = if sign.variants.is_empty() { String::new() } else { format!(", also in every variant{jobs}") };
+            let also = if sign.variants.is_empty() { String::new() } else { format!(", in every variant{jobs}") };
             return format!(
-                "{policy} is as fast as {baseline}{also}: the mean completion times differ by less than 0.1 %. Single jobs may differ."
+                "No difference between {policy} and {baseline} in mean completion time (below 0.1 %){also}. Single jobs may differ."
             );
         }
         if sign.variants.is_empty() && self.not_tried.is_empty() {
-            return format!("{policy} is {}; no unknown value changes a time.", side.than(baseline));
+            return format!("{policy} is {}. Nothing in this comparison had to be guessed.", side.than(baseline));
         }
-        let mut text = match (sign.holds, sign.of) {
-            (_, 0) => format!("{policy} against {baseline}: no variant was tried"),
-            (holds, of) if holds == of && of == 1 => {
-                format!("{policy} is {} in the one variant, too", side.than(baseline))
+        let mut text = match (sign.turned_by.as_slice(), sign.of) {
+            (_, 0) => format!("{policy} against {baseline}: no variant was tried{jobs}"),
+            ([], of) => {
+                let tries = if of == 1 { "1 try".to_owned() } else { format!("{of} tries") };
+                format!(
+                    "{policy} stays {} whatever the log leaves open{jobs} ({tries}: {})",
+                    side.than(baseline),
+                    sign.range()
+                )
             }
-            (holds, of) if holds == of => format!("{policy} is {} in all {of} variants", side.than(baseline)),
-            (holds, of) => format!("{policy} is {} in {holds} of {of} variants", side.than(baseline)),
-        } + &jobs;
-        for turned in &sign.turned_by {
-            text += &format!("; {} {} ({})", Side::of(turned.ratio).in_words(), turned.says, change(turned.ratio));
-        }
-        if sign.turned_by.is_empty()
-            && let Some((least, most)) = range(&sign.variants)
-        {
-            text += &format!(": {} {} to {} {}", change(least.ratio), least.says, change(most.ratio), most.says);
-        }
+            (turned, of) => {
+                let turns: Vec<String> = turns(turned).collect();
+                format!(
+                    "{policy} is {}, but the sign is not certain{jobs}: {}; {} of {of} tries keep it",
+                    side.than(baseline),
+                    turns.join(", "),
+                    sign.holds
+                )
+            }
+        };
         text += ".";
         if sign.turned_by.is_empty() && sign.turned_together && sign.of > 1 {
             text += " Together, the variants could turn the sign.";
         } else if sign.turned_by.is_empty() && sign.too_small {
-            text += " A difference below 5 % is not certain as long as any value is unknown.";
+            text += " Too small to be certain.";
+        }
+        if sign.too_few_draws {
+            text += " So few draws do not show how far draws move it.";
         }
         if sign.turned_by.is_empty() && !sign.decided_by.is_empty() {
             let titles: Vec<&str> = sign.decided_by.iter().map(|own| own.title.as_str()).collect();
@@ -428,6 +443,14 @@ impl Sign {
             remedy_for(&names).to_owned()
         };
         Fact::new(SIGN, self.grade, self.says.clone()).with_remedy(remedy)
+    }
+
+    /// The least and the largest difference, also without any variant.
+    fn range(&self) -> String {
+        let all = || self.variants.iter().map(|own| own.ratio).chain([self.ratio]);
+        let ends = [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)].map(change);
+        let [least, most] = &ends;
+        if least == most { format!("{least} in each") } else { format!("{least} to {most}") }
     }
 
     /// Whether the policy has the mean of the baseline, also in every variant; `of` is the list of variants.
@@ -506,14 +529,30 @@ fn steps_back(variants: &[InVariant], ratio: f64) -> f64 {
     steps.into_values().sum()
 }
 
-/// The variants with the least and the largest ratio.
-fn range(variants: &[InVariant]) -> Option<(&InVariant, &InVariant)> {
-    let least = variants.iter().min_by(|one, other| one.ratio.total_cmp(&other.ratio))?;
-    Some((least, variants.iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio))?))
+/// Whether only draws were varied, in fewer variants than [`LEAST_DRAWS`], and they move a difference by a share of it that shows.
+fn are_too_few_draws(variants: &[InVariant], ratio: f64) -> bool {
+    let moves = |own: &InVariant| (own.ratio - ratio).abs() > OF_DRAWS * (ratio - 1.0).abs();
+    !variants.is_empty()
+        && variants.len() < LEAST_DRAWS
+        && variants.iter().all(|own| own.unknown == DRAWS)
+        && variants.iter().any(moves)
+}
+
+/// What turns a sign, in words. Draws have no names, so they are taken together.
+fn turns(turned: &[InVariant]) -> impl Iterator<Item = String> {
+    let (draws, others): (Vec<&InVariant>, Vec<&InVariant>) = turned.iter().partition(|own| own.unknown == DRAWS);
+    let other = |own: &InVariant| format!("{} {} ({})", Side::of(own.ratio).in_words(), own.says, change(own.ratio));
+    let sides = [Side::Sooner, Side::Later, Side::Alike].map(|side| {
+        let changes: Vec<String> =
+            draws.iter().filter(|own| Side::of(own.ratio) == side).map(|own| change(own.ratio)).collect();
+        (!changes.is_empty()).then(|| format!("{} with other random draws ({})", side.in_words(), changes.join(", ")))
+    });
+    let others: Vec<String> = others.into_iter().map(other).collect();
+    others.into_iter().chain(sides.into_iter().flatten())
 }
 
 fn change(ratio: f64) -> String {
-    format!("{:+.1} %", 100.0 * (ratio - 1.0)).replace('-', "−")
+    change_in_percent(ratio - 1.0)
 }
 
 /// What identifies the run in a folder: the SHA-256 of its `run.json`.
@@ -557,11 +596,13 @@ mod tests {
         let [sign] = &found.signs("fifo")[..] else { panic!() };
         assert_eq!(
             sign.says,
-            "fair is sooner than fifo in 1 of 2 variants; later without a cost of distance (+14.3 %)."
+            "fair is sooner than fifo, but the sign is not certain: later without a cost of distance (+14.3 %); 1 of 2 tries keep it."
         );
         assert_eq!((sign.grade, sign.holds, sign.of), (Grade::Assumed, 1, 2));
         // From the other side, it is the other way round.
-        assert!(found.signs("fair")[0].says.starts_with("fifo is later than fair in 1 of 2 variants; sooner"));
+        assert!(
+            found.signs("fair")[0].says.starts_with("fifo is later than fair, but the sign is not certain: sooner")
+        );
         assert!(found.signs("none").is_empty());
     }
 
@@ -582,7 +623,10 @@ mod tests {
     fn a_sign_that_holds_is_measured_unless_its_size_hangs_on_an_unknown() {
         let steady = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0])]);
         assert_eq!(steady.signs("fifo")[0].grade, Grade::Measured);
-        assert!(steady.signs("fifo")[0].says.contains("in the one variant, too"));
+        assert_eq!(
+            steady.signs("fifo")[0].says,
+            "fair stays sooner than fifo whatever the log leaves open (1 try: −34.0 % to −33.0 %)."
+        );
         let moved = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 80.0])]);
         let [sign] = &moved.signs("fifo")[..] else { panic!() };
         assert_eq!(sign.grade, Grade::Assumed);
@@ -598,7 +642,10 @@ mod tests {
         );
         let nothing = comparison(Vec::new());
         assert_eq!(nothing.signs("fifo")[0].grade, Grade::Measured);
-        assert_eq!(nothing.signs("fifo")[0].says, "fair is sooner than fifo; no unknown value changes a time.");
+        assert_eq!(
+            nothing.signs("fifo")[0].says,
+            "fair is sooner than fifo. Nothing in this comparison had to be guessed."
+        );
     }
 
     #[test]
@@ -607,11 +654,32 @@ mod tests {
         let alike =
             |variants: Vec<Varied>| Variants { whole: base.clone(), base: base.clone(), ..comparison(variants) };
         let fact = alike(Vec::new()).facts("fifo").remove(0);
-        let same =
-            "fair is as fast as fifo: the mean completion times differ by less than 0.1 %. Single jobs may differ.";
+        let same = "No difference between fair and fifo in mean completion time (below 0.1 %). Single jobs may differ.";
         assert_eq!((fact.says.as_str(), fact.remedy.as_str()), (same, ""));
         let fact = alike(vec![varied("heartbeat", "with heartbeats every 1 s", [90.0, 90.0])]).facts("fifo").remove(0);
-        assert!(fact.says.contains("as fast as fifo, also in every variant:") && fact.remedy.is_empty(), "{fact:?}");
+        assert!(fact.says.contains("(below 0.1 %), in every variant") && fact.remedy.is_empty(), "{fact:?}");
+        assert_eq!(fact.grade, Grade::Measured, "that nothing differs is no assumption");
+    }
+
+    /// Two draws that move the difference do not show by how much others would; four do, and so do draws that change hardly anything.
+    #[test]
+    fn a_sign_over_two_draws_carries_no_grade() {
+        let draws = |means: &[f64]| {
+            comparison(means.iter().map(|mean| varied(DRAWS, "with other draws", [100.0, *mean])).collect())
+        };
+        let of = |means: &[f64]| draws(means).signs("fifo").remove(0);
+        let two = of(&[60.0, 72.0]);
+        assert_eq!((two.grade, two.too_few_draws), (Grade::Assumed, true));
+        assert!(two.says.contains("(2 tries: −40.0 % to −28.0 %)"), "{}", two.says);
+        assert!(two.says.contains("So few draws"), "{}", two.says);
+        assert_eq!([of(&[60.0, 72.0, 64.0, 70.0]), of(&[66.0, 67.0])].map(|sign| sign.grade), [Grade::Measured; 2]);
+        assert!(of(&[66.0, 66.0]).says.contains("(2 tries: −34.0 % in each)"));
+        let turned = of(&[103.1, 103.2]);
+        assert!(
+            turned.says.contains("later with other random draws (+3.1 %, +3.2 %); 0 of 2 tries keep it"),
+            "{}",
+            turned.says
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Where the model error is as large as the difference between two policies.
 
 use resched_tables::validity::{Fact, Grade};
+use resched_tables::words::change_in_percent;
 
 use super::log::BesideLog;
 use crate::runs::compared::{Compared, row_pairs};
@@ -13,7 +14,7 @@ pub fn doubt<'a>(
     differences: impl Iterator<Item = (&'a str, f64)>,
     error: &dyn Fn(&str) -> Option<f64>,
 ) -> Option<Fact> {
-    let percent = |value: f64| format!("{:+.1} %", 100.0 * value).replace('-', "−");
+    let percent = change_in_percent;
     let hidden = |(quantity, difference): (&str, f64)| {
         let error = error(quantity)?;
         let says =

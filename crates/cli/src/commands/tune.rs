@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use resched_sweep::{Candidate, MeanInterval, Progress, TUNED, Tuned, tune};
+use resched_tables::words;
 
 use super::sweep::CellsArg;
 use crate::failure::Failure;
@@ -61,8 +62,10 @@ fn in_words(tuned: &Tuned, out: &Path) -> Text {
     let row = |(number, found): (usize, &Candidate)| {
         let percent = |found: &MeanInterval| {
             let change = |ratio: f64| 100.0 * (ratio - 1.0);
-            let ends = found.ends().map(|(low, high)| format!(" ({:+.1} to {:+.1})", change(low), change(high)));
-            format!("{:+.1} %{}", change(found.mean), ends.unwrap_or_default())
+            let ends = found
+                .ends()
+                .map(|(low, high)| format!(" ({} to {})", words::signed(change(low)), words::signed(change(high))));
+            format!("{} %{}", words::signed(change(found.mean)), ends.unwrap_or_default())
         };
         let own = [
             (number + 1).to_string(),

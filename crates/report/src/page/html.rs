@@ -16,7 +16,7 @@ use crate::page::data::page_data;
 use crate::page::frame::{Figure, Frame, UNKNOWN, emphasised, gallery_beside};
 use crate::page::groups::{Table, slowed_cells};
 use crate::page::model_error;
-use crate::page::overview::{self, overview};
+use crate::page::overview::{self, Outcome, overview};
 use crate::page::provenance::{self, Again, again, pairs};
 use crate::page::sentences::{Sentences, differences, sentences};
 use crate::page::short::ShortNames;
@@ -94,8 +94,8 @@ struct CompareRow {
     /// The changes, each with its interval.
     cells: Vec<(String, String)>,
     verdict: String,
-    /// Whether the difference of the means may be chance.
-    chance: bool,
+    /// The class of the row, by what a test says about the difference of the means.
+    class: &'static str,
     /// What the intervals are over, and the tests.
     tests: Vec<String>,
 }
@@ -210,8 +210,10 @@ fn compare_row(row: &Compared, answer: &Answer) -> CompareRow {
             change(found.mean_of_ratios),
         ],
         verdict: found.verdict.on_times(answer.matters),
-        chance: found.basis != Basis::NotAnswerable
-            && !found.ratio_of_means.is_some_and(|ratio| ratio.is_certain() || ratio.vanishes()),
+        class: match found.basis {
+            Basis::NotAnswerable => "",
+            _ => Outcome::of(found.ratio_of_means).class(),
+        },
         tests: vec![
             found.basis.in_words(),
             signs,
@@ -222,12 +224,13 @@ fn compare_row(row: &Compared, answer: &Answer) -> CompareRow {
     }
 }
 
-/// What to know about the tests, if too few parts differ for them.
+/// What to know about the tests: why there are none, or too few parts differ for them.
 fn weak_tests(answer: &Answer) -> String {
+    let why = answer.compared.iter().map(|row| row.found.basis.why_no_interval()).find(|why| !why.is_empty());
     let found =
         answer.compared.iter().map(|row| &row.found).find(|found| found.least_p.is_some_and(|least| least > 0.05));
     let Some((basis, sign, least)) = found.and_then(|found| Some((found.basis, found.sign?, found.least_p?))) else {
-        return String::new();
+        return why.unwrap_or_default();
     };
     let differ = sign.negative + sign.positive;
     let parts = basis.in_words();
@@ -235,7 +238,8 @@ fn weak_tests(answer: &Answer) -> String {
         true => format!("With {parts}"),
         false => format!("Where only {differ} of {parts} differ,"),
     };
-    format!("{few} no test can reach p < 0.05 (the least is {least:.3}); at least 6 are needed.")
+    let weak = format!("{few} no test can reach p < 0.05 (the least is {least:.3}); at least 6 are needed.");
+    why.into_iter().chain([weak]).collect::<Vec<_>>().join(" ")
 }
 
 /// The caveats of the answer, the worst first, each with the runs that it is about.

@@ -27,8 +27,48 @@ pub(crate) struct Cell {
     pub(crate) text: String,
     /// Whether no other policy is better, and that is not chance.
     pub(crate) best: bool,
-    /// Whether the difference from the baseline may be chance.
-    pub(crate) chance: bool,
+    /// What a test says about the difference from the baseline.
+    pub(crate) tested: Outcome,
+}
+
+/// What a test says about the difference of a policy from the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The difference is significant, or nothing that a test could be about.
+    Clear,
+    /// The interval holds no difference.
+    NotSignificant,
+    /// There is no interval: the log is too short, or too few jobs lie beyond a percentile.
+    NotTested,
+}
+
+impl Outcome {
+    /// Of a ratio to the baseline. What vanishes has no ratio to test, which is no reason to call it chance.
+    pub(crate) fn of(ratio: Option<Ratio>) -> Self {
+        match ratio {
+            Some(ratio) if ratio.vanishes() || ratio.is_certain() => Self::Clear,
+            Some(Ratio { interval: Some(_), .. }) => Self::NotSignificant,
+            _ => Self::NotTested,
+        }
+    }
+
+    /// The class of a cell or a row on the page; empty if it has none.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Clear => "",
+            Self::NotSignificant => "chance",
+            Self::NotTested => "untested",
+        }
+    }
+
+    /// The same for those who do not see colours.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            Self::Clear => "",
+            Self::NotSignificant => "not significant",
+            Self::NotTested => "not tested",
+        }
+    }
 }
 
 /// A row: its name, and a cell for each policy.
@@ -138,7 +178,10 @@ fn row(
     let cells = texts.into_iter().enumerate().map(|(place, text)| Cell {
         text,
         best: best == Some(place),
-        chance: is_tested && place != answer.baseline && ratios.get(place).is_none_or(may_be_chance),
+        tested: match is_tested && place != answer.baseline {
+            true => Outcome::of(ratios.get(place).copied().flatten()),
+            false => Outcome::Clear,
+        },
     });
     TableRow { name: name.to_owned(), title: title.to_owned(), cells: cells.collect() }
 }
@@ -153,11 +196,6 @@ fn ratio(answer: &Answer, policy: &Policy, tested: Option<Tested>) -> Option<Rat
 /// Whether a policy differs from the baseline beyond chance.
 fn is_certain(ratio: &Option<Ratio>) -> bool {
     ratio.is_some_and(Ratio::is_certain)
-}
-
-/// Whether a test found no difference. What vanishes has no ratio to test, which is no reason to call it chance.
-fn may_be_chance(ratio: &Option<Ratio>) -> bool {
-    !is_certain(ratio) && !ratio.is_some_and(Ratio::vanishes)
 }
 
 /// The place of the best value, if it looks better than all others. A measure that is tested against a baseline has a best value only if
@@ -209,6 +247,13 @@ mod tests {
 
     fn of_value(value: f64, half: f64) -> Option<Ratio> {
         Some(Ratio { interval: Some([value - half, value + half]), ..Ratio::bare(value) })
+    }
+
+    #[test]
+    fn what_was_not_tested_is_not_called_insignificant() {
+        let outcomes = [of_value(0.8, 0.1), of_value(0.95, 0.1), Some(Ratio::bare(0.05)), Some(Ratio::bare(0.0)), None];
+        let [clear, chance, untested] = [Outcome::Clear, Outcome::NotSignificant, Outcome::NotTested];
+        assert_eq!(outcomes.map(Outcome::of), [clear, chance, untested, clear, untested]);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 use resched_analysis::statistics::compare::{Basis, Comparison};
 use resched_analysis::statistics::headline::{Kind, of_completion, of_waiting};
+use resched_analysis::statistics::outlier;
 use resched_analysis::statistics::practical::Verdict;
 use resched_tables::words::count;
 
 use crate::answer::Answer;
-use crate::compared::Compared;
+use crate::compared::{Compared, Policy};
 use crate::page::units::times;
 
 /// The class of a sentence on the page, for its colour.
@@ -42,7 +43,15 @@ pub(crate) fn sentences(answer: &Answer) -> Sentences {
         label: row.policy.clone(),
         says: about(answer, row),
     };
-    Sentences { first: first(answer, &of_completion), others: of_completion.iter().map(sentence).collect() }
+    let first = std::iter::once(first(answer, &of_completion)).chain(outliers(answer)).collect::<Vec<_>>().join(" ");
+    Sentences { first, others: of_completion.iter().map(sentence).collect() }
+}
+
+/// The jobs that move the mean of a policy by a tenth or more, a sentence each.
+fn outliers(answer: &Answer) -> Vec<String> {
+    let run = |policy: &Policy| answer.runs.get(*policy.runs.first()?);
+    let runs = answer.policies.iter().filter_map(|policy| Some((policy.label.as_str(), &*run(policy)?.jobs as &[_])));
+    outlier::hints(runs.collect::<Vec<_>>())
 }
 
 /// The answer in lines, for a terminal: the headline, a line for each policy, what the runs differ in, and the model error.
@@ -92,6 +101,16 @@ fn first(answer: &Answer, compared: &[&Compared]) -> String {
             "Over {jobs}, {baseline} is significantly faster on average ({base}) than {}.",
             if compared.len() == 1 { any.policy.as_str() } else { "every other policy" }
         ),
+        [] if compared.iter().any(|row| row.found.basis.is_these_jobs_only()) => {
+            let is_shorter = any.found.ratio_of_means.is_some_and(|ratio| ratio.value < 1.0);
+            match (is_shorter, any.found.means) {
+                (true, Some(_)) => {
+                    let completes = of_completion(&any.found, baseline, answer.matters);
+                    format!("Over {jobs}, {} is the fastest on average: {completes}.", any.policy)
+                }
+                _ => format!("Over {jobs}, {baseline} is the fastest on average ({base}), for these jobs only."),
+            }
+        }
         [] => format!(
             "Over {jobs}, no policy is significantly faster than {baseline} ({base} on average).{}",
             of_shorter_waiting(answer)
