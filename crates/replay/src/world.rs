@@ -264,10 +264,14 @@ impl World {
         })
     }
 
-    /// A workload file is generated with the seed; the blocks of a trace are placed with it if the cluster has other machines.
+    /// A workload file is generated with the seed; the blocks of a trace are placed with it if the cluster has other machines, and what had
+    /// not ended may get a drawn run time.
     pub(crate) fn load_depends_on_seed(&self) -> bool {
         let nodes = &self.setup.cluster.nodes;
-        matches!(self.source.origin(), Origin::Workload { .. }) || nodes.count.is_some() || nodes.clones.is_some()
+        matches!(self.source.origin(), Origin::Workload { .. })
+            || nodes.count.is_some()
+            || nodes.clones.is_some()
+            || self.setup.unfinished == Unfinished::Estimate
     }
 
     /// Loads the data that the policy needs, and checks that the policy can be replayed here. Replays of what it returns check nothing

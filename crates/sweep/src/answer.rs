@@ -7,9 +7,10 @@ use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::paired::least_p;
 use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
 use resched_report::alike;
+use resched_tables::words::{change_in_percent, signed};
 
 use crate::merge::Merged;
-use crate::statistics::{Difference, Group, differences, numbered, ranking};
+use crate::statistics::{Difference, Group, OtherDays, differences, numbered, ranking};
 
 /// A test whose p-value, corrected for the number of comparisons, is below this is called significant.
 pub(crate) const LEVEL: f64 = 0.05;
@@ -29,6 +30,8 @@ pub(crate) enum Standing {
     Alike,
     /// The interval holds both: better and worse.
     Open,
+    /// No draw changes the times, so that nothing was tested over draws.
+    NotTested,
     /// The data cannot answer the question.
     NotAnswerable,
 }
@@ -39,6 +42,7 @@ impl Standing {
         let better = |by: f64| metric.cost(by) < 0.0;
         match found.verdict {
             Verdict::NotAnswerable => Self::NotAnswerable,
+            _ if found.fixed => Self::NotTested,
             Verdict::Smaller if better(-1.0) => Self::MuchBetter,
             Verdict::Larger if better(1.0) => Self::MuchBetter,
             Verdict::Smaller | Verdict::Larger => Self::MuchWorse,
@@ -53,7 +57,7 @@ impl Standing {
 
     /// Whether the interval decides: the setting is better, worse or as good.
     pub(crate) fn is_decided(self) -> bool {
-        !matches!(self, Self::Open | Self::NotAnswerable)
+        !matches!(self, Self::Open | Self::NotTested | Self::NotAnswerable)
     }
 
     /// So many settings that stand so, as a part of a sentence.
@@ -67,6 +71,8 @@ impl Standing {
             Self::Alike if settings == 1 => format!("1 differs by less than {matters}"),
             Self::Alike => format!("{settings} differ by less than {matters}"),
             Self::Open => format!("the seeds do not show whether {settings} {is} better or worse"),
+            Self::NotTested if settings == 1 => "no draw changes the times of 1".to_owned(),
+            Self::NotTested => format!("no draw changes the times of {settings}"),
             Self::NotAnswerable => format!("the data cannot answer the question for {settings}"),
         }
     }
@@ -124,16 +130,18 @@ pub(crate) fn answer(
         return vec!["No setting has a value of this metric.".to_owned()];
     }
     let own: Vec<&Difference> = compared.iter().filter(|row| row.metric == metric.name).collect();
-    let more = [against(&own, metric, merged.file.matters), out_of_reach(&own)];
-    best.into_iter().chain(more.into_iter().flatten()).collect()
+    let more = [against(&own, metric, merged.file.matters), out_of_reach(&own), over_draws(groups, &own)];
+    let days = over_other_days(groups, &own, metric);
+    best.into_iter().chain(more.into_iter().flatten()).chain(days).collect()
 }
 
 /// The best setting of so many, with its interval.
 fn best_in_words(metric: &Metric, best: &Group<'_>, found: Estimate, of: &str, settings: usize) -> String {
     let [mean, low, high] = in_one_unit(metric, found);
     let spread = match best.seeds() {
+        _ if best.is_fixed() => "no draw changes it".to_owned(),
         1 => "one seed, which does not show the spread".to_owned(),
-        seeds => format!("95 % interval {low} to {high}, {seeds} seeds"),
+        seeds => format!("95 % interval over draws {low} to {high}, {seeds} seeds"),
     };
     let things = if settings == 1 { "setting" } else { "settings" };
     format!("{of} {things}, {} is the best by {}: {mean} ({spread}).", best.label(), metric.title.to_lowercase())
@@ -152,10 +160,66 @@ fn against(own: &[&Difference], metric: &Metric, matters: Matters) -> Option<Str
         settings => format!("{settings} settings that are"),
     };
     Some(format!(
-        "Of the {settings} compared with the baseline in {}, {} (by the 95 % intervals).",
+        "Of the {settings} compared with the baseline in {}, {} (by the 95 % intervals over draws).",
         metric.title.to_lowercase(),
         joined(&parts)
     ))
+}
+
+/// What intervals over draws do not say, if some comparison has one and the jobs are those of a trace.
+fn over_draws(groups: &[Group<'_>], own: &[&Difference]) -> Option<String> {
+    let is_over_draws = |row: &&&Difference| row.other_days.is_some() && !row.fixed && row.seeds > 1;
+    own.iter().find(is_over_draws)?;
+    let fixed = groups.iter().filter(|group| group.is_fixed()).count();
+    let fixed = match fixed {
+        0 => String::new(),
+        1 => " No draw changes the times of 1 setting.".to_owned(),
+        fixed => format!(" No draw changes the times of {fixed} settings."),
+    };
+    Some(format!(
+        "These intervals and tests are over draws, with the jobs of the trace fixed: they do not say what other days would bring.{fixed}"
+    ))
+}
+
+/// The most comparisons that are given one by one over other days.
+const MOST_ONE_BY_ONE: usize = 5;
+
+/// What other days would bring: each comparison if there are few, or else how many are significant.
+fn over_other_days(groups: &[Group<'_>], own: &[&Difference], metric: &Metric) -> Vec<String> {
+    let rows: Vec<(&Difference, OtherDays)> = own.iter().filter_map(|row| Some((*row, row.other_days?))).collect();
+    let label = |place: usize| groups.get(place).map_or_else(String::new, Group::label);
+    if rows.len() > MOST_ONE_BY_ONE {
+        let tested = rows.iter().filter(|(_, days)| days.ratio.interval.is_some()).count();
+        let significant = rows.iter().filter(|(_, days)| days.ratio.is_certain()).count();
+        let of = rows.len();
+        return vec![match tested {
+            0 => format!(
+                "What other days would bring cannot be said for any of the {of} comparisons: the log is too short."
+            ),
+            _ => format!(
+                "Over other days like these, {significant} of {of} comparisons are significant; {} were not tested.",
+                of - tested
+            ),
+        }];
+    }
+    let sentence = |(row, OtherDays { basis, ratio }): &(&Difference, OtherDays)| {
+        let names = format!("{} against {}, {}", label(row.group), label(row.baseline), metric.title.to_lowercase());
+        match ratio.interval {
+            Some(ends) => {
+                let [value, low, high] = [ratio.value, ends[0], ends[1]].map(|ratio| change_in_percent(ratio - 1.0));
+                let verdict = if ratio.is_certain() { "significant" } else { "not significant" };
+                format!(
+                    "Over other days like these: {names}: {value} (95 % interval {low} to {high}, over {}), {verdict}.",
+                    basis.in_words()
+                )
+            }
+            None => {
+                let value = change_in_percent(ratio.value - 1.0);
+                format!("{names}: {value}, {}. {}", basis.in_words(), basis.why_no_interval())
+            }
+        }
+    };
+    rows.iter().map(sentence).collect()
 }
 
 /// Parts of a sentence with commas and `and`.
@@ -197,7 +261,7 @@ pub(crate) fn in_one_unit(metric: &Metric, found: Estimate) -> [String; 3] {
 
 /// The change of a comparison with its interval, in per cent.
 pub(crate) fn change(ratio: Option<Ratio>) -> Option<String> {
-    let percent = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
+    let percent = |ratio: f64| signed(100.0 * (ratio - 1.0));
     ratio.map(|Ratio { value, interval, .. }| match interval {
         Some([low, high]) => format!("{} % [{}, {}]", percent(value), percent(low), percent(high)),
         None => format!("{} %", percent(value)),
@@ -207,6 +271,8 @@ pub(crate) fn change(ratio: Option<Ratio>) -> Option<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use resched_analysis::statistics::compare::Basis;
+
     use super::*;
     use crate::statistics::Tests;
 
@@ -221,6 +287,8 @@ mod tests {
             ratio: Some(ratio),
             verdict: Verdict::of(Some(ratio), Matters::default()),
             tests: Some(Tests { sign: 0.03, signed_rank: 0.03, holm: 0.47, least: least_p(6) }),
+            fixed: false,
+            other_days: None,
         }
     }
 
@@ -234,7 +302,7 @@ mod tests {
         assert_eq!(
             reported,
             "Of the 15 settings that are compared with the baseline in mean completion time, 15 are worse by more than 5 % (by the 95 % \
-             intervals)."
+             intervals over draws)."
         );
         assert_eq!(
             out_of_reach(&all).unwrap(),
@@ -242,6 +310,44 @@ mod tests {
         );
         assert_eq!(out_of_reach(&all[..1]), None, "a single comparison can, with six seeds");
         assert!((least_p(10) * 15.0) < LEVEL && (least_p(9) * 15.0) > LEVEL);
+    }
+
+    /// Equal results with every seed: more seeds would show nothing, so they are not advised.
+    #[test]
+    fn what_no_draw_changes_is_not_tested() {
+        let metric = Metric::named("mean_completion").unwrap();
+        let fixed = Difference {
+            fixed: true,
+            tests: None,
+            ratio: Some(Ratio::bare(0.5)),
+            verdict: Verdict::NotTested,
+            ..compared(0.5, [0.5, 0.5], [0.5, 0.5])
+        };
+        let reported = against(&[&fixed], &metric, Matters::default()).unwrap();
+        assert!(reported.contains("no draw changes the times of 1"), "{reported}");
+        assert_eq!((out_of_reach(&[&fixed]), over_draws(&[], &[&fixed])), (None, None));
+    }
+
+    /// One log: a sweep and a report must not contradict each other in silence.
+    #[test]
+    fn an_interval_over_draws_says_that_the_jobs_are_fixed() {
+        let metric = Metric::named("mean_completion").unwrap();
+        let other_days = OtherDays {
+            basis: Basis::BusyPeriods(20),
+            ratio: Ratio { value: 0.645, interval: Some([0.283, 1.474]), interval_90: None },
+        };
+        let row = Difference { other_days: Some(other_days), ..compared(0.645, [0.633, 0.656], [0.634, 0.655]) };
+        assert!(over_draws(&[], &[&row]).unwrap().contains("do not say what other days would bring"));
+        let days = over_other_days(&[], &[&row], &metric).concat();
+        assert!(
+            days.contains(
+                "−35.5 % (95 % interval −71.7 % to +47.4 %, over 20 blocks of busy periods), not significant"
+            ),
+            "{days}"
+        );
+        let short = OtherDays { basis: Basis::TheseJobsOnly(3), ratio: Ratio::bare(0.645) };
+        let days = over_other_days(&[], &[&Difference { other_days: Some(short), ..row }], &metric).concat();
+        assert!(days.contains("−35.5 %, for these jobs only. The log has 3 independent blocks"), "{days}");
     }
 
     #[test]

@@ -26,6 +26,18 @@ pub struct Cell {
     pub cluster: usize,
     /// The seed.
     pub seed: u64,
+    /// Whether another seed may give another result. If not, cells that differ only in their seed share one result.
+    #[serde(default = "yes", skip_serializing_if = "is_so")]
+    pub draws: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_so(draws: &bool) -> bool {
+    *draws
 }
 
 impl Cell {

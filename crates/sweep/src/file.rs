@@ -36,6 +36,7 @@ use std::path::PathBuf;
 
 use resched_analysis::metrics::named::{Metric, known};
 use resched_analysis::statistics::practical::Matters;
+use resched_analysis::statistics::sign::Level;
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Unfinished, Window};
 use resched_tables::reference::{Shape, Value};
@@ -79,6 +80,8 @@ pub struct SweepFile {
     pub(crate) matters: Matters,
     /// How traces are taken.
     pub(crate) treatment: Treatment,
+    /// How thoroughly the sign is tested.
+    pub(crate) robust: Level,
     pub(crate) design: Design,
     /// The values of the world that vary, by key.
     pub(crate) world: Vec<Axis>,
@@ -254,6 +257,9 @@ keys! {
         metrics: Vec<Spanned<String>> = Vec::new(), rule "metrics";
         /// The relative difference above which a difference matters in practice. If you leave it out, it is 5 %.
         matters: Option<Spanned<String>> = None, rule "a percentage, such as \"5%\"";
+        /// How thoroughly to test whether each setting stays better or worse than the baseline if unknown values vary: `full`,
+        /// `quick` or `off` ([how](../how-sure.md)). If you leave it out, it is `off`.
+        robust: Option<Spanned<String>> = None, rule "full, quick or off";
         /// How the settings are chosen.
         design: Design = Design::default();
         /// The keys of the world that vary, with their values. All variants are replayed in the same worlds.
@@ -296,6 +302,12 @@ impl SweepFile {
     #[must_use]
     pub fn at_site(self, site: Option<PathBuf>) -> Self {
         Self { site: site.or(self.site), ..self }
+    }
+
+    /// The sweep with this test of the sign, if one is given, instead of the one that the file asks for.
+    #[must_use]
+    pub fn testing(self, robust: Option<Level>) -> Self {
+        Self { robust: robust.unwrap_or(self.robust), ..self }
     }
 
     /// The sweep, which may have as many cells as this, if a number is given, instead of the default.

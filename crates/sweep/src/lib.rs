@@ -43,6 +43,7 @@ mod output;
 mod page;
 mod plan;
 mod results;
+mod sign;
 mod site;
 pub mod size;
 mod source;

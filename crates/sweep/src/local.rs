@@ -161,11 +161,11 @@ impl<'a> Worlds<'a> {
     }
 
     /// The world of a cell, and its policy.
-    fn of(&self, cell: &Cell) -> Result<(Arc<World>, ReadyPolicy), Error> {
+    pub(crate) fn of(&self, cell: &Cell) -> Result<(Arc<World>, ReadyPolicy), Error> {
         let key = key(cell);
         let spec = self.specs.get(&key, || self.make_spec(cell))?;
         let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
-        if identity(&spec, &policy, cell.seed, &self.metrics)? != cell.id {
+        if identity(&spec, &policy, cell.draws.then_some(cell.seed), &self.metrics)? != cell.id {
             let problem = "a workload, trace, cluster, site or allocations file has changed since the plan, or the version of resched";
             return Err(Error::Work(format!(
                 "cell {} ({}): {problem}; plan the sweep again",

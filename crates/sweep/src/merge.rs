@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use resched_analysis::statistics::estimate::Estimate;
-use resched_tables::validity::Validity;
+use resched_replay::Threads;
+use resched_tables::validity::{Fact, Validity};
 
 use crate::Error;
 use crate::cell_store::CellStore;
@@ -12,6 +13,7 @@ use crate::idle::without_effect;
 use crate::logs;
 use crate::plan::Plan;
 use crate::results::CellResult;
+use crate::sign::{self, untested_sweep};
 use crate::statistics::{Group, groups, numbered, ranking, validity};
 
 /// The largest number of cells that a message names.
@@ -26,6 +28,8 @@ pub struct Merged {
     pub file: SweepFile,
     /// The results, in the order of the plan.
     pub(crate) results: Vec<Option<CellResult>>,
+    /// What the test of the sign found; empty if there is nothing to compare.
+    pub(crate) signs: Vec<Fact>,
 }
 
 impl Merged {
@@ -55,7 +59,19 @@ impl Merged {
             let of_place = logs.iter().filter(|(place, _)| *place == (cell.source, cell.cluster));
             of_place.for_each(|(_, fact)| result.validity.add(fact.clone()));
         }
-        Ok(Self { plan, file, results })
+        let mut merged = Self { plan, file, results, signs: Vec::new() };
+        merged.signs = if merged.groups().len() > 1 { vec![untested_sweep()] } else { Vec::new() };
+        Ok(merged)
+    }
+
+    /// The same with a test of the sign, if the sweep asks for one. It replays the settings in variants of their worlds, so it needs the
+    /// sources.
+    ///
+    /// # Errors
+    /// If a source or a cluster file has changed since the plan, or a replay fails.
+    pub fn tested(mut self, threads: Threads) -> Result<Self, Error> {
+        self.signs = sign::facts(&self.plan, &self.groups(), self.file.robust, threads)?;
+        Ok(self)
     }
 
     /// The groups of cells that differ only in their seed.
@@ -82,7 +98,7 @@ impl Merged {
 
     /// What decides the answer, over all cells, and was not observed.
     pub fn validity(&self) -> Validity {
-        validity(&self.groups(), &self.file).0
+        validity(&self.groups(), &self.file, &self.signs).0
     }
 
     /// Estimates how many seeds are needed until, for every setting, the 95 % interval of the sweep's metric reaches no further than

@@ -8,11 +8,14 @@ use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::practical::Matters;
 use resched_report::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
 use resched_tables::validity::Grade;
+use resched_tables::words::change_in_percent;
 
 use crate::Error;
 use crate::answer::{Standing, answer, change, in_one_unit};
 use crate::merge::Merged;
-use crate::statistics::{Difference, DominanceRow, Group, Tests, differences, dominance, numbered, ranking, validity};
+use crate::statistics::{
+    Difference, DominanceRow, Group, OtherDays, Tests, differences, dominance, numbered, ranking, validity,
+};
 
 /// The most rows of a table. More would make the page slow to open; the complete tables are beside it.
 const MOST_ROWS: usize = 500;
@@ -98,7 +101,7 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     compared.sort_by_key(|found| found.metric != metric.name);
     let dominance: BTreeMap<usize, DominanceRow> =
         dominance(&groups, &merged.file).into_iter().map(|row| (row.group, row)).collect();
-    let (facts, counts) = validity(&groups, &merged.file);
+    let (facts, counts) = validity(&groups, &merged.file, &merged.signs);
     let mut caveats: Vec<Caveat> = facts
         .facts
         .iter()
@@ -177,7 +180,7 @@ fn ranked_row(merged: &Merged, rank: usize, group: &Group<'_>, found: Estimate) 
         place: merged.place_name(group.place),
         seeds: group.seeds(),
         mean,
-        interval: format!("{low} to {high}"),
+        interval: if group.shows_spread() { format!("{low} to {high}") } else { UNKNOWN.to_owned() },
     })
 }
 
@@ -201,7 +204,8 @@ fn compared_row(
             change(found.ratio).unwrap_or_else(|| UNKNOWN.to_owned()),
             found.verdict.in_words(matters),
             difference,
-            if found.tests.is_some() { format!("{low} to {high}") } else { UNKNOWN.to_owned() },
+            if found.tests.is_some() && found.seeds > 1 { format!("{low} to {high}") } else { UNKNOWN.to_owned() },
+            found.other_days.map_or_else(|| UNKNOWN.to_owned(), in_words),
             p(|tests| tests.sign),
             p(|tests| tests.signed_rank),
             p(|tests| tests.holm),
@@ -210,6 +214,17 @@ fn compared_row(
         ],
         sure: Standing::of(found, metric).is_decided(),
     })
+}
+
+/// The change over other days: its interval, or that it is about these jobs only.
+fn in_words(days: OtherDays) -> String {
+    match days.ratio.interval {
+        Some(ends) => {
+            let [low, high] = ends.map(|ratio| change_in_percent(ratio - 1.0));
+            format!("{low} to {high}")
+        }
+        None => days.basis.in_words(),
+    }
 }
 
 fn p_value(p: f64) -> String {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use resched_analysis::metrics::named::Metric;
+use resched_analysis::statistics::sign::Level;
 use resched_replay::Engine;
 use resched_tables::store::marker::{self, Layout, Unusable};
 use resched_tables::store::sha256;
@@ -49,6 +50,9 @@ pub struct Plan {
     /// The folder with the configuration of the site. The hashes of its files are in the ids of the cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) site: Option<PathBuf>,
+    /// How thoroughly the sign is tested, if an option says so and not the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub robust: Option<Level>,
     /// The most cells that the sweep may have; it counts only while the plan is made.
     #[serde(skip)]
     most_cells: u64,
@@ -97,6 +101,7 @@ impl Plan {
             sources: sources.collect(),
             clusters: clusters.collect(),
             site: file.site.as_deref().map(absolute),
+            robust: None,
             most_cells: file.most_cells,
             cells: Vec::new(),
         };
@@ -164,7 +169,7 @@ impl Plan {
     /// As [`Plan::new`].
     pub fn with_seeds(&self, count: usize) -> Result<Self, Error> {
         let sweep = self.sweep()?.with_seeds(count).up_to_cells(Some(self.most_cells));
-        Ok(Self { results: self.results.clone(), ..Self::new(&sweep)? })
+        Ok(Self { results: self.results.clone(), robust: self.robust, ..Self::new(&sweep)? })
     }
 
     /// The sweep file as it was when the plan was made.
@@ -174,7 +179,9 @@ impl Plan {
     pub fn sweep(&self) -> Result<SweepFile, Error> {
         // The traces are not opened again: a merge may run where they are not.
         let engine = if self.production { Engine::Batch } else { Engine::Hadoop };
-        Ok(SweepFile::parse_for(&self.file.text, &self.file.path, Some(engine))?.at_site(self.site.clone()))
+        Ok(SweepFile::parse_for(&self.file.text, &self.file.path, Some(engine))?
+            .at_site(self.site.clone())
+            .testing(self.robust))
     }
 }
 
@@ -210,13 +217,14 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
                         let texts: Vec<(String, String)> =
                             setting.iter().map(|(key, value)| (key.clone(), value.text())).collect();
                         let policy = variant.policy_with(&texts).map_err(&wrong)?;
-                        drafts.push((variant, texts, policy));
+                        let draws = spec.draws(&policy)?;
+                        drafts.push((variant, texts, policy, draws));
                     }
                 }
                 for &seed in &file.seeds {
-                    for (variant, texts, policy) in &drafts {
+                    for (variant, texts, policy, draws) in &drafts {
                         let cell = Cell {
-                            id: identity(&spec, policy, seed, metrics)?,
+                            id: identity(&spec, policy, draws.then_some(seed), metrics)?,
                             variant: variant.name.clone(),
                             policy: policy.label(),
                             settings: varying(variant, texts),
@@ -224,9 +232,10 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
                             source,
                             cluster,
                             seed,
+                            draws: *draws,
                         };
                         // Two samples may be equal. Two variants may not, as one would hide the other.
-                        if known.insert((cell.id.clone(), cell.variant.clone())) {
+                        if known.insert((cell.id.clone(), cell.variant.clone(), seed)) {
                             all.push(cell);
                         }
                     }
@@ -277,11 +286,11 @@ fn varying(variant: &Variant, texts: &[(String, String)]) -> BTreeMap<String, St
 }
 
 /// The identity of a cell: a hash of its source, machines, rules, policy and seed, of the metrics that it keeps beside those that
-/// have a name, and of the version of resched.
+/// have a name, and of the version of resched. There is no seed if none changes its result.
 pub(crate) fn identity(
     world: &WorldSpec,
     policy: &resched_policies::PolicySpec,
-    seed: u64,
+    seed: Option<u64>,
     metrics: &[Metric],
 ) -> Result<String, Error> {
     let mut value = serde_json::json!({

@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use resched_analysis::metrics::named::Metric;
-use resched_analysis::{Run, answer};
+use resched_analysis::{JobMetrics, Run, answer};
 use resched_tables::run::RunBound;
 use resched_tables::store::sha256;
 use resched_tables::validity::Validity;
@@ -20,7 +20,7 @@ use crate::Error;
 use crate::metrics::measure;
 
 /// The metrics of a job that the result of a cell keeps.
-const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
+const JOB_METRICS: [&str; 3] = ["completion", "waiting", "submit"];
 
 /// The keys of the validity and of the bottlenecks in the metadata of a cell's file.
 const VALIDITY: &str = "validity";
@@ -59,7 +59,7 @@ impl CellResult {
     pub(crate) fn of(run: &Run, own: &[Metric]) -> Self {
         let own = measure(run, own).into_iter().map(|(metric, value)| MeasurementRow { metric, job: None, value });
         let jobs = run.finished_jobs().flat_map(|job| {
-            let values = [job.completion, job.waiting];
+            let values = [job.completion, job.waiting, job.submit];
             JOB_METRICS.into_iter().zip(values).filter_map(|(metric, value)| {
                 Some(MeasurementRow { metric: metric.to_owned(), job: Some(job.job_id.clone()), value: value? as f64 })
             })
@@ -77,6 +77,23 @@ impl CellResult {
             };
         }
         Self { rows, ..result }
+    }
+
+    /// The jobs that ended well, with their submissions, waiting and completion times.
+    pub(crate) fn jobs(&self) -> Vec<JobMetrics> {
+        let mut jobs: BTreeMap<&str, JobMetrics> = BTreeMap::new();
+        for MeasurementRow { metric, job, value } in &self.rows {
+            let Some(id) = job else { continue };
+            let job = jobs.entry(id).or_insert_with(|| JobMetrics { job_id: id.clone(), ..JobMetrics::default() });
+            let value = Some(*value as i64);
+            match metric.as_str() {
+                "completion" => job.completion = value,
+                "waiting" => job.waiting = value,
+                "submit" => job.submit = value,
+                _ => {}
+            }
+        }
+        jobs.into_values().collect()
     }
 
     pub(crate) fn rows(&self) -> &[MeasurementRow] {

@@ -6,18 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::metrics::named::Metric;
 use resched_analysis::metrics::validity::WAITING;
+use resched_analysis::statistics::compare::{Basis, JOB_METRICS, of_other_days};
 use resched_analysis::statistics::distribution::{Distribution, rises_above};
 use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::paired::{holm, least_p, sign_test, signed_rank_test};
 use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
 use resched_analysis::statistics::repeats::{log_ratio, t_interval};
-use resched_analysis::statistics::sign::untested;
 use resched_tables::validity::{Fact, Grade, Validity};
 
 use crate::cell::Cell;
 use crate::file::SweepFile;
 use crate::plan::Plan;
 use crate::results::CellResult;
+use crate::source::SourcePath;
 
 /// The cells that differ only in their seed, in the order of the plan, with their results.
 #[derive(Debug)]
@@ -34,9 +35,25 @@ pub struct Group<'a> {
     pub(crate) world: BTreeMap<String, String>,
     /// The results by seed.
     pub(crate) cells: BTreeMap<u64, &'a CellResult>,
+    /// Whether the draws of another seed may change its results.
+    pub(crate) draws: bool,
 }
 
 impl Group<'_> {
+    /// Whether no draw changes its results: they are equal to the last bit with every seed, so that they show no spread.
+    pub fn is_fixed(&self) -> bool {
+        let mut cells = self.cells.values();
+        let Some(first) = cells.next() else { return false };
+        !self.draws
+            || self.cells.len() > 1
+                && cells.all(|other| other.metrics == first.metrics && other.completions == first.completions)
+    }
+
+    /// Whether its seeds show how far draws move its numbers.
+    pub fn shows_spread(&self) -> bool {
+        self.seeds() > 1 && !self.is_fixed()
+    }
+
     /// The mean of a metric over the seeds, with its 95 % interval by Student's t.
     pub fn estimate(&self, metric: &Metric) -> Option<Estimate> {
         t_interval(&self.values(metric).into_values().collect::<Vec<_>>())
@@ -104,6 +121,7 @@ pub(crate) fn groups<'a>(plan: &'a Plan, results: &'a [Option<CellResult>]) -> V
                 world: world_of(cell, &settings),
                 settings,
                 cells: BTreeMap::new(),
+                draws: cell.draws,
             });
         }
         if let Some(group) = groups.get_mut(place) {
@@ -136,8 +154,34 @@ pub struct Difference {
     pub ratio: Option<Ratio>,
     /// Whether the ratio differs by an amount that matters.
     pub verdict: Verdict,
-    /// The tests; `None` if the data cannot answer the question.
+    /// The tests; `None` if the data cannot answer the question, or no draw changes anything.
     pub tests: Option<Tests>,
+    /// Whether no draw changes the difference, so that nothing can be tested over draws.
+    pub fixed: bool,
+    /// What other days would bring, if the jobs are those of a trace and the metric is the mean of one of their times.
+    pub other_days: Option<OtherDays>,
+}
+
+/// The ratio of means over other days like those of the trace, by the replays with the first seed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherDays {
+    /// What its interval is over, or that there is none.
+    pub basis: Basis,
+    /// The ratio.
+    pub ratio: Ratio,
+}
+
+/// The metrics of a cell that are the mean of a metric of jobs.
+const MEANS: [(&str, &str); 2] = [("mean_completion", "completion"), ("mean_waiting", "waiting")];
+
+/// What other days would bring. Two groups on a trace have the same jobs with every seed.
+fn other_days(group: &Group<'_>, base: &Group<'_>, metric: &Metric) -> Option<OtherDays> {
+    let (_, of_jobs) = MEANS.iter().find(|(name, _)| *name == metric.name)?;
+    let of_jobs = JOB_METRICS.iter().find(|own| own.name == *of_jobs)?;
+    let (seed, own) = group.cells.iter().find(|(seed, _)| base.cells.contains_key(seed))?;
+    let theirs = base.cells.get(seed)?;
+    let (basis, ratio) = of_other_days(&theirs.jobs(), &own.jobs(), of_jobs, *seed);
+    Some(OtherDays { basis, ratio: ratio? })
 }
 
 /// Tests over seeds.
@@ -168,7 +212,7 @@ pub struct DominanceRow {
 }
 
 /// The index of the baseline of each group: the first setting of the baseline variant in the same world.
-fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<usize>> {
+pub(crate) fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<usize>> {
     let name = file.variants.get(file.baseline).map_or("", |variant| variant.name.as_str());
     let same_world = |a: &Group<'_>, b: &Group<'_>| a.place == b.place && a.world == b.world;
     groups
@@ -183,13 +227,16 @@ fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<usize>> {
 
 /// Compares every group with the baseline of its world, in every metric that both have.
 pub(crate) fn differences(groups: &[Group<'_>], file: &SweepFile) -> Vec<Difference> {
+    let is_trace = |group: &Group<'_>| matches!(file.sources.get(group.place.0), Some(SourcePath::Trace(_)));
     let baselines = baselines(groups, file);
     let mut all = Vec::new();
     for metric in &file.metrics() {
         let mut of_metric: Vec<Difference> = Vec::new();
         for (place, (group, baseline)) in groups.iter().zip(&baselines).enumerate() {
             let Some((baseline, base)) = baseline.and_then(|base| Some((base, groups.get(base)?))) else { continue };
-            of_metric.extend(difference((place, group), (baseline, base), metric, file.matters));
+            let found = difference((place, group), (baseline, base), metric, file.matters);
+            let other_days = is_trace(group).then(|| other_days(group, base, metric)).flatten();
+            of_metric.extend(found.map(|found| Difference { other_days, ..found }));
         }
         let p: Vec<f64> = of_metric.iter().filter_map(|row| row.tests).map(|tests| tests.signed_rank).collect();
         for (tests, p) in of_metric.iter_mut().filter_map(|row| row.tests.as_mut()).zip(holm(&p)) {
@@ -211,7 +258,9 @@ fn difference(
     let differences: Vec<f64> = pairs.iter().map(|(base, own)| own - base).collect();
     let logs: Vec<f64> = pairs.iter().map(|(base, own)| (own / base).ln()).collect();
     let answerable = is_answerable(group, base, &differences);
-    let ratio = log_ratio(&logs).map(|ratio| if answerable { ratio } else { Ratio::bare(ratio.value) });
+    let fixed = group.is_fixed() && base.is_fixed();
+    let is_tested = answerable && !fixed;
+    let ratio = log_ratio(&logs).map(|ratio| if is_tested { ratio } else { Ratio::bare(ratio.value) });
     let tests = Tests {
         sign: sign_test(&differences).map_or(1.0, |test| test.p),
         signed_rank: signed_rank_test(&differences).map_or(1.0, |test| test.p),
@@ -226,7 +275,9 @@ fn difference(
         difference: t_interval(&differences)?,
         ratio,
         verdict: if answerable { Verdict::of(ratio, matters) } else { Verdict::NotAnswerable },
-        tests: answerable.then_some(tests),
+        tests: is_tested.then_some(tests),
+        fixed,
+        other_days: None,
     })
 }
 
@@ -241,8 +292,8 @@ fn is_answerable(group: &Group<'_>, base: &Group<'_>, differences: &[f64]) -> bo
     !(other(group) || other(base) || (same && idle(group) && idle(base)))
 }
 
-/// The facts about all cells, each with the number of cells that it holds for.
-pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec<usize>) {
+/// The facts about all cells, and `signs`, each with the number of cells that it holds for.
+pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile, signs: &[Fact]) -> (Validity, Vec<usize>) {
     let mut all = Validity::default();
     let cells = || groups.iter().flat_map(|group| group.cells.values());
     for fact in cells().flat_map(|cell| &cell.validity.facts).filter(|fact| fact.grade > Grade::Measured) {
@@ -267,8 +318,8 @@ pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec
         all.add(Fact::new("population", Grade::Assumed, says).with_remedy(remedy));
         counts.push(others);
     }
-    if groups.len() > 1 {
-        all.add(untested());
+    for sign in signs {
+        all.facts.push(sign.clone());
         counts.push(cells().count());
     }
     (all, counts)
@@ -376,10 +427,38 @@ mod tests {
             settings: BTreeMap::new(),
             world: BTreeMap::new(),
             cells: (1..).zip(of_seeds.map(|result| &results[result])).collect(),
+            draws: true,
         };
         let groups = [group([0, 0]), group([0, 1]), group([0, 0]), group([1, 1])];
         assert_eq!(with_other_jobs(&groups, &[None, Some(0), Some(0), Some(0)]), 3);
         assert_eq!(with_other_jobs(&groups, &[None, None, Some(0), Some(2)]), 2);
+    }
+
+    #[test]
+    fn equal_results_with_every_seed_show_no_spread() {
+        let result = |mean: f64| {
+            let mut result = CellResult::default();
+            result.metrics.insert("mean_completion".to_owned(), mean);
+            result
+        };
+        let results = [result(4.0), result(5.0)];
+        let group = |of_seeds: [usize; 2]| Group {
+            place: (0, 0),
+            variant: "",
+            policy: "",
+            settings: BTreeMap::new(),
+            world: BTreeMap::new(),
+            cells: (1..).zip(of_seeds.map(|result| &results[result])).collect(),
+            draws: true,
+        };
+        let (one, other, drawn) = (group([0, 0]), group([1, 1]), group([0, 1]));
+        assert_eq!([&one, &other, &drawn].map(|group| group.shows_spread()), [false, false, true]);
+        let metric = Metric::named("mean_completion").expect("a metric");
+        let compared = |second: &Group<'_>| difference((1, second), (0, &one), &metric, Matters::default());
+        let fixed = compared(&other).expect("both have it");
+        assert_eq!((fixed.fixed, fixed.tests, fixed.ratio), (true, None, Some(Ratio::bare(1.25))));
+        assert_eq!(fixed.verdict, Verdict::NotTested);
+        assert!(compared(&drawn).is_some_and(|found| found.tests.is_some() && !found.fixed));
     }
 
     #[test]

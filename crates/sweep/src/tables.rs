@@ -3,8 +3,8 @@
 //! | file | a row is |
 //! |---|---|
 //! | `results.csv` | a cell: what varies, then its metrics (times in ms) |
-//! | `summary.csv` | a setting and metric: mean over the seeds, 95 % interval |
-//! | `comparisons.csv` | a setting against its baseline in a metric: difference, change and verdict with intervals, sign and Wilcoxon tests, Holm's correction |
+//! | `summary.csv` | a setting and metric: mean over the seeds, 95 % interval over draws (empty if no draw changes it) |
+//! | `comparisons.csv` | a setting against its baseline in a metric: difference, change and verdict with intervals over draws, sign and Wilcoxon tests, Holm's correction; on a trace, the interval of the change in per cent over other days like these |
 //! | `dominance.csv` | a setting against its baseline: how far its CDF of completion times rises above and falls below |
 //! | `measurements.parquet` | a number of a cell, or of one of its jobs: cell, metric, job_id, value |
 
@@ -86,8 +86,8 @@ impl<'a> Tables<'a> {
             self.metrics.iter().filter_map(move |metric| {
                 let found = group.estimate(metric)?;
                 let mut row = self.of_group(group);
-                row.extend([metric.name.clone(), group.values(metric).len().to_string()]);
-                row.extend(numbers(found));
+                row.extend([metric.name.clone(), group.values(metric).len().to_string(), found.value.to_string()]);
+                row.extend(ends(group.shows_spread().then_some([found.low, found.high])));
                 Some(row)
             })
         });
@@ -110,19 +110,29 @@ impl<'a> Tables<'a> {
             "wilcoxon_p",
             "wilcoxon_p_holm",
             "least_p",
+            "other_days_low",
+            "other_days_high",
+            "other_days_over",
         ]);
         let rows = differences(&self.groups, &self.merged.file).into_iter().filter_map(|found| {
             let (group, base) = (self.groups.get(found.group)?, self.groups.get(found.baseline)?);
             let mut row = self.of_group(group);
             row.extend([base.label(), found.metric.clone(), found.seeds.to_string()]);
-            row.extend(numbers(found.difference));
+            let Estimate { value, low, high } = found.difference;
+            row.push(value.to_string());
+            row.extend(ends(found.tests.filter(|_| found.seeds > 1).map(|_| [low, high])));
             let percent = |ratio: f64| (100.0 * (ratio - 1.0)).to_string();
             row.push(found.ratio.map_or_else(String::new, |ratio| percent(ratio.value)));
             let interval = found.ratio.and_then(|ratio| ratio.interval);
-            row.extend(interval.map_or_else(|| [const { String::new() }; 2], |ends| ends.map(percent)));
+            row.extend(ends(interval.map(|ends| ends.map(|ratio| 100.0 * (ratio - 1.0)))));
             row.push(found.verdict.in_words(self.merged.file.matters));
             let tests = found.tests.map(|tests| [tests.sign, tests.signed_rank, tests.holm, tests.least]);
             row.extend(tests.map_or_else(|| [const { String::new() }; 4], |tests| tests.map(|p| p.to_string())));
+            let days = found.other_days;
+            row.extend(ends(
+                days.and_then(|days| days.ratio.interval).map(|ends| ends.map(|ratio| 100.0 * (ratio - 1.0))),
+            ));
+            row.push(days.map_or_else(String::new, |days| days.basis.in_words()));
             Some(row)
         });
         table(heading, rows)
@@ -166,8 +176,9 @@ impl<'a> Tables<'a> {
     }
 }
 
-fn numbers(found: Estimate) -> [String; 3] {
-    [found.value, found.low, found.high].map(|number| number.to_string())
+/// The ends of an interval; empty without one.
+fn ends(interval: Option<[f64; 2]>) -> [String; 2] {
+    interval.map_or_else(|| [const { String::new() }; 2], |ends| ends.map(|end| end.to_string()))
 }
 
 fn table(heading: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>, csv::Error> {

@@ -132,6 +132,14 @@ impl WorldSpec {
         Ok(Self { world: World::open(&source, setup)?, identity })
     }
 
+    /// Whether another seed may change a replay under this policy.
+    ///
+    /// # Errors
+    /// [`Error::Replay`] if the policy cannot be made.
+    pub(crate) fn draws(&self, policy: &PolicySpec) -> Result<bool, Error> {
+        Ok(self.world.draws(policy)?)
+    }
+
     /// The world with this seed.
     pub(crate) fn with_seed(&self, seed: u64) -> World {
         self.world.with_seed(seed)

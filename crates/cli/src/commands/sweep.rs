@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
+use resched_analysis::statistics::sign::Level;
 use resched_replay::Threads;
 use resched_sweep::{
     CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, Replaying, SweepFile, carry_out, size,
@@ -67,6 +68,10 @@ struct All {
     /// Add seeds until the 95 % interval of each setting's mean extends at most this share from the mean, for example 2%.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
+    /// How to test whether each setting stays better or worse than the baseline if unknown values vary [default: the key `robust` of the
+    /// sweep file, or off].
+    #[arg(long, value_name = "full|quick|off")]
+    robust: Option<Level>,
     /// The largest number of seeds that --precision may use.
     #[arg(long, default_value_t = 200, requires = "precision", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     most_seeds: u64,
@@ -206,7 +211,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Some(Verb::Merge { dir, format, force }) => {
             let plan = Plan::read(&folder(dir))?;
             let _lock = FolderLock::inside(dir)?;
-            merge(plan, &force.plain(dir), *format)
+            merge(plan, &force.plain(dir), *format, Threads::default())
         }
         None => all(&args.all),
     }
@@ -246,6 +251,7 @@ pub(super) fn claim(out: &Out, marker: &str, files: &[&str]) -> Result<FolderLoc
 fn all(args: &All) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
     let mut plan = planned(file, &args.site, args.cells, &args.kept)?;
+    plan.robust = args.robust;
     let how = Replaying { threads: args.threads.get(), check: args.check.check };
     if args.dry_run {
         return dry_run(&plan, how);
@@ -268,7 +274,7 @@ fn all(args: &All) -> Result<(), Failure> {
         }
         match more_seeds(&plan, &here, args)? {
             Some(more) => plan = more,
-            None => return merge(plan, &target, args.format),
+            None => return merge(plan, &target, args.format, how.threads),
         }
     }
 }
@@ -325,19 +331,20 @@ struct Ranked {
     seeds: usize,
     metric: String,
     mean: f64,
-    low: f64,
-    high: f64,
+    /// The ends of the 95 % interval over draws; null if no draw changes the mean, or there is one seed.
+    low: Option<f64>,
+    high: Option<f64>,
     /// How far these numbers can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides them, and whether it was observed.
     validity: Validity,
 }
 
-fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
+fn merge(plan: Plan, out: &Out, format: FormatArgs, threads: Threads) -> Result<(), Failure> {
     let dir = out.path.as_path();
     let own = OwnFiles::open(out, &Merged::FILES)?;
     let store = plan.store(&folder(dir))?;
-    let merged = Merged::read(plan, &store)?;
+    let merged = Merged::read(plan, &store)?.tested(threads)?;
     merged.write(own)?;
     store.sweep_up()?;
     let several = merged.places() > 1;
@@ -352,8 +359,8 @@ fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
             seeds: group.seeds(),
             metric: merged.file.metric().name.clone(),
             mean: found.value,
-            low: found.low,
-            high: found.high,
+            low: group.shows_spread().then_some(found.low),
+            high: group.shows_spread().then_some(found.high),
             grade: group.grade(),
             validity: group.validity(),
         })
@@ -367,12 +374,12 @@ fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> Text {
     let unit = TimeUnit::of(ranked.iter().map(|row| row.mean));
     let shown = |value: f64| if metric.unit == "ms" { unit.show(value) } else { format!("{value:.4}") };
     let rows = ranked.iter().map(|row| {
-        let numbers = [row.mean, row.low, row.high].map(shown);
+        let numbers = [Some(row.mean), row.low, row.high].map(|value| value.map_or_else(|| "–".to_owned(), shown));
         let on = row.on.as_ref().map_or_else(String::new, |on| format!(" on {on}"));
         let names = [row.rank.to_string(), format!("{}{on}", row.setting), row.seeds.to_string()];
         names.into_iter().chain(numbers).collect()
     });
-    let heading = ["rank", "setting", "seeds", &metric.name, "95 % from", "to"];
+    let heading = ["rank", "setting", "seeds", &metric.name, "95 % over draws from", "to"];
     let sentences: Vec<String> = [merged.answer(), merged.without_effect()].concat();
     let sentences = sentences.iter().fold(String::from("\n"), |all, sentence| all + sentence + "\n");
     let page = dir.join("index.html");

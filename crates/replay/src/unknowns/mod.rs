@@ -164,6 +164,17 @@ impl Open<'_> {
 use crate::facts::SIGMAS;
 
 impl World {
+    /// Whether another seed may lead to another replay under this policy. If not, a replay with one seed is that with all.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if the policy cannot be made.
+    pub fn draws(&self, policy: &PolicySpec) -> Result<bool, Error> {
+        Ok(match policy.info.engine() {
+            Engine::Hadoop => true,
+            Engine::Batch => self.load_depends_on_seed() || policy.build_batch()?.draws(),
+        })
+    }
+
     /// The variants in which a comparison of these policies is to be tried: every value of every unknown that is open here, in the order
     /// of [`UNKNOWNS`]. Variants of one unknown differ from the world in that alone.
     ///
@@ -172,11 +183,7 @@ impl World {
     pub fn variants(&self, policies: &[PolicySpec]) -> Result<Vec<Variant>, Error> {
         let Some(first) = policies.first() else { return Ok(Vec::new()) };
         let systems = policies.iter().filter_map(|policy| policy.info.system()).collect();
-        let draws = |policy: &PolicySpec| match policy.info.engine() {
-            Engine::Hadoop => Ok(true),
-            Engine::Batch => policy.build_batch().map(|policy| policy.draws()),
-        };
-        let draws = policies.iter().map(draws).collect::<Result<Vec<_>, _>>()?.contains(&true);
+        let draws = policies.iter().map(|policy| self.draws(policy)).collect::<Result<Vec<_>, _>>()?.contains(&true);
         let open = Open { world: self, engine: first.info.engine(), systems, draws };
         let mut all = Vec::new();
         for unknown in UNKNOWNS {

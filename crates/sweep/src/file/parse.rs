@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use resched_analysis::metrics::named::{Metric, known};
 use resched_analysis::statistics::practical::Matters;
+use resched_analysis::statistics::sign::Level;
 use resched_policies::nearest;
 use resched_replay::Engine;
 use resched_tables::whole;
@@ -80,6 +81,7 @@ impl SweepFile {
             unfinished: parsed(raw.unfinished, &places)?,
             window: parsed(raw.window, &places)?,
         };
+        let robust = if raw.robust.is_some() { parsed(raw.robust, &places)? } else { Level::Off };
         let tune = raw.tune.map(|tune| {
             let span = tune.span();
             let section = tune.into_inner();
@@ -104,6 +106,7 @@ impl SweepFile {
             second,
             matters,
             treatment,
+            robust,
             design: raw.design,
             world,
             variants,
