@@ -134,7 +134,8 @@ fn record(job: &str, (place, stage): (usize, &Stage), (index, task): (usize, &Ta
         task_id: task_id.clone(),
         start: Some(attempt * 10_000),
         finish: Some(attempt * 10_000 + task.run),
-        locality: (!hosts.is_empty()).then_some(Locality::Node),
+        // A log shows a level of each task that looks where its input is.
+        locality: (!hosts.is_empty() || !stage.parents.is_empty()).then_some(Locality::Node),
         host: hosts.first().map(|&host| host_name(host)),
         outcome,
         ..AttemptRow::default()

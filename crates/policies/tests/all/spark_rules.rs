@@ -487,6 +487,7 @@ fn fair_pools_whose_file_is_not_given_are_a_finding_that_names_it() {
     assert_eq!(findings(&fair, "spark:mode=fifo"), [""; 0]);
     assert_eq!(findings(&[], "spark:mode=fair"), [""; 0]);
     let file = tempfile::NamedTempFile::new().unwrap();
+    write(file.path(), "[pools.x]\nweight = 2.0\n").unwrap();
     assert_eq!(findings(&fair, &format!("spark:pools={}", file.path().display())), [""; 0]);
     assert_eq!(findings(&fair, "fifo"), [""; 0]);
 }
