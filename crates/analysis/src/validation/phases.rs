@@ -16,15 +16,17 @@ use crate::statistics::distribution::mean;
 /// The phases of a job; together they are its completion time.
 pub const PHASES: [&str; 4] = ["launch", "map", "reduce", "end"];
 
-/// The phases that tables show for jobs of a system, each with its heading. Jobs without maps wait and run.
-pub fn phases_of(system: System) -> &'static [(&'static str, &'static str)] {
-    match system {
-        System::MapReduce1 | System::Yarn => {
-            &[("launch", "launch"), ("map", "map"), ("reduce", "reduce"), ("end", "end")]
-        }
-        System::Spark => &[("launch", "waiting"), ("reduce", "running"), ("end", "end")],
-        System::Slurm | System::Batch => &[("launch", "waiting"), ("reduce", "running")],
+/// The phases that tables show for these jobs of a system, each with its heading. Jobs without maps wait and run; phases without time are
+/// left out.
+pub fn phases_of(system: System, classes: &[SizeClass]) -> Vec<(&'static str, &'static str)> {
+    if system.is_hadoop() {
+        return PHASES.map(|phase| (phase, phase)).to_vec();
     }
+    let takes_time = |(phase, _): &(&str, &str)| {
+        let found = classes.iter().filter_map(|class| class.phases.get(phase));
+        found.map(|own| own.observed_ms.max(own.replayed_ms)).any(|ms| ms > 0.0)
+    };
+    [("launch", "waiting"), ("reduce", "running"), ("end", "end")].into_iter().filter(takes_time).collect()
 }
 
 /// The upper bounds of the size classes: tasks, or CPUs.

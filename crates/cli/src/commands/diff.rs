@@ -122,7 +122,7 @@ fn by_phase(error: &ModelError, system: System) -> Text {
         Some(vec![(*title).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])
     };
     let heading = ["phase", "observed", "replayed", "error, % of completion"];
-    shortened(&heading, phases_of(system).iter().filter_map(row).collect(), 1..4)
+    shortened(&heading, phases_of(system, &error.by_size).iter().filter_map(row).collect(), 1..4)
 }
 
 /// The headings of the times of a group or a job, each with its unit.

@@ -24,12 +24,12 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let Some(slide) = &scene.slide else { return Ok(None) };
     let row = |(name, change, interval): &(String, f64, Option<[f64; 2]>)| {
         let sure = match interval {
-            Some([low, high]) => format!(" (95 % interval {} to {})", percent(*low), percent(*high)),
+            Some([low, high]) => format!(" ({} to {})", number(*low), number(*high)),
             None => " (not tested)".to_owned(),
         };
         let [low, high] = interval.unwrap_or([*change; 2]);
         Interval {
-            label: format!("{name}: {}{sure}", percent(*change)),
+            label: format!("{name}: {} %{sure}", number(*change)),
             published: None,
             found: Some((*change, low, high)),
         }
@@ -42,6 +42,6 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     draw_intervals_on(&sheet, &chart)
 }
 
-fn percent(change: f64) -> String {
-    format!("{change:+.1} %").replace('-', "−")
+fn number(change: f64) -> String {
+    format!("{change:+.1}").replace('-', "−")
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use askama::Template;
 use resched_analysis::statistics::compare::Basis;
 use resched_analysis::statistics::distribution::Dominance;
-use resched_analysis::validation::phases_of;
 use resched_analysis::{JobMetrics, Run};
 use resched_tables::validity::Fact;
 
@@ -57,7 +56,6 @@ struct Body<'a> {
     differences: Vec<String>,
     /// The model error: which replays are shown and why, their tables, and whether charts show what ran; `None` without a trace.
     beside: Option<(String, Vec<model_error::Table>, bool)>,
-    phases: Vec<&'static str>,
     /// For each run: its label, how many jobs count in it by itself, and why the others do not.
     left_out: Vec<(&'a str, u64, String)>,
     overview: Vec<overview::Part>,
@@ -159,7 +157,6 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         population: answer.population.in_words(),
         differences: differences(answer),
         beside: answer.beside.as_ref().map(|own| (emphasised(&own.says), own.tables(answer.system()), own.drawn)),
-        phases: phases_of(answer.system()).iter().map(|(_, title)| *title).collect(),
         left_out: left_out(answer),
         overview: overview(answer),
         baseline: answer.baseline_label(),

@@ -146,6 +146,8 @@ pub(crate) struct Table {
     pub(crate) quantities: Vec<[String; 4]>,
     /// What the size of a job is.
     pub(crate) by: &'static str,
+    /// The headings of the phases.
+    pub(crate) phase_titles: Vec<&'static str>,
     /// Jobs by size, their number, and by phase the mean observed and replayed time and the error in shares of the completion time.
     pub(crate) phases: Vec<Vec<String>>,
 }
@@ -164,6 +166,7 @@ impl Table {
             (1, None) => "all".to_owned(),
             (from, None) => format!("{} and more", count(from)),
         };
+        let shown = phases_of(system, &error.by_size);
         let phases = error.by_size.iter().map(|class| {
             let phase = |name: &str| {
                 class.phases.get(name).map_or_else(
@@ -175,11 +178,12 @@ impl Table {
                 )
             };
             let head = [size(class.from, class.to), count(class.jobs)];
-            head.into_iter().chain(phases_of(system).iter().map(|(name, _)| phase(name))).collect()
+            head.into_iter().chain(shown.iter().map(|(name, _)| phase(name))).collect()
         });
         Self {
             policy: own.policy.clone(),
             jobs: count(error.jobs),
+            phase_titles: shown.iter().map(|(_, title)| *title).collect(),
             by: error.by_size.first().map_or("tasks", |class| class.size),
             quantities: QUANTITIES.iter().filter_map(quantity).collect(),
             phases: phases.collect(),

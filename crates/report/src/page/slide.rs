@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::compared::Compared;
 use crate::page::short::ShortNames;
 use crate::page::title;
-use crate::page::units::percent_change;
+use crate::page::units::signed_times;
 use crate::scene::Slide;
 
 /// The most policies whose losers are named.
@@ -42,7 +42,7 @@ fn losers(answer: &Answer, row: &Compared, names: &ShortNames) -> String {
     let Some((later, sooner)) = jobs(row.found.longer).zip(jobs(row.found.shorter)) else { return String::new() };
     let worst = [By::User, By::Queue].into_iter().find_map(|by| worst(answer, by, &row.policy));
     let worst = worst.map_or_else(String::new, |own| {
-        format!("; {} loses most ({})", own.group, percent_change(own.change))
+        format!("; {} loses most ({} a job)", own.group, signed_times(&[own.change_ms]).concat())
     });
     format!(
         "Under {}, {} of {} jobs end later by more than {} and {} sooner{worst}. ",

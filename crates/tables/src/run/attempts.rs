@@ -79,8 +79,11 @@ pub struct Attempts {
     cpu_request: Numbers,
     memory_request: Numbers,
     /// The rows of attempts on several nodes, in order, each with the numbers of these nodes and of the instances on them.
-    places: Vec<(usize, Box<[(u32, u32)]>)>,
+    places: Vec<(usize, Places)>,
 }
+
+/// The numbers of several nodes, each with the number of instances there.
+type Places = Box<[(u32, u32)]>;
 
 /// Stands for no task, or no node.
 const NONE: u32 = u32::MAX;

@@ -10,6 +10,7 @@ use crate::output::{Text, count, table};
 /// sign and without.
 pub(super) fn in_words(own: &Validated) -> Text {
     let first = own.replays.first().map(|replay| replay.validation.by_size.as_slice()).unwrap_or_default();
+    let shown = phases_of(own.system, first);
     let over_seeds = |class: &SizeClass, pick: &dyn Fn(&SizeClass) -> Option<f64>| {
         let same = |other: &&SizeClass| (other.from, other.to) == (class.from, class.to);
         let replays = own.replays.iter().filter_map(|replay| pick(replay.validation.by_size.iter().find(same)?));
@@ -17,7 +18,7 @@ pub(super) fn in_words(own: &Validated) -> Text {
     };
     let rows = first.iter().map(|class| {
         let median = over_seeds(class, &|class| Some(class.completion?.median));
-        let phases = phases_of(own.system).iter().map(|(phase, _)| {
+        let phases = shown.iter().map(|(phase, _)| {
             let signed = over_seeds(class, &|class| Some(class.phases.get(*phase)?.mean_signed));
             let size = over_seeds(class, &|class| Some(class.phases.get(*phase)?.mean));
             signed
@@ -32,7 +33,7 @@ pub(super) fn in_words(own: &Validated) -> Text {
         return Text::default();
     }
     let by = first.first().map_or_else(String::new, |class| format!("jobs by {}", class.size));
-    let titles = phases_of(own.system).iter().map(|(_, title)| *title);
+    let titles = shown.iter().map(|(_, title)| *title);
     let heading = [by.as_str(), "jobs", "median error"].into_iter().chain(titles).collect::<Vec<&str>>();
     Text::from("\n")
         + table(&heading, rows, 1..heading.len())
