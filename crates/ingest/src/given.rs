@@ -172,7 +172,7 @@ impl Seen {
         }
         let mean = self.run.checked_div(i64::try_from(self.runs).unwrap_or(i64::MAX));
         let is_short = mean.is_some_and(|mean| mean < SHORT_RUN);
-        let is_early = zero == TimeZero::Epoch && self.last.is_some_and(|last| last < EARLIEST);
+        let is_early = self.tries > 0 && zero == TimeZero::Epoch && self.last.is_some_and(|last| last < EARLIEST);
         if is_short || is_early {
             doubts.push(format!(
                 "All times are within {} and a task runs for {} on average. Times are milliseconds: multiply seconds by 1,000.",
