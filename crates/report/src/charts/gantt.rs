@@ -28,7 +28,7 @@ pub(super) const CHART: Chart = Chart {
     caption: "A Gantt chart. If there are few tasks, each is a bar on a line of its node, in the colour of its job. If there are many, \
               the colour shows how much of the nodes is in use: the mean over a short time and over neighbouring nodes, as a share of \
               their slots or, for Slurm and batch systems, of their CPUs; if these are not known, of the busiest node. A job on several \
-              nodes stands on each of them.",
+              nodes, up to 1,000, stands on each of them.",
     interactive: false,
     folded: false,
     draw,
