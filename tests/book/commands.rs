@@ -58,7 +58,7 @@ fn shown(output: &str) -> String {
     for line in output.trim_end().lines() {
         match line.find(WALL) {
             Some(at) => width = Some(line[..at].chars().count()),
-            None if line.is_empty() => width = None,
+            None if !line.starts_with(' ') => width = None,
             None => {}
         }
         let letters = line.chars().take(width.unwrap_or(usize::MAX));

@@ -46,8 +46,8 @@ impl RunFolders {
             Ok(dir)
         };
         let dirs = policies.iter().map(folder).collect::<Result<Vec<_>, Error>>()?;
-        refuse_runs_of_others(&out, &dirs, world)?;
         let lock = FolderLock::inside(&out)?;
+        refuse_runs_of_others(&out, &dirs, world)?;
         Ok(Self { out, dirs, _lock: lock })
     }
 
@@ -80,9 +80,8 @@ fn refuse_runs_of_others(out: &Path, replaced: &[Out], world: &World) -> Result<
     for (dir, there) in stay.iter().filter_map(|dir| Some((dir, run::read(dir).ok()?.trace))) {
         let new = world.trace()?;
         if there.sha256 != new.sha256 && (there.workload.is_none() || there.workload != new.workload) {
-            let named = |trace: &RunTrace| {
-                format!("{} ({})", trace.path, trace.sha256.get(..12).unwrap_or(&trace.sha256))
-            };
+            let named =
+                |trace: &RunTrace| format!("{} ({})", trace.path, trace.sha256.get(..12).unwrap_or(&trace.sha256));
             return Err(Error::Request(format!(
                 "{}: expected runs of {} only, found {}, a run of {}; name another --out, or remove that run",
                 out.display(),
