@@ -35,7 +35,7 @@ fn what_really_ran_is_no_policy() {
     dir.ok(&["ingest", &log, "--out", "T"]);
     dir.ok(&["replay", "T", "--policy", "easy", "--policy", "fifo", "--policy", "conservative", "--out", "R"]);
     let reported = dir.ok(&["report", "T", "R", "--out", "P"]);
-    assert!(reported.starts_with("Over 130 jobs, no policy is significantly faster than easy"), "{reported}");
+    assert!(reported.starts_with("Over 130 jobs, ") && !reported.contains("significantly faster:"), "{reported}");
     assert!(!reported.contains("than observed") && reported.contains("Model error:"), "{reported}");
     let found = report(&dir, "P");
     assert_eq!(found["baseline"], "easy");
