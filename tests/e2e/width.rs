@@ -84,7 +84,8 @@ fn what_is_not_known_is_said_and_no_zero() {
     let text = dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--by", "cpus"]);
     assert!(text.contains("by CPUs: unknown for every job"), "{text}");
     let metric = ["--metric", "mean(cpus)"];
-    let json = dir.json(&[&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--json"][..], &metric].concat());
+    let json =
+        dir.json(&[&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--json"][..], &metric].concat());
     assert!(json["metrics"]["mean(cpus)"].is_null(), "{json:#}");
 }
 
@@ -94,5 +95,8 @@ fn a_trace_of_requests_is_inspected_without_maps() {
     let text = dir.ok(&["inspect", "T"]);
     assert!(!text.contains("map") && text.contains("jobs that ask for CPUs"), "{text}");
     let validated = dir.ok(&["validate", "T", "--policy", "easy"]);
-    assert!(validated.contains(" waiting ") && !validated.contains("reduce") && !validated.contains("slots"), "{validated}");
+    assert!(
+        validated.contains(" waiting ") && !validated.contains("reduce") && !validated.contains("slots"),
+        "{validated}"
+    );
 }

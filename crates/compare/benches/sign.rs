@@ -34,7 +34,7 @@ fn compare(bencher: Bencher<'_, '_>, made: &Made, is_tested: bool) {
         });
         Population::share(&mut runs);
         let named = |run: &Run| VariedRun { label: run.label.clone(), sha256: String::new() };
-        let asked = Asked { world: &world, policies: &policies, runs: &runs, level };
+        let asked = Asked { world: &world, policies: &policies, runs: &runs, level, seeds: None };
         Plan::of(asked).unwrap().run(runs.iter().map(named).collect(), Threads::ONE, &|| {}).unwrap()
     });
 }

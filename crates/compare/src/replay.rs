@@ -70,6 +70,8 @@ pub struct How {
     pub baseline: usize,
     /// How thoroughly the sign is tested. [`Level::Off`] also leaves out the comparison with the log.
     pub sign: Level,
+    /// With how many seeds policies are replayed to show how far draws move the difference ([`Asked::seeds`]). The runs have the first of them.
+    pub seeds: Option<u64>,
 }
 
 /// Where a run of a comparison is, new or kept.
@@ -133,7 +135,7 @@ pub fn replay<R: Kept>(
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
     let specs: Vec<PolicySpec> = policies.iter().map(|policy| policy.spec().clone()).collect();
-    let asked = Asked { world, policies: &specs, runs: &runs, level: how.sign };
+    let asked = Asked { world, policies: &specs, runs: &runs, level: how.sign, seeds: how.seeds };
     let dirs: Vec<&Path> = replays.iter().map(|replay| replay.dir.as_path()).collect();
     let varied = varied_runs(&runs, &dirs)?;
     let beside_log = judged(&asked, folders.out(), &varied, how)?;

@@ -86,7 +86,7 @@ impl Planted {
         let mut runs = policies.each_ref().map(|policy| replayed(&world, policy));
         Population::share(&mut runs);
         let named = |run: &Run| VariedRun { label: run.label.clone(), sha256: String::new() };
-        let asked = Asked { world: &world, policies: &policies, runs: &runs, level };
+        let asked = Asked { world: &world, policies: &policies, runs: &runs, level, seeds: None };
         let variants = Plan::of(asked).unwrap().run(runs.iter().map(named).collect(), Threads::ONE, &|| {}).unwrap();
         (variants.signs(FIRST).remove(0), variants)
     }

@@ -47,7 +47,8 @@ pub(super) fn complete(record: &mut JobRecord) {
 /// request.
 fn demand(record: &JobRecord) -> Demand {
     let mut stages: BTreeMap<(Option<&str>, TaskKind), Demand> = BTreeMap::new();
-    let is_work = |task: &&TaskRecord| !matches!(task.task.kind, TaskKind::Setup | TaskKind::Cleanup | TaskKind::Master);
+    let is_work =
+        |task: &&TaskRecord| !matches!(task.task.kind, TaskKind::Setup | TaskKind::Cleanup | TaskKind::Master);
     for TaskRecord { task, .. } in record.tasks.iter().filter(is_work) {
         stages.entry((task.stage.as_deref(), task.kind)).or_default().add(
             task.instances.unwrap_or(1),
@@ -63,7 +64,8 @@ fn demand(record: &JobRecord) -> Demand {
     all.cpu = all.cpu.or_else(|| of_job(job.requested_cpu));
     all.memory = all.memory.or_else(|| of_job(job.requested_memory));
     // One instance runs on one machine, also if the source does not say so.
-    let is_single = matches!(record.tasks.as_slice(), [one] if one.task.instances.is_none_or(|instances| instances == 1));
+    let is_single =
+        matches!(record.tasks.as_slice(), [one] if one.task.instances.is_none_or(|instances| instances == 1));
     all.machines = all.machines.or_else(|| (is_single && all.cpu.is_some()).then_some(1));
     all
 }

@@ -298,7 +298,7 @@ fn a_factor_that_was_fitted_to_the_log_varies_by_its_error() {
         job(&id, Outcome::Success, (0..12).map(|place| task(&id, place, TaskKind::Other, ran(place))).collect())
     });
     let world = tables(RunEngine::Batch, jobs.collect());
-    let variants = world.variants(&[policy("batch-fifo")]).unwrap();
+    let variants = world.variants(&[policy("batch-fifo")], 2).unwrap();
     let of_distance: Vec<&str> =
         variants.iter().filter(|own| own.unknown.name == "locality").map(|own| own.says.as_str()).collect();
     assert_eq!(

@@ -84,7 +84,7 @@ fn in_variants(
     let policies: Vec<PolicySpec> = ready.iter().map(|(_, policy)| policy.spec().clone()).collect();
     let varied = labels.iter().zip(cells);
     let varied = varied.map(|(label, cell)| VariedRun { label: label.clone(), sha256: cell.id.clone() }).collect();
-    let asked = Asked { world, policies: &policies, runs: &runs, level };
+    let asked = Asked { world, policies: &policies, runs: &runs, level, seeds: None };
     Ok(Test::of(asked)?.run(varied, threads, &|| {})?)
 }
 

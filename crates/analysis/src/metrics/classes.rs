@@ -84,27 +84,33 @@ mod tests {
     fn classes_grow_by_powers_of_four_and_each_number_has_one() {
         let count = |number: f64| Class::of_count(number).to_string();
         let numbers = [-1.0, 0.0, 0.25, 1.0, 1.5, 2.0, 4.0, 5.0, 16.0, 17.0, 64.0, 65.0, 256.0, 4_097.0];
-        let expected =
-            ["0", "0", "below 1", "1", "2–4", "2–4", "2–4", "5–16", "5–16", "17–64", "17–64", "65–256", "65–256", "4097–16384"];
+        let expected = [
+            "0",
+            "0",
+            "below 1",
+            "1",
+            "2–4",
+            "2–4",
+            "2–4",
+            "5–16",
+            "5–16",
+            "17–64",
+            "17–64",
+            "65–256",
+            "65–256",
+            "4097–16384",
+        ];
         assert_eq!(numbers.map(count), expected);
         let bytes = |mb: i64| Class::of_bytes(mb << 20).to_string();
-        assert_eq!([0, 1_024, 1_025, 4_096, 200_000].map(bytes), [
-            "up to 1 GiB",
-            "up to 1 GiB",
-            "1–4 GiB",
-            "1–4 GiB",
-            "64–256 GiB"
-        ]);
+        assert_eq!(
+            [0, 1_024, 1_025, 4_096, 200_000].map(bytes),
+            ["up to 1 GiB", "up to 1 GiB", "1–4 GiB", "1–4 GiB", "64–256 GiB"]
+        );
         let time = |minutes: i64| Class::of_time(minutes * MINUTE).to_string();
-        assert_eq!([15, 16, 60, 240, 1_440, 1_441, 9_999_999].map(time), [
-            "up to 15 min",
-            "15–60 min",
-            "15–60 min",
-            "1–4 h",
-            "12–24 h",
-            "1–4 d",
-            "over 4 d"
-        ]);
+        assert_eq!(
+            [15, 16, 60, 240, 1_440, 1_441, 9_999_999].map(time),
+            ["up to 15 min", "15–60 min", "15–60 min", "1–4 h", "12–24 h", "1–4 d", "over 4 d"]
+        );
         assert!([f64::NAN, f64::INFINITY, f64::MAX].map(Class::of_count).iter().all(|class| class.to_string() != ""));
     }
 

@@ -522,7 +522,7 @@ mod tests {
             intervals: Vec::new(),
             nodes: Vec::new(),
             spread: std::collections::BTreeMap::new(),
-        peaks: [0.0; 2],
+            peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),
         }
@@ -607,7 +607,8 @@ mod tests {
             }
             run
         };
-        let (first, second) = (run("fifo", [100_000, 1_000, 100_000, 100_000]), run("fair", [103_000, 1_500, 106_000, 94_000]));
+        let (first, second) =
+            (run("fifo", [100_000, 1_000, 100_000, 100_000]), run("fair", [103_000, 1_500, 106_000, 94_000]));
         let rows = groups(&[&first, &second], 0, By::User, Zone::default());
         assert_eq!(rows.get(1).map(|row| (row.sooner, row.later)), Some((Some(1), Some(1))));
     }
@@ -615,7 +616,9 @@ mod tests {
     #[test]
     fn jobs_stand_in_classes_of_what_they_ask_for() {
         let (mut run, _) = pair();
-        for (row, (cpus, gpus, limit)) in [(1.0, 0, 5), (40.0, 2, 60), (64.0, 0, 600), (3.0, 8, 61)].into_iter().enumerate() {
+        for (row, (cpus, gpus, limit)) in
+            [(1.0, 0, 5), (40.0, 2, 60), (64.0, 0, 600), (3.0, 8, 61)].into_iter().enumerate()
+        {
             let job = &mut run.jobs[row];
             (job.cpus, job.gpus, job.limit) = (Some(cpus), Some(gpus), Some(limit * 60_000));
             job.qos = (row > 0).then(|| "long".into());
@@ -623,7 +626,8 @@ mod tests {
         let names = |by| {
             groups(&[&run], 0, by, Zone::default()).into_iter().map(|row| (row.group, row.jobs)).collect::<Vec<_>>()
         };
-        let expected = |all: &[(&str, u64)]| all.iter().map(|(name, jobs)| ((*name).to_owned(), *jobs)).collect::<Vec<_>>();
+        let expected =
+            |all: &[(&str, u64)]| all.iter().map(|(name, jobs)| ((*name).to_owned(), *jobs)).collect::<Vec<_>>();
         assert_eq!(names(By::Cpus), expected(&[("1", 1), ("2–4", 1), ("17–64", 2)]));
         assert_eq!(names(By::Gpus), expected(&[("0", 2), ("2–4", 1), ("5–16", 1)]));
         assert_eq!(names(By::Limit), expected(&[("up to 15 min", 1), ("15–60 min", 1), ("1–4 h", 1), ("4–12 h", 1)]));
@@ -665,6 +669,10 @@ mod tests {
         // 30 s after 10 s. The others take no longer, and 5 s would count as 10 s.
         let worst = most_slowed(&second, Some(&first), 2);
         assert_eq!(ids(worst), [("j1".to_owned(), Some(3.0), Some(30.0))]);
-        assert_eq!(ids(most_slowed(&first, None, 1)), [("j3".to_owned(), None, Some(40.0))], "nothing to compare it with");
+        assert_eq!(
+            ids(most_slowed(&first, None, 1)),
+            [("j3".to_owned(), None, Some(40.0))],
+            "nothing to compare it with"
+        );
     }
 }

@@ -225,7 +225,10 @@ impl Where {
         }
         let places = row.hosts.and_then(placed::places).unwrap_or_default();
         let places = places.iter().map(|(host, instances)| Some((nodes.number(host)?, *instances)));
-        places.collect::<Option<Vec<_>>>().filter(|all| !all.is_empty()).map_or(Self::Unknown, |all| Self::Several(all.into()))
+        places
+            .collect::<Option<Vec<_>>>()
+            .filter(|all| !all.is_empty())
+            .map_or(Self::Unknown, |all| Self::Several(all.into()))
     }
 }
 

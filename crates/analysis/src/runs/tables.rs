@@ -229,7 +229,9 @@ impl Jobs {
             qos: share(|job| &job.qos, row.qos),
             cpus: row.demand_cpu.filter(|cpu| *cpu >= 0).map(|cpu| cpu as f64 / 1e3),
             // Where the processor is known, so is what else a job asks for: a job without named resources asks for no GPU.
-            gpus: row.demand_cpu.map(|_| i64::try_from(gpus(amounts(row.demand_resources.unwrap_or_default()))).unwrap_or(i64::MAX)),
+            gpus: row
+                .demand_cpu
+                .map(|_| i64::try_from(gpus(amounts(row.demand_resources.unwrap_or_default()))).unwrap_or(i64::MAX)),
             nodes: row.demand_machines,
             memory: row.demand_memory,
             limit: row.requested_time,

@@ -96,8 +96,9 @@ fn who_loses(found: &Comparison, matters: Matters) -> String {
 /// 8.9 times); a job then takes 27.0 s in all." `completion` is the mean completion time under both.
 pub fn of_waiting(found: &Comparison, completion: Option<[f64; 2]>) -> String {
     let Some(means) = found.means else { return String::new() };
-    let all = completion
-        .map_or_else(String::new, |[_, after]| format!("; a job then takes {} in all", TimeUnit::of([after]).show(after)));
+    let all = completion.map_or_else(String::new, |[_, after]| {
+        format!("; a job then takes {} in all", TimeUnit::of([after]).show(after))
+    });
     let times = format!("Mean wait {}", TimeUnit::pair(means));
     let Some(ratio) = found.ratio_of_means else {
         return match means {

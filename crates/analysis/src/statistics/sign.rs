@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::statistics::distribution::Distribution;
+use crate::statistics::estimate::Estimate;
+use crate::statistics::repeats::t_interval;
 
 /// The file, in a folder of runs.
 pub const FILE: &str = "variants.json";
@@ -225,6 +227,27 @@ pub struct InVariant {
     pub ratio: f64,
 }
 
+/// How far draws move a difference, while jobs stay the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OverDraws {
+    /// The number of draws.
+    pub draws: u64,
+    /// The geometric mean of the ratios, with the 95 % interval by Student's t.
+    #[serde(flatten)]
+    pub ratio: Estimate,
+}
+
+/// The fewest draws that have an interval.
+const LEAST_FOR_INTERVAL: usize = 3;
+
+fn over_draws(variants: &[InVariant], ratio: f64) -> Option<OverDraws> {
+    let drawn = variants.iter().filter(|variant| variant.unknown == DRAWS).map(|variant| variant.ratio);
+    let logs: Vec<f64> = drawn.chain([ratio]).map(f64::ln).collect();
+    let found = t_interval(&logs).filter(|_| logs.len() >= LEAST_FOR_INTERVAL)?;
+    let [value, low, high] = [found.value, found.low, found.high].map(f64::exp);
+    Some(OverDraws { draws: logs.len() as u64, ratio: Estimate { value, low, high } })
+}
+
 /// Whether a policy stays on its side of the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sign {
@@ -251,6 +274,8 @@ pub struct Sign {
     pub too_small: bool,
     /// Whether nothing but draws was varied, and so few that they do not show how far they move the difference, although they do.
     pub too_few_draws: bool,
+    /// The ratio over all draws, the comparison itself among them, on the same jobs; null for fewer than three, or if no draw changes a time.
+    pub over_draws: Option<OverDraws>,
     /// Whether the sample has the sign of the whole.
     pub sample_agrees: bool,
     /// How far it can be trusted: `measured` only if no variant turns it, and nothing that is open decides how large the difference is.
@@ -334,6 +359,7 @@ impl Variants {
             turned_by,
             too_small: !variants.is_empty() && (ratio - 1.0).abs() < MOVES,
             too_few_draws: are_too_few_draws(&variants, ratio),
+            over_draws: over_draws(&variants, ratio),
             sample_agrees,
             variants,
             grade: Grade::Measured,
@@ -400,6 +426,14 @@ impl Variants {
             text += " Together, the variants could turn the sign.";
         } else if sign.turned_by.is_empty() && sign.too_small {
             text += " Too small to be certain.";
+        }
+        if let Some(OverDraws { draws, ratio: Estimate { value, low, high } }) = sign.over_draws {
+            text += &format!(
+                " Over {draws} draws, for these jobs only: {} (95 % interval {} to {}).",
+                change(value),
+                change(low),
+                change(high)
+            );
         }
         if sign.too_few_draws {
             text += " So few draws do not show how far draws move it.";

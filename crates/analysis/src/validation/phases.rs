@@ -193,7 +193,7 @@ mod tests {
             intervals: tasks.iter().map(interval).collect(),
             nodes: Vec::new(),
             spread: std::collections::BTreeMap::new(),
-        peaks: [0.0; 2],
+            peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),
         }

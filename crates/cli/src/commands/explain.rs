@@ -268,8 +268,7 @@ fn waited(rows: &[Waited], system: System) -> Text {
         cells.push(own.phase.map_or(UNKNOWN, |phase| phase.in_words(system)).to_owned());
         cells
     };
-    let heading =
-        ["waited longest", "user", system.says("queue"), "completion", "waited", "while running", "mostly"];
+    let heading = ["waited longest", "user", system.says("queue"), "completion", "waited", "while running", "mostly"];
     table(&heading, rows.iter().map(row).collect(), 3..6)
 }
 

@@ -135,7 +135,8 @@ fn table_of(by: By, grouped: &[&Grouped]) -> Text {
     ];
     let more = if left_out.is_empty() { left_out } else { format!("{left_out}; `--json` prints all\n") };
     let is_compared = grouped.len() > 1;
-    let rule = format!("sooner and later: jobs whose completion time changes by more than {} and 1 s\n", Matters::default());
+    let rule =
+        format!("sooner and later: jobs whose completion time changes by more than {} and 1 s\n", Matters::default());
     Text::from("\n") + table(&heading, rows, 2..heading.len()) + more + if is_compared { rule } else { String::new() }
 }
 
@@ -157,8 +158,11 @@ fn cells(row: &GroupRow, [completion, waiting]: [TimeUnit; 2]) -> Vec<String> {
     let unit = |place: usize| if place < TIMES.len() / 2 { completion } else { waiting };
     cells.extend(TIMES.iter().enumerate().map(|(place, time)| shown(unit(place), time(row))));
     let sign = if row.change_ms.is_some_and(|ms| ms > 0.0) { "+" } else { "" };
-    let in_time =
-        if row.change_ms.is_some() { format!("{sign}{}", shown(completion, row.change_ms)) } else { UNKNOWN.to_owned() };
+    let in_time = if row.change_ms.is_some() {
+        format!("{sign}{}", shown(completion, row.change_ms))
+    } else {
+        UNKNOWN.to_owned()
+    };
     cells.extend([in_time, change, number(row.sooner), number(row.later)]);
     cells
 }

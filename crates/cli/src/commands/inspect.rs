@@ -50,7 +50,8 @@ fn as_text(found: &Inspection, all_sources: bool) -> Text {
         rows.push(row("map input", &format!("{} bytes", count(found.map_input_bytes))));
     }
     let asks = &found.asks;
-    let shares = [("CPUs", asks.cpus), ("GPUs", asks.gpus), ("several nodes", asks.several_nodes), ("a time limit", asks.limit)];
+    let shares =
+        [("CPUs", asks.cpus), ("GPUs", asks.gpus), ("several nodes", asks.several_nodes), ("a time limit", asks.limit)];
     let asking = shares.into_iter().filter(|(_, jobs)| *jobs > 0);
     rows.extend(asking.map(|(what, jobs)| row(&format!("jobs that ask for {what}"), &count(jobs))));
     let tasks = &found.tasks;

@@ -79,9 +79,16 @@ pub(crate) struct Args {
     /// jobs in every variant; `quick` uses a part of a large trace; `off` skips the test.
     #[arg(long, value_name = "full|quick|off", default_value = "quick")]
     robust: Level,
+    /// With how many seeds to replay the comparison, to show how far draws move it: the terminal has the interval over them. The runs
+    /// that are kept have the first seed [default: 5 where a replay is short, and else 3].
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
+    seeds: Option<u64>,
     #[command(flatten)]
     format: FormatArgs,
 }
+
+/// A limit on `--seeds`; a sweep makes more replays than this better.
+const MOST_SEEDS: u64 = 1_000;
 
 /// A run, new or kept, with its summary.
 #[derive(Debug, Serialize)]
@@ -147,6 +154,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         threads: args.threads.get(),
         baseline,
         sign: args.robust,
+        seeds: args.seeds,
     };
     let options = Options { how, metrics: named(&args.metrics)?, by: args.by.clone(), zone: args.world.window.zone() };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;

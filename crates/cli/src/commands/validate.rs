@@ -88,8 +88,7 @@ fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
     let is_shown = |(_, (_, of_others)): &(usize, &(&str, bool))| compares || !of_others;
     // A row about maps says nothing where there are none.
     let is_known = |(place, _): &(usize, &(&str, bool))| {
-        system.is_hadoop()
-            || columns.iter().any(|column| column.get(*place).is_some_and(|cell| cell != "-"))
+        system.is_hadoop() || columns.iter().any(|column| column.get(*place).is_some_and(|cell| cell != "-"))
     };
     let row = |(place, (name, _)): (usize, &(&str, bool))| {
         let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
@@ -123,7 +122,11 @@ fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
     }
     if reported.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
         // Other systems have no numbers of the tasks of all jobs.
-        let of_all = if matches!(system, System::Slurm | System::Batch) { String::new() } else { format!("; {}", system.says(OF_ALL)) };
+        let of_all = if matches!(system, System::Slurm | System::Batch) {
+            String::new()
+        } else {
+            format!("; {}", system.says(OF_ALL))
+        };
         text += &format!("Completion times and makespans cover the jobs compared{of_all}.\n");
     }
     for own in reported {

@@ -14,7 +14,7 @@ mod quantities;
 mod sample;
 
 use resched_analysis::Compared;
-use resched_analysis::statistics::sign::{Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
+use resched_analysis::statistics::sign::{DRAWS, Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
 use resched_replay::{Engine, PolicySpec, Threads, Timed, Times, Variant, World};
 
 use crate::Error;
@@ -29,7 +29,14 @@ pub struct Asked<'a, R> {
     pub runs: &'a [R],
     /// How thoroughly to test it.
     pub level: Level,
+    /// With how many seeds, its own among them. By default, five if the test is short, and else three.
+    pub seeds: Option<u64>,
 }
+
+/// The seeds of a short test beside that of the comparison. So many show how far draws move a difference.
+const OTHER_DRAWS: u64 = 4;
+/// The same of a longer test.
+const FEW_DRAWS: u64 = 2;
 
 impl<R> Clone for Asked<'_, R> {
     fn clone(&self) -> Self {
@@ -67,7 +74,8 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
         else {
             return Ok(plan);
         };
-        plan.variants = asked.world.variants(asked.policies)?;
+        let draws = asked.seeds.map_or(OTHER_DRAWS, |seeds| seeds.saturating_sub(1));
+        plan.variants = asked.world.variants(asked.policies, draws)?;
         if asked.level == Level::Quick {
             plan.make_quick(&asked.world.tasks_of_jobs(first)?);
         }
@@ -88,6 +96,9 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
         if all.saturating_mul(self.variants.len() as u64) <= most {
             return;
         }
+        if self.asked.seeds.is_none() {
+            self.draw_less();
+        }
         if all > free {
             self.leave_out("it needs to read the trace again", Variant::loads_again);
         }
@@ -107,7 +118,16 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
         }
     }
 
-    /// Keeps so many variants: the first of each unknown, then the second of each, and so on.
+    /// Leaves out draws that only a short test makes.
+    fn draw_less(&mut self) {
+        let mut draws = 0;
+        self.variants.retain(|variant| {
+            draws += u64::from(variant.unknown.name == DRAWS);
+            variant.unknown.name != DRAWS || draws <= FEW_DRAWS
+        });
+    }
+
+    /// Keeps so many variants: the first of each unknown, then the second of each, and so on. Seeds that were asked for stay.
     fn keep_first(&mut self, most: usize) {
         let mut order: Vec<(usize, usize)> = Vec::new();
         for (place, variant) in self.variants.iter().enumerate() {
@@ -116,7 +136,12 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
             order.push((before, place));
         }
         order.sort_unstable();
-        let kept: Vec<usize> = order.into_iter().take(most).map(|(_, place)| place).collect();
+        let is_asked = |place: usize| {
+            self.asked.seeds.is_some() && self.variants.get(place).is_some_and(|variant| variant.unknown.name == DRAWS)
+        };
+        let (asked, others): (Vec<usize>, Vec<usize>) =
+            order.into_iter().map(|(_, place)| place).partition(|place| is_asked(*place));
+        let kept: Vec<usize> = asked.into_iter().chain(others.into_iter().take(most)).collect();
         let mut place = 0;
         self.leave_out("it is beyond the budget of the quick test", |_| {
             place += 1;

@@ -58,17 +58,14 @@ pub const UNKNOWNS: &[Unknown] = &[
 const DRAWS: Unknown = Unknown {
     name: "draws",
     title: "draws of the replay",
-    from: "two other seeds",
+    from: "other seeds",
     variants: |open| {
-        if !open.draws {
-            return Ok(Vec::new());
-        }
         let (own, loads) = (open.setup().seed, open.world.load_depends_on_seed());
         let drawn = |step: u64| {
             let seed = own.wrapping_add(step);
             (format!("with other draws (seed {seed})"), Change::Seed { seed, loads })
         };
-        Ok([1, 2].map(drawn).into())
+        Ok((1..=open.draws).map(drawn).collect())
     },
 };
 
@@ -116,8 +113,8 @@ struct Open<'w> {
     engine: Engine,
     /// The systems of the policies that are compared.
     systems: Vec<System>,
-    /// Whether the seed decides a replay.
-    draws: bool,
+    /// How many other seeds are tried; none if the seed decides nothing.
+    draws: u64,
 }
 
 impl Open<'_> {
@@ -176,14 +173,16 @@ impl World {
     }
 
     /// The variants in which a comparison of these policies is to be tried: every value of every unknown that is open here, in the order
-    /// of [`UNKNOWNS`]. Variants of one unknown differ from the world in that alone.
+    /// of [`UNKNOWNS`]. Variants of one unknown differ from the world in that alone. `draws`: how many other seeds there are, if the seed decides
+    /// anything.
     ///
     /// # Errors
     /// As [`World::check`].
-    pub fn variants(&self, policies: &[PolicySpec]) -> Result<Vec<Variant>, Error> {
+    pub fn variants(&self, policies: &[PolicySpec], draws: u64) -> Result<Vec<Variant>, Error> {
         let Some(first) = policies.first() else { return Ok(Vec::new()) };
         let systems = policies.iter().filter_map(|policy| policy.info.system()).collect();
-        let draws = policies.iter().map(|policy| self.draws(policy)).collect::<Result<Vec<_>, _>>()?.contains(&true);
+        let drawn = policies.iter().map(|policy| self.draws(policy)).collect::<Result<Vec<_>, _>>()?.contains(&true);
+        let draws = if drawn { draws } else { 0 };
         let open = Open { world: self, engine: first.info.engine(), systems, draws };
         let mut all = Vec::new();
         for unknown in UNKNOWNS {

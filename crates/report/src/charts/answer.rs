@@ -38,7 +38,12 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let sheet = scene.sheet_of_jobs();
     let title = if sheet.title.is_empty() { slide.title.clone() } else { sheet.title };
     let sheet = Sheet { title, note: format!("{} {}", slide.note, sheet.note), ..sheet };
-    let chart = Intervals { name: CHART.name, x: "Change (%); below 0 is sooner", legend: ["", "mean, 95 % interval"], rows: &rows };
+    let chart = Intervals {
+        name: CHART.name,
+        x: "Change (%); below 0 is sooner",
+        legend: ["", "mean, 95 % interval"],
+        rows: &rows,
+    };
     draw_intervals_on(&sheet, &chart)
 }
 

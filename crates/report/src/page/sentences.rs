@@ -63,7 +63,9 @@ pub(crate) fn in_lines(answer: &Answer) -> Vec<String> {
     lines.extend(differences(answer).into_iter().map(|line| format!("  {line}")));
     if let Some(beside) = &answer.beside {
         lines.push(format!("Model error: {}", beside.says));
-        lines.extend(beside.tables(answer.system()).iter().flat_map(|table| table.lines()).map(|line| format!("  {line}")));
+        lines.extend(
+            beside.tables(answer.system()).iter().flat_map(|table| table.lines()).map(|line| format!("  {line}")),
+        );
     }
     lines
 }

@@ -68,9 +68,13 @@ impl ShortNames {
         let list: String = self
             .0
             .iter()
-            .map(|(long, short)| format!("<li><strong>{}</strong>: <code>{}</code></li>", escaped(short), escaped(long)))
+            .map(|(long, short)| {
+                format!("<li><strong>{}</strong>: <code>{}</code></li>", escaped(short), escaped(long))
+            })
             .collect();
-        let note = format!("<details class=\"short\" open><summary>Short names of policies</summary><ul>{list}</ul></details>\n");
+        let note = format!(
+            "<details class=\"short\" open><summary>Short names of policies</summary><ul>{list}</ul></details>\n"
+        );
         // It stands below the answer.
         match before.find("<h2>How far to trust this</h2>") {
             Some(at) => before.insert_str(at, &note),
@@ -84,7 +88,8 @@ impl ShortNames {
 fn shortened(label: &str) -> String {
     let part = |part: &str| match part.split_once('=') {
         Some((key, path)) if path.contains('/') => {
-            let file = Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned());
+            let file =
+                Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned());
             format!("{key}={file}")
         }
         _ => part.to_owned(),
@@ -99,14 +104,25 @@ mod tests {
 
     #[test]
     fn long_labels_have_short_names_of_their_own() {
-        let long = ["capacity:queues=/etc/hadoop/site-a/capacity-scheduler.xml", "capacity:queues=/etc/hadoop/site-b/capacity-scheduler.xml"];
+        let long = [
+            "capacity:queues=/etc/hadoop/site-a/capacity-scheduler.xml",
+            "capacity:queues=/etc/hadoop/site-b/capacity-scheduler.xml",
+        ];
         let names = ShortNames::of_labels(["fifo", long[0], long[1]].into_iter());
         let short = long.map(|label| names.of_label(label));
         assert_eq!(short, ["capacity:queues=capacity-scheduler.xml", "capacity:queues=capacity-scheduler.xml (2)"]);
         assert_eq!(names.of_label("fifo"), "fifo");
-        let page = format!("<p>{0} beats {1}</p><h2>How far to trust this</h2><h2 id=\"provenance\">--policy {0}", long[0], long[1]);
+        let page = format!(
+            "<p>{0} beats {1}</p><h2>How far to trust this</h2><h2 id=\"provenance\">--policy {0}",
+            long[0], long[1]
+        );
         let page = names.on_page(&page);
-        assert!(page.starts_with("<p>capacity:queues=capacity-scheduler.xml beats capacity:queues=capacity-scheduler.xml (2)</p>"), "{page}");
+        assert!(
+            page.starts_with(
+                "<p>capacity:queues=capacity-scheduler.xml beats capacity:queues=capacity-scheduler.xml (2)</p>"
+            ),
+            "{page}"
+        );
         assert!(page.ends_with(&format!("--policy {}", long[0])), "commands stay as they are: {page}");
         assert_eq!(page.matches(long[1]).count(), 1, "the full one stands once: {page}");
     }

@@ -22,7 +22,11 @@ pub(crate) struct Rules {
 impl Rules {
     /// They are the same for all pages.
     pub(crate) fn new() -> Self {
-        Self { units: TimeUnit::ALL.map(TimeUnit::rule), matters: Matters::default().share(), widest_spread: WIDEST_SPREAD }
+        Self {
+            units: TimeUnit::ALL.map(TimeUnit::rule),
+            matters: Matters::default().share(),
+            widest_spread: WIDEST_SPREAD,
+        }
     }
 }
 

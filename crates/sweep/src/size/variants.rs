@@ -25,13 +25,16 @@ pub struct InVariant {
     pub holds: bool,
 }
 
+/// How many other seeds are tried, beside those of the probes.
+const OTHER_DRAWS: u64 = 2;
+
 /// Replays the answer in variants: all of them, or, in the quick test, as many as there were replays in the search. Each is replayed with the first
 /// seed.
 pub(super) fn variants(search: &Search<'_>, found: &Sized) -> Result<Vec<InVariant>, Error> {
     let asked = search.asked;
     let Some(size) = found.size.filter(|_| asked.robust != Level::Off) else { return Ok(Vec::new()) };
     let (world, policy) = search.world(size)?;
-    let variants = world.variants(std::slice::from_ref(&asked.policy))?;
+    let variants = world.variants(std::slice::from_ref(&asked.policy), OTHER_DRAWS)?;
     let most = match asked.robust {
         Level::Quick => found.probes.iter().map(|probe| probe.values.len()).sum(),
         Level::Full | Level::Off => variants.len(),

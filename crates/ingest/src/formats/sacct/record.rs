@@ -1,8 +1,8 @@
 //! From a job of a list to the rows of the tables.
 
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
-use resched_tables::{host_list, placed};
 use resched_tables::sink::Sink;
+use resched_tables::{host_list, placed};
 use smallvec::SmallVec;
 
 use super::id::{Id, Part, pending_tasks};
