@@ -3,6 +3,7 @@
 //! Real files are found under `RESCHED_SHARED` (see `support`).
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod accounting;
 mod browser;
 mod calibrate;
 mod commands;

@@ -77,6 +77,7 @@ pub(crate) fn of_batch(
         left_out::of(manifest, &mut validity);
     }
     begun_before(work, &mut validity);
+    lost_tries(work).into_iter().for_each(|fact| validity.add(fact));
     cut_off_tasks(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
     validity
 }
@@ -117,6 +118,23 @@ fn unasked(loaded: &Loaded) -> Option<Fact> {
     );
     let remedy = "List the jobs with their resources (for Slurm, `sacct` with AllocTRES or SubmitLine), or take these out of the machines.";
     Some(Fact::new("requests", Grade::Assumed, says).with_remedy(remedy))
+}
+
+/// The fact about limits that jobs waited for, as the log says, if the policy has none.
+pub(crate) fn of_limits(work: &Work, has_limits: bool) -> Validity {
+    let mut validity = Validity::default();
+    if work.limited_jobs > 0 && !has_limits {
+        let says = format!(
+            "The log says that {} of {} jobs waited for a limit of their QOS or association, and no such limit is given.",
+            count(work.limited_jobs),
+            count(work.jobs)
+        );
+        let share = work.limited_jobs as f64 / work.jobs.max(1) as f64;
+        validity.add(Fact::new("queues", grade_of(share), says).with_remedy(
+            "Put `qos.txt` and `sacctmgr.cfg` into the folder of --site-conf, and compare policies that keep them.",
+        ));
+    }
+    validity
 }
 
 /// The facts about the queues and pools of a policy that do not fit the jobs. A rule without a job changes nothing.
@@ -225,6 +243,14 @@ fn sizes((unknown, rule): (u64, SizeRule), all: u64) -> Fact {
     let remedy = "Give them with --cores, --memory or --cluster; `resched calibrate` proposes them from the trace.";
     match rule {
         _ if unknown == 0 => fact(Grade::Measured, format!("The sizes of {} are given.", every(all, "machine"))),
+        SizeRule::Use => {
+            let says = format!(
+                "The sizes of {} are assumed from their use in the log, which lists no machines: they are lower bounds.",
+                every(all, "machine")
+            );
+            let remedy = "Give them with --site-conf (Slurm's `slurm.conf`), --cores or --cluster.";
+            fact(Grade::Assumed, says).with_remedy(remedy)
+        }
         SizeRule::Given => fact(Grade::Measured, format!("The sizes of {} are those of the cluster file.", of())),
         SizeRule::Median => {
             let says = format!("The sizes of {} are assumed: the median of the others.", of());
@@ -489,6 +515,23 @@ fn begun_before(work: &Work, validity: &mut Validity) {
         let says = format!("{jobs} began before the trace: replayed, but counted in no metric.");
         validity.add(Fact::new("population", Grade::Measured, says));
     }
+}
+
+/// Tries that a machine or the scheduler ended, and that no replay repeats: the machines have that much less to do.
+fn lost_tries(work: &Work) -> Option<Fact> {
+    let share = work.lost_share();
+    if work.lost_ms == 0 {
+        return None;
+    }
+    let grade = if share < SMALL { Grade::Measured } else { grade_of(share) };
+    let says = format!(
+        "Tries that were lost, evicted or requeued took {} of the run time in the log. They are left out, so jobs wait less than they did.",
+        percent(share)
+    );
+    Some(
+        Fact::new("load", grade, says)
+            .with_remedy("Look at the log's own waits: `resched explain` and `inspect` of the trace."),
+    )
 }
 
 /// Jobs of Hadoop that had not ended when the log ended. The log has no run time for the tasks that they still had to do.

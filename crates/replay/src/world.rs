@@ -477,6 +477,7 @@ impl World {
                     facts: keys::without_effect(&self.setup.cluster, Engine::Batch).into_iter().collect(),
                 })
                 .and(&Validity { facts: self.unknown_hosts()?.cloned().into_iter().collect() })
+                .and(&facts::of_limits(&loaded.work, policy.has_limits()))
                 .and(&self.setup.known)
                 .and(&info.validity),
             trace: self.trace()?,

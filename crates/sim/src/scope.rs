@@ -103,6 +103,11 @@ pub struct Work {
     pub observed_ms: u64,
     /// The part of it that is of unfinished tasks, up to the end of the trace, ms.
     pub unfinished_ms: u64,
+    /// The run times of attempts that a replay leaves out, because a machine or the scheduler that ran ended them, ms. They are no part of
+    /// `observed_ms`.
+    pub lost_ms: u64,
+    /// Jobs that waited last for a limit of their quality of service or association, as the log says.
+    pub limited_jobs: u64,
     /// Tasks whose run time no log gives, so that a rule makes it.
     pub made_tasks: u64,
     /// Jobs that were there before the trace began.
@@ -115,6 +120,11 @@ impl Work {
     /// The share of the observed run time that is of unfinished tasks, from 0 to 1.
     pub fn unfinished_share(&self) -> f64 {
         self.unfinished_ms as f64 / self.observed_ms.max(1) as f64
+    }
+
+    /// The share of all run time in the log that is of attempts that a replay leaves out, from 0 to 1.
+    pub fn lost_share(&self) -> f64 {
+        self.lost_ms as f64 / self.observed_ms.saturating_add(self.lost_ms).max(1) as f64
     }
 }
 

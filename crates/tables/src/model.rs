@@ -233,6 +233,8 @@ table! {
         demand_resources: Option<String>,
         /// The number of machines that it asks for; null: any number.
         demand_machines: Option<i64>,
+        /// Why it waited last, in the words of the source (Slurm's `Reason`, such as `QOSMaxCpuPerUserLimit`).
+        wait_reason: Option<String>,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where jobs and machines go on their way to the tables: a trait, and a sink that keeps them in memory.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -71,6 +72,23 @@ pub trait Sink {
     /// Takes the engine that replays the jobs of the sources, after the last job.
     fn engine(&mut self, _engine: RunEngine) {}
 
+    /// Takes what is damaged in a record that is left out. The first counts: it is in the error about a source without any job.
+    fn damage(&mut self, _damage: &dyn Fn() -> Damage) {}
+
+    /// What the reader of lists that continue each other keeps from one source of its format to the next. `None`: each source stands
+    /// alone.
+    fn kept(&mut self) -> Option<&mut Option<Box<dyn Kept>>> {
+        None
+    }
+
+    /// Takes that the reader keeps so many jobs of the source.
+    fn keeps(&mut self, _jobs: u64) {}
+
+    /// The cluster whose jobs are wanted of a list that names several (`--cluster-name`).
+    fn cluster_name(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false
@@ -79,6 +97,36 @@ pub trait Sink {
     /// The zone of the times that a source gives without one (`--timezone`).
     fn zone(&self) -> Zone {
         Zone::default()
+    }
+}
+
+/// What a reader keeps from one source to the next.
+pub trait Kept: Any {
+    /// Hands over the jobs and machines of all sources, after the last.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if they do not belong together, and errors of the sink.
+    fn hand_over(self: Box<Self>, sink: &mut dyn Sink) -> Result<(), Error>;
+}
+
+/// What is damaged in a record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// Where it is, with the punctuation that ends it: `line 2, Submit: `.
+    pub place: String,
+    /// What was expected there.
+    pub expected: String,
+    /// What was found.
+    pub found: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl Damage {
+    /// Damage at a place.
+    pub fn new(place: &str, expected: &str, found: &str, remedy: &str) -> Self {
+        let [place, expected, found, remedy] = [place, expected, found, remedy].map(str::to_owned);
+        Self { place, expected, found, remedy }
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a production trace leaves open.
 
-use resched_sim::batch::{LocalityCost, SizeRule};
+use resched_sim::batch::{LocalityCost, Machine, SizeRule};
+use resched_tables::cluster_file::NamedMachines;
+use resched_tables::named::as_text;
 
 use super::{Change, Changes, Open, SIGMAS, Unknown, other_ways};
 use crate::facts::SMALL;
@@ -27,6 +29,16 @@ pub(super) const SIZES: Unknown = Unknown {
         if unknown == 0 || rule == SizeRule::Given || rule == SizeRule::Median && few {
             return Ok(Vec::new());
         }
+        if rule == SizeRule::Use {
+            let factor = |factor: f64, says: &str| {
+                let change = setup_with(open, |setup| {
+                    setup.cluster.machines.named = machines.nodes().iter().map(|node| times(node, factor)).collect();
+                    (setup.cluster.machines.count, setup.cluster.machines.clones) = (None, None);
+                });
+                (says.to_owned(), change)
+            };
+            return Ok(vec![factor(0.5, "with machines half as large"), factor(2.0, "with machines twice as large")]);
+        }
         let usual = machines.largest();
         let set = |factor: f64, says: &str| {
             let of = |amount: u64| (amount as f64 * factor).max(1.0);
@@ -41,6 +53,19 @@ pub(super) const SIZES: Unknown = Unknown {
         Ok(vec![set(0.5, "with machines half as large"), set(2.0, "with machines twice as large")])
     },
 };
+
+/// A machine with so many times the cores of another.
+fn times(machine: &Machine, factor: f64) -> NamedMachines {
+    let resources = as_text(machine.resources.iter().map(|(name, amount)| (&**name, *amount)));
+    let features: Vec<&str> = machine.features.iter().map(|feature| &**feature).collect();
+    NamedMachines {
+        hosts: machine.name.clone(),
+        cores: (machine.capacity.cpu as f64 * factor / 1_000.0).max(0.001),
+        memory: Some(machine.capacity.memory).filter(|&memory| memory > 0),
+        resources,
+        features: (!features.is_empty()).then(|| features.join(",")),
+    }
+}
 
 /// What tasks request that the trace does not say.
 pub(super) const REQUESTS: Unknown = Unknown {

@@ -48,7 +48,7 @@ use super::places::{Fit, LocalityCost};
 use super::redraw::{Shown, redraw};
 use super::shuffles;
 use super::survival::{Class, Observed, Survival};
-use super::tries::{Logged, in_order, of_instances};
+use super::tries::{Logged, in_order, left_out, of_instances};
 use super::workload::{Cut, Try, Workload};
 use crate::ids::{Ms, NodeId};
 use crate::loading::{LONGEST, Skipped, skip};
@@ -453,6 +453,23 @@ fn place(name: &str, stages: &mut Vec<Stage>, places: &mut BTreeMap<String, usiz
     })
 }
 
+/// Whether a job waited for a limit on what a quality of service or an association may have: `QOSMaxCpuPerUserLimit`, `AssocGrpNodeLimit`.
+/// The words are those of Slurm's `squeue(1)`, job reason codes.
+fn is_of_limit(reason: &str) -> bool {
+    const STARTS: [&str; 9] = [
+        "QOSMax",
+        "QOSGrp",
+        "QOSJobLimit",
+        "QOSResourceLimit",
+        "QOSTimeLimit",
+        "QOSUsage",
+        "Assoc",
+        "MaxCpuPerAccount",
+        "MaxJobsPerAccount",
+    ];
+    STARTS.iter().any(|start| reason.starts_with(start))
+}
+
 /// The meaning of a log on the given machines.
 struct Rules {
     begin: Option<Ms>,
@@ -506,6 +523,7 @@ impl Rules {
         self.work.jobs_before += u64::from(before);
         self.work.unfinished_jobs += u64::from(tasks.unfinished);
         self.work.jobs += 1;
+        self.work.limited_jobs += u64::from(entry.wait_reason().is_some_and(is_of_limit));
         Some(JobView {
             priority: entry.priority_number().unwrap_or_else(|| step(entry.priority())),
             id: entry.job_id(),
@@ -681,7 +699,7 @@ impl Rules {
         gang: bool,
         (tries, levels): (&mut Vec<Try>, &mut Vec<Option<Locality>>),
     ) {
-        let Self { horizon, logged, skipped, .. } = self;
+        let Self { horizon, logged, skipped, work, .. } = self;
         let timed_by_row = logged.is_empty();
         let logged = if timed_by_row { &[own] } else { logged.as_slice() };
         // The row of a task is not an attempt that is left out.
@@ -691,6 +709,10 @@ impl Rules {
             }
         };
         let first = tries.len();
+        if !timed_by_row && (instances == 1 || gang) {
+            let lost = left_out(logged, *horizon).saturating_mul(u64::from(instances));
+            work.lost_ms = work.lost_ms.saturating_add(lost);
+        }
         if instances == 1 || gang {
             in_order(logged, *horizon, &mut skip_attempt, (&mut *tries, levels));
         } else {

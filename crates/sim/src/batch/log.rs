@@ -7,7 +7,7 @@ use resched_tables::model::{AttemptRow, JobRow, NodeRow, TaskRow};
 use resched_tables::reader::{Cursor, JobReader, Lazy, View, Wanted};
 use resched_tables::sink::Collected;
 use resched_tables::store::columns::Row;
-use resched_tables::store::{Amounts, System, Trace};
+use resched_tables::store::{Amounts, SIZED_BY_USE, System, Trace};
 
 use super::tries::Logged;
 use crate::Error;
@@ -43,6 +43,7 @@ const WANTED: Wanted<'_> = Wanted {
         "reservation",
         "features",
         "licenses",
+        "wait_reason",
     ],
     tasks: &[
         "job_id",
@@ -103,6 +104,15 @@ impl<'a> Log<'a> {
             // Tables in memory hold no shares: whoever has a trace with shares has its folder.
             Self::Memory(_) => Amounts::Absolute,
         }
+    }
+
+    /// Whether its machines are as large as their use shows.
+    pub(super) fn is_sized_by_use(&self) -> bool {
+        let counts = match self {
+            Self::Trace(trace) => &trace.manifest().skipped,
+            Self::Memory(tables) => &tables.skipped,
+        };
+        counts.get(SIZED_BY_USE).is_some_and(|&machines| machines > 0)
     }
 
     /// The engine that its jobs are for.

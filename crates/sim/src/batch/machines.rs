@@ -92,6 +92,8 @@ pub struct Machines {
 pub enum SizeRule {
     /// The cluster file.
     Given,
+    /// The use of the machines in the log, which is a lower bound: no source gives any size.
+    Use,
     /// The median of the machines whose size the trace gives.
     Median,
     /// The slots that the trace or the cluster file gives: one core each.
@@ -157,7 +159,7 @@ impl Machines {
     /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
     /// change.
     ///
-    /// If the log does not give the processor of a machine, the first of these that is known counts:
+    /// If the log does not give the processor of a machine, or only by its use, the first of these that is known counts:
     /// `machines.cores`; the median of the log's other machines; one core per slot, where on a log of Hadoop the number
     /// of slots may come from the cluster file; and, if amounts are shares of the largest machine, the whole of that
     /// machine. For memory, the order is `machines.memory`, then the median. If the log gives the memory of no machine,
@@ -181,7 +183,12 @@ impl Machines {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
             return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, own.placement) });
         }
-        let (rows, executors) = by_application(log.nodes()?, log.executors_come_on_demand());
+        let (mut rows, executors) = by_application(log.nodes()?, log.executors_come_on_demand());
+        let by_use = log.is_sized_by_use();
+        if let Some(cpu) = cpu.and_then(|cpu| i64::try_from(cpu).ok()).filter(|_| by_use) {
+            // What you give is better than what the use shows.
+            rows.iter_mut().for_each(|row| row.cpu = Some(cpu));
+        }
         let reported = Reported { rows };
         if reported.rows.is_empty() {
             return Err(Error::Config(format!(
@@ -205,6 +212,10 @@ impl Machines {
             ))
         })?;
         let mut machines = Self { rule, amounts, ..reported.followed(usual, own.placement, skipped)? };
+        if by_use {
+            machines.unknown = machines.nodes.len() as u64;
+            machines.rule = if cpu.is_some() { SizeRule::Given } else { SizeRule::Use };
+        }
         machines.add_executors(executors, usual);
         Ok(match own.clones {
             Some(count) => machines.resized(count),

@@ -77,6 +77,11 @@ pub trait Policy {
         false
     }
 
+    /// Whether it has limits on what users, accounts or qualities of service may have at once, as a site enforces them.
+    fn has_limits(&self) -> bool {
+        false
+    }
+
     /// Something has changed, and tasks wait: start the tasks that should run.
     ///
     /// # Errors

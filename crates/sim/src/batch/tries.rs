@@ -72,6 +72,17 @@ pub(super) fn in_order(
     }
 }
 
+/// How long the attempts of a single instance or a gang ran that [`in_order`] leaves out, ms: a machine or the old scheduler ended them.
+pub(super) fn left_out(logged: &[Logged], horizon: Ms) -> u64 {
+    let is_left_out = |(place, attempt): &(usize, &Logged)| match attempt.outcome {
+        Outcome::Evicted | Outcome::Lost => true,
+        Outcome::Killed | Outcome::Incomplete => place + 1 < logged.len(),
+        _ => false,
+    };
+    let run = |(_, attempt): (usize, &Logged)| attempt.run(horizon).and_then(|run| u64::try_from(run).ok());
+    logged.iter().enumerate().filter(is_left_out).filter_map(run).fold(0, u64::saturating_add)
+}
+
 /// Adds the run times of several instances: those of the successful attempts, in order, then those of the attempts that still ran. If
 /// there is neither, those of the attempts that were killed. Further instances use the same times again, from the first on.
 pub(super) fn of_instances(
@@ -167,6 +178,19 @@ mod tests {
         assert_eq!(in_order_of(&[logged(Success, 9, Some(5))]).0, [], "it ends before it starts");
         let unknown = Logged { outcome: Success, run_time: Some(7), ..Logged::default() };
         assert_eq!(in_order_of(&[unknown]).0, [(Success, 7)], "when it ran is not known");
+    }
+
+    #[test]
+    fn the_time_of_tries_that_are_left_out_is_known() {
+        let all = [
+            logged(Outcome::Lost, 0, Some(100)),
+            logged(Outcome::Evicted, 100, Some(150)),
+            logged(Outcome::Killed, 150, Some(157)),
+            logged(Outcome::Failed, 200, Some(300)),
+            logged(Outcome::Success, 300, Some(400)),
+        ];
+        assert_eq!(left_out(&all, HORIZON), 157);
+        assert_eq!(left_out(&all[2..3], HORIZON), 0, "a job that was killed for good is replayed");
     }
 
     #[test]

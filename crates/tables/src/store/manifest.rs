@@ -59,6 +59,10 @@ pub struct Source {
     pub format: String,
 }
 
+/// The cause in [`Manifest::skipped`] that counts machines whose size is not in the sources: each is as large as its use shows, so that its
+/// size is a lower bound.
+pub const SIZED_BY_USE: &str = "machine-sized-by-its-use";
+
 /// The rule that draws hosts that tasks prefer as often as the log lets expect (`made`, for `splits.host`): a guess that follows what the log
 /// shows.
 pub const LIKELY_HOSTS: &str = "likely-hosts";

@@ -1,6 +1,8 @@
 //! The machines, as far as the jobs show them: `sacct` lists none.
 //!
-//! Nodes whose names differ only in the number at their end are alike: of one kind. The CPUs of each are the fewest that all jobs of the
+//! Nodes whose names differ only in the number at their end are alike: of one kind, unless their use shows another size. A node was full
+//! again and again if its most CPUs in use were reached [`OFTEN`] times, by different numbers of jobs; if others of its kind had a third
+//! more in use, it is of a size of its own. The CPUs of each are the fewest that all jobs of the
 //! list had room on: those in use at once by jobs on one node; those of a job on several nodes and of the jobs beside it, on average over its
 //! nodes; and those in use at once on all nodes of a kind, on average. How a job on several nodes was spread is not in a list, so nodes
 //! may have more CPUs than this, but not fewer.
@@ -11,6 +13,7 @@ use std::collections::BinaryHeap;
 use resched_tables::host_list::expand;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
+use resched_tables::store::SIZED_BY_USE;
 use smallvec::{SmallVec, smallvec};
 
 use super::jobs::{Jobs, Try};
@@ -22,6 +25,8 @@ pub(crate) const MOST_HOSTS: usize = 65_536;
 const MOST_LOOKS: usize = 100_000_000;
 /// No part of a list of nodes between two commas is longer (bytes).
 const LONGEST_PART: usize = 128;
+/// So often the most CPUs of a node must have been in use, so that it was full then.
+const OFTEN: u32 = 5;
 /// A processor, in thousandths.
 pub(super) const PROCESSOR: i64 = 1_000;
 
@@ -29,6 +34,14 @@ pub(super) const PROCESSOR: i64 = 1_000;
 pub(super) fn hosts(list: &str) -> Option<Vec<String>> {
     // Else few bytes would be many long names.
     list.split(',').all(|part| part.len() <= LONGEST_PART).then(|| expand(list, MOST_HOSTS))?
+}
+
+/// How many nodes a list names; `None` if it is damaged.
+pub(super) fn count_of_hosts(list: &str) -> Option<u32> {
+    if !list.contains(['[', ',']) {
+        return Some(1);
+    }
+    hosts(list).and_then(|hosts| u32::try_from(hosts.len()).ok())
 }
 
 /// The nodes of a list of jobs, with the CPUs of each.
@@ -79,7 +92,7 @@ impl Machines {
             return sink.skip("file-without-machines", 1);
         }
         hosts.sort_by_key(|&(host, _)| kind_and_number(host));
-        sink.skip("machine-sized-by-its-use", hosts.len() as u64);
+        sink.skip(SIZED_BY_USE, hosts.len() as u64);
         for (host, cpus) in hosts {
             let cpu = Some(i64::from(cpus) * PROCESSOR);
             sink.used_node(NodeRow { host: host.to_owned(), cpu, ..NodeRow::default() });
@@ -133,6 +146,38 @@ struct Node {
     alone: Use,
     /// On average over the nodes of a job.
     shared: u64,
+    /// How often the most were in use, and the fewest and the most jobs that they were of.
+    times: u32,
+    jobs: (u32, u32),
+    /// How many jobs run on this node alone.
+    running: u32,
+}
+
+impl Node {
+    /// Adds a job that runs on this node alone.
+    fn add(&mut self, cpus: u32) {
+        let before = self.alone.most;
+        self.alone.add(cpus);
+        self.running = self.running.saturating_add(1);
+        if self.alone.most > before {
+            (self.times, self.jobs) = (0, (self.running, self.running));
+        }
+        if self.alone.now == self.alone.most {
+            self.times = self.times.saturating_add(1);
+            self.jobs = (self.jobs.0.min(self.running), self.jobs.1.max(self.running));
+        }
+    }
+
+    /// The most that was in use.
+    fn most(&self) -> u64 {
+        self.alone.most.max(self.shared)
+    }
+
+    /// Whether it has a size of its own, if others of its kind have so many CPUs.
+    fn is_smaller_than(&self, others: u64) -> bool {
+        let was_full = self.times >= OFTEN && self.jobs.0 < self.jobs.1 && self.alone.most >= self.shared;
+        was_full && self.most().saturating_mul(4) <= others.saturating_mul(3)
+    }
 }
 
 /// A try that runs: when it ends, its number, its CPUs, its node if it has one alone, its kind of nodes if that is one.
@@ -146,7 +191,7 @@ impl Sweep {
         self.end_before(start);
         let alone = if let [place] = places[..] { Some(place) } else { None };
         match alone.and_then(|place| self.nodes.get_mut(place.number())) {
-            Some(node) => node.alone.add(one.cpus),
+            Some(node) => node.add(one.cpus),
             None => self.share(&places, one.cpus),
         }
         let kind = self.kind_of(&places);
@@ -214,7 +259,10 @@ impl Sweep {
     fn end_before(&mut self, time: i64) {
         while self.running.peek().is_some_and(|Reverse((end, ..))| *end <= time) {
             let Some(Reverse((_, _, cpus, alone, kind))) = self.running.pop() else { return };
-            let node = alone.and_then(|place| self.nodes.get_mut(place.number())).map(|node| &mut node.alone);
+            let node = alone.and_then(|place| self.nodes.get_mut(place.number())).map(|node| {
+                node.running = node.running.saturating_sub(1);
+                &mut node.alone
+            });
             let kind = kind.and_then(|kind| self.of_kind.get_mut(kind.number()));
             for used in [node, kind].into_iter().flatten() {
                 used.now = used.now.saturating_sub(u64::from(cpus));
@@ -224,14 +272,33 @@ impl Sweep {
 
     /// The CPUs of each node, by the number of its name.
     fn cpus(&self) -> Vec<u32> {
-        let mut largest: Vec<u64> = self.of_kind.iter().map(|own| own.most.div_ceil(own.nodes.max(1))).collect();
-        for node in &self.nodes {
-            if let Some(own) = largest.get_mut(node.kind.number()) {
-                *own = (*own).max(node.alone.most).max(node.shared);
+        let mut largest: Vec<u64> = vec![0; self.of_kind.len()];
+        let raise = |largest: &mut Vec<u64>, kind: TextId, to: u64| {
+            if let Some(own) = largest.get_mut(kind.number()) {
+                *own = (*own).max(to);
+            }
+        };
+        self.nodes.iter().for_each(|node| raise(&mut largest, node.kind, node.most()));
+        let own_size: Vec<bool> = self
+            .nodes
+            .iter()
+            .map(|node| largest.get(node.kind.number()).is_some_and(|&others| node.is_smaller_than(others)))
+            .collect();
+        // What all nodes of a kind had in use at once says nothing about each if they are not alike.
+        let mut alike = vec![true; largest.len()];
+        for (node, _) in self.nodes.iter().zip(&own_size).filter(|(_, own)| **own) {
+            if let Some(alike) = alike.get_mut(node.kind.number()) {
+                *alike = false;
+            }
+        }
+        for ((own, used), alike) in largest.iter_mut().zip(&self.of_kind).zip(alike) {
+            if alike {
+                *own = (*own).max(used.most.div_ceil(used.nodes.max(1)));
             }
         }
         let of_kind = |node: &Node| largest.get(node.kind.number()).copied().unwrap_or(0);
-        self.nodes.iter().map(|node| u32::try_from(of_kind(node)).unwrap_or(u32::MAX)).collect()
+        let of = |(node, own): (&Node, &bool)| if *own { node.most() } else { of_kind(node) };
+        self.nodes.iter().zip(&own_size).map(|node| u32::try_from(of(node)).unwrap_or(u32::MAX)).collect()
     }
 }
 

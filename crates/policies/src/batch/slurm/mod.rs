@@ -613,6 +613,10 @@ fn without(machines: &FixedBitSet, closed: &FixedBitSet) -> FixedBitSet {
 }
 
 impl Policy for Slurm {
+    fn has_limits(&self) -> bool {
+        !self.conf.qos.is_empty() || !self.conf.associations.is_empty()
+    }
+
     fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         let has_queue = !self.queue.is_empty();
         let begun = self.begin(view);
