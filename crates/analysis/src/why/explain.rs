@@ -10,7 +10,7 @@ use super::blame::{Holder, Kind, Ledger, Part, Share};
 use super::explanation::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 use super::held::{Resource, Why};
 use super::phase::Phase;
-use super::sentences::{of_never_started, sentences};
+use super::sentences::{as_logged, of_never_started, sentences};
 use super::timeline::{Stretch, stretches};
 
 impl Why {
@@ -37,6 +37,10 @@ impl Why {
         let has_started = job.finish.is_some() || !self.attempts_of(row).is_empty() || self.is_untimed(row);
         if job.submit.is_some() && !has_started {
             explanation.sentences = of_never_started(self.last_wait(row), self.has_reasons, self.system);
+        }
+        let row = u32::try_from(row).unwrap_or(u32::MAX);
+        if let Some(reason) = self.logged_reasons.get(&row).filter(|_| !self.has_reasons) {
+            explanation.sentences = as_logged(std::mem::take(&mut explanation.sentences), reason);
         }
         explanation
     }

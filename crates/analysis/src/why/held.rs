@@ -98,6 +98,8 @@ pub struct Why {
     /// The row of the first job of each user and queue.
     first_of_user: Vec<u32>,
     first_of_queue: Vec<u32>,
+    /// Why jobs waited last, as the log says it, by row.
+    pub(super) logged_reasons: BTreeMap<u32, Arc<str>>,
     pub(super) in_containers: bool,
     /// Whether the sizes of containers are known.
     are_sized: bool,
@@ -115,11 +117,12 @@ pub(super) struct Raw {
     pub(super) has_reasons: bool,
     pub(super) skipped: BTreeMap<String, u64>,
     pub(super) untimed: HashSet<u32>,
+    pub(super) logged_reasons: BTreeMap<u32, Arc<str>>,
 }
 
 impl Why {
     pub(super) fn of(label: String, origin: &Origin, raw: Raw) -> Self {
-        let Raw { jobs, mut attempts, mut passed_over, amounts, has_reasons, skipped, untimed } = raw;
+        let Raw { jobs, mut attempts, mut passed_over, amounts, has_reasons, skipped, untimed, logged_reasons } = raw;
         // The rest of the key only makes the order of equal ones certain.
         attempts.sort_unstable_by_key(|own| (own.job, own.start, own.finish, own.kind, own.since, own.amounts));
         passed_over.sort_by_key(|own| (own.job, own.at));
@@ -156,6 +159,7 @@ impl Why {
             first_of_queue,
             in_containers,
             are_sized: replay.is_some(),
+            logged_reasons,
             untimed,
         };
         why.fill_capacity();

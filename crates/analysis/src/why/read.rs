@@ -1,10 +1,12 @@
 //! Reads what explains a run: from its folder, or from its rows in memory.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use resched_tables::cluster_file::{Containers, Size};
-use resched_tables::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
+use resched_tables::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow, TaskKind};
 use resched_tables::reader::View;
 use resched_tables::run::{RunInfo, RunTables};
 use resched_tables::store::System;
@@ -75,6 +77,7 @@ impl Why {
         let counts = [("implausible-time", implausible), ("attempt-of-unknown-job", of_unknown_job)];
         raw.skipped.extend(counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)));
         raw.jobs = jobs;
+        raw.logged_reasons = logged_reasons(dir, origin)?;
         Ok(Self::of(label(origin), origin, raw))
     }
 
@@ -96,6 +99,28 @@ impl Why {
         raw.jobs = jobs;
         Self::of(label(&origin), &origin, raw)
     }
+}
+
+/// Why the jobs of a trace waited last, if the log says it, by row.
+fn logged_reasons(dir: &Path, origin: &Origin) -> Result<BTreeMap<u32, Arc<str>>, Error> {
+    let mut reasons = BTreeMap::new();
+    if !matches!(origin, Origin::Observed(_)) {
+        return Ok(reasons);
+    }
+    let mut texts: BTreeMap<String, Arc<str>> = BTreeMap::new();
+    let mut table = columns::<JobRow>(dir, origin, &["job_id", "wait_reason"])?;
+    let mut row = 0;
+    while table.advance()? {
+        if let Some(reason) = table.row().wait_reason {
+            let text = match texts.get(reason) {
+                Some(text) => Arc::clone(text),
+                None => Arc::clone(texts.entry(reason.to_owned()).or_insert_with(|| Arc::from(reason))),
+            };
+            reasons.insert(row, text);
+        }
+        row += 1;
+    }
+    Ok(reasons)
 }
 
 /// What a task is to its job. The kinds of Spark and of batch systems are labels: their tasks run on cores, not in slots.

@@ -58,6 +58,22 @@ pub(super) fn of_never_started(last: Option<(Phase, Reason)>, has_reasons: bool,
     sentences
 }
 
+/// The sentences about a job of a log that says why it waited last. Unless it waited for its turn or for machines, what the schedule shows
+/// is no reason, and is left out.
+pub(super) fn as_logged(mut sentences: Vec<String>, reason: &str) -> Vec<String> {
+    let what = match reason {
+        _ if reason.starts_with("QOS") => ": a limit of its QOS",
+        _ if reason.starts_with("Assoc") => ": a limit of its association",
+        _ => "",
+    };
+    if !matches!(reason, "Priority" | "Resources") {
+        sentences.truncate(1);
+    }
+    let said = format!("The log gives `{reason}` as the last reason for which it waited{what}.");
+    sentences.insert(sentences.len().min(1), said);
+    sentences
+}
+
 /// How long it took, and how much of that it ran and waited.
 fn in_all(explanation: &Explanation) -> String {
     let sum = |wanted: &dyn Fn(&PhaseTime) -> bool| {
