@@ -1,7 +1,8 @@
 //! The Standard Workload Format of the Parallel Workloads Archive, version 2.2: one line per job of a parallel machine.
 //!
-//! A line has eighteen numbers between blanks, with −1 for unknown. Lines that start with `;` are the header, as
-//! `; Key: Value`, or comments. `docs/formats/swf.md` has the fields. Times are seconds from the log's zero, possibly with
+//! A line has eighteen numbers between blanks, with −1 for unknown. Lines that start with `;` (in some logs `#`) are the header, as
+//! `; Key: Value`, or comments. Further numbers behind the eighteenth are left out (`line-with-further-fields`), and one that lacks the
+//! last has −1 there (`line-without-last-field`). `docs/formats/swf.md` has the fields. Times are seconds from the log's zero, possibly with
 //! fractions. `UnixStartTime` of the header goes to the manifest's parameters.
 //!
 //! A job is one task, and its processors are that task's instances: a gang. The request of an instance is one processor
@@ -23,7 +24,7 @@ use super::format::Format;
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 
 /// The format `swf`.
 pub const FORMAT: Format = Format {
@@ -47,6 +48,8 @@ pub const UNIX_START_TIME: &str = "unix_start_time";
 
 /// Lines of real files have less than 200 bytes. A longer line is damaged and is not kept in memory.
 pub(crate) const MAX_LINE: usize = 4_096;
+/// The numbers of a line: a standard one has 18. Logs exist with more, and with the last one left out.
+const FIELDS: std::ops::RangeInclusive<usize> = 17..=24;
 /// The number of job lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
 /// The most machines that are passed on; the largest machine of the archive has 163,840 processors.
@@ -66,33 +69,53 @@ fn sniff(head: &[u8]) -> bool {
 
 fn is_comment(line: &str) -> bool {
     let line = line.trim_start();
-    line.is_empty() || line.starts_with(';')
+    line.is_empty() || line.starts_with([';', '#'])
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut header = Header::default();
     let mut record = JobRecord::default();
     let mut lines = Lines::new(input, MAX_LINE);
+    let mut number = 0_u64;
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
+        number += 1;
         let Line::Text(line) = line else {
             sink.skip("damaged-line", 1);
             continue;
         };
         if is_comment(&line) {
-            header.take(line.trim_start().trim_start_matches(';'));
+            header.take(line.trim_start().trim_start_matches([';', '#']));
             continue;
         }
         match Row::parse(&line) {
             Some(row) if row.is_part() => sink.skip("partial-execution", 1),
             Some(row) => match row.write_over(&mut record, &header) {
-                Some(()) => sink.lent_job(&mut record)?,
+                Some(()) => {
+                    sink.skip("line-with-further-fields", u64::from(row.fields > 18));
+                    sink.skip("line-without-last-field", u64::from(row.fields < 18));
+                    sink.lent_job(&mut record)?;
+                }
                 None => sink.skip("damaged-line", 1),
             },
-            None => sink.skip("damaged-line", 1),
+            None => {
+                sink.skip("damaged-line", 1);
+                sink.damage(&|| damage(number, &line));
+            }
         }
     }
     header.report(sink);
     Ok(())
+}
+
+/// What is wrong with a line that is no job.
+fn damage(number: u64, line: &str) -> Damage {
+    let fields = line.split_ascii_whitespace();
+    let found = match fields.clone().position(|field| parse_number(field).is_none()) {
+        Some(place) => format!("`{}` as field {}", fields.clone().nth(place).unwrap_or_default(), place + 1),
+        None => format!("{} numbers", fields.count()),
+    };
+    let remedy = "write the 18 fields of the Standard Workload Format, with -1 for unknown";
+    Damage::new(&format!("line {number}: "), "the 18 numbers of a job", &found, remedy)
 }
 
 /// The values of the header that the tables keep.
@@ -171,17 +194,21 @@ fn name(names: &mut BTreeMap<u64, String>, text: &str) -> u64 {
 struct Row<'a> {
     texts: [&'a str; 18],
     numbers: [f64; 18],
+    /// How many fields the line has.
+    fields: usize,
 }
 
 impl<'a> Row<'a> {
     fn parse(line: &'a str) -> Option<Self> {
-        let mut row = Self { texts: [""; 18], numbers: [0.0; 18] };
-        let mut fields = line.split_ascii_whitespace();
-        for (text, number) in row.texts.iter_mut().zip(&mut row.numbers) {
-            *text = fields.next()?;
-            *number = parse_number(text)?;
+        let mut row = Self { texts: [""; 18], numbers: [-1.0; 18], fields: 0 };
+        for field in line.split_ascii_whitespace() {
+            let number = parse_number(field)?;
+            if let (Some(text), Some(own)) = (row.texts.get_mut(row.fields), row.numbers.get_mut(row.fields)) {
+                (*text, *own) = (field, number);
+            }
+            row.fields += 1;
         }
-        fields.next().is_none().then_some(row).filter(|row| row.known(1).is_some())
+        FIELDS.contains(&row.fields).then_some(row).filter(|row| row.known(1).is_some())
     }
 
     /// Field `n`, counted from 1 as in the standard; `None` if it is −1 or otherwise negative.
@@ -659,8 +686,8 @@ mod tests {
         let whole = "1 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n";
         let mut text = whole.to_owned();
         for damaged in [
-            "2 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1\n",
-            "3 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1 7\n",
+            "2 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1\n",
+            "3 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1 7 7 7 7 7 7 7\n",
             "4 0 1 x 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n",
             "5 0 inf 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n",
             "-1 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n",
