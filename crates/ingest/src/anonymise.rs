@@ -224,6 +224,8 @@ impl Names<'_> {
         ] {
             self.replace(kind, text);
         }
+        // Slurm's own words are no names, but some versions print names of nodes behind them.
+        job.wait_reason.take_if(|reason| !reason.bytes().all(|byte| byte.is_ascii_alphanumeric()));
         for id in job.depends_on.iter_mut().chain(&mut job.array).chain(&mut job.together) {
             *id = format!("job_{}", self.hash(Kind::Job, id));
         }

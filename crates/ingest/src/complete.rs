@@ -227,9 +227,17 @@ pub(super) fn bound_texts(record: &mut JobRecord) -> Option<u64> {
         return None;
     }
     [&mut job.name, &mut job.user, &mut job.queue, &mut job.group].into_iter().for_each(&mut clip);
-    [&mut job.qos, &mut job.features, &mut job.licenses, &mut job.array, &mut job.reservation, &mut job.together]
-        .into_iter()
-        .for_each(&mut clip);
+    [
+        &mut job.qos,
+        &mut job.features,
+        &mut job.licenses,
+        &mut job.array,
+        &mut job.reservation,
+        &mut job.together,
+        &mut job.wait_reason,
+    ]
+    .into_iter()
+    .for_each(&mut clip);
     for TaskRecord { task, splits, attempts } in tasks {
         [&mut task.stage, &mut task.resources].into_iter().for_each(&mut clip);
         for split in splits {

@@ -18,13 +18,18 @@ use super::texts::Texts;
 /// The cause under which a copy is counted that shows no more than the one that counts.
 pub(super) const DUPLICATE: &str = "duplicate-job";
 /// The cause under which a copy is counted that had not ended, and that another one replaced.
-pub(super) const UNFINISHED: &str = "unfinished-copy-replaced";
+pub(crate) const UNFINISHED: &str = "unfinished-copy-replaced";
 /// The cause under which a copy is counted that came too late: the one that had not ended is written.
 pub(super) const TOO_LATE: &str = "finished-copy-left-out";
 /// The cause under which a job is counted whose id another job had before.
 pub(crate) const REUSED: &str = "reused-job-id";
 /// The cause under which a job of a folded trace is counted whose id came before.
 const REPEATED: &str = "repeated-job-renamed";
+
+/// Whether the later of two copies of a job counts: the first may have ended or not.
+pub(crate) fn later_counts(first_has_ended: bool) -> bool {
+    !first_has_ended
+}
 
 /// The most rows of jobs that are held back. One takes some 300 bytes.
 pub(crate) const MOST_HELD: usize = 1_000_000;
@@ -137,7 +142,7 @@ impl Copies {
     /// The better of a job and its copy under this number.
     fn compare(&mut self, number: usize, own: Known) -> Claim {
         let Some(known) = self.known.get_mut(number) else { return Claim::Dropped(DUPLICATE) };
-        if known.has_ended {
+        if !later_counts(known.has_ended) {
             return Claim::Dropped(DUPLICATE);
         }
         if known.is_written {

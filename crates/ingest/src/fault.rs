@@ -5,6 +5,7 @@ use std::path::Path;
 use super::near_misses::NearMiss;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 use resched_tables::Error;
+use resched_tables::sink::Damage;
 
 /// A fault in a file's content. In a folder, it is counted. If you named the file and it gives nothing, it is an error.
 pub(super) struct Fault {
@@ -13,6 +14,8 @@ pub(super) struct Fault {
 }
 
 impl Fault {
+    /// The cause of a file without jobs.
+    pub(super) const WITHOUT_JOBS: &str = "file-without-jobs";
     /// The cause of a file in no known format.
     pub(super) const UNRECOGNISED: &str = "unrecognised-file";
 
@@ -63,13 +66,20 @@ impl Fault {
     /// Tables that hold no job and no machine.
     pub(super) fn without_facts(title: &str, path: Option<&Path>) -> Error {
         let path = path.unwrap_or(Path::new("."));
-        Self::new("file-without-jobs", path, &format!("a {title} without a single job"), "leave it out".to_owned())
-            .error
+        Self::new(Self::WITHOUT_JOBS, path, &format!("a {title} without a single job"), "leave it out".to_owned()).error
     }
 
-    pub(super) fn without_jobs(path: &Path, format: &Format) -> Self {
-        let found = format!("a {} without a single job", format.title);
-        Self::new("file-without-jobs", path, &found, "leave it out".to_owned())
+    /// A file of which no record could be read, with the first that could not.
+    pub(super) fn without_jobs(path: &Path, format: &Format, damage: Option<Damage>) -> Self {
+        let Some(Damage { place, expected, found, remedy }) = damage else {
+            let found = format!("a {} without a single job", format.title);
+            return Self::new(Self::WITHOUT_JOBS, path, &found, "leave it out".to_owned());
+        };
+        let found = format!("{found} (a {} of which no job can be read)", format.title);
+        Self {
+            cause: Self::WITHOUT_JOBS,
+            error: Error::Source { path: path.display().to_string(), place, expected, found, remedy },
+        }
     }
 }
 

@@ -28,6 +28,9 @@ pub struct Options {
     pub partition_bytes: Option<NonZeroU64>,
     /// The zone of the times that a source gives without one (Slurm's `sacct`). By default UTC.
     pub timezone: Zone,
+    /// The cluster whose jobs to take from lists that name several (the column `Cluster` of Slurm's `sacct`). Without it, such lists are
+    /// refused.
+    pub cluster_name: Option<String>,
 }
 
 impl Options {

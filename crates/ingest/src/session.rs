@@ -27,7 +27,7 @@ use resched_tables::Error;
 use resched_tables::clock::Zone;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow, Outcome};
-use resched_tables::sink::{Sink, Tasks};
+use resched_tables::sink::{Damage, Kept, Sink, Tasks};
 use resched_tables::store::{LIKELY_HOSTS, Manifest, Source, System, TimeZero};
 
 pub(super) struct Session<'a> {
@@ -43,11 +43,17 @@ pub(super) struct Session<'a> {
     held: HeldBack,
     /// Whether more sources follow the one that is read.
     more_follow: bool,
+    /// What readers keep until the last source, by the name of their format.
+    kept: BTreeMap<&'static str, (&'static Format, Option<Box<dyn Kept>>)>,
+    /// The first record of the file that could not be read.
+    damage: Option<Damage>,
     /// Files read so far: the number of the one being read.
     files: u64,
     /// Jobs handed to the sink.
     jobs: u64,
-    /// Jobs and machines that sources gave, taken or not.
+    /// Jobs that sources gave, taken or not.
+    offered: u64,
+    /// The same, with machines.
     yielded: u64,
     skipped: BTreeMap<String, u64>,
     sources: Vec<Source>,
@@ -107,8 +113,11 @@ impl<'a> Session<'a> {
             copies: Copies::default(),
             held: HeldBack::default(),
             more_follow: false,
+            kept: BTreeMap::new(),
+            damage: None,
             files: 0,
             jobs: 0,
+            offered: 0,
             yielded: 0,
             skipped: BTreeMap::new(),
             sources: Vec::new(),
@@ -163,7 +172,7 @@ impl<'a> Session<'a> {
         }
         match fault {
             None => {}
-            Some(Fault { cause, .. }) if yielded > 0 || file.folder.is_some() => {
+            Some(Fault { cause, .. }) if yielded > 0 && cause != Fault::WITHOUT_JOBS || file.folder.is_some() => {
                 self.skip(cause, 1);
                 if cause == Fault::UNRECOGNISED && self.unrecognised.len() < MOST_NAMED {
                     self.unrecognised.push(file.path.display().to_string());
@@ -207,8 +216,9 @@ impl<'a> Session<'a> {
         self.skip("damaged-conf", damaged);
         self.skip(LINK_OUTSIDE, outside);
 
-        let before = self.yielded;
+        let (before, jobs) = (self.yielded, self.offered);
         self.files += 1;
+        self.damage = None;
         let mut confs = Vec::new();
         let mut sink = FileSink { session: &mut *self, format, file, confs: &mut confs, made: Vec::new() };
         let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
@@ -226,7 +236,11 @@ impl<'a> Session<'a> {
             (true, _) => Some(Fault::cut(path)),
             (false, false) => damage
                 .or_else(|| near_miss.map(|known| Fault::near_miss(path, known)))
-                .or_else(|| Some(Fault::without_jobs(path, format))),
+                .or_else(|| Some(Fault::without_jobs(path, format, self.damage.take()))),
+            // Machines alone are no log of jobs.
+            (false, true) if self.offered == jobs && format.time_zero.is_some() => {
+                damage.or_else(|| Some(Fault::without_jobs(path, format, self.damage.take())))
+            }
             (false, true) => damage,
         })
     }
@@ -298,6 +312,7 @@ impl<'a> Session<'a> {
             return Ok(());
         };
         self.yielded += 1;
+        self.offered += 1;
         let own_id = record.job.job_id.clone();
         let number = match self.copies.claim(record, self.files, format.folded) {
             Claim::Dropped(cause) => {
@@ -373,6 +388,19 @@ impl<'a> Session<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Takes the jobs that readers kept until the last source.
+    fn hand_over(&mut self) -> Result<(), Error> {
+        let file = InputFile { path: PathBuf::new(), rest: Vec::new(), bytes: 0, folder: None };
+        for (format, kept) in std::mem::take(&mut self.kept).into_values() {
+            let Some(kept) = kept else { continue };
+            let mut confs = Vec::new();
+            let mut sink = FileSink { session: self, format, file: &file, confs: &mut confs, made: Vec::new() };
+            kept.hand_over(&mut sink)?;
+            self.sources.append(&mut confs);
+        }
+        Ok(())
     }
 
     /// Writes a job of which no better copy can come any more.
@@ -490,6 +518,7 @@ impl<'a> Session<'a> {
             ));
         }
         self.check_machines()?;
+        self.hand_over()?;
         for (number, held) in self.held.take() {
             self.write_held(number, held)?;
         }
@@ -609,6 +638,26 @@ impl Sink for FileSink<'_, '_> {
 
     fn system(&mut self, system: System) {
         self.session.systems.insert(system);
+    }
+
+    fn damage(&mut self, damage: &dyn Fn() -> Damage) {
+        if self.session.damage.is_none() {
+            self.session.damage = Some(damage());
+        }
+    }
+
+    fn kept(&mut self) -> Option<&mut Option<Box<dyn Kept>>> {
+        let format = self.format;
+        Some(&mut self.session.kept.entry(format.name).or_insert((format, None)).1)
+    }
+
+    fn keeps(&mut self, jobs: u64) {
+        self.session.yielded += jobs;
+        self.session.offered += jobs;
+    }
+
+    fn cluster_name(&self) -> Option<&str> {
+        self.session.options.cluster_name.as_deref()
     }
 
     fn wants_counters(&self) -> bool {

@@ -50,6 +50,7 @@ def ingest(
     merge: bool = False,
     format: str = "auto",
     timezone: str = "UTC",
+    cluster_name: str | None = None,
     counters: bool = False,
     tasks: StrPath | None = None,
     seed: int = 1,
@@ -82,6 +83,9 @@ def ingest(
     timezone : str, default "UTC"
         The time zone of times without one, such as those of ``sacct``: ``UTC``, an offset such as
         ``+02:00``, or a place such as ``Europe/Berlin``.
+    cluster_name : str
+        The cluster whose jobs to take, if a list by ``sacct`` has those of several in its column
+        ``Cluster``.
     counters : bool, default False
         Keep all job and task counters, in the table ``counters``.
     tasks : StrPath
@@ -112,7 +116,7 @@ def ingest(
     Trace
         The trace in ``out``.
     """
-    return made_trace("ingest", [*listed(paths)], dict(out=out, force=force, merge=merge, format=format, timezone=timezone, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
+    return made_trace("ingest", [*listed(paths)], dict(out=out, force=force, merge=merge, format=format, timezone=timezone, cluster_name=cluster_name, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
 
 
 def inspect(

@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// `Europe/Berlin`.
     #[arg(long, value_name = "ZONE", default_value_t, allow_hyphen_values = true)]
     timezone: Zone,
+    /// The cluster whose jobs to take, if a list by `sacct` has those of several in its column `Cluster`.
+    #[arg(long, value_name = "NAME")]
+    cluster_name: Option<String>,
     /// Keep all job and task counters, in the table `counters`.
     #[arg(long)]
     counters: bool,
@@ -98,6 +101,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         threads: args.threads.map(Threads::count),
         partition_bytes: args.partition_bytes,
         timezone: args.timezone,
+        cluster_name: args.cluster_name.clone(),
     };
     let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, MANIFEST) };
     if args.engine == Engine::Dask {

@@ -342,3 +342,88 @@ fn a_list_goes_to_swf_as_another_program_writes_it() {
         }
     }
 }
+
+/// Lists of these texts, ingested together in this order.
+fn read_lists(lists: &[&str], options: &Options) -> Result<(Collected, Manifest), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..lists.len()).map(|number| folder.path().join(format!("{number}.txt"))).collect();
+    paths.iter().zip(lists).for_each(|(path, text)| std::fs::write(path, text).unwrap());
+    let mut found = Collected::default();
+    let manifest = ingest_into(&paths, &mut found, options, &mut ()).map_err(|error| error.to_string())?;
+    Ok((found, manifest))
+}
+
+const SHORT: &str = "JobID|Cluster|User|Submit|Start|End|State|ReqCPUS|AllocCPUS|NodeList";
+
+/// The lists of two months both have the jobs that ran or waited over the boundary.
+#[test]
+fn lists_of_two_months_hold_each_job_once_and_with_its_end_in_any_order() {
+    let january = format!(
+        "{SHORT}\n1|c|u|100|110|200|COMPLETED|1|1|n1\n2|c|u|100|110|Unknown|RUNNING|1|1|n2\n3|c|u|100|Unknown|Unknown|PENDING|1|0|None assigned\n\
+         4_[1-3]|c|u|100|Unknown|Unknown|PENDING|1|0|None assigned\n5|c|u|100|110|190|REQUEUED|1|1|n3\n5|c|u|190|195|Unknown|RUNNING|1|1|n3\n"
+    );
+    let february = format!(
+        "{SHORT}\n2|c|u|100|110|900|COMPLETED|1|1|n2\n3|c|u|100|300|400|COMPLETED|1|1|n1\n4_1|c|u|100|400|500|COMPLETED|1|1|n1\n\
+         4_2|c|u|100|500|600|COMPLETED|1|1|n1\n4_3|c|u|100|600|700|FAILED|1|1|n1\n5|c|u|190|195|800|COMPLETED|1|1|n3\n"
+    );
+    for lists in [[&january, &february], [&february, &january]] {
+        let (found, _) = read_lists(&lists.map(String::as_str), &Options::default()).unwrap();
+        let ids: Vec<&str> = found.jobs.iter().map(|record| record.job.job_id.as_str()).collect();
+        assert_eq!(ids, ["1", "2", "3", "4_1", "4_2", "4_3", "5"]);
+        let unfinished = found.jobs.iter().filter(|record| record.job.outcome == Outcome::Incomplete).count();
+        assert_eq!(unfinished, 0, "{:?}", found.skipped);
+        let ends: Vec<Option<i64>> = found.jobs.iter().map(|record| record.job.finish).collect();
+        assert_eq!(ends, [200, 900, 400, 500, 600, 700, 800].map(|end| Some(end * 1_000)));
+        let last = &found.jobs[6];
+        assert_eq!(
+            (last.job.submit, last.tasks[0].attempts.len()),
+            (Some(100_000), 2),
+            "the requeued job has both tries"
+        );
+    }
+}
+
+#[test]
+fn the_clusters_of_a_list_are_named_and_one_can_be_chosen() {
+    let two = format!(
+        "{SHORT}\n1|alpha|ann|100|110|200|COMPLETED|16|16|n1\n1|beta|bob|100|110|900|COMPLETED|64|64|n1\n3|beta|bob|100|900|950|COMPLETED|64|64|n1\n"
+    );
+    let one = |name: &str| Options { cluster_name: Some(name.to_owned()), ..Options::default() };
+    let refused = read_lists(&[&two], &Options::default()).unwrap_err();
+    assert!(refused.contains("alpha, beta") && refused.contains("--cluster-name"), "{refused}");
+    let (found, _) = read_lists(&[&two], &one("beta")).unwrap();
+    assert_eq!((found.jobs.len(), found.skipped["job-of-another-cluster"]), (2, 1));
+    assert_eq!(found.nodes[0].cpu, Some(64_000));
+    let unknown = read_lists(&[&two], &one("gamma")).unwrap_err();
+    assert!(unknown.contains("gamma") && unknown.contains("alpha, beta"), "{unknown}");
+    // The same in two lists.
+    let lines: Vec<&str> = two.lines().collect();
+    let lists = [format!("{SHORT}\n{}\n", lines[1]), format!("{SHORT}\n{}\n", lines[2])];
+    assert!(read_lists(&[&lists[0], &lists[1]], &Options::default()).unwrap_err().contains("alpha, beta"));
+}
+
+/// The first damage is in the error, with its line, its column, its value and what to do.
+#[test]
+fn a_list_of_which_no_line_can_be_read_says_what_is_wrong_with_the_first() {
+    for (list, parts) in [
+        (
+            format!("{SHORT}\n1|c|u|Ystday 08:00|110|200|COMPLETED|1|1|n1\n"),
+            ["line 2, Submit: ", "Ystday 08:00", "SLURM_TIME_FORMAT"],
+        ),
+        (format!("{SHORT}\n1|c|u|100|110|200|COMPLETED|0|0|n1\n"), ["line 2, ReqCPUS: ", "`0`", "ReqTRES"]),
+        (format!("{SHORT}\nx|c|u|100|110|200|COMPLETED|1|1|n1\n"), ["line 2, JobID: ", "`x`", "sacct -a -P"]),
+        (
+            "JobID,Submit,Elapsed,State,NCPUS,ReqTRES\n1,100,00:01:00,COMPLETED,2,cpu=2,mem=2G,node=1\n".to_owned(),
+            ["line 2: ", "6 fields between `,`", "--json"],
+        ),
+        (
+            r#"{"jobs": [{"job_id": 4, "allocation_nodes": 0, "required": {"CPUs": 0}, "state": {"current": ["PENDING"]},
+                "time": {"submission": 100}}]}"#
+                .to_owned(),
+            ["job 1 of `jobs`, required.CPUs: ", "no CPUs", "sacct -a -D --json"],
+        ),
+    ] {
+        let error = read_lists(&[&list], &Options::default()).unwrap_err();
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+}

@@ -68,7 +68,7 @@ impl Dependency {
 fn id_of(text: &str) -> Option<Id> {
     let number = |digits: &str| whole(digits).and_then(|number| u64::try_from(number).ok());
     match text.split_once('_') {
-        Some((array, task)) => Some(Id { number: number(array)?, part: Part::Task(number(task)?) }),
+        Some((array, task)) => Some(Id { number: number(array)?, part: Part::Task(number(task)?), again: 0 }),
         None => number(text).map(Id::whole),
     }
 }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_kind_that_waits_for_ends_is_read() {
-        let own = Id { number: 30, part: Part::Task(4) };
+        let own = Id { number: 30, part: Part::Task(4), again: 0 };
         for (text, expected) in [
             ("afterok:11,afterany:12:9", vec![("9", Must::Any), ("11", Must::Succeed), ("12", Must::Any)]),
             ("afterok:15_3", vec![("15_3", Must::Succeed)]),

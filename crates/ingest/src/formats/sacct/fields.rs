@@ -1,12 +1,15 @@
 //! The fields of a line, also where free text holds the delimiter.
 //!
 //! `sacct` escapes nothing. A name of a job may hold the delimiter, so that the line has too many fields. Only columns of free text can
-//! have swallowed it. The other columns have a shape: times, counts, states. If one way alone fits all shapes, it is taken.
+//! have swallowed it, and `Constraints`, where it means "or". The other columns have a shape: times, counts, states. Of the ways that fit
+//! all shapes, the one is taken in which the other columns look most as in the lines before: a user, an account or a partition that is
+//! known. If two are as good, the line is ambiguous.
 
 use super::header::Header;
 use super::id::Id;
 use super::state::State;
 use super::values::{duration, whole};
+use crate::texts::Texts;
 
 /// More fields too many than this are damage.
 const MOST_EXTRA: usize = 64;
@@ -16,6 +19,10 @@ const MOST_EXTRA: usize = 64;
 enum Shape {
     /// Anything, also the delimiter.
     Free,
+    /// A command or a path, also with the delimiter.
+    FreeFrom(&'static [&'static str]),
+    /// Words of letters, digits and the signs of `Constraints`, also with the delimiter between them.
+    FreeWords,
     /// Anything without the delimiter.
     Plain,
     /// An id of a job or a step.
@@ -34,8 +41,10 @@ enum Shape {
 impl Shape {
     fn of(name: &str) -> Self {
         match name {
-            "JobName" | "Comment" | "AdminComment" | "SystemComment" | "SubmitLine" | "WorkDir" | "Container"
-            | "Extra" | "StdOut" | "StdErr" | "StdIn" => Self::Free,
+            "JobName" | "Comment" | "AdminComment" | "SystemComment" | "Container" | "Extra" => Self::Free,
+            "SubmitLine" => Self::FreeFrom(&["sbatch", "srun", "salloc"]),
+            "WorkDir" | "StdOut" | "StdErr" | "StdIn" => Self::FreeFrom(&["/"]),
+            "Constraints" | "Reservation" | "WCKey" | "Licenses" => Self::FreeWords,
             "JobID" | "JobIDRaw" => Self::Id,
             "State" => Self::State,
             "Submit" | "Eligible" | "Start" | "End" => Self::Time,
@@ -50,7 +59,7 @@ impl Shape {
 
     fn fits(self, text: &str) -> bool {
         match self {
-            Self::Free | Self::Plain => true,
+            Self::Free | Self::FreeFrom(_) | Self::FreeWords | Self::Plain => true,
             Self::Id => {
                 let id = text.split('.').next().unwrap_or_default();
                 Id::parse(id).is_some()
@@ -62,6 +71,32 @@ impl Shape {
             Self::NeededCount => whole(text).is_some(),
         }
     }
+}
+
+impl Shape {
+    /// Whether it may hold the delimiter.
+    fn is_free(self) -> bool {
+        matches!(self, Self::Free | Self::FreeFrom(_) | Self::FreeWords)
+    }
+
+    /// How much a text of several fields looks like one of this column; `None` if it cannot be one.
+    fn score_joined(self, text: &str, between: &str) -> Option<i32> {
+        match self {
+            Self::FreeWords => text.split(between).all(is_words).then_some(2),
+            Self::FreeFrom(starts) => Some(if starts.iter().any(|start| text.starts_with(start)) { 0 } else { -1 }),
+            Self::Free => {
+                let ends = [text.starts_with(between), text.ends_with(between)];
+                Some(-ends.map(i32::from).iter().sum::<i32>())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether it is made of words as a list of features has them: `skylake&ib`, `[rack1*2`, `(a`.
+fn is_words(text: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.&*()[]{}!:,+=@/".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_sign)
 }
 
 /// Whether it looks like a time, in any form that has digits, or like that of a job that has none.
@@ -79,7 +114,14 @@ pub(super) struct Fields {
     is_closed: bool,
     /// The fields of the last line.
     spans: Vec<Span>,
+    /// The values that plain columns had in the first rows: few columns have many.
+    seen: Vec<Texts>,
+    /// Rows of which the values were noted.
+    learnt: usize,
 }
+
+/// So many rows show what stands in the columns.
+const MOST_LEARNT: usize = 2_000;
 
 /// What a line is.
 #[derive(Debug, PartialEq, Eq)]
@@ -101,6 +143,48 @@ impl Fields {
             between: header.between.clone().into_bytes(),
             is_closed: header.is_closed,
             spans: Vec::new(),
+            seen: header.names.iter().map(|_| Texts::default()).collect(),
+            learnt: 0,
+        }
+    }
+
+    /// How many columns there are.
+    pub(super) fn columns(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// The text between two columns.
+    pub(super) fn between(&self) -> &str {
+        std::str::from_utf8(&self.between).unwrap_or_default()
+    }
+
+    /// Notes what stands in the plain columns of a row, the line of which was split last.
+    pub(super) fn learn(&mut self, line: &str) {
+        if self.learnt >= MOST_LEARNT {
+            return;
+        }
+        self.learnt += 1;
+        for ((shape, seen), &(from, to)) in self.shapes.iter().zip(&mut self.seen).zip(&self.spans) {
+            if let Some(text) = line.get(from..to).filter(|text| *shape == Shape::Plain && !text.is_empty()) {
+                seen.keep(text);
+            }
+        }
+    }
+
+    /// How much the text of a column looks like those of other rows.
+    fn score(&self, column: usize, text: &str) -> i32 {
+        match (self.shapes.get(column), self.seen.get(column)) {
+            (Some(Shape::Plain), Some(seen)) if !text.is_empty() => {
+                if seen.find(text).is_some() {
+                    2
+                } else {
+                    -1
+                }
+            }
+            (Some(Shape::FreeFrom(starts)), _) if !text.is_empty() => {
+                if starts.iter().any(|start| text.starts_with(start)) { 0 } else { -1 }
+            }
+            _ => 0,
         }
     }
 
@@ -161,7 +245,7 @@ impl Fields {
             .all(|(shape, &(from, to))| line.get(from..to).is_some_and(|t| shape.fits(t)))
     }
 
-    /// The fields after those of free text are joined, if there is one way alone.
+    /// The fields after those of free text are joined in the best way, if there is one that is better than all others.
     fn join(&self, line: &str) -> Option<Vec<Span>> {
         let extra = self.spans.len() - self.shapes.len();
         if extra > MOST_EXTRA {
@@ -170,32 +254,27 @@ impl Fields {
         let ways = self.ways(line, extra);
         let mut left = extra;
         let mut joined = Vec::with_capacity(self.shapes.len());
-        for (column, shape) in self.shapes.iter().enumerate() {
-            let more = if *shape == Shape::Free { left } else { 0 };
-            let rest = ways.get(column + 1)?;
-            let taken = (0..=more).filter(|taken| rest.get(left - taken) != Some(&0)).collect::<Vec<_>>();
-            let [taken] = taken[..] else { return None };
+        for column in 0..self.shapes.len() {
+            let best = ways.get(column)?.get(left).copied().flatten().filter(|best| best.is_alone)?;
             let first = column + (extra - left);
             let (from, _) = self.spans.get(first)?;
-            let (_, to) = self.spans.get(first + taken)?;
-            // The shapes of what comes before were checked by the ways of the columns before.
-            (ways.get(column)?.get(left) == Some(&1)).then_some(())?;
+            let (_, to) = self.spans.get(first + best.taken)?;
             joined.push((*from, *to));
-            left -= taken;
+            left -= best.taken;
         }
         (left == 0).then_some(joined)
     }
 
-    /// In how many ways (none, one, 2 for several) the columns from each on fit what is left of the line with so many fields too many.
-    fn ways(&self, line: &str, extra: usize) -> Vec<Vec<u8>> {
+    /// The best way in which the columns from each on fit what is left of the line with so many fields too many.
+    fn ways(&self, line: &str, extra: usize) -> Vec<Vec<Option<Way>>> {
         let columns = self.shapes.len();
-        let mut ways = vec![vec![0_u8; extra + 1]; columns + 1];
+        let mut ways = vec![vec![None; extra + 1]; columns + 1];
         if let Some(done) = ways.last_mut().and_then(|last| last.first_mut()) {
-            *done = 1;
+            *done = Some(Way { score: 0, taken: 0, is_alone: true });
         }
         for column in (0..columns).rev() {
             for left in 0..=extra {
-                let found = self.ways_of(line, column, (extra, left), &ways);
+                let found = self.best(line, column, (extra, left), &ways);
                 if let Some(own) = ways.get_mut(column).and_then(|own| own.get_mut(left)) {
                     *own = found;
                 }
@@ -204,15 +283,41 @@ impl Fields {
         ways
     }
 
-    fn ways_of(&self, line: &str, column: usize, (extra, left): (usize, usize), ways: &[Vec<u8>]) -> u8 {
-        let Some(shape) = self.shapes.get(column) else { return 0 };
-        let after = |left: usize| ways.get(column + 1).and_then(|own| own.get(left)).copied().unwrap_or(0);
-        if *shape == Shape::Free {
-            return (0..=left).fold(0_u8, |sum, taken| sum.saturating_add(after(left - taken))).min(2);
+    fn best(&self, line: &str, column: usize, (extra, left): (usize, usize), ways: &[Vec<Option<Way>>]) -> Option<Way> {
+        let shape = self.shapes.get(column)?;
+        let first = column + (extra - left);
+        let most = if shape.is_free() { left } else { 0 };
+        let mut best: Option<Way> = None;
+        for taken in 0..=most {
+            let Some(rest) = ways.get(column + 1).and_then(|own| own.get(left - taken)).copied().flatten() else {
+                continue;
+            };
+            let (Some(&(from, _)), Some(&(_, to))) = (self.spans.get(first), self.spans.get(first + taken)) else {
+                continue;
+            };
+            let Some(text) = line.get(from..to).filter(|text| shape.fits(text)) else { continue };
+            let own = if taken > 0 { shape.score_joined(text, self.between()) } else { Some(self.score(column, text)) };
+            let Some(own) = own else { continue };
+            let way = Way { score: own + rest.score, taken, is_alone: rest.is_alone };
+            best = Some(match best {
+                Some(other) if other.score > way.score => other,
+                Some(other) if other.score == way.score => Way { is_alone: false, ..other },
+                _ => way,
+            });
         }
-        let field = self.spans.get(column + extra - left).and_then(|&(from, to)| line.get(from..to));
-        if field.is_some_and(|text| shape.fits(text)) { after(left) } else { 0 }
+        best
     }
+}
+
+/// A way to join fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Way {
+    /// How much the columns look as in other rows.
+    score: i32,
+    /// How many fields are joined to the first of the column.
+    taken: usize,
+    /// Whether no other way is as good.
+    is_alone: bool,
 }
 
 #[cfg(test)]
@@ -245,6 +350,34 @@ mod tests {
         assert_eq!(split("JobID|JobName|State|NCPUS", "1|a|COMPLETED|COMPLETED|x").0, Split::Long, "no way");
         let state = split("JobID|JobName|State|NCPUS", "1|a|COMPLETED|COMPLETED|4");
         assert_eq!((state.0, state.1[1].as_str()), (Split::Joined, "a|COMPLETED"));
+    }
+
+    /// In `Constraints`, the delimiter means "or".
+    #[test]
+    fn alternatives_of_features_do_not_move_the_other_columns() {
+        let header = "JobID|JobName|User|Account|Partition|Constraints|State|NCPUS|Comment";
+        let with = |lines: &[&str], line: &str| {
+            let header = Header::parse(header).unwrap();
+            let mut fields = Fields::of(&header);
+            for line in lines {
+                fields.split(line);
+                fields.learn(line);
+            }
+            let split = fields.split(line);
+            (split, (0..header.names.len()).map(|column| fields.text(line, column).to_owned()).collect::<Vec<_>>())
+        };
+        let known = ["1|a|u|g|p|knl|COMPLETED|1|", "2|b|u|g|p||COMPLETED|1|"];
+        for lines in [&known[..], &[]] {
+            let (found, texts) = with(lines, "71|a|u|g|p|c|knl|COMPLETED|1|");
+            assert_eq!((found, texts[1..6].join(" ")), (Split::Joined, "a u g p c|knl".to_owned()));
+        }
+        let (found, texts) = with(&known, "71|a|x|u|g|p|knl|COMPLETED|1|");
+        assert_eq!((found, texts[1..6].join(" ")), (Split::Joined, "a|x u g p knl".to_owned()), "the name has it");
+        let (_, texts) = with(&known, "71|a|u|g|p|[rack1|rack2]|COMPLETED|1|x|y");
+        assert_eq!((texts[5].as_str(), texts[8].as_str()), ("[rack1|rack2]", "x|y"));
+        let all = "Comment|Constraints|ConsumedEnergy|ConsumedEnergyRaw|Container|CPUTime|JobID|State|NCPUS";
+        let (found, texts) = split(all, "|cpu-a|cpu-b|0|0||00:00:01|7|COMPLETED|2");
+        assert_eq!((found, texts[1].as_str(), texts[6].as_str()), (Split::Joined, "cpu-a|cpu-b", "7"));
     }
 
     #[test]

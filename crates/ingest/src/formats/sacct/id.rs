@@ -10,6 +10,8 @@ pub(crate) const MOST_PENDING: usize = 20_000;
 pub(super) struct Id {
     pub(super) number: u64,
     pub(super) part: Part,
+    /// Which of the jobs that had this id it is: 0 for the first, 2 for the second, and so on.
+    pub(super) again: u32,
 }
 
 /// Which part of what was submitted under a number.
@@ -27,7 +29,7 @@ pub(super) enum Part {
 
 impl Id {
     pub(super) fn whole(number: u64) -> Self {
-        Self { number, part: Part::Whole }
+        Self { number, part: Part::Whole, again: 0 }
     }
 
     /// The id in a text, and the ranges of tasks in its brackets.
@@ -42,7 +44,19 @@ impl Id {
             Some(b'_') => (Part::Task(count(rest.get(1..)?)?), ""),
             Some(_) => return None,
         };
-        Some((Self { number, part }, ranges))
+        Some((Self { number, part, again: 0 }, ranges))
+    }
+}
+
+impl Id {
+    /// The number that `sbatch` printed, as text that no other job of the list has.
+    pub(super) fn of_whole(self) -> String {
+        Self { part: Part::Whole, ..self }.to_string()
+    }
+
+    /// The id as the list has it: of several jobs that had it, that of the first.
+    pub(super) fn listed(self) -> Self {
+        Self { again: 0, ..self }
     }
 }
 
@@ -54,7 +68,8 @@ impl fmt::Display for Id {
             Part::Task(task) => write!(out, "{number}_{task}"),
             Part::Component(component) => write!(out, "{number}+{component}"),
             Part::Pending => write!(out, "{number}_[]"),
-        }
+        }?;
+        if self.again > 0 { write!(out, "~{}", self.again) } else { Ok(()) }
     }
 }
 
@@ -105,7 +120,7 @@ mod tests {
             assert_eq!((id.to_string().as_str(), ranges), (text, ""));
         }
         let (id, ranges) = Id::parse("12_[3-5,9%2]").unwrap();
-        assert_eq!((id, ranges), (Id { number: 12, part: Part::Pending }, "3-5,9%2"));
+        assert_eq!((id, ranges), (Id { number: 12, part: Part::Pending, again: 0 }, "3-5,9%2"));
         for wrong in ["", "a", "12.batch", "12_", "12_x", "12+", "12_[3", "_1", "99999999999999999999"] {
             assert_eq!(Id::parse(wrong), None, "{wrong}");
         }

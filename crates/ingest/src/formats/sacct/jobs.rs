@@ -1,8 +1,20 @@
-//! The jobs of a list, held until its end: only then is it known how its jobs lay on their nodes, and which rows are tries of one job.
+//! The jobs of the lists of a cluster, held until the last one ends: only then is it known how jobs lay on their nodes, and which rows are
+//! tries of one job.
+//!
+//! **Which rows are one job.** A job is known by its cluster, its id and its submission.
+//!
+//! - Rows with the same id, submission and user are copies of one try. A copy that has ended beats one that has not; of two that have
+//!   not, the later counts. So the lists of two months may both have a job that ran from one into the other, in any order.
+//! - A row with the same id and a later submission is the next try if Slurm gave the job back to the queue (`REQUEUED`, `PREEMPTED`,
+//!   `NODE_FAIL`, `BOOT_FAIL`), had not ended it, or counts restarts; and if user, account and name agree.
+//! - After a `RESIZING` row, it goes on with the same run (`resized-job`).
+//! - Otherwise it is another job: numbers begin again after `MaxJobId` and when a controller is reset. It gets the id `12~2`, and is
+//!   counted as `reused-job-id`.
+//! - Rows of tasks without an id (`12_[3-5]`) are copies only if they fold the same tasks.
 //!
 //! A job takes some 300 bytes, and texts are kept once. A list of a million jobs fits into half a gigabyte.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -11,12 +23,15 @@ use resched_tables::sink::Sink;
 use smallvec::{SmallVec, smallvec};
 
 use super::dependency::Dependency;
+use super::gpus;
 use super::id::{Id, Part, pending_tasks};
 use super::row::{Row, Times};
-use super::state::State;
+use super::state::{Standing, State};
 use super::submit_line::{self, Asked, Line};
 use super::values::Memory;
+use crate::copies::{REUSED, UNFINISHED, later_counts};
 use crate::texts::{TextId, Texts};
+use resched_tables::model::Outcome;
 
 /// The most jobs of a list.
 pub(crate) const MOST_JOBS: usize = 10_000_000;
@@ -30,7 +45,7 @@ pub(crate) const MOST_ENDS: usize = 10_000_000;
 #[derive(Debug)]
 pub(super) struct Jobs {
     pub(super) all: Vec<Job>,
-    /// Where each stands, behind the hash of its id: the table grows without a look at the jobs.
+    /// Where each stands, behind the hash of what makes rows copies, and in the end of its id: the table grows without a look at the jobs.
     places: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
     pub(super) texts: Texts,
@@ -44,7 +59,16 @@ pub(super) struct Jobs {
     pub(super) most_ends: usize,
     /// When the backfill scheduler started a job first, ms.
     pub(super) first_backfill: Option<i64>,
+    /// How many rows were taken.
+    pub(super) rows: u64,
+    /// The clusters of the rows, at most [`MOST_CLUSTERS`].
+    pub(super) clusters: BTreeSet<String>,
+    /// Rows of other clusters than the one that was asked for.
+    pub(super) of_others: u64,
 }
+
+/// More clusters are not told apart.
+const MOST_CLUSTERS: usize = 100;
 
 impl Default for Jobs {
     fn default() -> Self {
@@ -71,6 +95,10 @@ pub(super) struct Job {
     pub(super) priority: Option<i64>,
     /// ms.
     pub(super) limit: Option<i64>,
+    /// Why it waited last.
+    pub(super) reason: TextId,
+    /// Whether Slurm counts restarts of it.
+    pub(super) was_restarted: bool,
     pub(super) demand: Demand,
     /// What it takes off its priority.
     pub(super) nice: Option<i64>,
@@ -100,6 +128,11 @@ pub(super) struct Demand {
 pub(super) struct Try {
     pub(super) times: Times,
     pub(super) state: State,
+    /// Whether a later row of the job may be its next try.
+    goes_on: bool,
+    is_preempted: bool,
+    /// Whether the next row goes on with the same run, at another size.
+    is_resized: bool,
     pub(super) ran: bool,
     /// Whether the list has what it held by resource.
     pub(super) has_alloc_tres: bool,
@@ -152,6 +185,9 @@ impl Jobs {
             most: (jobs, bytes),
             most_ends: ends,
             first_backfill: None,
+            rows: 0,
+            clusters: BTreeSet::new(),
+            of_others: 0,
         }
     }
 
@@ -170,31 +206,48 @@ impl Jobs {
     }
 
     fn keep(&mut self, row: &Row<'_>, sink: &mut dyn Sink) {
+        self.rows += 1;
+        if !row.cluster.is_empty() && !self.clusters.contains(row.cluster) && self.clusters.len() < MOST_CLUSTERS {
+            self.clusters.insert(row.cluster.to_owned());
+        }
+        if sink.cluster_name().is_some_and(|wanted| !row.cluster.is_empty() && wanted != row.cluster) {
+            self.of_others += 1;
+            return;
+        }
         self.note_limit(row);
         let started = row.times.start.filter(|_| row.by_backfill && row.ran());
         self.first_backfill = self.first_backfill.into_iter().chain(started).min();
         let own = self.try_of(row);
-        let hash = self.hasher.hash_one(row.id);
-        let known = self.place_of(row.id, hash);
+        let hash = self.hasher.hash_one((row.id, row.times.submit, row.pending));
+        let known = self.copy_of(row, &own, hash);
         let Some(job) = known.and_then(|place| self.all.get_mut(place)) else {
             return self.add(row, own, hash, sink);
         };
-        let is_newer = job.tries.iter().all(|known| known.times.submit <= row.times.submit);
-        match job.tries.iter_mut().find(|known| known.times.submit == row.times.submit) {
-            Some(known) => {
-                sink.skip("duplicate-row", 1);
-                if known.state.has_ended() {
-                    return;
-                }
-                // It was listed while it ran, and again later.
-                *known = own;
-            }
-            None => job.tries.push(own),
+        let has_ended = job.tries.iter().all(|known| known.state.has_ended());
+        if !later_counts(has_ended) {
+            return sink.skip("duplicate-row", 1);
         }
-        if is_newer {
-            let tries = std::mem::take(&mut job.tries);
-            *job = Job { tries, ..new_job(row, own, &mut self.texts, sink) };
-        }
+        sink.skip(UNFINISHED, 1);
+        *job = new_job(row, own, &mut self.texts, sink);
+    }
+
+    /// Where the job stands of which this row is another copy.
+    fn copy_of(&self, row: &Row<'_>, own: &Try, hash: u64) -> Option<usize> {
+        let user = self.texts.find(row.user);
+        let is_copy = |job: &Job| {
+            let is_same_user = row.user.is_empty() || job.user.is_none() || Some(job.user) == user;
+            let is_same_part = |known: &Try| {
+                known.times.submit == own.times.submit
+                    && known.is_resized == own.is_resized
+                    && (!own.is_resized || known.times.start == own.times.start)
+            };
+            job.id == row.id
+                && is_same_user
+                && self.texts.text(job.pending) == row.pending
+                && job.tries.iter().any(is_same_part)
+        };
+        let is_it = |&(own, place): &(u64, u32)| own == hash && self.all.get(place as usize).is_some_and(is_copy);
+        self.places.find(hash, is_it).map(|&(_, place)| place as usize)
     }
 
     /// Notes how many tasks of an array may run at once, if a row says it.
@@ -221,7 +274,7 @@ impl Jobs {
         self.all.push(job);
     }
 
-    /// Where the job with this id stands.
+    /// Where the job with this id stands, once rows are joined.
     pub(super) fn place(&self, id: Id) -> Option<usize> {
         self.place_of(id, self.hasher.hash_one(id))
     }
@@ -232,11 +285,70 @@ impl Jobs {
         self.places.find(hash, is_it).map(|&(_, place)| place as usize)
     }
 
-    /// Gives the tries of each job the order of their submission.
-    pub(super) fn sort_tries(&mut self) {
-        for job in &mut self.all {
-            job.tries.sort_by_key(|one| (one.times.submit, one.times.start));
+    /// Joins the rows that are tries of one job, and gives ids of their own to jobs whose id another one had before.
+    pub(super) fn join(&mut self, sink: &mut dyn Sink) {
+        let start = |job: &Job| job.tries.first().map(|one| (one.times.submit, one.times.start));
+        self.all.sort_by(|one, other| (one.id, start(one)).cmp(&(other.id, start(other))));
+        let (mut reused, mut resized) = (0, 0);
+        self.all.dedup_by(|job, before| {
+            if job.id != before.id.listed() || job.id.part == Part::Pending {
+                return false;
+            }
+            match before.next(job) {
+                Next::Try => {
+                    before.try_again(job);
+                    true
+                }
+                Next::Part => {
+                    before.go_on(job);
+                    resized += 1;
+                    true
+                }
+                Next::Other => {
+                    job.id.again = before.id.again.max(1) + 1;
+                    reused += 1;
+                    false
+                }
+            }
+        });
+        sink.skip("resized-job", resized);
+        sink.skip(REUSED, reused);
+        sink.skip(
+            "preempted-without-next-try",
+            self.all.iter_mut().map(|job| u64::from(job.end_by_preemption())).sum(),
+        );
+        self.find_places();
+    }
+
+    /// Notes where the job of each id stands.
+    fn find_places(&mut self) {
+        self.places.clear();
+        for (place, job) in self.all.iter().enumerate() {
+            let hash = self.hasher.hash_one(job.id);
+            self.places.insert_unique(hash, (hash, u32::try_from(place).unwrap_or(u32::MAX)), |&(hash, _)| hash);
         }
+    }
+
+    /// Whether there is a job of this id that was submitted then, once rows are joined.
+    pub(super) fn has(&self, id: Id, submit: Option<i64>) -> bool {
+        self.all_of(id).any(|place| self.submit(place) == submit)
+    }
+
+    /// The places of the jobs that had this id one after the other, once rows are joined.
+    fn all_of(&self, id: Id) -> impl Iterator<Item = usize> {
+        let again = std::iter::successors(Some(0), |again: &u32| Some((*again).max(1) + 1));
+        again.map_while(move |again| self.place(Id { again, ..id }))
+    }
+
+    /// When the job at a place was submitted first.
+    pub(super) fn submit(&self, place: usize) -> Option<i64> {
+        self.all.get(place)?.tries.first().map(|one| one.times.submit)
+    }
+
+    /// Where the job stands that had this id at a time: the last one that was submitted before.
+    pub(super) fn place_at(&self, id: Id, time: i64) -> Option<usize> {
+        let first = self.place(id);
+        self.all_of(id).take_while(|&place| self.submit(place).is_none_or(|submit| submit <= time)).last().or(first)
     }
 
     /// Ends the list: jobs wait for those that are given by their places, and get the order of their submission.
@@ -247,22 +359,83 @@ impl Jobs {
             }
         }
         self.places = HashTable::new();
-        // No two have one id.
-        self.all.sort_unstable_by_key(|job| (job.tries.first().map(|one| one.times.submit), job.id));
+        // No two have one id, except for rows that fold different tasks of one array.
+        self.all.sort_by_key(|job| (job.tries.first().map(|one| one.times.submit), job.id));
+        if self.all.iter().any(|job| job.id.part == Part::Pending) {
+            self.find_places();
+        }
     }
 
     fn try_of(&mut self, row: &Row<'_>) -> Try {
+        let Standing { state, goes_on, is_preempted, is_resized } = row.standing;
         Try {
             times: row.times,
-            state: row.state,
+            state,
+            goes_on,
+            is_preempted,
+            is_resized,
             ran: row.ran(),
             has_alloc_tres: row.alloc.cpus.is_some(),
             cpus: row.alloc_cpus.or(row.alloc.cpus).unwrap_or(0),
-            nodes: row.alloc_nodes.or(row.alloc.nodes).unwrap_or(0),
+            nodes: row.nodes(),
             memory: row.alloc.memory,
             gres: self.texts.keep(row.alloc.gres.as_deref().unwrap_or_default()),
             hosts: self.texts.keep(row.hosts().unwrap_or_default()),
         }
+    }
+}
+
+/// What the row of a later submission under the id of a job is.
+enum Next {
+    /// The next try.
+    Try,
+    /// The rest of the run, at another size.
+    Part,
+    /// Another job.
+    Other,
+}
+
+impl Job {
+    /// What `job` is, whose row has the same id and comes later.
+    fn next(&self, job: &Self) -> Next {
+        let agree = |one: TextId, other: TextId| one.is_none() || other.is_none() || one == other;
+        let is_same = agree(self.user, job.user) && agree(self.account, job.account) && agree(self.name, job.name);
+        match self.tries.last() {
+            Some(last) if is_same && last.is_resized => Next::Part,
+            Some(last) if is_same && (last.goes_on || job.was_restarted || !last.state.has_ended()) => Next::Try,
+            _ => Next::Other,
+        }
+    }
+
+    /// Takes the next try: what the job asked for is as in its last row.
+    fn try_again(&mut self, next: &mut Self) {
+        let again = next.tries.first().map(|one| one.times.submit);
+        std::mem::swap(self, next);
+        let mut tries = std::mem::take(&mut next.tries);
+        // A list of that time saw it wait or run. It was given back when it was submitted again.
+        if let Some(last) = tries.last_mut().filter(|last| !last.state.has_ended()) {
+            last.state = State::Ended(Outcome::Evicted);
+            (last.times.end, last.times.elapsed) = (again.filter(|_| last.ran), None);
+        }
+        tries.append(&mut self.tries);
+        (self.tries, self.id) = (tries, next.id);
+    }
+
+    /// Takes the rest of a run whose size was changed. The job counts as large as it was first: so much it waited for.
+    fn go_on(&mut self, rest: &mut Self) {
+        let (Some(last), Some(rest)) = (self.tries.last_mut(), rest.tries.first()) else { return };
+        let elapsed = last.times.elapsed.zip(rest.times.elapsed).map(|(one, other)| one.saturating_add(other));
+        (last.times.end, last.times.elapsed) = (rest.times.end, elapsed);
+        (last.state, last.goes_on, last.is_preempted) = (rest.state, rest.goes_on, rest.is_preempted);
+        last.is_resized = rest.is_resized;
+    }
+
+    /// Whether a job that was preempted did not come again, so that it ended then (`PreemptMode=CANCEL`).
+    fn end_by_preemption(&mut self) -> bool {
+        let last = self.tries.last_mut().filter(|last| last.is_preempted && last.ran);
+        let Some(last) = last.filter(|last| last.state == State::Ended(Outcome::Evicted)) else { return false };
+        last.state = State::Ended(Outcome::Killed);
+        true
     }
 }
 
@@ -276,9 +449,21 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> J
     sink.skip("named-nodes-left-out", names_nodes.into());
     sink.skip("shortest-limit-left-out", has_time_min.into());
     let cpus = row.cpus().unwrap_or(0);
+    let got = Some(row.nodes()).filter(|&nodes| nodes > 0).or(row.any_nodes);
     let nodes = row.req_nodes.or(row.req.nodes).unwrap_or(1);
+    // `ReqMem` and options are for each node. What a job got is at least what it asked for.
+    let of_each = row.req_nodes.or(row.req.nodes).max(got).unwrap_or(1);
     let licenses = row.req.licenses.as_deref().or(row.alloc.licenses.as_deref()).unwrap_or_default();
-    let of_memory = |memory: Memory| memory.total(nodes, cpus);
+    let of_memory = |memory: Memory| memory.total(of_each, cpus);
+    let gres = match row.req.gres.as_deref() {
+        Some(gres) => gres.to_owned(),
+        None if row.alloc.gres.is_some() => String::new(),
+        None => {
+            let gpus = gpus::asked(&asked, row.old_gres, of_each, cpus);
+            sink.skip("gpus-by-submit-line", gpus.is_some().into());
+            gpus.map(|gpus| format!("gres/gpu={gpus}")).unwrap_or_default()
+        }
+    };
     Job {
         id: row.id,
         pending: texts.keep(row.pending),
@@ -291,11 +476,13 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> J
         constraints: texts.keep(row.constraints),
         priority: row.priority,
         limit: row.limit,
+        reason: texts.keep(row.reason),
+        was_restarted: row.restarts > 0,
         demand: Demand {
             cpus,
             nodes,
             memory: row.req.memory.or_else(|| row.req_mem.and_then(of_memory)).filter(|&bytes| bytes > 0),
-            gres: texts.keep(row.req.gres.as_deref().unwrap_or_default()),
+            gres: texts.keep(&gres),
             licenses: texts.keep(licenses),
             asked,
         },
@@ -312,6 +499,6 @@ fn too_long(path: &str) -> Error {
         place: String::new(),
         expected: format!("at most {MOST_JOBS} jobs, with at most {} GiB of different texts", MOST_TEXT >> 30),
         found: "more".to_owned(),
-        remedy: "write a list for each period with -S and -E, and ingest each into its own trace".to_owned(),
+        remedy: "write a list for each period with -S and -E, and ingest each into a trace of its own".to_owned(),
     }
 }

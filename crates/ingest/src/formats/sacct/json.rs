@@ -8,7 +8,7 @@ use std::path::Path;
 use resched_tables::Error;
 use resched_tables::model::NO_LIMIT;
 use resched_tables::named::as_text;
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -18,7 +18,7 @@ use super::super::swf;
 use super::id::{Id, Part};
 use super::jobs::Jobs;
 use super::row::{Row, Times};
-use super::state::State;
+use super::state::Standing;
 use super::submit_line::array_limit;
 use super::times::Time;
 use super::tres::{Tres, sort};
@@ -35,7 +35,7 @@ pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, job
     }
     let mut objects = Objects::new(input, MAX_OBJECT);
     // What follows the list is no job.
-    let mut damaged = 0;
+    let (mut damaged, mut number) = (0, 0_u64);
     while let Some(piece) = objects.next().map_err(failed)? {
         let Piece::Object { text, .. } = piece else {
             damaged += 1;
@@ -43,18 +43,34 @@ pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, job
         };
         let text = text_of(text);
         let job: Option<Job<'_>> = serde_json::from_str(&text).ok();
-        match job.as_ref().and_then(|job| Some((job, job.row()?))) {
-            Some((job, row)) => {
+        number += 1;
+        let row = job.as_ref().ok_or(("", "an object of another form")).and_then(|job| job.row());
+        match (&job, row) {
+            (Some(job), Ok(row)) => {
                 sink.skip(super::STEP, job.steps.len() as u64);
                 sink.skip("ambiguous-limit", u64::from(job.has_ambiguous_limit(&row)));
                 jobs.take(&row, path, sink)?;
             }
-            None => sink.skip("damaged-job", 1),
+            (_, row) => {
+                sink.skip("damaged-job", 1);
+                let (key, found) = row.err().unwrap_or_default();
+                let place = format!("job {number} of `jobs`{}{key}: ", if key.is_empty() { "" } else { ", " });
+                sink.damage(&|| Damage::new(&place, "a job as `sacct --json` writes it", found, LIST_AGAIN));
+            }
         }
+    }
+    if number == 0 {
+        sink.damage(&|| Damage::new("`jobs`: ", "jobs of `sacct --json`", "an empty list", OTHER_PERIOD));
     }
     sink.skip("damaged-job", u64::saturating_sub(damaged, 1));
     Ok(())
 }
+
+/// What to do about jobs that are damaged.
+const LIST_AGAIN: &str = "list again with `sacct -a -D --json`";
+/// What to do about a list without jobs.
+const OTHER_PERIOD: &str =
+    "`sacct` lists the jobs of its user since midnight; list again with -a, and a period by -S and -E";
 
 /// Skips what stands before the list `"jobs": […]` of the document; `false` if there is none.
 fn find_jobs(input: &mut dyn BufRead) -> io::Result<bool> {
@@ -138,6 +154,10 @@ struct Job<'a> {
     tres: Option<AllTres<'a>>,
     #[serde(borrow)]
     submit_line: Leaf<'a>,
+    #[serde(borrow)]
+    cluster: Leaf<'a>,
+    #[serde(borrow)]
+    restart_cnt: Leaf<'a>,
     steps: Vec<IgnoredAny>,
 }
 
@@ -229,8 +249,10 @@ struct JobTimes<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct JobState<'a> {
+    /// A word, or a list of words.
+    current: Words,
     #[serde(borrow)]
-    current: Leaf<'a>,
+    reason: Leaf<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -293,13 +315,17 @@ impl Job<'_> {
         limit == Some(&Leaf::Null) && !row.ran()
     }
 
-    /// `None` if it lacks what each job needs.
-    fn row(&self) -> Option<Row<'_>> {
-        let time = self.time.as_ref()?;
+    /// The row, or the key of what it lacks and what stands there.
+    fn row(&self) -> Result<Row<'_>, (&'static str, &'static str)> {
+        let time = self.time.as_ref().ok_or(("time", "none"))?;
         let seconds = |leaf: &Leaf<'_>| leaf.number().and_then(Time::epoch);
         let elapsed = time.elapsed.number().and_then(|seconds| seconds.checked_mul(1_000));
         let rest = [&time.eligible, &time.start, &time.end].map(seconds);
-        let (id, pending) = self.id()?;
+        let (id, pending) = self.id().ok_or(("job_id", "none"))?;
+        let submit = seconds(&time.submission).ok_or(("time.submission", "no time"))?;
+        let times = Times::in_order(submit, rest, elapsed);
+        let state = self.state.as_ref().map(|state| state.current.0.as_str()).filter(|state| !state.is_empty());
+        let state = state.ok_or(("state.current", "none"))?;
         let association = self.association.as_ref();
         let own = |leaf: &'_ Leaf<'_>| !leaf.text().is_empty();
         let user = if own(&self.user) { Some(&self.user) } else { association.map(|own| &own.user) };
@@ -320,8 +346,8 @@ impl Job<'_> {
             priority: self.priority.number(),
             by_backfill: self.has_flag("STARTED_ON_BACKFILL") && !self.has_flag("STARTED_ON_SCHEDULE"),
             limit: None,
-            times: Times::in_order(seconds(&time.submission)?, rest, elapsed),
-            state: State::of(Some(self.state.as_ref()?.current.text()).filter(|state| !state.is_empty())?),
+            times,
+            standing: Standing::of(state, Row::has_run(&times)),
             req_cpus: required.and_then(|required| required.cpus.count()),
             alloc_cpus: None,
             req_nodes: None,
@@ -330,10 +356,20 @@ impl Job<'_> {
             alloc: tres.map(|tres| in_all(&tres.allocated)).unwrap_or_default(),
             req_mem: required.and_then(Required::memory),
             node_list: Some(self.nodes.text()),
+            any_nodes: None,
             submit_line: self.submit_line.text(),
+            old_gres: ["", ""],
+            reason: self
+                .state
+                .as_ref()
+                .map(|state| state.reason.text())
+                .filter(|reason| *reason != "None")
+                .unwrap_or_default(),
+            restarts: self.restart_cnt.count().unwrap_or(0),
+            cluster: self.cluster.text(),
         };
         row.limit = time.limit(row.ran());
-        row.cpus().is_some().then_some(row)
+        if row.cpus().is_some() { Ok(row) } else { Err(("required.CPUs", "0, and no CPUs in `tres`")) }
     }
 
     /// The id as text prints it, and the ranges of tasks that have none yet.
@@ -344,10 +380,10 @@ impl Job<'_> {
             && let Some(number) = positive(&array.job_id)
         {
             return Some(match array.task_id.number().and_then(|task| u64::try_from(task).ok()) {
-                Some(task) => (Id { number, part: Part::Task(task) }, ""),
+                Some(task) => (Id { number, part: Part::Task(task), again: 0 }, ""),
                 None if !array.task.text().is_empty() => {
                     let ranges = array.task.text();
-                    (Id { number, part: Part::Pending }, ranges.trim_matches(['[', ']']))
+                    (Id { number, part: Part::Pending, again: 0 }, ranges.trim_matches(['[', ']']))
                 }
                 None => (Id::whole(number), ""),
             });
@@ -356,7 +392,7 @@ impl Job<'_> {
             && let Some(number) = positive(&het.job_id)
         {
             let component = het.job_offset.number().and_then(|offset| u64::try_from(offset).ok()).unwrap_or(0);
-            return Some((Id { number, part: Part::Component(component) }, ""));
+            return Some((Id { number, part: Part::Component(component), again: 0 }, ""));
         }
         Some((Id::whole(number), ""))
     }
@@ -415,6 +451,28 @@ impl Leaf<'_> {
 
     fn text(&self) -> &str {
         if let Self::Text(text) = self { text } else { "" }
+    }
+}
+
+/// A word, or the words of a list, joined by commas.
+#[derive(Debug, Default)]
+struct Words(String);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            One(String),
+            Many(Vec<serde_json::Value>),
+            Other(IgnoredAny),
+        }
+        let text = match Form::deserialize(deserializer)? {
+            Form::One(word) => word,
+            Form::Many(words) => words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(","),
+            Form::Other(_) => String::new(),
+        };
+        Ok(Self(text))
     }
 }
 

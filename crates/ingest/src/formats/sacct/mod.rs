@@ -19,7 +19,7 @@
 //! | `nodes` | the names in `NodeList`, with the CPUs that were in use at once: see `machines.rs` |
 //!
 //! **Requeued jobs** have several rows under one id (with `-D`), each with its own `Submit`. They are one job that was submitted at the
-//! first. A try that was preempted or requeued is evicted, and one whose node failed is lost: a replay leaves out both, so that it runs
+//! first; `jobs.rs` says which rows are one job. A try that was preempted or requeued is evicted, and one whose node failed is lost: a replay leaves out both, so that it runs
 //! the last try. A try that failed by itself is run again for its time.
 //!
 //! **Time in suspension** is not run time: the attempt ends by `Elapsed` after its start, and is counted as `suspended-time-left-out`. The
@@ -31,10 +31,11 @@
 //!
 //! **Memory** is left out if Slurm did not allocate it (`CR_CPU`, `CR_Core`): then no `AllocTRES` of the list has `mem`.
 //!
-//! The jobs of a list are held until its end, see `jobs.rs`.
+//! The jobs of all lists that are named together are held until the last one ends, see `jobs.rs`.
 
 mod dependency;
 mod fields;
+mod gpus;
 mod header;
 mod id;
 mod jobs;
@@ -53,11 +54,13 @@ mod tres;
 mod values;
 mod waits;
 
+use std::any::Any;
+use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Kept, Sink};
 use resched_tables::store::BACKFILL_START;
 
 pub(crate) use self::id::MOST_PENDING;
@@ -111,36 +114,60 @@ fn sniff(head: &[u8]) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    read_into(Jobs::default(), input, path, sink)
+    let kept = sink.kept().and_then(Option::take).map(|kept| (kept as Box<dyn Any>).downcast::<Jobs>());
+    let jobs = if let Some(Ok(jobs)) = kept { *jobs } else { Jobs::default() };
+    read_into(jobs, input, path, sink)
 }
 
+/// Reads a list into the jobs of those before it. They are handed over at once if the sink keeps nothing for the next list.
 fn read_into(mut jobs: Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let before = jobs.rows;
+    let result = read_rows(&mut jobs, input, path, sink);
+    sink.keeps(jobs.rows - before);
+    let Some(kept) = sink.kept() else {
+        result?;
+        return hand_over(jobs, sink);
+    };
+    *kept = Some(Box::new(jobs));
+    result
+}
+
+impl Kept for Jobs {
+    fn hand_over(self: Box<Self>, sink: &mut dyn Sink) -> Result<(), Error> {
+        hand_over(*self, sink)
+    }
+}
+
+fn read_rows(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut clock = Clock { zone: sink.zone(), ..Clock::default() };
     let first = super::json::first_byte(input).map_err(Error::io(Path::new(path), "read"))?;
     match first {
-        Some(b'{') => json::read(input, path, sink, &mut jobs)?,
-        _ => text::read(input, path, (sink, &mut jobs), &mut clock)?,
+        Some(b'{') => json::read(input, path, sink, jobs)?,
+        _ => text::read(input, path, (sink, jobs), &mut clock)?,
     }
     if clock.used {
         sink.parameter(TIMEZONE, clock.zone.to_string().into());
     }
+    sink.skip("ambiguous-local-time", clock.ambiguous);
+    Ok(())
+}
+
+/// Hands over the jobs and machines of all lists of a cluster.
+fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
+    check_cluster(&jobs, sink)?;
+    sink.skip("job-of-another-cluster", jobs.of_others);
     if let Some(at) = jobs.first_backfill {
         sink.parameter(BACKFILL_START, at.into());
     }
-    sink.skip("ambiguous-local-time", clock.ambiguous);
-    hand_over(jobs, sink)
-}
-
-/// Hands over the jobs and machines of a whole list.
-fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
-    jobs.sort_tries();
+    jobs.join(sink);
     let waits = waits::resolve(&jobs, sink);
     jobs.end(waits);
     let machines = Machines::of(&jobs, sink);
     let world = World::of(&jobs, &machines);
     let records = Records { jobs: &jobs, machines: &machines, world };
+    let mut given = BTreeSet::new();
     for job in &jobs.all {
-        for id in record::ids(job, &jobs, sink) {
+        for id in record::ids(job, &jobs, &mut given, sink) {
             let record = records.of(job, id, sink);
             sink.job(record)?;
         }
@@ -149,4 +176,20 @@ fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
         machines.report(sink);
     }
     Ok(())
+}
+
+/// The rows must be of one cluster, or one must be asked for.
+fn check_cluster(jobs: &Jobs, sink: &dyn Sink) -> Result<(), Error> {
+    let names = jobs.clusters.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    match sink.cluster_name() {
+        Some(wanted) if !jobs.clusters.is_empty() && !jobs.clusters.contains(wanted) => Err(Error::Request(format!(
+            "--cluster-name {wanted}: expected a cluster of the list by sacct, found jobs of {names} only; name one of them"
+        ))),
+        None if jobs.clusters.len() > 1 => Err(Error::Request(format!(
+            "the list by sacct: expected the jobs of one cluster, found those of {}: {names}; write a list of each with `sacct -M`, or \
+             choose one with --cluster-name",
+            jobs.clusters.len()
+        ))),
+        _ => Ok(()),
+    }
 }

@@ -1,5 +1,7 @@
 //! From a job of a list to the rows of the tables.
 
+use std::collections::BTreeSet;
+
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use resched_tables::sink::Sink;
 use resched_tables::{host_list, placed};
@@ -9,6 +11,7 @@ use super::id::{Id, Part, pending_tasks};
 use super::jobs::{Job, Jobs, Try};
 use super::machines::{Machines, PROCESSOR, hosts};
 use super::shape::{self, Shape, World};
+use crate::copies::UNFINISHED;
 
 /// The framework of such a job in the jobs table.
 pub const FRAMEWORK: &str = "slurm";
@@ -87,14 +90,15 @@ impl Records<'_> {
             requested_time: job.limit,
             depends_on: job.depends_on.iter().map(Id::to_string).collect(),
             eligible,
-            array: array_limit.map(|_| job.id.number.to_string()),
+            array: array_limit.map(|_| job.id.of_whole()),
             array_limit: array_limit.map(i64::from),
-            together: matches!(job.id.part, Part::Component(_)).then(|| job.id.number.to_string()),
+            together: matches!(job.id.part, Part::Component(_)).then(|| job.id.of_whole()),
             nice: job.nice,
             qos: texts.owned(job.qos),
             reservation: texts.owned(job.reservation),
             features: texts.owned(job.constraints),
             licenses: texts.owned(demand.licenses),
+            wait_reason: texts.owned(job.reason),
             ..JobRow::default()
         }
     }
@@ -142,12 +146,17 @@ impl Records<'_> {
     }
 }
 
-/// The ids under which a job stands in the tables: its own, or those of the tasks that it folds.
-pub(super) fn ids(job: &Job, jobs: &Jobs, sink: &mut dyn Sink) -> Vec<Id> {
+/// The ids under which a job stands in the tables: its own, or those of the tasks that it folds. A task that has a row of its own, or that
+/// another row folds, too, stands there once; `given` are those so far.
+pub(super) fn ids(job: &Job, jobs: &Jobs, given: &mut BTreeSet<Id>, sink: &mut dyn Sink) -> Vec<Id> {
     if job.id.part != Part::Pending {
         return vec![job.id];
     }
     let (tasks, is_cut) = pending_tasks(jobs.texts.text(job.pending));
     sink.skip("pending-array-cut", u64::from(is_cut));
-    tasks.into_iter().map(|task| Id { part: Part::Task(task), ..job.id }).collect()
+    let submit = job.tries.first().map(|one| one.times.submit);
+    let ids = tasks.into_iter().map(|task| Id { part: Part::Task(task), ..job.id });
+    let (ids, again): (Vec<Id>, Vec<Id>) = ids.partition(|&id| !jobs.has(id, submit) && given.insert(id));
+    sink.skip(UNFINISHED, again.len() as u64);
+    ids
 }

@@ -3,7 +3,8 @@
 use resched_tables::model::Outcome;
 
 use super::id::Id;
-use super::state::State;
+use super::machines::count_of_hosts;
+use super::state::{Standing, State};
 use super::times::Time;
 use super::tres::Tres;
 use super::values::Memory;
@@ -29,16 +30,26 @@ pub(super) struct Row<'a> {
     /// The limit of its run time, ms.
     pub(super) limit: Option<i64>,
     pub(super) times: Times,
-    pub(super) state: State,
+    pub(super) standing: Standing,
     pub(super) req_cpus: Option<u32>,
     pub(super) alloc_cpus: Option<u32>,
     pub(super) req_nodes: Option<u32>,
     pub(super) alloc_nodes: Option<u32>,
+    /// `NNodes`: the nodes that it got, or asked for.
+    pub(super) any_nodes: Option<u32>,
     pub(super) req: Tres,
     pub(super) alloc: Tres,
     pub(super) req_mem: Option<Memory>,
     pub(super) node_list: Option<&'a str>,
     pub(super) submit_line: &'a str,
+    /// `ReqGRES` and `AllocGRES` of versions up to 20.02.
+    pub(super) old_gres: [&'a str; 2],
+    /// Why it waited last, if Slurm says it.
+    pub(super) reason: &'a str,
+    /// How often it was started again.
+    pub(super) restarts: u32,
+    /// Its cluster.
+    pub(super) cluster: &'a str,
 }
 
 /// The times of a row, ms.
@@ -70,6 +81,20 @@ impl<'a> Row<'a> {
         self.req_cpus.or(self.req.cpus).or(self.alloc_cpus).or(self.alloc.cpus)
     }
 
+    /// How many nodes it got; 0: unknown.
+    pub(super) fn nodes(&self) -> u32 {
+        let listed = || self.hosts().and_then(count_of_hosts);
+        let asked = || self.any_nodes.filter(|_| self.ran());
+        self.alloc_nodes.or(self.alloc.nodes).or_else(listed).or_else(asked).unwrap_or(0)
+    }
+
+    /// Whether it has both its start and its end.
+    pub(super) fn has_run(times: &Times) -> bool {
+        let Times { start, end, elapsed, .. } = *times;
+        let run = elapsed.or(start.zip(end).map(|(start, end)| end.saturating_sub(start)));
+        start.is_some() && end.is_some() && run.is_some_and(|run| run > 0)
+    }
+
     /// The nodes that it ran on.
     pub(super) fn hosts(&self) -> Option<&'a str> {
         self.node_list.filter(|list| !list.is_empty() && !list.starts_with("None") && *list != "(null)")
@@ -79,8 +104,8 @@ impl<'a> Row<'a> {
     pub(super) fn ran(&self) -> bool {
         let Times { start, end, elapsed, .. } = self.times;
         let run = elapsed.or(start.zip(end).map(|(start, end)| end.saturating_sub(start)));
-        let is_cancelled = self.state == State::Ended(Outcome::Killed);
+        let is_cancelled = self.standing.state == State::Ended(Outcome::Killed);
         let is_idle = run == Some(0) && self.hosts().is_none() && (self.node_list.is_some() || is_cancelled);
-        self.state != State::Pending && (start.is_some() || run.is_some_and(|run| run > 0)) && !is_idle
+        self.standing.state != State::Pending && (start.is_some() || run.is_some_and(|run| run > 0)) && !is_idle
     }
 }

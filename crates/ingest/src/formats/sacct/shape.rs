@@ -149,7 +149,7 @@ mod tests {
 
     fn options(tasks: u32, nodes: u32, each: u32, cpus: u32) -> Option<(u32, u32, Option<u32>)> {
         let given = |number: u32| (number > 0).then_some(number);
-        let asked = Asked { tasks: given(tasks), nodes: given(nodes), cpus_per_task: given(each), exclusive: false };
+        let asked = Asked { tasks: given(tasks), nodes: given(nodes), cpus_per_task: given(each), ..Asked::default() };
         by_options(asked, cpus, 1, None).map(|shape| (shape.instances, shape.cpus, shape.machines))
     }
 

@@ -3,6 +3,8 @@
 //! `SubmitLine` joins the arguments by blanks and quotes nothing, so an argument with a blank ends the list of options. Options inside
 //! of a script (`#SBATCH`) are not in it.
 
+use super::gpus::{Gpus, of_gres, of_types};
+
 /// What a command line says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Line<'l> {
@@ -28,6 +30,7 @@ pub(super) struct Asked {
     pub(super) cpus_per_task: Option<u32>,
     /// Whether it wants its nodes for itself.
     pub(super) exclusive: bool,
+    pub(super) gpus: Gpus,
 }
 
 /// The short options that take no value.
@@ -79,6 +82,11 @@ pub(super) fn parse(line: &str) -> Line<'_> {
             "n" | "ntasks" => asked.tasks = number(value),
             "N" | "nodes" => asked.nodes = fewest(value),
             "c" | "cpus-per-task" => asked.cpus_per_task = number(value),
+            "G" | "gpus" => asked.gpus.in_all = of_types(value),
+            "gpus-per-node" => asked.gpus.per_node = of_types(value),
+            "gpus-per-task" => asked.gpus.per_task = of_types(value),
+            "gpus-per-socket" => asked.gpus.per_socket = of_types(value),
+            "gres" => asked.gpus.per_node = of_gres(value).or(asked.gpus.per_node),
             "exclusive" => asked.exclusive |= matches!(value, "" | "exclusive"),
             "d" | "dependency" => found.dependency = Some(value),
             "a" | "array" => found.array_limit = array_limit(value),
@@ -132,7 +140,7 @@ mod tests {
 
     fn asked(tasks: u32, nodes: u32, cpus_per_task: u32) -> Asked {
         let given = |number: u32| (number > 0).then_some(number);
-        Asked { tasks: given(tasks), nodes: given(nodes), cpus_per_task: given(cpus_per_task), exclusive: false }
+        Asked { tasks: given(tasks), nodes: given(nodes), cpus_per_task: given(cpus_per_task), ..Asked::default() }
     }
 
     #[test]
@@ -152,6 +160,25 @@ mod tests {
         }
         let exclusive = |line| parse(line).asked.exclusive;
         assert!(exclusive("sbatch --exclusive -n 4") && !exclusive("sbatch --exclusive=user x"));
+    }
+
+    #[test]
+    fn gpus_are_read_in_all_forms() {
+        let of = |line| parse(line).asked.gpus;
+        let none = Gpus::default();
+        for (line, expected) in [
+            ("sbatch --gpus 4 --ntasks 1 x", Gpus { in_all: Some(4), ..none }),
+            ("sbatch -G4 x", Gpus { in_all: Some(4), ..none }),
+            ("sbatch --gpus=a100:2 x", Gpus { in_all: Some(2), ..none }),
+            ("sbatch --gres=gpu:4 x", Gpus { per_node: Some(4), ..none }),
+            ("sbatch --gres gpu:a100:2,nvme:1 x", Gpus { per_node: Some(2), ..none }),
+            ("sbatch --gpus-per-node=4 x", Gpus { per_node: Some(4), ..none }),
+            ("sbatch --gpus-per-task 1 -n 8 x", Gpus { per_task: Some(1), ..none }),
+            ("sbatch --gpus-per-socket=2 x", Gpus { per_socket: Some(2), ..none }),
+            ("sbatch --gres=nvme:1 x --gpus 4", none),
+        ] {
+            assert_eq!(of(line), expected, "{line}");
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@ use resched_tables::model::{AttemptRow, JobRecord, NO_LIMIT, Outcome, TaskRow};
 use super::super::golden::{Collected, Found as _, each_damage, read_shared};
 use super::*;
 
+use crate::copies::UNFINISHED;
+
 const HEADER: &str = "JobID|JobName|Submit|Eligible|Start|End|ElapsedRaw|State|ReqCPUS|AllocCPUS|AllocNodes|ReqTRES|AllocTRES|NodeList|SubmitLine";
 
 fn read_list(text: &str) -> Collected {
@@ -65,6 +67,215 @@ fn a_requeued_job_waits_from_when_it_can_start_again() {
     assert_eq!(found.jobs[0].job.eligible, None, "it could start at once when it was submitted first");
 }
 
+/// A row of a user: id, submit, run time, state.
+fn of_user(user: &str, id: &str, submit: i64, run: i64, state: &str) -> String {
+    let (start, end) = (submit + 10, submit + 10 + run);
+    format!("{id}|{user}|acc|j|{submit}|{submit}|{start}|{end}|{run}|{state}|2|2|n1|")
+}
+
+fn with_users(rows: &[String]) -> Collected {
+    let header =
+        "JobID|User|Account|JobName|Submit|Eligible|Start|End|ElapsedRaw|State|ReqCPUS|AllocCPUS|NodeList|Reason";
+    read_list(&format!("{header}\n{}\n", rows.join("\n")))
+}
+
+/// Numbers begin again after `MaxJobId`, and when a controller loses its state.
+#[test]
+fn a_number_that_is_given_again_is_another_job() {
+    let all = [
+        of_user("ann", "1", 100, 600, "COMPLETED"),
+        of_user("ann", "2", 160, 600, "FAILED"),
+        of_user("bob", "1", 9_000, 600, "COMPLETED"),
+        of_user("ann", "2", 9_060, 600, "COMPLETED"),
+        of_user("ann", "2", 20_000, 600, "TIMEOUT"),
+    ];
+    let mut turned = all.clone();
+    turned.reverse();
+    for rows in [all, turned] {
+        let found = with_users(&rows);
+        assert_eq!(ids(&found), ["1", "2", "1~2", "2~2", "2~3"]);
+        let users: Vec<_> = found.jobs.iter().map(|record| record.job.user.as_deref().unwrap()).collect();
+        assert_eq!(users, ["ann", "ann", "bob", "ann", "ann"]);
+        assert!(found.jobs.iter().all(|record| attempts(record).len() == 1));
+        assert!(found.jobs.iter().all(|record| record.tasks[0].attempts[0].task_id == record.job.job_id));
+        assert_eq!(found.skipped["reused-job-id"], 3);
+    }
+}
+
+/// A row of the same number and submission, but of another user, is of another cluster, or of a controller that began anew.
+#[test]
+fn a_row_of_another_user_is_no_copy() {
+    let found = with_users(&[of_user("ann", "1", 100, 5, "COMPLETED"), of_user("bob", "1", 100, 50, "COMPLETED")]);
+    assert_eq!((ids(&found), found.skipped["reused-job-id"]), (vec!["1", "1~2"], 1));
+}
+
+#[test]
+fn a_job_that_slurm_gave_back_to_the_queue_has_its_tries_whatever_gave_it_back() {
+    for (state, outcome) in [
+        ("NODE_FAIL", Outcome::Lost),
+        ("PREEMPTED", Outcome::Evicted),
+        ("REQUEUED", Outcome::Evicted),
+        ("PENDING,REQUEUED", Outcome::Evicted),
+        ("BOOT_FAIL", Outcome::Failed),
+    ] {
+        let found = with_users(&[of_user("ann", "1", 100, 5, state), of_user("ann", "1", 200, 50, "COMPLETED")]);
+        assert_eq!(ids(&found), ["1"], "{state}");
+        let tries: Vec<Outcome> = attempts(&found.jobs[0]).into_iter().map(|(_, _, outcome)| outcome).collect();
+        assert_eq!(tries, [outcome, Outcome::Success], "{state}");
+        let other = with_users(&[of_user("ann", "1", 100, 5, state), of_user("bob", "1", 200, 50, "COMPLETED")]);
+        assert_eq!(ids(&other), ["1", "1~2"], "{state}");
+    }
+}
+
+/// `PreemptMode=CANCEL`, or `--no-requeue`: its work was done until then, and nobody did the rest.
+#[test]
+fn a_job_that_was_preempted_and_did_not_come_again_was_killed() {
+    let found = with_users(&[of_user("ann", "1", 100, 5, "PREEMPTED"), of_user("ann", "2", 100, 5, "REQUEUED")]);
+    let outcomes: Vec<Outcome> = found.jobs.iter().map(|record| record.job.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Killed, Outcome::Evicted]);
+    assert_eq!(attempts(&found.jobs[0]), [(Some(110_000), Some(115_000), Outcome::Killed)]);
+    assert_eq!(found.skipped["preempted-without-next-try"], 1);
+}
+
+/// Slurm's accounting has a row for each size. Versions differ in whether the later ones have a submission of their own.
+#[test]
+fn a_job_whose_size_was_changed_is_one_run() {
+    for submit in [100, 420] {
+        let found = rows(&[
+            "7|j|100|100|110|420|310|RESIZING|8|8|2|cpu=8|cpu=8|n[1-2]|",
+            &format!("7|j|{submit}|{submit}|420|720|300|COMPLETED|8|4|1|cpu=8|cpu=4|n1|"),
+        ]);
+        assert_eq!(ids(&found), ["7"]);
+        assert_eq!(attempts(&found.jobs[0]), [(Some(110_000), Some(720_000), Outcome::Success)]);
+        let job = &found.jobs[0].job;
+        assert_eq!((job.submit, job.launch, job.outcome), (Some(100_000), Some(110_000), Outcome::Success));
+        assert_eq!((job.requested_containers, found.skipped["resized-job"]), (Some(8), 1));
+    }
+}
+
+/// Slurm prints the tasks of a waiting array in several rows if their records differ.
+#[test]
+fn the_tasks_of_a_waiting_array_may_stand_in_several_rows() {
+    let waiting = |tasks: &str| format!("31_[{tasks}]|a|100|100|Unknown|Unknown|0|PENDING|1|1|0|cpu=1||None assigned|");
+    let done = row("31_1", 100, 110, 5, "COMPLETED", 1);
+    let found = rows(&[&done, &waiting("2-4"), &waiting("5,9-10%2")]);
+    assert_eq!(ids(&found), ["31_1", "31_2", "31_3", "31_4", "31_5", "31_9", "31_10"]);
+    assert!(found.skipped.is_empty() || !found.skipped.contains_key("duplicate-row"), "{:?}", found.skipped);
+    // A list of an earlier day has tasks that have started since.
+    let found = rows(&[&waiting("1-3"), &waiting("2-3"), &done]);
+    assert_eq!(ids(&found), ["31_1", "31_2", "31_3"]);
+    assert_eq!((found.jobs[0].job.outcome, found.skipped[UNFINISHED]), (Outcome::Success, 3));
+}
+
+/// After numbers began again, a dependency is on the job that had the number then.
+#[test]
+fn a_dependency_is_on_the_job_that_had_the_number_at_that_time() {
+    let asks = |id: &str, submit: i64| {
+        format!(
+            "{id}|a|{submit}|{submit}|{0}|{1}|10|COMPLETED|1|1|1|cpu=1|cpu=1|n1|sbatch -d afterok:5:6_1 x",
+            submit + 60,
+            submit + 70
+        )
+    };
+    let found = rows(&[
+        &row("5", 100, 110, 5, "COMPLETED", 1),
+        &row("6_1", 100, 110, 5, "COMPLETED", 1),
+        &asks("9", 120),
+        &row("5", 9_000, 9_010, 5, "COMPLETED", 1),
+        &row("6_1", 9_000, 9_010, 5, "COMPLETED", 1),
+        &asks("9", 9_020),
+    ]);
+    let depends: Vec<String> = found.jobs.iter().map(|record| record.job.depends_on.join(",")).collect();
+    assert_eq!(ids(&found), ["5", "6_1", "9", "5~2", "6_1~2", "9~2"]);
+    assert_eq!(depends, ["", "", "5,6_1", "", "", "5~2,6_1~2"]);
+}
+
+#[test]
+fn the_reason_for_which_a_job_waited_is_kept() {
+    let row = |reason: &str| of_user("ann", "1", 100, 5, "COMPLETED") + reason;
+    let of = |reason| with_users(&[row(reason)]).jobs[0].job.wait_reason.clone();
+    assert_eq!(of("QOSMaxCpuPerUserLimit").as_deref(), Some("QOSMaxCpuPerUserLimit"));
+    assert_eq!([of("None"), of("")], [None, None]);
+}
+
+/// Up to 20.11, `ReqMem` is for each node or CPU, and the nodes are in `NNodes`, or only in the list of nodes.
+#[test]
+fn memory_for_each_node_counts_on_all_nodes() {
+    for (column, nodes) in [("AllocNodes", "2"), ("NNodes", "2"), ("Comment", "")] {
+        let list = format!(
+            "JobID|Submit|Start|End|State|NCPUS|{column}|ReqMem|NodeList\n1|100|110|120|COMPLETED|8|{nodes}|4000Mn|n[1-2]\n"
+        );
+        let task = read_list(&list).jobs[0].tasks[0].task.clone();
+        let memory = task.memory_request.unwrap() * task.instances.unwrap();
+        assert_eq!(memory, 8_000 << 20, "{column}");
+    }
+}
+
+/// Slurm counts GPUs only if the site lists them in `AccountingStorageTRES`.
+#[test]
+fn gpus_are_found_wherever_a_version_or_a_site_keeps_them() {
+    let of = |columns: &str, values: &str| {
+        let list = format!(
+            "JobID|Submit|Start|End|State|NCPUS|AllocNodes|ReqTRES|AllocTRES|NodeList|{columns}\n1|100|110|120|COMPLETED|2|2|cpu=2,node=2|cpu=2,node=2|n[1-2]|{values}\n"
+        );
+        read_list(&list).jobs[0].tasks[0].task.resources.clone()
+    };
+    for (columns, values, each) in [
+        ("SubmitLine", "sbatch --gpus 4 -N2 x", 2),
+        ("SubmitLine", "sbatch --gpus-per-node=4 -N2 x", 4),
+        ("SubmitLine", "sbatch --gres=gpu:a100:4 -N2 x", 4),
+        ("SubmitLine", "sbatch --gpus-per-task=1 -n 8 x", 4),
+        ("ReqGRES|AllocGRES", "gpu:4|gpu:4(IDX:0-3)", 4),
+        ("ReqGRES|AllocGRES", "|gpu:4(IDX:0-3)", 4),
+    ] {
+        assert_eq!(of(columns, values).as_deref(), Some(format!("gres/gpu={each}").as_str()), "{values}");
+    }
+    assert_eq!(of("SubmitLine", "sbatch -N2 x"), None);
+}
+
+#[test]
+fn a_requeued_try_in_json_is_a_try() {
+    let job = |submit: i64, state: &str| {
+        format!(
+            r#"{{"job_id": 5, "allocation_nodes": 1, "nodes": "n1", "required": {{"CPUs": 1}}, "state": {{"current": {state}, "reason": "Priority"}},
+            "time": {{"submission": {submit}, "eligible": {submit}, "start": {}, "end": {}, "elapsed": 20, "limit": 5}}}}"#,
+            submit + 10,
+            submit + 30
+        )
+    };
+    let found = read_list(&format!(
+        r#"{{"jobs": [{}, {}]}}"#,
+        job(100, r#"["PENDING", "REQUEUED"]"#),
+        job(200, r#"["COMPLETED"]"#)
+    ));
+    let expected = [(Some(110_000), Some(130_000), Outcome::Evicted), (Some(210_000), Some(230_000), Outcome::Success)];
+    assert_eq!((ids(&found), attempts(&found.jobs[0])), (vec!["5"], expected.to_vec()));
+    assert_eq!(found.jobs[0].job.wait_reason.as_deref(), Some("Priority"));
+}
+
+/// The names of the nodes say nothing about their sizes: the small ones were full again and again.
+#[test]
+fn nodes_of_one_name_may_be_of_two_sizes() {
+    let on = |id: i64, node: &str, start: i64, cpus: u32| {
+        row(&id.to_string(), 100, start, 10, "COMPLETED", cpus).replace("|n1|", &format!("|{node}|"))
+    };
+    let mut all = vec![on(1, "n9", 200, 64), on(2, "n8", 200, 4)];
+    for n in 0..8 {
+        let at = 200 + 20 * n;
+        all.push(on(100 + n, "n1", at, 16));
+        all.push(on(200 + n, "n2", at, 8));
+        all.push(on(300 + n, "n2", at, 8));
+        all.push(on(400 + n, "n2", at + 10, 16));
+    }
+    let found = rows(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let nodes: Vec<_> = found.nodes.iter().map(|node| (node.host.as_str(), node.cpu.unwrap() / 1_000)).collect();
+    assert_eq!(
+        nodes,
+        [("n1", 64), ("n2", 16), ("n8", 64), ("n9", 64)],
+        "one job alone on a node shows less than two at once"
+    );
+}
+
 /// Slurm's own order of jobs that were submitted in one second: 9 comes before 10.
 #[test]
 fn jobs_of_one_second_come_in_the_order_of_their_numbers() {
@@ -108,10 +319,14 @@ fn what_was_asked_for_is_not_what_was_given() {
 fn a_row_that_comes_again_counts_once_and_its_end_counts() {
     let running = "7|j|100|100|110|Unknown|5|RUNNING|2|2|1|cpu=2|cpu=2|n1|";
     let ended = row("7", 100, 110, 20, "COMPLETED", 2);
-    for list in [[running, &ended], [&ended, running]] {
+    for (list, cause) in
+        [([running, &ended], UNFINISHED), ([&ended, running], "duplicate-row"), ([running, running], UNFINISHED)]
+    {
         let found = rows(&list);
-        assert_eq!(attempts(&found.jobs[0]), [(Some(110_000), Some(130_000), Outcome::Success)]);
-        assert_eq!(found.skipped["duplicate-row"], 1);
+        let outcome =
+            if list == [running, running] { (None, Outcome::Incomplete) } else { (Some(130_000), Outcome::Success) };
+        assert_eq!(attempts(&found.jobs[0]), [(Some(110_000), outcome.0, outcome.1)]);
+        assert_eq!(found.skipped[cause], 1);
     }
     assert_eq!(attempts(&rows(&[running]).jobs[0]), [(Some(110_000), None, Outcome::Incomplete)]);
 }

@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 
 use super::super::lines::{Line, Lines};
 use super::fields::{Fields, Split};
@@ -12,7 +12,7 @@ use super::header::{Header, is_fixed_width, refused};
 use super::id::Id;
 use super::jobs::Jobs;
 use super::row::{Row, Times};
-use super::state::State;
+use super::state::Standing;
 use super::submit_line::array_limit;
 use super::times::Clock;
 use super::tres::Tres;
@@ -38,16 +38,20 @@ pub(super) fn read(
         return Err(refused(path, found));
     };
     header.check(path)?;
-    let mut list = List { columns: Columns::of(&header), fields: Fields::of(&header), clock, jobs, held: None };
+    let (columns, fields) = (Columns::of(&header), Fields::of(&header));
+    let mut list = List { columns, fields, clock, jobs, held: None, number: 1, waiting: Vec::new(), bytes: 0 };
     while let Some(line) = lines.next().map_err(failed)? {
+        list.number += 1;
         match line {
             Line::TooLong => sink.skip("oversized-line", 1),
             Line::Text(line) if line.is_empty() && list.held.is_none() || *line == *first => {}
             Line::Text(line) => list.take(&line, path, sink)?,
         }
     }
-    sink.skip("damaged-line", u64::from(list.held.is_some()));
-    Ok(())
+    if let Some((text, _)) = list.held.take() {
+        list.damaged(&text, "too few fields", 1, sink);
+    }
+    list.end(path, sink)
 }
 
 /// The first line that is not empty.
@@ -62,6 +66,9 @@ fn first_line(lines: &mut Lines<'_>) -> std::io::Result<Option<String>> {
     Ok(None)
 }
 
+/// The most bytes of lines with too many fields that wait for the end of the list.
+const MOST_WAITING: usize = 64 << 20;
+
 struct List<'a> {
     columns: Columns,
     fields: Fields,
@@ -69,6 +76,12 @@ struct List<'a> {
     jobs: &'a mut Jobs,
     /// The beginning of a row whose free text has a line break, and how many it has.
     held: Option<(String, usize)>,
+    /// The number of the line.
+    number: u64,
+    /// Lines with too many fields, with their numbers: what stands in the columns of all others shows how to join their fields.
+    waiting: Vec<(u64, String)>,
+    /// Their bytes.
+    bytes: usize,
 }
 
 impl List<'_> {
@@ -78,17 +91,37 @@ impl List<'_> {
             return Ok(());
         }
         match self.fields.split(line) {
+            Split::Joined | Split::Long if self.held.is_none() && self.bytes + line.len() <= MOST_WAITING => {
+                self.bytes += line.len();
+                self.waiting.push((self.number, line.to_owned()));
+                Ok(())
+            }
             Split::Even | Split::Joined if self.held.is_none() || self.fields.fit(line) => {
                 // A row that was cut before this one.
-                sink.skip("damaged-line", u64::from(self.held.take().is_some()));
+                if let Some((cut, _)) = self.held.take() {
+                    self.damaged(&cut, "too few fields", 1, sink);
+                }
+                self.fields.split(line);
                 self.row(line, path, sink)
             }
             Split::Long if self.held.is_none() => {
-                sink.skip("ambiguous-line", 1);
+                self.ambiguous(line, sink);
                 Ok(())
             }
             _ => self.hold(line, path, sink),
         }
+    }
+
+    /// Reads the lines that waited for the end of the list.
+    fn end(&mut self, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+        for (number, line) in std::mem::take(&mut self.waiting) {
+            self.number = number;
+            match self.fields.split(&line) {
+                Split::Even | Split::Joined => self.row(&line, path, sink)?,
+                Split::Short | Split::Long => self.ambiguous(&line, sink),
+            }
+        }
+        Ok(())
     }
 
     /// Joins a line to the row that is held.
@@ -106,7 +139,7 @@ impl List<'_> {
                 Ok(())
             }
             _ => {
-                sink.skip("damaged-line", breaks as u64 + 2);
+                self.damaged(&text, "other fields than the header names", breaks as u64 + 2, sink);
                 Ok(())
             }
         }
@@ -120,13 +153,64 @@ impl List<'_> {
             return Ok(());
         }
         match self.columns.row(&self.fields, line, self.clock) {
-            Some(row) => self.jobs.take(&row, path, sink),
-            None => {
+            Ok(row) => {
+                self.fields.learn(line);
+                self.jobs.take(&row, path, sink)
+            }
+            Err(Problem { column, found, remedy }) => {
                 sink.skip("damaged-line", 1);
+                let place = format!("line {}, {column}: ", self.number);
+                sink.damage(&|| Damage::new(&place, "the fields of a job", &format!("`{found}`"), remedy));
                 Ok(())
             }
         }
     }
+
+    /// Counts a line that is no row.
+    fn damaged(&self, line: &str, found: &str, lines: u64, sink: &mut dyn Sink) {
+        sink.skip("damaged-line", lines);
+        let place = format!("line {}: ", self.number);
+        sink.damage(&|| {
+            Damage::new(
+                &place,
+                "the fields that the header names",
+                &format!("{found}: `{}`", start_of(line)),
+                LIST_AGAIN,
+            )
+        });
+    }
+
+    /// Counts a line of which nobody can say which of its fields belong together.
+    fn ambiguous(&self, line: &str, sink: &mut dyn Sink) {
+        sink.skip("ambiguous-line", 1);
+        let place = format!("line {}: ", self.number);
+        let expected = format!("{} fields between `{}`", self.fields.columns(), self.fields.between());
+        let found = format!("more, and several ways or none to join them: `{}`", start_of(line));
+        sink.damage(&|| Damage::new(&place, &expected, &found, OTHER_DELIMITER));
+    }
+}
+
+/// The beginning of a line, for a message.
+fn start_of(line: &str) -> &str {
+    line.get(..line.floor_char_boundary(120)).unwrap_or_default()
+}
+
+/// What to do about times of `sacct` for people.
+const ABSOLUTE_TIMES: &str =
+    "it is relative to the day of the list; set SLURM_TIME_FORMAT= (nothing behind `=`), and list again";
+/// What to do about jobs without CPUs.
+const NO_CPUS: &str = "no job of the list has CPUs; list the fields ReqCPUS, AllocCPUS and ReqTRES";
+/// What to do about other damage.
+const LIST_AGAIN: &str = "list again with `sacct -a -P -D --format=ALL`";
+/// What to do if values hold the delimiter.
+const OTHER_DELIMITER: &str = "the delimiter is in a value; list again with `-P --delimiter='^|^'`, or with --json";
+
+/// Why a line is no row of a job.
+struct Problem<'l> {
+    /// The field, as the header names it.
+    column: &'static str,
+    found: &'l str,
+    remedy: &'static str,
 }
 
 /// Where the fields stand.
@@ -153,8 +237,13 @@ struct Columns {
     req_tres: Option<usize>,
     alloc_tres: Option<usize>,
     req_mem: Option<usize>,
+    any_nodes: Option<usize>,
     node_list: Option<usize>,
     submit_line: Option<usize>,
+    old_gres: [Option<usize>; 2],
+    reason: Option<usize>,
+    restarts: Option<usize>,
+    cluster: Option<usize>,
 }
 
 impl Columns {
@@ -184,23 +273,33 @@ impl Columns {
             alloc_tres: column(&["AllocTRES"]),
             req_mem: column(&["ReqMem"]),
             node_list: column(&["NodeList"]),
+            any_nodes: column(&["NNodes"]),
             submit_line: column(&["SubmitLine"]),
+            old_gres: [column(&["ReqGRES"]), column(&["AllocGRES"])],
+            reason: column(&["Reason"]),
+            restarts: column(&["Restarts"]),
+            cluster: column(&["Cluster"]),
         }
     }
 
-    /// The row of a line; `None` if a field that each job needs is damaged.
-    fn row<'l>(&self, fields: &Fields, line: &'l str, clock: &mut Clock) -> Option<Row<'l>> {
+    /// The row of a line, or which field that each job needs is damaged.
+    fn row<'l>(&self, fields: &Fields, line: &'l str, clock: &mut Clock) -> Result<Row<'l>, Problem<'l>> {
         let text = |column: Option<usize>| column.map_or("", |column| fields.text(line, column));
+        let problem = |column, found, remedy| Problem { column, found, remedy };
         let [raw, shown] = self.elapsed.map(text);
         let elapsed = whole(raw).and_then(|seconds| seconds.checked_mul(1_000)).or_else(|| duration(shown));
-        let submit = clock.time(text(self.submit))?;
+        let submit =
+            clock.time(text(self.submit)).ok_or_else(|| problem("Submit", text(self.submit), ABSOLUTE_TIMES))?;
         let rest = self.rest.map(|column| clock.time(text(column)));
         let [minutes, shown] = self.limit.map(text);
-        let (id, pending) = Id::parse(text(self.id))?;
+        let (id, pending) = Id::parse(text(self.id)).ok_or_else(|| problem("JobID", text(self.id), LIST_AGAIN))?;
         let (req_tres, alloc_tres) = (text(self.req_tres), text(self.alloc_tres));
         let req = Tres::parse(req_tres);
         // Mostly, a job gets what it asked for.
         let alloc = if alloc_tres == req_tres { req.clone() } else { Tres::parse(alloc_tres) };
+        let times = Times::in_order(submit, rest, elapsed);
+        let state = Some(text(self.state)).filter(|state| !state.is_empty());
+        let state = state.ok_or_else(|| problem("State", "", LIST_AGAIN))?;
         let row = Row {
             id,
             pending,
@@ -215,18 +314,27 @@ impl Columns {
             priority: text(self.priority).parse().ok(),
             by_backfill: text(self.flags).split(',').any(|flag| flag == "SchedBackfill"),
             limit: limit(minutes, shown),
-            times: Times::in_order(submit, rest, elapsed),
-            state: State::of(Some(text(self.state)).filter(|state| !state.is_empty())?),
+            times,
+            standing: Standing::of(state, Row::has_run(&times)),
             req_cpus: count(text(self.req_cpus)),
             alloc_cpus: count(text(self.alloc_cpus)),
             req_nodes: count(text(self.req_nodes)),
             alloc_nodes: count(text(self.alloc_nodes)),
+            any_nodes: count(text(self.any_nodes)),
             req,
             alloc,
             req_mem: Memory::parse(text(self.req_mem)),
             node_list: self.node_list.map(|column| fields.text(line, column)),
             submit_line: text(self.submit_line),
+            old_gres: self.old_gres.map(text),
+            reason: Some(text(self.reason)).filter(|reason| *reason != "None").unwrap_or_default(),
+            restarts: count(text(self.restarts)).unwrap_or(0),
+            cluster: text(self.cluster),
         };
-        row.cpus().is_some().then_some(row)
+        if row.cpus().is_some() {
+            Ok(row)
+        } else {
+            Err(problem("ReqCPUS", text(self.req_cpus.or(self.alloc_cpus)), NO_CPUS))
+        }
     }
 }

@@ -63,6 +63,8 @@ struct Parts {
     failed: usize,
     /// How many have succeeded.
     succeeded: usize,
+    /// Whether the number was given again, so that they are not all of one submission.
+    is_reused: bool,
 }
 
 impl Parts {
@@ -70,6 +72,7 @@ impl Parts {
         let state = job.tries.last().map(|last| last.state);
         let has_succeeded = state == Some(State::Ended(Outcome::Success));
         self.places.push(place);
+        self.is_reused |= job.id.again > 0;
         self.succeeded += usize::from(has_succeeded);
         self.failed += usize::from(!has_succeeded && state.is_some_and(State::has_ended));
     }
@@ -129,12 +132,32 @@ impl<'a> Family<'a> {
         if ids.len() > most { Err(Problem::TooMany) } else { Ok(ids) }
     }
 
+    /// Those of all jobs of a number that were submitted together, last before a time.
+    fn of_time(&self, all: &Parts, time: i64) -> Parts {
+        let submit = |place: &usize| self.jobs.submit(*place);
+        let last = all.places.iter().filter_map(submit).filter(|&at| at <= time).max();
+        let mut found = Parts::default();
+        for &place in all.places.iter().filter(|place| submit(place) == last) {
+            if let Some(job) = self.jobs.all.get(place) {
+                found.add(place, job);
+            }
+        }
+        found
+    }
+
     /// Adds the jobs whose end is meant, unless there are more than `most` then.
     fn add(&self, own: &Job, End { of, must }: End, most: usize, places: &mut Vec<usize>) -> Result<(), Problem> {
         let mut one = Parts::default();
+        let submit = own.tries.first().map_or(i64::MAX, |one| one.times.submit);
         let meant = match of.part {
-            Part::Whole => self.parts.get(&of.number),
-            _ => self.jobs.place(of).and_then(|place| {
+            Part::Whole => match self.parts.get(&of.number) {
+                Some(all) if all.is_reused => {
+                    one = self.of_time(all, submit);
+                    Some(&one)
+                }
+                all => all,
+            },
+            _ => self.jobs.place_at(of, submit).and_then(|place| {
                 one.add(place, self.jobs.all.get(place)?);
                 Some(&one)
             }),
