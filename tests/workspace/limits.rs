@@ -213,6 +213,11 @@ const TESTS: &[(&str, &str, &str)] = &[
         "an_id_at_the_limit_is_read_and_a_longer_one_is_skipped_and_counted",
     ),
     ("id of a job or task elsewhere", TEXTS, "an_id_at_the_limit_is_kept_and_a_job_with_a_longer_one_is_not"),
+    (
+        "rows of unfinished jobs that are held until the last source",
+        COPIES,
+        "as_many_rows_are_held_as_the_limit_and_not_one_more",
+    ),
     ("name, host or error text", TEXTS, "a_text_at_the_limit_is_whole_and_a_longer_one_is_cut"),
     ("run of a job, a task or an attempt", FAR, "a_run_at_the_limit_stays_and_a_longer_one_has_no_end"),
     ("time of a task before or after its job", FAR, "a_time_a_day_outside_of_its_job_stays_and_a_further_one_does_not"),
@@ -226,6 +231,7 @@ const REPORT: &str = "crates/report/src/lib.rs";
 const WHOLE: &str = "crates/tables/src/whole.rs";
 const WORKLOADS: &str = "crates/workload/src/tests.rs";
 const RECORDS: &str = "crates/ingest/src/formats/limit_tests.rs";
+const COPIES: &str = "crates/ingest/src/copies.rs";
 const SACCT: &str = "crates/ingest/src/formats/sacct/tests.rs";
 const STORE: &str = "crates/objects/src/tests.rs";
 const APPLICATIONS: &str = "crates/ingest/src/applications.rs";

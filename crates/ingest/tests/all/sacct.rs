@@ -189,7 +189,7 @@ fn the_form_of_times_makes_no_difference() {
 }
 
 /// The fields of a list as text that a list as JSON has, too.
-const IN_JSON: [&str; 20] = [
+const IN_JSON: [&str; 21] = [
     "JobID",
     "Account",
     "Partition",
@@ -210,6 +210,7 @@ const IN_JSON: [&str; 20] = [
     "AllocTRES",
     "NodeList",
     "Suspended",
+    "Reason",
 ];
 
 #[test]

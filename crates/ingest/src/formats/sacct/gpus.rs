@@ -3,8 +3,6 @@
 //! Slurm counts them in TRES only if the site lists `gres/gpu` in `AccountingStorageTRES`, which is not the default. Then they are in the
 //! command line (`--gpus`, `--gres=gpu:4`), or in lists of versions up to 20.02 in `ReqGRES` and `AllocGRES`.
 
-use super::submit_line::Asked;
-
 /// GPUs that options ask for, in the form that they have there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Gpus {
@@ -16,15 +14,14 @@ pub(super) struct Gpus {
     pub(super) per_socket: Option<u32>,
 }
 
-/// All GPUs that a job on so many nodes with so many CPUs asked for.
-pub(super) fn asked(asked: &Asked, [req, alloc]: [&str; 2], nodes: u32, cpus: u32) -> Option<u64> {
-    let Gpus { in_all, per_node, per_task, per_socket } = asked.gpus;
+/// All GPUs that a job of so many tasks on so many nodes asked for by its options, or by the columns of older versions.
+pub(super) fn in_all(gpus: Gpus, [req, alloc]: [&str; 2], nodes: u32, tasks: u32) -> Option<u64> {
+    let Gpus { in_all, per_node, per_task, per_socket } = gpus;
     let of_each = |each: u32, of: u32| u64::from(each) * u64::from(of.max(1));
-    let tasks = || asked.tasks.or_else(|| Some(cpus / asked.cpus_per_task?)).unwrap_or(1);
     in_all
         .map(u64::from)
         .or_else(|| per_node.map(|each| of_each(each, nodes)))
-        .or_else(|| per_task.map(|each| of_each(each, tasks())))
+        .or_else(|| per_task.map(|each| of_each(each, tasks)))
         .or_else(|| per_socket.map(|each| of_each(each, nodes)))
         .or_else(|| of_gres(req).or_else(|| of_gres(alloc)).map(|each| of_each(each, nodes)))
 }
@@ -95,14 +92,14 @@ mod tests {
 
     #[test]
     fn gpus_are_of_the_job_its_nodes_or_its_tasks() {
-        let of = |gpus, tasks| asked(&Asked { gpus, tasks, ..Asked::default() }, ["", ""], 2, 8);
+        let of = |gpus, tasks| in_all(gpus, ["", ""], 2, tasks);
         let each = Some(3);
-        assert_eq!(of(Gpus { in_all: each, ..Gpus::default() }, None), Some(3));
-        assert_eq!(of(Gpus { per_node: each, ..Gpus::default() }, None), Some(6));
-        assert_eq!(of(Gpus { per_task: each, ..Gpus::default() }, Some(4)), Some(12));
-        assert_eq!(of(Gpus { per_socket: each, ..Gpus::default() }, None), Some(6));
-        assert_eq!(of(Gpus::default(), None), None);
-        assert_eq!(asked(&Asked::default(), ["gpu:4", "gpu:4(IDX:0-3)"], 2, 8), Some(8));
-        assert_eq!(asked(&Asked::default(), ["", "gpu:4(IDX:0-3)"], 1, 8), Some(4));
+        assert_eq!(of(Gpus { in_all: each, ..Gpus::default() }, 1), Some(3));
+        assert_eq!(of(Gpus { per_node: each, ..Gpus::default() }, 1), Some(6));
+        assert_eq!(of(Gpus { per_task: each, ..Gpus::default() }, 4), Some(12));
+        assert_eq!(of(Gpus { per_socket: each, ..Gpus::default() }, 1), Some(6));
+        assert_eq!(of(Gpus::default(), 1), None);
+        assert_eq!(in_all(Gpus::default(), ["gpu:4", "gpu:4(IDX:0-3)"], 2, 1), Some(8));
+        assert_eq!(in_all(Gpus::default(), ["", "gpu:4(IDX:0-3)"], 1, 1), Some(4));
     }
 }

@@ -67,7 +67,7 @@ pub(super) struct Jobs {
     pub(super) of_others: u64,
 }
 
-/// More clusters are not told apart.
+/// Further clusters are not named.
 const MOST_CLUSTERS: usize = 100;
 
 impl Default for Jobs {
@@ -459,7 +459,8 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> J
         Some(gres) => gres.to_owned(),
         None if row.alloc.gres.is_some() => String::new(),
         None => {
-            let gpus = gpus::asked(&asked, row.old_gres, of_each, cpus);
+            let tasks = asked.tasks.or_else(|| Some(cpus / asked.cpus_per_task?)).unwrap_or(1);
+            let gpus = gpus::in_all(asked.gpus, row.old_gres, of_each, tasks);
             sink.skip("gpus-by-submit-line", gpus.is_some().into());
             gpus.map(|gpus| format!("gres/gpu={gpus}")).unwrap_or_default()
         }

@@ -10,39 +10,21 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use resched_tables::host_list::expand;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
 use resched_tables::store::SIZED_BY_USE;
 use smallvec::{SmallVec, smallvec};
 
+use super::hosts::hosts;
 use super::jobs::{Jobs, Try};
 use crate::texts::{TextId, Texts};
 
-/// The most nodes of a job; Slurm allows 65,533.
-pub(crate) const MOST_HOSTS: usize = 65_536;
 /// The most nodes that are looked at in all, each as often as a job ran on it.
 const MOST_LOOKS: usize = 100_000_000;
-/// No part of a list of nodes between two commas is longer (bytes).
-const LONGEST_PART: usize = 128;
 /// So often the most CPUs of a node must have been in use, so that it was full then.
 const OFTEN: u32 = 5;
 /// A processor, in thousandths.
 pub(super) const PROCESSOR: i64 = 1_000;
-
-/// The nodes of a list; `None` if it is damaged.
-pub(super) fn hosts(list: &str) -> Option<Vec<String>> {
-    // Else few bytes would be many long names.
-    list.split(',').all(|part| part.len() <= LONGEST_PART).then(|| expand(list, MOST_HOSTS))?
-}
-
-/// How many nodes a list names; `None` if it is damaged.
-pub(super) fn count_of_hosts(list: &str) -> Option<u32> {
-    if !list.contains(['[', ',']) {
-        return Some(1);
-    }
-    hosts(list).and_then(|hosts| u32::try_from(hosts.len()).ok())
-}
 
 /// The nodes of a list of jobs, with the CPUs of each.
 #[derive(Debug, Default)]
@@ -310,11 +292,5 @@ mod tests {
     fn nodes_are_alike_if_their_names_are() {
         assert_eq!(kind_and_number("gpu-12"), ("gpu-", (2, "12")));
         assert!(kind_and_number("n9") < kind_and_number("n10") && kind_and_number("m10") < kind_and_number("n9"));
-    }
-
-    #[test]
-    fn a_list_of_long_names_is_damage() {
-        assert_eq!(hosts("n[1-2]").map(|hosts| hosts.len()), Some(2));
-        assert_eq!(hosts(&format!("{}[1-60000]", "n".repeat(200))), None);
     }
 }

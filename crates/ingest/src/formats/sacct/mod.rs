@@ -37,6 +37,7 @@ mod dependency;
 mod fields;
 mod gpus;
 mod header;
+mod hosts;
 mod id;
 mod jobs;
 mod json;
@@ -63,10 +64,10 @@ use resched_tables::Error;
 use resched_tables::sink::{Kept, Sink};
 use resched_tables::store::BACKFILL_START;
 
+pub(crate) use self::hosts::MOST_HOSTS;
 pub(crate) use self::id::MOST_PENDING;
 pub(crate) use self::jobs::{MOST_ENDS, MOST_JOBS, MOST_TEXT};
 pub(crate) use self::json::MAX_OBJECT;
-pub(crate) use self::machines::MOST_HOSTS;
 pub use self::record::FRAMEWORK;
 pub(crate) use self::text::MAX_LINE;
 

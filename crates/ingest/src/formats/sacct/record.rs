@@ -7,9 +7,10 @@ use resched_tables::sink::Sink;
 use resched_tables::{host_list, placed};
 use smallvec::SmallVec;
 
+use super::hosts::hosts;
 use super::id::{Id, Part, pending_tasks};
 use super::jobs::{Job, Jobs, Try};
-use super::machines::{Machines, PROCESSOR, hosts};
+use super::machines::{Machines, PROCESSOR};
 use super::shape::{self, Shape, World};
 use crate::copies::UNFINISHED;
 

@@ -2,8 +2,8 @@
 
 use resched_tables::model::Outcome;
 
+use super::hosts::count_of_hosts;
 use super::id::Id;
-use super::machines::count_of_hosts;
 use super::state::{Standing, State};
 use super::times::Time;
 use super::tres::Tres;
