@@ -66,10 +66,45 @@ const CAUSES: &[Cause] = &[
         remedy: "Ingest the log from its beginning.",
         of: Some("tasks"),
     },
+    Cause {
+        name: "finished-copy-left-out",
+        about: "population",
+        says: "jobs that had not ended in one source have their ends in a later one, which came too late to count.",
+        remedy: "Name the later sources first.",
+        of: Some("jobs"),
+    },
+    Cause {
+        name: "named-nodes-left-out",
+        about: "placement",
+        says: "jobs asked for nodes by name, or excluded some. A replay places them on any.",
+        remedy: "",
+        of: Some("jobs"),
+    },
+    Cause {
+        name: "shortest-limit-left-out",
+        about: "queues",
+        says: "jobs let backfill shorten their limits (--time-min). A replay keeps the whole limits.",
+        remedy: "",
+        of: Some("jobs"),
+    },
+    Cause {
+        name: "dependency-not-read",
+        about: "waiting",
+        says: "jobs waited for others in a way that is not read. They wait as long as in the log, under every policy.",
+        remedy: "",
+        of: Some("jobs"),
+    },
+    Cause {
+        name: "dependency-on-unknown-job",
+        about: "waiting",
+        says: "jobs waited for jobs that the log lacks. They wait as long as in the log, under every policy.",
+        remedy: "List a longer time.",
+        of: Some("jobs"),
+    },
 ];
 
 /// The beginnings and endings of the names of other causes by which records are lost.
-const LOST: [&str; 4] = ["damaged-", "oversized-", "too-many-", "cut-"];
+const LOST: [&str; 5] = ["ambiguous-line", "damaged-", "oversized-", "too-many-", "cut-"];
 
 /// Adds what readers left out of a trace.
 pub(crate) fn of(manifest: &Manifest, validity: &mut Validity) {
