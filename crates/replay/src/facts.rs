@@ -15,7 +15,7 @@ use resched_tables::engine::System as TraceSystem;
 use resched_tables::host_list::fold;
 use resched_tables::run::Unfinished;
 use resched_tables::store::{LIKELY_HOSTS, Manifest, Scaled};
-use resched_tables::validity::{Fact, Grade, Validity};
+use resched_tables::validity::{Fact, Grade, NEVER_START, Validity};
 use resched_tables::words::{count, counted};
 
 use crate::left_out;
@@ -67,6 +67,11 @@ pub(crate) fn of_batch(
     let mut validity = Validity::default();
     validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
     requests(skipped, work.tasks, &mut validity);
+    paces(skipped, work.tasks, &mut validity);
+    if system == TraceSystem::Spark && machines.have_outages() {
+        let says = "What finished tasks wrote on a machine that goes down is assumed to stay readable: no finished task runs again.";
+        validity.add(Fact::new("capacity", Grade::Assumed, says));
+    }
     too_large(loaded).into_iter().for_each(|fact| validity.add(fact));
     unasked(loaded).into_iter().for_each(|fact| validity.add(fact));
     loaded.locality.map(|cost| locality(cost, fitted_off, system)).into_iter().for_each(|fact| validity.add(fact));
@@ -285,6 +290,40 @@ fn requests(skipped: &Skipped, tasks: u64, validity: &mut Validity) {
     }
 }
 
+/// Attempts whose time may hold the factor of a slow host, as nobody knows where they ran.
+fn paces(skipped: &Skipped, tasks: u64, validity: &mut Validity) {
+    let unknown = skipped.get("attempt-of-unknown-pace").copied().unwrap_or(0);
+    let share = unknown as f64 / tasks.max(1) as f64;
+    if share >= SMALL {
+        let says = format!(
+            "The trace does not say on which machine {} attempts ran: their times are taken as those of machines without a factor, \
+             although `cost.host_factors` names some.",
+            count(unknown)
+        );
+        validity.add(Fact::new("run-times", Grade::Assumed, says));
+    }
+}
+
+/// The jobs that no policy could end, of so many: what they need is not there.
+pub(crate) fn never_ended(first: &[&str], never: u64, jobs: u64) -> Option<Fact> {
+    let says = format!(
+        "Can never start: {} of {} ({}). The machines that they may use are not there, or a limit holds them for ever. They count in no \
+         metric.",
+        count(never),
+        counted(jobs, "job"),
+        named(first, never)
+    );
+    let remedy = "`resched site show` checks limits and partitions against the trace.";
+    let share = never as f64 / jobs.max(1) as f64;
+    (never > 0).then(|| Fact::new(NEVER_START, grade_if_large(share), says).with_remedy(remedy))
+}
+
+/// Some of so many jobs by their ids.
+fn named(first: &[&str], all: u64) -> String {
+    let more = if (first.len() as u64) < all { ", …" } else { "" };
+    first.join(", ") + more
+}
+
 /// Tasks that fit on no machine, and jobs that have no other.
 fn too_large(loaded: &Loaded) -> Option<Fact> {
     let Loaded { machines, skipped, work, .. } = loaded;
@@ -292,18 +331,25 @@ fn too_large(loaded: &Loaded) -> Option<Fact> {
     let (tasks, jobs) = (skipped("task-larger-than-any-machine"), skipped("job-larger-than-any-machine"));
     let all_jobs = work.jobs + jobs;
     let share = (tasks as f64 / work.tasks.max(1) as f64).max(jobs as f64 / all_jobs.max(1) as f64);
-    if share < SMALL {
+    if tasks == 0 {
         return None;
     }
+    let first: Vec<&str> = loaded.too_large.first.iter().map(String::as_str).collect();
     let says = format!(
-        "{} of {} tasks fit on no machine and are left out, and so are {} of {} jobs.",
+        "Can never start: {} of {} tasks fit on no machine and are left out (jobs {}), and so are {} of {} jobs.",
         count(tasks),
         count(work.tasks),
+        named(&first, loaded.too_large.jobs),
         count(jobs),
         count(all_jobs)
     );
     let remedy = format!("Give larger machines with --cores, --memory or --cluster{}.", unit_of(machines.amounts()));
-    Some(Fact::new("capacity", grade_of(share), says).with_remedy(remedy))
+    Some(Fact::new(NEVER_START, grade_if_large(share), says).with_remedy(remedy))
+}
+
+/// The grade of an answer of which so much is missing: a small part does not decide it.
+fn grade_if_large(share: f64) -> Grade {
+    if share < SMALL { Grade::Measured } else { grade_of(share) }
 }
 
 /// How much longer batch tasks take away from the machines that they prefer.

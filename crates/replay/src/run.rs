@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use resched_sim::hadoop::{Cluster, Options, Workload};
 use resched_sim::{Bottlenecks, Error, batch, hadoop};
 use resched_tables::run::{RowSink, RunInfo};
+use resched_tables::validity::{Fact, Validity};
 
 use crate::facts;
 use crate::times::{JobTimes, OfBatch, OfHadoop};
+
+/// How many jobs are named that can never start.
+const MOST_NAMED: usize = 3;
 
 /// The counts of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,13 +24,15 @@ pub(crate) struct Counted {
     failed_unlike_log: u64,
     /// The number of rows of each table.
     rows: BTreeMap<String, u64>,
+    /// What the replay itself showed about the answer.
+    shown: Vec<Fact>,
 }
 
 impl Counted {
     /// The content of `run.json` with these counts.
     pub(crate) fn noted_in(self, info: RunInfo) -> RunInfo {
         let jobs = self.rows.get("jobs").copied().unwrap_or(0);
-        let mut validity = info.validity;
+        let mut validity = info.validity.and(&Validity { facts: self.shown });
         facts::failed_unlike_log(self.failed_unlike_log, jobs).into_iter().for_each(|fact| validity.add(fact));
         RunInfo { events: self.events, bound: self.bound, rows: self.rows, validity, ..info }
     }
@@ -129,14 +135,19 @@ impl BatchRun<'_> {
         let Self { loaded, policy, progress, name, seed, check } = self;
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         if !check {
-            let batch::Tally { events, bound, failed_unlike_log, .. } =
-                batch::replay_seeded(workload, machines, (name, policy), seed, observer, progress)?;
-            return Ok(Counted { events, bound, failed_unlike_log, ..Counted::default() });
+            let tally = batch::replay_seeded(workload, machines, (name, policy), seed, observer, progress)?;
+            return Ok(Self::counted(workload, tally));
         }
         let mut checked = batch::Checked::new(workload, machines, name, observer);
         let tally = batch::replay_seeded(workload, machines, (name, policy), seed, &mut checked, progress)?;
         checked.close()?;
-        let (events, bound, failed_unlike_log) = (tally.events, tally.bound, tally.failed_unlike_log);
-        Ok(Counted { events, bound, failed_unlike_log, ..Counted::default() })
+        Ok(Self::counted(workload, tally))
+    }
+
+    fn counted(workload: &batch::Workload, tally: batch::Tally) -> Counted {
+        let batch::Tally { events, bound, never_ended, failed_unlike_log, .. } = tally;
+        let first: Vec<&str> = never_ended.iter().take(MOST_NAMED).map(|&job| workload.job(job).id).collect();
+        let fact = facts::never_ended(&first, never_ended.len() as u64, workload.jobs().len() as u64);
+        Counted { events, bound, failed_unlike_log, shown: fact.into_iter().collect(), ..Counted::default() }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use resched_tables::engine::RunEngine;
 use resched_tables::run::{self, Optional, RowSink, RunInfo, RunTables};
 use resched_tables::store::Out;
+use resched_tables::validity::{NEVER_START, Validity};
 
 use crate::Error;
 use crate::run::Pending;
@@ -88,7 +89,10 @@ impl<R: RowSink> Sink for Files<R> {
 /// The run in the folder, if it is the wanted one and has decisions and reasons if they are wanted.
 fn found(dir: &Path, wanted: &RunInfo, decisions: bool) -> Option<RunInfo> {
     let found = run::read(dir).ok()?;
+    // What the replay itself showed is known after it only.
+    let shown = found.validity.facts.iter().filter(|fact| fact.about == NEVER_START).cloned().collect();
     let same = RunInfo {
+        validity: wanted.validity.clone().and(&Validity { facts: shown }),
         events: found.events,
         bound: found.bound.clone(),
         rows: found.rows.clone(),

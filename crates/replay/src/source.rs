@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use once_cell::sync::OnceCell;
 use resched_policies::{Engine, Submitter, Submitters};
-use resched_sim::ClusterConfig;
-use resched_tables::clock::Covered;
+use resched_sim::{ClusterConfig, Window};
+use resched_tables::clock::{Covered, Instant, Span, Zone};
 use resched_tables::model::{JobRow, NodeRow};
 use resched_tables::run::RunTrace;
 use resched_tables::sink::Collected;
@@ -27,6 +28,7 @@ struct Opened {
     /// Its path as you gave it. `run.json` and messages name it.
     name: String,
     engine: Engine,
+    covered: OnceCell<Covered>,
 }
 
 /// The place of the tables.
@@ -148,7 +150,7 @@ impl Source {
     }
 
     fn new(name: String, engine: Engine, origin: Origin) -> Self {
-        Self(Arc::new(Opened { origin, name, engine }))
+        Self(Arc::new(Opened { origin, name, engine, covered: OnceCell::new() }))
     }
 
     /// Whether it holds Hadoop's maps and reduces or batch tasks. Hadoop's can also be replayed under batch policies, but not the
@@ -175,6 +177,10 @@ impl Source {
     /// # Errors
     /// [`Error::Sim`] if it cannot be read.
     pub fn covered(&self) -> Result<Covered, Error> {
+        self.0.covered.get_or_try_init(|| self.find_covered()).copied()
+    }
+
+    fn find_covered(&self) -> Result<Covered, Error> {
         let mut covered: Option<Covered> = None;
         if let Origin::Trace(trace) = self.origin() {
             for job in trace.rows::<JobRow>()? {
@@ -185,6 +191,24 @@ impl Source {
         }
         let covered = covered.unwrap_or(Covered { start: 0, last: 0, dated: false });
         Ok(Covered { dated: covered.dated && self.is_dated(), ..covered })
+    }
+
+    /// Checks that a window has a part of the trace.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if it lies outside; [`Error::Sim`] if the trace cannot be read.
+    pub(crate) fn check_window(&self, window: Window) -> Result<(), Error> {
+        if window == Window::default() || !matches!(self.origin(), Origin::Trace(_)) {
+            return Ok(());
+        }
+        let covered = self.covered()?;
+        let at = |instant: Instant| match instant {
+            Instant::At(at) | Instant::Date(at) => at,
+            Instant::AfterFirst(after) => covered.start.saturating_add(after),
+        };
+        let span = Span { from: window.from.map(at), to: window.to.map(at) };
+        let is_met = covered.meets(span, Zone::default());
+        is_met.map_err(|problem| Error::Request(format!("{}: {problem}", self.name())))
     }
 
     /// Its path or name as you gave it.

@@ -1,11 +1,13 @@
 //! A source on a cluster with a seed: the world that policies are replayed in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
+use resched_policies::queues::slurm::SlurmConf;
 use resched_policies::{Engine, Family, Finding, Input, PolicySpec, Site, Submitters, policies_of};
+use resched_sim::batch::TooLarge;
 use resched_sim::cluster_file::NamedMachines;
 use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
@@ -130,7 +132,7 @@ impl World {
     /// The world of a source.
     ///
     /// # Errors
-    /// [`Error::Request`] if the cluster cannot be described in `run.json`. Other errors of the source or the cluster
+    /// [`Error::Request`] if the cluster cannot be described in `run.json`, or no job was submitted in the window. Other errors of the source or the cluster
     /// appear when it is loaded, by [`World::check`] at the latest.
     pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
         let relative = matches!(source.origin(), Origin::Trace(_)) && !source.is_dated();
@@ -139,6 +141,7 @@ impl World {
             let problem = "its times do not count from a date; give the window in ms, or as times like +2h";
             return Err(Error::Request(format!("{}: {problem}", source.name())));
         }
+        source.check_window(setup.window)?;
         Ok(Self { source: source.clone(), setup, parts: Arc::default(), submitters: Arc::default() })
     }
 
@@ -344,6 +347,18 @@ impl World {
                 Ok(hadoop.cluster.for_policy(&*self.at_site(policy)?.build()?)?.in_short())
             }
             Engine::Batch => Ok(self.batch()?.machines.in_short()),
+        }
+    }
+
+    /// How many jobs of the source cannot run on its machines as they are, and the ids of the first of them. Under a policy for Hadoop,
+    /// every job can.
+    ///
+    /// # Errors
+    /// Errors of the source or the cluster.
+    pub fn too_large(&self, policy: &PolicySpec) -> Result<TooLarge, Error> {
+        match policy.info.engine() {
+            Engine::Hadoop => Ok(TooLarge::default()),
+            Engine::Batch => Ok(self.batch()?.too_large.clone()),
         }
     }
 
@@ -613,7 +628,8 @@ impl World {
         let locality = self.setup.cluster.cost.locality;
         let is_given = |key: &String| key == "cost.locality" || key.starts_with("cost.locality.");
         let given = self.setup.given.iter().any(is_given) || locality != ClusterConfig::default().cost.locality;
-        Scope { unfinished, window, seed, unknown_request, locality: given.then_some(locality), places }
+        let groups = Arc::new(self.setup.site.slurm.as_ref().map_or_else(BTreeMap::new, SlurmConf::groups_of_nodes));
+        Scope { unfinished, window, seed, unknown_request, locality: given.then_some(locality), places, groups }
     }
 
     /// The standard error of the cost of distance elsewhere, if the cluster file has one that was fitted.

@@ -1,6 +1,8 @@
 //! Which part of a trace counts, and what becomes of work that had not ended with it.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use resched_tables::clock::Instant;
 use resched_tables::run::{RunClock, RunWindow, Unfinished};
@@ -8,7 +10,7 @@ use resched_tables::run::{RunClock, RunWindow, Unfinished};
 use crate::ids::Ms;
 
 /// How a trace is loaded. The default keeps all of it and drops unfinished jobs from the metrics.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scope {
     /// How to treat work that is unfinished when the trace ends.
     pub unfinished: Unfinished,
@@ -23,6 +25,8 @@ pub struct Scope {
     pub locality: Option<[f64; 3]>,
     /// The seed from which the preferred machines are drawn again that a log of Spark does not show; `None`: those of the trace stay.
     pub places: Option<u64>,
+    /// The group of each machine of a production cluster, such as its partitions: a smaller cluster keeps its share of each.
+    pub groups: Arc<BTreeMap<String, String>>,
 }
 
 /// The part of a trace whose jobs count in metrics. All jobs are replayed; those outside warm the cluster up or keep it busy.

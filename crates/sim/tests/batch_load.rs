@@ -215,3 +215,71 @@ fn errors_say_what_to_do() {
     let too_large = vec![job("a", Some(0), vec![ran(asking(Some(9_000), None), 1)])];
     assert!(error(too_large, &[big()]).contains("task-larger-than-any-machine"));
 }
+
+fn on(host: Option<&str>, run: i64) -> TaskRecord {
+    let attempt = AttemptRow { host: host.map(str::to_owned), ..attempt(Outcome::Success, 100, Some(100 + run)) };
+    task(asking(Some(1_000), None), vec![attempt])
+}
+
+fn loaded_on(config: &ClusterConfig, jobs: Vec<JobRecord>, nodes: &[NodeRow]) -> Result<Loaded, Error> {
+    let records = Collected { jobs, nodes: nodes.to_vec(), engine: RunEngine::Batch, ..Collected::default() };
+    load_records(&records, config, &Scope::default())
+}
+
+#[test]
+fn what_a_slow_host_logged_is_taken_at_usual_speed() {
+    let mut config = ClusterConfig::default();
+    config.cost.host_factors = [("slow".to_owned(), 2.0)].into();
+    let tasks = vec![on(Some("slow"), 1_000), on(Some("big"), 1_000), on(None, 1_000)];
+    let nodes = [big(), machine("slow", None, NodeChange::Add, 8_000, 100)];
+    let loaded = loaded_on(&config, vec![job("a", Some(0), tasks)], &nodes).unwrap();
+    let ids: Vec<_> = (0..3).map(|place| loaded.workload.tasks()[place]).collect();
+    assert_eq!(ids.len(), 3);
+    let shown = format!("{:?}", loaded.workload);
+    assert!(shown.contains("run: 500"), "half of what the slow host took: {shown}");
+    assert_eq!(skipped(&loaded), [("attempt-of-unknown-pace", 1)]);
+}
+
+/// Three machines of the log, of which the cluster keeps two. What was dropped may have outages, and what was never there may not.
+#[test]
+fn outages_follow_the_machines_of_the_log() {
+    use resched_sim::cluster_file::Outage;
+    let outage = |host: &str, from, to| Outage { host: host.to_owned(), from, to };
+    let nodes = ["n1", "n2", "n10"].map(|host| machine(host, None, NodeChange::Add, 1_000, 8));
+    let jobs = || vec![job("a", Some(5_000), vec![ran(asking(Some(1_000), None), 10)])];
+    let mut config = ClusterConfig::default();
+    config.jobs.first_submit = 0;
+    config.machines.clones = Some(2);
+    config.outages = vec![outage("n2", 100, Some(300)), outage("n10", 0, None)];
+    let loaded = loaded_on(&config, jobs(), &nodes).unwrap();
+    let names: Vec<&str> = loaded.machines.nodes().iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["n1", "n2"], "numbers in names are numbers");
+    let changes: Vec<_> = loaded.machines.changes().iter().map(|change| (change.at, change.capacity.cpu)).collect();
+    assert_eq!(changes, [(100, 0), (300, 1_000)], "by the clock of the replay");
+    config.outages = vec![outage("n3", 0, None)];
+    let error = loaded_on(&config, jobs(), &nodes).unwrap_err().to_string();
+    assert!(error.contains("names `n3`") && error.contains("did you mean `n1`"), "{error}");
+    config.machines.clones = None;
+    config.outages = ["n1", "n2", "n10"].map(|host| outage(host, 0, None)).into();
+    let error = loaded_on(&config, jobs(), &nodes).unwrap_err().to_string();
+    assert!(error.contains("no job is left"), "{error}");
+}
+
+/// While a machine is down, what the log says of it does not count; it counts once the machine is back.
+#[test]
+fn an_outage_interrupts_what_the_log_says_of_a_machine() {
+    use resched_sim::cluster_file::Outage;
+    let nodes = [
+        big(),
+        machine("m", None, NodeChange::Add, 4_000, 8),
+        machine("m", Some(5_200), NodeChange::Update, 2_000, 8),
+        machine("m", Some(5_900), NodeChange::Remove, 0, 0),
+    ];
+    let mut config = ClusterConfig::default();
+    config.jobs.first_submit = 0;
+    config.outages = vec![Outage { host: "m".to_owned(), from: 100, to: Some(400) }];
+    let jobs = vec![job("a", Some(5_000), vec![ran(asking(Some(1_000), None), 10)])];
+    let loaded = loaded_on(&config, jobs, &nodes).unwrap();
+    let changes: Vec<_> = loaded.machines.changes().iter().map(|change| (change.at, change.capacity.cpu)).collect();
+    assert_eq!(changes, [(100, 0), (400, 2_000), (900, 0)]);
+}

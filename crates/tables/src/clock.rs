@@ -311,6 +311,29 @@ impl Covered {
         })
     }
 
+    /// Checks that a window has a part of it.
+    ///
+    /// # Errors
+    /// Both spans in words, if it has none.
+    pub fn meets(&self, span: Span, zone: Zone) -> Result<(), String> {
+        let is_outside = span.from.is_some_and(|from| from > self.last) || span.to.is_some_and(|to| to <= self.start);
+        if !is_outside {
+            return Ok(());
+        }
+        let bound = |end: Option<i64>, word: &str| {
+            end.map(|end| match self.dated {
+                true => format!("{word} {}", zone.show(end)),
+                false => format!("{word} {end} ms"),
+            })
+        };
+        let asked: Vec<String> = [bound(span.from, "from"), bound(span.to, "to")].into_iter().flatten().collect();
+        Err(format!(
+            "the window {} lies outside of the trace, whose jobs were submitted from {}; give a window inside",
+            asked.join(" "),
+            self.in_words(zone)
+        ))
+    }
+
     /// It in words, in the times of a zone if it has dates.
     pub fn in_words(self, zone: Zone) -> String {
         match self.dated {
@@ -365,7 +388,11 @@ impl Period {
                 let found = Covered { start: from, last: to, ..*covered }.in_words(zone);
                 Err(format!("expected a window whose end comes after its start, found {found}; correct it"))
             }
-            _ => Ok(Span { from, to }),
+            _ => {
+                let span = Span { from, to };
+                covered.meets(span, zone)?;
+                Ok(span)
+            }
         }
     }
 }
@@ -503,5 +530,21 @@ mod tests {
         for zone in ["Nowhere", "+99:00", "", "+", "CET+"] {
             assert!(zone.parse::<Zone>().is_err(), "{zone}");
         }
+    }
+
+    #[test]
+    fn a_window_outside_of_the_trace_names_the_span_of_the_trace() {
+        let covered = Covered { start: 1_000, last: 9_000, dated: false };
+        let asked = |text: &str| text.parse::<Period>().unwrap().within(&covered, Zone::default());
+        for inside in ["+1s..", "9000..", "..1001", "0..1001", "+8s..+9s"] {
+            assert!(asked(inside).is_ok(), "{inside}");
+        }
+        let late = asked("9001..20000").unwrap_err();
+        assert_eq!(
+            late,
+            "the window from 9001 ms to 20000 ms lies outside of the trace, whose jobs were submitted from 1000 to 9000 ms; give a window \
+             inside"
+        );
+        assert!(asked("..1000").unwrap_err().starts_with("the window to 1000 ms lies outside"));
     }
 }

@@ -13,6 +13,8 @@ enumeration! {
         Killed = "killed",
         /// It had not ended when the run ended.
         Unfinished = "unfinished",
+        /// It could not run in a replay: the machines that it may use are not there, or a limit holds it for ever.
+        NeverStarted = "never-started",
         /// Its submission is unknown: it began before the trace.
         BeforeTrace = "before-trace",
         /// It was submitted outside the window of the metrics.
@@ -36,6 +38,7 @@ impl Standing {
             Self::Failed => "failed",
             Self::Killed => "killed",
             Self::Unfinished => "unfinished",
+            Self::NeverStarted => "that can never start",
             Self::BeforeTrace => "begun before the trace",
             Self::OutsideWindow => "submitted outside the window",
             Self::ImpossibleTimes => "with an end before the submission",

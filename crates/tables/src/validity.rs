@@ -39,11 +39,15 @@ impl Grade {
     }
 }
 
+/// The word of [`Fact::about`] for jobs that can never start. However few they are, readers see them.
+pub const NEVER_START: &str = "never-start";
+
 /// Something that decides an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fact {
     /// What it is about, in one word: `slots`, `capacity`, `requests`, `placement`, `run-times`, `unfinished`, `waiting`, `queues`,
-    /// `contention`, `validation`, `model-error`, `comparison`, `calibration`, `made`, `load`, `sign`, `population`, `inputs` or `settings`.
+    /// `contention`, `validation`, `model-error`, `comparison`, `calibration`, `made`, `load`, `sign`, `population`, `inputs`, `settings`,
+    /// `limits` or `never-start`.
     pub about: String,
     /// Whether it was observed.
     pub grade: Grade,
@@ -100,9 +104,10 @@ impl Validity {
         self
     }
 
-    /// The facts that say more than "observed", the worst first.
+    /// The facts that say more than "observed", the worst first, and jobs that can never start.
     pub fn caveats(&self) -> Vec<&Fact> {
-        let mut caveats: Vec<&Fact> = self.facts.iter().filter(|fact| fact.grade > Grade::Measured).collect();
+        let is_shown = |fact: &&Fact| fact.grade > Grade::Measured || fact.about == NEVER_START;
+        let mut caveats: Vec<&Fact> = self.facts.iter().filter(is_shown).collect();
         caveats.sort_by_key(|fact| std::cmp::Reverse(fact.grade));
         caveats
     }

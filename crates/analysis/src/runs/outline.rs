@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use arrow::array::RecordBatch;
+use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRow, Outcome};
 use resched_tables::run::{Attempts, Names, RowSink, RunInfo};
 use resched_tables::standing::Standing;
@@ -65,7 +66,8 @@ impl Jobs {
         let (submit, finish) = (self.numbers("submit"), self.numbers("finish"));
         let of_row = |(row, outcome): (usize, &Outcome)| {
             let [submit, finish] = [&submit, &finish].map(|times| times.get(row).map(|time| time as i64));
-            standing(&JobMetrics { submit, finish, outcome: *outcome, ..JobMetrics::default() }, info.window)
+            let job = JobMetrics { submit, finish, outcome: *outcome, ..JobMetrics::default() };
+            standing(&job, info.window, info.engine == RunEngine::Batch)
         };
         let mut standings: Vec<Standing> = self.outcomes.iter().enumerate().map(of_row).collect();
         for row in repeated((0..self.ids.len()).map(|row| self.ids.get(row))) {

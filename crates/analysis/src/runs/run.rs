@@ -192,6 +192,6 @@ pub(crate) fn peaks(intervals: &[Interval]) -> [f64; 2] {
 
 /// These jobs with their standing in the run of that origin.
 fn judged(mut jobs: Vec<JobMetrics>, origin: &Origin) -> Vec<JobMetrics> {
-    set_standings(&mut jobs, origin.window());
+    set_standings(&mut jobs, origin, origin.window());
     jobs
 }

@@ -1,34 +1,38 @@
 //! Whether a job counts in its run. The rule is written here once.
 
 use hashbrown::{HashMap, HashSet};
+use resched_tables::engine::RunEngine;
 use resched_tables::model::Outcome;
 use resched_tables::run::RunWindow;
 use resched_tables::standing::Standing;
 
 use crate::metrics::list::JobMetrics;
+use crate::runs::origin::Origin;
 
 /// Whether a job with this outcome and these times counts in a run with that window, or why not.
 ///
 /// The window comes first: what became of a job outside it does not matter. An unknown outcome with a finish counts, as many sources
-/// have no outcomes.
-pub fn standing(job: &JobMetrics, window: Option<RunWindow>) -> Standing {
+/// have no outcomes. In a replay, everything that can start ends.
+pub fn standing(job: &JobMetrics, window: Option<RunWindow>, is_replay: bool) -> Standing {
     let outside = |submit: i64| window.is_some_and(|window| !(window.from..window.to).contains(&submit));
     match (job.outcome, job.submit, job.finish) {
         (_, Some(submit), _) if outside(submit) => Standing::OutsideWindow,
         (Outcome::Failed | Outcome::Lost, ..) => Standing::Failed,
         (Outcome::Killed | Outcome::Evicted, ..) => Standing::Killed,
-        (Outcome::Incomplete, ..) | (_, _, None) => Standing::Unfinished,
+        (.., None) if is_replay => Standing::NeverStarted,
+        (Outcome::Incomplete, ..) | (.., None) => Standing::Unfinished,
         (_, None, _) => Standing::BeforeTrace,
         (_, Some(submit), Some(finish)) if finish < submit => Standing::ImpossibleTimes,
         _ => Standing::Counts,
     }
 }
 
-/// Gives the jobs of a run with that window their standing. Of two jobs with one id, the first may count.
-pub fn set_standings(jobs: &mut [JobMetrics], window: Option<RunWindow>) {
+/// Gives the jobs of a run or trace of that origin, with that window, their standing. Of two jobs with one id, the first may count.
+pub fn set_standings(jobs: &mut [JobMetrics], origin: &Origin, window: Option<RunWindow>) {
+    let is_replay = matches!(origin, Origin::Replay(info) if info.engine == RunEngine::Batch);
     let repeated = repeated(jobs.iter().map(job_id));
     for job in jobs.iter_mut() {
-        job.standing = standing(job, window);
+        job.standing = standing(job, window, is_replay);
     }
     for row in repeated {
         if let Some(job) = jobs.get_mut(row) {

@@ -56,7 +56,7 @@ pub(crate) fn narrow(
     zone: Zone,
 ) -> Result<RunWindow, Error> {
     let window = window(origin, jobs, span);
-    set_standings(jobs, Some(window));
+    set_standings(jobs, origin, Some(window));
     if counting(jobs).next().is_some() {
         return Ok(window);
     }

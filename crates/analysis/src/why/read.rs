@@ -43,7 +43,7 @@ impl Why {
         let origin = Origin::of(dir)?;
         let mut implausible = 0;
         let mut jobs = Jobs::load(dir, &origin, &mut implausible)?.rows;
-        set_standings(&mut jobs, origin.window());
+        set_standings(&mut jobs, &origin, origin.window());
         Self::read(dir, &origin, jobs.into(), implausible)
     }
 
@@ -86,7 +86,7 @@ impl Why {
         let mut jobs = Jobs::default();
         rows.jobs.iter().for_each(|row| jobs.push(&row.as_view(), &mut 0));
         let (mut jobs, origin) = (jobs.rows, Origin::Replay(Box::new(info)));
-        set_standings(&mut jobs, origin.window());
+        set_standings(&mut jobs, &origin, origin.window());
         let jobs = JobList::from(jobs);
         let index = Index::of(&jobs);
         let mut attempts = Attempts::of(&origin);

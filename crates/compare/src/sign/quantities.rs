@@ -40,7 +40,7 @@ pub(crate) fn of_times(all: &[Timed]) -> Vec<Quantities> {
 fn counts(times: &JobTimes, of: &Timed) -> bool {
     let JobTimes { submit, finish, outcome, .. } = *times;
     let job = JobMetrics { submit, finish, outcome, ..JobMetrics::default() };
-    standing(&job, of.window) == resched_tables::standing::Standing::Counts
+    standing(&job, of.window, false) == resched_tables::standing::Standing::Counts
 }
 
 #[cfg(test)]

@@ -35,6 +35,19 @@ pub struct SlurmConf {
 }
 
 impl SlurmConf {
+    /// The partitions that each node is listed in, as one text. Nodes with the same text can replace each other for every job.
+    pub fn groups_of_nodes(&self) -> BTreeMap<String, String> {
+        let mut groups: BTreeMap<String, String> = BTreeMap::new();
+        for Partition { name, nodes, .. } in &self.partitions {
+            for node in nodes {
+                let own = groups.entry(node.clone()).or_default();
+                own.push_str(name);
+                own.push(',');
+            }
+        }
+        groups
+    }
+
     /// The limits that hold for a job, and whose they are: of its quality of service, of that of its partition, and of its associations,
     /// from its user up to the root.
     pub(crate) fn limits_of<'a>(&'a self, job: Submitter<'a>) -> Vec<(Holder<'a>, &'a JobLimits)> {

@@ -3,6 +3,7 @@
 
 mod backfill;
 mod metamorphic;
+mod mishaps;
 mod naive;
 mod sharing;
 mod support;

@@ -11,7 +11,7 @@ use resched_tables::model::Outcome;
 use crate::support::{self, Ran, Seen, cores, machine, seen, seen_with_every_tick};
 
 /// Every policy, some with parameters that matter here.
-const POLICIES: [&str; 18] = [
+pub(crate) const POLICIES: [&str; 18] = [
     "batch-fifo",
     "batch-fifo:skip=true,depth=1000000",
     "batch-fifo:skip=true,depth=1,priority=true",
@@ -40,7 +40,7 @@ pub(crate) struct World {
     pub(crate) capacities: Vec<Resources>,
     /// When a machine offers something else; in the end all are back.
     pub(crate) changes: Vec<(Ms, usize, Resources)>,
-    placement: Placement,
+    pub(crate) placement: Placement,
     pub(crate) jobs: Vec<JobSpec>,
 }
 
@@ -194,7 +194,7 @@ fn check_places(seen: &Seen) {
 }
 
 /// Every task runs just as its log says, but for what was lost.
-fn check_tries(workload: &Workload, seen: &Seen) {
+pub(crate) fn check_tries(workload: &Workload, seen: &Seen) {
     for (number, task) in workload.tasks().iter().enumerate() {
         let own: Vec<&Ran> = seen.ran.iter().filter(|ran| ran.task == number && ran.outcome != Outcome::Lost).collect();
         let mut ran: Vec<(Outcome, Ms)> = own.iter().map(|ran| (ran.outcome, ran.finish - ran.start)).collect();

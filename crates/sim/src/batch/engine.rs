@@ -42,6 +42,8 @@ pub struct Tally {
     pub left_waiting: u64,
     /// Jobs that failed or were killed although they succeeded in the trace.
     pub failed_unlike_log: u64,
+    /// The jobs that these units keep from ending, in the order of submission.
+    pub never_ended: Vec<JobId>,
     /// The last instant, ms.
     pub end: Ms,
     /// For how long each resource of the machines was the bottleneck.
@@ -108,7 +110,8 @@ pub fn replay_seeded<O: Observer>(
     let end = engine.world.now;
     let names = [Some("cores"), machines.memory_is_limited().then_some("memory")];
     let bound = engine.held.finish(end, names, engine.world.most.map(Some));
-    Ok(Tally { left_waiting: engine.world.waiting, end, bound, ..engine.tally })
+    let never_ended = if engine.world.active > 0 { engine.world.not_ended() } else { Vec::new() };
+    Ok(Tally { left_waiting: engine.world.waiting, never_ended, end, bound, ..engine.tally })
 }
 
 struct Engine<'a, 'w, O> {

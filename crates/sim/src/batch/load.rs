@@ -20,6 +20,8 @@
 //!   Spark, only those of a stage that reads no other count: the others prefer the machines that hold much of their input in the
 //!   replay, unless the log shows that they look at no place ([`super::looks`]). A place outside of the cluster still keeps a task of Spark
 //!   from its executors ([`NodeId::OUTSIDE`]). A logged attempt at a task with places says how long it takes on other machines; [`super::LocalityCost`] says how.
+//! * Run times of an attempt on a host in `cost.host_factors` are divided by its factor. If the log does not say where an attempt ran,
+//!   its time is taken as it is (`attempt-of-unknown-pace`).
 //! * All tasks of a job exist when it is submitted; later times in `attempts.queued` are ignored. Tasks without a stage
 //!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
 //!   any of its tasks depends on.
@@ -78,7 +80,21 @@ pub struct Loaded {
     pub work: Work,
     /// How much longer tasks take away from the machines that they prefer; `None` if the trace names no such machine.
     pub locality: Option<LocalityCost>,
+    /// The jobs that cannot run on these machines as they are.
+    pub too_large: TooLarge,
 }
+
+/// Jobs of which some task fits on no machine, or no gang on all of them together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TooLarge {
+    /// How many there are.
+    pub jobs: u64,
+    /// The ids of the first of them.
+    pub first: Vec<String>,
+}
+
+/// How many jobs are named that cannot run.
+const MOST_NAMED: usize = 3;
 
 impl Loaded {
     /// The same with some of the jobs only, by their places in the order of submission.
@@ -91,6 +107,7 @@ impl Loaded {
             clock: self.clock,
             work: self.work,
             locality: self.locality,
+            too_large: self.too_large.clone(),
         }
     }
 }
@@ -113,10 +130,10 @@ pub fn load_records(records: &Collected, config: &ClusterConfig, scope: &Scope) 
 
 fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
     let mut skipped = Skipped::new();
-    let mut machines = Machines::of_log(config, log, &mut skipped)?;
+    let mut machines = Machines::of_log(config, log, &scope.groups, &mut skipped)?;
     let (begin, horizon) = (log.begin(), log.horizon()?);
     let survival = match scope.unfinished {
-        Unfinished::Estimate => Some(survival(log, begin, horizon)?),
+        Unfinished::Estimate => Some(survival(log, begin, horizon, &config.cost.host_factors)?),
         Unfinished::Drop | Unfinished::Cap => None,
     };
     let mut rules = Rules {
@@ -130,11 +147,13 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         room: Room::of(machines.clone()),
         homes: (log.has_places() || log.shuffles_have_places()).then(|| Homes::of(&machines)),
         keeps_outside: log.shuffles_have_places(),
+        paces: config.cost.host_factors.clone(),
         logged: Vec::new(),
         texts: Texts::default(),
+        too_large: TooLarge::default(),
         skipped,
     };
-    let mut log_jobs = log.jobs()?;
+    let mut log_jobs = log.jobs(!config.cost.host_factors.is_empty())?;
     let mut draft = Draft::default();
     let mut tasks = Tasks { only_sources: log.shuffles_have_places(), redraw: scope.places, ..Tasks::default() };
     let mut first = None;
@@ -150,7 +169,7 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         }
     }
     log_jobs.check_end()?;
-    let Rules { mut skipped, work, .. } = rules;
+    let Rules { mut skipped, work, too_large, .. } = rules;
     let Some(first) = first else {
         return Err(Error::Config(format!(
             "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks with a run time that \
@@ -175,7 +194,7 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
     if !workload.applications.is_empty() {
         machines.fit_executor_start(&first_jobs(&workload));
     }
-    Ok(Loaded { workload, machines, skipped, window, clock, work, locality })
+    Ok(Loaded { workload, machines, skipped, window, clock, work, locality, too_large })
 }
 
 /// When the first job of each application is submitted.
@@ -188,7 +207,7 @@ fn first_jobs(workload: &Workload) -> BTreeMap<&str, Ms> {
 }
 
 /// How long the tasks of a log run, by class. Attempts that began before the log are left out, as their start is not known.
-fn survival(log: &Log<'_>, begin: Option<Ms>, horizon: Ms) -> Result<Survival, Error> {
+fn survival(log: &Log<'_>, begin: Option<Ms>, horizon: Ms, paces: &BTreeMap<String, f64>) -> Result<Survival, Error> {
     let mut observed = Observed::default();
     let mut add = |class: Class, logged: Logged| {
         let began_inside = begin.is_none_or(|begin| logged.start.is_some_and(|start| start >= begin));
@@ -197,13 +216,14 @@ fn survival(log: &Log<'_>, begin: Option<Ms>, horizon: Ms) -> Result<Survival, E
             observed.add(class, run, !cut);
         }
     };
-    let mut jobs = log.jobs()?;
+    let mut jobs = log.jobs(!paces.is_empty())?;
     while jobs.next_job()? {
         while jobs.next_task()? {
             let class = class(jobs.job(), jobs.task());
             let mut tried = false;
             while let Some(attempt) = jobs.next_attempt()? {
-                add(class, of_attempt(attempt));
+                let pace = attempt.host().and_then(|host| paces.get(host)).copied();
+                add(class, Logged { pace, ..of_attempt(attempt) });
                 tried = true;
             }
             if !tried {
@@ -486,9 +506,12 @@ struct Rules {
     homes: Option<Homes>,
     /// Whether a place outside of the cluster keeps a task from the machines.
     keeps_outside: bool,
+    /// How many times as long everything takes on some hosts of the log.
+    paces: BTreeMap<String, f64>,
     /// The attempts at the current task.
     logged: Vec<Logged>,
     texts: Texts,
+    too_large: TooLarge,
     skipped: Skipped,
 }
 
@@ -508,6 +531,12 @@ impl Rules {
         tasks.listed.retain(|task| self.room.has(task.demand, task.gang.then_some(task.instances), &task.needs));
         let too_large = before - tasks.listed.len();
         self.skip("task-larger-than-any-machine", too_large as u64);
+        if too_large > 0 {
+            self.too_large.jobs += 1;
+            if self.too_large.first.len() < MOST_NAMED {
+                self.too_large.first.push(entry.job_id().to_owned());
+            }
+        }
         if tasks.listed.is_empty() {
             self.skip(if too_large > 0 { "job-larger-than-any-machine" } else { "job-without-tasks" }, 1);
             return None;
@@ -584,12 +613,24 @@ impl Rules {
                     }
                     ran.see(attempt.locality().is_some(), attempt.host(), &mut tasks.looks);
                 }
-                self.logged.push(Logged { level, ..of_attempt(attempt) });
+                let pace = self.pace(attempt.host());
+                self.logged.push(Logged { level, pace, ..of_attempt(attempt) });
             }
             (tasks.ran, tasks.shown) = (ran, Shown { seen: seen - first, far });
             self.task(log.job(), log.task(), first, tasks);
         }
         Ok(())
+    }
+
+    /// How many times as long everything takes on a host of the log, if the cluster file says it of any.
+    fn pace(&mut self, host: Option<&str>) -> Option<f64> {
+        if self.paces.is_empty() {
+            return None;
+        }
+        if host.is_none() {
+            self.skip("attempt-of-unknown-pace", 1);
+        }
+        self.paces.get(host?).copied()
     }
 
     /// Adds a task with its attempts, unless it is left out.

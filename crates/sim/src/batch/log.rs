@@ -71,6 +71,9 @@ const WITH_PLACES: Wanted<'_> = Wanted {
     attempts: &["task_id", "start", "finish", "run_time", "outcome", "host", "locality"],
     ..WANTED
 };
+/// What is read beside that of a log if hosts are known to differ.
+const WITH_HOSTS: Wanted<'_> =
+    Wanted { attempts: &["task_id", "start", "finish", "run_time", "outcome", "host"], ..WANTED };
 
 /// A log.
 pub(super) enum Log<'a> {
@@ -189,11 +192,15 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Its jobs.
-    pub(super) fn jobs(&self) -> Result<JobReader<'a>, Error> {
+    /// Its jobs. Where an attempt ran is read only if that matters.
+    pub(super) fn jobs(&self, hosts_matter: bool) -> Result<JobReader<'a>, Error> {
         match self {
             Self::Trace(trace) => {
-                let wanted = if self.has_places() || self.shuffles_have_places() { WITH_PLACES } else { WANTED };
+                let wanted = match self.has_places() || self.shuffles_have_places() {
+                    true => WITH_PLACES,
+                    false if hosts_matter => WITH_HOSTS,
+                    false => WANTED,
+                };
                 Ok(JobReader::of_trace(trace, wanted)?)
             }
             Self::Memory(tables) => Ok(JobReader::of_records(&tables.jobs)),
@@ -203,7 +210,13 @@ impl<'a> Log<'a> {
 
 /// The times of an attempt.
 pub(super) fn of_attempt(row: Lazy<'_, AttemptRow>) -> Logged {
-    Logged { outcome: row.outcome(), start: row.start(), finish: row.finish(), run_time: row.run_time(), level: None }
+    Logged {
+        outcome: row.outcome(),
+        start: row.start(),
+        finish: row.finish(),
+        run_time: row.run_time(),
+        ..Logged::default()
+    }
 }
 
 /// The times and outcome of a task itself, for a task that no attempt is known of.

@@ -1,5 +1,6 @@
 //! The machines of a production cluster, and how they come, go and change.
 
+mod mishaps;
 mod reported;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,11 +14,12 @@ use resched_tables::store::Amounts;
 
 use super::log::Log;
 use crate::clones::{Clone, clones};
-use crate::cluster_file::{self, MOST_MEMORY, NamedMachines, Placement};
+use crate::cluster_file::{self, MOST_MEMORY, NamedMachines, Placement, Slow};
 use crate::ids::{Ms, NodeId};
 use crate::loading::Skipped;
 use crate::resources::Resources;
 use crate::{ClusterConfig, Error};
+use mishaps::Down;
 use reported::{Offered, Reported, by_application};
 
 /// The size of a machine that the trace does not give, if its amounts are shares of the largest machine: the whole of
@@ -37,6 +39,15 @@ pub struct Machine {
     pub resources: Vec<(Arc<str>, u64)>,
     /// Its features (Slurm), in the order of the source.
     pub features: Vec<Arc<str>>,
+    /// The machine that it is a clone of, in a cluster that has grown. It is where its original is, such as in its partitions.
+    pub original: Option<Arc<str>>,
+}
+
+impl Machine {
+    /// The name of the machine of the source that it is, or is a clone of.
+    pub fn original(&self) -> &str {
+        self.original.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// A change of the resources that a machine offers. They are nothing if it leaves.
@@ -69,7 +80,7 @@ pub struct Executor {
 }
 
 /// The machines of a replay.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Machines {
     nodes: Vec<Machine>,
     executors: Vec<Executor>,
@@ -85,6 +96,12 @@ pub struct Machines {
     licenses: Vec<(Arc<str>, u64)>,
     /// Whether their order is somebody's, not that of their names.
     ordered: bool,
+    /// How many times as long everything takes on each that the cluster file names; empty if it names none.
+    factors: Vec<Option<f64>>,
+    /// Which of the others are slow, drawn from the seed.
+    slow: Slow,
+    /// When they are down by the cluster file, by machine and time.
+    downs: Vec<Down>,
 }
 
 /// Where the size of a machine is from that the trace does not give.
@@ -121,6 +138,9 @@ impl Machines {
             amounts: Amounts::Absolute,
             licenses: Vec::new(),
             ordered: false,
+            factors: Vec::new(),
+            slow: Slow::NONE,
+            downs: Vec::new(),
         }
     }
 
@@ -166,17 +186,33 @@ impl Machines {
     /// memory is unlimited.
     ///
     /// # Errors
-    /// [`Error::Config`] if there is no machine or no size is known; [`Error::Trace`] if the trace cannot be read.
-    pub(super) fn of_log(config: &ClusterConfig, log: &Log<'_>, skipped: &mut Skipped) -> Result<Self, Error> {
-        let licenses = config.machines.licenses.as_deref().map_or_else(Vec::new, named_amounts);
-        Ok(Self { licenses, ..Self::without_licenses(config, log, skipped)? })
+    /// [`Error::Config`] if there is no machine, no size is known, or the cluster file names a machine that is not there;
+    /// [`Error::Trace`] if the trace cannot be read.
+    ///
+    /// If machines are dropped, each of `groups`, such as the partitions of Slurm, by the names of their machines, keeps its share.
+    pub(super) fn of_log(
+        config: &ClusterConfig,
+        log: &Log<'_>,
+        groups: &BTreeMap<String, String>,
+        skipped: &mut Skipped,
+    ) -> Result<Self, Error> {
+        let mut all = Self::described(config, log, skipped)?;
+        all.licenses = config.machines.licenses.as_deref().map_or_else(Vec::new, named_amounts);
+        all.take_factors(&config.cost)?;
+        let mut machines = match config.machines.clones {
+            Some(count) => all.resized(count, groups),
+            None => all.clone(),
+        };
+        machines.take_outages(&config.outages, &all)?;
+        machines.take_off_for_good(config.jobs.first_submit);
+        Ok(machines)
     }
 
-    fn without_licenses(config: &ClusterConfig, log: &Log<'_>, skipped: &mut Skipped) -> Result<Self, Error> {
+    /// The machines before any is dropped or cloned.
+    fn described(config: &ClusterConfig, log: &Log<'_>, skipped: &mut Skipped) -> Result<Self, Error> {
         let own = &config.machines;
         if !own.named.is_empty() {
-            let machines = Self { amounts: log.amounts(), ..Self::named(own) };
-            return Ok(own.clones.map_or_else(|| machines.clone(), |count| machines.resized(count)));
+            return Ok(Self { amounts: log.amounts(), ..Self::named(own) });
         }
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
         if let (Some(count), Some(cpu)) = (own.count, cpu) {
@@ -217,15 +253,15 @@ impl Machines {
             machines.rule = if cpu.is_some() { SizeRule::Given } else { SizeRule::Use };
         }
         machines.add_executors(executors, usual);
-        Ok(match own.clones {
-            Some(count) => machines.resized(count),
-            None => machines,
-        })
+        Ok(machines)
     }
 
     /// These machines, cut or grown to `count` as `machines.clones` says. A clone changes with its original.
-    fn resized(&self, count: u32) -> Self {
-        let named = self.nodes.iter().map(|node| (node.name.as_str(), node.rack.as_deref().unwrap_or_default()));
+    fn resized(&self, count: u32, groups: &BTreeMap<String, String>) -> Self {
+        let named = self.nodes.iter().map(|node| {
+            let group = groups.get(&node.name).or(node.rack.as_ref());
+            (node.name.as_str(), group.map_or("", String::as_str))
+        });
         let mut all = clones(named, count);
         if self.ordered {
             // The clones of a round follow those of the round before; within a round they lie as their originals do.
@@ -240,7 +276,12 @@ impl Machines {
         for (place, clone) in all.iter().enumerate() {
             homes[clone.of].push(NodeId::at(place));
         }
-        let node = |clone: Clone| Machine { name: clone.name, ..self.nodes[clone.of].clone() };
+        let factors = all.iter().filter_map(|clone| self.factors.get(clone.of).copied()).collect();
+        let node = |clone: Clone| {
+            let own = &self.nodes[clone.of];
+            let original = (clone.name != own.name).then(|| Arc::from(own.name.as_str()));
+            Machine { name: clone.name, original, ..own.clone() }
+        };
         let of = |change: &Change| {
             let change = *change;
             homes[change.node.index()].iter().map(move |&node| Change { node, ..change }).collect::<Vec<_>>()
@@ -259,14 +300,19 @@ impl Machines {
             amounts: self.amounts,
             licenses: self.licenses.clone(),
             ordered: self.ordered,
+            factors,
+            slow: self.slow,
+            downs: Vec::new(),
         }
     }
 
-    /// Moves the clock by `shift`. Changes up to `start` take effect before the replay.
+    /// Moves the clock by `shift`. Changes up to `start` take effect before the replay. From then on, machines are down as the cluster
+    /// file says.
     pub(super) fn start_at(&mut self, shift: Ms, start: Ms) {
         for change in &mut self.changes {
             change.at = change.at.saturating_add(shift);
         }
+        self.go_down();
         for executor in &mut self.executors {
             executor.added = executor.added.map(|at| at.saturating_add(shift)).filter(|&at| at > start);
             executor.freed = executor.freed.map(|at| at.saturating_add(shift));
@@ -421,7 +467,9 @@ mod tests {
         let config = ClusterConfig::parse(file).unwrap();
         let tables =
             Collected { nodes: vec![NodeRow { host: "z".to_owned(), ..NodeRow::default() }], ..Default::default() };
-        let of = |config: &ClusterConfig| Machines::of_log(config, &Log::Memory(&tables), &mut Skipped::new()).unwrap();
+        let of = |config: &ClusterConfig| {
+            Machines::of_log(config, &Log::Memory(&tables), &BTreeMap::new(), &mut Skipped::new()).unwrap()
+        };
         let machines = of(&config);
         let names = |machines: &Machines| machines.nodes().iter().map(|node| node.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&machines), ["n1", "n2", "a"]);

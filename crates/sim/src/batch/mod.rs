@@ -56,7 +56,7 @@ pub use check::Checked;
 pub use engine::{Tally, replay, replay_seeded};
 pub use evictions::Then;
 pub use jobs::{Job, JobView, Jobs};
-pub use load::{Loaded, load, load_records};
+pub use load::{Loaded, TooLarge, load, load_records};
 pub use machines::{Change, Executor, Machine, Machines, SizeRule, unit_of};
 pub use needs::Needs;
 pub use observer::{Ended, Launched, Observer};

@@ -23,11 +23,19 @@ pub(super) struct Logged {
     pub(super) run_time: Option<Ms>,
     /// How near to a place of its task it ran.
     pub(super) level: Option<Locality>,
+    /// How many times as long everything takes where it ran, if that is known.
+    pub(super) pace: Option<f64>,
 }
 
 impl Logged {
-    /// How long it ran, ms, at most until the end of the trace.
+    /// How long it ran, ms, at most until the end of the trace. What a slow host logged holds its factor already, and a replay gives it
+    /// that of the host where it runs: here, it is the time on a usual host.
     pub(super) fn run(self, horizon: Ms) -> Option<Ms> {
+        let observed = self.observed(horizon)?;
+        Some(self.pace.map_or(observed, |pace| ((observed as f64 / pace).round() as Ms).clamp(0, LONGEST)))
+    }
+
+    fn observed(self, horizon: Ms) -> Option<Ms> {
         if let (None, Some(run)) = (self.start, self.run_time) {
             return (0..=LONGEST).contains(&run).then_some(run);
         }

@@ -17,6 +17,7 @@ use super::shuffles::{self, Shuffles};
 use super::workload::{Try, Workload};
 use crate::bottlenecks::{Short, thousandths};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
+use crate::loading::LONGEST;
 use crate::reasons::Reasons;
 use crate::resources::Resources;
 
@@ -81,6 +82,8 @@ pub(super) struct World<'w> {
     pub(super) machines: &'w Machines,
     pub(super) now: Ms,
     pub(super) seed: u64,
+    /// How many times as long everything takes on each machine; empty if all are as fast as the log.
+    paces: Vec<f64>,
     /// Where the input of tasks is that other stages wrote.
     pub(super) shuffles: Shuffles,
     /// How many jobs of each application have not ended.
@@ -151,6 +154,7 @@ impl<'w> World<'w> {
             machines,
             now: 0,
             seed,
+            paces: machines.paces(seed),
             shuffles: Shuffles::of(workload),
             left: jobs_of_applications(workload),
             racks: if prefer { machines.racks() } else { Vec::new() },
@@ -372,7 +376,17 @@ impl<'w> World<'w> {
                 logged.run = places::scaled(logged.run, [before, now], factors);
             }
         }
-        self.workload.course(logged, self.now).run
+        self.workload.course(self.at_pace(logged, places), self.now).run
+    }
+
+    /// A try on these machines: it lasts as long as on the slowest of them.
+    #[inline]
+    fn at_pace(&self, logged: Try, places: &[(NodeId, u32)]) -> Try {
+        if self.paces.is_empty() {
+            return logged;
+        }
+        let slowest = places.iter().filter_map(|&(node, _)| self.paces.get(node.index()).copied()).reduce(f64::max);
+        Try { run: stretched(logged.run, slowest.unwrap_or(1.0)), ..logged }
     }
 
     fn begin(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
@@ -506,11 +520,23 @@ impl<'w> World<'w> {
         self.change(node, |state| state.capacity = capacity);
     }
 
+    /// The jobs that were submitted and have not ended.
+    pub(super) fn not_ended(&self) -> Vec<JobId> {
+        // A job without stages ends as it starts.
+        let is_open = |state: &JobState| state.submitted && (state.stages_left > 0 || !state.started);
+        self.jobs.iter().enumerate().filter(|(_, state)| is_open(state)).map(|(place, _)| JobId::at(place)).collect()
+    }
+
     /// Whether a job has been submitted, waits for no other, and has not started yet.
     pub(super) fn may_start(&self, job: JobId) -> bool {
         let state = &self.jobs[job.index()];
         state.submitted && state.needs == 0 && !state.started
     }
+}
+
+/// A time that takes so many times as long, ms.
+fn stretched(run: Ms, factor: f64) -> Ms {
+    ((run as f64 * factor).round() as Ms).clamp(0, LONGEST)
 }
 
 /// How many jobs each application has.

@@ -31,6 +31,8 @@ pub(super) struct KeptReplay {
     pub(super) value: f64,
     pub(super) validity: Validity,
     pub(super) bound: BTreeMap<String, RunBound>,
+    /// How many jobs could never start.
+    pub(super) never_started: u64,
 }
 
 /// The replays of a search that are done, by size and seed.
@@ -113,6 +115,13 @@ struct Row {
     validity: Validity,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     bound: BTreeMap<String, RunBound>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    never_started: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Kept {
@@ -155,9 +164,9 @@ impl Kept {
                 others.join(", another ")
             )));
         }
-        let replay = |Row { size, seed, value, validity, bound }| {
+        let replay = |Row { size, seed, value, validity, bound, never_started }| {
             let value = value.parse().map_err(|_| damaged(format!("it is damaged (value `{value}`)"), LAYOUT.again))?;
-            Ok(((size, seed), KeptReplay { value, validity, bound }))
+            Ok(((size, seed), KeptReplay { value, validity, bound, never_started }))
         };
         let replays = content.replays.into_iter().map(replay).collect::<Result<_, Error>>()?;
         Ok(Self { file: Some((path, question)), replays: Mutex::new(replays) })
@@ -183,8 +192,8 @@ impl Kept {
     fn save(&self, replays: &BTreeMap<(u32, u64), KeptReplay>) -> Result<(), Error> {
         let Some((path, question)) = &self.file else { return Ok(()) };
         let row = |(&(size, seed), replay): (&(u32, u64), &KeptReplay)| {
-            let KeptReplay { value, validity, bound } = replay.clone();
-            Row { size, seed, value: value.to_string(), validity, bound }
+            let KeptReplay { value, validity, bound, never_started } = replay.clone();
+            Row { size, seed, value: value.to_string(), validity, bound, never_started }
         };
         let replays = replays.iter().map(row).collect();
         let content = Content { format_version: LAYOUT.version, question: question.clone(), replays };

@@ -184,10 +184,8 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
             format!("{} {is} the smallest size that keeps {name} {bound}.", sized(size, asked))
         }
         (Verdict::Always, _) => {
-            format!(
-                "{name} is already {bound} with {}, the smallest size to try; lower --from.",
-                sized(answer.from, asked)
-            )
+            let why = if answer.from > 1 { "the smallest size to try; lower --from" } else { "and no size is smaller" };
+            format!("{name} is already {bound} with {}, {why}.", sized(answer.from, asked))
         }
         _ if !falls(asked, found) => format!(
             "{name} is not {bound} with {}, the largest size to try, and larger sizes are not better; raise the bound.",
@@ -202,9 +200,13 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
     if let Some(own) = own {
         all.push(format!("With its own {}, {name} is {}.", sized(found.own, asked), metric.in_words(own.mean)));
     }
-    if let Some(knee) = found.knee {
-        all.push(format!("The knee of the curve is at {}: larger sizes improve little.", sized(knee, asked)));
+    if let Some((_, Some(smaller))) = found.at_answer()
+        && let Some(problem) = &smaller.problem
+    {
+        let why = problem.strip_prefix("no: ").unwrap_or(problem);
+        all.push(format!("Smaller sizes do not do: with {}, {why}.", sized(smaller.size, asked)));
     }
+    all.extend(knee_in_words(asked, found));
     if let Some((smaller, larger)) = found.not_monotone {
         all.push(format!(
             "{} {} worse than {}: the metric does not improve with each machine, so a smaller size may also suffice.",
@@ -233,6 +235,22 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
         all.extend(never_bound(&probe.bound).iter().map(|sentence| format!("With {at}: {}", lower_first(sentence))));
     }
     all
+}
+
+/// The knee of the curve, with what larger sizes still bring.
+fn knee_in_words(asked: &Sizing, found: &super::Sized) -> Option<String> {
+    let knee = found.knee?;
+    let at = |probe: &&Probe| probe.size == knee;
+    let (here, last) = (found.probes.iter().find(at)?, found.probes.iter().rev().find(|probe| probe.mean.is_some())?);
+    let [from, to] = [here, last].map(|probe| probe.mean.map(|found| asked.metric.in_words(found.mean)));
+    Some(format!(
+        "The knee of the curve is at {}: up to {}, {} goes from {} to {} only.",
+        sized(knee, asked),
+        sized(last.size, asked),
+        asked.metric.name,
+        from?,
+        to?
+    ))
 }
 
 /// Whether the largest size that was tried is better than the smallest.

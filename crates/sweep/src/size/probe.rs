@@ -1,5 +1,7 @@
 //! The replays at one size.
 
+use std::sync::OnceLock;
+
 use resched_analysis::metrics::bound::together;
 use resched_analysis::metrics::named::Measured;
 use resched_analysis::metrics::validity::WAITING;
@@ -9,7 +11,9 @@ use resched_compare::log::beside_log;
 use resched_policies::PolicyInfo;
 use resched_replay::{ClusterConfig, Engine, ReadBy, ReadyPolicy, Setup, Source, Threads, World};
 use resched_sim::hadoop::System;
+use resched_tables::standing::Standing;
 use resched_tables::validity::{Fact, Validity};
+use resched_tables::words::counted;
 
 use super::kept::{Kept, KeptReplay};
 use super::{Probe, Sizing, Step, Vary, partition};
@@ -49,6 +53,10 @@ pub(super) struct Search<'a> {
     kept: &'a Kept,
     pub(super) threads: Threads,
     reported: &'a (dyn Fn(Step<'_>) + Sync),
+    /// How many jobs fit at no size.
+    never_fit: OnceLock<u64>,
+    /// How many jobs never started at the first size that was tried.
+    never_started: OnceLock<u64>,
 }
 
 impl<'a> Search<'a> {
@@ -83,7 +91,8 @@ impl<'a> Search<'a> {
         };
         let own = u32::try_from(own).unwrap_or(u32::MAX).max(1);
         let to = asked.to.unwrap_or_else(|| own.saturating_mul(LARGEST).max(LEAST_LARGEST)).max(asked.from);
-        Ok(Self { asked, home, own, to, kept, threads, reported })
+        let (never_fit, never_started) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { asked, home, own, to, kept, threads, reported, never_fit, never_started })
     }
 
     /// Replays the source at this size, once for each seed that is not kept.
@@ -95,17 +104,20 @@ impl<'a> Search<'a> {
         if !missing.is_empty() {
             let (world, policy) = match self.world(size) {
                 Ok(found) => found,
-                Err(error) if self.is_about_the_size(size, &error) => {
-                    let probe = Probe { size, problem: Some(error.to_string()), ..Probe::default() };
-                    reported(Step::Probed(&probe));
-                    return Ok(probe);
-                }
+                Err(error) if self.is_about_the_size(size, &error) => return Ok(self.refused(size, error.to_string())),
                 Err(error) => return Err(error.into()),
             };
+            if let Some(problem) = self.lacks_room(&world)? {
+                return Ok(self.refused(size, problem));
+            }
             reported(Step::Size { size, jobs: world.jobs(&asked.policy).saturating_mul(missing.len() as u64) });
             self.threads.in_order(&missing, |&seed| self.replay((&world, &policy), size, seed))?;
         }
         let replays: Vec<KeptReplay> = seeds.iter().filter_map(|&seed| kept.get(size, seed)).collect();
+        let never = replays.iter().map(|replay| replay.never_started).max().unwrap_or(0);
+        if never > *self.never_started.get_or_init(|| never) {
+            return Ok(self.refused(size, format!("no: {} of the log can never start", counted(never, "job"))));
+        }
         let values: Vec<f64> = replays.iter().map(|replay| replay.value).collect();
         let mean = MeanInterval::of(&values);
         let holds = mean.is_some_and(|found| asked.bound.holds(found.mean));
@@ -117,6 +129,34 @@ impl<'a> Search<'a> {
         let probe = Probe { size, values, mean, holds, problem: None, validity, bound };
         reported(Step::Probed(&probe));
         Ok(probe)
+    }
+
+    /// A size at which the source cannot be replayed as it is. To leave jobs out would compare sizes by different work.
+    fn refused(&self, size: u32, problem: String) -> Probe {
+        let probe = Probe { size, problem: Some(problem), ..Probe::default() };
+        (self.reported)(Step::Probed(&probe));
+        probe
+    }
+
+    /// Which jobs cannot run on the machines of this world, though they can on those of the largest size.
+    fn lacks_room(&self, world: &World) -> Result<Option<String>, Error> {
+        let policy = &self.asked.policy;
+        let own = world.too_large(policy)?;
+        if own.jobs == 0 {
+            return Ok(None);
+        }
+        let never = match self.never_fit.get() {
+            Some(&known) => known,
+            None => {
+                let at_home = self.home.too_large(policy)?.jobs;
+                let never = if at_home == 0 { 0 } else { self.world(self.to)?.0.too_large(policy)?.jobs };
+                *self.never_fit.get_or_init(|| never)
+            }
+        };
+        let more = if (own.first.len() as u64) < own.jobs { ", …" } else { "" };
+        let says =
+            || format!("no: {} of the log cannot run ({}{more})", counted(own.jobs, "job"), own.first.join(", "));
+        Ok((own.jobs > never).then(says))
     }
 
     /// Replays the source at this size with this seed, and keeps the result.
@@ -136,7 +176,8 @@ impl<'a> Search<'a> {
             );
             Error::Request(format!("with {size} {things}, {name} is unknown; choose another metric"))
         })?;
-        kept.add(size, seed, KeptReplay { value, validity: answer::of_run(&run), bound: bound(&run) })?;
+        let never_started = run.jobs.iter().filter(|job| job.standing == Standing::NeverStarted).count() as u64;
+        kept.add(size, seed, KeptReplay { value, validity: answer::of_run(&run), bound: bound(&run), never_started })?;
         reported(Step::Replayed { size, value });
         Ok(())
     }

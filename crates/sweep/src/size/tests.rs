@@ -1,5 +1,5 @@
 use resched_policies::PolicySpec;
-use resched_replay::ClusterConfig;
+use resched_replay::{ClusterConfig, Engine};
 use resched_workload::Workload;
 
 use super::search::search;
@@ -208,4 +208,75 @@ fn the_knee_is_far_from_the_chord() {
     assert_eq!(knee(&[(1, 30.0), (2, 20.0), (4, 10.0), (8, 0.0)]), None, "a straight line");
     assert_eq!(knee(&[(1, 30.0), (2, 20.0)]), None);
     assert_eq!(knee(&[(1, 10.0), (2, 20.0), (4, 30.0)]), None, "it gets worse");
+    let hours = [(2, 600.0), (4, 317.0), (8, 28.0), (12, 11.0), (16, 1.4)];
+    assert_eq!(knee(&hours), None, "from 12 to 16, 11 hours become 1.4");
+    assert_eq!(knee(&[(6, 11.2), (9, 3.3), (10, 2.5), (12, 2.0)]), Some(10), "from 9 to 12, it still falls by 39 %");
+}
+
+/// Jobs of one node of four cores, and one job that asks for three nodes: on fewer nodes it cannot run, whatever the others wait.
+fn requests() -> Source {
+    use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskRecord, TaskRow};
+    let job = |number: i64, nodes: i64| {
+        let (job_id, task_id) = (format!("j{number}"), format!("t{number}"));
+        let times = AttemptRow {
+            job_id: job_id.clone(),
+            task_id: task_id.clone(),
+            start: Some(1_000 * number),
+            finish: Some(1_000 * number + 10_000),
+            outcome: Outcome::Success,
+            ..AttemptRow::default()
+        };
+        let row = TaskRow {
+            job_id: job_id.clone(),
+            task_id,
+            cpu_request: Some(4_000),
+            instances: Some(nodes),
+            gang: Some(nodes > 1),
+            ..TaskRow::default()
+        };
+        let job = JobRow { job_id, submit: Some(1_000 * number), ..JobRow::default() };
+        let task = TaskRecord { task: row, splits: Vec::new(), attempts: vec![times] };
+        JobRecord { job, tasks: vec![task], ..JobRecord::default() }
+    };
+    let node = |number: usize| NodeRow {
+        host: format!("n{number}"),
+        event: NodeChange::Add,
+        cpu: Some(4_000),
+        ..NodeRow::default()
+    };
+    let tables = resched_tables::sink::Collected {
+        jobs: (0..20).map(|number| job(number, if number == 7 { 3 } else { 1 })).collect(),
+        nodes: (0..6).map(node).collect(),
+        engine: Engine::Batch,
+        ..Default::default()
+    };
+    let named = resched_tables::run::RunTrace { path: "w".to_owned(), sha256: "0".to_owned(), ..Default::default() };
+    Source::tables(tables, named)
+}
+
+#[test]
+fn a_size_on_which_a_job_cannot_run_is_no() {
+    let policy = PolicySpec::parse("batch-fifo").unwrap();
+    let asked = |from| Sizing { from, policy: policy.clone(), seeds: 1, ..asked(requests(), "", 1e9) };
+    let sized = found(&asked(1));
+    assert_eq!(
+        (sized.verdict, sized.size),
+        (Verdict::Smallest, Some(3)),
+        "the bound holds everywhere, but one job asks for three"
+    );
+    let two = sized.probes.iter().find(|probe| probe.size == 2).unwrap();
+    assert!(!two.holds && two.mean.is_none());
+    assert_eq!(two.problem.as_deref(), Some("no: 1 job of the log cannot run (j7)"));
+    let words =
+        |asked: &Sizing| in_words(asked, &size(asked, &Kept::nowhere(), Threads::ONE, &|_| {}).unwrap()).join("\n");
+    let said = words(&asked(1));
+    assert!(said.contains("Smaller sizes do not do: with 2 nodes, 1 job of the log cannot run (j7)."), "{said}");
+    assert!(words(&asked(3)).contains("the smallest size to try; lower --from"));
+}
+
+#[test]
+fn no_size_is_smaller_than_one() {
+    let asked = asked(source(2, 3), "", 1e9);
+    let said = in_words(&asked, &size(&asked, &Kept::nowhere(), Threads::ONE, &|_| {}).unwrap()).join("\n");
+    assert!(said.contains("with 1 node, and no size is smaller."), "{said}");
 }

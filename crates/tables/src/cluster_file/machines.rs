@@ -12,13 +12,14 @@ pub const MOST_MEMORY: u64 = 1 << 46;
 
 keys! {
     /// The machines of a production cluster, for the policies without slots and heartbeats. Of the other parts of a cluster file,
-    /// these policies read only `jobs.first_submit`, `cost.locality` and, for Hadoop logs, the slots in `[nodes]`.
+    /// these policies read only `outages`, `jobs.first_submit`, `cost.locality`, `cost.host_factors`, `cost.slow_nodes` and, for Hadoop
+    /// logs, the slots in `[nodes]`.
     pub struct Machines: Default {
         /// How many machines there are, all alike. It needs `cores`. If you leave it out, the machines are those of the
         /// trace, which come, go and change.
         count: Option<u32> = None, unit "machines", range 1..=MOST_NODES;
-        /// The number of machines to which those of the trace are cut or grown, like `nodes.clones`. Do not give it together
-        /// with `count`.
+        /// The number of machines to which those of the trace are cut or grown, like `nodes.clones`. With Slurm's partitions
+        /// (`--site-conf`), each of them keeps its share. Do not give it together with `count`.
         clones: Option<u32> = None, unit "machines", range 1..=MOST_NODES, serde(skip_serializing_if = "Option::is_none");
         /// The cores of each machine. Without `count`, they apply to machines without a size in the trace.
         cores: Option<f64> = None, unit "cores", range 1e-3..=1e6;

@@ -9,8 +9,8 @@ keys! {
     pub struct Nodes: Default {
         /// How many machines there are. If you leave it out, the machines are those of the trace.
         count: Option<u32> = None, unit "nodes", range 1..=MOST_NODES;
-        /// The number of machines to which the cluster is cut or grown. It keeps the first machines, taken in turn from each
-        /// rack by name. Further machines are clones of them, with their racks, slots and `cost.host_factors`. Input on
+        /// The number of machines to which the cluster is cut or grown. It keeps the first machines of each rack in proportion.
+        /// Numbers in names count as numbers: `n2` comes before `n10`. Further machines are clones of them, with their racks, slots and `cost.host_factors`. Input on
         /// machines that are dropped is drawn anew.
         clones: Option<u32> = None, unit "nodes", range 1..=MOST_NODES, serde(skip_serializing_if = "Option::is_none");
         /// How many racks the machines fill. It is used only with `count`.

@@ -7,8 +7,9 @@ use crate::model::LONGEST;
 use crate::model::Ms;
 
 keys! {
-    /// A time in which a node is down. The attempts on it die. The master notices it after `heartbeat.expiry` without a
-    /// heartbeat, or when the node is back.
+    /// A time in which a node is down. The attempts on it die. Hadoop's master notices it after `heartbeat.expiry` without a
+    /// heartbeat, or when the node is back. The policies for production traces know it at once: what ran there waits again, and
+    /// starts from its beginning.
     pub struct Outage: Eq {
         /// The host name of the node.
         host: String;

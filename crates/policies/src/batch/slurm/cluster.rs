@@ -84,7 +84,7 @@ impl Weights {
     fn new(conf: &SlurmConf, view: View<'_>) -> Self {
         let known: BTreeMap<&str, u32> =
             conf.nodes.iter().flat_map(|group| group.hosts.iter().map(|host| (host.as_str(), group.weight))).collect();
-        let weight = |machine: &Machine| known.get(machine.name.as_str()).copied().unwrap_or(1);
+        let weight = |machine: &Machine| known.get(machine.original()).copied().unwrap_or(1);
         let of: Vec<u32> = view.nodes().map(|(_, machine)| weight(machine)).collect();
         let all: BTreeSet<u32> = of.iter().copied().collect();
         if all.len() > 1 { Self { of, all: all.into_iter().collect() } } else { Self::default() }

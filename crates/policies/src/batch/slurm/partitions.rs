@@ -53,14 +53,18 @@ impl Partitions {
             features: if known { features } else { Vec::new() },
             with_features: BTreeMap::new(),
         };
-        let places: BTreeMap<&str, usize> =
-            view.nodes().map(|(node, machine)| (machine.name.as_str(), node.index())).collect();
+        // Clones of a machine are in its partitions.
+        let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (node, machine) in view.nodes() {
+            places.entry(machine.original()).or_default().push(node.index());
+        }
         for own in &conf.partitions {
             let mut machines = FixedBitSet::with_capacity(view.nodes().len());
             if own.nodes.is_empty() {
                 machines.insert_range(..);
             }
-            own.nodes.iter().filter_map(|name| places.get(name.as_str())).for_each(|&place| machines.insert(place));
+            let listed = own.nodes.iter().filter_map(|name| places.get(name.as_str()));
+            listed.flatten().for_each(|&place| machines.insert(place));
             // A partition none of whose machines are there has all: the log is of another cluster.
             if machines.is_clear() {
                 machines.insert_range(..);
