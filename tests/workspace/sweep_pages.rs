@@ -73,8 +73,9 @@ fn the_page_of_sweep_files_is_fresh() {
 fn the_page_of_metrics_is_fresh() {
     let about = "Reports, sweeps and `--json` show these numbers of a run. All of them come from its tables `jobs` and `attempts` \
                  ([tables](tables.md)), so a trace has them, too. A job *counts* if it was submitted in \
-                 the window of the run and ended well, in every run that is compared. All numbers cover only the jobs that count, \
-                 because the time of a failed job does not show how well it was served.";
+                 the window of the run and ended well, in every run that is compared. Numbers cover only the jobs that count, \
+                 because the time of a failed job does not show how well it was served. But waits and use also cover the jobs that \
+                 started and did not end well, if they started in every run that is compared.";
     let sources = "Sources: Coupling is Tan, Meng, Zhang 2013; DRESS is Mao et al. 2020.";
     let better = |less: bool| if less { "less" } else { "more" };
     let known = listed().iter().filter(|(number, _)| !number.name.is_empty()).map(|(number, metric)| {

@@ -26,7 +26,7 @@ use std::path::Path;
 use rand::RngExt;
 
 use resched_tables::Error;
-use resched_tables::clock::Instant;
+use resched_tables::clock::{Covered, Instant, Span, Zone};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{AttemptRow, JobRecord, NodeChange, NodeRow, TaskRecord};
 use resched_tables::records::Source;
@@ -193,9 +193,11 @@ struct Window {
 
 impl Window {
     fn of(source: &Source, scale: &Scale) -> Result<Self, Error> {
-        let mut first: Option<i64> = None;
+        let (mut first, mut last): (Option<i64>, Option<i64>) = (None, None);
         for row in source.jobs()? {
-            first = [first, row?.submit].into_iter().flatten().min();
+            let submit = row?.submit;
+            first = [first, submit].into_iter().flatten().min();
+            last = last.max(submit);
         }
         let at = |instant: Option<Instant>| match instant {
             None => Ok(None),
@@ -211,6 +213,10 @@ impl Window {
             return Err(Error::Request(
                 "expected a window whose end comes after its start; correct --from or --to".to_owned(),
             ));
+        }
+        if let Some((start, last)) = first.zip(last) {
+            let covered = Covered { start, last, dated: source.time_zero() == TimeZero::Epoch };
+            covered.meets(Span { from, to }, Zone::default()).map_err(Error::Request)?;
         }
         let zero = from.max(first).unwrap_or(0);
         Ok(Self { from, to, zero, factor: scale.time })

@@ -68,6 +68,10 @@ pub(crate) fn of_batch(
     validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
     requests(skipped, work.tasks, &mut validity);
     paces(skipped, work.tasks, &mut validity);
+    if machines.slow_down() && loaded.workload.jobs().iter().any(|job| job.requested_time.is_some()) {
+        let says = "Jobs on slow machines may run longer than their limits: it is assumed that nothing ends them.";
+        validity.add(Fact::new("limits", Grade::Assumed, says));
+    }
     if system == TraceSystem::Spark && machines.have_outages() {
         let says = "What finished tasks wrote on a machine that goes down is assumed to stay readable: no finished task runs again.";
         validity.add(Fact::new("capacity", Grade::Assumed, says));

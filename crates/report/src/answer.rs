@@ -8,6 +8,7 @@ use resched_analysis::answer::{Basis, Tested};
 use resched_analysis::metrics::groups::SlowedJob;
 use resched_analysis::metrics::named::{Measured, Metric, listed};
 use resched_analysis::runs::identity::{self, Difference, Side};
+use resched_analysis::runs::who::Who;
 use resched_analysis::statistics::compare::{How, JOB_METRICS, JobMetric, compare};
 use resched_analysis::statistics::distribution::mean;
 use resched_analysis::statistics::practical::Matters;
@@ -264,14 +265,18 @@ pub(crate) fn check_took_place(observed: &Run, folder: &Path) -> Result<(), Erro
 
 /// Of what really ran, only the jobs count that count in the replays. `rows` are theirs, if it has all. Returns their rows, too.
 fn narrowed(mut observed: Run, runs: &[Run], rows: Option<Vec<usize>>) -> (Run, Vec<usize>) {
-    let counting: BTreeSet<&str> =
-        runs.iter().take(1).flat_map(Run::finished_jobs).map(|job| job.job_id.as_str()).collect();
+    let first = || runs.iter().take(1).flat_map(|run| run.jobs.iter());
+    let among = |who: Who| first().filter(|job| job.is_among(who)).map(|job| job.job_id.clone()).collect();
+    let [counting, started]: [BTreeSet<String>; 2] = [Who::Ended, Who::Started].map(among);
+    for job in observed.jobs.iter_mut().filter(|job| !started.contains(&job.job_id)) {
+        job.leave_out(Who::Started);
+    }
     let mut own = Vec::new();
     for (row, job) in observed.jobs.iter_mut().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
-        if counting.contains(job.job_id.as_str()) {
+        if counting.contains(&job.job_id) {
             own.push(row);
         } else {
-            job.standing = Standing::NotInAll;
+            job.leave_out(Who::Ended);
         }
     }
     (observed, rows.unwrap_or(own))

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::metrics::classes::Class;
 use crate::metrics::named::{Sizes, hour_of_day};
+use crate::runs::who::Who;
 use crate::statistics::distribution::{mean, quantiles};
 use crate::statistics::practical::Matters;
 use crate::{JobMetrics, Run};
@@ -186,6 +187,8 @@ pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRo
 /// The times of a job, ms. Groups keep them instead of the rows of their jobs, which lie far apart.
 #[derive(Debug, Clone, Copy)]
 struct Times {
+    /// Whether it counts. If not, only its waiting does.
+    ended: bool,
     completion: Option<i64>,
     waiting: Option<i64>,
     /// Its completion time in the baseline.
@@ -197,16 +200,22 @@ fn of_run<'a>(run: &'a Run, by: By, zone: Zone, base: Option<&Completions<'_>>) 
     let keys = Keys::of(run, by, zone);
     let mut numbers: HashMap<Key<'_>, usize> = HashMap::new();
     let mut groups: Vec<(Key<'_>, Vec<Times>)> = Vec::new();
-    for (row, job) in run.jobs.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
+    for (row, job) in run.jobs.iter().enumerate() {
+        let [ended, started] = [Who::Ended, Who::Started].map(|who| job.is_among(who));
+        if !ended && !started {
+            continue;
+        }
         let key = keys.key(job);
         let number = *numbers.entry(key).or_insert_with(|| {
             groups.push((key, Vec::new()));
             groups.len() - 1
         });
-        let before = base.and_then(|base| base.before(row, job));
-        let times = Times { completion: job.completion, waiting: job.waiting, before };
+        let before = base.filter(|_| ended).and_then(|base| base.before(row, job));
+        let completion = job.completion.filter(|_| ended);
+        let times = Times { ended, completion, waiting: job.waiting.filter(|_| started), before };
         groups.get_mut(number).into_iter().for_each(|(_, jobs)| jobs.push(times));
     }
+    groups.retain(|(_, jobs)| ended(jobs) > 0);
     groups
 }
 
@@ -219,6 +228,11 @@ pub fn group_of_each(run: &Run, jobs: &[&JobMetrics], by: By, zone: Zone) -> (Ve
     all.dedup();
     let places = of_jobs.iter().map(|key| all.partition_point(|other| other < key)).collect();
     (all.iter().map(Key::name).collect(), places)
+}
+
+/// How many of these jobs count.
+fn ended(jobs: &[Times]) -> u64 {
+    jobs.iter().filter(|job| job.ended).count() as u64
 }
 
 /// The completion times of a group in several runs.
@@ -239,7 +253,7 @@ pub fn largest(runs: &[&Run], by: By, most: usize) -> Vec<Largest> {
     let mut found = in_runs.next().unwrap_or_default();
     let others: Vec<HashMap<Key<'_>, Vec<Times>>> = in_runs.map(|groups| groups.into_iter().collect()).collect();
     found.retain(|(key, _)| others.iter().all(|groups| groups.contains_key(key)));
-    found.sort_by_cached_key(|(key, jobs)| (Reverse(jobs.len()), key.name()));
+    found.sort_by_cached_key(|(key, jobs)| (Reverse(ended(jobs)), key.name()));
     found.truncate(most);
     let times = |jobs: &[Times]| {
         let completions = jobs.iter().filter_map(|job| job.completion).map(|ms| ms as f64);
@@ -247,7 +261,7 @@ pub fn largest(runs: &[&Run], by: By, most: usize) -> Vec<Largest> {
     };
     let largest = |(key, jobs): (Key<'_>, Vec<Times>)| Largest {
         group: key.name(),
-        jobs: jobs.len() as u64,
+        jobs: ended(&jobs),
         completion_ms: std::iter::once(times(&jobs))
             .chain(others.iter().map(|groups| groups.get(&key).map_or([None; 2], |jobs| times(jobs))))
             .collect(),
@@ -483,7 +497,7 @@ fn row(group: String, run: &Run, jobs: &[Times], is_compared: bool) -> GroupRow 
     GroupRow {
         group,
         run: run.label.clone(),
-        jobs: jobs.len() as u64,
+        jobs: ended(jobs),
         completion_p50_ms,
         completion_p95_ms,
         completion_p99_ms,

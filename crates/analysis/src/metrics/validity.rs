@@ -7,8 +7,9 @@ use resched_tables::run::{RunEngine, RunInfo};
 use resched_tables::store::System;
 use resched_tables::validity::{Fact, Grade, Validity};
 
-use crate::runs::compared::{Compared, counting_rows, row_pairs};
+use crate::runs::compared::{Compared, row_pairs, rows_among};
 use crate::runs::population::Population;
+use crate::runs::who::Who;
 
 /// The fact that no task waited is about this.
 pub const WAITING: &str = "waiting";
@@ -86,7 +87,7 @@ fn never_waited<R: Compared>(run: &R, info: &RunInfo) -> bool {
         return !run.ever_ran(slots.map(|slots| slots.max(1)));
     }
     let waiting = run.numbers("waiting");
-    counting_rows(run).all(|row| waiting.get(row).is_none_or(|waiting| waiting <= limit))
+    rows_among(run, Who::Started).all(|row| waiting.get(row).is_none_or(|waiting| waiting <= limit))
 }
 
 /// Whether each job took the same time under all policies, but for heartbeats.

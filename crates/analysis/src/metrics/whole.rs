@@ -6,6 +6,7 @@ use resched_tables::standing::Standing;
 use crate::runs::compared::Compared;
 use crate::runs::jobs::JobMetrics;
 use crate::runs::run::Run;
+use crate::runs::who::Who;
 use crate::time::timeline;
 
 /// The share of the slots for tasks of that kind that was used, over the makespan.
@@ -37,7 +38,8 @@ pub(crate) fn ended_well(run: &dyn Compared) -> usize {
 
 /// The share of what the machines offer that the jobs held, over the makespan. `offered` is per ms.
 fn held(run: &Run, of: impl Fn(&JobMetrics) -> Option<f64>, offered: Option<f64>) -> Option<f64> {
-    let held = run.finished_jobs().filter_map(of).reduce(|a, b| a + b)?;
+    let started = run.jobs.iter().filter(|job| job.is_among(Who::Started));
+    let held = started.filter_map(of).reduce(|a, b| a + b)?;
     let makespan = run.jobs.makespan().filter(|&ms| ms > 0)?;
     offered.filter(|&offered| offered > 0.0).map(|offered| held / (offered * makespan as f64))
 }

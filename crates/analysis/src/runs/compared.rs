@@ -9,6 +9,7 @@ use resched_tables::standing::Standing;
 use crate::metrics::list::quantity;
 use crate::runs::run::Run;
 use crate::runs::standing::job_id;
+use crate::runs::who::Who;
 
 /// A run that is compared with others.
 pub trait Compared {
@@ -27,8 +28,11 @@ pub trait Compared {
     /// Whether the job in that row counts, or why not.
     fn standing(&self, row: usize) -> Standing;
 
-    /// Leaves out the job in that row, because it does not count in another run.
-    fn leave_out(&mut self, row: usize);
+    /// Whether numbers over these jobs cover the one in that row.
+    fn is_among(&self, row: usize, who: Who) -> bool;
+
+    /// Leaves the job in that row out of the numbers over these jobs, because it is not among them in another run.
+    fn leave_out(&mut self, row: usize, who: Who);
 
     /// The quantity of that word ([`crate::metrics::named::QUANTITIES`]) of every job. An outline has only those of a summary.
     fn numbers(&self, word: &str) -> Numbers<'_>;
@@ -82,9 +86,13 @@ impl Compared for Run {
         self.jobs.get(row).map_or(Standing::Absent, |job| job.standing)
     }
 
-    fn leave_out(&mut self, row: usize) {
+    fn is_among(&self, row: usize, who: Who) -> bool {
+        self.jobs.get(row).is_some_and(|job| job.is_among(who))
+    }
+
+    fn leave_out(&mut self, row: usize, who: Who) {
         if let Some(job) = self.jobs.get_mut(row) {
-            job.standing = Standing::NotInAll;
+            job.leave_out(who);
         }
     }
 
@@ -104,7 +112,12 @@ impl Compared for Run {
 
 /// The rows of the jobs that count in a run.
 pub fn counting_rows<R: Compared + ?Sized>(run: &R) -> impl Iterator<Item = usize> {
-    (0..run.count()).filter(|row| run.standing(*row) == Standing::Counts)
+    rows_among(run, Who::Ended)
+}
+
+/// The rows of the jobs that are among these in a run.
+pub fn rows_among<R: Compared + ?Sized>(run: &R, who: Who) -> impl Iterator<Item = usize> {
+    (0..run.count()).filter(move |row| run.is_among(*row, who))
 }
 
 /// Whether these runs have the same jobs, each once and in one order, as replays of one trace do.

@@ -17,4 +17,5 @@ pub mod spans;
 pub mod standing;
 pub(crate) mod tables;
 pub(crate) mod times;
+pub mod who;
 pub mod window;

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use arrow::array::RecordBatch;
+use fixedbitset::FixedBitSet;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRow, Outcome};
 use resched_tables::run::{Attempts, Names, RowSink, RunInfo};
@@ -22,6 +23,7 @@ use crate::runs::peaks::Peaks;
 use crate::runs::run::Run;
 use crate::runs::standing::{repeated, standing};
 use crate::runs::tables::shared;
+use crate::runs::who::Who;
 
 /// A replay in outline.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub struct Outline {
     info: Box<RunInfo>,
     jobs: Jobs,
     standings: Vec<Standing>,
+    /// The rows of jobs that started here, but not in every run that is compared.
+    not_started_in_all: FixedBitSet,
     peaks: [Peaks; 2],
 }
 
@@ -158,13 +162,16 @@ impl Outline {
             let own = run.intervals.iter().filter(|interval| interval.kind == kind);
             own.for_each(|interval| peaks.add(interval.start, interval.finish));
         }
-        Ok(Self { standings: jobs.standings(&info), info, jobs, peaks })
+        let not_started_in_all = FixedBitSet::new();
+        Ok(Self { standings: jobs.standings(&info), not_started_in_all, info, jobs, peaks })
     }
 
     /// Makes the outline of a replay that was traced while it went on. `info` describes it.
     pub fn of_traced(info: RunInfo, traced: Traced) -> Self {
         let Traced { mut sums, jobs, .. } = traced;
-        Self { standings: jobs.standings(&info), info: Box::new(info), jobs, peaks: sums.take_peaks() }
+        let standings = jobs.standings(&info);
+        let not_started_in_all = FixedBitSet::new();
+        Self { standings, not_started_in_all, info: Box::new(info), jobs, peaks: sums.take_peaks() }
     }
 }
 
@@ -189,9 +196,23 @@ impl Compared for Outline {
         self.standings.get(row).copied().unwrap_or(Standing::Absent)
     }
 
-    fn leave_out(&mut self, row: usize) {
-        if let Some(own) = self.standings.get_mut(row) {
-            *own = Standing::NotInAll;
+    fn is_among(&self, row: usize, who: Who) -> bool {
+        let Some(&standing) = self.standings.get(row) else { return false };
+        let waiting = match who {
+            Who::Ended => None,
+            Who::Started => self.jobs.numbers("waiting").get(row).map(|waiting| waiting as i64),
+        };
+        let not_started_in_all = self.not_started_in_all.contains(row);
+        JobMetrics { standing, waiting, not_started_in_all, ..JobMetrics::default() }.is_among(who)
+    }
+
+    fn leave_out(&mut self, row: usize, who: Who) {
+        match who {
+            Who::Ended => self.standings.get_mut(row).into_iter().for_each(|own| *own = Standing::NotInAll),
+            Who::Started => {
+                self.not_started_in_all.grow(row + 1);
+                self.not_started_in_all.insert(row);
+            }
         }
     }
 

@@ -5,6 +5,9 @@
 //!
 //! The time of a job that failed says nothing about the service it got, and a job that had not ended has no time. To leave such jobs
 //! out of one run alone would compare different work.
+//!
+//! A job that started has waited, whatever became of it: waits and use are over the jobs that started in all runs
+//! ([`Who::Started`]).
 
 use std::collections::BTreeMap;
 
@@ -17,6 +20,7 @@ use serde::Serialize;
 use crate::runs::compared::{Compared, counting_rows, have_same_jobs};
 use crate::runs::jobs::JobMetrics;
 use crate::runs::standing::job_id;
+use crate::runs::who::Who;
 
 /// The jobs that several runs are compared on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -27,6 +31,8 @@ pub struct Population {
     pub of: u64,
     /// The number of jobs of the trace that no run replayed, as far as the runs know the trace. They are among `of` and `left_out`.
     pub not_replayed: u64,
+    /// The number of jobs that started in every run, whatever became of them: waiting, queueing and use are over these.
+    pub started: u64,
     /// The number of the others by cause. A job that several runs leave out has the cause of the first of them that has it.
     pub left_out: BTreeMap<&'static str, u64>,
     /// The same for each run by itself, in order.
@@ -152,6 +158,7 @@ impl Population {
         Self {
             jobs: counting.len() as u64,
             of: seen.len() as u64 + not_replayed,
+            started: 0,
             not_replayed,
             of_trace: in_trace.is_some(),
             left_out,
@@ -164,6 +171,8 @@ impl Population {
     /// Compares `runs` on the jobs that count in all of them: the other jobs count in none of them any more.
     pub fn share<R: Compared>(runs: &mut [R]) -> Self {
         let population = Self::of(&runs.iter().collect::<Vec<_>>());
+        let started = Self::share_starts(runs);
+        let population = Self { started, ..population };
         for (run, rows) in runs.iter_mut().zip(&population.rows) {
             let mut shared = vec![false; run.count()];
             for &row in rows {
@@ -173,11 +182,44 @@ impl Population {
             }
             for (row, _) in shared.iter().enumerate().filter(|(_, shared)| !**shared) {
                 if run.standing(row) == Standing::Counts {
-                    run.leave_out(row);
+                    run.leave_out(row, Who::Ended);
                 }
             }
         }
         population
+    }
+
+    /// Leaves the jobs that did not start in every run out of waits and use. Returns how many started in all.
+    fn share_starts<R: Compared>(runs: &mut [R]) -> u64 {
+        let numbered = Numbered::of(&runs.iter().collect::<Vec<_>>());
+        let mut starts = vec![0_usize; numbered.ids];
+        for (run, numbers) in runs.iter().zip(&numbered.of_rows) {
+            for (row, &number) in numbers.iter().enumerate() {
+                if run.is_among(row, Who::Started)
+                    && let Some(starts) = starts.get_mut(number as usize)
+                {
+                    *starts += 1;
+                }
+            }
+        }
+        let all = runs.len();
+        let in_all = |number: u32| starts.get(number as usize).is_some_and(|&starts| starts >= all);
+        for (run, numbers) in runs.iter_mut().zip(&numbered.of_rows) {
+            for (row, &number) in numbers.iter().enumerate() {
+                if !in_all(number) && run.is_among(row, Who::Started) {
+                    run.leave_out(row, Who::Started);
+                }
+            }
+        }
+        starts.iter().filter(|&&starts| starts >= all && all > 0).count() as u64
+    }
+
+    /// Which jobs waits are over, if they are not those that count: "Waiting and use cover the 4,270 jobs that started".
+    pub fn starts_in_words(&self) -> Option<String> {
+        let jobs = if self.started == 1 { "job" } else { "jobs" };
+        (self.started > self.jobs).then(|| {
+            format!("Waiting and use cover the {} {jobs} that started, whatever became of them", count(self.started))
+        })
     }
 
     /// The population in words: "2,269 of 4,445 jobs of the trace count; left out: 2,001 unfinished, 175 failed".
@@ -193,7 +235,11 @@ impl Population {
         let not_replayed = (self.not_replayed > 0).then(|| format!("{} not replayed", count(self.not_replayed)));
         let causes = causes.into_iter().map(|(cause, jobs)| format!("{} {}", count(jobs), cause.in_words()));
         let causes: Vec<String> = not_replayed.into_iter().chain(causes).collect();
-        format!("{jobs} of {of} {noun}{of_trace} count; left out: {}", causes.join(", "))
+        let started = match self.started > self.jobs {
+            true => format!("; waiting and use cover the {} that started", count(self.started)),
+            false => String::new(),
+        };
+        format!("{jobs} of {of} {noun}{of_trace} count; left out: {}{started}", causes.join(", "))
     }
 
     /// For each of these further jobs, which are no part of the comparison, such as those that really ran: the rows of the jobs that

@@ -8,6 +8,30 @@ use resched_tables::standing::Standing;
 
 use crate::metrics::list::JobMetrics;
 use crate::runs::origin::Origin;
+use crate::runs::who::Who;
+
+impl JobMetrics {
+    /// Whether a number over these jobs covers it.
+    pub fn is_among(&self, who: Who) -> bool {
+        use Standing::{Counts, Failed, Killed, NotInAll, Unfinished};
+        match who {
+            Who::Ended => self.standing == Counts,
+            Who::Started => {
+                self.waiting.is_some()
+                    && !self.not_started_in_all
+                    && matches!(self.standing, Counts | Failed | Killed | NotInAll | Unfinished)
+            }
+        }
+    }
+
+    /// Leaves it out of the numbers over these jobs, because it is not among them in another run.
+    pub fn leave_out(&mut self, who: Who) {
+        match who {
+            Who::Ended => self.standing = Standing::NotInAll,
+            Who::Started => self.not_started_in_all = true,
+        }
+    }
+}
 
 /// Whether a job with this outcome and these times counts in a run with that window, or why not.
 ///
@@ -66,11 +90,21 @@ pub fn counting(jobs: &[JobMetrics]) -> impl Iterator<Item = &JobMetrics> {
 
 /// The jobs that count in both of two runs, in the order of the first: `(in the first, in the second)`.
 pub fn pairs<'a>(first: &'a [JobMetrics], second: &'a [JobMetrics]) -> Vec<(&'a JobMetrics, &'a JobMetrics)> {
+    pairs_among(first, second, Who::Ended)
+}
+
+/// The jobs that are among these in both of two runs, as [`pairs`].
+pub fn pairs_among<'a>(
+    first: &'a [JobMetrics],
+    second: &'a [JobMetrics],
+    who: Who,
+) -> Vec<(&'a JobMetrics, &'a JobMetrics)> {
     // Replays of one trace have the same jobs in the same rows, and of jobs with one id at most one counts.
     if first.len() == second.len() && first.iter().map(job_id).eq(second.iter().map(job_id)) {
         let both = first.iter().zip(second);
-        return both.filter(|(one, two)| [one, two].iter().all(|job| job.standing == Standing::Counts)).collect();
+        return both.filter(|(one, two)| [one, two].iter().all(|job| job.is_among(who))).collect();
     }
-    let by_id: HashMap<&str, &JobMetrics> = counting(second).map(|job| (job_id(job), job)).collect();
-    counting(first).filter_map(|job| Some((job, *by_id.get(job_id(job))?))).collect()
+    let among = |jobs: &'a [JobMetrics]| jobs.iter().filter(move |job| job.is_among(who));
+    let by_id: HashMap<&str, &JobMetrics> = among(second).map(|job| (job_id(job), job)).collect();
+    among(first).filter_map(|job| Some((job, *by_id.get(job_id(job))?))).collect()
 }

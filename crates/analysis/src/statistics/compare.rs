@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::metrics::list::{QUANTITIES, Quantity};
 use crate::runs::jobs::JobMetrics;
-use crate::runs::standing::pairs;
+use crate::runs::standing::pairs_among;
+use crate::runs::who::Who;
 use crate::statistics::blocks::{Blocks, LEAST_BLOCKS, Pair, QUANTILES, Ratios, STATISTICS, TooFew, beyond, logs_of};
 use crate::statistics::distribution::{Distribution, Dominance};
 use crate::statistics::paired::{SignTest, SignedRankTest, least_p, sign_test, signed_rank_test};
@@ -232,8 +233,9 @@ fn vanished(means: Option<[f64; 2]>) -> Option<Ratio> {
     means.filter(|[first, second]| *first > 0.0 && *second == 0.0).map(|_| Ratio::bare(0.0))
 }
 
-/// The metric of each job that counts in both, in order of submission.
+/// The metric of each job that is among those it is over in both, in order of submission.
 fn values(first: &[JobMetrics], second: &[JobMetrics], metric: &JobMetric) -> Vec<Pair> {
+    let who = metric.quantity().map_or(Who::Ended, |own| own.who);
     let of = metric.quantity().map(|own| own.of);
     let pair = |(one, two): (&JobMetrics, &JobMetrics)| {
         let submit = one.submit?;
@@ -247,7 +249,7 @@ fn values(first: &[JobMetrics], second: &[JobMetrics], metric: &JobMetric) -> Ve
             second: of?(two)?,
         })
     };
-    pairs(first, second).into_iter().filter_map(pair).collect()
+    pairs_among(first, second, who).into_iter().filter_map(pair).collect()
 }
 
 /// The ratios without intervals: means over the seeds on the scale of logarithms.

@@ -127,6 +127,9 @@ pub(super) struct Done {
     /// What the log says of the replay of what ran, if it agrees; otherwise, that is among the caveats.
     #[serde(skip)]
     log: Option<String>,
+    /// Which jobs waits are over, if they are not those that count.
+    #[serde(skip)]
+    started: Option<String>,
     /// How far the answer can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides the answer, and whether it was observed.
@@ -161,6 +164,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.format.print_lines(&done, || {
         summary(&done, &options.metrics, baseline)
             + &windowed(&done, args.world.window.zone())
+            + &started_in_words(&done)
             + &signs_in_words(&done)
             + &log_in_words(&done)
             + groups_reported(&done.iter().filter_map(|done| done.grouped.as_ref()).collect::<Vec<_>>())
@@ -231,7 +235,8 @@ pub(super) fn replay_all(
 
 /// What is reported of each run of a comparison.
 fn done_of<R: Compared>(compared: Comparison<R>, groups: Vec<Option<Grouped>>, options: &Options) -> Vec<Done> {
-    let Comparison { runs, replays, signs, validity, .. } = compared;
+    let Comparison { runs, replays, population, signs, validity, .. } = compared;
+    let started = population.starts_in_words();
     let agrees = |fact: &&Fact| fact.about == LOG && fact.grade == Grade::Measured;
     let log = validity.facts.iter().find(agrees).map(|fact| fact.says.clone());
     let of_run = |((run, Replayed { dir, jobs, wall_ms }), grouped): ((&R, Replayed), Option<Grouped>)| {
@@ -247,6 +252,7 @@ fn done_of<R: Compared>(compared: Comparison<R>, groups: Vec<Option<Grouped>>, o
             sign: signs.iter().find(|sign| sign.policy == run.label()).cloned(),
             bound: info.map(|info| info.bound.clone()).unwrap_or_default(),
             log: log.clone(),
+            started: started.clone(),
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label().to_owned(),
@@ -268,6 +274,11 @@ pub(super) fn signs_in_words(done: &[Done]) -> String {
 /// What the log says, if it agrees with the replay of what ran.
 pub(super) fn log_in_words(done: &[Done]) -> String {
     done.first().and_then(|done| done.log.as_ref()).map_or_else(String::new, |says| format!("{says}\n"))
+}
+
+/// Which jobs waits are over, if they are not those that count.
+pub(super) fn started_in_words(done: &[Done]) -> String {
+    done.first().and_then(|done| done.started.as_ref()).map_or_else(String::new, |says| format!("{says}.\n"))
 }
 
 /// The window of the metrics, if not all jobs are in it.

@@ -1,16 +1,18 @@
 //! What is compared, of runs and of replays of which only the times of jobs are kept.
 
-use resched_analysis::runs::compared::counting_rows;
+use resched_analysis::runs::compared::rows_among;
 use resched_analysis::runs::standing::standing;
+use resched_analysis::runs::who::Who;
 use resched_analysis::statistics::sign::Quantities;
 use resched_analysis::{Compared, JobMetrics};
 use resched_replay::{JobTimes, Timed};
 
-/// The quantities of a run, over its jobs that count.
+/// The quantities of a run, over its jobs that count; waiting over those that started.
 pub(crate) fn of_run<R: Compared>(run: &R) -> Quantities {
     let known = |word: &str| -> Vec<f64> {
         let numbers = run.numbers(word);
-        counting_rows(run).filter_map(|row| numbers.get(row)).collect()
+        let who = if word == "waiting" { Who::Started } else { Who::Ended };
+        rows_among(run, who).filter_map(|row| numbers.get(row)).collect()
     };
     let first = known("submit").into_iter().reduce(f64::min);
     let last = known("finish").into_iter().reduce(f64::max);
@@ -23,24 +25,38 @@ pub(crate) fn of_times(all: &[Timed]) -> Vec<Quantities> {
     let jobs = all.iter().map(|own| own.jobs.len()).max().unwrap_or(0);
     let counts = |own: &Timed, place: usize| own.jobs.get(place).is_some_and(|times| counts(times, own));
     let counting: Vec<usize> = (0..jobs).filter(|&place| all.iter().all(|own| counts(own, place))).collect();
+    let started = |own: &Timed, place: usize| own.jobs.get(place).is_some_and(|times| started(times, own));
+    let starting: Vec<usize> = (0..jobs).filter(|&place| all.iter().all(|own| started(own, place))).collect();
     let of = |own: &Timed| {
         let times = || counting.iter().filter_map(|&place| own.jobs.get(place));
-        let since_submit = |at: fn(&JobTimes) -> Option<i64>| -> Vec<f64> {
-            times().filter_map(|times| Some((at(times)? - times.submit?).max(0) as f64)).collect()
+        let since_submit = |places: &[usize], at: fn(&JobTimes) -> Option<i64>| -> Vec<f64> {
+            let times = places.iter().filter_map(|&place| own.jobs.get(place));
+            times.filter_map(|times| Some((at(times)? - times.submit?).max(0) as f64)).collect()
         };
         let first = times().filter_map(|times| times.submit).min();
         let last = times().filter_map(|times| times.finish).max();
         let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
-        Quantities::of(&since_submit(|times| times.finish), &since_submit(|times| times.start), makespan)
+        let completions = since_submit(&counting, |times| times.finish);
+        Quantities::of(&completions, &since_submit(&starting, |times| times.start), makespan)
     };
     all.iter().map(of).collect()
 }
 
 /// Whether a job counts, by the rule of all commands.
 fn counts(times: &JobTimes, of: &Timed) -> bool {
-    let JobTimes { submit, finish, outcome, .. } = *times;
-    let job = JobMetrics { submit, finish, outcome, ..JobMetrics::default() };
-    standing(&job, of.window, false) == resched_tables::standing::Standing::Counts
+    judged(times, of).is_among(Who::Ended)
+}
+
+/// Whether its waiting counts.
+fn started(times: &JobTimes, of: &Timed) -> bool {
+    judged(times, of).is_among(Who::Started)
+}
+
+fn judged(times: &JobTimes, of: &Timed) -> JobMetrics {
+    let JobTimes { submit, start, finish, outcome, .. } = *times;
+    let waiting = submit.zip(start).map(|(submit, start)| start - submit);
+    let job = JobMetrics { submit, waiting, finish, outcome, ..JobMetrics::default() };
+    JobMetrics { standing: standing(&job, of.window, false), ..job }
 }
 
 #[cfg(test)]

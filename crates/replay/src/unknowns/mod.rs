@@ -168,7 +168,10 @@ impl World {
     pub fn draws(&self, policy: &PolicySpec) -> Result<bool, Error> {
         Ok(match policy.info.engine() {
             Engine::Hadoop => true,
-            Engine::Batch => self.load_depends_on_seed() || policy.build_batch()?.draws(),
+            Engine::Batch => {
+                let slow_are_drawn = self.setup.cluster.cost.slow_nodes.share > 0.0;
+                slow_are_drawn || self.load_depends_on_seed() || policy.build_batch()?.draws()
+            }
         })
     }
 

@@ -73,6 +73,11 @@ impl NodeState {
     fn free(self) -> Resources {
         self.capacity.minus(self.used)
     }
+
+    /// As [`NodeState::free`], for the question which machines lack room: one that is not there lacks nothing.
+    fn room(self, largest: Resources) -> Resources {
+        if self.capacity == Resources::NONE { largest } else { self.free() }
+    }
 }
 
 /// The world.
@@ -171,7 +176,7 @@ impl<'w> World<'w> {
             nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Resources::NONE }).collect(),
             total,
             free: total,
-            short: Short::of(capacities.iter().copied(), largest),
+            short: Short::of(capacities.iter().copied().filter(|&capacity| capacity != Resources::NONE), largest),
             largest,
             most: [0; 2],
             taken: Resources::NONE,
@@ -222,7 +227,7 @@ impl<'w> World<'w> {
         if !before.free().holds(after.free()) {
             self.hopeless.clear();
         }
-        self.short.change(before.free(), after.free(), self.largest);
+        self.short.change(before.room(self.largest), after.room(self.largest), self.largest);
         if before.capacity != after.capacity {
             self.taken = Resources::NONE;
         }

@@ -9,6 +9,7 @@ use resched_tables::standing::Standing;
 use super::Better;
 use crate::metrics::formulas;
 use crate::runs::attempts::OfJob;
+use crate::runs::who::Who;
 
 /// A quantity of a job, which metrics aggregate and filters compare.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Quantity {
     pub better: Better,
     /// Whether the page of a report has it.
     pub page: Page,
+    /// Which jobs numbers of it are over.
+    pub who: Who,
     /// Its value; `None` if it is unknown.
     pub of: fn(&JobMetrics) -> Option<f64>,
 }
@@ -42,6 +45,9 @@ pub enum Page {
     Choice,
 }
 
+/// What a job that started has, whatever became of it: its waits, and what it took of the cluster.
+const OF_STARTED: [&str; 7] = ["waiting", "starvation", "queueing", "in_queue", "cpu_time", "memory_time", "evictions"];
+
 /// The units of the grammar. Other units say what is counted.
 const DIMENSIONS: [&str; 3] = ["ms", "bytes", "MB·s"];
 
@@ -53,7 +59,8 @@ impl Quantity {
         of: fn(&JobMetrics) -> Option<f64>,
     ) -> Self {
         let (unit, counts) = if DIMENSIONS.contains(&unit) { (unit, "") } else { ("", unit) };
-        Self { name, field, title, unit, counts, better, page, of }
+        let who = if OF_STARTED.contains(&name) { Who::Started } else { Who::Ended };
+        Self { name, field, title, unit, counts, better, page, who, of }
     }
 }
 
@@ -207,6 +214,8 @@ job_metrics! {
         /// run and ended well: its outcome is `SUCCESS`, or the source gives no outcome but a finish. If runs are compared, it
         /// must count in all of them.
         standing: Standing;
+        /// Whether its waiting counts in no number, although it started: it did not start in every run that is compared.
+        not_started_in_all: bool;
         /// Completion time: `finish − submit`, or `finish − eligible` for a job that could start only later.
         completion: Option<i64>, unit "ms", null "submission or finish is unknown",
             source "Coupling (job processing time), DRESS",

@@ -19,7 +19,8 @@ use super::filter::Filter;
 use super::formula::{Aggregate, Formula, Statistic};
 use super::sizes::Sizes;
 use crate::metrics::list::{Number, Quantity};
-use crate::runs::compared::{Compared, counting_rows};
+use crate::runs::compared::{Compared, rows_among};
+use crate::runs::who::Who;
 use crate::statistics::distribution::{mean, quantile};
 use crate::{JobMetrics, Run};
 
@@ -27,9 +28,9 @@ use crate::{JobMetrics, Run};
 pub struct Measured<'a> {
     own: &'a dyn Compared,
     sizes: OnceCell<Sizes>,
-    counted: OnceCell<Vec<&'a JobMetrics>>,
-    /// The rows of the jobs that count.
-    rows: OnceCell<Vec<usize>>,
+    counted: [OnceCell<Vec<&'a JobMetrics>>; 2],
+    /// The rows of the jobs that count, and of those that started.
+    rows: [OnceCell<Vec<usize>>; 2],
     /// The known values of quantities over all jobs that count, in the order of the jobs.
     values: RefCell<BTreeMap<&'static str, Rc<[f64]>>>,
     /// The numbers of the list that were asked for, by their fields.
@@ -47,8 +48,8 @@ impl<'a> Measured<'a> {
         Self {
             own,
             sizes: OnceCell::new(),
-            counted: OnceCell::new(),
-            rows: OnceCell::new(),
+            counted: Default::default(),
+            rows: Default::default(),
             values: RefCell::default(),
             numbers: RefCell::default(),
         }
@@ -69,37 +70,38 @@ impl<'a> Measured<'a> {
         })
     }
 
-    /// The rows of the jobs that count.
-    fn rows(&self) -> &[usize] {
-        self.rows.get_or_init(|| counting_rows(self.own).collect())
+    /// The rows of these jobs.
+    fn rows(&self, who: Who) -> &[usize] {
+        self.rows[who as usize].get_or_init(|| rows_among(self.own, who).collect())
     }
 
-    /// The jobs that count; none of an outline.
-    fn counted(&self) -> &[&'a JobMetrics] {
-        self.counted.get_or_init(|| self.own.run().into_iter().flat_map(Run::finished_jobs).collect())
+    /// These jobs; none of an outline.
+    fn counted(&self, who: Who) -> &[&'a JobMetrics] {
+        let of_run = |run: &'a Run| run.jobs.iter().filter(move |job| job.is_among(who));
+        self.counted[who as usize].get_or_init(|| self.own.run().into_iter().flat_map(of_run).collect())
     }
 
     fn columns<'j>(&self, jobs: &'j [&'a JobMetrics], run: &Run) -> Columns<'j, 'a> {
         Columns { jobs, sizes: *self.sizes.get_or_init(|| Sizes::of(run)), clock: run.clock() }
     }
 
-    /// The jobs for which the filter holds: jobs that count, or all of the window if it names the outcome.
-    fn jobs(&self, filter: Option<&Filter>) -> Cow<'_, [&'a JobMetrics]> {
-        let Some((filter, run)) = filter.zip(self.own.run()) else { return Cow::Borrowed(self.counted()) };
+    /// The jobs for which the filter holds: of these, or of all of the window if it names the outcome.
+    fn jobs(&self, filter: Option<&Filter>, who: Who) -> Cow<'_, [&'a JobMetrics]> {
+        let Some((filter, run)) = filter.zip(self.own.run()) else { return Cow::Borrowed(self.counted(who)) };
         let all: Cow<'_, [&'a JobMetrics]> = if filter.names(OUTCOME) {
             run.jobs.iter().filter(|job| job.standing != Standing::OutsideWindow).collect()
         } else {
-            Cow::Borrowed(self.counted())
+            Cow::Borrowed(self.counted(who))
         };
         let mask = filter.mask(&self.columns(&all, run));
         all.iter().zip(mask.iter()).filter_map(|(job, holds)| (holds == Some(true)).then_some(*job)).collect()
     }
 
-    /// The known values of a quantity over all jobs that count, in the order of the jobs.
+    /// The known values of a quantity over the jobs that it is over, in the order of the jobs.
     pub(crate) fn values(&self, quantity: &'static Quantity) -> Rc<[f64]> {
         let made = || {
             let numbers = self.own.numbers(quantity.name);
-            self.rows().iter().filter_map(|row| numbers.get(*row)).collect()
+            self.rows(quantity.who).iter().filter_map(|row| numbers.get(*row)).collect()
         };
         Rc::clone(self.values.borrow_mut().entry(quantity.name).or_insert_with(made))
     }
@@ -116,11 +118,11 @@ impl Formula {
                 let [one, other] = parts.as_ref();
                 Some(operator.of(one.of(run)?, other.of(run)?))
             }
-            Self::Jobs(Aggregate::Count, None) => Some(run.rows().len() as f64),
+            Self::Jobs(Aggregate::Count, None) => Some(run.rows(Who::Ended).len() as f64),
             Self::Jobs(Aggregate::Of(statistic, quantity), None) => statistic.of(&run.values(quantity)),
-            Self::Jobs(aggregate, filter) => aggregate.of(&run.jobs(filter.as_ref()), run),
+            Self::Jobs(aggregate, filter) => aggregate.of(&run.jobs(filter.as_ref(), aggregate.who()), run),
             Self::Jain(aggregate, by, filter) => {
-                let jobs = run.jobs(filter.as_ref());
+                let jobs = run.jobs(filter.as_ref(), aggregate.who());
                 let mut groups: HashMap<&str, Vec<&JobMetrics>> = HashMap::new();
                 for job in jobs.iter() {
                     if let Some(group) = (by.of)(job) {
@@ -136,6 +138,14 @@ impl Formula {
 }
 
 impl Aggregate {
+    /// Which jobs it is over.
+    fn who(&self) -> Who {
+        match self {
+            Self::Count | Self::Share(_) => Who::Ended,
+            Self::Of(_, quantity) => quantity.who,
+        }
+    }
+
     /// The aggregate of some jobs of a run.
     fn of<'a>(&self, jobs: &[&'a JobMetrics], run: &Measured<'a>) -> Option<f64> {
         match self {

@@ -162,6 +162,12 @@ impl Machines {
         !self.downs.is_empty()
     }
 
+    /// Whether anything takes longer on any of them than in the log.
+    pub fn slow_down(&self) -> bool {
+        let given = self.factors.iter().flatten().any(|&factor| factor > 1.0);
+        given || (self.draw_slow() && self.slow.factor > 1.0)
+    }
+
     /// Whether other seeds make other machines slow.
     pub fn draw_slow(&self) -> bool {
         self.slow.share > 0.0
