@@ -23,7 +23,7 @@ use super::lenient::number;
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
 use resched_tables::model::{CounterRow, CounterScope, JobRecord, JobRow, Outcome};
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 
 /// Applications of YARN.
 pub const FORMAT: Format = Format {
@@ -129,13 +129,16 @@ fn read_list(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mu
         input.consume(1);
     }
     let mut objects = Objects::new(input, MAX_OBJECT);
-    let mut damaged = 0;
+    let (mut damaged, mut number) = (0, 0u64);
     while let Some(piece) = objects.next().map_err(failed)? {
         let application = match piece {
-            Piece::Object { text, .. } => serde_json::from_str(&String::from_utf8_lossy(text)).ok(),
+            Piece::Object { text, .. } => {
+                number += 1;
+                application(number, &String::from_utf8_lossy(text), sink)
+            }
             Piece::Junk => None,
         };
-        match application.filter(|application: &Application| !application.id.is_empty()) {
+        match application {
             Some(application) => {
                 skip(sink, std::mem::take(&mut damaged));
                 take(application, sink)?;
@@ -147,6 +150,24 @@ fn read_list(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mu
     skip(sink, damaged.saturating_sub(1));
     Ok(())
 }
+
+/// The application of an object; `None` if it is damaged.
+fn application(number: u64, text: &str, sink: &mut dyn Sink) -> Option<Application> {
+    let found = match serde_json::from_str::<Application>(text) {
+        Ok(application) if !application.id.is_empty() => return Some(application),
+        Ok(_) => "no `id`".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let start = text.get(..text.floor_char_boundary(120)).unwrap_or_default();
+    let (place, found) = (format!("application {number}, "), format!("`{start}` ({found})"));
+    sink.damage(&|| {
+        Damage::new(&place, "an application with an `id`, as `ws/v1/cluster/apps` has it", &found, ASK_AGAIN)
+    });
+    None
+}
+
+/// What to do about a list that is damaged.
+const ASK_AGAIN: &str = "ask the ResourceManager again: `curl http://RM:8088/ws/v1/cluster/apps`";
 
 fn skip(sink: &mut dyn Sink, damaged: u64) {
     if damaged > 0 {

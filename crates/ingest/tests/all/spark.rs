@@ -518,3 +518,20 @@ fn a_file_that_is_almost_a_source_is_named_with_what_to_do() {
         assert!(found.jobs.iter().all(|record| record.job.submit.is_some() && record.job.finish.is_some()), "{name}");
     }
 }
+
+#[test]
+fn a_log_of_which_no_line_can_be_read_says_what_is_wrong_with_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let problem = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        ingest_into(&[path], &mut Collected::default(), &Options::default(), &mut ()).unwrap_err().to_string()
+    };
+    let spark = problem(
+        "log",
+        "{\"Event\":\"SparkListenerLogStart\"}\n{\"Event\":\"SparkListenerTaskStart\",\"Stage ID\":1}\n",
+    );
+    assert!(spark.contains("line 2, ") && spark.contains("missing field `Task Info`"), "{spark}");
+    let yarn = problem("apps.json", "{\"apps\": {\"app\": [{\"id\": 7}]}}");
+    assert!(yarn.contains("application 1, ") && yarn.contains("invalid type: integer `7`"), "{yarn}");
+}

@@ -53,7 +53,7 @@ pub(crate) use self::preferred::{FILE as PREFERRED, MOST_BYTES as MOST_PREFERRED
 use super::format::Format;
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 
 /// Spark's event log.
 pub const FORMAT: Format = Format {
@@ -85,7 +85,9 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     let preferred = Preferred::beside(path, sink)?;
     let mut application = Application::new(&file, preferred.as_ref());
     let mut lines = Lines::new(input, MAX_LINE);
+    let mut number = 0u64;
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
+        number += 1;
         let Line::Text(line) = line else {
             sink.skip("oversized-line", 1);
             continue;
@@ -109,10 +111,25 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             }
             Ok(Some(event)) => application.take(event, sink)?,
             Ok(None) => {}
-            Err(_) => sink.skip("damaged-line", 1),
+            Err(error) => {
+                sink.skip("damaged-line", 1);
+                sink.damage(&|| damage(number, &line, &error));
+            }
         }
     }
     application.finish(sink)
+}
+
+/// A line that is no event.
+fn damage(number: u64, line: &str, error: &serde_json::Error) -> Damage {
+    let start = line.get(..line.floor_char_boundary(120)).unwrap_or_default();
+    let found = format!("`{start}` ({error})");
+    Damage::new(
+        &format!("line {number}, "),
+        "an event of Spark, a JSON object in each line",
+        &found,
+        "copy the log again",
+    )
 }
 
 /// The name of a log without the endings that show how it was written. Spark makes this name from the application's id. Where all logs have
