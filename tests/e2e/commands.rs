@@ -11,7 +11,7 @@ fn inspect_reports_what_the_sample_holds() {
     let expected = json!({
         "jobs": 15,
         "job_outcome": {"SUCCESS": 15},
-        "tasks": {"map": 213, "reduce": 18, "setup": 0, "cleanup": 0, "other": 0},
+        "tasks": {"map": 213, "reduce": 18, "setup": 0, "cleanup": 0, "master": 0, "other": 0},
         "attempts": {"map/FAILED": 4, "map/KILLED": 3, "map/SUCCESS": 213, "reduce/KILLED": 1, "reduce/SUCCESS": 18},
         "locality": {"node": 128, "rack": 56, "off": 29, "unknown": 0},
         "splits": 213,

@@ -4,6 +4,8 @@
 //! Needs `oracle-yarn` in the folder of shared traces, which `RESCHED_SHARED` names. Its manifest says which schedules
 //! there are, so others can be judged by putting them there.
 
+mod masters;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read;

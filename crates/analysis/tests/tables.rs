@@ -196,7 +196,7 @@ fn a_trace_is_inspected() {
     for (field, expected) in [
         ("jobs", serde_json::json!(1)),
         ("job_outcome", serde_json::json!({"SUCCESS": 1})),
-        ("tasks", serde_json::json!({"map": 2, "reduce": 1, "setup": 0, "cleanup": 0, "other": 0})),
+        ("tasks", serde_json::json!({"map": 2, "reduce": 1, "setup": 0, "cleanup": 0, "master": 0, "other": 0})),
         ("attempts", serde_json::json!({"map/SUCCESS": 3})),
         ("locality", serde_json::json!({"node": 2, "rack": 0, "off": 0, "unknown": 1})),
         ("splits", serde_json::json!(3)),

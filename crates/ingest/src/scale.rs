@@ -15,10 +15,11 @@
 //! fall on one machine, they become one. Times and localities of attempts stay as they were observed. The manifest lists the machines
 //! of attempts and input under `made` (`PLACES`).
 //!
-//! **Windows.** A job belongs to the window in which it was submitted. All its rows go with it, whatever their times.
-//! The manifest counts the jobs that were submitted outside (`job-outside-window`), those of them that were running at
-//! the start of the window (`job-running-at-start`), and the jobs of the window that were still running at its end
-//! (`job-running-at-end`).
+//! **Windows.** A job belongs to the window in which it was submitted. All its rows go with it, whatever their times. Jobs that were
+//! submitted before and had not ended at the start of the window stay, too: without them the start of a replay would be too empty. The
+//! manifest says when the window begins, so that they count in no metric, and how many they are (`running_at_start`, `waiting_at_start`
+//! in its parameters). It counts the other jobs that were submitted outside (`job-outside-window`), and the jobs of the window that were
+//! still running at its end (`job-running-at-end`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,7 +29,7 @@ use rand::RngExt;
 use resched_tables::Error;
 use resched_tables::clock::{Covered, Instant, Span, Zone};
 use resched_tables::draws::{Purpose, stream};
-use resched_tables::model::{AttemptRow, JobRecord, NodeChange, NodeRow, TaskRecord};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord};
 use resched_tables::records::Source;
 use resched_tables::store::{BACKFILL_START, Manifest, Out, SCALE_PARAMETER, Scaled, TimeZero, TraceWriter};
 
@@ -94,26 +95,31 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
     let machines = Machines::of(&nodes, scale);
     let mut sample = Sample { share: scale.jobs, seed: scale.seed, classes: BTreeMap::new() };
     let mut left_out: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut at_start = AtStart::default();
     let mut writer = TraceWriter::create(out)?;
     for record in source.records()? {
         let mut record = record?;
         let cause = window.cause(&record).or_else(|| (!sample.takes(&record)).then_some("job-not-drawn"));
-        window.note_straddling(&record, cause, &mut left_out);
         if let Some(cause) = cause {
             *left_out.entry(cause).or_default() += 1;
             continue;
         }
+        if window.cuts_end(&record) {
+            *left_out.entry("job-running-at-end").or_default() += 1;
+        }
+        let state = window.state_at_start(&record);
         if !window.move_job(&mut record) {
             *left_out.entry("time-out-of-range").or_default() += 1;
             continue;
         }
+        at_start.count(state);
         let merged = record.tasks.iter_mut().map(|task| machines.rename(task)).sum::<u64>();
         if merged > 0 {
             *left_out.entry("split-host-twice").or_default() += merged;
         }
         writer.job(&record)?;
     }
-    if writer.jobs() == 0 {
+    if writer.jobs() == at_start.running + at_start.waiting {
         let problem = format!("no job is left ({left_out:?})");
         return Err(Error::Request(format!("{problem}; choose a larger share or another window")));
     }
@@ -124,8 +130,8 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
         }
     }
     let mut manifest = manifest.clone();
-    // A window holds no job from before it.
-    manifest.begin = manifest.begin.filter(|_| window.from.is_none()).and_then(|begin| window.moved(begin));
+    // What was there before a window does not count.
+    manifest.begin = manifest.begin.max(window.from).and_then(|begin| window.moved(begin));
     for (cause, n) in left_out {
         let count = manifest.skipped.entry(cause.to_owned()).or_default();
         *count = count.saturating_add(n);
@@ -138,7 +144,9 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
     if scale.time != 1.0 {
         manifest.parameters.remove(BACKFILL_START);
     }
-    manifest.parameters.insert(SCALE_PARAMETER.to_owned(), parameters(scale, &window, Scaled::of(&manifest)));
+    manifest
+        .parameters
+        .insert(SCALE_PARAMETER.to_owned(), parameters(scale, &window, Scaled::of(&manifest), &at_start));
     writer.finish(manifest)
 }
 
@@ -170,7 +178,7 @@ fn check(scale: &Scale) -> Result<(), Error> {
     Ok(())
 }
 
-fn parameters(scale: &Scale, window: &Window, before: Option<Scaled>) -> serde_json::Value {
+fn parameters(scale: &Scale, window: &Window, before: Option<Scaled>, at_start: &AtStart) -> serde_json::Value {
     let before = before.unwrap_or(Scaled { jobs: 1.0, time: 1.0, nodes: 1.0 });
     serde_json::json!({
         "jobs": scale.jobs * before.jobs,
@@ -179,7 +187,30 @@ fn parameters(scale: &Scale, window: &Window, before: Option<Scaled>) -> serde_j
         "from": window.from,
         "to": window.to,
         "seed": scale.seed,
+        "running_at_start": at_start.running,
+        "waiting_at_start": at_start.waiting,
     })
+}
+
+/// What a job did at the start of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Waiting,
+}
+
+/// The jobs that were there at the start of a window.
+#[derive(Debug, Default)]
+struct AtStart {
+    running: u64,
+    waiting: u64,
+}
+
+impl AtStart {
+    fn count(&mut self, state: Option<State>) {
+        self.running += u64::from(state == Some(State::Running));
+        self.waiting += u64::from(state == Some(State::Waiting));
+    }
 }
 
 /// The part of the time that is kept, and how it is stretched.
@@ -228,21 +259,24 @@ impl Window {
             return None;
         }
         let Some(submit) = record.job.submit else { return Some("job-without-submit") };
-        let outside = self.from.is_some_and(|from| submit < from) || self.to.is_some_and(|to| submit >= to);
-        outside.then_some("job-outside-window")
+        let is_late = self.to.is_some_and(|to| submit >= to);
+        let is_early = self.from.is_some_and(|from| submit < from) && self.state_at_start(record).is_none();
+        (is_early || is_late).then_some("job-outside-window")
     }
 
-    /// Counts a job that the start or the end of the window cuts.
-    fn note_straddling(&self, record: &JobRecord, cause: Option<&str>, counts: &mut BTreeMap<&str, u64>) {
-        let (submit, finish) = (record.job.submit, record.job.finish);
-        let starts_before = |edge: Option<i64>| edge.zip(submit).is_some_and(|(edge, submit)| submit < edge);
-        let ends_after = |edge: Option<i64>| edge.zip(finish).is_some_and(|(edge, finish)| finish > edge);
-        if cause.is_some() && starts_before(self.from) && ends_after(self.from) {
-            *counts.entry("job-running-at-start").or_default() += 1;
-        }
-        if cause.is_none() && ends_after(self.to) {
-            *counts.entry("job-running-at-end").or_default() += 1;
-        }
+    /// What a job that was submitted before the window did at its start; `None` if it had ended, or came later. A job without an end had not
+    /// ended if the source says so.
+    fn state_at_start(&self, record: &JobRecord) -> Option<State> {
+        let JobRow { submit, launch, finish, outcome, .. } = record.job;
+        let from = self.from.filter(|&from| submit.is_some_and(|submit| submit < from))?;
+        let was_there = finish.map_or(outcome == Outcome::Incomplete, |finish| finish > from);
+        let ran = launch.is_some_and(|launch| launch < from);
+        was_there.then_some(if ran { State::Running } else { State::Waiting })
+    }
+
+    /// Whether a job ends after the window.
+    fn cuts_end(&self, record: &JobRecord) -> bool {
+        self.to.zip(record.job.finish).is_some_and(|(to, finish)| finish > to)
     }
 
     /// The new time of an instant; `None` if no table can hold it.
@@ -326,7 +360,8 @@ fn run_time(attempt: &AttemptRow) -> Option<i64> {
 
 /// The power of two of the time that the attempts of a job took, in ms; without attempts, of its bytes.
 fn size(record: &JobRecord) -> u32 {
-    let attempts = record.tasks.iter().flat_map(|task| {
+    let is_work = |task: &&TaskRecord| task.task.kind != TaskKind::Master;
+    let attempts = record.tasks.iter().filter(is_work).flat_map(|task| {
         let instances = task.task.instances.unwrap_or(1);
         task.attempts.iter().filter_map(move |attempt| run_time(attempt)?.checked_mul(instances))
     });

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use resched_policies::{Finding, in_words};
 use resched_sim::batch::{Loaded, LocalityCost, SizeRule, unit_of};
-use resched_sim::cluster_file::{Containers, Nodes};
+use resched_sim::cluster_file::{ClusterConfig, Containers, Nodes, SetUp};
 use resched_sim::hadoop::{self, Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
 use resched_tables::engine::System as TraceSystem;
@@ -48,6 +48,7 @@ pub(crate) fn of_hadoop(
         without_run_time(work, &mut validity);
         scaled(manifest, &mut validity);
         left_out::of(manifest, &mut validity);
+        started_late(cluster, loaded.starts, &mut validity);
     }
     begun_before(work, &mut validity);
     cut_off_log(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
@@ -537,6 +538,34 @@ fn without_run_time(work: &Work, validity: &mut Validity) {
         );
         validity.add(Fact::new("run-times", grade_of(share), says));
     }
+}
+
+/// Whether the waits until jobs were initialised may decide an answer.
+pub(crate) fn starts_decide(cluster: &ClusterConfig, starts: hadoop::Starts) -> bool {
+    cluster.jobs.setup == SetUp::Logged && starts.share() >= SMALL
+}
+
+/// Jobs that waited long until they were initialised. A log that does not say when the master started cannot tell this wait from the
+/// initialisation, which takes the same time under every scheduler.
+fn started_late(cluster: &Cluster, starts: hadoop::Starts, validity: &mut Validity) {
+    if !starts_decide(&cluster.config, starts) {
+        return;
+    }
+    let try_it = "Try `setup = \"quickest\"` in `[jobs]` of a cluster file.";
+    let (what, remedy) = match cluster.system() {
+        System::Containers => (
+            "the container of their application master",
+            format!("Use the histories of the application masters (`.jhist`), which say when they started. {try_it}"),
+        ),
+        System::Slots => ("their turn to be initialised", try_it.to_owned()),
+    };
+    let says = format!(
+        "In the log, {} waited {:.1} s longer than the quickest one, on average, before they were initialised. The log does not say how much \
+         of it was a wait for {what}, which depends on the scheduler, so every policy is given this wait.",
+        counted(starts.jobs, "job"),
+        starts.excess() / 1_000.0
+    );
+    validity.add(Fact::new("waiting", Grade::Assumed, says).with_remedy(remedy));
 }
 
 /// What `resched scale` left of a trace.

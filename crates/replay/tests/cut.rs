@@ -4,8 +4,11 @@
 use std::path::Path;
 
 use rand::RngExt;
+use resched_ingest::scale::{Scale, scale};
 use resched_replay::{Engine, Memory, PolicySpec, Replayed, Setup, Source, Unfinished, Window, World};
+use resched_tables::clock::Instant;
 use resched_tables::draws::{Purpose, stream};
+use resched_tables::engine::RunEngine;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::store::{Manifest, TimeZero, Trace, TraceWriter};
 use resched_tables::validity::Grade;
@@ -126,6 +129,61 @@ fn the_estimate_is_near_the_whole_and_the_others_say_how_they_are_not() {
     let (cap, said) = error(Unfinished::Cap);
     assert!(cap.0 < -0.03, "times are lower bounds: {cap:?}");
     assert!(said.says.contains("lower bounds"), "{said:?}");
+}
+
+/// A queue that never empties: a job every 10 s for three hours, on 9 cores that need 12 s for one.
+fn queue(dir: &Path) -> Vec<JobRow> {
+    let mut draws = stream(8, Purpose::JobArrival, &[]);
+    let jobs: Vec<Whole> =
+        (0..1_000).map(|job| Whole { submit: job * 10_000, run: draws.random_range(1_000..=215_000) }).collect();
+    let write = |name: &str, of: &dyn Fn(usize, &Whole) -> [Option<i64>; 2]| {
+        let mut writer = TraceWriter::create(dir.join(name)).unwrap();
+        for (number, job) in jobs.iter().enumerate() {
+            let (job_id, task_id) = (format!("{number}"), format!("{number}/0"));
+            let ([start, finish], outcome) = (of(number, job), Outcome::Success);
+            let row = JobRow { submit: Some(job.submit), launch: start, finish, outcome, job_id, ..JobRow::default() };
+            let job_id = row.job_id.clone();
+            let task = TaskRow { cpu_request: Some(1_000), outcome, task_id, job_id, ..TaskRow::default() };
+            let (job_id, task_id) = (row.job_id.clone(), task.task_id.clone());
+            let attempt = AttemptRow { job_id, task_id, start, finish, outcome, ..AttemptRow::default() };
+            let task = TaskRecord { task, splits: Vec::new(), attempts: vec![attempt] };
+            writer.job(&JobRecord { job: row, tasks: vec![task], counters: Vec::new() }).unwrap();
+        }
+        writer.node(&NodeRow { host: "m".to_owned(), cpu: Some(9_000), ..NodeRow::default() }).unwrap();
+        writer.finish(Manifest { engine: RunEngine::Batch, ..Manifest::default() }).unwrap();
+        Trace::open(&dir.join(name)).unwrap()
+    };
+    // First as if each had run at once, then as they run on that machine.
+    let alone = write("alone", &|_, job| [Some(job.submit), Some(job.submit + job.run)]);
+    let ran = replayed(&alone, Unfinished::Drop, Window::default()).tables.jobs;
+    write("T", &|number, _| {
+        let row = ran.iter().find(|row| row.job_id == number.to_string()).unwrap();
+        [row.launch, row.finish]
+    });
+    ran
+}
+
+/// A window of a log begins as full as the cluster was, so that a replay of what ran gives the same waits. Without the jobs that ran or
+/// waited at its start, it gives much shorter ones.
+#[test]
+fn a_window_begins_as_full_as_the_cluster_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let really = queue(dir.path());
+    let from = 6_000_000;
+    let window = Scale { from: Some(Instant::At(from)), ..Scale::default() };
+    let manifest = scale(&dir.path().join("T"), dir.path().join("W"), &window).unwrap();
+    let at_start = |what: &str| manifest.parameters["scale"][what].as_u64().unwrap();
+    assert_eq!(at_start("running_at_start"), 9);
+    assert!(at_start("waiting_at_start") > 50, "{:?}", manifest.parameters);
+    let run = replayed(&Trace::open(&dir.path().join("W")).unwrap(), Unfinished::Drop, Window::default());
+    let found: Vec<(String, i64)> =
+        run.tables.jobs.iter().filter_map(|row| Some((row.job_id.clone(), row.launch? - row.submit?))).collect();
+    let expected: Vec<(String, i64)> = really
+        .iter()
+        .filter(|row| row.submit >= Some(from))
+        .filter_map(|row| Some((row.job_id.clone(), row.launch? - row.submit?)))
+        .collect();
+    assert_eq!(found, expected, "the waits of the jobs of the window are those of the whole log");
 }
 
 /// Jobs that were there before the trace began have no submission, and count in nothing; no task runs beyond the trace unless it

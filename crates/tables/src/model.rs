@@ -50,8 +50,9 @@ enumeration! {
         Setup = "setup",
         /// A job's clean-up task (Hadoop 0.20 and 1.x).
         Cleanup = "cleanup",
-        /// The application master of a YARN job, in a replay. Its row lasts as long as it holds its container, until a heartbeat
-        /// of its node after the job's last task, and it does none of the job's work.
+        /// The application master of a YARN job. It does none of the job's work. In a replay, its row lasts as long as it holds its
+        /// container, until a heartbeat of its node after the job's last task. In a trace, it lasts from the start of the master to
+        /// the end of the job; of a master that was lost, the end is not known.
         Master = "master",
         /// Anything else; `stage` says more where the source does.
         Other = "other" default,

@@ -18,6 +18,20 @@ pub fn rack_of(node: u32, nodes: u32, racks: u32) -> u32 {
     u32::try_from(rack).unwrap_or(u32::MAX)
 }
 
+/// Writes the name of the task of a job's application masters at the end of `text`: `job_200904211745_0001_master`. Hadoop has none.
+#[inline]
+pub fn write_master_task(job: &str, text: &mut String) {
+    text.push_str(job);
+    text.push_str("_master");
+}
+
+/// As [`write_master_task`], by itself.
+pub fn master_task(job: &str) -> String {
+    let mut name = String::new();
+    write_master_task(job, &mut name);
+    name
+}
+
 /// The least digits of the number in Hadoop's name of a task.
 pub const TASK_DIGITS: usize = 6;
 

@@ -8,16 +8,12 @@ use super::fitted::{Fitted, MOST_ERROR};
 use super::found::Calibration;
 use super::locality::DEFAULT_FACTORS;
 use super::machines::{Machines, Offer};
-use super::slots::Slots;
+use super::slots::{Containers, Slots};
 use super::spark_file;
 use super::speculation::Speculation;
 
 /// The largest interval and overhead that a cluster file allows, ms.
 const DAY: f64 = 86_400_000.0;
-
-/// The memory of a task's container and of a master's, by default, rounded up to whole containers, MB.
-const CONTAINER_MB: i64 = 1_024;
-const MASTER_MB: i64 = 2_048;
 
 /// The program that made a cluster file, and the source of the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,18 +99,8 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     let age = age.value.map_or_else(String::new, |age| format!(", {age:.0} ms after the first attempt (median)"));
     writeln!(text, "# backups ({policy}): {backups} of n = {tasks} tasks{age}")?;
 
-    if let Some(most) = found.containers.most.filter(|_| found.heartbeat.by_application) {
-        let memory = (i64::from(most) * CONTAINER_MB + MASTER_MB).min(i64::from(u32::MAX));
-        writeln!(text, "\n[containers]")?;
-        let Slots { reached, nodes, .. } = found.containers;
-        writeln!(
-            text,
-            "memory_mb = {memory} # at most {most} tasks of the default size at once on {reached} of n = {nodes} nodes, and a master"
-        )?;
-        writeln!(text, "vcores = {} # one virtual core for each of them", most.saturating_add(1))?;
-        if !found.containers.were_full() {
-            writeln!(text, "at_least = true # fewer than half of the nodes reached these numbers")?;
-        }
+    if found.heartbeat.by_application {
+        containers(text, &found.containers)?;
     }
 
     writeln!(text, "\n[cost]")?;
@@ -200,6 +186,23 @@ fn edges(text: &mut String, found: &Edges) -> std::fmt::Result {
         line(text, key, whole(fitted, 0.0), ms, &format!("{what}, the median; used for jobs without a logged value"))?;
     }
     Ok(())
+}
+
+/// What a node of YARN offers.
+fn containers(text: &mut String, found: &Containers) -> std::fmt::Result {
+    let (Some(memory), Some(vcores)) = (found.memory_mb.most, found.vcores.most) else { return Ok(()) };
+    let of = if found.with_masters { "tasks and masters" } else { "tasks" };
+    let reached = |slots: Slots| format!("at once on {} of n = {} nodes", slots.reached, slots.nodes);
+    writeln!(text, "\n[containers]")?;
+    writeln!(text, "memory_mb = {memory} # MB of {of} of the default sizes {}", reached(found.memory_mb))?;
+    writeln!(text, "vcores = {vcores} # {of}, each with one virtual core, {}", reached(found.vcores))?;
+    match found.are_whole() {
+        true => Ok(()),
+        false if found.with_masters => {
+            writeln!(text, "at_least = true # fewer than half of the nodes reached these numbers")
+        }
+        false => writeln!(text, "at_least = true # the trace does not say where the application masters ran"),
+    }
 }
 
 /// The machines of a production cluster.

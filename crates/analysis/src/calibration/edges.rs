@@ -12,7 +12,7 @@ use crate::statistics::distribution::Distribution;
 /// What jobs do before their first task and after their last.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Edges {
-    /// From the submission of a job until it is initialised, ms.
+    /// From the submission of a job, or from the start of its application master, until it is initialised, ms.
     pub init: Fitted,
     /// How long a set-up task holds a slot, ms.
     pub setup: Fitted,
@@ -21,16 +21,23 @@ pub struct Edges {
 }
 
 /// The medians over jobs. As in a replay, the launch of a job is the end of its initialisation if a set-up task, or some time, came
-/// between it and the first map or reduce. A task holds its slot from its assignment, if both clocks agree, to its end. A trace of
+/// between it and the first map or reduce. If the trace says when the master of a job started, the wait for its container is no part
+/// of the initialisation. A task holds its slot from its assignment, if both clocks agree, to its end. A trace of
 /// which most jobs have no such task determines no time of it.
 pub fn edges(observed: &Observed) -> Edges {
     let mut first_start: BTreeMap<usize, i64> = BTreeMap::new();
     let (mut setups, mut cleanups) = (BTreeMap::new(), BTreeMap::new());
+    let mut masters: BTreeMap<usize, i64> = BTreeMap::new();
     for attempt in &observed.attempts {
         match (attempt.kind, attempt.start) {
             (TaskKind::Setup, _) if attempt.succeeded => setups.extend(held(attempt).map(|held| (attempt.job, held))),
             (TaskKind::Cleanup, _) if attempt.succeeded => {
                 cleanups.extend(held(attempt).map(|held| (attempt.job, held)))
+            }
+            (TaskKind::Master, Some(start))
+                if observed.jobs.get(attempt.job).is_some_and(|job| Some(start) <= job.launch) =>
+            {
+                masters.insert(attempt.job, start);
             }
             (TaskKind::Map | TaskKind::Reduce, Some(start)) => {
                 let first = first_start.entry(attempt.job).or_insert(start);
@@ -40,7 +47,7 @@ pub fn edges(observed: &Observed) -> Edges {
         }
     }
     let inits = observed.jobs.iter().enumerate().filter_map(|(job, own)| {
-        let (submit, launch) = (own.submit?, own.launch?);
+        let (submit, launch) = (masters.get(&job).copied().or(own.submit)?, own.launch?);
         let is_init = setups.contains_key(&job) || first_start.get(&job).is_some_and(|&start| launch < start);
         (is_init && launch >= submit).then_some((launch - submit) as f64)
     });

@@ -10,7 +10,7 @@ use super::heartbeat::Heartbeat;
 use super::locality::StageFactors;
 use super::machines::Machines;
 use super::rates::ShuffleRate;
-use super::slots::Slots;
+use super::slots::{Containers, Slots};
 use super::speculation::Speculation;
 
 /// The estimates for the cluster of a trace. Each field names the function that estimates it.
@@ -26,8 +26,8 @@ pub struct Calibration {
     pub map_slots: Slots,
     /// Reduce slots of a node.
     pub reduce_slots: Slots,
-    /// Maps and reduces together ([`super::containers`]).
-    pub containers: Slots,
+    /// What a node of YARN carried at once ([`super::containers`]).
+    pub containers: Containers,
     /// Processor and memory of a machine of a production cluster ([`super::machines()`]).
     pub machines: Machines,
     /// Time between a node's heartbeats and from an assignment to the start ([`super::heartbeat()`]).

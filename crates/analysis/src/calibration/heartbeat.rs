@@ -56,7 +56,9 @@ pub fn heartbeat(observed: &Observed, slots: Option<u32>) -> Heartbeat {
     let by_gaps = by_gaps(observed, slots);
     let reports = Distribution::new(reports(observed));
     let (median_report, high) = (reports.median(), reports.quantile(0.9));
-    let by_application = !reports.values().is_empty() && reports.values().iter().all(|&delay| delay == 0.0);
+    let has_masters = observed.attempts.iter().any(|attempt| attempt.kind == TaskKind::Master);
+    let no_delays = !reports.values().is_empty() && reports.values().iter().all(|&delay| delay == 0.0);
+    let by_application = has_masters || no_delays;
     let few = by_gaps.interval.value.is_none() && !by_gaps.at_once;
     let short = |median: f64| median < AT_ONCE || high.is_some_and(|high| median < AT_ONCE_SHARE * high);
     let enough = reports.values().len() as u64 >= LEAST_GAPS || by_application;

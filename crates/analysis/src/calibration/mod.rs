@@ -43,7 +43,7 @@ pub use locality::{DEFAULT_FACTORS, LEAST_STAGES, StageFactors, locality_factors
 pub use machines::{Machines, Offer, machines};
 pub use observed::{Attempt, Job, Observed};
 pub use rates::{ShuffleRate, map_rate, reduce_rate, shuffle_rate};
-pub use slots::{Slots, containers, slots};
+pub use slots::{Containers, Slots, containers, slots};
 pub use slowstart::slowstart;
 pub use speculation::{Speculation, speculation};
 

@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use resched_tables::model::TaskKind;
 
 use super::fitted::bootstrap_error;
-use super::observed::Observed;
+use super::observed::{Attempt, Observed};
 
 /// One node in a hundred may seem to have run more: clocks jump, and a node may receive a kill late.
 const ODD_NODES: usize = 100;
+
+/// The memory of a task's container and of a master's, by default, rounded up to whole containers, MB.
+const CONTAINER_MB: i64 = 1_024;
+const MASTER_MB: i64 = 2_048;
 
 /// If at least this share of the nodes reached the most, that is their size and not chance.
 const FULL: f64 = 0.5;
@@ -41,16 +45,52 @@ pub fn slots(observed: &Observed, kind: TaskKind) -> Slots {
     most_attempts(observed, |own| own == kind)
 }
 
-/// As [`slots()`], of maps and reduces together: how many containers a node of YARN ran at once, masters apart.
-pub fn containers(observed: &Observed) -> Slots {
-    most_attempts(observed, |own| matches!(own, TaskKind::Map | TaskKind::Reduce))
+/// What a node of YARN carried at once, if tasks and masters have containers of the default sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+pub struct Containers {
+    /// The memory of the containers at once on one node, MB.
+    pub memory_mb: Slots,
+    /// The containers at once on one node; each takes one virtual core.
+    pub vcores: Slots,
+    /// Whether the masters are among them. The log of an application master says when it started, and where; other sources know nothing
+    /// of masters, and the numbers are then lower bounds.
+    pub with_masters: bool,
+}
+
+impl Containers {
+    /// Whether the numbers are what a node offers, and not only lower bounds. One of the two resources is the short one.
+    pub fn are_whole(&self) -> bool {
+        self.with_masters && (self.memory_mb.were_full() || self.vcores.were_full())
+    }
+}
+
+/// As [`slots()`], of the containers of maps, reduces and masters together.
+pub fn containers(observed: &Observed) -> Containers {
+    let memory = |kind: TaskKind| match kind {
+        TaskKind::Map | TaskKind::Reduce => CONTAINER_MB,
+        TaskKind::Master => MASTER_MB,
+        _ => 0,
+    };
+    let is_master =
+        |attempt: &Attempt| attempt.kind == TaskKind::Master && attempt.host.is_some() && attempt.run_time().is_some();
+    Containers {
+        memory_mb: most_held(observed, memory),
+        vcores: most_held(observed, |kind| i64::from(memory(kind) > 0)),
+        with_masters: observed.attempts.iter().any(is_master),
+    }
 }
 
 fn most_attempts(observed: &Observed, of_kind: impl Fn(TaskKind) -> bool) -> Slots {
+    most_held(observed, |kind| i64::from(of_kind(kind)))
+}
+
+/// The most that nearly all nodes held at once, if an attempt of each kind holds so much.
+fn most_held(observed: &Observed, held: impl Fn(TaskKind) -> i64) -> Slots {
     let mut changes: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
-    for attempt in observed.attempts.iter().filter(|attempt| of_kind(attempt.kind) && attempt.run_time().is_some()) {
+    for attempt in observed.attempts.iter().filter(|attempt| held(attempt.kind) > 0 && attempt.run_time().is_some()) {
         if let (Some(host), Some(start), Some(finish)) = (attempt.host, attempt.start, attempt.finish) {
-            changes.entry(host).or_default().extend([(start, 1), (finish, -1)]);
+            let held = held(attempt.kind);
+            changes.entry(host).or_default().extend([(start, held), (finish, -held)]);
         }
     }
     let most: Vec<f64> = changes.into_values().map(|changes| most_at_once(changes) as f64).collect();
@@ -83,7 +123,6 @@ fn most_at_once(mut changes: Vec<(i64, i64)>) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibration::Attempt;
 
     fn map(host: usize, start: i64, finish: i64) -> Attempt {
         Attempt {
@@ -113,6 +152,21 @@ mod tests {
         let observed = Observed { attempts, ..Observed::default() };
         let expected = Slots { most: Some(2), reached: 300, nodes: 300, standard_error: Some(0.0) };
         assert_eq!(slots(&observed, TaskKind::Map), expected);
+    }
+
+    /// Two nodes of 4,096 MB: one runs four maps at once, and later a master and two maps; the other the same in reverse. The master and
+    /// four maps never meet.
+    #[test]
+    fn masters_and_tasks_that_never_met_need_no_more_room() {
+        let master = |host, start, finish| Attempt { kind: TaskKind::Master, ..map(host, start, finish) };
+        let many = |host, start: i64, maps: i64| (0..maps).map(move |_| map(host, start, start + 10));
+        let mut attempts: Vec<Attempt> =
+            many(0, 0, 4).chain(many(0, 20, 2)).chain(many(1, 0, 2)).chain(many(1, 20, 4)).collect();
+        let without = containers(&Observed { attempts: attempts.clone(), ..Observed::default() });
+        assert_eq!((without.memory_mb.most, without.with_masters, without.are_whole()), (Some(4_096), false, false));
+        attempts.extend([master(0, 20, 35), master(1, 0, 15)]);
+        let found = containers(&Observed { attempts, ..Observed::default() });
+        assert_eq!((found.memory_mb.most, found.vcores.most, found.are_whole()), (Some(4_096), Some(4), true));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use resched_tables::run::{RunEngine, RunInfo};
+use resched_tables::standing::Standing;
 use resched_tables::store::System;
 use resched_tables::validity::{Fact, Grade, Validity};
 
@@ -34,7 +35,11 @@ pub fn shown<R: Compared>(runs: &[R], population: &Population) -> Vec<Fact> {
         let remedy = "Compare runs of the same trace, or runs in which jobs end well.";
         return vec![Fact::new("population", Grade::NotAnswerable, "No job counts in all runs.").with_remedy(remedy)];
     }
-    let left_out = 1.0 - population.jobs as f64 / population.of as f64;
+    // A window that was asked for, and the beginning of the trace, choose the jobs that the answer is about.
+    let not_asked =
+        [Standing::OutsideWindow, Standing::BeforeTrace].map(|standing| population.left_out.get(standing.as_str()));
+    let asked = population.of.saturating_sub(not_asked.into_iter().flatten().sum());
+    let left_out = 1.0 - population.jobs as f64 / asked.max(1) as f64;
     let grade = if left_out > MOST_LEFT_OUT { Grade::Assumed } else { Grade::Measured };
     let text = population.in_words();
     let fact = Fact::new(

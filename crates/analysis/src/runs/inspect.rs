@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::Error;
 
-/// Tasks by kind; all five are always listed.
+/// Tasks by kind; all are always listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct KindCounts {
     /// Map tasks.
@@ -27,6 +27,8 @@ pub struct KindCounts {
     pub setup: u64,
     /// Clean-up tasks.
     pub cleanup: u64,
+    /// Application masters of YARN, one for each job with a known one.
+    pub master: u64,
     /// Others.
     pub other: u64,
 }
@@ -252,11 +254,13 @@ impl Inspection {
                 ids = Seen::default();
                 self.count_job_tasks(std::mem::take(&mut of_job));
             }
-            of_job += 1;
+            // A master does none of the job's work.
+            let is_work = task.kind != TaskKind::Master;
+            of_job += u64::from(is_work);
             self.odd("task-id-seen-before", u64::from(!ids.is_new(task.task_id)));
             let (start, finish) = (task.start, task.finish);
             let run = start.zip(finish).and_then(|(start, finish)| u64::try_from(finish.checked_sub(start)?).ok());
-            run.into_iter().for_each(|run| self.task_runs.add(run));
+            run.filter(|_| is_work).into_iter().for_each(|run| self.task_runs.add(run));
             self.odd("task-finish-before-start", u64::from(before(finish, start)));
             self.odd(FAR, usual.far([start, finish]));
             let (mut tries, mut last) = (0u64, None);
@@ -293,7 +297,8 @@ impl Inspection {
             TaskKind::Reduce => &mut tasks.reduce,
             TaskKind::Setup => &mut tasks.setup,
             TaskKind::Cleanup => &mut tasks.cleanup,
-            TaskKind::Master | TaskKind::Other => &mut tasks.other,
+            TaskKind::Master => &mut tasks.master,
+            TaskKind::Other => &mut tasks.other,
         };
         *count += 1;
     }

@@ -46,11 +46,11 @@ impl Origin {
         }
     }
 
-    /// The window of a replay; `None` for one of all its jobs, and for a trace.
+    /// The window of a replay, and of a trace the time since its beginning; `None` for all jobs.
     pub(crate) fn window(&self) -> Option<RunWindow> {
         match self {
             Self::Replay(info) => info.window,
-            Self::Observed(_) => None,
+            Self::Observed(manifest) => manifest.begin.map(|from| RunWindow { from, to: i64::MAX }),
         }
     }
 

@@ -60,6 +60,7 @@ fn as_text(found: &Inspection, all_sources: bool) -> Text {
         ("reduce", tasks.reduce),
         ("setup", tasks.setup),
         ("cleanup", tasks.cleanup),
+        ("master", tasks.master),
         ("other", tasks.other),
     ] {
         if is_about_maps || n > 0 {

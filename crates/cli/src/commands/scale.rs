@@ -14,7 +14,7 @@ use crate::written::print_written;
 /// Make a trace smaller or denser, or cut a time window out of it.
 ///
 /// Jobs are sampled so that the mix of queues and sizes stays the same. A window keeps every job submitted in it, with all its
-/// attempts; jobs that cross an edge of the window are counted. Run times do not change. If you change the gaps, the new trace has no
+/// attempts. It also keeps the jobs that ran or waited at its start: they are replayed, but count in no metric. Run times do not change. If you change the gaps, the new trace has no
 /// observed waits.
 #[derive(Debug, clap::Args)]
 #[command(

@@ -13,7 +13,7 @@ use super::{Output, Target};
 use crate::formats::sacct;
 use crate::formats::swf::{FRAMEWORK, UNIX_START_TIME};
 use resched_tables::Error;
-use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind, TaskRecord};
 use resched_tables::records::Source;
 use resched_tables::store::TimeZero;
 
@@ -27,7 +27,10 @@ fn write(source: &Source, output: &mut Output<'_>) -> Result<(), Error> {
     let names = Names::of(source)?;
     header(source, &names, output)?;
     for record in source.records()? {
-        let record = record?;
+        let mut record = record?;
+        let is_work = |task: &TaskRecord| task.task.kind != TaskKind::Master;
+        output.lost("application-master", !record.tasks.iter().all(is_work));
+        record.tasks.retain(is_work);
         let line = names.line(&record, output);
         output.bytes(line.as_bytes())?;
         output.exported.written += 1;

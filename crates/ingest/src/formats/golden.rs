@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::format::Format;
 use resched_tables::Error;
-use resched_tables::model::{Outcome, TaskKind};
+use resched_tables::model::{Outcome, TaskKind, TaskRecord};
 pub(super) use resched_tables::sink::Collected;
 
 /// What tests ask of what a reader found.
@@ -38,7 +38,9 @@ impl Found for Collected {
     }
 
     fn counts(&self) -> BTreeMap<&'static str, Value> {
-        let tasks = || self.jobs.iter().flat_map(|job| &job.tasks);
+        // The counts were made of maps, reduces and Hadoop's own tasks.
+        let is_counted = |task: &&TaskRecord| task.task.kind != TaskKind::Master;
+        let tasks = || self.jobs.iter().flat_map(|job| &job.tasks).filter(is_counted);
         let attempts = || tasks().flat_map(|task| &task.attempts);
         let maps = || tasks().filter(|task| task.task.kind == TaskKind::Map);
         let read = attempts()

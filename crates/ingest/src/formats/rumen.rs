@@ -88,6 +88,13 @@ struct Task<'a> {
     attempts: Option<Vec<Attempt<'a>>>,
 }
 
+impl Task<'_> {
+    /// Whether it stands for the application masters of its job.
+    fn is_master(&self) -> bool {
+        self.task_type.as_ref().is_some_and(|kind| kind.as_str() == "MASTER")
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Attempt<'a> {
@@ -180,6 +187,10 @@ fn record(text: &str, sink: &mut dyn Sink) -> Option<JobRecord> {
     if kinds.map(Text::as_str).any(|kind| matches!(kind, "SETUP" | "JOB_SETUP")) {
         sink.system(System::MapReduce1);
     }
+    // Only `resched export` writes masters.
+    if job.other_tasks.iter().flatten().any(Task::is_master) {
+        sink.system(System::Yarn);
+    }
     is_named.then(|| Reading::of(&job, sink).record(job))
 }
 
@@ -233,6 +244,7 @@ impl<'s> Reading<'s> {
     /// Adds the tasks of one of the job's lists.
     fn add(&mut self, list: Option<Vec<Task<'_>>>, kind: TaskKind, memory: Option<i64>, tasks: &mut Vec<TaskRecord>) {
         for task in list.into_iter().flatten() {
+            let kind = if kind == TaskKind::Other && task.is_master() { TaskKind::Master } else { kind };
             match task.task_id.as_ref().map(Text::as_str).filter(|id| !id.is_empty()) {
                 Some(id) => tasks.push(self.task(&task, id, kind, memory)),
                 None => self.sink.skip("damaged-task", 1),

@@ -81,7 +81,9 @@ fn normalised(key: &str, field: &str, value: &Value) -> Value {
 
 /// What our tables say about a field.
 fn report(jobs: &[JobRecord], format: &str, field: &str) -> Value {
-    let tasks = || jobs.iter().flat_map(|record| &record.tasks);
+    // The counts were made of maps, reduces and Hadoop's own tasks.
+    let is_counted = |task: &&TaskRecord| task.task.kind != TaskKind::Master;
+    let tasks = || jobs.iter().flat_map(|record| &record.tasks).filter(is_counted);
     let maps = || tasks().filter(|task| task.task.kind == TaskKind::Map);
     let attempts = || tasks().flat_map(|task| &task.attempts);
     let sum = |of: fn(&JobRecord) -> Option<i64>| json!(jobs.iter().filter_map(of).sum::<i64>());

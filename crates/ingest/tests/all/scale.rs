@@ -69,15 +69,16 @@ fn changed_times_have_no_start_by_backfill() {
 }
 
 #[test]
-fn a_window_holds_the_jobs_that_were_submitted_in_it() {
+fn a_window_holds_the_jobs_that_were_submitted_in_it_and_those_that_were_there_at_its_start() {
     let dir = Dir::new();
     let all = dir.records("T");
     let first = all.iter().filter_map(|record| record.job.submit).min().unwrap();
     let (from, to) = (first + 60_000, first + 180_000);
-    let expected: Vec<&JobRecord> =
-        all.iter().filter(|record| (from..to).contains(&record.job.submit.unwrap())).collect();
     let over = |edge: i64| move |record: &&JobRecord| record.job.finish.unwrap() > edge;
-    let running = all.iter().filter(|record| record.job.submit.unwrap() < from).filter(over(from)).count();
+    let is_there = |record: &&JobRecord| record.job.submit.unwrap() >= from || over(from)(record);
+    let expected: Vec<&JobRecord> =
+        all.iter().filter(|record| record.job.submit.unwrap() < to).filter(is_there).collect();
+    let running = expected.iter().filter(|record| record.job.submit.unwrap() < from).count();
     let ends_later = expected.iter().copied().filter(over(to)).count();
     assert!(expected.len() > 2 && running > 0 && ends_later > 0, "the sample has jobs on both edges");
     for (from, to) in [
@@ -88,7 +89,9 @@ fn a_window_holds_the_jobs_that_were_submitted_in_it() {
         let (manifest, records) = dir.scaled(Scale { from: Some(from), to: Some(to), ..Scale::default() });
         assert_eq!(records.iter().collect::<Vec<_>>(), expected);
         assert_eq!(manifest.skipped["job-outside-window"], (all.len() - expected.len()) as u64);
-        assert_eq!(manifest.skipped["job-running-at-start"], running as u64);
+        let at_start = |what: &str| manifest.parameters["scale"][what].as_u64().unwrap();
+        assert_eq!(at_start("running_at_start") + at_start("waiting_at_start"), running as u64);
+        assert_eq!(manifest.begin, Some(first + 60_000), "what was there before counts in no metric");
         assert_eq!(manifest.skipped["job-running-at-end"], ends_later as u64);
     }
 }

@@ -7,7 +7,7 @@ use resched_sim::hadoop::Edges;
 use resched_tables::model::Outcome;
 
 fn logged(init: Ms, setup: Ms, cleanup: Ms) -> Edges {
-    Edges { init: Some(init), setup: Some(setup), cleanup: Some(cleanup), tail: 0 }
+    Edges { init: Some(init), setup: Some(setup), cleanup: Some(cleanup), ..Edges::default() }
 }
 
 /// When jobs ended, in their order.

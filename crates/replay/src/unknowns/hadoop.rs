@@ -1,10 +1,11 @@
 //! What a Hadoop cluster leaves open under either of its systems, and under MapReduce 1.
 
-use resched_sim::cluster_file::{Interval, ReduceModel};
+use resched_sim::cluster_file::{Interval, ReduceModel, SetUp};
 use resched_sim::hadoop::{Kind, System};
 
-use super::{Change, Open, SIGMAS, Unknown};
+use super::{Change, Open, SIGMAS, Unknown, setup_with};
 use crate::Error;
+use crate::facts::starts_decide;
 use resched_policies::Engine;
 
 /// If a larger share of the places of input is drawn by the replay, they are not those of the trace.
@@ -111,6 +112,20 @@ pub(super) const SLOTS: Unknown = Unknown {
         } else {
             Vec::new()
         })
+    },
+};
+
+/// How long jobs wait until they are initialised, if the log cannot tell that from the wait for a master's container.
+pub(super) const STARTS: Unknown = Unknown {
+    name: "starts",
+    title: "waits before initialisation",
+    from: "the shortest of the trace",
+    variants: |open| {
+        if open.engine != Engine::Hadoop || !starts_decide(open.config(), open.hadoop()?.loaded.starts) {
+            return Ok(Vec::new());
+        }
+        let change = setup_with(open, |setup| setup.cluster.jobs.setup = SetUp::Quickest);
+        Ok(vec![("if all jobs are initialised as soon as the quickest".to_owned(), change)])
     },
 };
 

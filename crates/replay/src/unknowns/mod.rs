@@ -40,6 +40,7 @@ pub const UNKNOWNS: &[Unknown] = &[
     hadoop::LOCALITY,
     hadoop::HEARTBEAT,
     hadoop::SLOTS,
+    hadoop::STARTS,
     hadoop::PLACES,
     hadoop::SLOWSTART,
     hadoop::RUN_TIMES,
@@ -156,6 +157,13 @@ impl Open<'_> {
         change(&mut config);
         Change::rules(config)
     }
+}
+
+/// The same world, set up otherwise.
+fn setup_with(open: &Open<'_>, change: impl FnOnce(&mut Setup)) -> Change {
+    let mut setup = open.setup().clone();
+    change(&mut setup);
+    Change::Setup(Box::new(setup))
 }
 
 use crate::facts::SIGMAS;

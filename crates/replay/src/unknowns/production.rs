@@ -4,9 +4,8 @@ use resched_sim::batch::{LocalityCost, Machine, SizeRule};
 use resched_tables::cluster_file::NamedMachines;
 use resched_tables::named::as_text;
 
-use super::{Change, Changes, Open, SIGMAS, Unknown, other_ways};
+use super::{Change, Changes, Open, SIGMAS, Unknown, other_ways, setup_with};
 use crate::facts::SMALL;
-use crate::world::Setup;
 use resched_policies::Engine;
 use resched_tables::store::{LIKELY_HOSTS, Manifest};
 
@@ -180,10 +179,4 @@ pub(super) fn places(open: &Open<'_>) -> Changes {
         (format!("with other preferred hosts (seed {seed})"), change)
     };
     Ok([1, 2].map(drawn).into())
-}
-
-fn setup_with(open: &Open<'_>, change: impl FnOnce(&mut Setup)) -> Change {
-    let mut setup = open.setup().clone();
-    change(&mut setup);
-    Change::Setup(Box::new(setup))
 }

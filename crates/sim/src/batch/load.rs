@@ -378,6 +378,8 @@ struct Tasks {
     unfinished: bool,
     /// Whether such a task is left out.
     incomplete: bool,
+    /// When the first of them started, as the log has it.
+    started: Option<Ms>,
 }
 
 impl Tasks {
@@ -389,7 +391,7 @@ impl Tasks {
         self.nodes.clear();
         self.stages.clear();
         self.places.clear();
-        (self.unfinished, self.incomplete) = (false, false);
+        (self.unfinished, self.incomplete, self.started) = (false, false, None);
     }
 
     /// Finds the stages of the tasks that stay, in the order in which they first appear.
@@ -490,6 +492,27 @@ fn is_of_limit(reason: &str) -> bool {
     STARTS.iter().any(|start| reason.starts_with(start))
 }
 
+/// The submission of a job that was submitted before the trace began, and the time from which it may start.
+///
+/// A trace that begins in the middle lacks the jobs that ended before. A job that was running at its beginning is submitted when it started,
+/// so that it holds its machines from then on: what ran at the beginning ran at once. A job that was waiting may not start before the
+/// beginning, and keeps its place in the line. Only a job of one task, tried once, starts as a whole.
+fn at_begin(
+    begin: Ms,
+    started: Option<Ms>,
+    (submit, eligible): (Ms, Option<Ms>),
+    tasks: &[Listed],
+) -> (Ms, Option<Ms>) {
+    let started = started.filter(|&start| start < begin);
+    match (started, tasks) {
+        (Some(start), [task]) if task.tries.len() == 1 && (task.gang || task.instances == 1) => {
+            (start.max(submit), None)
+        }
+        (Some(_), _) => (submit, eligible),
+        (None, _) => (submit, Some(eligible.map_or(begin, |at| at.max(begin)))),
+    }
+}
+
 /// The meaning of a log on the given machines.
 struct Rules {
     begin: Option<Ms>,
@@ -553,6 +576,11 @@ impl Rules {
         self.work.unfinished_jobs += u64::from(tasks.unfinished);
         self.work.jobs += 1;
         self.work.limited_jobs += u64::from(entry.wait_reason().is_some_and(is_of_limit));
+        let eligible = entry.eligible().filter(|at| (submit..=LONGEST).contains(at) && *at > submit);
+        let (submit, eligible) = match self.begin.filter(|_| before) {
+            Some(begin) => at_begin(begin, tasks.started.or(entry.launch()), (submit, eligible), &tasks.listed),
+            None => (submit, eligible),
+        };
         Some(JobView {
             priority: entry.priority_number().unwrap_or_else(|| step(entry.priority())),
             id: entry.job_id(),
@@ -562,7 +590,7 @@ impl Rules {
             qos: entry.qos().unwrap_or_default(),
             reservation: entry.reservation().unwrap_or_default(),
             together: entry.together().unwrap_or_default(),
-            eligible: entry.eligible().filter(|at| (submit..=LONGEST).contains(at) && *at > submit),
+            eligible,
             group: entry.group().unwrap_or_default(),
             framework: entry.framework(),
             nice: entry.nice().unwrap_or(0),
@@ -640,6 +668,10 @@ impl Rules {
             self.skip("task-of-set-up-or-clean-up", 1);
             return;
         }
+        if entry.kind() == TaskKind::Master {
+            self.skip("application-master", 1);
+            return;
+        }
         let instances = entry.instances().unwrap_or(1);
         let Some(instances) = u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
         else {
@@ -648,6 +680,8 @@ impl Rules {
         };
         let gang = entry.gang().unwrap_or(false) && instances > 1;
         let first = tasks.tries.len();
+        let starts = self.logged.iter().map(|logged| logged.start).chain([of_task(entry).start]);
+        tasks.started = starts.flatten().chain(tasks.started).min();
         self.add_tries(of_task(entry), instances, gang, (&mut tasks.tries, &mut tasks.levels));
         let never_started = tasks.tries.len() == first && entry.outcome() == Outcome::Incomplete;
         let own = &tasks.tries[first..];

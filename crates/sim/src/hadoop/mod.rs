@@ -44,7 +44,7 @@ pub use containers::{AmState, AppView, Container, ContainerState, Reservation, Y
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Lulls, Options, Tally, replay};
 pub use kind::Kind;
-pub use load::{Loaded, load, load_records};
+pub use load::{Loaded, Starts, load, load_records};
 pub use logged::{Logged, LoggedMap, LoggedReduce, Packed};
 pub use observer::{Ended, Kept, Launched, MasterEnded, MasterLaunched, Observer, TakenBack, Used};
 pub use offer::Offer;

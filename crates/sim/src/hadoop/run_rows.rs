@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use resched_tables::model::{MAPREDUCE, Outcome, ResourceRow, TaskKind};
+use resched_tables::names::write_master_task;
 use resched_tables::run::{Names, RowSink, RunAttempt};
 use resched_tables::store::Batch;
 
@@ -112,10 +113,7 @@ impl Names for HadoopRows<'_> {
     fn write_task_id(&self, job: u32, task: Option<u32>, id: &mut String) {
         match task {
             Some(task) => self.workload.write_task_name(TaskId(task), id),
-            None => {
-                id.push_str(self.job_id(job));
-                id.push_str("_master");
-            }
+            None => write_master_task(self.job_id(job), id),
         }
     }
 

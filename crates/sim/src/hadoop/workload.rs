@@ -16,8 +16,10 @@ use crate::loading::LONGEST;
 /// What a job does before its first task and after its last. Unknown is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Edges {
-    /// From its submission until it is initialised, ms.
+    /// From its submission, or from the start of its application master, until it is initialised, ms.
     pub init: Option<Ms>,
+    /// Whether `init` counts from the start of the master. If not, it may hold a wait for the master's container.
+    pub from_master: bool,
     /// How long its set-up task holds a slot, ms.
     pub setup: Option<Ms>,
     /// How long its clean-up task holds a slot, ms.
@@ -118,6 +120,8 @@ pub struct Workload {
     input_bytes: Sizes,
     output_bytes: Sizes,
     odd_names: BTreeMap<TaskId, String>,
+    /// How long a master takes to start in its container, ms, as far as the log shows it.
+    master_start: Ms,
 }
 
 /// How many bytes maps read, or write, by [`TaskId`]; no longer than to the last task of which that is known.
@@ -255,9 +259,25 @@ impl Workload {
         }
     }
 
+    /// How long a master takes to start in its container, ms, as far as the log shows it.
+    pub fn master_start(&self) -> Ms {
+        self.master_start
+    }
+
+    /// Sets how long a master takes to start in its container, ms.
+    pub(super) fn set_master_start(&mut self, time: Ms) {
+        self.master_start = time;
+    }
+
+    /// No job waits longer than `most` from its submission until it is initialised.
+    pub(super) fn initialise_within(&mut self, most: Ms) {
+        let from_submission = self.jobs.iter_mut().map(|job| &mut job.edges).filter(|edges| !edges.from_master);
+        from_submission.for_each(|edges| edges.init = edges.init.map(|init| init.min(most)));
+    }
+
     /// Some of the jobs by themselves, with their tasks. Their times stay as they are.
     pub fn part(&self, jobs: Range<usize>) -> Self {
-        let mut part = Self::default();
+        let mut part = Self { master_start: self.master_start, ..Self::default() };
         for job in self.jobs.get(jobs).unwrap_or_default() {
             let [maps, reduces] = Kind::BOTH.map(|kind| {
                 let first = part.tasks.len() as u32;

@@ -12,7 +12,8 @@ keys! {
         first_submit: Ms = 0, unit "ms", range 0..=DAY;
         /// Where initialisation, set-up and clean-up of a job are taken from.
         setup: SetUp = SetUp::Logged;
-        /// The time from the submission of a job until it is initialised, if it is not taken from the trace.
+        /// The time from the submission of a job (under YARN, from the start of its application master) until it is initialised, if it
+        /// is not taken from the trace.
         init_delay: Ms = 0, unit "ms", range 0..=DAY;
         /// How long the set-up task of a job holds a slot, if it is not taken from the trace. With `0` there is no such task.
         setup_time: Ms = 0, unit "ms", range 0..=DAY;
@@ -40,6 +41,9 @@ choices! {
     pub enum SetUp {
         /// From the trace. A job without these times in its log takes `init_delay`, `setup_time` and `cleanup_time`.
         Logged = "logged",
+        /// As `logged`, but no job waits longer for its initialisation than the one that waited least. For logs in which this wait is
+        /// mostly that for a place, such as the master's container, and which do not say when the master started.
+        Quickest = "quickest",
         /// All jobs take `init_delay`, `setup_time` and `cleanup_time`, as in Mumak, where all are 0.
         Fixed = "fixed",
     }

@@ -50,6 +50,8 @@ pub(super) struct Fields<'a> {
     pub(super) task_type: Text<'a>,
     pub(super) split_locations: Text<'a>,
     pub(super) attempt_id: Text<'a>,
+    pub(super) application_attempt_id: Text<'a>,
+    pub(super) node_manager_host: Text<'a>,
     pub(super) tracker_name: Text<'a>,
     pub(super) hostname: Text<'a>,
     pub(super) rackname: Text<'a>,

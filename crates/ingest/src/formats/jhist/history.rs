@@ -2,7 +2,7 @@
 //!
 //! Events of one task or attempt are merged by id: the first start and the last end count. An application master that
 //! is restarted reports recovered tasks again. A job without a final event is `INCOMPLETE`, and so are its tasks and
-//! attempts.
+//! attempts. Each application master becomes an attempt at one task of kind `master`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,6 +12,7 @@ use resched_tables::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind,
     TaskRecord, TaskRow,
 };
+use resched_tables::names::master_task;
 use resched_tables::sink::Sink;
 use resched_tables::store::System;
 
@@ -32,6 +33,8 @@ pub(super) struct History {
     has_master: bool,
     /// Whether its tasks ran in the container of its master.
     is_uber: bool,
+    /// The application masters that the job had, by number: when each started, and where.
+    masters: BTreeMap<i64, (Option<i64>, Option<String>)>,
 }
 
 impl History {
@@ -45,6 +48,7 @@ impl History {
             counters: wants_counters.then(BTreeMap::new),
             has_master: false,
             is_uber: false,
+            masters: BTreeMap::new(),
         }
     }
 
@@ -79,6 +83,8 @@ impl History {
                 attempt.locality = attempt.locality.filter(|_| attempt.kind == TaskKind::Map);
             }
         }
+        let masters = self.master_task();
+        self.tasks.extend(masters);
         let counters = self.counters.unwrap_or_default().into_iter();
         let counters = counters.map(|((scope, id, group, name), value)| CounterRow { scope, id, group, name, value });
         Some(JobRecord { job: self.job, tasks: self.tasks, counters: counters.collect() })
@@ -100,7 +106,7 @@ impl History {
             "TASK_FAILED" => self.end_task(fields, Some(Outcome::Failed)),
             "AM_STARTED" => {
                 self.has_master = true;
-                Ok(())
+                self.start_master(fields)
             }
             // The status before the end says nothing.
             "JOB_STATUS_CHANGED" | "NORMALIZED_RESOURCE" => Ok(()),
@@ -138,6 +144,44 @@ impl History {
         self.count(CounterScope::Map, &id, &fields.map_counters.0);
         self.count(CounterScope::Reduce, &id, &fields.reduce_counters.0);
         Ok(())
+    }
+
+    /// A later master reports the earlier ones again, so the number decides which one it is.
+    fn start_master(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
+        let (job, number) = fields.application_attempt_id.as_str().and_then(split_master_id).ok_or("damaged-event")?;
+        self.own(Some(&format!("job_{job}")))?;
+        let (start, host) = self.masters.entry(number).or_default();
+        *start = start.or(time(fields.start_time));
+        *host = host.take().or(fields.node_manager_host.as_str().and_then(|name| place(name).0));
+        Ok(())
+    }
+
+    /// The task of the application masters. The last one lived until the job ended; the log does not say when earlier ones ended.
+    fn master_task(&mut self) -> Option<TaskRecord> {
+        let masters = std::mem::take(&mut self.masters);
+        let job = &self.job;
+        let (&last, (first_start, _)) = (masters.last_key_value()?.0, masters.first_key_value()?.1);
+        let task = TaskRow {
+            job_id: job.job_id.clone(),
+            task_id: master_task(&job.job_id),
+            kind: TaskKind::Master,
+            start: *first_start,
+            finish: job.finish,
+            outcome: job.outcome,
+            ..TaskRow::default()
+        };
+        let attempts = masters.into_iter().map(|(number, (start, host))| AttemptRow {
+            job_id: task.job_id.clone(),
+            task_id: task.task_id.clone(),
+            kind: TaskKind::Master,
+            attempt: number,
+            start,
+            finish: job.finish.filter(|_| number == last),
+            outcome: if number == last { job.outcome } else { Outcome::Unknown },
+            host,
+            ..AttemptRow::default()
+        });
+        Some(TaskRecord { attempts: attempts.collect(), task, ..TaskRecord::default() })
     }
 
     fn start_task(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
@@ -386,6 +430,14 @@ fn tracker_host(name: &str) -> Option<String> {
         Some(name) => host(name.split(':').next()?),
         None => place(name).0,
     }
+}
+
+/// The job's id without its `job_` and the number of the master, from 0, in the id of an application attempt: `1_0002` and 1 for
+/// `appattempt_1_0002_000002`.
+fn split_master_id(id: &str) -> Option<(&str, i64)> {
+    let (job, number) = id.strip_prefix("appattempt_")?.rsplit_once('_')?;
+    let number = number.parse().ok().filter(|&number: &i64| number > 0)?;
+    Some((job, number - 1))
 }
 
 /// The task's id without its `task_` and the attempt's number in an attempt's id: `1_2_m_000003` and 1 for

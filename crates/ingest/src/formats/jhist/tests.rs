@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::golden::{Collected, Found as _, check_counts, each_damage, golden_rows, read_shared};
 use super::FORMAT;
-use resched_tables::model::{JobRecord, Locality, Outcome, TaskKind};
+use resched_tables::model::{JobRecord, Locality, Outcome, TaskKind, TaskRow};
 
 const FAILED: &str = "hadoop-common-2014/hs/job_0.23.9-FAILED.jhist";
 const TERAGEN: &str =
@@ -177,6 +177,33 @@ fn events_reported_again_are_merged() {
     assert_eq!((attempt.outcome, attempt.error.as_deref()), (Outcome::Killed, Some("gone")));
     assert_eq!((attempt.host.as_deref(), attempt.rack.as_deref()), (Some("a"), Some("/r")));
     assert_eq!((attempt.locality, attempt.speculative), (Some(Locality::Rack), Some(true)));
+}
+
+/// The second master reports the first one again. When the first was lost, nobody wrote down.
+#[test]
+fn each_application_master_is_an_attempt_at_one_task() {
+    let master = |number: u32, start: i64| {
+        format!(
+            "AM_STARTED {{\"applicationAttemptId\":\"appattempt_1_0002_00000{number}\",\"startTime\":{start},\"nodeManagerHost\":\"h{number}\"}}"
+        )
+    };
+    let submitted = r#"JOB_SUBMITTED {"jobid":"job_1_0002","submitTime":50}"#;
+    let ended = r#"JOB_FINISHED {"jobid":"job_1_0002","finishTime":900}"#;
+    let [first, second] = [master(1, 100), master(2, 400)];
+    let job = job(&history(&[&first, submitted, &first, &second, ended]));
+    let record = job.tasks.last().unwrap();
+    let TaskRow { task_id, kind, start, finish, outcome, .. } = &record.task;
+    assert_eq!((task_id.as_str(), *kind), ("job_1_0002_master", TaskKind::Master));
+    assert_eq!((*start, *finish, *outcome), (Some(100), Some(900), Outcome::Success));
+    let of = |number: usize| {
+        let own = &record.attempts[number];
+        (own.attempt, own.start, own.finish, own.outcome, own.host.as_deref())
+    };
+    assert_eq!(of(0), (0, Some(100), None, Outcome::Unknown, Some("h1")));
+    assert_eq!(of(1), (1, Some(400), Some(900), Outcome::Success, Some("h2")));
+    let foreign = master(1, 100).replace("_0002_", "_0003_");
+    let found = Collected::read(&FORMAT, &history(&[submitted, &foreign, ended])).unwrap();
+    assert_eq!(found.skipped, skipped("foreign-event"));
 }
 
 #[test]

@@ -1,4 +1,11 @@
 //! Initialisation, set-up and clean-up of a job, from its log.
+//!
+//! ```text
+//! submission ── the master waits for its container ──▶ the master starts ── initialisation ──▶ launch ──▶ first task
+//! ```
+//!
+//! The wait for the master's container is a product of the scheduler, so a replay makes its own. A log without the start of the master
+//! (MapReduce 1 has none) only says how long both took together.
 
 use resched_tables::model::JobRow;
 use resched_tables::reader::Lazy;
@@ -17,6 +24,8 @@ pub(super) struct LoggedEdges {
     pub(super) cleanup: Option<Ms>,
     first_start: Option<Ms>,
     last_finish: Option<Ms>,
+    /// When the masters of the job started, in the order of the log.
+    masters: Vec<Ms>,
 }
 
 impl LoggedEdges {
@@ -28,6 +37,21 @@ impl LoggedEdges {
         self.last_finish = self.last_finish.max(attempt.finish());
     }
 
+    /// Takes note of an application master.
+    pub(super) fn saw_master(&mut self, attempt: Attempt<'_>) {
+        self.masters.extend(attempt.start());
+    }
+
+    /// How many masters of the job were lost, so that another one took over.
+    pub(super) fn lost_masters(&self) -> u64 {
+        self.masters.len().saturating_sub(1) as u64
+    }
+
+    /// From the submission to the start of the first master, ms.
+    pub(super) fn master_wait(&self, submit: Ms) -> Option<Ms> {
+        length(Some(submit), self.masters.iter().min().copied()).filter(|&wait| wait >= 0)
+    }
+
     /// The edges of a job.
     ///
     /// The launch in the log is the end of the initialisation. In logs of some other tools it is the first start of a task, and the
@@ -35,9 +59,12 @@ impl LoggedEdges {
     /// clean-up task ends once a heartbeat has reported its last attempt; only a later end shows a commit.
     pub(super) fn of_job(&self, job: Lazy<'_, JobRow>) -> Edges {
         let is_init = self.setup.is_some() || job.launch() < self.first_start;
+        // A master that took over later did not initialise the job.
+        let master = self.masters.iter().copied().filter(|&start| Some(start) <= job.launch()).max();
         let tail = length(self.last_finish, job.finish()).filter(|_| self.cleanup.is_none());
         Edges {
-            init: length(job.submit(), job.launch()).filter(|&init| is_init && init >= 0),
+            init: length(master.or(job.submit()), job.launch()).filter(|&init| is_init && init >= 0),
+            from_master: master.is_some(),
             setup: self.setup,
             cleanup: self.cleanup,
             tail: tail.unwrap_or(0),

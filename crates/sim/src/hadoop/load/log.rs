@@ -64,6 +64,8 @@ pub(super) enum Role {
     Reduce,
     SetUp,
     CleanUp,
+    /// The application masters of a job under YARN.
+    Master,
     /// None of these, such as the clean-up of an attempt.
     Other,
 }
@@ -76,7 +78,8 @@ impl Role {
             (TaskKind::Reduce, _) => Self::Reduce,
             (TaskKind::Setup, _) | (TaskKind::Other, Some("setup" | "job_setup")) => Self::SetUp,
             (TaskKind::Cleanup, _) | (TaskKind::Other, Some("cleanup" | "job_cleanup")) => Self::CleanUp,
-            (TaskKind::Master | TaskKind::Other, _) => Self::Other,
+            (TaskKind::Master, _) => Self::Master,
+            (TaskKind::Other, _) => Self::Other,
         }
     }
 }

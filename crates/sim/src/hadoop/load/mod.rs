@@ -55,6 +55,41 @@ pub struct Loaded {
     pub work: Work,
     /// The most maps, the most reduces and the most of both that a node ran at once in the log; 0 if that is not known.
     pub at_once: [u32; 3],
+    /// How long jobs waited until they were initialised, as the log has it.
+    pub starts: Starts,
+}
+
+/// How long jobs waited from their submission until they were initialised. Under YARN, this wait holds that for the master's container,
+/// and under MapReduce 1 that for a scheduler that limits initialised jobs. So it may be a product of the scheduler that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Starts {
+    /// Jobs of which the log says it, and not when their master started.
+    pub jobs: u64,
+    /// The sum of their waits, ms.
+    pub waited: Ms,
+    /// The shortest of them, ms.
+    pub least: Ms,
+    /// The sum of their times from submission to end, ms.
+    pub lived: Ms,
+}
+
+impl Starts {
+    fn add(&mut self, init: Ms, lived: Ms) {
+        self.least = if self.jobs == 0 { init } else { self.least.min(init) };
+        self.jobs += 1;
+        self.waited = self.waited.saturating_add(init);
+        self.lived = self.lived.saturating_add(lived);
+    }
+
+    /// The mean wait beyond the shortest one, ms.
+    pub fn excess(&self) -> f64 {
+        self.waited as f64 / self.jobs.max(1) as f64 - self.least as f64
+    }
+
+    /// The part of the jobs' times that is such a wait beyond the shortest one, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        (self.excess() * self.jobs as f64 / self.lived.max(1) as f64).clamp(0.0, 1.0)
+    }
 }
 
 impl Loaded {
@@ -67,6 +102,7 @@ impl Loaded {
             clock: self.clock,
             work: self.work,
             at_once: self.at_once,
+            starts: self.starts,
         }
     }
 }
@@ -82,8 +118,8 @@ pub fn load(trace: &Trace, cluster: &Cluster, scope: &Scope) -> Result<Loaded, E
         &trace.dir().display().to_string(),
         &mut log::of_trace(trace, hosts_matter)?,
         log::room(trace),
-        cluster,
-        scope,
+        trace.manifest().begin,
+        (cluster, scope),
     )
 }
 
@@ -92,22 +128,24 @@ pub fn load(trace: &Trace, cluster: &Cluster, scope: &Scope) -> Result<Loaded, E
 /// # Errors
 /// [`Error::Config`] if no job is left, or there are more tasks than ids.
 pub fn load_records(jobs: &[JobRecord], cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
-    load_log(IN_MEMORY, &mut JobReader::of_records(jobs), [0; 3], cluster, scope)
+    load_log(IN_MEMORY, &mut JobReader::of_records(jobs), [0; 3], None, (cluster, scope))
 }
 
-/// Loads the jobs of the log `name`, with room for so many tasks, attempts and splits.
+/// Loads the jobs of the log `name`, with room for so many tasks, attempts and splits. Jobs that were submitted before `begin` count in no
+/// metric.
 fn load_log(
     name: &str,
     log: &mut JobReader<'_>,
     [tasks, attempts, splits]: [usize; 3],
-    cluster: &Cluster,
-    scope: &Scope,
+    begin: Option<Ms>,
+    (cluster, scope): (&Cluster, &Scope),
 ) -> Result<Loaded, Error> {
     let (skipped, work) = (Skipped::new(), Work::default());
     let homes = cluster.hosts().collect();
     let busy = cluster.gives_sizes().then(Busy::default);
     let (names, nodes) = ([String::new(), String::new()], Vec::new());
-    let mut rules = Rules { cluster, homes, scope, skipped, work, names, nodes, busy };
+    let (starts, master_wait) = (Starts::default(), None);
+    let mut rules = Rules { cluster, homes, scope, skipped, work, names, nodes, busy, starts, master_wait };
     let mut workload = Workload::with_room(tasks, attempts, splits);
     let mut listed = Listed::default();
     while log.next_job()? {
@@ -117,7 +155,7 @@ fn load_log(
             .ok_or_else(|| Error::Config(format!("{name}: more than 4 billion tasks; cut the trace")))?;
     }
     log.check_end()?;
-    let Rules { skipped, work, busy, .. } = rules;
+    let Rules { skipped, mut work, busy, starts, master_wait, .. } = rules;
     let at_once = busy.map(Busy::at_once).unwrap_or_default();
     let submits = || workload.jobs().iter().map(|job| job.submit);
     let (first, last) = (submits().min().unwrap_or(0), submits().max().unwrap_or(0));
@@ -126,11 +164,17 @@ fn load_log(
             "{name}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks"
         )));
     }
+    work.jobs_before = submits().filter(|&submit| begin.is_some_and(|begin| submit < begin)).count() as u64;
     let first_submit = cluster.config.jobs.first_submit;
     workload.arrange(first_submit);
-    let times = Times { begin: None, first, horizon: last };
+    // The quickest master waited for a heartbeat of a node at most; the rest of its wait is the time that it takes to start.
+    workload.set_master_start((master_wait.unwrap_or(0) - cluster.config.containers.node_heartbeat).max(0));
+    if cluster.config.jobs.setup == SetUp::Quickest {
+        workload.initialise_within(starts.least);
+    }
+    let times = Times { begin, first, horizon: last };
     let (window, clock) = (scope.window.on_the_clock(times, first_submit), times.clock(first_submit));
-    Ok(Loaded { workload, skipped, window, clock, work, at_once })
+    Ok(Loaded { workload, skipped, window, clock, work, at_once, starts })
 }
 
 /// What the log lists for a job, in its order.
@@ -171,6 +215,9 @@ struct Rules<'a> {
     nodes: Vec<NodeId>,
     /// When the nodes of the log were busy, if that matters.
     busy: Option<Busy>,
+    starts: Starts,
+    /// The shortest time from the submission of a job to the start of its master, ms.
+    master_wait: Option<Ms>,
 }
 
 impl Rules<'_> {
@@ -201,9 +248,16 @@ impl Rules<'_> {
         self.count_work(outcome, listed, maps + reduces);
         let [first_shuffle, typical_shuffle] = listed.shuffles.means();
         let edges = match self.cluster.config.jobs.setup {
-            SetUp::Logged => listed.edges.of_job(row),
+            SetUp::Logged | SetUp::Quickest => listed.edges.of_job(row),
             SetUp::Fixed => Edges::default(),
         };
+        if let (Some(init), false) = (edges.init, edges.from_master) {
+            self.starts.add(init, length(Some(submit), row.finish()).unwrap_or(init).max(init));
+        }
+        if let Some(wait) = listed.edges.master_wait(submit).filter(|_| edges.from_master) {
+            self.master_wait = Some(self.master_wait.map_or(wait, |least| least.min(wait)));
+        }
+        self.skip("lost-master", listed.edges.lost_masters());
         let job = Job {
             id: id.to_owned(),
             name: row.name().map(str::to_owned),
@@ -273,6 +327,11 @@ impl Rules<'_> {
                 }
                 Role::SetUp => listed.edges.setup = self.held(log, times)?.or(listed.edges.setup),
                 Role::CleanUp => listed.edges.cleanup = self.held(log, times)?.or(listed.edges.cleanup),
+                Role::Master => {
+                    while let Some(attempt) = log.next_attempt()? {
+                        listed.edges.saw_master(attempt);
+                    }
+                }
                 Role::Other => self.skip("task-neither-map-nor-reduce", 1),
             }
         }

@@ -40,10 +40,17 @@ impl World<'_> {
         logged.or((usual > 0).then_some(usual))
     }
 
-    /// When a job is initialised.
+    /// When a job is initialised. Under YARN its master does that once it has started, and the job must have one. A log without the start
+    /// of the master says only how long both took together, from the submission on.
     pub(crate) fn initialised(&self, job: JobId) -> Ms {
         let spec = self.workload.job(job);
-        spec.submit + spec.edges.init.unwrap_or(self.cluster.config.jobs.init_delay)
+        let usual = self.cluster.config.jobs.init_delay;
+        let master = self.yarn.as_ref().map(|yarn| yarn.apps[job.index()].am_start);
+        match (spec.edges.init, master) {
+            (Some(init), Some(master)) if spec.edges.from_master => master + init,
+            (None, Some(master)) => master + usual,
+            (init, _) => spec.submit + init.unwrap_or(usual),
+        }
     }
 
     pub(crate) fn ask_for_chore(&mut self, stage: Stage, job: JobId) {

@@ -104,7 +104,7 @@ impl World<'_> {
 
     /// Starts the master of a job on a node that has room for it.
     pub(crate) fn launch_am(&mut self, job: JobId, node: NodeId) {
-        let start = self.now + self.cluster.config.jobs.launch_overhead;
+        let start = self.now + self.cluster.config.jobs.launch_overhead.max(self.workload.master_start());
         let demand = self.cluster.demand_of(Ask::Am);
         let Some(yarn) = &mut self.yarn else { return };
         yarn.took(job, Ask::Am, demand);
