@@ -18,6 +18,7 @@
 pub mod anonymise;
 mod applications;
 mod backwards;
+mod begun;
 mod blocks;
 mod complete;
 mod confs;

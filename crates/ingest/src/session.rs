@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::applications::{self, Applications};
 use super::backwards;
+use super::begun::Begun;
 use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs, Entered};
 use super::copies::{self, Claim, Copies, Held, HeldBack, MOST_HELD, Notes};
@@ -37,6 +38,8 @@ pub(super) struct Session<'a> {
     origins: &'a Origins,
     folders: Vec<Folder<'a>>,
     machines: Machines,
+    /// The numbers of Slurm's jobs, to see whether their list begins in the middle.
+    begun: Begun,
     /// The jobs so far.
     copies: Copies,
     /// Jobs that have not ended, of which a better copy may come.
@@ -110,6 +113,7 @@ impl<'a> Session<'a> {
             origins: &inputs.origins,
             folders,
             machines: Machines::default(),
+            begun: Begun::default(),
             copies: Copies::default(),
             held: HeldBack::default(),
             more_follow: false,
@@ -364,6 +368,9 @@ impl<'a> Session<'a> {
         }
         complete(record);
         self.machines.see(record);
+        if format.system == Some(System::Slurm) {
+            self.begun.see(&record.job);
+        }
         self.engine = self.engine.or_else(|| engine_of(&record.job));
         self.jobs += 1;
         let may_improve = self.more_follow && record.job.outcome == Outcome::Incomplete;
@@ -560,6 +567,7 @@ impl<'a> Session<'a> {
             made_rows,
             unrecognised: self.unrecognised,
             parameters,
+            begin: self.begun.at(),
             absent,
             ..Manifest::default()
         })
