@@ -39,7 +39,12 @@ const HADOOP: &[Engine] = &[Engine::Hadoop];
 const BATCH: &[Engine] = &[Engine::Batch];
 
 /// Keys that one option sets for both engines: one of them is enough.
-const TOGETHER: [(&str, &str); 2] = [("nodes.count", "machines.count"), ("nodes.clones", "machines.clones")];
+const TOGETHER: [(&str, &str); 4] = [
+    ("nodes.count", "machines.count"),
+    ("nodes.count", "machines.clones"),
+    ("nodes.clones", "machines.count"),
+    ("nodes.clones", "machines.clones"),
+];
 
 /// How many keys a fact lists.
 const MOST_LISTED: usize = 5;
@@ -141,9 +146,13 @@ mod tests {
 
     #[test]
     fn an_option_for_both_engines_is_read_by_each() {
-        let mut config = ClusterConfig::default();
-        config.resize(7);
-        assert!([Engine::Hadoop, Engine::Batch].into_iter().all(|engine| without_effect(&config, engine).is_none()));
+        for text in ["", "[nodes]\ncount = 3\n"] {
+            let mut config = ClusterConfig::parse(text).unwrap();
+            config.resize(7);
+            for engine in [Engine::Hadoop, Engine::Batch] {
+                assert_eq!(without_effect(&config, engine), None, "{text} {engine:?}");
+            }
+        }
     }
 
     /// All keys of a table, from the section down.
