@@ -31,6 +31,9 @@ use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow, Outcome};
 use resched_tables::sink::{Damage, Kept, Sink, Tasks};
 use resched_tables::store::{LIKELY_HOSTS, Manifest, Source, System, TimeZero};
 
+/// A format, and what its reader keeps until the last source.
+type KeptBy = (&'static Format, Option<Box<dyn Kept>>);
+
 pub(super) struct Session<'a> {
     sink: &'a mut dyn Sink,
     options: &'a Options,
@@ -47,7 +50,7 @@ pub(super) struct Session<'a> {
     /// Whether more sources follow the one that is read.
     more_follow: bool,
     /// What readers keep until the last source, by the name of their format.
-    kept: BTreeMap<&'static str, (&'static Format, Option<Box<dyn Kept>>)>,
+    kept: BTreeMap<&'static str, KeptBy>,
     /// The first record of the file that could not be read.
     damage: Option<Damage>,
     /// Files read so far: the number of the one being read.

@@ -73,6 +73,9 @@ fn overhead(world: &str, root: &Path) -> i64 {
     config.jobs.launch_overhead
 }
 
+/// An attempt: task, attempt, host, level, start, end, state.
+type GoldenAttempt = (String, i64, String, i64, i64, i64, String);
+
 /// The rows of a golden file by job.
 #[derive(Default)]
 struct Schedule {
@@ -80,8 +83,8 @@ struct Schedule {
     masters: BTreeMap<String, (i64, String)>,
     /// Submission and end.
     jobs: BTreeMap<String, (i64, i64)>,
-    /// Attempts by job: task, attempt, host, level, start, end, state.
-    attempts: BTreeMap<String, Vec<(String, i64, String, i64, i64, i64, String)>>,
+    /// Attempts by job.
+    attempts: BTreeMap<String, Vec<GoldenAttempt>>,
 }
 
 impl Schedule {

@@ -288,7 +288,7 @@ impl Jobs {
     /// Joins the rows that are tries of one job, and gives ids of their own to jobs whose id another one had before.
     pub(super) fn join(&mut self, sink: &mut dyn Sink) {
         let start = |job: &Job| job.tries.first().map(|one| (one.times.submit, one.times.start));
-        self.all.sort_by(|one, other| (one.id, start(one)).cmp(&(other.id, start(other))));
+        self.all.sort_by_key(|job| (job.id, start(job)));
         let (mut reused, mut resized) = (0, 0);
         self.all.dedup_by(|job, before| {
             if job.id != before.id.listed() || job.id.part == Part::Pending {

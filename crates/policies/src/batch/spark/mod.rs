@@ -171,7 +171,7 @@ pub(crate) fn without_pools(
     }
     let had_pools = |own: &&BTreeMap<String, String>| {
         let was_fair = conf::is_fair(own);
-        (was_fair || settings.mode == Some(Mode::Fair)) && (was_fair || own.contains_key(POOLS_FILE))
+        was_fair || settings.mode == Some(Mode::Fair) && own.contains_key(POOLS_FILE)
     };
     let fair: Vec<_> = applications.values().filter(had_pools).collect();
     let file = fair.iter().find_map(|own| own.get(POOLS_FILE)).cloned();
