@@ -85,7 +85,7 @@ mod tests {
         let found = hints([("fifo", own.as_slice()), ("easy", own.as_slice())]);
         assert_eq!(
             found,
-            ["Job 40 alone moves the mean completion time under fifo from 30.0 h to 204.9 h: it takes 300.0 days."]
+            ["Job 40 alone moves the mean completion time under fifo from 30.0 h to 204.9 h: it takes 300.0 d."]
         );
     }
 
