@@ -14,13 +14,14 @@ impl JobMetrics {
     /// Whether a number over these jobs covers it.
     pub fn is_among(&self, who: Who) -> bool {
         use Standing::{Counts, Failed, Killed, NotInAll, Unfinished};
-        match who {
-            Who::Ended => self.standing == Counts,
-            Who::Started => {
-                self.waiting.is_some()
-                    && !self.not_started_in_all
-                    && matches!(self.standing, Counts | Failed | Killed | NotInAll | Unfinished)
+        match (who, self.standing) {
+            (Who::Ended, standing) => standing == Counts,
+            // Of some jobs that ended well, no log says when they started.
+            (Who::Started, Counts) => !self.not_started_in_all,
+            (Who::Started, Failed | Killed | NotInAll | Unfinished) => {
+                self.waiting.is_some() && !self.not_started_in_all
             }
+            (Who::Started, _) => false,
         }
     }
 
