@@ -301,7 +301,7 @@ impl Hiding {
         let policies = self.policies.each_ref().map(|[_, policy]| PolicySpec::parse(policy).unwrap());
         let ready: Vec<_> =
             policies.iter().map(|policy| world.ready(policy)).collect::<Result<_, _>>().map_err(|error| say(&error))?;
-        let folders = RunFolders::open(out, &policies).map_err(|error| say(&error))?;
+        let folders = RunFolders::open(out, &policies, &world).map_err(|error| say(&error))?;
         let how = How { sign: Level::Quick, ..How::default() };
         let found = compare::replay::<Run>(&world, &ready, &folders, how, &()).map_err(|error| say(&error))?;
         let jobs: BTreeSet<String> = found.runs[0].finished_jobs().map(|job| job.job_id.clone()).collect();
