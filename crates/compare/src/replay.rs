@@ -134,7 +134,7 @@ pub fn replay<R: Kept>(
     folders.note_order()?;
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
-    let specs: Vec<PolicySpec> = policies.iter().map(|policy| policy.spec().clone()).collect();
+    let specs: Vec<PolicySpec> = policies.iter().map(|policy| policy.asked().clone()).collect();
     let asked = Asked { world, policies: &specs, runs: &runs, level: how.sign, seeds: how.seeds };
     let dirs: Vec<&Path> = replays.iter().map(|replay| replay.dir.as_path()).collect();
     let varied = varied_runs(&runs, &dirs)?;

@@ -12,6 +12,7 @@ use crate::facts;
 /// in that world with any seed, and in its variants.
 #[derive(Debug, Clone)]
 pub struct ReadyPolicy {
+    asked: PolicySpec,
     at_site: PolicySpec,
     findings: Vec<Finding>,
     /// What the site says that acts on the jobs.
@@ -19,8 +20,14 @@ pub struct ReadyPolicy {
 }
 
 impl ReadyPolicy {
-    pub(crate) fn new(at_site: PolicySpec, findings: Vec<Finding>, of_site: BTreeSet<Input>) -> Self {
-        Self { at_site, findings, of_site }
+    /// `asked` at the site is `at_site`.
+    pub(crate) fn new([asked, at_site]: [PolicySpec; 2], findings: Vec<Finding>, of_site: BTreeSet<Input>) -> Self {
+        Self { asked, at_site, findings, of_site }
+    }
+
+    /// The policy as it was asked for, without the settings of the site: what is replayed in another world must be this.
+    pub fn asked(&self) -> &PolicySpec {
+        &self.asked
     }
 
     /// The policy with the settings of the site.

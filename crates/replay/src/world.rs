@@ -300,7 +300,7 @@ impl World {
                 (at_site, found)
             }
         };
-        self.ready_at_site(at_site, found)
+        self.ready_at_site(policy, at_site, found)
     }
 
     /// The policy with the settings of the site. It reads the jobs of the source if the policy has queues or pools, but loads nothing else:
@@ -309,11 +309,16 @@ impl World {
     /// # Errors
     /// [`Error::Policy`] if the policy cannot be made at the site; errors of the source.
     pub fn ready(&self, policy: &PolicySpec) -> Result<ReadyPolicy, Error> {
-        self.ready_at_site(self.at_site(policy)?, Vec::new())
+        self.ready_at_site(policy, self.at_site(policy)?, Vec::new())
     }
 
     /// `found` are the findings that the loaded jobs show.
-    fn ready_at_site(&self, at_site: PolicySpec, found: Vec<Finding>) -> Result<ReadyPolicy, Error> {
+    fn ready_at_site(
+        &self,
+        asked: &PolicySpec,
+        at_site: PolicySpec,
+        found: Vec<Finding>,
+    ) -> Result<ReadyPolicy, Error> {
         let mut findings = found;
         let mut of_site = BTreeSet::new();
         let has_site = *self.setup.site != Site::default();
@@ -324,7 +329,7 @@ impl World {
                 findings.extend(at_site.findings(jobs)?);
             }
         }
-        Ok(ReadyPolicy::new(at_site, findings, of_site))
+        Ok(ReadyPolicy::new([asked.clone(), at_site], findings, of_site))
     }
 
     /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).

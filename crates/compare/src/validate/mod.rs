@@ -157,7 +157,7 @@ pub fn validate(
     })?;
     let mut replays = replays.into_iter();
     let mut of_policy = |policy: &ReadyPolicy| {
-        let spec = policy.spec();
+        let spec = policy.asked();
         let mut validated = Validated {
             label: spec.label(),
             policy: spec.name(),
