@@ -26,13 +26,22 @@ fn inspect_agrees_with_the_golden_counts() {
         dir.ok(&["ingest", &format!("{traces}/{file}"), "--out", "T", "--tasks", "few.toml"]);
         let found = dir.json(&["inspect", "T", "--json"]);
         for (field, expected) in expected(&parts) {
-            let found = normalised(&found[field]);
+            let found = normalised(&without_masters(&found[field]));
             if found != expected {
                 differences += &format!("{file}: {field}: expected {expected}, found {found}\n");
             }
         }
     }
     assert_eq!(differences, "");
+}
+
+/// The golden counts have no application masters, which are tasks of a kind of their own.
+fn without_masters(found: &Value) -> Value {
+    let mut found = found.clone();
+    if let Value::Object(counts) = &mut found {
+        counts.retain(|name, _| name != "master" && !name.starts_with("master/"));
+    }
+    found
 }
 
 /// What `inspect` must print for a file that consists of these parts.

@@ -176,7 +176,8 @@ fn names_lead_nowhere() {
 }
 
 fn is_expected(name: &str) -> bool {
-    let folders = ["inner", "inner/trace.json", "inner/T", "inner/R", "inner/R/runs.json", "inner/P"];
+    let folders =
+        ["inner", "inner/trace.json", "inner/T", "inner/R", "inner/R/runs.json", "inner/R/log.json", "inner/P"];
     let below = ["inner/T/", "inner/P/"].iter().any(|folder| name.starts_with(folder));
     let of_run = name.strip_prefix("inner/R/").is_some_and(|rest| POLICIES.contains(&rest.split('/').next().unwrap()));
     folders.contains(&name) || below && !name.contains("..") || of_run

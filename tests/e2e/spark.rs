@@ -60,9 +60,10 @@ fn a_report_takes_sparks_own_scheduler_for_the_one_that_ran() {
     dir.ok(&["ingest", &repository("traces/sample-spark"), "--out", "T"]);
     let both = ["--policy", "spark", "--policy", "spark:wait=0"];
     dir.ok(&[&["replay", "T"], &both[..], &["--out", "R", "--robust", "off"]].concat());
-    // The replay without waits is nearer to the log, but it is not what the settings of the log say.
+    // A replay without waits may come as near to the log, but it is not what the settings of the log say.
     let text = dir.ok(&["report", "T", "R", "--out", "P", "--format", "html"]);
-    assert!(text.contains("The log disagrees: in the nearest replay of what ran, under spark, "), "{text}");
+    let found = dir.read("P/report.json");
+    assert!(found.contains("in the replay, under spark, ") && !found.contains("under spark:wait=0,"), "{found}");
     assert!(
         text.contains("spark is assumed to have run the trace, because it follows the settings in the log"),
         "{text}"
@@ -99,7 +100,7 @@ fn a_trace_of_spark_is_spoken_of_in_its_words() {
     assert!(page.contains("Tasks at NODE_LOCAL") && page.contains(">Pool</th>") && !page.contains(">Queue</th>"));
 }
 
-/// The factor of the sample is 1.8. A fitted one is measured and not open; one that nobody knows is assumed, and tried out.
+/// The factor of the sample is 1.8. A fitted one is measured, and tried out by its error; one that nobody knows is assumed, and tried out.
 #[test]
 fn what_distance_costs_is_fitted_and_taken_up() {
     let dir = Dir::new();
@@ -115,7 +116,8 @@ fn what_distance_costs_is_fitted_and_taken_up() {
     dir.ok(&[&["replay", "T", "--cluster", "C.toml", "--out", "R"], &both[..]].concat());
     let info = dir.read("R/spark/run.json");
     assert!(info.contains("as `resched calibrate` fitted it"), "{info}");
-    assert!(!dir.read("R/variants.json").contains("cost of distance"));
+    // What is fitted varies by its error.
+    assert!(dir.read("R/variants.json").contains("cost of distance"));
 
     let dir = Dir::new();
     small(&dir);

@@ -153,6 +153,6 @@ fn a_window_is_named_by_ms_dates_or_times_after_the_start() {
     dir.run(&["scale", "T", "--from", "noon", "--out", "W"]).fails(2, &["noon", "+2h"]);
     dir.run(&["scale", "T", "--jobs", "2", "--out", "X"])
         .fails(2, &["jobs: expected a share above 0 and at most 1, found 2"]);
-    dir.run(&["scale", "T", "--to", "0", "--out", "X"]).fails(2, &["no job is left"]);
+    dir.run(&["scale", "T", "--to", "0", "--out", "X"]).fails(2, &["lies outside of the trace", "2010-03-01 08:00:00"]);
     assert!(!dir.path("X").exists());
 }

@@ -81,7 +81,7 @@ fn a_window_is_shown_and_a_job_has_clock_times() {
 fn a_window_that_says_nothing_is_refused() {
     let dir = replayed();
     dir.run(&["explain", "R/fair", "--from", "22:00", "--to", "23:00"])
-        .fails(2, &["found none from 2010-02-28 22:00:00", "2010-03-01 08:06:30 UTC"]);
+        .fails(2, &["from 2010-02-28 22:00:00", "lies outside of the trace", "2010-03-01 08:06:30 UTC"]);
     dir.run(&["explain", "R/fair", "--from", "+3h", "--to", "+2h"]).fails(2, &["end comes after its start"]);
     dir.run(&["explain", "R/fair", "--from", "25:00"]).fails(2, &["25:00", "a time of day like 22:00"]);
     dir.run(&["explain", "R/fair", "--job", "job_201003010800_0005", "--from", "08:00"])

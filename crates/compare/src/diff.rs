@@ -164,7 +164,8 @@ impl Pairs {
         }
         let mut runs: Vec<Run> = [one, two].into();
         let population = Population::share(&mut runs);
-        let beside_log = if is_model_error { None } else { BesideLog::of_runs(&[before, after])? };
+        let kept = if is_model_error { None } else { BesideLog::of_runs(&[before, after])? };
+        let beside_log = kept.map(|kept| kept.with_baseline(runs.first().map_or("", |run| run.label.as_str())));
         let basis = Basis {
             runs: &runs,
             population: &population,

@@ -1,6 +1,6 @@
 //! Replays what may have run, and holds it against the log.
 //!
-//! The policies that are compared are looked at first: if the replay of one of them is near the log, the world of the replay explains what
+//! The policies that are compared are looked at first: if the replay of the baseline is near the log, the world of the replay explains what
 //! really happened, and nothing more is replayed. Otherwise the usual schedulers are tried, in the world as the log has it: without another
 //! number of machines or an outage, which can only be a question. Of a large log, the jobs at its start are replayed, since only there a
 //! replay begins as the log does.
@@ -25,6 +25,7 @@ const DRAWS: u64 = 3;
 const OF_FREE: u64 = 2;
 
 /// Holds the replays of policies in a world against its log. `runs` are the replays that are there already, on their jobs; there may be none.
+/// `baseline` is the label of the policy that others are compared with.
 /// `None` if the world replays no log, or a rule made its starts.
 ///
 /// # Errors
@@ -33,6 +34,7 @@ pub fn beside_log<R: Compared>(
     world: &World,
     policies: &[PolicySpec],
     runs: &[R],
+    baseline: &str,
     threads: Threads,
 ) -> Result<Option<BesideLog>, Error> {
     let Some(log) = world.log() else { return Ok(None) };
@@ -45,7 +47,7 @@ pub fn beside_log<R: Compared>(
     let observed = Run::open(log.dir)?;
     let ran = runs.iter().filter(|run| run.replay().is_some_and(may_have_run));
     let mut candidates: Vec<Candidate> = ran.map(|run| Candidate::of(&observed, run, None)).collect();
-    if !candidates.iter().any(Candidate::agrees) {
+    if !candidates.iter().any(|candidate| candidate.policy == baseline && candidate.agrees()) {
         let logged = world.as_logged()?;
         let unchanged = logged.is_some();
         let world = logged.as_ref().unwrap_or(world);
@@ -60,7 +62,7 @@ pub fn beside_log<R: Compared>(
         let more = replayed(world, &observed, &tried, first, threads);
         candidates.extend(more.into_iter().map(|candidate| Candidate { unchanged, ..candidate }));
     }
-    Ok(Some(BesideLog::new(candidates, hints(log))))
+    Ok(Some(BesideLog::new(candidates, hints(log)).with_baseline(baseline)))
 }
 
 /// The candidates of these policies. One that cannot be replayed here is left out.

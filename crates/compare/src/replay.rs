@@ -192,7 +192,10 @@ fn judged<R: Compared>(
     {
         return Ok(Some(found));
     }
-    let Some(found) = beside_log(asked.world, asked.policies, asked.runs, how.threads)? else { return Ok(None) };
+    let baseline = asked.runs.get(how.baseline).map_or("", Compared::label);
+    let Some(found) = beside_log(asked.world, asked.policies, asked.runs, baseline, how.threads)? else {
+        return Ok(None);
+    };
     let found = found.about(runs.to_vec());
     found.write(out)?;
     Ok(Some(found))

@@ -58,7 +58,7 @@ impl Asked {
 
     fn judged(&self, cluster: &str, policy: &str) -> BesideLog {
         let policies = [PolicySpec::parse(policy).unwrap()];
-        beside_log::<Outline>(&self.world(cluster), &policies, &[], Threads::ONE).unwrap().unwrap()
+        beside_log::<Outline>(&self.world(cluster), &policies, &[], policy, Threads::ONE).unwrap().unwrap()
     }
 }
 
@@ -105,7 +105,7 @@ fn a_scaled_trace_has_the_waits_of_another_load() {
     let how = Scale { time: 0.5, ..Scale::default() };
     scale(&trace, out.clone(), &how).unwrap();
     let world = World::open(&Source::open(&out).unwrap(), Setup::default()).unwrap();
-    let found = beside_log::<Outline>(&world, &[], &[], Threads::ONE).unwrap().unwrap();
+    let found = beside_log::<Outline>(&world, &[], &[], "", Threads::ONE).unwrap().unwrap();
     assert_eq!(found.no_judge, Some(NoJudge::Scaled));
     assert_eq!(found.fact().grade, Grade::Assumed);
 }

@@ -101,9 +101,10 @@ impl Answer {
         let observed = traces.into_iter().next();
         let dirs: Vec<&Path> = folders.iter().take(runs.len()).map(PathBuf::as_path).collect();
         let kept = BesideLog::of_runs(&dirs)?;
+        let today = policies.get(baseline).map_or("", |policy| policy.label.as_str());
         let beside_log = match &observed {
-            Some(observed) => Some(judged(observed, &runs, &policies, kept)),
-            None => kept,
+            Some(observed) => Some(judged(observed, &runs, &policies, kept).with_baseline(today)),
+            None => kept.map(|kept| kept.with_baseline(today)),
         };
         let log = log::fact(beside_log.as_ref(), &runs);
         let mut beside = observed.as_ref().map(|observed| Beside::new(observed, &runs, &policies, validated.as_ref()));

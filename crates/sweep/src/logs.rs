@@ -41,12 +41,16 @@ fn judged(plan: &Plan, file: &SweepFile, place: (usize, usize)) -> Result<Option
     let site = SiteRules::read(plan.site.as_deref())?;
     let spec = WorldSpec::new((&path, &origin), rules.as_deref(), (&site, file.treatment), &[])?;
     let mut policies: Vec<PolicySpec> = Vec::new();
-    for cell in plan.cells.iter().filter(|cell| (cell.source, cell.cluster) == place) {
+    let of_place = || plan.cells.iter().filter(|cell| (cell.source, cell.cluster) == place);
+    let name = file.variants.get(file.baseline).map(|variant| variant.name.as_str());
+    let baseline = of_place().find(|cell| name == Some(cell.variant.as_str())).map_or("", |cell| cell.policy.as_str());
+    // The baseline comes first, so that it is among the policies that are tried.
+    for cell in of_place().filter(|cell| cell.policy == baseline).chain(of_place()) {
         let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
         if policies.len() < MOST_POLICIES && !policies.iter().any(|known| known.label() == policy.label()) {
             policies.push(policy);
         }
     }
     let seed = file.seeds.first().copied().unwrap_or(1);
-    Ok(beside_log::<Outline>(&spec.with_seed(seed), &policies, &[], Threads::ONE)?)
+    Ok(beside_log::<Outline>(&spec.with_seed(seed), &policies, &[], baseline, Threads::ONE)?)
 }

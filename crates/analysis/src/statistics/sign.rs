@@ -245,6 +245,10 @@ fn over_draws(variants: &[InVariant], ratio: f64) -> Option<OverDraws> {
     let logs: Vec<f64> = drawn.chain([ratio]).map(f64::ln).collect();
     let found = t_interval(&logs).filter(|_| logs.len() >= LEAST_FOR_INTERVAL)?;
     let [value, low, high] = [found.value, found.low, found.high].map(f64::exp);
+    // An interval that is printed with equal ends says nothing about draws.
+    if high - low < ALIKE {
+        return None;
+    }
     Some(OverDraws { draws: logs.len() as u64, ratio: Estimate { value, low, high } })
 }
 

@@ -35,8 +35,11 @@ const LAYOUT: Layout = Layout {
     again: "remove it, and replay the trace again to compare it with its log",
 };
 
+/// A quantity: its name, its name in a sentence, and the quantity that says which errors of it are small.
+type Quantity = (&'static str, &'static str, &'static str);
+
 /// The quantities by which the log judges, with their names in a sentence, and the one whose size says what error of the first is small.
-pub const JUDGED: [(&str, &str, &str); 4] = [
+pub const JUDGED: [Quantity; 4] = [
     ("mean_waiting", "mean wait", "mean_completion"),
     ("p95_waiting", "95th percentile of waits", "p95_completion"),
     ("mean_completion", "mean completion time", "mean_completion"),
@@ -144,7 +147,7 @@ impl Candidate {
     }
 
     /// How far a quantity is off: 0 if the difference is too small to matter, else the size of its relative error.
-    fn off(&self, (quantity, _, scale): (&str, &str, &str)) -> Option<f64> {
+    fn off(&self, (quantity, _, scale): Quantity) -> Option<f64> {
         let judged = self.get(quantity)?;
         let scale = self.get(scale).map_or(0.0, |scale| scale.observed_ms);
         let difference = (judged.replayed_ms - judged.observed_ms).abs();
@@ -160,6 +163,26 @@ impl Candidate {
     /// True if the replay is near the log in all quantities.
     pub fn agrees(&self) -> bool {
         self.distance().is_some_and(|distance| distance <= MOST_ERROR)
+    }
+
+    /// True for the quantities in which a candidate is not near the log.
+    fn is_far(candidate: &Self) -> impl Fn(&Quantity) -> bool {
+        |quantity| candidate.off(*quantity).is_some_and(|off| off > MOST_ERROR)
+    }
+
+    /// Some of its quantities beside those of the log, as a part of a sentence.
+    fn in_words(&self, is_said: impl Fn(&Quantity) -> bool) -> String {
+        let of = |quantity: &Quantity| Some(format!("the {} is {}", quantity.1, in_words(self.get(quantity.0)?)));
+        listed(&JUDGED.iter().filter(|quantity| is_said(quantity)).filter_map(of).collect::<Vec<_>>())
+    }
+
+    /// What was replayed, as a part of a sentence.
+    fn of_what(&self) -> String {
+        match (self.start, self.unchanged) {
+            (Some(Start { jobs, of_jobs }), _) => format!(" of the first {} of {} jobs", count(jobs), count(of_jobs)),
+            (None, true) => ", on the cluster of the log".to_owned(),
+            (None, false) => String::new(),
+        }
     }
 
     /// Its errors as those of a validation.
@@ -214,6 +237,9 @@ pub struct BesideLog {
     format_version: u32,
     /// The runs of the answer that it judges.
     pub runs: Vec<VariedRun>,
+    /// The label of the policy that the others are compared with. It stands for what runs today.
+    #[serde(default)]
+    pub baseline: String,
     /// The replays, in the order in which they were tried.
     pub candidates: Vec<Candidate>,
     /// Why there is no comparison.
@@ -250,15 +276,25 @@ impl BesideLog {
         Self { runs, ..self }
     }
 
-    /// The candidate nearest to the log.
-    pub fn nearest(&self) -> Option<&Candidate> {
-        let known = self.candidates.iter().filter_map(|candidate| Some((candidate.distance()?, candidate)));
-        known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, candidate)| candidate)
+    /// The same for a comparison with the policy of this label.
+    #[must_use]
+    pub fn with_baseline(self, label: impl Into<String>) -> Self {
+        Self { baseline: label.into(), ..self }
     }
 
-    /// The errors of the nearest candidate as those of a validation.
+    /// The candidate nearest to the log.
+    pub fn nearest(&self) -> Option<&Candidate> {
+        nearest(self.candidates.iter())
+    }
+
+    /// The replay of the baseline that is nearest to the log, if the baseline may have run.
+    pub fn of_baseline(&self) -> Option<&Candidate> {
+        nearest(self.candidates.iter().filter(|candidate| candidate.policy == self.baseline))
+    }
+
+    /// The errors of the replay of the baseline, or else of the nearest candidate, as those of a validation.
     pub fn validation(&self) -> Option<RunValidation> {
-        self.nearest().map(Candidate::validation)
+        self.of_baseline().or_else(|| self.nearest()).map(Candidate::validation)
     }
 
     /// What it means for an answer.
@@ -275,41 +311,43 @@ impl BesideLog {
                 return Fact::new(LOG, Grade::Assumed, why.in_words()).with_remedy(remedy);
             }
         };
-        let Candidate { policy, jobs, unchanged, start, .. } = nearest;
-        let on = match (*start, unchanged) {
-            (Some(Start { jobs, of_jobs }), _) => {
-                format!(" of the first {} of {} jobs", count(jobs), count(of_jobs))
-            }
-            (None, true) => " of what ran, on the cluster of the log".to_owned(),
-            (None, false) => " of what ran".to_owned(),
-        };
-        let numbers = |quantity: &(&str, &str, &str)| {
-            let judged = nearest.get(quantity.0)?;
-            Some(format!("the {} is {}", quantity.1, in_words(judged)))
-        };
-        if nearest.agrees() {
-            let numbers: Vec<String> =
-                JUDGED.iter().filter(|quantity| quantity.0.starts_with("mean")).filter_map(numbers).collect();
+        let own = self.of_baseline().unwrap_or(nearest);
+        if own.agrees() && (own.policy == self.baseline || self.baseline.is_empty()) {
             let says = format!(
-                "The log agrees: in the replay{on}, under {policy}, {} ({}).",
-                listed(&numbers),
-                counted(*jobs, "job")
+                "The log agrees: in the replay{}, under {}, {} ({}).",
+                own.of_what(),
+                own.policy,
+                own.in_words(|(name, ..)| name.starts_with("mean")),
+                counted(own.jobs, "job")
             );
             return Fact::new(LOG, Grade::Measured, says);
         }
-        let far = |quantity: &&(&str, &str, &str)| nearest.off(**quantity).is_some_and(|off| off > MOST_ERROR);
-        let numbers: Vec<String> = JUDGED.iter().filter(far).filter_map(numbers).collect();
+        if nearest.agrees() {
+            let baseline = &self.baseline;
+            let instead = match self.of_baseline() {
+                Some(own) => format!(", where {}", own.in_words(Candidate::is_far(own))),
+                None => String::new(),
+            };
+            let says = format!(
+                "The log fits {}, not {baseline}, with which you compare{instead}. So a change against {baseline} is no change from what ran.",
+                nearest.policy
+            );
+            let remedy = "Compare with what ran (--baseline), or give the settings and the scheduler that ran.";
+            return Fact::new(LOG, Grade::Assumed, says).with_remedy(remedy);
+        }
         let says = format!(
-            "The log disagrees: in the nearest replay{on}, under {policy}, {}. {}",
-            listed(&numbers),
-            self.why(nearest)
+            "The log disagrees: in the replay{}, under {}, {}. {}",
+            own.of_what(),
+            own.policy,
+            own.in_words(Candidate::is_far(own)),
+            self.why(own)
         );
         let remedy = "Find what is missing before you rely on the change: give limits, outages, sizes and the scheduler that ran, or a longer \
                       log. `resched validate` shows the errors.";
         Fact::new(LOG, Grade::Assumed, says.trim_end()).with_remedy(remedy)
     }
 
-    /// What may explain the error of the nearest candidate.
+    /// What may explain the error of a candidate.
     fn why(&self, nearest: &Candidate) -> String {
         let waits = JUDGED.iter().filter(|quantity| quantity.0.ends_with("waiting"));
         let far = waits.filter(|quantity| nearest.off(**quantity).is_some_and(|off| off > MOST_ERROR));
@@ -326,8 +364,8 @@ impl BesideLog {
                  ask for, or another scheduler ran."
             }
             None => {
-                "Waits agree, but tasks take another time than in the log: the cost of distance or the speed of machines is not that of \
-                 the cluster. `resched calibrate` fits them."
+                "Waits agree, but jobs take another time than in the log: tries may be lost, or the cost of distance or the speed of \
+                 machines is not that of the cluster (`resched calibrate` fits them)."
             }
         };
         usual.to_owned()
@@ -372,6 +410,12 @@ impl BesideLog {
         }
         Ok(None)
     }
+}
+
+/// The candidate nearest to the log.
+fn nearest<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<&'a Candidate> {
+    let known = candidates.filter_map(|candidate| Some((candidate.distance()?, candidate)));
+    known.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, candidate)| candidate)
 }
 
 /// A quantity in the replay and in the log, in one unit: `6.3 h where the log has 22.7 h (−72.2 %)`.
@@ -442,9 +486,22 @@ mod tests {
         assert_eq!(fact(vec![far.clone(), near]).grade, Grade::Measured);
         let fact = fact(vec![candidate("fair", [100.0, 20.0], [400.0, 320.0]), far]);
         assert_eq!(fact.grade, Grade::Assumed);
-        let says = "in the nearest replay of what ran, under fifo, the mean wait is 112.0 s where the log has 100.0 s (+12.0 %). The replay \
+        let says = "in the replay, under fifo, the mean wait is 112.0 s where the log has 100.0 s (+12.0 %). The replay \
                     makes jobs wait that did not";
         assert!(fact.says.contains(says), "{}", fact.says);
+    }
+
+    #[test]
+    fn a_log_that_fits_another_policy_than_the_baseline_measures_no_change() {
+        let candidates =
+            || vec![candidate("slurm", [45.0, 84.0], [80.0, 119.0]), candidate("easy", [45.0, 44.0], [80.0, 79.0])];
+        let against = |baseline: &str| BesideLog::new(candidates(), Vec::new()).with_baseline(baseline).fact();
+        assert_eq!(against("easy").grade, Grade::Measured);
+        let fact = against("slurm");
+        assert_eq!(fact.grade, Grade::Assumed);
+        let says = "The log fits easy, not slurm, with which you compare, where the mean wait is 84.0 s where the log has 45.0 s (+86.7 %)";
+        assert!(fact.says.starts_with(says), "{}", fact.says);
+        assert_eq!(against("spark:wait=0").grade, Grade::Assumed, "it is no candidate");
     }
 
     #[test]

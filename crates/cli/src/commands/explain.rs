@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use resched_analysis::advice::{Advice, advise};
+use resched_analysis::validation::log::BesideLog;
 use resched_analysis::why::{
     About, BlameRow, Blamed, Culprit, Explanation, Holder, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited,
     Why,
@@ -67,7 +68,10 @@ struct Answer<'a, T: Serialize> {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("explain");
-    let validity = of_origin(&Origin::of(&args.run)?);
+    let mut validity = of_origin(&Origin::of(&args.run)?);
+    if let Some(beside_log) = BesideLog::of_runs(&[&args.run])? {
+        validity.add(beside_log.fact());
+    }
     let mut why = Why::open(&args.run)?;
     let (covered, zone) = (why.covered(), args.window.zone());
     let looked = args.window.span(covered)?.map(|span| Looked { span, covered, zone });

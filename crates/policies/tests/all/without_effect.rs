@@ -1,4 +1,5 @@
 //! What of a site has no effect is said by every policy that it bears on, and what the daemon takes is taken.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

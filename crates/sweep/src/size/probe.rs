@@ -69,7 +69,8 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let policies = std::slice::from_ref(&self.asked.policy);
-        Ok(beside_log::<Outline>(&self.home, policies, &[], self.threads)?.map(|found| found.fact()))
+        Ok(beside_log::<Outline>(&self.home, policies, &[], &self.asked.policy.label(), self.threads)?
+            .map(|found| found.fact()))
     }
 
     /// # Errors

@@ -69,6 +69,7 @@ pub(crate) fn round_up(value: i64, step: i64) -> i64 {
 
 /// A scheduler of the referee.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Rules {
     /// YARN's FIFO scheduler.
     Fifo,
