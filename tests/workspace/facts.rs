@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates that read facts and must not guess them.
-const READERS: &[&str] = &["sim", "policies", "replay", "analysis", "report", "robust", "sweep", "reproduce"];
+const READERS: &[&str] = &["sim", "policies", "replay", "analysis", "report", "compare", "sweep", "reproduce"];
 
 /// What a guess looks like, and where the fact stands.
 const GUESSES: &[(&str, &str)] = &[

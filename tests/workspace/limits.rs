@@ -218,6 +218,16 @@ const TESTS: &[(&str, &str, &str)] = &[
         COPIES,
         "as_many_rows_are_held_as_the_limit_and_not_one_more",
     ),
+    (
+        "later attempts at a stage whose tasks are matched with those of the first",
+        "crates/ingest/src/formats/spark/application.rs",
+        "attempts_at_a_stage_are_matched_up_to_the_limit",
+    ),
+    (
+        "outputs of a job that could not be fetched",
+        "crates/ingest/src/formats/spark/application.rs",
+        "outputs_that_are_lost_are_kept_up_to_the_limit",
+    ),
     ("name, host or error text", TEXTS, "a_text_at_the_limit_is_whole_and_a_longer_one_is_cut"),
     ("run of a job, a task or an attempt", FAR, "a_run_at_the_limit_stays_and_a_longer_one_has_no_end"),
     ("time of a task before or after its job", FAR, "a_time_a_day_outside_of_its_job_stays_and_a_further_one_does_not"),

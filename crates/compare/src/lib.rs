@@ -9,7 +9,7 @@
 //! ```
 //!
 //! What an answer rests on is put together in one place, [`resched_analysis::answer`], so that every command gives the same facts and the same
-//! grade. This crate prints nothing: a [`Watch`] is told how far the work is.
+//! grade. This crate prints nothing: a [`Watch`] hears how far the work is.
 
 pub mod diff;
 mod error;

@@ -1,6 +1,6 @@
 //! Who looks at the progress of the work.
 
-/// Is told how far a comparison is, from several threads. `()` looks at nothing.
+/// Hears how far a comparison is, from several threads. `()` looks at nothing.
 pub trait Watch: Sync {
     /// These replays begin: the label of each and the number of its jobs. Later calls name them by their place.
     fn begin(&self, _replays: &[(String, u64)]) {}

@@ -125,7 +125,7 @@ fn change(jobs: &BTreeSet<String>, [ran, other]: &[RunTables; 2]) -> f64 {
     mean(other) / mean(ran) - 1.0
 }
 
-/// What the operator is told.
+/// What the operator is given.
 struct Answer {
     grade: Grade,
     change: f64,

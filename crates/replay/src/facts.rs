@@ -19,9 +19,8 @@ use resched_tables::validity::{Fact, Grade, NEVER_START, Validity};
 use resched_tables::words::{count, counted};
 
 use crate::left_out;
+pub(crate) use crate::share::SMALL;
 
-/// Below this share, something that is made or unfinished does not decide an answer.
-pub(crate) const SMALL: f64 = 0.05;
 /// From this share on, it decides the answer alone.
 const MOST: f64 = 0.5;
 

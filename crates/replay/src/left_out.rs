@@ -7,7 +7,7 @@ use resched_tables::store::Manifest;
 use resched_tables::validity::{Fact, Grade, Validity};
 use resched_tables::words::count;
 
-use crate::facts::SMALL;
+use crate::share::SMALL;
 
 /// Something that a reader left out.
 struct Cause {

@@ -50,6 +50,7 @@ mod run;
 mod run_list;
 mod runs;
 mod scheduler;
+mod share;
 mod sink;
 mod source;
 mod threads;

@@ -147,7 +147,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         (Scale { nodes: f64::NAN, ..Scale::default() }, "share"),
         (Scale { time: -1.0, ..Scale::default() }, "factor"),
         (Scale { from: Some(Instant::At(5)), to: Some(Instant::At(5)), ..Scale::default() }, "--from"),
-        (Scale { to: Some(Instant::At(0)), ..Scale::default() }, "no job is left"),
+        (Scale { to: Some(Instant::At(0)), ..Scale::default() }, "outside of the trace"),
     ] {
         let error = scale(&dir.path("T"), dir.path("S"), &part).unwrap_err();
         assert!(error.is_request() && error.to_string().contains(word), "{error}");

@@ -220,7 +220,7 @@ fn a_problem_points_at_its_place() {
         ("mean(completion", "               ^", "expected `)`, found the end"),
         ("mean(completion) wher tasks = 1", "                 ^^^^", "expected `where`"),
         ("mean(completion) where", "                      ^", "expected a filter"),
-        ("mean(completion) where que = 'a'", "                       ^^^", "did you mean `queue`?"),
+        ("mean(completion) where queu = 'a'", "                       ^^^^", "did you mean `queue`?"),
         ("mean(completion) where queue", "                            ^", "expected one of =, !="),
         ("mean(completion) where queue ~ 'a'", "                             ^", "found `~`"),
         ("mean(completion) where queue = adhoc", "                               ^^^^^", "a text in single quotes"),

@@ -761,6 +761,40 @@ mod tests {
     use super::*;
     use resched_tables::sink::Collected;
 
+    /// An application with one job of one stage, which has taken these ends of tasks: the number of the attempt, the id and the reason.
+    fn with_ends(ends: impl Iterator<Item = (usize, usize, &'static str)>) -> Application<'static> {
+        let mut application = Application::new("log", None);
+        let mut sink = Collected::default();
+        let mut take = |line: &str| application.take(Event::parse(line).unwrap().unwrap(), &mut sink).unwrap();
+        take(r#"{"Event":"SparkListenerJobStart","Job ID":0,"Submission Time":5,"Stage IDs":[0]}"#);
+        for (attempt, id, reason) in ends {
+            take(&format!(
+                r#"{{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":{attempt},"Task Type":"ResultTask","Task End Reason":{reason},"Task Info":{{"Task ID":{id},"Index":0,"Launch Time":{id},"Finish Time":{id}}}}}"#
+            ));
+        }
+        application
+    }
+
+    #[test]
+    fn outputs_that_are_lost_are_kept_up_to_the_limit() {
+        let lost = r#"{"Reason":"FetchFailed","Block Manager Address":{"Executor ID":"1","Host":"h","Port":1},"Shuffle ID":0,"Map ID":0,"Map Index":0,"Reduce ID":0,"Message":"x"}"#;
+        for (ends, kept) in [(MOST_LOSSES, MOST_LOSSES), (MOST_LOSSES + 1, MOST_LOSSES)] {
+            let application = with_ends((0..ends).map(|id| (0, id, lost)));
+            assert_eq!(application.jobs.values().map(|job| job.losses.len()).sum::<usize>(), kept);
+        }
+    }
+
+    #[test]
+    fn attempts_at_a_stage_are_matched_up_to_the_limit() {
+        let ended = r#"{"Reason":"Success"}"#;
+        for (attempts, beyond) in [(MOST_RETRIES, 0), (MOST_RETRIES + 1, 1)] {
+            let mut application = with_ends((0..=attempts).map(|attempt| (attempt, attempt, ended)));
+            let job = application.jobs.values_mut().next().unwrap();
+            job.match_retries(&Executors::default());
+            assert_eq!(job.tasks.keys().filter(|(_, attempt, _)| *attempt > 0).count(), beyond);
+        }
+    }
+
     /// Attempts of this size would take as much memory.
     #[test]
     fn attempts_are_held_up_to_the_limit_and_not_beyond() {

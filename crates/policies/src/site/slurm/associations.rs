@@ -6,7 +6,7 @@ use super::super::xml::{Notes, Place};
 use super::fields::Field;
 use super::limits::{Took, plain, take};
 use super::units::words;
-use super::{Slurm, check_name, tables};
+use super::{Slurm, check_name, qos};
 use crate::error::Error;
 use crate::queues::slurm::{Association, Holder, Shares};
 
@@ -100,7 +100,7 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
                     Some(Field { name: name.trim().to_owned(), value: unquoted(value), place: place.clone() })
                 };
                 let fields: Vec<Field> = parts.filter_map(field).filter(|field| !field.value.is_empty()).collect();
-                tables::add_qos(slurm, name, &fields, notes);
+                qos::add(slurm, name, &fields, notes);
                 continue;
             }
             _ => {

@@ -17,6 +17,7 @@ mod limits;
 mod lines;
 mod nodes;
 mod partitions;
+mod qos;
 mod reservations;
 mod scalars;
 mod tables;

@@ -8,7 +8,7 @@ use resched_sim::Ms;
 use super::super::xml::{Notes, Place};
 use super::fields::{Budget, Field, Fields};
 use super::nodes::Nodes;
-use super::tables::{MODES, SUSPENSION};
+use super::qos::{MODES, SUSPENSION};
 use super::units::{MINUTE, is_nothing};
 use crate::error::Error;
 use crate::input::Input;

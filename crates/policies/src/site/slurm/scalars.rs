@@ -7,7 +7,7 @@ use resched_tables::reference::nearest;
 use super::super::properties::{Properties, Property};
 use super::super::xml::{Notes, Place};
 use super::keys::{KEYS, Key, Kind, is_about_scheduling, known};
-use super::tables::MODES;
+use super::qos::MODES;
 use super::units::is_nothing;
 use crate::error::Error;
 

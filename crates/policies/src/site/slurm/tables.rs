@@ -4,11 +4,11 @@ use super::super::xml::{Notes, Place};
 use super::Slurm;
 use super::associations::{ROOT, holder, set};
 use super::fields::Field;
-use super::limits::{Took, plain, take};
-use super::units::{MINUTE, SECOND, is_nothing, words};
+use super::limits::{Took, plain};
+use super::units::is_nothing;
 use crate::error::Error;
 use crate::input::Input;
-use crate::queues::slurm::{Association, Holder, Qos};
+use crate::queues::slurm::Association;
 use crate::unread::Why;
 
 /// The rows of a file; each cell that holds something is a field under the name of its column. What stands above the header, and rows of
@@ -61,81 +61,16 @@ pub(super) fn rows(bytes: &[u8], file: &'static str, notes: &mut Notes<'_>) -> R
     Ok(all)
 }
 
-/// What may become of jobs that lose their place.
-pub(super) const MODES: [&str; 3] = ["off", "requeue", "cancel"];
-const ONE_MODE: &str = "only the first word counts: jobs of one quality of service do not preempt each other";
-pub(super) const SUSPENSION: &str = "its jobs are not suspended: they keep their place";
-/// The flags of a quality of service that decide which jobs are accepted, and no more.
-const AT_SUBMISSION: [&str; 6] = [
-    "DenyOnLimit",
-    "EnforceUsageThreshold",
-    "PartitionMaxNodes",
-    "PartitionMinNodes",
-    "PartitionTimeLimit",
-    "Relative",
-];
-
 /// Reads the qualities of service.
 pub(super) fn qos(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &mut Notes<'_>) -> Result<(), Error> {
     for (place, fields) in rows(bytes, file, notes)? {
         let name = fields.iter().find(|field| plain(&field.name) == "name").map(|field| field.value.trim().to_owned());
         match name {
-            Some(name) => add_qos(slurm, name, &fields, notes),
+            Some(name) => super::qos::add(slurm, name, &fields, notes),
             None => notes.odd(place, "the row", "a column `Name`", "none"),
         }
     }
     Ok(())
-}
-
-/// Adds a quality of service with its settings. One that cannot be read is left out, with a note.
-pub(super) fn add_qos(slurm: &mut Slurm, name: String, fields: &[Field], notes: &mut Notes<'_>) {
-    let mut qos = Qos::default();
-    let mut limits = Vec::new();
-    for field in fields {
-        let took = set_of_qos(&mut qos, field, notes);
-        match notes.lenient(&field.place, &field.name, took) {
-            None | Some(Took::Known) => {}
-            Some(Took::Limit(keys)) => limits.push((keys, field)),
-            Some(Took::Unknown) => notes.unsupported(&field.place, &field.name, "resched does not know it"),
-        }
-    }
-    slurm.note_limits(Holder::Qos(&name), limits);
-    slurm.conf.qos.insert(name, qos);
-}
-
-/// Takes a setting of a quality of service.
-fn set_of_qos(qos: &mut Qos, field: &Field, notes: &mut Notes<'_>) -> Result<Took, Error> {
-    let value = field.value.trim();
-    match plain(&field.name).as_str() {
-        "priority" => qos.priority = field.number(notes, 0, u32::MAX)?,
-        "usagefactor" => qos.usage_factor = field.number(notes, 0.0, 1e9)?,
-        "preempt" => qos.preempt = words(value),
-        "gracetime" => qos.grace_time = field.time(notes, SECOND)?.unwrap_or(0),
-        "preemptexempttime" => qos.preempt_exempt_time = field.time(notes, MINUTE)?,
-        // `cluster` is Slurm's word for what the whole cluster does.
-        "preemptmode" => {
-            // `within` may stand beside a mode.
-            let mode = value.split(',').next().unwrap_or_default().trim().to_lowercase();
-            if value.contains(',') {
-                notes.unsupported(&field.place, &field.name, Why::on(Input::Preemption, ONE_MODE));
-            }
-            if mode != "cluster" && !MODES.contains(&mode.as_str()) {
-                notes.unsupported(&field.place, &field.name, Why::on(Input::Preemption, SUSPENSION));
-            }
-            qos.preempt_mode = Some(mode).filter(|mode| mode != "cluster");
-        }
-        "flags" => {
-            qos.flags = words(value);
-            for flag in qos.flags.iter().filter(|flag| !AT_SUBMISSION.iter().any(|own| own.eq_ignore_ascii_case(flag)))
-            {
-                let setting = format!("{}={flag}", field.name);
-                notes.unsupported(&field.place, &setting, "no policy looks at this flag");
-            }
-        }
-        "name" | "id" | "description" | "descr" => {}
-        _ => return take(&mut qos.limits, field, notes),
-    }
-    Ok(Took::Known)
 }
 
 /// Reads the associations.
