@@ -516,7 +516,7 @@ mod tests {
     fn the_reason_follows_what_is_off() {
         let says = |waiting, completion| fact(vec![candidate("fifo", waiting, completion)]).says;
         assert!(says([100.0, 20.0], [400.0, 320.0]).contains("Something that made jobs wait is missing"));
-        assert!(says([100.0, 100.0], [400.0, 500.0]).contains("Waits agree, but tasks take another time"));
+        assert!(says([100.0, 100.0], [400.0, 500.0]).contains("Waits agree, but jobs take another time"));
         let hint = "78 jobs were running when the log began.".to_owned();
         let cut = BesideLog::new(vec![candidate("fifo", [100.0, 20.0], [400.0, 320.0])], vec![hint.clone()]);
         assert!(cut.fact().says.ends_with(&hint));
