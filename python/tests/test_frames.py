@@ -74,7 +74,12 @@ FORTY = {"job_id": [f"j{n}" for n in range(40)], "submit": [n * 60_000 for n in 
 def forty(unit=1.0, **changes):
     """Forty jobs of one try each; the tries in another unit."""
     starts = [int(submit * unit) + int(5_000 * unit) for submit in FORTY["submit"]]
-    tries = {"job_id": FORTY["job_id"], "task_id": FORTY["job_id"], "start": starts, "finish": [start + int(90_000 * unit) for start in starts]}
+    tries = {
+        "job_id": FORTY["job_id"],
+        "task_id": FORTY["job_id"],
+        "start": starts,
+        "finish": [start + int(90_000 * unit) for start in starts],
+    }
     return {"jobs": FORTY, "tasks": None, "attempts": tries, "nodes": NODES} | changes
 
 
@@ -100,7 +105,9 @@ def test_seconds_and_cores_are_doubted_and_what_was_left_out_is_printed(tmp_path
 def test_the_index_of_pandas_is_no_column(tmp_path):
     jobs = pandas.DataFrame(JOBS)
     shuffled = pandas.concat([jobs.iloc[2:], jobs.iloc[:2]])
-    trace = resched.from_frames(shuffled, attempts=polars.DataFrame(ATTEMPTS), nodes=polars.DataFrame(NODES), out=tmp_path / "T", system="batch")
+    trace = resched.from_frames(
+        shuffled, attempts=polars.DataFrame(ATTEMPTS), nodes=polars.DataFrame(NODES), out=tmp_path / "T", system="batch"
+    )
     assert trace.info["rows"]["jobs"] == 3
 
 

@@ -172,6 +172,7 @@ def replay(
     metric: str | Iterable[str] | None = None,
     by: str | Iterable[str] | None = None,
     robust: str = "quick",
+    seeds: int | None = None,
     progress: bool | Progress = True,
 ) -> Replays:
     """Replay a trace under one or more policies.
@@ -255,6 +256,9 @@ def replay(
         How to test whether a policy stays faster or slower if unknown values vary, such as the cost
         of distance. ``full`` replays all jobs in every variant; ``quick`` uses a part of a large
         trace; ``off`` skips the test.
+    seeds : int
+        With how many seeds to replay the comparison, to show how far draws move it: the terminal
+        has the interval over them. The runs that are kept have the first seed.
     progress : bool or callable, default True
         Whether to show bars, or what to call with ``(label, done, total)``.
 
@@ -263,7 +267,7 @@ def replay(
     Replays
         The runs, one for each policy.
     """
-    return made_replays("replay", [trace], dict(policy=policy, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, from_=from_, to=to, out=out, force=force, threads=threads, decisions=decisions, baseline=baseline, resume=resume, check=check, metric=metric, by=by, robust=robust), progress)
+    return made_replays("replay", [trace], dict(policy=policy, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, from_=from_, to=to, out=out, force=force, threads=threads, decisions=decisions, baseline=baseline, resume=resume, check=check, metric=metric, by=by, robust=robust, seeds=seeds), progress)
 
 
 def report(
@@ -616,6 +620,7 @@ def sweep(
     check: bool = False,
     dry_run: bool = False,
     precision: str | float | None = None,
+    robust: str | None = None,
     most_seeds: int = 200,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -657,6 +662,9 @@ def sweep(
     precision : str | float
         Add seeds until the 95 % interval of each setting's mean extends at most this share from the
         mean, for example 2%.
+    robust : str
+        How to test whether each setting stays better or worse than the baseline if unknown values
+        vary.
     most_seeds : int, default 200
         The largest number of seeds that --precision may use.
     scheduler : str
@@ -682,7 +690,7 @@ def sweep(
     Result
         What the command found; ``str`` of it is what the command prints.
     """
-    return made_result("sweep", [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, results=results, engine=engine, threads=threads, check=check, dry_run=dry_run, precision=precision, most_seeds=most_seeds, scheduler=scheduler, workers=workers, python=python, retries=retries, chunk=chunk, submit=submit, program=program), progress)
+    return made_result("sweep", [file], dict(out=out, force=force, site_conf=site_conf, most_cells=most_cells, results=results, engine=engine, threads=threads, check=check, dry_run=dry_run, precision=precision, robust=robust, most_seeds=most_seeds, scheduler=scheduler, workers=workers, python=python, retries=retries, chunk=chunk, submit=submit, program=program), progress)
 
 
 def tune(

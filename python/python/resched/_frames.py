@@ -26,8 +26,8 @@ def from_frames(
     """Make a trace from data frames, so that you can replay any log that you can read as data frames.
 
     The columns are those of the tables of a trace (``docs/reference/tables.md``). You can use any data frame with the Arrow PyCapsule
-    interface: of polars, pandas, pyarrow or duckdb. Times are whole milliseconds, or instants and durations; processors are thousandths of a
-    core. A ``UserWarning`` says if a column looks like seconds or cores.
+    interface: of polars, pandas, pyarrow or duckdb. Times are whole milliseconds, or instants and durations. Processors are thousandths
+    of a core. A ``UserWarning`` says if a column looks like seconds or cores.
 
     The rules of an ingest hold: damaged rows are mended or left out, and counted. A missing column stands for unknown values, and a missing
     ``outcome`` for success. Tries without a number are numbered in order. The trace notes what was filled in. Without ``tasks``, the
