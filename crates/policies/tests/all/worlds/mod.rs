@@ -283,10 +283,11 @@ fn job(unit: Ms, nodes: usize) -> impl Strategy<Value = Submitted> {
     // A gap of one heartbeat interval decides the order against heartbeats, so the intervals' lengths are frequent.
     let gap = select(vec![0, 0, 1, 2, 3, 6, 6, 7, 12]);
     let time = || prop::option::of((0..=4_i64).prop_map(move |units| units * unit));
-    let edges = (time(), any::<bool>(), time(), time(), 0..=2_i64);
-    let edges = edges.prop_map(move |(init, from_master, setup, cleanup, tail)| Edges {
+    // Jobs are initialised from their submission on: preemption of YARN's Fair Scheduler may go on for ever in a world whose masters come
+    // first, and worlds must end. Schedules with masters are compared with golden ones.
+    let edges = (time(), time(), time(), 0..=2_i64).prop_map(move |(init, setup, cleanup, tail)| Edges {
         init,
-        from_master,
+        from_master: false,
         setup,
         cleanup,
         tail: 10 * tail * unit,
