@@ -27,7 +27,6 @@ fn printed(ended: &Output) -> String {
 
 /// What hours of it look for, in 20 s. The seed is fixed, but the number of trials depends on the machine.
 #[test]
-#[ignore = "its checker has yet to learn that outages act on production traces, and that waits cover jobs that started"]
 fn twenty_seconds_of_the_soak_find_nothing() {
     let Some(python) = python_with_pyarrow() else { return };
     let dir = Dir::new();
@@ -59,7 +58,6 @@ fn twenty_seconds_of_the_soak_find_nothing() {
 
 /// A checker that accepts false tables, or a false store, would show nothing.
 #[test]
-#[ignore = "its checker has yet to learn that outages act on production traces, and that waits cover jobs that started"]
 fn the_checker_of_the_soak_finds_false_rows() {
     let Some(python) = python_with_pyarrow() else { return };
     for (name, fewest) in [("false_rows.py", 14), ("false_schedules.py", 21), ("false_stores.py", 11)] {

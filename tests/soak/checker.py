@@ -58,8 +58,9 @@ class Replay:
             raise Wrong(kind, f"under {self.label}: {' '.join(str(part) for part in found)}")
 
 
-def judge(trace, folder, printed, counted):
-    """Judges a run. `printed` is what `replay --json` printed of it, and `counted` the ids of the jobs that count."""
+def judge(trace, folder, printed, counted, started):
+    """Judges a run. `printed` is what `replay --json` printed of it. `counted` are the ids of the jobs that count in every run compared,
+    and `started` those of the jobs that started in every run compared, whatever became of them."""
     run = Replay(trace, folder)
     run.expect(run.info["rows"]["jobs"] == len(run.jobs), "rows of run.json", "jobs")
     run.expect(run.info["rows"]["attempts"] == len(run.attempts), "rows of run.json", "attempts")
@@ -74,7 +75,7 @@ def judge(trace, folder, printed, counted):
         check_nodes(run)
         check_slow_start(run)
         check_durations(run)
-    check_summary(run, printed, counted)
+    check_summary(run, printed, counted, started)
 
 
 def length(row):
@@ -414,19 +415,33 @@ def counts(job):
     return well and job["submit"] is not None and job["finish"] is not None and job["finish"] >= job["submit"]
 
 
-def check_summary(run, printed, counted):
-    """The numbers that `replay --json` prints are those of the tables."""
-    jobs = [job for name, job in run.jobs.items() if name in counted]
+def first_starts(attempts):
+    """When the first task of each job started, by its id."""
     first = {}
-    for row in run.attempts:
+    for row in attempts:
         if row["kind"] not in ("master", "setup", "cleanup") and row["start"] is not None:
             first[row["job_id"]] = min(row["start"], first.get(row["job_id"], NEVER))
+    return first
+
+
+def starts(jobs, attempts):
+    """The ids of the jobs that started: their waits count, also if they failed. Times that cannot be are no times."""
+    first = first_starts(attempts)
+    begun = [job for job in jobs if job["submit"] is not None and (job["job_id"] in first or job["launch"] is not None)]
+    failed = ("FAILED", "LOST", "KILLED", "EVICTED", "INCOMPLETE")
+    return {job["job_id"] for job in begun if counts(job) or job["outcome"] in failed or job["finish"] is None}
+
+
+def check_summary(run, printed, counted, started):
+    """The numbers that `replay --json` prints are those of the tables."""
+    jobs = [job for name, job in run.jobs.items() if name in counted]
+    first = first_starts(run.attempts)
     since = lambda job: job["submit"] if job["eligible"] is None else max(job["submit"], job["eligible"])
     completions = [job["finish"] - since(job) for job in jobs]
     waits = [
         max(0, (first.get(job["job_id"], job["launch"]) or 0) - since(job))
-        for job in jobs
-        if job["job_id"] in first or job["launch"] is not None
+        for name, job in run.jobs.items()
+        if name in started
     ]
     own = [row for row in run.attempts if row["job_id"] in counted]
     expected = {

@@ -79,14 +79,15 @@ def judge(room, printed):
     trace, folder = checker.Trace(room.path / "T"), room.path / "R/fifo"
     read = {table: checker.rows(folder, table) for table in ("jobs", "attempts")}
     counted = {job["job_id"] for job in read["jobs"] if checker.counts(job)}
-    checker.judge(trace, folder, printed, counted)
+    started = checker.starts(read["jobs"], read["attempts"])
+    checker.judge(trace, folder, printed, counted, started)
     failures = 0
     for number in range(len(list(falsehoods(*copy.deepcopy((read["jobs"], read["attempts"], printed)))))):
         jobs, attempts, said = copy.deepcopy((read["jobs"], read["attempts"], printed))
         kind, change = list(falsehoods(jobs, attempts, said))[number]
         change()
         checker.rows = lambda folder, table: {"jobs": jobs, "attempts": attempts}[table]
-        failures += 0 if finds(kind, lambda: checker.judge(trace, folder, said, counted)) else 1
+        failures += 0 if finds(kind, lambda: checker.judge(trace, folder, said, counted, started)) else 1
     return 1 if failures else 0
 
 

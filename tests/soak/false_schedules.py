@@ -159,7 +159,7 @@ def copies(read):
     tables = copy.deepcopy(read)
     rows = {}
     for row in sorted(tables["attempts"], key=lambda row: row["attempt"]):
-        rows.setdefault(int(row["job_id"].split("~")[0]), row)
+        rows.setdefault(int(row["job_id"]), row)
     return rows, tables["jobs"], tables["attempts"]
 
 

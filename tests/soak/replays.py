@@ -199,12 +199,13 @@ def folders(room):
 def judge_runs(room, printed):
     """Judges every run of R."""
     trace = checker.Trace(room.path / "T")
-    counted = None
+    counted, started = [], []
     for folder in folders(room):
-        ids = {job["job_id"] for job in checker.rows(folder, "jobs") if checker.counts(job)}
-        counted = ids if counted is None else counted & ids
-    for folder, own in zip(folders(room), printed):
-        checker.judge(trace, folder, own, counted)
+        jobs = list(checker.rows(folder, "jobs"))
+        counted.append({job["job_id"] for job in jobs if checker.counts(job)})
+        started.append(checker.starts(jobs, checker.rows(folder, "attempts")))
+    for folder, of_run in zip(folders(room), printed):
+        checker.judge(trace, folder, of_run, set.intersection(*counted), set.intersection(*started))
 
 
 def reason(error):

@@ -16,7 +16,7 @@ EPOCH = 1_790_000_000
 USERS = {"ann": "acc1", "bob": "acc1", "cho": "acc2"}
 # Columns that a list may do without.
 OPTIONAL = ["JobIDRaw", "Priority", "Constraints", "QOS", "Suspended", "Eligible", "Timelimit", "ReqTRES", "SubmitLine", "AllocNodes"]
-NEEDED = ["JobID", "JobName", "User", "Account", "Partition", "Submit", "Start", "End", "State", "ReqCPUS", "AllocCPUS", "AllocTRES"]
+NEEDED = ["JobID", "JobName", "User", "Account", "Partition", "Submit", "Start", "End", "State", "Restarts", "ReqCPUS", "AllocCPUS", "AllocTRES"]
 MANY_ENDS = ["COMPLETED"] * 8 + ["FAILED", "TIMEOUT", "CANCELLED by 1000", "OUT_OF_MEMORY", "PREEMPTED", "NODE_FAIL", "REQUEUED"]
 MINUTE = 60
 # Policies of the textbook beside Slurm's own. `batch-fifo` is compared with `conservative`.
@@ -331,6 +331,8 @@ def cells_of(job, one, case):
         "Suspended": f"{suspended // 3600:02}:{suspended // 60 % 60:02}:{suspended % 60:02}",
         "Timelimit": "UNLIMITED" if job["limit"] is None else f"{job['limit'] // 60:02}:{job['limit'] % 60:02}:00",
         "State": one["state"],
+        # Without it, a row after a try that failed by itself is another job.
+        "Restarts": next(place for place, other in enumerate(job["tries"]) if other is one),
         "ReqCPUS": cpus,
         "AllocCPUS": held if ran else 0,
         "AllocNodes": nodes if ran else 0,
