@@ -34,12 +34,12 @@ pub enum Tested<'a> {
     NothingToTest,
     /// In these variants, against the baseline with this label.
     In(&'a Variants, &'a str),
-    /// It was not.
+    /// It was not, although there are policies to compare.
     Not,
 }
 
 impl<R: Compared> Basis<'_, R> {
-    /// All facts.
+    /// The facts of the runs, then those of their comparison, each once.
     pub fn validity(self) -> Validity {
         let mut all = validity::of_runs(self.runs, self.population);
         let signs = match self.tested {

@@ -9,7 +9,8 @@
 mod traces;
 
 use divan::Bencher;
-use resched_analysis::statistics::sign::{Level, VariedRun};
+use resched_analysis::runs::beside::VariedRun;
+use resched_analysis::statistics::sign::Level;
 use resched_analysis::{Gathered, Population, Run};
 use resched_compare::{Asked, Plan};
 use resched_replay::{Files, PolicySpec, Setup, Source, Threads, World};

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use resched_analysis::answer::{Basis, Tested};
+use resched_analysis::runs::beside::{VariedRun, fingerprint};
 use resched_analysis::runs::identity;
-use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun, fingerprint};
+use resched_analysis::statistics::sign::{Level, Sign, Variants};
 use resched_analysis::validation::doubts;
 use resched_analysis::validation::log::{self, BesideLog};
 use resched_analysis::{Compared, Gathered, Outline, Population, Run, Traced};

@@ -2,7 +2,8 @@
 //! log with wrong defaults must have the sign of the truth, or must not call itself measured.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun};
+use resched_analysis::runs::beside::VariedRun;
+use resched_analysis::statistics::sign::{Level, Sign, Variants};
 use resched_analysis::{Gathered, Population, Run};
 use resched_compare::{Asked, Plan};
 use resched_replay::{ClusterConfig, Memory, PolicySpec, ReadBy, RunTrace, Setup, Source, Threads, World};

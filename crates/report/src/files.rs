@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::tables::ComparedJobRow;
+use resched_analysis::runs::who::Who;
 use resched_analysis::{Details, JobMetrics, Run, Summary};
 use resched_tables::store::{FileEntry, Inventory, TableWriter, marker};
 use resched_tables::words::{csv_cell, name};
@@ -162,6 +163,7 @@ fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
         job_id: job.job_id.clone(),
         name: job.name.as_deref().map(str::to_owned),
         standing: job.standing,
+        started: Some(job.is_among(Who::Started)),
         submit: job.submit,
         finish: job.finish,
         completion: job.completion,

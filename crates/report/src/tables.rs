@@ -14,6 +14,8 @@ table! {
         name: Option<String>,
         /// Whether it counts in the numbers of the report, or why not.
         standing: Standing,
+        /// True if its waits and its use count: it started in every run that is compared, whatever became of it.
+        started: Option<bool>,
         /// When it was submitted, ms.
         submit: Option<i64> ["ms"],
         /// When it ended, ms.

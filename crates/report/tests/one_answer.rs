@@ -353,8 +353,7 @@ fn the_notebook_computes_the_numbers_of_the_report() {
         let fields: Vec<&str> =
             summary.as_object().unwrap().keys().map(String::as_str).filter(|name| *name != "run").collect();
         assert!(fields.len() >= 8, "{fields:?}");
-        // Starvation covers every job that started; the notebook has those that ended well.
-        for field in fields.into_iter().filter(|field| *field != "mean_starvation_ms") {
+        for field in fields {
             let (own, other) = (number(&summary[field]), number(&expected(run, field)));
             assert!(near(own, other), "{field}: {summary}, {run}");
         }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use resched_analysis::statistics::sign::{Level, Sign, Variants, VariedRun, untested};
+use resched_analysis::runs::beside::VariedRun;
+use resched_analysis::statistics::sign::{Level, Sign, Variants, untested};
 use resched_analysis::{Gathered, Population, Run};
 use resched_compare::{Asked, Plan as Test};
 use resched_policies::PolicySpec;

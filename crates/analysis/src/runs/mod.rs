@@ -1,6 +1,7 @@
 //! Opening runs and traces: their jobs, which of them count, and what may be compared.
 
 pub(crate) mod attempts;
+pub mod beside;
 pub(crate) mod column;
 pub mod compared;
 pub mod identity;

@@ -208,7 +208,7 @@ impl Compared for Outline {
 
     fn leave_out(&mut self, row: usize, who: Who) {
         match who {
-            Who::Ended => self.standings.get_mut(row).into_iter().for_each(|own| *own = Standing::NotInAll),
+            Who::Ended => self.standings.get_mut(row).into_iter().for_each(|standing| *standing = Standing::NotInAll),
             Who::Started => {
                 self.not_started_in_all.grow(row + 1);
                 self.not_started_in_all.insert(row);

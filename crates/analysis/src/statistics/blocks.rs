@@ -88,7 +88,7 @@ impl Blocks {
     fn resemble_neighbours(&self) -> bool {
         let sums: Vec<(f64, f64)> = self.jobs.iter().map(|jobs| sums(jobs)).collect();
         let total = sums.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-        let influence: Vec<f64> = sums.iter().map(|own| own.1 / total.1 - own.0 / total.0).collect();
+        let influence: Vec<f64> = sums.iter().map(|sum| sum.1 / total.1 - sum.0 / total.0).collect();
         let squares: f64 = influence.iter().map(|z| z * z).sum();
         let beside: f64 = influence.iter().zip(influence.iter().skip(1)).map(|(one, next)| one * next).sum();
         // Not true where there is nothing to divide.

@@ -235,8 +235,8 @@ fn vanished(means: Option<[f64; 2]>) -> Option<Ratio> {
 
 /// The metric of each job that is among those it is over in both, in order of submission.
 fn values(first: &[JobMetrics], second: &[JobMetrics], metric: &JobMetric) -> Vec<Pair> {
-    let who = metric.quantity().map_or(Who::Ended, |own| own.who);
-    let of = metric.quantity().map(|own| own.of);
+    let who = metric.quantity().map_or(Who::Ended, |quantity| quantity.who);
+    let of = metric.quantity().map(|quantity| quantity.of);
     let pair = |(one, two): (&JobMetrics, &JobMetrics)| {
         let submit = one.submit?;
         let wait = |job: &JobMetrics| job.waiting.unwrap_or(0).max(0);

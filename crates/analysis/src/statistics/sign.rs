@@ -8,15 +8,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
-use resched_tables::run;
-use resched_tables::store::marker::{self, Layout};
-use resched_tables::store::{sha256, write_file};
+use resched_tables::store::marker::Layout;
 use resched_tables::validity::{Fact, Grade};
-use resched_tables::whole;
 use resched_tables::words::{change_in_percent, count};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::runs::beside::{self, VariedRun};
 use crate::statistics::distribution::Distribution;
 use crate::statistics::estimate::Estimate;
 use crate::statistics::repeats::t_interval;
@@ -70,15 +68,6 @@ impl FromStr for Level {
             _ => Err(format!("`{text}`: expected full, quick or off")),
         }
     }
-}
-
-/// What a run of the comparison is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct VariedRun {
-    /// Its label.
-    pub label: String,
-    /// The SHA-256 of its `run.json`.
-    pub sha256: String,
 }
 
 /// The part of the jobs that variants were tried on.
@@ -299,10 +288,7 @@ impl Variants {
     /// # Errors
     /// [`Error::Trace`] if it cannot be written.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let path = dir.join(FILE);
-        let json =
-            marker::encode(self).map_err(|error| resched_tables::Error::io(&path, "write the file")(error.into()))?;
-        Ok(write_file(&path, &json)?)
+        beside::write(&dir.join(FILE), self)
     }
 
     /// Reads that of a folder of runs; `None` if there is none.
@@ -310,15 +296,7 @@ impl Variants {
     /// # Errors
     /// [`Error::Trace`] if it is damaged or cannot be read.
     pub fn read(dir: &Path) -> Result<Option<Self>, Error> {
-        let path = dir.join(FILE);
-        let bytes = match whole::marker(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(resched_tables::Error::io(&path, "read")(error).into()),
-        };
-        let found: Result<Self, _> = marker::decode(&bytes, &LAYOUT);
-        let unusable = |problem| resched_tables::Error::Request(format!("{}: {problem}", path.display()));
-        Ok(Some(found.map_err(|problem| unusable(problem.to_string()))?))
+        beside::read(&dir.join(FILE), &LAYOUT)
     }
 
     /// The test of a comparison of the runs in these folders: that of the folder that holds them all. `None` if they are not of one
@@ -327,7 +305,7 @@ impl Variants {
     /// # Errors
     /// As [`Variants::read`].
     pub fn of_runs(dirs: &[&Path]) -> Result<Option<Self>, Error> {
-        of_same_folder(dirs, Self::read, |found| &found.runs)
+        beside::of_same_folder(dirs, Self::read, |found| &found.runs)
     }
 
     /// Whether each policy stays on its side of the run labelled `baseline`, in the order of the runs. Empty if there is none.
@@ -485,7 +463,7 @@ impl Sign {
 
     /// The least and the largest difference, also without any variant.
     fn range(&self) -> String {
-        let all = || self.variants.iter().map(|own| own.ratio).chain([self.ratio]);
+        let all = || self.variants.iter().map(|variant| variant.ratio).chain([self.ratio]);
         let ends = [all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)].map(change);
         let [least, most] = &ends;
         if least == most { format!("{least} in each") } else { format!("{least} to {most}") }
@@ -518,29 +496,6 @@ pub fn untested() -> Fact {
     Fact::new(SIGN, Grade::Assumed, says).with_remedy(remedy)
 }
 
-/// What is kept about the runs in these folders, in a file of the folder that holds them all. `None` if they are not of one folder, or nothing
-/// is kept of them as they are now. `read` reads the file, `runs` has the runs that it is about.
-pub(crate) fn of_same_folder<T>(
-    dirs: &[&Path],
-    read: fn(&Path) -> Result<Option<T>, Error>,
-    runs: fn(&T) -> &[VariedRun],
-) -> Result<Option<T>, Error> {
-    let mut parents = dirs.iter().map(|dir| dir.parent().unwrap_or(Path::new("")));
-    let Some(parent) = parents.next().filter(|first| parents.all(|other| other == *first)) else {
-        return Ok(None);
-    };
-    let Some(found) = read(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })? else {
-        return Ok(None);
-    };
-    for dir in dirs {
-        let sha256 = fingerprint(dir)?;
-        if !runs(&found).iter().any(|run| run.sha256 == sha256) {
-            return Ok(None);
-        }
-    }
-    Ok(Some(found))
-}
-
 /// For each unknown that decides how large the difference is, the variant that moves it most.
 fn deciding(variants: &[InVariant], ratio: f64) -> Vec<InVariant> {
     let moved = |own: &InVariant| (own.ratio - ratio).abs();
@@ -569,16 +524,17 @@ fn steps_back(variants: &[InVariant], ratio: f64) -> f64 {
 
 /// Whether only draws were varied, in fewer variants than [`LEAST_DRAWS`], and they move a difference by a share of it that shows.
 fn are_too_few_draws(variants: &[InVariant], ratio: f64) -> bool {
-    let moves = |own: &InVariant| (own.ratio - ratio).abs() > OF_DRAWS * (ratio - 1.0).abs();
+    let moves = |variant: &InVariant| (variant.ratio - ratio).abs() > OF_DRAWS * (ratio - 1.0).abs();
     !variants.is_empty()
         && variants.len() < LEAST_DRAWS
-        && variants.iter().all(|own| own.unknown == DRAWS)
+        && variants.iter().all(|variant| variant.unknown == DRAWS)
         && variants.iter().any(moves)
 }
 
 /// What turns a sign, in words. Draws have no names, so they are taken together.
 fn turns(turned: &[InVariant]) -> impl Iterator<Item = String> {
-    let (draws, others): (Vec<&InVariant>, Vec<&InVariant>) = turned.iter().partition(|own| own.unknown == DRAWS);
+    let (draws, others): (Vec<&InVariant>, Vec<&InVariant>) =
+        turned.iter().partition(|variant| variant.unknown == DRAWS);
     let other = |own: &InVariant| format!("{} {} ({})", Side::of(own.ratio).in_words(), own.says, change(own.ratio));
     let sides = [Side::Sooner, Side::Later, Side::Alike].map(|side| {
         let changes: Vec<String> =
@@ -593,22 +549,15 @@ fn change(ratio: f64) -> String {
     change_in_percent(ratio - 1.0)
 }
 
-/// What identifies the run in a folder: the SHA-256 of its `run.json`.
-///
-/// # Errors
-/// [`Error::Trace`] if it cannot be read.
-pub fn fingerprint(dir: &Path) -> Result<String, Error> {
-    let path = dir.join(run::MARKER);
-    let bytes = whole::marker(&path).map_err(resched_tables::Error::io(&path, "read"))?;
-    Ok(sha256(&bytes))
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use std::fs;
 
+    use resched_tables::run;
+
     use super::*;
+    use crate::runs::beside::fingerprint;
 
     fn means(values: [f64; 2]) -> Vec<Quantities> {
         values.map(|mean| Quantities { mean_completion: Some(mean), ..Quantities::default() }).into()

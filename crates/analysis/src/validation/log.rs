@@ -9,19 +9,18 @@ use std::path::Path;
 use hashbrown::HashMap;
 use resched_tables::run::{RunInfo, RunValidation};
 use resched_tables::standing::Standing;
-use resched_tables::store::marker::{self, Layout};
-use resched_tables::store::{System, write_file};
+use resched_tables::store::System;
+use resched_tables::store::marker::Layout;
 use resched_tables::validity::{Fact, Grade};
-use resched_tables::whole;
 use resched_tables::words::{count, counted};
 use serde::{Deserialize, Serialize};
 
 use super::quantities::{MOST_ERROR, QuantityError, of_times};
 use crate::Error;
 use crate::metrics::validity::granularity;
+use crate::runs::beside::{self, VariedRun};
 use crate::runs::compared::Compared;
 use crate::statistics::distribution::mean;
-use crate::statistics::sign::{VariedRun, of_same_folder};
 
 /// The file, in a folder of runs.
 pub const FILE: &str = "log.json";
@@ -376,10 +375,7 @@ impl BesideLog {
     /// # Errors
     /// [`Error::Trace`] if it cannot be written.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let path = dir.join(FILE);
-        let json =
-            marker::encode(self).map_err(|error| resched_tables::Error::io(&path, "write the file")(error.into()))?;
-        Ok(write_file(&path, &json)?)
+        beside::write(&dir.join(FILE), self)
     }
 
     /// Reads that of a folder of runs; `None` if there is none.
@@ -387,15 +383,7 @@ impl BesideLog {
     /// # Errors
     /// [`Error::Trace`] if it is damaged or cannot be read.
     pub fn read(dir: &Path) -> Result<Option<Self>, Error> {
-        let path = dir.join(FILE);
-        let bytes = match whole::marker(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(resched_tables::Error::io(&path, "read")(error).into()),
-        };
-        let found: Result<Self, _> = marker::decode(&bytes, &LAYOUT);
-        let unusable = |problem| resched_tables::Error::Request(format!("{}: {problem}", path.display()));
-        Ok(Some(found.map_err(|problem| unusable(problem.to_string()))?))
+        beside::read(&dir.join(FILE), &LAYOUT)
     }
 
     /// That of runs of one trace in these folders: the first that is kept beside any of them. `None` if none is kept of them as they are now.
@@ -404,7 +392,7 @@ impl BesideLog {
     /// As [`BesideLog::read`].
     pub fn of_runs(dirs: &[&Path]) -> Result<Option<Self>, Error> {
         for dir in dirs {
-            if let Some(found) = of_same_folder(&[dir], Self::read, |found| &found.runs)? {
+            if let Some(found) = beside::of_same_folder(&[dir], Self::read, |found| &found.runs)? {
                 return Ok(Some(found));
             }
         }

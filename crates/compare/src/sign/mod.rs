@@ -14,7 +14,8 @@ mod quantities;
 mod sample;
 
 use resched_analysis::Compared;
-use resched_analysis::statistics::sign::{DRAWS, Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
+use resched_analysis::runs::beside::VariedRun;
+use resched_analysis::statistics::sign::{DRAWS, Level, NotTried, Quantities, Sample, Variants, Varied};
 use resched_replay::{Engine, PolicySpec, Threads, Timed, Times, Variant, World};
 
 use crate::Error;

@@ -134,6 +134,8 @@ class Following {
 
 // The values of two policies of the jobs that have both.
 function both(name, one, other) {
+  // Jobs that failed have waited, too, and are not in the page.
+  if (name === "waiting" && !data.waits) return [[], []];
   const pairs = sliceOf(one).jobs.map((job) => [one, other].map((policy) => measures.get(name)?.runs[policy][job] ?? null));
   const known = pairs.filter(([before, after]) => before !== null && after !== null);
   return [0, 1].map((place) => known.map((pair) => pair[place]));

@@ -15,6 +15,7 @@ use resched_analysis::JobMetrics;
 use resched_analysis::metrics::groups::{By, group_of_each};
 use resched_analysis::metrics::list::{Form, Number, Page, QUANTITIES, Quantity, Row};
 use resched_analysis::metrics::named::{Metric, SizeBy, Sizes};
+use resched_analysis::runs::who::Who;
 use resched_tables::clock::Zone;
 use resched_tables::words;
 use serde::Serialize;
@@ -22,6 +23,7 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::answer::Answer;
+use crate::page::formula::covers;
 use crate::page::measure::{Measure, Numbers};
 use crate::page::overview::listed_rows;
 use crate::page::short::ShortNames;
@@ -45,6 +47,9 @@ struct PageData<'a> {
     compared: Vec<usize>,
     /// Whether the data can answer which policy is better.
     answerable: bool,
+    /// True if waits are over the jobs of the page. Otherwise, jobs that failed have waited, too, and the page does not have them: it shows no
+    /// waits of a window.
+    waits: bool,
     /// The clock of the trace; `None` if it has no dates.
     clock: Option<PageClock>,
     /// What the clock of the run shows at the first submission, ms.
@@ -172,8 +177,8 @@ fn unit(quantity: &Quantity) -> &'static str {
     }
 }
 
-/// The rows of the main table whose formulas need only quantities that the page may have.
-fn rows() -> Vec<PageRow> {
+/// The rows of the main table whose formulas need only quantities of jobs that the page has. `waits`: it has all jobs that waited.
+fn rows(waits: bool) -> Vec<PageRow> {
     let row = |number: &Number, metric: &Metric, row: Row| {
         let (form, decimals) = match row.form {
             Form::Count => ("count", 0),
@@ -181,7 +186,8 @@ fn rows() -> Vec<PageRow> {
             Form::Share => ("share", 0),
             Form::Decimals(decimals) => ("decimals", decimals),
         };
-        Some(PageRow { name: number.field, form, decimals, formula: metric.formula()? })
+        let formula = metric.formula().filter(|formula| waits || covers(formula) == Who::Ended)?;
+        Some(PageRow { name: number.field, form, decimals, formula })
     };
     listed_rows().filter_map(|(number, metric, own)| row(number, metric, own)).collect()
 }
@@ -198,6 +204,7 @@ pub(crate) fn page_data(
     (names, zone): (&ShortNames, Zone),
 ) -> Result<String, Error> {
     let (all, every) = (scene.count(), every(scene));
+    let waits = answer.population.started == answer.population.jobs;
     let spans = scene.runs.iter().filter_map(|shown| shown.run.jobs.span()).map(|(first, last)| last - first);
     let mut measures = measures(scene, every);
     let same = same(&mut measures);
@@ -214,6 +221,7 @@ pub(crate) fn page_data(
         rules: Rules::new(),
         compared: compared.into_iter().collect(),
         answerable: answer.is_answerable(),
+        waits,
         clock: scene.zero().map(|zero| PageClock { zero, place: zone.place(), ahead: zone.ahead(zero) }),
         first,
         policies: scene.runs.iter().map(|shown| look(shown, names)).collect(),
@@ -224,7 +232,7 @@ pub(crate) fn page_data(
         rests,
         same,
         choices: QUANTITIES.iter().filter(|own| own.page == Page::Choice).map(|own| own.name).collect(),
-        rows: rows(),
+        rows: rows(waits),
         measures,
         timelines,
         colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),

@@ -1,6 +1,7 @@
 //! The page, the notebook and their tables.
 
 pub(crate) mod data;
+pub(crate) mod formula;
 pub(crate) mod frame;
 pub(crate) mod groups;
 pub(crate) mod html;

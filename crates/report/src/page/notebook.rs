@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::metrics::list::QUANTITIES;
+use resched_analysis::runs::who::Who;
 use resched_tables::store::columns::Row;
 use resched_tables::words::visible;
 use serde_json::{Value, json};
 
 use crate::Error;
 use crate::answer::Answer;
+use crate::page::formula::covers;
 use crate::page::overview::listed_rows;
 use crate::tables::ComparedJobRow;
 
@@ -74,10 +76,19 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Resu
 
 /// The numbers of each run that follow from the columns of `jobs.parquet`, by their formulas in the list of metrics.
 fn summary() -> String {
-    let numbers = listed_rows()
-        .filter_map(|(number, metric, _)| Some(format!("    {}={},\n", number.field, python(&metric.formula()?)?.0)));
-    let numbers: String = numbers.collect();
-    format!("summary = counted.group_by(\"run\", maintain_order=True).agg(\n{numbers})\nsummary\n")
+    let over = |who: Who| -> String {
+        let numbers = listed_rows().filter_map(|(number, metric, _)| {
+            let formula = metric.formula().filter(|formula| covers(formula) == who)?;
+            Some(format!("    {}={},\n", number.field, python(&formula)?.0))
+        });
+        numbers.collect()
+    };
+    let (ended, waited) = (over(Who::Ended), over(Who::Started));
+    format!(
+        "summary = counted.group_by(\"run\", maintain_order=True).agg(\n{ended})\n\
+         waits = started.group_by(\"run\", maintain_order=True).agg(\n{waited})\n\
+         summary = summary.join(waits, on=\"run\", how=\"left\")\nsummary\n"
+    )
 }
 
 /// Whether the text of a formula is one term, which needs no parentheses as a part of another.

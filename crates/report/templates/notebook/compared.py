@@ -1,11 +1,14 @@
 from math import exp, log
 
+# The jobs that a metric is over.
+JOBS = {"completion": counted, "waiting": started}
+
 
 def of_policy(label, metric):
     """The mean and three quantiles of a metric in each run of a policy."""
     return [
         [values.mean()] + [values.quantile(p, "linear") for p in (0.5, 0.95, 0.99)]
-        for values in (of_run(run)[metric].drop_nulls() for run in POLICIES[label])
+        for values in (JOBS[metric].filter(pl.col("run") == run)[metric].drop_nulls() for run in POLICIES[label])
     ]
 
 

@@ -15,9 +15,10 @@ found = sorted({run["trace"]["sha256"] for run in report["runs"] if run["trace"]
 if found != TRACE:
     raise SystemExit(f"report.json: expected a report about the trace {TRACE}, found {found}; run the notebook in its own folder")
 
-# A row for each run and job. Only the jobs that count are in any number of the report.
+# A row for each run and job. Numbers are over the jobs that count; waits are over those that started, whatever became of them.
 jobs = pl.read_parquet("jobs.parquet")
 counted = jobs.filter(pl.col("standing") == "counts").sort("submit", "job_id")
+started = jobs.filter(pl.col("started")).sort("submit", "job_id")
 
 
 def table(label, name, columns=None):
