@@ -115,6 +115,18 @@ pub struct RunSite {
     pub warnings: Vec<String>,
 }
 
+impl RunSite {
+    /// The file of Spark's pools. It is the only file of a site whose content the log of a Spark application lacks.
+    pub const SPARK_POOLS: &str = "fairscheduler.xml";
+
+    /// The part of it that the log of a Spark application lacks, if there is one.
+    #[must_use]
+    pub fn of_pools(&self) -> Option<Self> {
+        let (name, hash) = self.files.get_key_value(Self::SPARK_POOLS)?;
+        Some(Self { files: BTreeMap::from([(name.clone(), hash.clone())]), warnings: Vec::new() })
+    }
+}
+
 /// What a replay does with work that had not ended when the trace ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

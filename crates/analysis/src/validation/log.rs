@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use hashbrown::HashMap;
-use resched_tables::run::{RunInfo, RunValidation};
+use resched_tables::run::{RunInfo, RunSite, RunValidation};
 use resched_tables::standing::Standing;
 use resched_tables::store::System;
 use resched_tables::store::marker::Layout;
@@ -192,9 +192,18 @@ impl Candidate {
 }
 
 /// True if this replay may be that of what ran. The log of a Spark application has the settings that it ran under, and `spark` follows them; so
-/// that another setting comes nearer to the log is no evidence that the replay is right.
+/// that another setting comes nearer to the log is no evidence that the replay is right. The log lacks the pools, which may come from a file.
 pub fn may_have_run(info: &RunInfo) -> bool {
-    info.system != System::Spark || (info.label == "spark" && info.site.is_none())
+    if info.system != System::Spark {
+        return true;
+    }
+    let given = info
+        .label
+        .strip_prefix("spark")
+        .and_then(|rest| if rest.is_empty() { Some("") } else { rest.strip_prefix(':') });
+    let lacks = |parameter: &str| parameter.is_empty() || parameter.starts_with("pools=");
+    let follows_log = given.is_some_and(|given| given.split(',').all(lacks));
+    follows_log && info.site.as_ref().is_none_or(|site| site.files.keys().eq([RunSite::SPARK_POOLS]))
 }
 
 /// Why a log cannot be a judge.
@@ -490,6 +499,18 @@ mod tests {
         let says = "The log fits easy, not slurm, with which you compare, where the mean wait is 84.0 s where the log has 45.0 s (+86.7 %)";
         assert!(fact.says.starts_with(says), "{}", fact.says);
         assert_eq!(against("spark:wait=0").grade, Grade::Assumed, "it is no candidate");
+    }
+
+    #[test]
+    fn of_a_spark_log_only_what_it_lacks_may_be_given() {
+        let ran = |label: &str, files: Option<&[&str]>| {
+            let named = |files: &[&str]| files.iter().map(|&name| (name.to_owned(), String::new())).collect();
+            let site = files.map(|files| RunSite { files: named(files), ..RunSite::default() });
+            may_have_run(&RunInfo { system: System::Spark, label: label.to_owned(), site, ..RunInfo::default() })
+        };
+        assert!(ran("spark", None) && ran("spark:pools=P.toml", None) && ran("spark", Some(&["fairscheduler.xml"])));
+        assert!(!ran("spark:mode=fair", None) && !ran("spark:pools=P.toml,wait=0", None) && !ran("batch-fifo", None));
+        assert!(!ran("spark", Some(&["fairscheduler.xml", "spark-defaults.conf"])));
     }
 
     #[test]

@@ -133,7 +133,7 @@ const FAIR_SCHEDULER: &str = "fair-scheduler.xml";
 const CAPACITY_SCHEDULER: &str = "capacity-scheduler.xml";
 const MAPRED_QUEUES: &str = "mapred-queues.xml";
 const SPARK_DEFAULTS: &str = "spark-defaults.conf";
-const SPARK_POOLS: &str = "fairscheduler.xml";
+const SPARK_POOLS: &str = resched_tables::run::RunSite::SPARK_POOLS;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
