@@ -34,11 +34,11 @@ const LAYOUT: Layout = Layout {
 };
 
 /// A ratio of means that is nearer to 1 shows no difference.
-const ALIKE: f64 = 0.001;
+pub(crate) const ALIKE: f64 = 0.001;
 /// An unknown decides how large a difference is if a variant of it moves the difference by more than this, and by more than
 /// [`OF_DIFFERENCE`] of it.
 const MOVES: f64 = 0.05;
-const OF_DIFFERENCE: f64 = 0.25;
+pub(crate) const OF_DIFFERENCE: f64 = 0.25;
 /// Fewer other draws show their spread only if they move a difference by less than this share of it.
 const LEAST_DRAWS: usize = 4;
 const OF_DRAWS: f64 = 0.1;

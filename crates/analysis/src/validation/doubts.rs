@@ -6,29 +6,42 @@ use resched_tables::words::change_in_percent;
 use super::log::BesideLog;
 use crate::runs::compared::{Compared, row_pairs};
 use crate::statistics::distribution::{mean, quantile};
+use crate::statistics::sign::{ALIKE, OF_DIFFERENCE};
 
-/// The fact that the model error of a quantity is as large as the difference of a policy from the baseline in it, if so. `differences` are
-/// relative, by the name of the quantity; `error` has its relative error. A difference of nothing is none that an error could hide.
+/// The quantity by which answers are graded. If its error is a larger share of the difference than [`OF_DIFFERENCE`], the size of the
+/// difference is not certain: a replay of one policy may be right where that of the other is wrong.
+const GRADED: &str = "mean_completion";
+
+/// The fact that the model error of a quantity is as large as the difference of a policy from the baseline in it, if so, or decides how large
+/// the difference in mean completion is. `differences` are relative, by the name of the quantity; `error` has its relative error. A
+/// difference of nothing is none that an error could hide.
 pub fn doubt<'a>(
     (policy, baseline): (&str, &str),
     differences: impl Iterator<Item = (&'a str, f64)>,
     error: &dyn Fn(&str) -> Option<f64>,
 ) -> Option<Fact> {
     let percent = change_in_percent;
-    let hidden = |(quantity, difference): (&str, f64)| {
-        let error = error(quantity)?;
-        let says =
-            format!("{} (difference {}, error {})", quantity.replace('_', " "), percent(difference), percent(error));
-        (difference != 0.0 && error.abs() >= difference.abs()).then_some(says)
-    };
-    let found: Vec<String> = differences.filter_map(hidden).collect();
-    if found.is_empty() {
-        return None;
+    let (mut hidden, mut moved) = (Vec::new(), None);
+    for (quantity, difference) in differences {
+        let Some(error) = error(quantity) else { continue };
+        let sizes = format!("(difference {}, error {})", percent(difference), percent(error));
+        if difference != 0.0 && error.abs() >= difference.abs() {
+            hidden.push(format!("{} {sizes}", quantity.replace('_', " ")));
+        } else if quantity == GRADED && difference.abs() >= ALIKE && error.abs() > OF_DIFFERENCE * difference.abs() {
+            moved = Some(sizes);
+        }
     }
-    let says = format!(
-        "The model error is at least as large as the difference between {policy} and {baseline} in {}.",
-        found.join(", ")
-    );
+    let says = match (hidden.as_slice(), moved) {
+        ([], None) => return None,
+        ([], Some(sizes)) => format!(
+            "The model error is more than a quarter of the difference between {policy} and {baseline} in mean completion {sizes}, so the \
+             size of the difference is not certain."
+        ),
+        _ => format!(
+            "The model error is at least as large as the difference between {policy} and {baseline} in {}.",
+            hidden.join(", ")
+        ),
+    };
     let remedy = "Do not rely on these differences, or calibrate the replay further.";
     Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
 }
@@ -73,6 +86,19 @@ mod tests {
             [("mean_completion", -0.017), ("mean_waiting", 0.5), ("median_completion", 0.0), ("makespan", 0.01)];
         let fact = doubt(("conservative", "easy"), differences.into_iter(), &error).unwrap();
         assert!(fact.says.contains("in mean completion (difference −1.7 %, error −13.7 %)."), "{fact:?}");
-        assert_eq!(doubt(("a", "b"), [("mean_completion", 0.5)].into_iter(), &error), None);
+        assert_eq!(doubt(("a", "b"), [("mean_completion", 0.6)].into_iter(), &error), None);
+    }
+
+    /// The truth may be the other policy beside the log: 0.964 × 1.106 is 1.066, not 1.106.
+    #[test]
+    fn an_error_that_is_more_than_a_quarter_of_the_difference_in_means_is_named() {
+        let found = |quantity: &'static str, error: f64| {
+            doubt(("fifo", "fair"), [(quantity, 0.106)].into_iter(), &|_| Some(error)).map(|fact| fact.says)
+        };
+        let says = "more than a quarter of the difference between fifo and fair in mean completion (difference +10.6 %, error −3.6 %)";
+        assert!(found("mean_completion", -0.036).is_some_and(|text| text.contains(says)));
+        let alike = doubt(("fifo", "fair"), [("mean_completion", 0.0005)].into_iter(), &|_| Some(0.0002));
+        assert_eq!(alike, None, "what is no difference has no size");
+        assert_eq!([found("mean_completion", 0.026), found("mean_waiting", -0.036)], [None, None]);
     }
 }
