@@ -189,6 +189,7 @@ fn a_site_is_shown_with_the_place_of_each_value() {
         "[rules.fair.pools.ann]\n",
         "max_maps = 1\n",
         "# Without effect:\n#   mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin`",
+        "# Not about schedules:\n#   1 setting: names outside of `mapred`, `mapreduce`, `yarn` and `spark`\n",
     ] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }

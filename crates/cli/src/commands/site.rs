@@ -8,6 +8,7 @@ use clap::Subcommand;
 use resched_policies::{Finding, Input, PolicySpec, SettingOrigin, Site, SiteConf, in_words};
 use resched_replay::{ClusterConfig, Source, unknown_hosts};
 use resched_tables::validity::Fact;
+use resched_tables::words::counted;
 use serde::Serialize;
 
 use super::replay::policies;
@@ -62,6 +63,8 @@ struct Shown<'a> {
     /// Where its values come from.
     origins: Vec<Answer<'a>>,
     warnings: &'a [String],
+    /// How many settings concern something else than schedules, by topic.
+    beside: &'a BTreeMap<&'static str, usize>,
     /// The findings about each policy; null without a trace.
     findings: Option<BTreeMap<String, Vec<Finding>>>,
     /// What has no effect on each policy, and what the cluster lacks, as every answer says it; null without a trace.
@@ -101,12 +104,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let origin = |(&(policy, key), origin)| Answer { policy, key, origin };
     let origins: Vec<Answer<'_>> = conf.origins.iter().map(origin).collect();
     let (findings, facts) = checked.map(|Checked { findings, facts }| (findings, facts)).unzip();
-    let shown = Shown { files: &conf.files, settings, origins, warnings: &conf.warnings, findings, facts };
+    let (files, warnings, beside) = (&conf.files, &conf.warnings, &conf.beside);
+    let shown = Shown { files, settings, origins, warnings, beside, findings, facts };
     format.print(&shown, &shown.origins, || {
-        text + &comments("Without effect:", &conf.warnings)
+        text + &comments("Without effect:", warnings)
+            + &comments("Not about schedules:", &in_numbers(beside))
             + &as_text(shown.findings.as_ref())
             + &facts_as_text(shown.facts.as_ref())
     })
+}
+
+/// How many settings concern each topic, a line each.
+fn in_numbers(beside: &BTreeMap<&'static str, usize>) -> Vec<String> {
+    let line = |(topic, number): (&&str, &usize)| format!("{}: {topic}", counted(*number as u64, "setting"));
+    beside.iter().map(line).collect()
 }
 
 /// The policies that the files of a site are for.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hadoop_defaults::is_default_of_queue;
+use super::hadoop_names::is_default_of_queue;
 use super::properties::{Properties, Property};
 use super::xml::{Notes, java_float};
 use super::{LimitOrigins, SettingOrigin};

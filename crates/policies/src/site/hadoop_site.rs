@@ -3,20 +3,20 @@
 //! **Source.** `DeprecatedProperties` of Hadoop for renamed properties, and the classes that read them. A new name wins
 //! over an old one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
 use super::capacity_scheduler;
-use super::hadoop_defaults::{is_default, not_modelled};
+use super::hadoop_names::{HADOOP, OWN};
+use super::names::Known;
 use super::properties::{Properties, Property};
+use super::spark_names::SPARK;
 use super::xml::{Notes, java_float};
-use super::{Origins, PolicyParameter, SettingOrigin, spark_defaults};
+use super::{Origins, PolicyParameter, SPARK_DEFAULTS, SettingOrigin, hadoop_names, spark_names};
 use crate::error::Error;
-use crate::input::Input;
 use crate::parameter::{self, AUTO, Range};
-use crate::unread::Why;
-use resched_tables::reference::nearest;
+use resched_tables::reference::{is_one_letter_off, nearest};
 
 /// A setting of the cluster, and the properties of Hadoop that set it at a site.
 #[derive(Debug)]
@@ -151,82 +151,6 @@ pub const CLUSTER_SETTINGS: &[ClusterSetting] = &[
 /// Tries at a reduce; the cluster has one number for both kinds of task.
 const REDUCE_ATTEMPTS: &[&str] = &["mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts"];
 
-/// Properties that bear on scheduling, or nearly, and have no effect here.
-const UNSUPPORTED: &[(&[&str], Why<'static>)] = &[
-    (
-        &[
-            "mapreduce.jobtracker.taskscheduler",
-            "mapred.jobtracker.taskScheduler",
-            "yarn.resourcemanager.scheduler.class",
-        ],
-        Why::harmless("`--policy` chooses the scheduler"),
-    ),
-    (
-        &[
-            "mapreduce.map.speculative",
-            "mapred.map.tasks.speculative.execution",
-            "mapreduce.reduce.speculative",
-            "mapred.reduce.tasks.speculative.execution",
-        ],
-        Why::on(Input::Speculation, "`--policy <policy>+<speculator>` says whether slow tasks get backups"),
-    ),
-    (
-        &[
-            "mapreduce.job.speculative.slownodethreshold",
-            "mapred.speculative.execution.slowNodeThreshold",
-            "mapreduce.job.speculative.slowtaskthreshold",
-            "mapred.speculative.execution.slowTaskThreshold",
-            "mapreduce.job.speculative.speculativecap",
-            "mapred.speculative.execution.speculativeCap",
-        ],
-        Why::bears("set it for the speculator, as in `--policy fair+hadoop-late:slow_node=1,slow_task=1,cap=0.1`"),
-    ),
-    (&["mapreduce.jobtracker.heartbeats.scaling.factor"], Why::bears("it was made for Hadoop's own tests")),
-    (
-        &[
-            "mapreduce.jobtracker.taskscheduler.maxrunningtasks.perjob",
-            "mapred.jobtracker.taskScheduler.maxRunningTasksPerJob",
-        ],
-        Why::bears("no policy limits the running tasks of a job"),
-    ),
-    (
-        &["mapred.fairscheduler.loadmanager", "mapred.fairscheduler.taskselector"],
-        Why::bears("classes of the site are not replayed"),
-    ),
-    (
-        &[
-            "yarn.scheduler.fair.continuous-scheduling-enabled",
-            "yarn.scheduler.fair.locality-delay-node-ms",
-            "yarn.scheduler.fair.locality-delay-rack-ms",
-        ],
-        Why::bears("nodes are served at their heartbeats alone"),
-    ),
-    (
-        &["yarn.scheduler.capacity.maximum-applications"],
-        Why::bears("the applications of a queue are limited by their masters alone"),
-    ),
-    (
-        &["yarn.scheduler.increment-allocation-mb", "yarn.scheduler.increment-allocation-vcores"],
-        Why::bears("containers are rounded up to a multiple of the smallest one"),
-    ),
-    (
-        &["mapred.fairscheduler.eventlog.enabled", "mapred.fairscheduler.dump.interval"],
-        Why::harmless("it concerns logs and changes no schedule"),
-    ),
-];
-
-/// The names of properties that concern scheduling begin so.
-const SCHEDULING: [&str; 8] = [
-    "mapred.capacity-scheduler.",
-    "mapred.fairscheduler.",
-    "mapred.heartbeats.",
-    "mapred.jobtracker.taskScheduler",
-    "mapred.queue.",
-    "mapreduce.jobtracker.heartbeat",
-    "mapreduce.jobtracker.taskscheduler",
-    "yarn.scheduler.",
-];
-
 /// Says where the allocations of a Fair Scheduler stand.
 pub(super) const ALLOCATION_FILE: &[&str] =
     &["mapred.fairscheduler.allocation.file", "yarn.scheduler.fair.allocation.file"];
@@ -352,10 +276,15 @@ fn in_toml(value: parameter::Value) -> Value {
     }
 }
 
-/// Names the properties that concern scheduling and have no effect.
+/// To how many unknown properties the nearest known one is looked for.
+const MOST_COMPARED: usize = 100;
+
+/// Reports the properties that nothing asked for, but those with Hadoop's or Spark's default, and counts those that concern something else.
+/// `others` are the settings of another system.
 pub(super) fn name_the_rest(
     parameters: &[PolicyParameter],
     properties: &mut Properties,
+    others: &BTreeSet<String>,
     files: &BTreeMap<String, String>,
     notes: &mut Notes<'_>,
 ) {
@@ -365,31 +294,43 @@ pub(super) fn name_the_rest(
         let why = format!("copy `{}` to this folder as {}", property.value, super::FAIR_SCHEDULER);
         notes.unsupported(&property.place, &property.name, &why);
     }
-    for (names, why) in UNSUPPORTED {
-        for &name in *names {
-            if let Some(property) = properties.first(&[name], notes).filter(|own| !is_default(own)) {
-                notes.unsupported(&property.place, name, *why);
-            }
-        }
-    }
-    spark_defaults::name_the_rest(properties, notes);
-    let rest: Vec<Property> = properties.unknown().cloned().collect();
-    let is_about = |property: &&Property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin));
-    for property in rest.iter().filter(|property| is_about(property) && !is_default(property)) {
-        match not_modelled(&property.name) {
-            Some(why) => notes.unsupported(&property.place, &property.name, why),
+    let mut compared = 0;
+    for property in properties.unknown().filter(|property| !others.contains(&property.name)) {
+        let Property { name, place, .. } = property;
+        match known(property) {
+            Some(Known::Default) => {}
+            Some(Known::Beside(topic)) => notes.beside(topic),
+            Some(Known::Unread(_)) if property.is_reference() => property.name_reference(notes),
+            Some(Known::Unread(why)) => notes.unsupported(place, name, why),
             None => {
-                let why = format!("resched does not know it{}", nearest(&property.name, names(parameters)));
-                notes.unsupported(&property.place, &property.name, &why);
+                compared += 1;
+                let near = (compared <= MOST_COMPARED).then(|| nearest(name, names(parameters)));
+                let why = format!("resched does not know it{}", near.unwrap_or_default());
+                notes.unsupported(place, name, &why);
             }
         }
     }
+}
+
+/// What is known of a property by its name. Names of other components are not ours, unless their first word looks misspelt.
+fn known(property: &Property) -> Option<Known> {
+    let Property { name, value, place } = property;
+    let is_of_spark = place.file == SPARK_DEFAULTS;
+    let first = name.split('.').next().unwrap_or_default();
+    let own = OWN.into_iter().chain([spark_names::OWN]);
+    if own.clone().any(|own| own == first) {
+        return HADOOP.find(name, value).or_else(|| SPARK.find(name, value));
+    }
+    if own.into_iter().any(|own| is_one_letter_off(first, own)) {
+        return None;
+    }
+    Some(Known::Beside(if is_of_spark { spark_names::FOREIGN } else { hadoop_names::ELSEWHERE }))
 }
 
 /// The names of all properties that are known.
 fn names(parameters: &[PolicyParameter]) -> impl Iterator<Item = &'static str> {
     let of_policies = parameters.iter().flat_map(|(_, parameter)| parameter.hadoop);
     let of_cluster = CLUSTER_SETTINGS.iter().flat_map(|setting| setting.hadoop);
-    let others = UNSUPPORTED.iter().flat_map(|(names, _)| *names).chain(REDUCE_ATTEMPTS).chain(ALLOCATION_FILE);
-    of_policies.chain(of_cluster).chain(others).copied()
+    let others = REDUCE_ATTEMPTS.iter().chain(ALLOCATION_FILE);
+    of_policies.chain(of_cluster).chain(others).copied().chain(HADOOP.rules()).chain(SPARK.rules())
 }

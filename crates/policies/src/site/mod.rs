@@ -12,20 +12,22 @@
 //! slurm.conf and others (see `slurm`) ────▶ properties of Slurm ──▶ parameters of `slurm`; machines, partitions, users
 //! ```
 //!
-//! A setting becomes a warning with its place if it is known but not modelled, or unknown but about scheduling.
+//! A setting becomes a warning with its place if it is known but not modelled, or if nothing is known of it (see `names`).
 
 mod capacity_scheduler;
 mod explain;
 mod fair_queues;
 mod fair_scheduler;
-mod hadoop_defaults;
+mod hadoop_names;
 mod hadoop_site;
 mod limits;
 mod mapred_queues;
+mod names;
 mod properties;
 mod read;
 mod slurm;
 mod spark_defaults;
+mod spark_names;
 mod spark_pools;
 mod xml;
 
@@ -95,6 +97,8 @@ pub struct SiteConf {
     pub files: BTreeMap<String, String>,
     /// The settings without effect, one line for each: file, line, setting, reason.
     pub warnings: Vec<String>,
+    /// How many settings concern something else than schedules, by topic. They are not listed.
+    pub beside: BTreeMap<&'static str, usize>,
 }
 
 /// The property of a site that sets a value.

@@ -14,6 +14,19 @@ pub(super) struct Property {
     pub(super) place: Place,
 }
 
+impl Property {
+    /// Whether its value refers to another property.
+    pub(super) fn is_reference(&self) -> bool {
+        self.value.contains("${")
+    }
+
+    /// Notes that it has no effect for that reason.
+    pub(super) fn name_reference(&self, notes: &mut Notes<'_>) {
+        let why = format!("`{}` refers to another property; put the value itself", self.value);
+        notes.unsupported(&self.place, &self.name, &why);
+    }
+}
+
 /// Properties by name; one that is set again has its last value.
 #[derive(Debug, Default)]
 pub(super) struct Properties {
@@ -61,9 +74,8 @@ impl Properties {
     pub(super) fn first(&mut self, names: &[&str], notes: &mut Notes<'_>) -> Option<Property> {
         self.known.extend(names.iter().map(|&name| name.to_owned()));
         let found = names.iter().find_map(|&name| self.set.get(name))?;
-        if found.value.contains("${") {
-            let why = format!("`{}` refers to another property; put the value itself", found.value);
-            notes.unsupported(&found.place, &found.name, &why);
+        if found.is_reference() {
+            found.name_reference(notes);
             return None;
         }
         Some(found.clone())

@@ -111,7 +111,7 @@ impl SiteConf {
         let mut set = hadoop_site::of_policies(&parameters, &mut properties, &mut notes, &mut origins)?;
         site.parameters.append(&mut set);
         let mut cluster = hadoop_site::cluster(&mut properties, &mut notes, &mut origins)?;
-        hadoop_site::name_the_rest(&parameters, &mut properties, &files, &mut notes);
+        hadoop_site::name_the_rest(&parameters, &mut properties, &names, &files, &mut notes);
         if let Some(mut slurm) = slurm {
             notes.about(Input::Slurm);
             slurm::name_the_rest(&names, &properties, &mut notes);
@@ -120,8 +120,9 @@ impl SiteConf {
             site.slurm = Some(conf);
             site.limits.extend(limits);
         }
-        site.unread = notes.into_unread();
+        let beside;
+        (site.unread, beside) = notes.into_unread();
         let warnings = site.unread.iter().map(ToString::to_string).collect();
-        Ok(Self { site, cluster, origins, files, warnings })
+        Ok(Self { site, cluster, origins, files, warnings, beside })
     }
 }

@@ -22,56 +22,6 @@ const ELSEWHERE: &[(&str, Why<'static>)] = &[
     ("spark.dynamicAllocation.shuffleTracking.timeout", Why::bears("the output of a job is kept until it ends")),
 ];
 
-/// Properties about scheduling that are not replayed, by the beginning of their names, with the values that change nothing. The longest
-/// beginning counts.
-const NOT_MODELLED: &[(&str, &[&str], Why<'static>)] = &[
-    ("spark.barrier.", &[], Why::bears("the tasks of a barrier stage start as others do")),
-    ("spark.blacklist.", &["false"], EXCLUDED),
-    ("spark.dynamicAllocation.", &[], UNKNOWN),
-    (
-        "spark.dynamicAllocation.executorAllocationRatio",
-        &["1", "1.0"],
-        Why::bears("an executor is asked for each task that waits"),
-    ),
-    (
-        "spark.dynamicAllocation.shuffleTracking.enabled",
-        &[],
-        Why::harmless("the output of a job is kept until it ends"),
-    ),
-    ("spark.excludeOnFailure.", &["false"], EXCLUDED),
-    ("spark.executor.memory", &[], OFFERED),
-    ("spark.executor.resource.", &[], OFFERED),
-    ("spark.locality.", &[], UNKNOWN),
-    ("spark.scheduler.", &[], UNKNOWN),
-    ("spark.scheduler.barrier.", &[], Why::bears("the tasks of a barrier stage start as others do")),
-    ("spark.scheduler.listenerbus.", &[], Why::harmless("it concerns events and changes no schedule")),
-    ("spark.scheduler.maxRegisteredResourcesWaitingTime", &["30s", "30000"], REGISTERED),
-    ("spark.scheduler.minRegisteredResourcesRatio", &["0.0", "0"], REGISTERED),
-    ("spark.speculation.", &[], Why::harmless("without `spark.speculation`, it does nothing")),
-    ("spark.stage.", &[], TRIED),
-    ("spark.task.maxFailures", &["4"], TRIED),
-    ("spark.task.resource.", &[], Why::bears("tasks ask for processors alone")),
-];
-
-const EXCLUDED: Why<'static> = Why::bears("executors are not excluded after failures");
-const OFFERED: Why<'static> = Why::harmless("the log says what each executor offers");
-const REGISTERED: Why<'static> = Why::bears("tasks start as soon as an executor has registered");
-const TRIED: Why<'static> = Why::harmless("the log says how often each task was tried");
-const UNKNOWN: Why<'static> = Why::bears("resched does not know it");
-
-/// Names the properties about scheduling that nothing asked for.
-pub(super) fn name_the_rest(properties: &Properties, notes: &mut Notes<'_>) {
-    for Property { name, value, place } in properties.unknown() {
-        let known =
-            NOT_MODELLED.iter().filter(|(begin, ..)| name.starts_with(begin)).max_by_key(|(begin, ..)| begin.len());
-        if let Some((_, neutral, why)) = known
-            && !neutral.iter().any(|own| own.eq_ignore_ascii_case(value))
-        {
-            notes.unsupported(place, name, *why);
-        }
-    }
-}
-
 /// Reads the properties of a file.
 pub(super) fn read(bytes: &[u8], properties: &mut Properties, notes: &mut Notes<'_>) {
     for (line, text) in (1..).zip(String::from_utf8_lossy(bytes).lines()) {

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::hadoop_names::HADOOP;
+use super::spark_names::SPARK;
 use super::*;
 use crate::parameter::Range;
 use crate::queues::allocations::{PoolConfig, PoolMode};
@@ -100,6 +102,132 @@ fn what_has_no_effect_is_named_with_its_line() {
         ]
     );
     assert!(conf.site.parameters.is_empty());
+}
+
+/// By construction: a property that no policy reads and no list has is reported, and bears on the schedule, whatever it is called.
+#[test]
+fn a_property_that_no_list_has_is_reported() {
+    for name in [
+        "mapred.jobtracker.tomorrow",
+        "mapreduce.job.tomorrow",
+        "yarn.tomorrow",
+        "yarn.nodemanager.tomorrow",
+        "yarn.resourcemanager.tomorrow.enable",
+        "yarn.scheduler.capacity.tomorrow",
+        "yarn.scheduler.fair.tomorrow",
+        "yran.scheduler.minimum-allocation-mb",
+        "spark.tomorrow",
+        "spark.yarn.tomorrow",
+        "spark.dynamicAllocation.tomorrow",
+    ] {
+        let conf = match name.strip_prefix("spark.") {
+            Some(_) => read(&[("spark-defaults.conf", &format!("# first\n{name} 5\n"))]),
+            None => read(&[("yarn-site.xml", &configuration(&[(name, "5")]))]),
+        };
+        let conf = conf.unwrap();
+        let [own] = &conf.site.unread[..] else { panic!("{name}: {:?}", conf.warnings) };
+        assert_eq!((own.setting.as_str(), own.line, own.bears), (name, 2, true));
+        assert!(own.why.starts_with("resched does not know it"), "{name}: {}", own.why);
+        assert!(conf.beside.is_empty(), "{name}: {:?}", conf.beside);
+    }
+    let near = mapred_site(&[("mapreduce.map.memory.mbs", "5")]).unwrap().warnings;
+    assert!(near[0].ends_with("did you mean `mapreduce.map.memory.mb`?"), "{near:?}");
+    let known = mapred_site(&[("mapreduce.job.running.map.limit", "5"), ("mapreduce.job.running.reduce.limit", "0")]);
+    let limited = "mapred-site.xml: line 2: `mapreduce.job.running.map.limit` is not supported: no policy limits the running tasks of a job";
+    assert_eq!(known.unwrap().warnings, [limited], "0 is what Hadoop does anyway");
+}
+
+/// The properties of a usual site, most of them as installers write them.
+#[test]
+fn the_files_of_a_usual_hadoop_site_report_nothing_needless() {
+    let yarn = "yarn.acl.enable yarn.admin.acl yarn.application.classpath yarn.client.nodemanager-connect.max-wait-ms \
+        yarn.http.policy yarn.log-aggregation-enable yarn.log-aggregation.retain-seconds yarn.log.server.url \
+        yarn.log.server.web-service.url yarn.nodemanager.address yarn.nodemanager.admin-env yarn.nodemanager.aux-services \
+        yarn.nodemanager.aux-services.mapreduce_shuffle.class yarn.nodemanager.bind-host \
+        yarn.nodemanager.container-executor.class yarn.nodemanager.container-metrics.unregister-delay-ms \
+        yarn.nodemanager.container-monitor.interval-ms yarn.nodemanager.delete.debug-delay-sec \
+        yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage \
+        yarn.nodemanager.disk-health-checker.min-healthy-disks yarn.nodemanager.health-checker.interval-ms \
+        yarn.nodemanager.keytab yarn.nodemanager.linux-container-executor.cgroups.hierarchy \
+        yarn.nodemanager.linux-container-executor.group yarn.nodemanager.local-dirs yarn.nodemanager.log-dirs \
+        yarn.nodemanager.log.retain-seconds yarn.nodemanager.node-labels.provider yarn.nodemanager.principal \
+        yarn.nodemanager.recovery.enabled yarn.nodemanager.remote-app-log-dir yarn.nodemanager.resource-monitor.interval-ms \
+        yarn.nodemanager.resource.percentage-physical-cpu-limit yarn.nodemanager.vmem-check-enabled \
+        yarn.nodemanager.pmem-check-enabled yarn.nodemanager.vmem-pmem-ratio yarn.nodemanager.webapp.https.address \
+        yarn.node-labels.fs-store.root-dir yarn.resourcemanager.address yarn.resourcemanager.address.rm1 \
+        yarn.resourcemanager.admin.address yarn.resourcemanager.am.max-attempts yarn.resourcemanager.bind-host \
+        yarn.resourcemanager.cluster-id yarn.resourcemanager.connect.retry-interval.ms yarn.resourcemanager.ha.enabled \
+        yarn.resourcemanager.ha.rm-ids yarn.resourcemanager.hostname yarn.resourcemanager.hostname.rm1 \
+        yarn.resourcemanager.nodes.exclude-path yarn.resourcemanager.principal yarn.resourcemanager.proxy-user-privileges.enabled \
+        yarn.resourcemanager.recovery.enabled yarn.resourcemanager.resource-tracker.address \
+        yarn.resourcemanager.scheduler.address yarn.resourcemanager.state-store.max-completed-applications \
+        yarn.resourcemanager.store.class yarn.resourcemanager.system-metrics-publisher.enabled \
+        yarn.resourcemanager.webapp.address yarn.resourcemanager.webapp.delegation-token-auth-filter.enabled \
+        yarn.resourcemanager.work-preserving-recovery.enabled yarn.resourcemanager.zk-address yarn.resourcemanager.zk-acl \
+        yarn.timeline-service.enabled yarn.timeline-service.webapp.address yarn.webapp.ui2.enable yarn.web-proxy.address \
+        yarn.resourcemanager.monitor.capacity.preemption.natural_termination_factor.x hadoop.registry.zk.quorum \
+        dfs.replication fs.s3a.endpoint hive.exec.parallel io.sort.mb ipc.client.idlethreshold our.own.tool.path";
+    let mapred = "mapreduce.framework.name mapreduce.jobhistory.address mapreduce.jobhistory.webapp.address \
+        mapreduce.jobhistory.intermediate-done-dir mapreduce.application.classpath mapreduce.admin.map.child.java.opts \
+        mapreduce.am.max-attempts mapreduce.cluster.administrators mapreduce.cluster.local.dir mapreduce.client.submit.file.replication \
+        mapreduce.job.counters.max mapreduce.job.queuename mapreduce.job.ubertask.enable mapreduce.map.java.opts mapreduce.map.log.level \
+        mapreduce.map.output.compress mapreduce.map.output.compress.codec mapreduce.map.sort.spill.percent \
+        mapreduce.output.fileoutputformat.compress mapreduce.reduce.java.opts mapreduce.reduce.shuffle.parallelcopies \
+        mapreduce.reduce.shuffle.input.buffer.percent mapreduce.shuffle.port mapreduce.task.io.sort.mb mapreduce.task.io.sort.factor \
+        mapreduce.task.timeout yarn.app.mapreduce.am.command-opts yarn.app.mapreduce.am.log.level yarn.app.mapreduce.am.staging-dir \
+        yarn.app.mapreduce.am.admin-command-opts mapred.job.tracker mapred.local.dir mapred.system.dir mapred.child.java.opts \
+        mapred.hosts.exclude mapred.map.tasks mapred.reduce.tasks mapred.compress.map.output mapred.reduce.parallel.copies \
+        mapred.job.tracker.handler.count mapred.userlog.retain.hours mapred.task.timeout mapred.jobtracker.restart.recover \
+        mapred.queue.default.acl-submit-job tasktracker.http.threads jobtracker.thrift.address mapred.submit.replication";
+    let set = |names: &str| {
+        let all: Vec<(&str, &str)> = names.split_whitespace().map(|name| (name, "17")).collect();
+        (configuration(&all), all.len())
+    };
+    let ((yarn, in_yarn), (mapred, in_mapred)) = (set(yarn), set(mapred));
+    let conf = read(&[("yarn-site.xml", &yarn), ("mapred-site.xml", &mapred)]).unwrap();
+    let monitor = |warning: &&String| warning.contains("without `yarn.resourcemanager.scheduler.monitor.enable`");
+    assert_eq!(conf.warnings.iter().filter(|own| !monitor(own)).collect::<Vec<_>>(), [""; 0]);
+    assert!(conf.site.unread.iter().all(|own| !own.bears), "{:?}", conf.warnings);
+    assert_eq!(conf.beside.values().sum::<usize>(), in_yarn + in_mapred - 1, "{:?}", conf.beside);
+}
+
+#[test]
+fn the_defaults_of_a_usual_spark_site_report_nothing_needless() {
+    let names = "spark.master spark.eventLog.enabled spark.eventLog.dir spark.eventLog.compress spark.history.fs.logDirectory \
+        spark.history.ui.port spark.driver.memory spark.driver.extraJavaOptions spark.driver.extraLibraryPath \
+        spark.driver.extraClassPath spark.executor.extraJavaOptions spark.executor.extraClassPath \
+        spark.executor.extraLibraryPath spark.executor.heartbeatInterval spark.executorEnv.PYTHONPATH \
+        spark.serializer spark.kryoserializer.buffer.max spark.io.compression.codec spark.io.compression.lz4.blockSize \
+        spark.yarn.historyServer.address spark.yarn.historyServer.allowTracking spark.yarn.jars spark.yarn.archive \
+        spark.yarn.dist.files spark.yarn.appMasterEnv.PYSPARK_PYTHON spark.yarn.am.memory spark.yarn.am.waitTime \
+        spark.yarn.preserve.staging.files spark.yarn.submit.file.replication spark.yarn.maxAppAttempts \
+        spark.yarn.scheduler.heartbeat.interval-ms spark.yarn.containerLauncherMaxThreads spark.yarn.driver.memoryOverhead \
+        spark.sql.shuffle.partitions spark.sql.adaptive.enabled spark.sql.warehouse.dir spark.sql.hive.metastore.version \
+        spark.sql.catalogImplementation spark.sql.parquet.fs.optimized.committer.optimization-enabled spark.hadoop.fs.s3a.endpoint \
+        spark.hadoop.yarn.timeline-service.enabled spark.shuffle.service.port spark.shuffle.file.buffer spark.shuffle.sort.bypassMergeThreshold \
+        spark.memory.fraction spark.storage.memoryFraction spark.network.timeout spark.rpc.message.maxSize spark.ui.port \
+        spark.ui.proxyBase spark.authenticate spark.ssl.enabled spark.acls.enable spark.jars.packages spark.local.dir \
+        spark.pyspark.python spark.default.parallelism spark.kubernetes.container.image spark.metrics.conf \
+        spark.broadcast.blockSize spark.files.fetchFailure.unRegisterOutputOnHost spark.extraListeners spark.rdd.compress \
+        spark.blockManager.port spark.task.reaper.enabled spark.worker.cleanup.enabled hive.x";
+    let names: Vec<&str> = names.split_whitespace().collect();
+    let text: String = names.iter().map(|name| format!("{name} 17\n")).collect();
+    let conf = read(&[("spark-defaults.conf", &text)]).unwrap();
+    assert_eq!(conf.warnings, [""; 0]);
+    assert_eq!(conf.beside.values().sum::<usize>(), names.len(), "{:?}", conf.beside);
+}
+
+/// No name is a rule and a topic, or there twice: one of them would have no effect.
+#[test]
+fn each_name_is_known_once() {
+    for names in [HADOOP, SPARK] {
+        let rules = names.rules.iter().map(|(begin, ..)| *begin);
+        let topics = names.beside.iter().flat_map(|(_, begins)| begins.iter().copied());
+        let mut all: Vec<&str> = rules.chain(topics).collect();
+        all.sort_unstable();
+        let twice: Vec<_> = all.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
 }
 
 const YARN_QUEUES: &str = "<allocations>

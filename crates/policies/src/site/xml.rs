@@ -1,6 +1,7 @@
 //! The XML of configuration files: bounded in size, without document types, each element with the line where it begins.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Read;
 use std::path::Path;
@@ -9,6 +10,7 @@ use std::str::FromStr;
 use resched_tables::whole;
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::names::Topic;
 use crate::error::Error;
 use crate::input::Input;
 use crate::queues::tree;
@@ -51,11 +53,13 @@ pub(super) struct Notes<'a> {
     /// What is read now: what a note is about that says nothing else.
     of: Input,
     unread: Vec<Unread>,
+    /// How many settings concern something else than schedules, by topic.
+    beside: BTreeMap<Topic, usize>,
 }
 
 impl<'a> Notes<'a> {
     pub(super) fn new(dir: &'a Path) -> Self {
-        Self { dir, of: Input::Hadoop, unread: Vec::new() }
+        Self { dir, of: Input::Hadoop, unread: Vec::new(), beside: BTreeMap::new() }
     }
 
     /// What follows is about this.
@@ -70,6 +74,11 @@ impl<'a> Notes<'a> {
         let (file, setting, why) = (file.into_owned(), what.to_owned(), text.to_owned());
         let of = of.or_else(|| of_property(what)).unwrap_or(self.of);
         self.unread.push(Unread { file, line, setting, why, bears, of });
+    }
+
+    /// Counts a setting that concerns something else than schedules.
+    pub(super) fn beside(&mut self, topic: Topic) {
+        *self.beside.entry(topic).or_default() += 1;
     }
 
     /// Notes that a value is not what it should be, and that it is left out as the daemon leaves it out.
@@ -108,11 +117,11 @@ impl<'a> Notes<'a> {
         number.ok_or_else(|| self.wrong(place, what, format!("a number from {low} to {high}"), text))
     }
 
-    /// The settings without effect, each once, by their places.
-    pub(super) fn into_unread(mut self) -> Vec<Unread> {
+    /// The settings without effect, each once, by their places; and how many concern something else, by topic.
+    pub(super) fn into_unread(mut self) -> (Vec<Unread>, BTreeMap<Topic, usize>) {
         self.unread.sort();
         self.unread.dedup();
-        self.unread
+        (self.unread, self.beside)
     }
 }
 

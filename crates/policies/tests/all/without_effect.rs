@@ -155,6 +155,28 @@ fn a_setting_that_is_not_replayed_is_a_fact_only_if_it_could_matter() {
     assert_eq!(others, "", "it is a setting of another scheduler");
 }
 
+/// A setting that no list has could matter, whatever file it is in.
+#[test]
+fn a_setting_that_nobody_knows_is_a_fact() {
+    let xml = configuration(&[("yarn.tomorrow", "1"), ("dfs.replication", "3"), ("yarn.acl.enable", "true")]);
+    let slurm = format!("{ONE}SlurmctldPort=6817\nBackpressureMode=strict\n");
+    for (policy, file, text, name, place) in [
+        ("yarn-capacity", "yarn-site.xml", xml.as_str(), "yarn.tomorrow", "line 2"),
+        ("spark", "spark-defaults.conf", "spark.ui.port 1\nspark.tomorrow 1\n", "spark.tomorrow", "line 2"),
+        ("slurm", "slurm.conf", slurm.as_str(), "BackpressureMode", "line 5"),
+    ] {
+        let found = says(policy, &[(file, text)]);
+        let expected =
+            format!("1 setting of the site has no effect and may change the schedule: `{name}` ({file}, {place}: ");
+        assert!(found.contains(&expected) && found.contains("resched does not know it"), "{policy}: {found}");
+    }
+    let many: Vec<String> = (0..200).map(|number| format!("yarn.tomorrow.n{number}")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "1")).collect();
+    let found = says("yarn-capacity", &[("yarn-site.xml", &configuration(&many))]);
+    assert_eq!(found.matches("`yarn.tomorrow").count(), 3, "{found}");
+    assert!(found.contains("200 settings of the site") && found.contains("and 197 more"), "{found}");
+}
+
 #[test]
 fn backups_that_the_site_makes_need_a_speculator() {
     let text = configuration(&[("mapreduce.map.speculative", "true")]);

@@ -43,7 +43,7 @@ mod ranges;
 mod read;
 mod values;
 
-pub use nearest::nearest;
+pub use nearest::{is_one_letter_off, nearest};
 pub use page::Page;
 pub use ranges::{Bounded, Limits, Number, Outside, above, check_range};
 pub use read::{KnownKey, Within, once};

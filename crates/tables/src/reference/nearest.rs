@@ -17,6 +17,11 @@ pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
+/// Whether a word is another one with one letter too many, too few, wrong, or two in the wrong order.
+pub fn is_one_letter_off(word: &str, known: &str) -> bool {
+    strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()) == 1
+}
+
 /// The same for words of several parts, such as `delay_node`.
 fn with_a_near_part(word: &str, words: &[&str]) -> String {
     let is_near = |part: &str| {
@@ -38,6 +43,16 @@ const LEAST_PART: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_letter_may_be_wrong() {
+        for word in ["yran", "yar", "yarns", "Yorn"] {
+            assert!(is_one_letter_off(word, "yarn"), "{word}");
+        }
+        for word in ["yarn", "YARN", "ya", "hive", ""] {
+            assert!(!is_one_letter_off(word, "yarn"), "{word}");
+        }
+    }
 
     #[test]
     fn a_word_or_one_of_its_parts_is_named() {

@@ -3,10 +3,14 @@
 //!
 //! **Source.** slurm.conf(5) of 22.05, and what 23.11 and 24.05 added.
 
+mod beside;
 mod scheduler;
+
+pub(super) use beside::topic;
 
 use super::units::{MINUTE, SECOND, Span, time};
 use crate::input::Input;
+use crate::site::names::Topic;
 use crate::unread::Why;
 
 /// A setting.
@@ -54,8 +58,8 @@ pub(super) enum Kind {
     Given,
     /// Options, joined by commas. Each becomes a property of its own, `KEY.OPTION`.
     Options(&'static [Key]),
-    /// As options, but those that are not listed have nothing to do with scheduling.
-    Few(&'static [Key]),
+    /// Anything: the option concerns something else than schedules.
+    Beside(Topic),
     /// Numbers by name: `CPU=1000,Mem=2000`. Each becomes a property of its own, `KEY.name`.
     Numbers,
 }
@@ -69,7 +73,7 @@ impl Kind {
             Self::Number => "a number",
             Self::Flag => "yes or no",
             Self::Numbers => "numbers by name, such as `CPU=1000,Mem=2000`",
-            Self::Word | Self::Plugin | Self::Text | Self::Given | Self::Options(_) | Self::Few(_) => "a word",
+            Self::Word | Self::Plugin | Self::Text | Self::Given | Self::Beside(_) | Self::Options(_) => "a word",
         }
     }
 
@@ -93,10 +97,10 @@ impl Kind {
                 "no" | "false" | "off" | "0" => Some("false".to_owned()),
                 _ => None,
             },
-            Self::Word | Self::Options(_) | Self::Few(_) => Some(text.to_lowercase()),
+            Self::Word | Self::Options(_) => Some(text.to_lowercase()),
             Self::Plugin => text.rsplit('/').next().map(str::to_lowercase),
             Self::Text => Some(text.to_owned()),
-            Self::Given => Some("true".to_owned()),
+            Self::Given | Self::Beside(_) => Some("true".to_owned()),
         }
     }
 }
@@ -105,14 +109,6 @@ impl Kind {
 pub(super) fn known(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name.eq_ignore_ascii_case(name))
 }
-
-/// Whether a setting that is not known concerns scheduling, judged by its name.
-pub(super) fn is_about_scheduling(name: &str) -> bool {
-    let name = name.to_lowercase();
-    SCHEDULING.iter().any(|begin| name.starts_with(begin))
-}
-
-const SCHEDULING: [&str; 6] = ["fairshare", "preempt", "priority", "sched", "select", "topology"];
 
 const fn bears(text: &'static str) -> Why<'static> {
     Why::bears(text)
@@ -155,6 +151,11 @@ const fn flag(name: &'static str, why: Why<'static>) -> Key {
     key(name, Kind::Flag, "false", why)
 }
 
+/// An option that concerns something else than schedules, whatever its value.
+const fn aside(name: &'static str) -> Key {
+    key(name, Kind::Beside(beside::DAEMONS), "true", harmless("it changes no schedule"))
+}
+
 /// The settings, by name.
 pub(super) const KEYS: &[Key] = &[
     key("AccountingStorageEnforce", Kind::Options(ENFORCED), "", UNREAD),
@@ -169,6 +170,7 @@ pub(super) const KEYS: &[Key] = &[
     // It matters only in that there is one: nodes report ends by themselves then. How long it takes is not known.
     key("Epilog", Kind::Given, "", UNREAD),
     key("FairShareDampeningFactor", Kind::Number, "1", UNREAD),
+    key("FastSchedule", Kind::Number, "1|2", bears("machines are as the files describe them")),
     key("InactiveLimit", Kind::Seconds, "0", harmless("the log says when a job without steps was ended")),
     key("JobRequeue", Kind::Flag, "true", UNREAD),
     key("JobSubmitPlugins", Kind::Word, "", harmless("the log holds the jobs as these plugins left them")),
@@ -210,7 +212,7 @@ pub(super) const KEYS: &[Key] = &[
     key("PriorityWeightPartition", Kind::Number, "0", UNREAD),
     key("PriorityWeightQOS", Kind::Number, "0", UNREAD),
     key("PriorityWeightTRES", Kind::Numbers, "0", FACTORS),
-    key("PrologFlags", Kind::Few(PROLOG), "", UNREAD),
+    key("PrologFlags", Kind::Options(PROLOG), "", UNREAD),
     key("RequeueExit", Kind::Text, "", AGAIN),
     key("RequeueExitHold", Kind::Text, "", AGAIN),
     key("ResumeProgram", Kind::Text, "", POWER),
@@ -227,7 +229,7 @@ pub(super) const KEYS: &[Key] = &[
     key("SchedulerType", Kind::Plugin, "backfill", UNREAD),
     key("SelectType", Kind::Plugin, "cons_tres|cons_res", harmless("the log says how many processors each job had")),
     key("SelectTypeParameters", Kind::Options(SELECT), TAKEN_UP, bears("jobs get processors, not whole sockets")),
-    key("SlurmctldParameters", Kind::Few(CONTROLLER), "", UNREAD),
+    key("SlurmctldParameters", Kind::Options(CONTROLLER), "", UNREAD),
     key("SuspendExcNodes", Kind::Text, "", POWER),
     key("SuspendExcParts", Kind::Text, "", POWER),
     key("SuspendExcStates", Kind::Text, "", POWER),
@@ -307,10 +309,59 @@ const SELECT: &[Key] = &[
     flag("other_cons_tres", harmless("the machines of a Cray are like others")),
 ];
 
-/// Those that give each job an external step, which ends after it.
-const PROLOG: &[Key] = &[flag("contain", UNREAD), flag("x11", UNREAD)];
+/// `contain` and `x11` give each job an external step, which ends after it.
+const PROLOG: &[Key] = &[
+    aside("alloc"),
+    flag("contain", UNREAD),
+    aside("deferbatch"),
+    aside("forcerequeueonfail"),
+    aside("nohold"),
+    aside("runinjob"),
+    aside("serial"),
+    flag("x11", UNREAD),
+];
 
-const CONTROLLER: &[Key] = &[flag("preempt_send_user_signal", PREEMPTION)];
+const CONTROLLER: &[Key] = &[
+    aside("allow_user_triggers"),
+    aside("cloud_dns"),
+    aside("cloud_reg_addrs"),
+    aside("conmgr_connect_timeout"),
+    aside("conmgr_max_connections"),
+    aside("conmgr_quiesce_timeout"),
+    aside("conmgr_read_timeout"),
+    aside("conmgr_threads"),
+    aside("conmgr_use_poll"),
+    aside("conmgr_wait_write_delay"),
+    aside("conmgr_write_timeout"),
+    aside("disable_triggers"),
+    aside("enable_configless"),
+    aside("enable_job_state_cache"),
+    aside("enable_rpc_queue"),
+    aside("enable_stepmgr"),
+    aside("getnameinfo_cache_timeout"),
+    aside("idle_on_node_suspend"),
+    aside("ignore_constraint_validation"),
+    aside("job_rewrite_env"),
+    aside("keepaliveinterval"),
+    aside("keepaliveprobes"),
+    aside("keepalivetime"),
+    aside("max_dbd_msg_action"),
+    key("max_powered_nodes", Kind::Number, "", POWER),
+    aside("no_quick_restart"),
+    key("node_reg_mem_percent", Kind::Number, "100", harmless("machines are as the files describe them")),
+    key("power_save_interval", Kind::Number, "", POWER),
+    key("power_save_min_interval", Kind::Number, "", POWER),
+    flag("preempt_send_user_signal", PREEMPTION),
+    aside("reboot_from_controller"),
+    aside("rl_bucket_size"),
+    aside("rl_enable"),
+    aside("rl_log_freq"),
+    aside("rl_refill_period"),
+    aside("rl_refill_rate"),
+    aside("rl_table_size"),
+    aside("user_resv_delete"),
+    aside("validate_nodeaddr_threads"),
+];
 
 const NEAR: &[Key] = &[
     flag("blockaslurm", TOPOLOGY),

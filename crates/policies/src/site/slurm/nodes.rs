@@ -55,7 +55,12 @@ impl Nodes {
         notes: &mut Notes<'_>,
     ) -> Result<(), Error> {
         let Some(((name, hosts), rest)) = pairs.split_first() else { return Ok(()) };
-        let fields = Fields::of(place, rest, &self.defaults, known, |_| {});
+        let unknown = |name: &str| {
+            if !ELSEWHERE.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                notes.unsupported(place, name, "resched does not know it");
+            }
+        };
+        let fields = Fields::of(place, rest, &self.defaults, known, unknown);
         if hosts.eq_ignore_ascii_case("default") {
             self.defaults = fields;
             return Ok(());
@@ -100,6 +105,7 @@ impl Nodes {
             return Err(list.wrong(notes, "the name of a node, each once"));
         }
         self.place.get_or_insert_with(|| place.clone());
+        // Most of what is printed is the state of a moment, and texts such as reasons look like settings.
         let fields = Fields::of(place, rest, &Fields::default(), known, |_| {});
         name_unread(&fields, notes);
         self.live.push((host.clone(), fields));
@@ -190,8 +196,13 @@ const KNOWN: &[&str] = &[
     "state",
     "threadspercore",
     "tmpdisk",
+    "topology",
     "weight",
 ];
+
+/// What has nothing to do with scheduling.
+const ELSEWHERE: [&str; 8] =
+    ["arch", "bcastaddr", "cpubind", "nodeaddr", "nodehostname", "parameters", "port", "reason"];
 
 fn known(name: &str) -> Option<&'static str> {
     KNOWN.iter().find(|known| **known == name).copied()
@@ -206,6 +217,7 @@ fn features<'f>(fields: &'f Fields, notes: &Notes<'_>) -> Result<Option<&'f str>
 /// Settings of a node that matter to scheduling elsewhere.
 const UNREAD: &[(&str, &str, Why<'static>)] = &[
     ("restrictedcorespergpu", "", Why::bears("which cores of a machine a job has is not replayed")),
+    ("topology", "", Why::bears("all machines are equally far from each other")),
     ("tmpdisk", "0", Why::harmless("no trace says how much local disk a job asks for")),
 ];
 

@@ -6,7 +6,7 @@ use resched_tables::reference::nearest;
 
 use super::super::properties::{Properties, Property};
 use super::super::xml::{Notes, Place};
-use super::keys::{KEYS, Key, Kind, is_about_scheduling, known};
+use super::keys::{KEYS, Key, Kind, known, topic};
 use super::qos::MODES;
 use super::units::is_nothing;
 use crate::error::Error;
@@ -30,12 +30,16 @@ pub(super) struct Scalars {
 }
 
 impl Scalars {
-    /// Sets one if it concerns scheduling.
+    /// Sets one, unless it concerns something else than schedules.
     pub(super) fn set(&mut self, place: &Place, name: &str, value: &str, notes: &mut Notes<'_>) -> Result<(), Error> {
         let value = value.trim();
         let Some(key) = known(name) else {
-            if is_about_scheduling(name) && !is_nothing(value) {
-                self.set.insert(name.to_owned(), vec![property(place, name.to_owned(), value.to_owned())]);
+            match topic(name) {
+                Some(topic) => notes.beside(topic),
+                None if is_nothing(value) => {}
+                None => {
+                    self.set.insert(name.to_owned(), vec![property(place, name.to_owned(), value.to_owned())]);
+                }
             }
             return Ok(());
         };
@@ -100,7 +104,7 @@ fn properties(key: &Key, place: &Place, value: &str, notes: &mut Notes<'_>) -> R
     // Slurm looks for options anywhere in the text, so that `SchedulerParameters==defer` has one.
     let parts = || value.trim_start_matches('=').split(',').map(str::trim).filter(|part| !part.is_empty());
     match key.kind {
-        Kind::Options(options) | Kind::Few(options) => {
+        Kind::Options(options) => {
             let mut all = Vec::new();
             for part in parts() {
                 let (name, value) = part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
@@ -116,12 +120,11 @@ fn properties(key: &Key, place: &Place, value: &str, notes: &mut Notes<'_>) -> R
                 if key.name == ENFORCE {
                     all.extend(implied(&name).iter().map(|option| of_option(place, ENFORCE, option, "true")));
                 }
-                let option = options.iter().find(|option| option.name == name);
-                match (option, key.kind) {
-                    (None, Kind::Few(_)) => {}
-                    (None, _) if key.name == ENFORCE && name == "all" => {}
-                    (None, _) => all.push(of_option(place, key.name, &name, value.unwrap_or("true"))),
-                    (Some(option), _) => {
+                match options.iter().find(|option| option.name == name) {
+                    None if key.name == ENFORCE && name == "all" => {}
+                    None => all.push(of_option(place, key.name, &name, value.unwrap_or("true"))),
+                    Some(Key { kind: Kind::Beside(topic), .. }) => notes.beside(topic),
+                    Some(option) => {
                         let value = value.map(str::trim).or(matches!(option.kind, Kind::Flag).then_some("true"));
                         // Slurm reports an option that it cannot read, and goes on with its default.
                         let read = one(format!("{}.{name}", key.name), option.kind, value.unwrap_or_default(), notes);
@@ -190,7 +193,7 @@ fn key_of(name: &str) -> Option<&'static Key> {
     let (key, option) = name.split_once('.').map_or((name, None), |(key, option)| (key, Some(option)));
     let key = known(key)?;
     match (key.kind, option) {
-        (Kind::Options(options) | Kind::Few(options), Some(name)) => options.iter().find(|option| option.name == name),
+        (Kind::Options(options), Some(name)) => options.iter().find(|option| option.name == name),
         _ => Some(key),
     }
 }
@@ -198,9 +201,7 @@ fn key_of(name: &str) -> Option<&'static Key> {
 /// The names of all settings and options.
 fn all_names() -> Vec<String> {
     let options = |key: &Key| match key.kind {
-        Kind::Options(options) | Kind::Few(options) => {
-            options.iter().map(|option| format!("{}.{}", key.name, option.name)).collect()
-        }
+        Kind::Options(options) => options.iter().map(|option| format!("{}.{}", key.name, option.name)).collect(),
         _ => vec![key.name.to_owned()],
     };
     KEYS.iter().flat_map(options).collect()

@@ -491,18 +491,18 @@ fn each_setting_of_slurm_is_applied_or_said() {
             Kind::Flag => "yes",
             Kind::Word | Kind::Plugin | Kind::Text | Kind::Given => "other",
             Kind::Numbers => "cpu=77",
-            Kind::Options(_) | Kind::Few(_) => "",
+            Kind::Options(_) | Kind::Beside(_) => "",
         }
     }
     let said = |line: &str| {
         let Ok(conf) = read(&[("slurm.conf", &format!("{line}\n"))]) else { return };
         let is_applied = !conf.site.parameters.is_empty() || !conf.cluster.is_empty();
-        assert!(is_applied || !conf.site.unread.is_empty(), "{line}");
+        assert!(is_applied || !conf.site.unread.is_empty() || !conf.beside.is_empty(), "{line}");
     };
     let mut tried = 0;
     for key in KEYS {
         match key.kind {
-            Kind::Options(options) | Kind::Few(options) => {
+            Kind::Options(options) => {
                 for option in options {
                     said(&format!("{}={}={}", key.name, option.name, other(option)));
                     tried += 1;
@@ -512,6 +512,47 @@ fn each_setting_of_slurm_is_applied_or_said() {
         }
     }
     assert!(tried > 100);
-    said("PriorityOfTomorrow=5");
-    said("SchedulerParameters=bf_of_tomorrow");
+}
+
+/// What no list has is reported, and bears on the schedule, whatever it is called.
+#[test]
+fn a_setting_that_no_list_has_is_reported() {
+    for (line, name) in [
+        ("PriorityOfTomorrow=5", "PriorityOfTomorrow"),
+        ("BackpressureMode=strict", "BackpressureMode"),
+        ("SchedulerParameters=bf_of_tomorrow", "SchedulerParameters.bf_of_tomorrow"),
+        ("SlurmctldParameters=share_nodes", "SlurmctldParameters.share_nodes"),
+        ("PrologFlags=Alloc,Linger", "PrologFlags.linger"),
+        ("NodeName=n1 CPUs=4 Speed=2", "Speed"),
+        ("PartitionName=p Nodes=ALL Speed=2", "Speed"),
+    ] {
+        let conf = read(&[("slurm.conf", &format!("# first\n{line}\n"))]).unwrap();
+        let [own] = &conf.site.unread[..] else { panic!("{line}: {:?}", conf.warnings) };
+        assert_eq!((own.setting.as_str(), own.line, own.bears), (name, 2, true), "{line}");
+        assert!(own.why.starts_with("resched does not know it"), "{line}: {}", own.why);
+    }
+    let near = read(&[("slurm.conf", "FairShareDampeningFactr=2\n")]).unwrap().warnings;
+    assert!(near[0].contains("did you mean `FairShareDampeningFactor`?"), "{near:?}");
+}
+
+/// The settings of a usual site, as its file and `scontrol show config` give them.
+#[test]
+fn a_usual_slurm_conf_reports_nothing_needless() {
+    let text = "ClusterName=c\nSlurmctldHost=head(10.0.0.1)\nSlurmUser=slurm\nSlurmctldPort=6817\nSlurmdPort=6818\nAuthType=auth/munge\n\
+        StateSaveLocation=/var/spool/slurmctld\nSlurmdSpoolDir=/var/spool/slurmd\nSwitchType=switch/none\nMpiDefault=pmix\n\
+        SlurmctldPidFile=/run/slurmctld.pid\nProctrackType=proctrack/cgroup\nReturnToService=1\nMaxArraySize=10000\n\
+        TaskPlugin=task/affinity,task/cgroup\nTreeWidth=50\nMailProg=/bin/mail\nTmpFS=/tmp\nPropagateResourceLimits=NONE\n\
+        SlurmctldTimeout=300\nSlurmdTimeout=300\nInactiveLimit=0\nMinJobAge=300\nKillWait=30\nWaitTime=0\nMessageTimeout=20\n\
+        SchedulerType=sched/backfill\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n\
+        SlurmctldDebug=info\nSlurmctldLogFile=/var/log/slurmctld.log\nSlurmdDebug=info\nSlurmdLogFile=/var/log/slurmd.log\n\
+        JobCompType=jobcomp/none\nJobAcctGatherType=jobacct_gather/cgroup\nJobAcctGatherFrequency=30\nPrivateData=jobs,usage\n\
+        AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=db\nAccountingStorageTRES=gres/gpu\n\
+        HealthCheckProgram=/usr/sbin/nhc\nHealthCheckInterval=300\nPrologFlags=Alloc,Contain\nX11Parameters=home_xauthority\n\
+        LaunchParameters=use_interactive_step\nSlurmctldParameters=enable_configless,cloud_dns\nRebootProgram=/sbin/reboot\n\
+        BOOT_TIME = 2026-11-20T10:00:00\nSLURM_VERSION = 23.11.4\nHASH_VAL = Match\nSlurmctldHost[0] = head\nNEXT_JOB_ID = 17\n\
+        NodeName=n[1-4] NodeAddr=10.0.0.[1-4] CPUs=64 RealMemory=256000 Gres=gpu:4 Feature=a State=UNKNOWN\n\
+        PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n";
+    let conf = read(&[("slurm.conf", text)]).unwrap();
+    assert_eq!(conf.warnings, [""; 0]);
+    assert!(conf.beside.values().sum::<usize>() > 40, "{:?}", conf.beside);
 }
