@@ -28,6 +28,7 @@ mod places;
 mod processes;
 mod production;
 mod races;
+mod reported;
 mod reproduce;
 mod roundtrip;
 mod sign;
