@@ -22,6 +22,16 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The page that a browser shows for this one. A page that redirects keeps the place that a link names.
+fn redirected(pages: &BTreeMap<PathBuf, String>, page: PathBuf) -> PathBuf {
+    const REFRESH: &str = "<meta http-equiv=\"refresh\" content=\"0; URL=";
+    let to = pages.get(&page).and_then(|html| html.split_once(REFRESH)?.1.split('"').next());
+    match to {
+        Some(to) => page.with_file_name(to),
+        None => page,
+    }
+}
+
 #[test]
 #[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 fn the_book_builds_and_is_whole() {
@@ -70,7 +80,7 @@ fn the_book_builds_and_is_whole() {
                 problems.push(format!("{}: {link}: no such file", name.display()));
                 continue;
             };
-            let known = ids.get(target.as_path());
+            let known = ids.get(redirected(&pages, target).as_path());
             if !id.is_empty() && known.is_some_and(|known| !known.contains(id)) {
                 problems.push(format!("{}: {link}: no such place", name.display()));
             }
