@@ -47,10 +47,20 @@ impl Made {
 
     /// The trace of 19 jobs; `None` without the shared files.
     pub(crate) fn nineteen_jobs() -> Option<Self> {
+        let part = |part| format!("hadoop-mapreduce-2011/mumak/19-jobs.{part}.json.gz");
+        Self::of_shared(&["trace", "topology"].map(part))
+    }
+
+    /// A day of Facebook's jobs of 2010, of 9.3 million attempts; `None` without the shared files.
+    #[allow(dead_code, reason = "not all benchmarks replay so many")]
+    pub(crate) fn facebook() -> Option<Self> {
+        Self::of_shared(&["swim/FB-2010_samples_24_times_1hr_0.tsv".to_owned()])
+    }
+
+    fn of_shared(files: &[String]) -> Option<Self> {
         let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
         let shared = std::env::var_os("RESCHED_SHARED").map_or_else(beside, PathBuf::from);
-        let source = |part| shared.join(format!("traces/hadoop-mapreduce-2011/mumak/19-jobs.{part}.json.gz"));
-        let sources = ["trace", "topology"].map(source);
+        let sources: Vec<PathBuf> = files.iter().map(|file| shared.join("traces").join(file)).collect();
         let dir = sources.iter().all(|source| source.exists()).then(|| tempfile::tempdir().unwrap())?;
         ingest(&sources, dir.path().join("trace"), &Options::default(), &mut ()).unwrap();
         Some(Self { dir })
