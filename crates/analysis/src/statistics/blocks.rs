@@ -9,14 +9,14 @@
 //!
 //! The estimate is on the scale of logarithms. Its standard error is that over the resamples times `√(B/(B − 1))`, as a bootstrap of
 //! `B` blocks is too narrow by that factor. In a queue, a few busy periods make most of the waiting, and a log may lack the one that
-//! decides. Two rules make up for that. The error is that of one more block, as unusual as the most unusual one. And the degrees of
-//! freedom of Student's interval are those of the blocks that decide: `(Σz²)²/Σz⁴ − 1` for the influences `z` of the blocks, which is
-//! `B − 1` if all have the same and 0 if a single block decides.
+//! decides. Two rules make up for that. The degrees of freedom of Student's interval are those of the blocks that decide:
+//! `(Σz²)²/Σz⁴ − 1` for the influences `z` of the blocks, which is `B − 1` if all have the same and 0 if a single block decides. And the
+//! interval leans to the side on which the rare blocks are, by the skewness of the influences (Hall 1992).
 
 use rand::RngExt;
 use resched_tables::draws::{Purpose, stream};
 
-use crate::statistics::practical::Ratio;
+use crate::statistics::practical::{Ratio, Spread};
 
 /// More blocks would be too short to be independent.
 const MOST_BLOCKS: usize = 30;
@@ -159,19 +159,19 @@ impl Blocks {
                 moments.add(log);
             }
         }
-        let mut deciding = [Deciding::default(); N];
+        let mut influences: [Influences; N] = std::array::from_fn(|_| Influences::default());
         for left_out in 0..blocks {
             weights.fill(1);
             weights.get_mut(left_out).into_iter().for_each(|weight| *weight = 0);
-            for ((deciding, log), plain) in deciding.iter_mut().zip(logs(&weights, true)).zip(plain) {
-                deciding.add(log - plain);
+            for ((influences, log), plain) in influences.iter_mut().zip(logs(&weights, true)).zip(plain) {
+                influences.0.push(plain - log);
             }
         }
         let correction = (blocks as f64 / (blocks as f64 - 1.0)).sqrt();
         std::array::from_fn(|place| {
-            let (log, moments, deciding) = (plain.get(place)?, moments.get(place)?, deciding.get(place)?);
-            let error = moments.deviation() * correction * deciding.widening();
-            log.is_finite().then(|| Ratio::with_error(*log, error, deciding.free(blocks)))
+            let (log, moments, influences) = (plain.get(place)?, moments.get(place)?, influences.get(place)?);
+            let spread = influences.spread(moments.deviation() * correction);
+            log.is_finite().then(|| spread.map_or(Ratio::bare(log.exp()), |spread| Ratio::with_spread(*log, spread)))
         })
     }
 }
@@ -218,32 +218,35 @@ fn sums(jobs: &[Pair]) -> (f64, f64) {
     jobs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.first, sum.1 + pair.second))
 }
 
-/// How many blocks decide an estimate, from the change that leaving out each makes.
-#[derive(Debug, Clone, Copy, Default)]
-struct Deciding {
-    squares: f64,
-    fourths: f64,
-    largest: f64,
-}
+/// By how much each block raises an estimate: the estimate of all − that without the block.
+#[derive(Debug, Clone, Default)]
+struct Influences(Vec<f64>);
 
-impl Deciding {
-    fn add(&mut self, influence: f64) {
-        let square = influence * influence;
-        self.squares += square;
-        self.fourths += square * square;
-        // A ratio that does not exist without a block rests on it alone.
-        self.largest = if square.is_nan() { f64::NAN } else { self.largest.max(square) };
-    }
-
-    /// The factor of the standard error for one more block that is as unusual as the most unusual one.
-    fn widening(self) -> f64 {
-        if self.squares == 0.0 { 1.0 } else { (1.0 + self.largest / self.squares).sqrt() }
+impl Influences {
+    /// The sum of a power of them.
+    fn sum(&self, power: i32) -> f64 {
+        self.0.iter().map(|z| z.powi(power)).sum()
     }
 
     /// The degrees of freedom: at least 1, and `blocks − 1` if no block has an influence.
-    fn free(self, blocks: usize) -> f64 {
-        let most = blocks as f64 - 1.0;
-        if self.fourths > 0.0 { (self.squares * self.squares / self.fourths - 1.0).clamp(1.0, most) } else { most }
+    fn free(&self) -> f64 {
+        let (most, squares, fourths) = (self.0.len() as f64 - 1.0, self.sum(2), self.sum(4));
+        if fourths > 0.0 { (squares * squares / fourths - 1.0).clamp(1.0, most.max(1.0)) } else { most }
+    }
+
+    /// The skewness of an estimate from so many blocks: that of the influences / √blocks.
+    fn skewness(&self) -> f64 {
+        let blocks = self.0.len() as f64;
+        let mean = self.sum(1) / blocks;
+        let moment = |power: i32| self.0.iter().map(|z| (z - mean).powi(power)).sum::<f64>() / blocks;
+        let variance = moment(2);
+        if variance > 0.0 { moment(3) / variance.powf(1.5) / blocks.sqrt() } else { 0.0 }
+    }
+
+    /// How the estimate is spread; `None` if it does not exist without a block, as it rests on that alone.
+    fn spread(&self, error: f64) -> Option<Spread> {
+        let exists = self.0.iter().all(|z| z.is_finite());
+        exists.then(|| Spread { error, free: self.free(), skewness: self.skewness() })
     }
 }
 
@@ -460,16 +463,20 @@ mod tests {
     /// All of 30 blocks have the same influence, or one has all of it.
     #[test]
     fn the_blocks_that_decide_are_the_degrees_of_freedom() {
-        let of = |influences: &[f64]| {
-            influences.iter().fold(Deciding::default(), |mut all, z| {
-                all.add(*z);
-                all
-            })
-        };
-        assert!((of(&[0.1; 30]).free(30) - 29.0).abs() < 1e-9);
-        let single = of(&[0.0, 0.0, 0.5]);
-        assert_eq!((single.free(30), single.widening()), (1.0, 2.0f64.sqrt()));
-        assert_eq!((of(&[0.0; 30]).free(30), of(&[0.0; 30]).widening()), (29.0, 1.0));
+        let free = |influences: &[f64]| Influences(influences.to_vec()).free();
+        assert!((free(&[0.1; 30]) - 29.0).abs() < 1e-9);
+        assert_eq!((free(&[0.0, 0.0, 0.5]), free(&[0.0; 30])), (1.0, 29.0));
+    }
+
+    /// Of four blocks, one raises the estimate by 3 and the others lower it by 1: the third moment is 6, and the variance 3.
+    #[test]
+    fn a_rare_block_makes_an_estimate_skewed() {
+        let skewness = |influences: &[f64]| Influences(influences.to_vec()).skewness();
+        let expected = 6.0 / 3.0_f64.powf(1.5) / 2.0;
+        assert!((skewness(&[3.0, -1.0, -1.0, -1.0]) - expected).abs() < 1e-12);
+        assert!((skewness(&[-3.0, 1.0, 1.0, 1.0]) + expected).abs() < 1e-12);
+        assert_eq!([skewness(&[1.0, -1.0, 1.0, -1.0]), skewness(&[0.0; 30])], [0.0; 2]);
+        assert_eq!(Influences(vec![0.1, f64::NAN]).spread(0.1), None);
     }
 
     #[test]
