@@ -60,16 +60,13 @@ pub fn is_read_by(key: &str, engine: Engine) -> bool {
 pub(crate) fn without_effect(config: &ClusterConfig, engine: Engine) -> Option<Fact> {
     let idle: Vec<String> = set_keys(config).into_iter().filter(|key| !is_read_by(key, engine)).collect();
     let with_other = |key: &String| {
-        TOGETHER.iter().any(|&(a, b)| {
-            let other = if key == a {
-                b
-            } else if key == b {
-                a
-            } else {
-                return false;
-            };
-            value_at(config, key).is_some() && value_at(config, key) == value_at(config, other)
-        })
+        let others = TOGETHER.iter().filter_map(|&(a, b)| match key.as_str() {
+            key if key == a => Some(b),
+            key if key == b => Some(a),
+            _ => None,
+        });
+        let value = value_at(config, key);
+        value.is_some() && others.into_iter().any(|other| value_at(config, other) == value)
     };
     let idle: Vec<String> = idle.into_iter().filter(|key| !with_other(key)).collect();
     if idle.is_empty() {

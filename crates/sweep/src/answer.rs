@@ -7,7 +7,7 @@ use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::paired::least_p;
 use resched_analysis::statistics::practical::{Matters, Ratio, Verdict};
 use resched_report::alike;
-use resched_tables::words::{change_in_percent, signed};
+use resched_tables::words::{all_of, change_in_percent, signed};
 
 use crate::merge::Merged;
 use crate::statistics::{Difference, Group, OtherDays, differences, numbered, ranking};
@@ -162,7 +162,7 @@ fn against(own: &[&Difference], metric: &Metric, matters: Matters) -> Option<Str
     Some(format!(
         "Of the {settings} compared with the baseline in {}, {} (by the 95 % intervals over draws).",
         metric.title.to_lowercase(),
-        joined(&parts)
+        all_of(&parts)
     ))
 }
 
@@ -220,15 +220,6 @@ fn over_other_days(groups: &[Group<'_>], own: &[&Difference], metric: &Metric) -
         }
     };
     rows.iter().map(sentence).collect()
-}
-
-/// Parts of a sentence with commas and `and`.
-fn joined(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// If no test of these comparisons of one metric can be significant: why, and how many seeds would do.

@@ -24,6 +24,15 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
+/// Several phrases as one: `a, b and c`.
+pub fn all_of(phrases: &[String]) -> String {
+    match phrases {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// Milliseconds as seconds, minutes or hours, whichever reads best.
 pub fn duration(ms: f64) -> String {
     TimeUnit::of([ms]).show(ms)

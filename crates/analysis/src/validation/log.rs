@@ -12,7 +12,7 @@ use resched_tables::standing::Standing;
 use resched_tables::store::System;
 use resched_tables::store::marker::Layout;
 use resched_tables::validity::{Fact, Grade};
-use resched_tables::words::{count, counted};
+use resched_tables::words::{all_of, count, counted};
 use serde::{Deserialize, Serialize};
 
 use super::quantities::{MOST_ERROR, QuantityError, of_times};
@@ -172,7 +172,7 @@ impl Candidate {
     /// Some of its quantities beside those of the log, as a part of a sentence.
     fn in_words(&self, is_said: impl Fn(&Quantity) -> bool) -> String {
         let of = |quantity: &Quantity| Some(format!("the {} is {}", quantity.1, in_words(self.get(quantity.0)?)));
-        listed(&JUDGED.iter().filter(|quantity| is_said(quantity)).filter_map(of).collect::<Vec<_>>())
+        all_of(&JUDGED.iter().filter(|quantity| is_said(quantity)).filter_map(of).collect::<Vec<_>>())
     }
 
     /// What was replayed, as a part of a sentence.
@@ -319,21 +319,21 @@ impl BesideLog {
                 return Fact::new(LOG, Grade::Assumed, why.in_words()).with_remedy(remedy);
             }
         };
-        let own = self.of_baseline().unwrap_or(nearest);
-        if own.agrees() && (own.policy == self.baseline || self.baseline.is_empty()) {
+        let shown = self.of_baseline().unwrap_or(nearest);
+        if shown.agrees() && (shown.policy == self.baseline || self.baseline.is_empty()) {
             let says = format!(
                 "The log agrees: in the replay{}, under {}, {} ({}).",
-                own.of_what(),
-                own.policy,
-                own.in_words(|(name, ..)| name.starts_with("mean")),
-                counted(own.jobs, "job")
+                shown.of_what(),
+                shown.policy,
+                shown.in_words(|(name, ..)| name.starts_with("mean")),
+                counted(shown.jobs, "job")
             );
             return Fact::new(LOG, Grade::Measured, says);
         }
         if nearest.agrees() {
             let baseline = &self.baseline;
             let instead = match self.of_baseline() {
-                Some(own) => format!(", where {}", own.in_words(Candidate::is_far(own))),
+                Some(of_baseline) => format!(", where {}", of_baseline.in_words(Candidate::is_far(of_baseline))),
                 None => String::new(),
             };
             let says = format!(
@@ -345,10 +345,10 @@ impl BesideLog {
         }
         let says = format!(
             "The log disagrees: in the replay{}, under {}, {}. {}",
-            own.of_what(),
-            own.policy,
-            own.in_words(Candidate::is_far(own)),
-            self.why(own)
+            shown.of_what(),
+            shown.policy,
+            shown.in_words(Candidate::is_far(shown)),
+            self.why(shown)
         );
         let remedy = "Find what is missing before you rely on the change: give limits, outages, sizes and the scheduler that ran, or a longer \
                       log. `resched validate` shows the errors.";
@@ -428,15 +428,6 @@ fn in_words(judged: &Judged) -> String {
         _ => String::new(),
     };
     format!("{:.1} {name} where the log has {:.1} {name}{percent}", replayed_ms / unit, observed_ms / unit)
-}
-
-/// Several phrases as one: `a, b and c`.
-fn listed(phrases: &[String]) -> String {
-    match phrases.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
 }
 
 /// What the log says of the replay of what ran, about replays of one trace; `None` if nothing ran.
