@@ -18,6 +18,16 @@ HADOOP, BATCH = ["fifo", "fair"], ["batch-fifo", "easy"]
 G2011 = "traces/hadoop-mapreduce-2011/gridmix"
 G2014 = "traces/hadoop-common-2014/gridmix"
 MUMAK = "traces/hadoop-mapreduce-2011/mumak/19-jobs"
+# Our own real runs are in the repository.
+OURS = pathlib.Path(__file__).resolve().parent.parent / "traces"
+SLURM, SPARK = OURS / "slurm", OURS / "spark"
+
+
+def site(run):
+    """The option that gives the configuration of a run of Slurm."""
+    return ["--site-conf", SLURM / run / "conf"]
+
+
 # The name, the sources, the policies, and the options that its machines need.
 TRACES = [
     ("gridmix `trace_3m`", [f"{G2011}/trace_3m.json.gz"], HADOOP, []),
@@ -29,9 +39,11 @@ TRACES = [
     ("SWIM, a day of Facebook in 2009", ["traces/swim/FB-2009_samples_24_times_1hr_0.tsv"], HADOOP, ["--slots", "4+2"]),
     ("NASA iPSC 1993", ["traces/swf/NASA-iPSC-1993-3.1-cln.swf.gz"], BATCH, []),
     ("HPC2N (excerpt)", ["traces/swf/HPC2N-excerpt-accasim-workload.swf"], BATCH, ["--nodes", "120", "--cores", "2"]),
-    ("a real Slurm under `sched/builtin`", ["truth/slurm/fifo/pool.swf"], BATCH, []),
-    ("a real Slurm under backfill", ["truth/slurm/backfill/pool.swf"], BATCH, []),
-    ("a real Slurm under EASY", ["truth/slurm/easy/pool.swf"], BATCH, []),
+    ("our Slurm under `sched/builtin`", [SLURM / "fifo/sacct.txt.gz"], ["slurm:scheduler=builtin", "slurm"], site("backfill")),
+    ("our Slurm under backfill", [SLURM / "backfill/sacct.txt.gz"], ["slurm", "slurm:reservations=1"], site("backfill")),
+    ("our Slurm under EASY", [SLURM / "easy/sacct.txt.gz"], ["slurm", "slurm:scheduler=builtin"], site("easy")),
+    ("the same, by textbook algorithms", [SLURM / "fifo/sacct.txt.gz"], BATCH, []),
+    ("our Spark with fair pools", [SPARK / "fair/eventlog.json.gz"], ["spark", "spark:mode=fifo"], ["--site-conf", SPARK / "conf"]),
     ("Google 2011 (a slice)", ["traces/google2011"], ["batch-fifo", "batch-fair"], ["--assume"]),
 ]
 
