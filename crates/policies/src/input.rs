@@ -54,11 +54,15 @@ pub enum Input {
     Exclusive,
     /// Backups of slow tasks, which a speculator starts.
     Speculation,
+    /// The cycles in which Slurm starts jobs, where a textbook algorithm decides at each event.
+    Cycles,
+    /// The offers by which Spark starts tasks, and how long it waits for a place near the data.
+    Offers,
 }
 
 impl Input {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Hadoop,
         Self::Pools,
         Self::MapredQueues,
@@ -78,6 +82,8 @@ impl Input {
         Self::MachineCounts,
         Self::Exclusive,
         Self::Speculation,
+        Self::Cycles,
+        Self::Offers,
     ];
 
     /// What it is, as a noun in the plural or without a number, for sentences such as "`easy` knows no …".
@@ -102,6 +108,8 @@ impl Input {
             Self::MachineCounts => "numbers of machines that jobs ask for",
             Self::Exclusive => "jobs that have their machines to themselves",
             Self::Speculation => "backups of slow tasks",
+            Self::Cycles => "cycles of Slurm's scheduler",
+            Self::Offers => "offers of Spark's scheduler",
         }
     }
 
@@ -124,7 +132,9 @@ impl Input {
             | Self::Features
             | Self::MachineCounts
             | Self::Exclusive
-            | Self::Speculation => None,
+            | Self::Speculation
+            | Self::Cycles
+            | Self::Offers => None,
         }
     }
 
@@ -145,11 +155,14 @@ impl Input {
             | Self::Features
             | Self::MachineCounts
             | Self::Exclusive
-            | Self::Speculation => false,
+            | Self::Speculation
+            | Self::Cycles
+            | Self::Offers => false,
         }
     }
 
-    /// Whether it is a rule that holds whatever scheduler runs the jobs. Settings of a daemon are not: another scheduler has its own.
+    /// Whether it is a rule that holds whatever scheduler runs the jobs. Settings of a daemon are not: another scheduler has its own. When
+    /// a daemon decides at all is one, since whatever replaces a real daemon decides in steps, too.
     pub(crate) fn is_rule(self) -> bool {
         match self {
             Self::Hadoop | Self::Spark | Self::Slurm | Self::Speculation => false,
@@ -167,7 +180,9 @@ impl Input {
             | Self::NodeWeights
             | Self::Features
             | Self::MachineCounts
-            | Self::Exclusive => true,
+            | Self::Exclusive
+            | Self::Cycles
+            | Self::Offers => true,
         }
     }
 }

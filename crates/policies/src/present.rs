@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use resched_sim::batch::Loaded;
 
+use crate::batch::{slurm, spark};
 use crate::input::Input;
 use crate::queues::Allocations;
 use crate::queues::slurm::{JobLimits, Limits, POLICY, Partition, SlurmConf};
@@ -37,6 +38,7 @@ impl Input {
         add(Self::YarnFairQueues, yarn_fair.as_ref().is_some_and(has_several));
         add(Self::SparkPools, spark_pools.as_ref().is_some_and(|pools| !pools.pools.is_empty()));
         let Some(conf) = slurm else { return all };
+        add(Self::Cycles, true);
         let is_multifactor = of_slurm(site, "priority").is_some_and(|from| from == "multifactor");
         let weighs = |key: &str| is_multifactor && of_slurm(site, key).is_some_and(|weight| weight != "0");
         let SlurmConf { partitions, qos: _, associations, reservations, nodes } = conf;
@@ -53,9 +55,11 @@ impl Input {
         all
     }
 
-    /// What the jobs of a production trace ask for, of those that at least this share of the tasks asks for.
+    /// What the jobs of a production trace ask for, of those that at least this share of the tasks asks for, and how the daemons decide that
+    /// ran at least this share of the jobs.
     pub fn of_work(loaded: &Loaded, share: f64) -> BTreeSet<Self> {
         let Loaded { workload, machines, .. } = loaded;
+        let least = |all: usize| (share * all as f64).max(1.0);
         let first = machines.nodes().first().map(|machine| &machine.features);
         let alike = machines.nodes().iter().all(|machine| Some(&machine.features) == first);
         let mut counts = [0_u64; 3];
@@ -67,9 +71,16 @@ impl Input {
             ];
             counts.iter_mut().zip(asked).for_each(|(count, asked)| *count += u64::from(asked));
         }
-        let least = (share * workload.tasks().len() as f64).max(1.0);
+        let least_tasks = least(workload.tasks().len());
         let inputs = [Self::Features, Self::MachineCounts, Self::Exclusive];
-        inputs.into_iter().zip(counts).filter(|(_, count)| *count as f64 >= least).map(|(input, _)| input).collect()
+        let asked = inputs.into_iter().zip(counts).filter(|(_, count)| *count as f64 >= least_tasks);
+        let ran_by = |framework: &str| {
+            let jobs = workload.jobs().iter().filter(|job| job.framework == Some(framework)).count();
+            jobs as f64 >= least(workload.jobs().len())
+        };
+        let daemons = [(Self::Cycles, slurm::FRAMEWORK), (Self::Offers, spark::FRAMEWORK)];
+        let daemons = daemons.into_iter().filter(|(_, framework)| ran_by(framework)).map(|(input, _)| input);
+        asked.map(|(input, _)| input).chain(daemons).collect()
     }
 }
 

@@ -53,7 +53,9 @@ impl PolicySpec {
             | Input::NodeWeights
             | Input::Features
             | Input::MachineCounts
-            | Input::Exclusive => present.contains(&of),
+            | Input::Exclusive
+            | Input::Cycles
+            | Input::Offers => present.contains(&of),
             Input::Speculation => self.speculator.is_none(),
         };
         let matters = |own: &&Unread| own.bears && own.of.is_understood_by(self.info) && acts(own.of);

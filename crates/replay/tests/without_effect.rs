@@ -93,7 +93,28 @@ fn a_policy_without_partitions_is_not_measured_at_a_site_with_them() {
     assert!(found.contains("easy knows no partitions") && found.contains("is not the policy's alone"), "{found}");
     assert_eq!(at_site(&plain(), PARTITIONS, "slurm"), "");
     let open = "NodeName=n[0-3] CPUs=4\nPartitionName=p Nodes=ALL\nPartitionName=q Nodes=ALL\n";
-    assert_eq!(at_site(&plain(), open, "easy"), "");
+    assert!(!at_site(&plain(), open, "easy").contains("partitions"));
+}
+
+/// A real daemon decides in steps. An algorithm that decides at each event gains by that alone, so the policy is not all of the change.
+#[test]
+fn a_textbook_algorithm_is_not_measured_on_the_log_of_a_daemon() {
+    let ran_by = |framework: &str| {
+        let job = |id: &str| {
+            let mut record = job(id, "p", "ann", 1, |_| {});
+            record.job.framework = Some(framework.to_owned());
+            record
+        };
+        source(vec![job("a"), job("bb")])
+    };
+    let found =
+        |framework, policy| caveats(&validity(&ran_by(framework), ClusterConfig::default(), Site::default(), policy));
+    for policy in ["easy", "batch-fifo", "conservative"] {
+        assert!(found("slurm", policy).contains(&format!("{policy} knows no cycles of Slurm's scheduler")));
+        assert!(found("spark", policy).contains(&format!("{policy} knows no offers of Spark's scheduler")));
+        assert_eq!(found("swf", policy), "");
+    }
+    assert!(!found("slurm", "slurm").contains("cycles") && !found("spark", "spark").contains("offers"));
 }
 
 #[test]

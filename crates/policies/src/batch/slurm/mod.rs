@@ -86,6 +86,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         Input::Features,
         Input::MachineCounts,
         Input::Exclusive,
+        Input::Cycles,
     ],
     idle: find_idle,
     build: Build::Batch(|values, site| {
@@ -95,7 +96,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 };
 
 /// The framework of jobs that Slurm ran.
-const FRAMEWORK: &str = "slurm";
+pub(crate) const FRAMEWORK: &str = "slurm";
 /// A plan is tried at no more instants than this for one job.
 const MOST_TRIES: usize = 10_000;
 

@@ -61,7 +61,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
-    inputs: &[Input::Spark, Input::SparkPools, Input::YarnQueues, Input::YarnFairQueues],
+    inputs: &[Input::Spark, Input::SparkPools, Input::YarnQueues, Input::YarnFairQueues, Input::Offers],
     idle: ALL_ACT,
     build: Build::Batch(|values, site| {
         let settings = Settings::read(values)?;
@@ -73,6 +73,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         Ok(Box::new(Spark::new(settings, manager, pools)))
     }),
 };
+
+/// The framework of jobs that Spark ran.
+pub(crate) const FRAMEWORK: &str = "spark";
 
 settings! {
     /// What you can set.
