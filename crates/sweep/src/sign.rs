@@ -38,7 +38,7 @@ pub(crate) fn facts(plan: &Plan, groups: &[Group<'_>], level: Level, threads: Th
             of_baseline.entry(*baseline).or_default().push(group);
         }
     }
-    let mut signs: Vec<(Sign, Fact)> = Vec::new();
+    let (mut signs, mut orders) = (Vec::new(), Vec::new());
     for (baseline, others) in of_baseline {
         let places: Vec<usize> = std::iter::once(baseline).chain(others).collect();
         let cells: Vec<&Cell> = places.iter().filter_map(|place| first_cell(plan, groups.get(*place)?)).collect();
@@ -49,8 +49,9 @@ pub(crate) fn facts(plan: &Plan, groups: &[Group<'_>], level: Level, threads: Th
             let fact = sign.fact(&variants);
             (sign, fact)
         }));
+        orders.extend(variants.order(baseline));
     }
-    Ok(summed_up(signs))
+    Ok(summed_up(signs).into_iter().chain(orders.into_iter().take(MOST_FACTS)).collect())
 }
 
 /// The cell of a group with its first seed.
@@ -82,7 +83,7 @@ fn in_variants(
     })?;
     Population::share(&mut runs);
     let Some((world, _)) = ready.first() else { return Ok(Variants::default()) };
-    let policies: Vec<PolicySpec> = ready.iter().map(|(_, policy)| policy.spec().clone()).collect();
+    let policies: Vec<PolicySpec> = ready.iter().map(|(_, policy)| policy.asked().clone()).collect();
     let varied = labels.iter().zip(cells);
     let varied = varied.map(|(label, cell)| VariedRun { label: label.clone(), sha256: cell.id.clone() }).collect();
     let asked = Asked { world, policies: &policies, runs: &runs, level, seeds: None };

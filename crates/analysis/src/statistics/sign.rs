@@ -23,6 +23,8 @@ use crate::statistics::repeats::t_interval;
 pub const FILE: &str = "variants.json";
 /// The fact about the sign of an answer is about this.
 pub const SIGN: &str = "sign";
+/// The fact about the order of what is compared with the baseline is about this.
+pub const ORDER: &str = "order";
 /// The name of the unknown that stands for what a replay draws, as `resched_replay::UNKNOWNS` has it.
 pub const DRAWS: &str = "draws";
 
@@ -330,7 +332,8 @@ impl Variants {
             Some(InVariant { unknown, title, says, ratio })
         };
         let variants: Vec<InVariant> = self.variants.iter().filter_map(in_variant).collect();
-        let turned_by: Vec<InVariant> = variants.iter().filter(|own| Side::of(own.ratio) != side).cloned().collect();
+        let turned_by: Vec<InVariant> =
+            variants.iter().filter(|variant| Side::of(variant.ratio) != side).cloned().collect();
         let sample_agrees = ratio_of(&self.whole).is_none_or(|whole| Side::of(whole) == side);
         let mut sign = Sign {
             policy: policy.to_owned(),
@@ -423,7 +426,7 @@ impl Variants {
             text += " So few draws do not show how far draws move it.";
         }
         if sign.turned_by.is_empty() && !sign.decided_by.is_empty() {
-            let titles: Vec<&str> = sign.decided_by.iter().map(|own| own.title.as_str()).collect();
+            let titles: Vec<&str> = sign.decided_by.iter().map(|variant| variant.title.as_str()).collect();
             text += &format!(" The size of the difference depends on unknown values: {}.", titles.join(", "));
         }
         if !self.not_tried.is_empty() {
@@ -437,9 +440,32 @@ impl Variants {
         text
     }
 
-    /// The facts about the signs of a comparison with the run labelled `baseline`.
+    /// The facts about the signs of a comparison with the run labelled `baseline`, and about the order of the others among themselves.
     pub fn facts(&self, baseline: &str) -> Vec<Fact> {
-        self.signs(baseline).iter().map(|sign| sign.fact(self)).collect()
+        self.signs(baseline).iter().map(|sign| sign.fact(self)).chain(self.order(baseline)).collect()
+    }
+
+    /// The fact that the order of the policies that are compared with `baseline` is not certain; `None` if no variant puts another first,
+    /// or they are all alike.
+    ///
+    /// Each may stay on its side of the baseline in all variants, and still the best of them may be another.
+    pub fn order(&self, baseline: &str) -> Option<Fact> {
+        let others = self.runs.iter().zip(&self.base).enumerate().filter(|(_, (run, _))| run.label != baseline);
+        let others: Vec<(usize, &str, f64)> = others
+            .filter_map(|(place, (run, values))| Some((place, run.label.as_str(), values.mean_completion?)))
+            .collect();
+        let &(best, label, _) = others.iter().min_by(|a, b| a.2.total_cmp(&b.2))?;
+        let against = |&(other, other_label, _): &(usize, &str, f64)| self.sign(best, other, label, other_label);
+        let turned = others.iter().filter(|other| other.0 != best).filter_map(against).find(Sign::is_turned_far)?;
+        let turns: Vec<String> = turns(&turned.turned_by).collect();
+        let Sign { policy, baseline: other, .. } = &turned;
+        let says = format!(
+            "Which is sooner, {policy} or {other}, is not certain: {policy} is {} ({}), but {}.",
+            Side::of(turned.ratio).than(other),
+            change(turned.ratio),
+            turns.join(", ")
+        );
+        Some(Fact::new(ORDER, Grade::Assumed, says).with_remedy(turned.fact(self).remedy))
     }
 }
 
@@ -455,12 +481,21 @@ impl Sign {
         } else {
             // What decides is what one can do something about; if nothing does by itself, everything counts.
             let decides: Vec<&InVariant> = self.turned_by.iter().chain(&self.decided_by).collect();
-            let all = || self.variants.iter().map(|own| own.unknown.as_str()).collect();
-            let names: Vec<&str> =
-                if decides.is_empty() { all() } else { decides.iter().map(|own| own.unknown.as_str()).collect() };
+            let all = || self.variants.iter().map(|variant| variant.unknown.as_str()).collect();
+            let names: Vec<&str> = if decides.is_empty() {
+                all()
+            } else {
+                decides.iter().map(|variant| variant.unknown.as_str()).collect()
+            };
             remedy_for(&names).to_owned()
         };
         Fact::new(SIGN, self.grade, self.says.clone()).with_remedy(remedy)
+    }
+
+    /// Whether a variant turns it, and the difference is not small both with and without that variant.
+    fn is_turned_far(&self) -> bool {
+        let is_large = |ratio: f64| (ratio - 1.0).abs() >= MOVES;
+        self.turned_by.iter().any(|variant| is_large(variant.ratio) || is_large(self.ratio))
     }
 
     /// The least and the largest difference, also without any variant.
@@ -500,14 +535,14 @@ pub fn untested() -> Fact {
 
 /// For each unknown that decides how large the difference is, the variant that moves it most.
 fn deciding(variants: &[InVariant], ratio: f64) -> Vec<InVariant> {
-    let moved = |own: &InVariant| (own.ratio - ratio).abs();
+    let moved = |variant: &InVariant| (variant.ratio - ratio).abs();
     let mut found: Vec<InVariant> = Vec::new();
     let most = MOVES.max(OF_DIFFERENCE * (ratio - 1.0).abs());
-    for own in variants.iter().filter(|own| moved(own) > most) {
-        match found.iter_mut().find(|other| other.unknown == own.unknown) {
-            Some(other) if moved(other) < moved(own) => *other = own.clone(),
+    for variant in variants.iter().filter(|variant| moved(variant) > most) {
+        match found.iter_mut().find(|other| other.unknown == variant.unknown) {
+            Some(other) if moved(other) < moved(variant) => *other = variant.clone(),
             Some(_) => {}
-            None => found.push(own.clone()),
+            None => found.push(variant.clone()),
         }
     }
     found
@@ -515,11 +550,11 @@ fn deciding(variants: &[InVariant], ratio: f64) -> Vec<InVariant> {
 
 /// How far the unknowns move a ratio towards the other side of 1 if each takes its largest step and the steps add up.
 fn steps_back(variants: &[InVariant], ratio: f64) -> f64 {
-    let back = |own: &InVariant| if ratio < 1.0 { own.ratio - ratio } else { ratio - own.ratio };
+    let back = |variant: &InVariant| if ratio < 1.0 { variant.ratio - ratio } else { ratio - variant.ratio };
     let mut steps: BTreeMap<&str, f64> = BTreeMap::new();
-    for own in variants {
-        let step = steps.entry(&own.unknown).or_default();
-        *step = step.max(back(own));
+    for variant in variants {
+        let step = steps.entry(&variant.unknown).or_default();
+        *step = step.max(back(variant));
     }
     steps.into_values().sum()
 }
@@ -537,10 +572,15 @@ fn are_too_few_draws(variants: &[InVariant], ratio: f64) -> bool {
 fn turns(turned: &[InVariant]) -> impl Iterator<Item = String> {
     let (draws, others): (Vec<&InVariant>, Vec<&InVariant>) =
         turned.iter().partition(|variant| variant.unknown == DRAWS);
-    let other = |own: &InVariant| format!("{} {} ({})", Side::of(own.ratio).in_words(), own.says, change(own.ratio));
+    let other = |variant: &InVariant| {
+        format!("{} {} ({})", Side::of(variant.ratio).in_words(), variant.says, change(variant.ratio))
+    };
     let sides = [Side::Sooner, Side::Later, Side::Alike].map(|side| {
-        let changes: Vec<String> =
-            draws.iter().filter(|own| Side::of(own.ratio) == side).map(|own| change(own.ratio)).collect();
+        let changes: Vec<String> = draws
+            .iter()
+            .filter(|variant| Side::of(variant.ratio) == side)
+            .map(|variant| change(variant.ratio))
+            .collect();
         (!changes.is_empty()).then(|| format!("{} with other random draws ({})", side.in_words(), changes.join(", ")))
     });
     let others: Vec<String> = others.into_iter().map(other).collect();
@@ -653,6 +693,33 @@ mod tests {
         let fact = alike(vec![varied("heartbeat", "with heartbeats every 1 s", [90.0, 90.0])]).facts("fifo").remove(0);
         assert!(fact.says.contains("(below 0.1 %), in every variant") && fact.remedy.is_empty(), "{fact:?}");
         assert_eq!(fact.grade, Grade::Measured, "that nothing differs is no assumption");
+    }
+
+    /// Both stay sooner than the baseline in each variant, but another of them is the best.
+    #[test]
+    fn the_order_of_the_alternatives_is_tested_as_well() {
+        let three = |base: [f64; 3], variant: [f64; 3]| {
+            let means = |values: [f64; 3]| -> Vec<Quantities> {
+                values.map(|mean| Quantities { mean_completion: Some(mean), ..Quantities::default() }).into()
+            };
+            let mut found = comparison(vec![varied("limits", "with longer limits", [0.0; 2])]);
+            found.runs.push(VariedRun { label: "easy".to_owned(), sha256: "easy".to_owned() });
+            (found.whole, found.base, found.variants[0].values) = (means(base), means(base), means(variant));
+            found
+        };
+        let turned = three([100.0, 19.0, 17.0], [100.0, 19.5, 21.0]);
+        assert!(turned.signs("fifo").iter().all(|sign| sign.grade == Grade::Measured));
+        let fact = turned.order("fifo").unwrap();
+        assert_eq!(
+            fact.says,
+            "Which is sooner, easy or fair, is not certain: easy is sooner than fair (−10.5 %), but later with longer limits (+7.7 %)."
+        );
+        assert_eq!((fact.grade, fact.remedy.is_empty()), (Grade::Assumed, false));
+        assert!(turned.facts("fifo").contains(&fact));
+        let steady = three([100.0, 19.0, 17.0], [100.0, 22.0, 21.0]);
+        let near = three([100.0, 17.2, 17.0], [100.0, 17.0, 17.2]);
+        assert_eq!([steady.order("fifo"), near.order("fifo")], [None, None], "small differences decide nothing");
+        assert_eq!(comparison(turned.variants.clone()).order("fifo"), None, "there is one alternative only");
     }
 
     /// Two draws that move the difference do not show by how much others would; four do, and so do draws that change hardly anything.

@@ -12,11 +12,13 @@ mod yarn;
 
 use resched_policies::{Engine, PolicySpec};
 use resched_sim::ClusterConfig;
+use resched_sim::batch::MissingLimit;
 use resched_sim::hadoop::System;
 use resched_tables::run::Unfinished;
 use resched_tables::store::Manifest;
 
 use crate::Error;
+use crate::facts::SIGMAS;
 use crate::world::{Hadoop, Setup, World};
 
 /// Something that decides the times of jobs and that the data may leave open.
@@ -98,8 +100,8 @@ enum Change {
     Seed { seed: u64, loads: bool },
     /// The places of input, drawn from this seed.
     Places(u64),
-    /// Jobs without a walltime limit get one, so many times their longest task.
-    Limits(f64),
+    /// Jobs without a walltime limit get one.
+    Limits(MissingLimit),
 }
 
 impl Change {
@@ -166,8 +168,6 @@ fn setup_with(open: &Open<'_>, change: impl FnOnce(&mut Setup)) -> Change {
     Change::Setup(Box::new(setup))
 }
 
-use crate::facts::SIGMAS;
-
 impl World {
     /// Whether another seed may lead to another replay under this policy. If not, a replay with one seed is that with all.
     ///
@@ -221,7 +221,7 @@ impl World {
             Change::Places(seed) => {
                 self.changed(engine, |workload, cluster| workload.move_input(&cluster.nodes_by_rack(), *seed), |_| {})
             }
-            Change::Limits(factor) => self.changed(engine, |_, _| {}, |workload| workload.limit_unlimited(*factor)),
+            Change::Limits(limit) => self.changed(engine, |_, _| {}, |workload| workload.limit_unlimited(*limit)),
         }
     }
 }

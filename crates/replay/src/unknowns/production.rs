@@ -1,6 +1,6 @@
 //! What a production trace leaves open.
 
-use resched_sim::batch::{LocalityCost, Machine, SizeRule};
+use resched_sim::batch::{LocalityCost, Machine, MissingLimit, SizeRule};
 use resched_tables::cluster_file::NamedMachines;
 use resched_tables::named::as_text;
 
@@ -115,7 +115,8 @@ pub(super) const UNFINISHED: Unknown = Unknown {
 pub(super) const LIMITS: Unknown = Unknown {
     name: "limits",
     title: "walltime limits",
-    from: "three times the run time instead of the run time itself, because users ask for more than they need",
+    from: "three times the run time instead of the run time itself, because users ask for more than they need; or one limit for all, as a \
+           site has that asks for none",
     variants: |open| {
         if open.engine != Engine::Batch {
             return Ok(Vec::new());
@@ -126,7 +127,10 @@ pub(super) const LIMITS: Unknown = Unknown {
             return Ok(Vec::new());
         }
         // Of most policies, nothing changes; a variant without an effect is not counted.
-        Ok(vec![(format!("with limits of {LIMIT:.0} times the run time"), Change::Limits(LIMIT))])
+        Ok(vec![
+            (format!("with limits of {LIMIT:.0} times the run time"), Change::Limits(MissingLimit::Times(LIMIT))),
+            ("with one limit for all jobs, that of the longest".to_owned(), Change::Limits(MissingLimit::Longest)),
+        ])
     },
 };
 

@@ -64,4 +64,4 @@ pub use places::{Fitted, LocalityCost};
 pub use policy::{Offer, Orders, Policy};
 pub use run_rows::RunRows;
 pub use view::View;
-pub use workload::{Cut, JobSpec, StageSpec, Task, TaskSpec, Try, Workload};
+pub use workload::{Cut, JobSpec, MissingLimit, StageSpec, Task, TaskSpec, Try, Workload};

@@ -64,6 +64,15 @@ pub struct JobSpec {
     pub stages: Vec<StageSpec>,
 }
 
+/// The walltime limit of a job of which the log has none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MissingLimit {
+    /// So many times as long as its longest task runs.
+    Times(f64),
+    /// As long as the longest task of all jobs runs: one limit for all, as a partition has.
+    Longest,
+}
+
 /// The end of a trace, which cuts off what has not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
@@ -187,15 +196,19 @@ impl Workload {
         part
     }
 
-    /// The same jobs, of which those without a walltime limit ask for `factor` times as long as their longest task runs.
-    pub fn limit_unlimited(&mut self, factor: f64) {
+    /// The same jobs, of which those without a walltime limit get one.
+    pub fn limit_unlimited(&mut self, limit: MissingLimit) {
         let mut longest: Vec<Ms> = vec![0; self.jobs.len()];
         for task in &self.tasks {
             let tries = &self.tries[task.tries as usize..(task.tries + task.try_count) as usize];
-            let own = &mut longest[task.job.index()];
-            *own = tries.iter().fold(*own, |longest, logged| longest.max(logged.run));
+            let of_job = &mut longest[task.job.index()];
+            *of_job = tries.iter().fold(*of_job, |longest, logged| longest.max(logged.run));
         }
-        self.jobs.set_unrequested(|job| (longest[job] as f64 * factor).ceil() as Ms);
+        let of_all = longest.iter().copied().max().unwrap_or(0);
+        self.jobs.set_unrequested(|job| match limit {
+            MissingLimit::Times(factor) => (longest[job] as f64 * factor).ceil() as Ms,
+            MissingLimit::Longest => of_all,
+        });
     }
 
     /// The same jobs, cut off by the end of a trace.
