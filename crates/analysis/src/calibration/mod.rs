@@ -11,6 +11,7 @@
 mod cluster_file;
 mod delay;
 mod edges;
+mod facts;
 mod fitted;
 mod found;
 mod heartbeat;

@@ -6,8 +6,21 @@ use std::path::Path;
 use resched_tables::model::TaskKind;
 use resched_tables::run::{self, RunInfo, RunWindow};
 use resched_tables::store::{Inventory, MANIFEST, Manifest, System, Trace};
+use resched_tables::validity::{Fact, Grade, Validity};
 
 use crate::Error;
+
+/// The columns with the times of a trace.
+const TIMES: [&str; 8] = [
+    "jobs.submit",
+    "jobs.launch",
+    "jobs.finish",
+    "tasks.start",
+    "tasks.finish",
+    "attempts.start",
+    "attempts.finish",
+    "attempts.shuffle_finish",
+];
 
 /// The origin of the tables.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,6 +109,23 @@ impl Origin {
         let Self::Observed(manifest) = self else { return Ok(()) };
         let Some(rule) = manifest.made_whole("attempts.start") else { return Ok(()) };
         Err(nothing_observed(dir, &format!("they were made by the rule `{rule}`")))
+    }
+
+    /// The facts about its numbers by themselves: what the replay rested on, or what times of a trace a rule made.
+    pub fn validity(&self) -> Validity {
+        match self {
+            Self::Replay(info) => info.validity.clone(),
+            Self::Observed(manifest) => {
+                let is_made = |column: &str| TIMES.contains(&column) && manifest.made_whole(column).is_some();
+                let made = manifest.made.iter().filter(|(column, _)| is_made(column));
+                let fact = |(column, rule): (&String, &String)| {
+                    let says = format!("`{column}` is made by the rule `{rule}`, not observed.");
+                    let remedy = "Do not take these times for times of the cluster.";
+                    Fact::new("made", Grade::Assumed, says).with_remedy(remedy)
+                };
+                Validity { facts: made.map(fact).collect() }
+            }
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::known::{Known, known, with_known};
 use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};
-use crate::grade::{Graded, graded, of_calibration};
+use crate::grade::{Graded, graded};
 use crate::out::ForceArg;
 use crate::output::{Text, count, table};
 use crate::world_args::warn;
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     file.write_all(sealed(&text).as_bytes())?;
     file.commit()?;
-    let validity = of_calibration(&found);
+    let validity = found.validity();
     let reported =
         || in_words(&found) + known_in_words(&known) + &graded(&validity) + &format!("\n{}\n", args.out.display());
     let settings = known.iter().map(|own| (own.key, own.value)).collect();

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::grade::{Graded, graded, of_origin};
+use crate::grade::{Graded, graded};
 use crate::output::{Text, UNKNOWN, duration, of_jobs, shortened, table};
 use crate::progress::spinner;
 use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
@@ -68,7 +68,7 @@ struct Answer<'a, T: Serialize> {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("explain");
-    let mut validity = of_origin(&Origin::of(&args.run)?);
+    let mut validity = Origin::of(&args.run)?.validity();
     if let Some(beside_log) = BesideLog::of_runs(&[&args.run])? {
         validity.add(beside_log.fact());
     }
