@@ -26,8 +26,9 @@ pub struct Options {
     /// The size of the facts that are put together at once (bytes), by default 16 MiB. Event tables with more than
     /// twice as many bytes of facts are written in parts of about this size.
     pub partition_bytes: Option<NonZeroU64>,
-    /// The zone of the times that a source gives without one (Slurm's `sacct`). By default UTC.
-    pub timezone: Zone,
+    /// The zone of the times that a source gives without one (Slurm's `sacct`). `None`: it is taken to be UTC, and the trace counts that
+    /// as assumed.
+    pub timezone: Option<Zone>,
     /// The cluster whose jobs to take from lists that name several (the column `Cluster` of Slurm's `sacct`). Without it, such lists are
     /// refused.
     pub cluster_name: Option<String>,

@@ -675,7 +675,7 @@ impl Sink for FileSink<'_, '_> {
         self.session.options.counters
     }
 
-    fn zone(&self) -> Zone {
+    fn zone(&self) -> Option<Zone> {
         self.session.options.timezone
     }
 }

@@ -94,9 +94,9 @@ pub trait Sink {
         false
     }
 
-    /// The zone of the times that a source gives without one (`--timezone`).
-    fn zone(&self) -> Zone {
-        Zone::default()
+    /// The zone of the times that a source gives without one (`--timezone`); `None` if nobody gave it.
+    fn zone(&self) -> Option<Zone> {
+        None
     }
 }
 

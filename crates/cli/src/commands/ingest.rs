@@ -51,9 +51,9 @@ pub(crate) struct Args {
     #[arg(long, default_value = "auto")]
     format: String,
     /// The time zone of times without one, such as those of `sacct`: `UTC`, an offset such as `+02:00`, or a place such as
-    /// `Europe/Berlin`.
-    #[arg(long, value_name = "ZONE", default_value_t, allow_hyphen_values = true)]
-    timezone: Zone,
+    /// `Europe/Berlin`. By default UTC, which then counts as assumed.
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    timezone: Option<Zone>,
     /// The cluster whose jobs to take, if a list by `sacct` has those of several in its column `Cluster`.
     #[arg(long, value_name = "NAME")]
     cluster_name: Option<String>,

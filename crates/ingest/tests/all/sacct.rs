@@ -26,9 +26,12 @@ fn unpacked(path: &Path) -> String {
 }
 
 fn read_in(path: &Path, timezone: &str) -> (Collected, Manifest) {
+    read_with(path, &Options { timezone: Some(timezone.parse().unwrap()), ..Options::default() })
+}
+
+fn read_with(path: &Path, options: &Options) -> (Collected, Manifest) {
     let mut found = Collected::default();
-    let options = Options { timezone: timezone.parse().unwrap(), ..Options::default() };
-    let manifest = ingest_into(&[path.to_path_buf()], &mut found, &options, &mut ()).unwrap();
+    let manifest = ingest_into(&[path.to_path_buf()], &mut found, options, &mut ()).unwrap();
     (found, manifest)
 }
 
@@ -183,6 +186,11 @@ fn the_form_of_times_makes_no_difference() {
         assert!(!manifest.parameters.contains_key("timezone"));
         let (york, manifest) = read_in(&folder.join("sacct-all-newyork.txt.gz"), "America/New_York");
         assert_eq!(manifest.parameters["timezone"], "America/New_York");
+        // What nobody said is assumed, and counted.
+        let (nobody_said, assumed) = read_with(&folder.join("sacct-all.txt.gz"), &Options::default());
+        assert_eq!((assumed.skipped.get("time-zone-assumed"), &assumed.parameters["timezone"]), (Some(&1), &"UTC".into()));
+        assert!(!manifest.skipped.contains_key("time-zone-assumed"));
+        assert_eq!(utc, nobody_said, "{run}");
         assert_eq!(utc, unix, "{run}");
         assert_eq!(utc, york, "{run}");
     }

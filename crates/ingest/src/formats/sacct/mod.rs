@@ -140,7 +140,8 @@ impl Kept for Jobs {
 }
 
 fn read_rows(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    let mut clock = Clock { zone: sink.zone(), ..Clock::default() };
+    let given = sink.zone();
+    let mut clock = Clock { zone: given.unwrap_or_default(), ..Clock::default() };
     let first = super::json::first_byte(input).map_err(Error::io(Path::new(path), "read"))?;
     match first {
         Some(b'{') => json::read(input, path, sink, jobs)?,
@@ -148,6 +149,7 @@ fn read_rows(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dy
     }
     if clock.used {
         sink.parameter(TIMEZONE, clock.zone.to_string().into());
+        sink.skip("time-zone-assumed", u64::from(given.is_none()));
     }
     sink.skip("ambiguous-local-time", clock.ambiguous);
     Ok(())
