@@ -38,7 +38,7 @@ fn texts(trace: &Path) -> BTreeSet<String> {
         for task in tasks {
             texts.extend([Some(task.task.task_id), task.task.stage, task.task.resources]);
             texts.extend(task.splits.into_iter().flat_map(|row| [row.host, row.rack]));
-            texts.extend(task.attempts.into_iter().flat_map(|row| [row.host, row.rack, row.error]));
+            texts.extend(task.attempts.into_iter().flat_map(|row| [row.host, row.hosts, row.rack, row.error]));
         }
         texts.extend(counters.into_iter().flat_map(|row| [Some(row.id), Some(row.group), Some(row.name)]));
     }
@@ -87,7 +87,7 @@ fn shape(mut record: JobRecord) -> JobRecord {
             (row.task_id, row.host, row.rack) = Default::default();
         }
         for row in &mut task.attempts {
-            (row.job_id, row.task_id, row.host, row.rack, row.error) = Default::default();
+            (row.job_id, row.task_id, row.host, row.hosts, row.rack, row.error) = Default::default();
         }
     }
     for row in &mut record.counters {
