@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use resched_sim::batch::Workload;
+use resched_tables::words::counted;
 use serde::Serialize;
 
 use crate::batch::slurm::{self, TooLarge};
@@ -193,8 +194,9 @@ impl fmt::Display for Finding {
                 let named = file.as_ref().map_or_else(String::new, |file| format!(" (the log names `{file}`)"));
                 write!(
                     f,
-                    "{applications} applications of the trace had fair pools, whose file is not given{named}, so that each pool has the \
-                     weight 1, no minimum share and FIFO inside; give the file as `fairscheduler.xml` with --site-conf, or as `pools=FILE`"
+                    "{} of the trace had fair pools, whose file is not given{named}, so that each pool has the weight 1, no minimum \
+                     share and FIFO inside; give the file as `fairscheduler.xml` with --site-conf, or as `pools=FILE`",
+                    counted(*applications, "application")
                 )
             }
             Self::NoEffect { remedy } => write!(f, "the queues and pools of the site have no effect on it; {remedy}"),

@@ -16,7 +16,7 @@ use resched_tables::host_list::fold;
 use resched_tables::run::Unfinished;
 use resched_tables::store::{LIKELY_HOSTS, Manifest, Scaled};
 use resched_tables::validity::{Fact, Grade, NEVER_START, Validity};
-use resched_tables::words::{count, counted};
+use resched_tables::words::{all_of, count, counted};
 
 use crate::left_out;
 pub(crate) use crate::share::SMALL;
@@ -377,11 +377,13 @@ fn locality(cost: LocalityCost, fitted_off: Option<f64>, system: TraceSystem) ->
         LocalityCost::Fitted(fitted) => {
             let [racks, offs] = fitted.stages;
             let [low, high] = [-SIGMAS, SIGMAS].map(|errors| fitted.at(errors)[2]);
+            let levels = [(racks, "in the rack of its input"), (offs, "elsewhere")];
+            let stages = levels.into_iter().filter(|(stages, _)| *stages > 0);
+            let stages = stages.map(|(number, level)| format!("{} {}", counted(number, "stage"), system.says(level)));
             let says = format!(
-                "A task takes {} (95 %: {low:.2} to {high:.2}): fitted to {} and {} of the trace.",
+                "A task takes {} (95 %: {low:.2} to {high:.2}): fitted to the tasks of {}.",
                 of(fitted.factors),
-                counted(racks, "stage"),
-                counted(offs, "stage")
+                all_of(&stages.collect::<Vec<_>>())
             );
             let grade = if high / low < WIDE { Grade::Measured } else { Grade::Assumed };
             Fact::new("placement", grade, says).with_remedy(remedy)
@@ -665,4 +667,26 @@ fn every(all: u64, what: &str) -> String {
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use resched_sim::batch::Fitted;
+
+    use super::*;
+
+    /// A level that no stage of the log has tasks at is no evidence.
+    #[test]
+    fn a_cost_names_the_stages_that_it_is_fitted_to() {
+        let fitted = |stages| {
+            let fitted = Fitted { factors: [1.0, 1.1, 2.0], errors: [0.2, 0.1], stages };
+            locality(LocalityCost::Fitted(fitted), None, TraceSystem::Spark).says
+        };
+        assert!(fitted([0, 4]).ends_with("fitted to the tasks of 4 stages at ANY."), "{}", fitted([0, 4]));
+        assert!(
+            fitted([1, 4]).ends_with("the tasks of 1 stage at RACK_LOCAL and 4 stages at ANY."),
+            "{}",
+            fitted([1, 4])
+        );
+    }
 }

@@ -289,7 +289,8 @@ fn without_a_job_there_is_nothing_to_replay() {
     let nodes = [NodeRow { host: "a".to_owned(), ..NodeRow::default() }];
     let cluster = Cluster::of_rows(ClusterConfig::default(), &nodes).unwrap();
     let error = load_records(&odd_jobs()[2..], &cluster, &scope(1)).unwrap_err().to_string();
-    assert!(error.starts_with("the workload: no job is left to replay"), "{error}");
+    assert!(error.starts_with("the workload: no job is left to replay (left out: "), "{error}");
+    assert!(error.contains(" × ") && !error.contains('{'), "{error}");
     let error = Cluster::of_rows(ClusterConfig::default(), &[]).unwrap_err().to_string();
     assert!(error.contains("names no machine"), "{error}");
 }

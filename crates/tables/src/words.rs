@@ -33,6 +33,13 @@ pub fn all_of(phrases: &[String]) -> String {
     }
 }
 
+/// How much was left out for each cause, as the end of a clause: ` (left out: 25 × killed-job, 3 × job-without-submit)`. Empty for nothing.
+pub fn left_out<'c, C: AsRef<str> + 'c>(causes: impl IntoIterator<Item = (&'c C, &'c u64)>) -> String {
+    let each = causes.into_iter().map(|(cause, number)| format!("{} × {}", count(*number), cause.as_ref()));
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { String::new() } else { format!(" (left out: {})", each.join(", ")) }
+}
+
 /// Milliseconds as seconds, minutes or hours, whichever reads best.
 pub fn duration(ms: f64) -> String {
     TimeUnit::of([ms]).show(ms)
@@ -180,6 +187,14 @@ fn with_escapes(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn causes_are_listed_with_their_numbers() {
+        let none: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+        assert_eq!(left_out(&none), "");
+        let two = std::collections::BTreeMap::from([("killed-job", 2_500), ("odd", 1)]);
+        assert_eq!(left_out(&two), " (left out: 2,500 × killed-job, 1 × odd)");
+    }
 
     #[test]
     fn thousands_are_set_apart() {

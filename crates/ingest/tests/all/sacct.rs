@@ -188,7 +188,10 @@ fn the_form_of_times_makes_no_difference() {
         assert_eq!(manifest.parameters["timezone"], "America/New_York");
         // What nobody said is assumed, and counted.
         let (nobody_said, assumed) = read_with(&folder.join("sacct-all.txt.gz"), &Options::default());
-        assert_eq!((assumed.skipped.get("time-zone-assumed"), &assumed.parameters["timezone"]), (Some(&1), &"UTC".into()));
+        assert_eq!(
+            (assumed.skipped.get("time-zone-assumed"), &assumed.parameters["timezone"]),
+            (Some(&1), &"UTC".into())
+        );
         assert!(!manifest.skipped.contains_key("time-zone-assumed"));
         assert_eq!(utc, nobody_said, "{run}");
         assert_eq!(utc, unix, "{run}");

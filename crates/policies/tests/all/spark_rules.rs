@@ -477,7 +477,7 @@ fn fair_pools_whose_file_is_not_given_are_a_finding_that_names_it() {
     let fair = [("spark.scheduler.mode", "FAIR"), ("spark.scheduler.allocation.file", "fair-default.xml")];
     let [found] = findings(&fair, "spark").try_into().unwrap();
     assert!(
-        found.contains("1 applications of the trace had fair pools") && found.contains("`fair-default.xml`"),
+        found.contains("1 application of the trace had fair pools") && found.contains("`fair-default.xml`"),
         "{found}"
     );
     assert!(findings(&fair[..1], "spark")[0].contains("whose file is not given, so that"));

@@ -172,9 +172,10 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
     let Rules { mut skipped, work, too_large, .. } = rules;
     let Some(first) = first else {
         return Err(Error::Config(format!(
-            "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks with a run time that \
+            "{}: no job is left to replay{}; expected jobs with a submission time and tasks with a run time that \
              fit on a machine",
-            log.name()
+            log.name(),
+            resched_tables::words::left_out(&skipped)
         )));
     };
     let first_submit = config.jobs.first_submit;

@@ -161,7 +161,8 @@ fn load_log(
     let (first, last) = (submits().min().unwrap_or(0), submits().max().unwrap_or(0));
     if workload.jobs().is_empty() {
         return Err(Error::Config(format!(
-            "{name}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks"
+            "{name}: no job is left to replay{}; expected jobs with a submission time and tasks",
+            resched_tables::words::left_out(&skipped)
         )));
     }
     work.jobs_before = submits().filter(|&submit| begin.is_some_and(|begin| submit < begin)).count() as u64;
