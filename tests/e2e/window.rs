@@ -83,6 +83,12 @@ fn a_window_that_says_nothing_is_refused() {
     dir.run(&["explain", "R/fair", "--from", "22:00", "--to", "23:00"])
         .fails(2, &["from 2010-02-28 22:00:00", "lies outside of the trace", "2010-03-01 08:06:30 UTC"]);
     dir.run(&["explain", "R/fair", "--from", "+3h", "--to", "+2h"]).fails(2, &["end comes after its start"]);
+    for command in [vec!["replay", "T", "--assume", "--policy", "fifo", "--out", "O"], vec!["scale", "T", "--out", "O"]]
+    {
+        let reversed = dir.run(&[&command[..], &["--from", "+3h", "--to", "+2h"]].concat());
+        reversed.fails(2, &["end comes after its start, found 2010-03-01 11:0", "exchange the two ends"]);
+    }
+    dir.run(&["explain", "R/fair", "--window", "2d..1d"]).fails(2, &["2d..1d", "write `+2d`"]);
     dir.run(&["explain", "R/fair", "--from", "25:00"]).fails(2, &["25:00", "a time of day like 22:00"]);
     dir.run(&["explain", "R/fair", "--job", "job_201003010800_0005", "--from", "08:00"])
         .fails(2, &["leave the window out"]);

@@ -32,6 +32,7 @@ use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord};
 use resched_tables::records::Source;
 use resched_tables::store::{BACKFILL_START, Manifest, Out, SCALE_PARAMETER, Scaled, TimeZero, TraceWriter};
+use resched_tables::words;
 
 /// The rule that moves jobs in time, and the columns that it fills.
 const TIMES: (&str, &[&str]) = (
@@ -120,8 +121,8 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
         writer.job(&record)?;
     }
     if writer.jobs() == at_start.running + at_start.waiting {
-        let problem = format!("no job is left ({left_out:?})");
-        return Err(Error::Request(format!("{problem}; choose a larger share or another window")));
+        let causes = words::left_out(&left_out);
+        return Err(Error::Request(format!("no job is left{causes}; choose a larger share or another window")));
     }
     for node in nodes {
         if machines.kept(&node.host) {
@@ -240,11 +241,6 @@ impl Window {
             )),
         };
         let (from, to) = (at(scale.from)?, at(scale.to)?);
-        if from.zip(to).is_some_and(|(from, to)| from >= to) {
-            return Err(Error::Request(
-                "expected a window whose end comes after its start; correct --from or --to".to_owned(),
-            ));
-        }
         if let Some((start, last)) = first.zip(last) {
             let covered = Covered { start, last, dated: source.time_zero() == TimeZero::Epoch };
             covered.meets(Span { from, to }, Zone::default()).map_err(Error::Request)?;

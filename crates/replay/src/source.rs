@@ -193,15 +193,22 @@ impl Source {
         Ok(Covered { dated: covered.dated && self.is_dated(), ..covered })
     }
 
-    /// Checks that a window has a part of the trace.
+    /// Checks that a window ends after its start and has a part of the trace.
     ///
     /// # Errors
-    /// [`Error::Request`] if it lies outside; [`Error::Sim`] if the trace cannot be read.
+    /// [`Error::Request`] if not; [`Error::Sim`] if the trace cannot be read.
     pub(crate) fn check_window(&self, window: Window) -> Result<(), Error> {
-        if window == Window::default() || !matches!(self.origin(), Origin::Trace(_)) {
+        if window == Window::default() {
             return Ok(());
         }
-        let covered = self.covered()?;
+        let covered = match self.origin() {
+            Origin::Trace(_) => self.covered()?,
+            // When the jobs of a workload are submitted is known when they are made. Two ends of one kind can be compared all the same.
+            Origin::Workload { .. } | Origin::Tables { .. } if window.is_of_one_kind() => {
+                Covered { start: 0, last: i64::MAX, dated: false }
+            }
+            Origin::Workload { .. } | Origin::Tables { .. } => return Ok(()),
+        };
         let at = |instant: Instant| match instant {
             Instant::At(at) | Instant::Date(at) => at,
             Instant::AfterFirst(after) => covered.start.saturating_add(after),
@@ -214,6 +221,11 @@ impl Source {
     /// Its path or name as you gave it.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// Whether all seeds have the same jobs: those of a trace. A workload file makes its jobs with each seed.
+    pub fn has_fixed_jobs(&self) -> bool {
+        !matches!(self.origin(), Origin::Workload { .. })
     }
 
     /// What all seeds and sizes of a workload file have in common; `None` for any other source.

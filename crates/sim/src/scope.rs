@@ -1,6 +1,7 @@
 //! Which part of a trace counts, and what becomes of work that had not ended with it.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -75,6 +76,12 @@ impl Times {
 }
 
 impl Window {
+    /// Whether both of its ends are given, and count from the same time.
+    pub fn is_of_one_kind(self) -> bool {
+        let kinds = self.from.zip(self.to).map(|(from, to)| (discriminant(&from), discriminant(&to)));
+        kinds.is_some_and(|(from, to)| from == to)
+    }
+
     /// The window on the clock of a run, which reads `first_submit` at the first submission; `None` if every job is in it.
     pub(crate) fn on_the_clock(self, times: Times, first_submit: Ms) -> Option<RunWindow> {
         if self == Self::default() && times.begin.is_none_or(|begin| begin <= times.first) {
@@ -144,6 +151,12 @@ mod tests {
         assert_eq!(window.on_the_clock(TIMES, 500), Some(RunWindow { from: 2_500, to: 6_500 }));
         assert_eq!(Window::default().on_the_clock(TIMES, 0), None);
         assert_eq!(TIMES.clock(500), RunClock { zero: 500, start: 1_000, dated: false });
+    }
+
+    #[test]
+    fn ends_of_one_kind_can_be_compared() {
+        let is = |text: &str| text.parse::<Window>().is_ok_and(Window::is_of_one_kind);
+        assert!(is("+2h..+1h") && is("5..3") && !is("+1h..9") && !is("+1h..") && !is(".."));
     }
 
     #[test]

@@ -42,6 +42,9 @@ impl FromStr for Instant {
             let after = humantime::parse_duration(after.trim()).map_err(|_| expected())?;
             return ms(after).map(Self::AfterFirst);
         }
+        if humantime::parse_duration(text).is_ok() && text.parse::<i64>().is_err() {
+            return Err(format!("`{text}`: a time after the first submission begins with `+`; write `+{text}`"));
+        }
         if let Ok(at) = text.parse() {
             return Ok(Self::At(at));
         }
@@ -226,6 +229,9 @@ impl FromStr for Moment {
         if let Ok(at) = text.parse() {
             return Ok(Self(Written::At(at)));
         }
+        if humantime::parse_duration(text).is_ok() {
+            return Err(format!("`{text}`: a time after the first submission begins with `+`; write `+{text}`"));
+        }
         let (shown, zone) = without_zone(text);
         let zone = zone.map(str::parse).transpose().map_err(|_| expected())?;
         let (date, time) = match shown.split_once(['T', 't', ' ']) {
@@ -311,11 +317,16 @@ impl Covered {
         })
     }
 
-    /// Checks that a window has a part of it.
+    /// Checks that a window ends after its start and has a part of it.
     ///
     /// # Errors
-    /// Both spans in words, if it has none.
+    /// Both spans in words, or both ends.
     pub fn meets(&self, span: Span, zone: Zone) -> Result<(), String> {
+        if let Some((from, to)) = span.from.zip(span.to).filter(|(from, to)| from >= to) {
+            let found = Self { start: from, last: to, ..*self }.in_words(zone);
+            let remedy = if from == to { "give a later end" } else { "exchange the two ends, or correct one" };
+            return Err(format!("expected a window whose end comes after its start, found {found}; {remedy}"));
+        }
         let is_outside = span.from.is_some_and(|from| from > self.last) || span.to.is_some_and(|to| to <= self.start);
         if !is_outside {
             return Ok(());
@@ -383,17 +394,9 @@ impl Period {
         if from.is_none() != self.from.is_none() || to.is_none() != self.to.is_none() {
             return Err("an end of the window is too far from any date; correct it".to_owned());
         }
-        match from.zip(to) {
-            Some((from, to)) if from >= to => {
-                let found = Covered { start: from, last: to, ..*covered }.in_words(zone);
-                Err(format!("expected a window whose end comes after its start, found {found}; correct it"))
-            }
-            _ => {
-                let span = Span { from, to };
-                covered.meets(span, zone)?;
-                Ok(span)
-            }
-        }
+        let span = Span { from, to };
+        covered.meets(span, zone)?;
+        Ok(span)
     }
 }
 
@@ -530,6 +533,28 @@ mod tests {
         for zone in ["Nowhere", "+99:00", "", "+", "CET+"] {
             assert!(zone.parse::<Zone>().is_err(), "{zone}");
         }
+    }
+
+    #[test]
+    fn a_window_that_ends_before_its_start_names_both_ends() {
+        let covered = Covered { start: 1_000, last: 900_000_000, dated: false };
+        let asked = |text: &str| text.parse::<Period>().unwrap().within(&covered, Zone::default()).unwrap_err();
+        let expected = "expected a window whose end comes after its start, found ";
+        assert_eq!(
+            asked("+2d..+1d"),
+            format!("{expected}172801000 to 86401000 ms; exchange the two ends, or correct one")
+        );
+        assert_eq!(asked("+1d..+1d"), format!("{expected}86401000 to 86401000 ms; give a later end"));
+        let dated = Covered { dated: true, ..covered };
+        let ends = Span { from: Some(86_400_000), to: Some(0) };
+        let found = dated.meets(ends, Zone::default()).unwrap_err();
+        assert!(found.contains("1970-01-02 00:00:00 to 1970-01-01 00:00:00 UTC; exchange"), "{found}");
+        // A duration alone could be meant from either end of the trace.
+        for text in ["2d..1d", "2d..", "..1h 30m"] {
+            let problem = text.parse::<Period>().unwrap_err();
+            assert!(problem.contains("begins with `+`; write `+"), "{text}: {problem}");
+        }
+        assert!("2d".parse::<Instant>().unwrap_err().ends_with("write `+2d`"));
     }
 
     #[test]

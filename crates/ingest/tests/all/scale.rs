@@ -146,7 +146,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         (Scale { jobs: 1.5, ..Scale::default() }, "share"),
         (Scale { nodes: f64::NAN, ..Scale::default() }, "share"),
         (Scale { time: -1.0, ..Scale::default() }, "factor"),
-        (Scale { from: Some(Instant::At(5)), to: Some(Instant::At(5)), ..Scale::default() }, "--from"),
+        (Scale { from: Some(Instant::At(5)), to: Some(Instant::At(5)), ..Scale::default() }, "give a later end"),
         (Scale { to: Some(Instant::At(0)), ..Scale::default() }, "outside of the trace"),
     ] {
         let error = scale(&dir.path("T"), dir.path("S"), &part).unwrap_err();
