@@ -53,7 +53,8 @@ fn the_planted_size_is_found_and_replays_alike() {
 fn wrong_sizes_and_bounds_are_refused() {
     let dir = waves();
     dir.run(&[SIZE, &["--below", "45"]].concat()).fails(2, &["makespan: expected a time with its unit", "found `45`"]);
-    dir.run(&[SIZE, &["--below", "45s", "--from", "9", "--to", "8"]].concat()).fails(2, &["--from and --to"]);
+    dir.run(&[SIZE, &["--below", "45s", "--from", "9", "--to", "8"]].concat())
+        .fails(2, &["--from 9 --to 8", "exchange them"]);
     dir.run(&["size", "W.toml", "--policy", "fifo", "--metric", "makspan", "--below", "1s"])
         .fails(2, &["unknown metric `makspan`; did you mean `makespan`?"]);
     dir.run(&[SIZE, &["--below", "1s", "--above", "1s"]].concat()).fails(2, &["cannot be used with"]);

@@ -24,8 +24,14 @@ use crate::results::bound;
 /// Checks what the replays would not.
 pub(super) fn check(asked: &Sizing) -> Result<(), Error> {
     let wrong = |problem: &str| Err(Error::Request(problem.to_owned()));
-    if asked.from == 0 || asked.to.is_some_and(|to| asked.from > to) {
-        return wrong("expected sizes from 1, and no smaller largest size; correct --from and --to");
+    if asked.from == 0 {
+        return wrong("--from 0: expected a smallest size of at least 1; correct --from");
+    }
+    if let Some(to) = asked.to.filter(|to| asked.from > *to) {
+        let from = asked.from;
+        return wrong(&format!(
+            "--from {from} --to {to}: expected a smallest size that is not above the largest; exchange them, or correct one"
+        ));
     }
     if asked.seeds == 0 {
         return wrong("expected at least one seed; correct --seeds");

@@ -97,6 +97,8 @@ fn wrong_questions_are_refused() {
     {
         assert!(error(&wrong).is_request());
     }
+    let reversed = error(&Sizing { from: 5, to: Some(3), ..asked() }).to_string();
+    assert!(reversed.contains("--from 5 --to 3: ") && reversed.contains("exchange them"), "{reversed}");
     let batch = Sizing { policy: PolicySpec::parse("batch-fifo").unwrap(), vary: Vary::Slots, ..asked() };
     assert!(error(&batch).to_string().contains("vary nodes"));
 }
