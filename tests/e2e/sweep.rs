@@ -287,6 +287,10 @@ fn a_search_reports_its_front_and_goes_on_where_it_was() {
     assert_eq!(candidates.len(), 9);
     assert!(candidates[0]["on_front"].as_bool().unwrap());
     assert!(candidates[0]["objective"]["mean"].as_f64() <= candidates[8]["objective"]["mean"].as_f64());
+    let intervals = found["intervals"].as_str().unwrap();
+    assert!(intervals.contains("over draws") && intervals.contains("makes its jobs with each seed"), "{intervals}");
+    assert!(dir.read("S/index.html").contains(intervals));
+    assert!(dir.ok(&["tune", "sweep.toml", "--out", "S"]).contains(intervals));
     let before = cells(&dir, "S");
     assert_eq!(dir.json(&["tune", "sweep.toml", "--out", "S", "--json"]), found);
     assert_eq!(cells(&dir, "S"), before);

@@ -90,5 +90,6 @@ fn in_words(tuned: &Tuned, out: &Path) -> Text {
         tuned.baseline,
         out.join("candidates.csv").display(),
     );
-    table(&heading, rows, 2..end) + &caveats(&tuned.validity) + &about
+    let intervals = tuned.intervals.map_or_else(String::new, |sentence| format!("{sentence}\n"));
+    table(&heading, rows, 2..end) + &intervals + &caveats(&tuned.validity) + &about
 }

@@ -7,7 +7,7 @@ use resched_tables::store::OwnFiles;
 
 use super::{Answer, Bound, Probe, Sizing, Vary};
 use crate::Error;
-use crate::interval::MeanInterval;
+use crate::interval::{MeanInterval, over_draws};
 
 /// The name of the figure, without extension.
 const CURVE: &str = "curve";
@@ -215,6 +215,8 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
             sized(smaller, asked)
         ));
     }
+    let intervals = found.probes.iter().filter_map(|probe| probe.mean);
+    all.extend(over_draws(intervals, asked.source.has_fixed_jobs()).map(str::to_owned));
     if *seeds == 1 {
         all.push("One seed does not show the spread; give more with --seeds.".to_owned());
     }

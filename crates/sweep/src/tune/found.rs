@@ -37,6 +37,8 @@ pub struct Tuned {
     pub candidates: Vec<Candidate>,
     /// The number of all replays, including those of the baseline.
     pub replays: u64,
+    /// What the intervals are over, as a sentence; null if none has a width.
+    pub intervals: Option<&'static str>,
     /// How far the answer can be trusted: the worst grade of `validity`.
     pub grade: Grade,
     /// What decides the answer, over all replays, and was not observed.

@@ -30,8 +30,10 @@ use crate::Error;
 use crate::cell::Cell;
 use crate::cell_store::CellStore;
 use crate::file::SweepFile;
+use crate::interval::over_draws;
 use crate::local::{OnProgress, carry_out};
 use crate::location::Location;
+use crate::source::SourcePath;
 
 /// The file with the outcome of a search.
 pub const MARKER: &str = "tuned.json";
@@ -79,10 +81,14 @@ pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: OnProgress<
             Ok::<_, Error>(search.scores(alive, seeds))
         },
     )?;
+    let candidates = search.candidates(&rounds);
+    let has_fixed_jobs = file.sources.iter().all(|source| matches!(source, SourcePath::Trace(_)));
+    let intervals = over_draws(candidates.iter().map(|own| own.objective), has_fixed_jobs);
     let tuned = Tuned {
         name: file.name.clone(),
         baseline: search.baseline.policy.label(),
-        candidates: search.candidates(&rounds),
+        candidates,
+        intervals,
         replays: search.replayed.len() as u64,
         grade: search.validity().grade(),
         validity: search.validity(),

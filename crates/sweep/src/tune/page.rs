@@ -19,6 +19,8 @@ struct Body<'a> {
     answer: String,
     baseline: &'a str,
     replays: u64,
+    /// What the intervals are over.
+    intervals: &'static str,
     grade: &'static str,
     /// What the answer rests on, as HTML.
     caveats: Vec<(&'static str, String)>,
@@ -49,6 +51,7 @@ pub(super) fn page(tuned: &Tuned, metrics: &[&str], figures: &[Figure]) -> Resul
         answer: answer(tuned),
         baseline: &tuned.baseline,
         replays: tuned.replays,
+        intervals: tuned.intervals.unwrap_or_default(),
         grade: tuned.validity.grade().in_words(),
         caveats: tuned
             .validity
