@@ -1,5 +1,7 @@
 //! What an answer about a list of Slurm's accounting says about the list: what it lacks, what was left out, and what was filled in.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::support::Dir;
@@ -133,6 +135,22 @@ fn a_log_without_a_job_is_an_error_that_names_the_first_damage() {
     }
 }
 
+/// A job of 8 CPUs in a partition with 2 waits for ever, however few such jobs there are.
+#[test]
+fn jobs_that_can_never_start_are_a_fact() {
+    let mut rows = usual();
+    rows.push(row(90, (1_000, 1_100, 100), "COMPLETED", (8, "n2")).replace("|p|", "|small|"));
+    let dir = ingested(&rows);
+    dir.write(
+        "site/slurm.conf",
+        "NodeName=n[1-2] CPUs=8\nNodeName=n3 CPUs=2\nPartitionName=p Nodes=n[1-2] Default=YES\nPartitionName=small Nodes=n3\n",
+    );
+    let answer = replayed(&dir, &["--site-conf", "site"]);
+    assert!(fact(&answer, "Can never start: 1 of 21 jobs (90)").is_some(), "{answer}");
+    let printed = dir.ok(&["replay", "T", "--policy", "slurm", "--site-conf", "site", "--out", "R"]);
+    assert!(printed.contains("Can never start: 1 of 21 jobs"), "{printed}");
+}
+
 /// The rows of two clusters are never one.
 #[test]
 fn a_list_of_two_clusters_is_refused_unless_one_is_chosen() {
@@ -144,4 +162,38 @@ fn a_list_of_two_clusters_is_refused_unless_one_is_chosen() {
     let reported = dir.ok(&["ingest", "two.txt", "--cluster-name", "beta", "--out", "T"]);
     assert!(reported.contains("job-of-another-cluster"), "{reported}");
     dir.run(&["ingest", "two.txt", "--cluster-name", "gamma", "--out", "T"]).fails(2, &["gamma", "alpha, beta"]);
+}
+
+/// Each cluster of the lists becomes a trace, also if one list has several and another has one of them again.
+#[test]
+fn a_list_of_two_clusters_is_split() {
+    let dir = Dir::new();
+    let header = "JobID|Cluster|User|Submit|Start|End|State|ReqCPUS|NodeList\n";
+    let [alpha, beta, again] = [
+        "1|alpha|ann|100|110|200|COMPLETED|1|n1\n",
+        "1|beta|bob|100|110|900|COMPLETED|2|n1\n",
+        "2|beta|bob|950|960|990|COMPLETED|2|n1\n",
+    ];
+    dir.write("lists/two.txt", [header, alpha, beta].concat());
+    dir.write("lists/beta.txt", [header, again].concat());
+    dir.write("lists/none.txt", [header, alpha].concat().replace("Cluster|", "").replace("alpha|", ""));
+    dir.run(&["ingest", "lists/two.txt", "--out", "T"]).fails(2, &["--split"]);
+    let reported = dir.ok(&["ingest", "lists", "--split", "--out", "T"]);
+    for part in ["T/sacct-alpha: 1 job,", "T/sacct-beta: 2 jobs,", "T/sacct: 1 job,"] {
+        assert!(reported.contains(part), "{part}: {reported}");
+    }
+    dir.write("alone/alpha.txt", [header, alpha].concat());
+    dir.ok(&["ingest", "alone", "--out", "A"]);
+    for table in ["jobs.parquet", "attempts.parquet", "nodes.parquet"] {
+        assert_eq!(
+            fs::read(dir.path(&format!("A/{table}"))).unwrap(),
+            fs::read(dir.path(&format!("T/sacct-alpha/{table}"))).unwrap(),
+            "{table}"
+        );
+    }
+    // One cluster is one trace, and a chosen one stays chosen.
+    dir.ok(&["ingest", "alone", "--split", "--out", "one"]);
+    assert!(dir.path("one/sacct").exists() && !dir.path("one/sacct-alpha").exists());
+    let chosen = dir.ok(&["ingest", "lists/two.txt", "--split", "--cluster-name", "beta", "--out", "chosen"]);
+    assert!(chosen.contains("chosen/sacct: 1 job,"), "{chosen}");
 }

@@ -145,6 +145,8 @@ struct Plan {
     format: Option<&'static Format>,
     /// Whether its files are known to be of one cluster.
     is_part: bool,
+    /// The cluster of which it is, if its files name several.
+    cluster: Option<String>,
 }
 
 fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
@@ -182,7 +184,7 @@ fn work(
         Some(_) => None,
         None => tables::Plan::make(&inputs, table, options.partition_bytes)?,
     };
-    Ok(tables.map_or_else(|| Work::Files(Plan { inputs, format, is_part: false }), Work::Tables))
+    Ok(tables.map_or_else(|| Work::Files(Plan { inputs, format, is_part: false, cluster: None }), Work::Tables))
 }
 
 /// A format that was asked for.
@@ -210,6 +212,7 @@ fn carry_out(
 ) -> Result<Manifest, Error> {
     progress.begin(plan.inputs.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes)));
     let mut session = Session::new(&plan.inputs, sink, options, plan.is_part);
+    session.of_cluster(plan.cluster.as_deref());
     let last = plan.inputs.files.len();
     for (place, file) in (1..).zip(&plan.inputs.files) {
         progress.file(&file.path);

@@ -37,6 +37,8 @@ type KeptBy = (&'static Format, Option<Box<dyn Kept>>);
 pub(super) struct Session<'a> {
     sink: &'a mut dyn Sink,
     options: &'a Options,
+    /// The cluster whose jobs to take, if that is not for the options to say.
+    cluster: Option<&'a str>,
     confs: Confs<'a>,
     origins: &'a Origins,
     folders: Vec<Folder<'a>>,
@@ -112,6 +114,7 @@ impl<'a> Session<'a> {
         let mut session = Self {
             sink,
             options,
+            cluster: None,
             confs: Confs::new(inputs),
             origins: &inputs.origins,
             folders,
@@ -153,6 +156,11 @@ impl<'a> Session<'a> {
             Some(count) => *count = count.saturating_add(n),
             None => _ = self.skipped.insert(cause.to_owned(), n),
         }
+    }
+
+    /// Takes only the jobs of this cluster from lists that name several.
+    pub(super) fn of_cluster(&mut self, name: Option<&'a str>) {
+        self.cluster = name;
     }
 
     /// Notes whether more sources follow the next one.
@@ -668,7 +676,7 @@ impl Sink for FileSink<'_, '_> {
     }
 
     fn cluster_name(&self) -> Option<&str> {
-        self.session.options.cluster_name.as_deref()
+        self.session.cluster.or(self.session.options.cluster_name.as_deref())
     }
 
     fn wants_counters(&self) -> bool {

@@ -14,7 +14,7 @@ use super::source::SourceFile;
 use super::trackers::{is_name_of_machine, master};
 use super::{Options, Plan, Progress, Work, tables, work};
 use crate::formats::HADOOP;
-use crate::formats::{FORMATS, spark};
+use crate::formats::{FORMATS, sacct, spark};
 use resched_tables::Error;
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::Sink;
@@ -32,7 +32,7 @@ pub struct Part {
 /// Turns the files and folders `paths` into traces, one for each cluster, in folders of `out`.
 ///
 /// The format of a file decides first. Jobs of Hadoop and of Spark are of one cluster if they have the same master, stand in one file,
-/// or ran on a machine of the same name. To find out, histories are read twice.
+/// or ran on a machine of the same name. Lists by Slurm's sacct name the cluster of each job. To find out, these files are read twice.
 ///
 /// # Errors
 /// [`Error::Request`] if a path, the format or `out` is wrong, or if no file is in a known format. Errors in the content of files are
@@ -57,12 +57,14 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
         ));
     }
     let mut inputs = find(paths)?;
-    let mut all = Vec::new();
+    let mut all: Vec<(Group, Option<String>)> = Vec::new();
     for group in groups(inputs.files.iter().enumerate(), &inputs.origins) {
         if [HADOOP, spark::FORMAT.name].contains(&group.name.as_str()) {
-            all.extend(clusters(&inputs, group, progress));
+            all.extend(clusters(&inputs, group, progress).into_iter().map(|group| (group, None)));
+        } else if group.name == sacct::FORMAT.name && options.cluster_name.is_none() {
+            all.extend(named_clusters(&inputs, group, progress));
         } else {
-            all.push(group);
+            all.push((group, None));
         }
     }
     if all.is_empty() {
@@ -72,11 +74,11 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
         )));
     }
     fs::create_dir_all(path).map_err(Error::io(path, "make"))?;
-    let grouped: BTreeSet<usize> = all.iter().flat_map(|group| &group.files).copied().collect();
+    let grouped: BTreeSet<usize> = all.iter().flat_map(|(group, _)| &group.files).copied().collect();
     // Nobody knows of which cluster these files are, and the entries that were not read, so the first trace that is written counts them.
     let mut rest: Vec<usize> = (0..inputs.files.len()).filter(|place| !grouped.contains(place)).collect();
     let mut parts = Vec::new();
-    for Group { name, files } in all {
+    for (Group { name, files }, cluster) in all {
         let own = Inputs {
             files: files.iter().chain(&rest).filter_map(|&place| inputs.files.get(place).cloned()).collect(),
             confs: inputs.confs.clone(),
@@ -89,7 +91,7 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
         refuse_link(&dir.path)?;
         let manifest = match work(own, None, None, options)? {
             Work::Tables(plan) => tables::ingest(&plan, &dir, options.threads(), progress),
-            Work::Files(plan) => super::write(&Plan { is_part: true, ..plan }, &dir, options, progress),
+            Work::Files(plan) => super::write(&Plan { is_part: true, cluster, ..plan }, &dir, options, progress),
         };
         match manifest {
             Err(error) if !matches!(error, Error::Source { .. } | Error::Request(_)) => return Err(error),
@@ -117,6 +119,53 @@ fn clusters(inputs: &Inputs, group: Group, progress: &mut dyn Progress) -> Vec<G
         }
     }
     clusters.into_groups(&group.name)
+}
+
+/// The group of Slurm's lists, with the cluster that each trace is of. A list may name several; those that name none stay together.
+fn named_clusters(inputs: &Inputs, group: Group, progress: &mut dyn Progress) -> Vec<(Group, Option<String>)> {
+    let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut nameless = Vec::new();
+    let bytes = |place: &usize| inputs.files.get(*place).map_or(0, |file| file.bytes);
+    progress.begin(group.files.iter().map(bytes).sum());
+    for &place in &group.files {
+        let Some(file) = inputs.files.get(place) else { continue };
+        progress.file(&file.path);
+        let names = match SourceFile::open(&file.path, &file.rest, &inputs.origins, progress) {
+            Ok(mut source) => sacct::clusters(&mut source.content(), &file.path.display().to_string()),
+            Err(_) => BTreeSet::new(),
+        };
+        if names.is_empty() {
+            nameless.push(place);
+        }
+        for name in names {
+            named.entry(name).or_default().push(place);
+        }
+    }
+    if named.len() < 2 {
+        return vec![(group, None)];
+    }
+    let mut folders: BTreeSet<String> = BTreeSet::new();
+    let mut all: Vec<(Group, Option<String>)> = Vec::new();
+    for (cluster, files) in named {
+        let mut name = format!("{}-{}", group.name, folder_name(&cluster));
+        while !folders.insert(name.clone()) {
+            name.push('+');
+        }
+        all.push((Group { name, files }, Some(cluster)));
+    }
+    if !nameless.is_empty() {
+        all.push((Group { name: group.name, files: nameless }, None));
+    }
+    all
+}
+
+/// The most letters of a cluster in the name of its folder.
+const LONGEST_FOLDER: usize = 100;
+
+/// A name from a list as a part of the name of a folder.
+fn folder_name(text: &str) -> String {
+    let plain = |letter: char| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '_' };
+    text.chars().take(LONGEST_FOLDER).map(plain).collect()
 }
 
 /// What a file says about its cluster.
@@ -203,6 +252,13 @@ impl Clusters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cluster_names_its_folder_and_leads_nowhere() {
+        assert_eq!(folder_name("alpha-2_x"), "alpha-2_x");
+        assert_eq!(folder_name("../a/b c"), "___a_b_c");
+        assert_eq!(folder_name(&"x".repeat(500)).len(), LONGEST_FOLDER);
+    }
 
     #[test]
     fn files_of_one_master_or_one_machine_are_of_one_cluster() {

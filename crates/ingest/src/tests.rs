@@ -219,7 +219,7 @@ static LISTED: Format = Format {
 /// Reads files in a format that is not registered.
 fn read_as(format: &'static Format, paths: &[PathBuf], options: &Options) -> Result<(Collected, Manifest), Error> {
     let mut sink = Collected::default();
-    let plan = Plan { inputs: files::find(paths)?, format: Some(format), is_part: false };
+    let plan = Plan { inputs: files::find(paths)?, format: Some(format), is_part: false, cluster: None };
     let manifest = carry_out(&plan, &mut sink, options, &mut ())?;
     Ok((sink, manifest))
 }

@@ -61,6 +61,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::{Kept, Sink};
 use resched_tables::store::BACKFILL_START;
 
@@ -181,6 +182,30 @@ fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
     Ok(())
 }
 
+/// The clusters that the rows of a list name. Damage ends the look; the ingest reports it.
+pub(crate) fn clusters(input: &mut dyn BufRead, path: &str) -> BTreeSet<String> {
+    let mut jobs = Jobs::default();
+    let _ = read_rows(&mut jobs, input, path, &mut NoCluster);
+    jobs.clusters
+}
+
+/// Takes the jobs of no cluster, so that none is held.
+struct NoCluster;
+
+impl Sink for NoCluster {
+    fn job(&mut self, _: JobRecord) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn node(&mut self, _: NodeRow) {}
+
+    fn skip(&mut self, _: &str, _: u64) {}
+
+    fn cluster_name(&self) -> Option<&str> {
+        Some("")
+    }
+}
+
 /// The rows must be of one cluster, or one must be asked for.
 fn check_cluster(jobs: &Jobs, sink: &dyn Sink) -> Result<(), Error> {
     let names = jobs.clusters.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -189,8 +214,8 @@ fn check_cluster(jobs: &Jobs, sink: &dyn Sink) -> Result<(), Error> {
             "--cluster-name {wanted}: expected a cluster of the list by sacct, found jobs of {names} only; name one of them"
         ))),
         None if jobs.clusters.len() > 1 => Err(Error::Request(format!(
-            "the list by sacct: expected the jobs of one cluster, found those of {}: {names}; write a list of each with `sacct -M`, or \
-             choose one with --cluster-name",
+            "the list by sacct: expected the jobs of one cluster, found those of {}: {names}; write a list of each with `sacct -M`, \
+             choose one with --cluster-name, or write a trace of each with --split",
             jobs.clusters.len()
         ))),
         _ => Ok(()),
