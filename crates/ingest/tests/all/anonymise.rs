@@ -76,7 +76,7 @@ fn assert_without_names(before: &Path, after: &Path) {
 fn shape(mut record: JobRecord) -> JobRecord {
     let job = &mut record.job;
     (job.job_id, job.name, job.user, job.queue, job.group) = Default::default();
-    (job.qos, job.features, job.licenses, job.reservation) = Default::default();
+    (job.qos, job.features, job.licenses, job.reservation, job.demand_resources) = Default::default();
     job.array.iter_mut().chain(&mut job.together).for_each(String::clear);
     job.depends_on.iter_mut().for_each(String::clear);
     for task in &mut record.tasks {
