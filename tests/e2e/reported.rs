@@ -170,6 +170,34 @@ fn what_a_log_knows_and_a_replay_does_not_is_in_the_answer() {
     }
 }
 
+/// A list that begins in the middle: every command that replays it says that the log waited longer.
+#[test]
+fn every_answer_is_held_against_the_log() {
+    let Some((dir, path)) = reported("answer-log-cut") else { return };
+    dir.ok(&["ingest", &format!("{path}/cut-submit.txt"), "--out", "T"]);
+    site(&dir, &path);
+    let head = "name = \"s\"\nabout = \"s\"\ntrace = \"T\"\nsite = \"site\"\nseeds = 2\nbaseline = \"slurm\"\nmetric = \"mean_completion\"\n[variants.slurm]\n";
+    dir.write("sweep.toml", head.to_owned() + "[variants.easy]\n");
+    dir.write(
+        "tune.toml",
+        head.to_owned()
+            + "[variants.slow]\npolicy = \"slurm\"\nscheduler = \"backfill\"\nbf_interval = { from = 5000, to = 60000 }\n\
+               [tune]\nobjective = { mean_completion = 1 }\ncandidates = 2\n",
+    );
+    let size = ["size", "T", "--policy", "slurm", "--site-conf", "site", "--metric", "mean_waiting", "--below", "10h"];
+    for args in [
+        &["replay", "T", "--policy", "slurm", "--site-conf", "site", "--out", "R"][..],
+        &[&size[..], &["--from", "7", "--to", "9", "--seeds", "1"]].concat(),
+        &["sweep", "sweep.toml", "--out", "S"],
+        &["tune", "tune.toml", "--out", "U"],
+    ] {
+        let printed = dir.ok(args);
+        assert!(printed.contains("where the log has 22.7 h"), "{args:?}: {printed}");
+    }
+    dir.ok(&["report", "R", "--out", "P"]);
+    assert!(dir.read("P/report.json").contains("where the log has 22.7 h"));
+}
+
 /// Four of eight nodes go: as with `--nodes 4`, jobs wait ten times as long.
 #[test]
 fn outages_of_nodes_act_under_slurm() {
