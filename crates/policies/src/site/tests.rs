@@ -137,6 +137,48 @@ fn a_property_that_no_list_has_is_reported() {
     assert_eq!(known.unwrap().warnings, [limited], "0 is what Hadoop does anyway");
 }
 
+/// The same in the files that are no lists of properties: elements, keys, columns and fields.
+#[test]
+fn what_no_reader_of_rules_knows_is_reported() {
+    let conf = ("slurm.conf", "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n");
+    for (file, text, name) in [
+        (
+            "fair-scheduler.xml",
+            "<allocations>\n<pool name='a'><tomorrow>1</tomorrow></pool></allocations>",
+            "<tomorrow>",
+        ),
+        (
+            "fair-scheduler.xml",
+            "<allocations>\n<queue name='a'><tomorrow>1</tomorrow></queue></allocations>",
+            "<tomorrow>",
+        ),
+        ("fair-scheduler.xml", "<allocations><queue name='a'/>\n<tomorrow>1</tomorrow></allocations>", "<tomorrow>"),
+        (
+            "fairscheduler.xml",
+            "<allocations>\n<pool name='a'><tomorrow>1</tomorrow></pool></allocations>",
+            "<tomorrow>",
+        ),
+        ("mapred-queues.xml", "<queues><queue><name>a</name>\n<tomorrow>1</tomorrow></queue></queues>", "<tomorrow>"),
+        (
+            "mapred-queues.xml",
+            "<queues><queue><name>a</name>\n<properties><property key='tomorrow' value='1'/></properties></queue></queues>",
+            "tomorrow",
+        ),
+        ("qos.txt", "Name|Priority|Tomorrow\nhigh|1|5\n", "Tomorrow"),
+        ("associations.txt", "Account|User|Share|Tomorrow\nroot||1|5\n", "Tomorrow"),
+        ("sacctmgr.cfg", "Cluster - 'x':\nParent - 'root'\nAccount - 'a':Tomorrow=5\n", "Tomorrow"),
+        (
+            "reservations.txt",
+            "\nReservationName=r StartTime=2026-01-01T00:00:00 EndTime=2026-01-02T00:00:00 Nodes=n1 Tomorrow=5\n",
+            "Tomorrow",
+        ),
+    ] {
+        let read = read(&[conf, (file, text)]).unwrap();
+        let own = read.site.unread.iter().find(|own| own.setting == name && own.bears);
+        assert!(own.is_some_and(|own| own.file == file && own.line > 0), "{file}: {:?}", read.warnings);
+    }
+}
+
 /// The properties of a usual site, most of them as installers write them.
 #[test]
 fn the_files_of_a_usual_hadoop_site_report_nothing_needless() {
