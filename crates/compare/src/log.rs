@@ -50,6 +50,8 @@ pub fn beside_log<R: Compared>(
     if !candidates.iter().any(|candidate| candidate.policy == baseline && candidate.agrees()) {
         let logged = world.as_logged()?;
         let unchanged = logged.is_some();
+        // What was replayed in this world already is not replayed again.
+        let known: Vec<&str> = if unchanged { Vec::new() } else { runs.iter().map(Compared::label).collect() };
         let world = logged.as_ref().unwrap_or(world);
         let mut tried = policies.to_vec();
         for usual in world.usual_schedulers()? {
@@ -59,21 +61,24 @@ pub fn beside_log<R: Compared>(
         }
         let first = tried.first().map_or(Engine::Hadoop, |policy| policy.info.engine());
         tried.retain(|policy| policy.info.engine() == first && !policy.info.oracle);
-        let more = replayed(world, &observed, &tried, first, threads);
+        let more = replayed(world, &observed, &tried, &known, threads);
         candidates.extend(more.into_iter().map(|candidate| Candidate { unchanged, ..candidate }));
     }
     Ok(Some(BesideLog::new(candidates, hints(log)).with_baseline(baseline)))
 }
 
-/// The candidates of these policies. One that cannot be replayed here is left out.
+/// The candidates of these policies, which are for one engine. One that cannot be replayed here is left out, and so are those with these
+/// `known` labels, unless they are replayed with several draws.
 fn replayed(
     world: &World,
     observed: &Run,
     policies: &[PolicySpec],
-    engine: Engine,
+    known: &[&str],
     threads: Threads,
 ) -> Vec<Candidate> {
-    let Some(tasks) = policies.first().and_then(|policy| world.tasks_of_jobs(policy).ok()) else { return Vec::new() };
+    let Some(first) = policies.first() else { return Vec::new() };
+    let engine = first.info.engine();
+    let Ok(tasks) = world.tasks_of_jobs(first) else { return Vec::new() };
     let all: u64 = tasks.iter().sum();
     let free = if engine == Engine::Batch { FREE_BATCH } else { FREE };
     let start = (all > free).then(|| start_of(&tasks, free.max(all / SHARE)));
@@ -83,13 +88,15 @@ fn replayed(
     });
     let draws = if all.saturating_mul(DRAWS) <= free / OF_FREE { DRAWS } else { 1 };
     let world = part.as_ref().unwrap_or(world);
-    let of_policy = |policy: &PolicySpec| {
+    let is_new = |policy: &&PolicySpec| draws > 1 || !known.contains(&policy.label().as_str());
+    let policies: Vec<&PolicySpec> = policies.iter().filter(is_new).collect();
+    let of_policy = |policy: &&PolicySpec| {
         let seeds = (0..draws).map(|step| world.seed().wrapping_add(step));
         let all: Option<Vec<Candidate>> =
             seeds.map(|seed| candidate(&world.with_seed(seed), policy, observed, start)).collect();
         Ok::<_, std::convert::Infallible>(all.and_then(|all| Candidate::mean_of(&all)))
     };
-    threads.in_order(policies, of_policy).unwrap_or_default().into_iter().flatten().collect()
+    threads.in_order(&policies, of_policy).unwrap_or_default().into_iter().flatten().collect()
 }
 
 fn candidate(world: &World, policy: &PolicySpec, observed: &Run, start: Option<Start>) -> Option<Candidate> {
