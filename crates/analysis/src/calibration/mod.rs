@@ -64,11 +64,13 @@ pub fn calibrate(dir: &Path) -> Result<Calibration, Error> {
         Origin::Replay(_) => true,
     };
     let found = Calibration { names_machines, ..of_attempts(&observed) };
-    // Spark's log says what executors offer, and its tasks overlap: a core is free again before the end of its task is logged.
-    if origin.system() == Some(System::Spark) {
-        return Ok(Calibration { spark: Some(stage_factors(&observed)), ..found });
+    match origin.system() {
+        // Spark's log says what executors offer, and its tasks overlap: a core is free again before the end of its task is logged.
+        Some(System::Spark) => Ok(Calibration { spark: Some(stage_factors(&observed)), ..found }),
+        // Its machines offer slots or containers; no policy of Hadoop knows other sizes.
+        Some(system) if system.is_hadoop() => Ok(found),
+        _ => Ok(Calibration { machines: machines(dir, &origin)?, ..found }),
     }
-    Ok(Calibration { machines: machines(dir, &origin)?, ..found })
 }
 
 /// Fits these attempts.
