@@ -21,9 +21,9 @@ pub struct Log<'w> {
 }
 
 impl Log<'_> {
-    /// True if the starts of its tasks were observed: no rule made them.
+    /// True if the starts of its tasks were observed: the sources give them, and no rule made them.
     pub fn is_observed(&self) -> bool {
-        self.manifest.made_whole("attempts.start").is_none()
+        self.manifest.has_observed_starts()
     }
 
     /// True if its load is not that of what ran: the trace was made of another with other gaps, or of a part of its jobs or machines.

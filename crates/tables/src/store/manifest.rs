@@ -62,6 +62,8 @@ pub struct Source {
 /// The cause in [`Manifest::skipped`] that counts machines whose size is not in the sources: each is as large as its use shows, so that its
 /// size is a lower bound.
 pub const SIZED_BY_USE: &str = "machine-sized-by-its-use";
+/// The column with the starts of attempts, as [`Manifest::absent`] and [`Manifest::made`] name it.
+pub const STARTS: &str = "attempts.start";
 
 /// The rule that draws hosts that tasks prefer as often as the log lets expect (`made`, for `splits.host`): a guess that follows what the log
 /// shows.
@@ -110,7 +112,7 @@ pub struct Manifest {
     /// When the trace begins, ms, if that is known and not the first submission. What happened before has an earlier time or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin: Option<i64>,
-    /// What the sources lack, by table, and the rule that fills it or a note that it is left out.
+    /// What the sources lack, by table or column (`table.column`), and the rule that fills it or a note that it is left out.
     #[serde(default)]
     pub absent: BTreeMap<String, String>,
 }
@@ -140,6 +142,11 @@ impl Manifest {
     /// Whether the trace was generated from a workload file, and nothing in it took place.
     pub fn is_of_workload(&self) -> bool {
         !self.sources.is_empty() && self.sources.iter().all(|source| source.format == WORKLOAD_FORMAT)
+    }
+
+    /// True if its attempts started when it says so: the sources gave the times, and no rule made them.
+    pub fn has_observed_starts(&self) -> bool {
+        self.made_whole(STARTS).is_none() && !self.absent.contains_key(STARTS)
     }
 
     /// The rule that filled all rows of a column (`table.column`), if one did.
