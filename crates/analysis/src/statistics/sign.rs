@@ -494,7 +494,7 @@ impl Sign {
 
     /// Whether a variant turns it, and the difference is not small both with and without that variant.
     fn is_turned_far(&self) -> bool {
-        let is_large = |ratio: f64| (ratio - 1.0).abs() >= MOVES;
+        let is_large = |ratio: f64| (ratio - 1.0).abs() >= LEAST;
         self.turned_by.iter().any(|variant| is_large(variant.ratio) || is_large(self.ratio))
     }
 
