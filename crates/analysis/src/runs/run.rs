@@ -17,6 +17,7 @@ use crate::runs::peaks::most_open;
 use crate::runs::spans::{Interval, NodeNumber};
 use crate::runs::standing::set_standings;
 use crate::runs::tables::{Tables, decisions, resources};
+use crate::runs::who::Who;
 
 /// A run with its jobs' metrics.
 #[derive(Debug, Clone)]
@@ -111,6 +112,11 @@ impl Run {
     /// The jobs that count: means, tables and figures are over these ([`crate::runs::population`]).
     pub fn finished_jobs(&self) -> impl Iterator<Item = &JobMetrics> {
         self.jobs.counting()
+    }
+
+    /// The jobs that numbers over these cover ([`Who`]).
+    pub fn jobs_among(&self, who: Who) -> impl Iterator<Item = &JobMetrics> {
+        self.jobs.iter().filter(move |job| job.is_among(who))
     }
 
     /// The attempts of the jobs that count on each of their nodes: the attempt, the place of the node in `nodes`, and the share of its

@@ -1,6 +1,7 @@
 //! Distribution of the jobs' starvation times.
 
 use resched_analysis::Run;
+use resched_analysis::runs::who::Who;
 use resched_analysis::statistics::distribution::Distribution;
 
 use super::chart::Chart;
@@ -20,7 +21,7 @@ pub(super) const CHART: Chart = Chart {
 };
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let times = |run: &Run| Distribution::new(run.finished_jobs().filter_map(|job| job.starvation));
+    let times = |run: &Run| Distribution::new(run.jobs_among(Who::Started).filter_map(|job| job.starvation));
     let times: Vec<Distribution> = scene.runs.iter().map(|shown| times(shown.run)).collect();
     // Of jobs that never starve, a curve would only be a corner.
     if times.iter().flat_map(Distribution::values).all(|ms| *ms <= 0.0) {

@@ -1,6 +1,7 @@
 //! How far apart the seeds of a policy are.
 
 use resched_analysis::Run;
+use resched_analysis::runs::who::Who;
 use resched_analysis::statistics::distribution::mean;
 use resched_tables::words::{TimeUnit, count};
 
@@ -25,13 +26,13 @@ pub(super) const CHART: Chart = Chart {
 type Measure = (&'static str, fn(&Run) -> Option<f64>);
 
 const MEASURES: [Measure; 3] = [
-    ("Mean completion time", |run| of_jobs(run, |job| job.completion)),
-    ("Mean waiting time", |run| of_jobs(run, |job| job.waiting)),
+    ("Mean completion time", |run| of_jobs(run, Who::Ended, |job| job.completion)),
+    ("Mean waiting time", |run| of_jobs(run, Who::Started, |job| job.waiting)),
     ("Makespan", |run| run.jobs.makespan().map(|ms| ms as f64)),
 ];
 
-fn of_jobs(run: &Run, time: fn(&resched_analysis::JobMetrics) -> Option<i64>) -> Option<f64> {
-    mean(&run.finished_jobs().filter_map(time).map(|ms| ms as f64).collect::<Vec<_>>())
+fn of_jobs(run: &Run, who: Who, time: fn(&resched_analysis::JobMetrics) -> Option<i64>) -> Option<f64> {
+    mean(&run.jobs_among(who).filter_map(time).map(|ms| ms as f64).collect::<Vec<_>>())
 }
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
