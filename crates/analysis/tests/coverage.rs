@@ -196,9 +196,8 @@ fn the_table_of_queues() {
                 for ((printed, held), found) in printed.iter_mut().zip(&mut held).zip(of) {
                     (*printed, *held) = (*printed + found.printed as u32, *held + found.held as u32);
                 }
-                let changes =
-                    found.iter().map(|both| format!("{:.0}", 100.0 * (both[policy].truth - 1.0)).replace('-', "−"));
-                let changes = changes.collect::<Vec<_>>().join(", ");
+                let changes: Vec<String> = found.iter().map(|both| percent(both[policy].truth - 1.0)).collect();
+                let changes = changes.join(", ");
                 println!("| {title} | {load} | {name} | {changes} % | {} |", cells.join(" | "));
             }
         }
@@ -208,6 +207,14 @@ fn the_table_of_queues() {
         .zip(printed)
         .map(|(held, printed)| format!("{:.1} %", 100.0 * f64::from(*held) / f64::from(printed)));
     println!("| all | | | | {} |", shares.collect::<Vec<_>>().join(" | "));
+}
+
+/// A change as a whole number of per cent, with its sign.
+fn percent(change: f64) -> String {
+    match (100.0 * change).round() {
+        0.0 => "0".to_owned(),
+        percent => format!("{percent:+.0}").replace('-', "−"),
+    }
 }
 
 /// The share of intervals that hold the truth, and how many logs have one.
