@@ -74,7 +74,7 @@ def model_error(trace, out, options):
     error = error.get("relative") if isinstance(error, dict) else error
     validation = out / "validation.json"
     validation.write_text("".join(json.dumps(own) + "\n" for own in found))
-    return f"{percent(error)} (`{best['policy']}`)", [*fitted, "--validation", validation]
+    return f"{percent(error)} (`{best['label']}`)", [*fitted, "--validation", validation]
 
 
 def line(name, sources, policies, options):
