@@ -49,7 +49,7 @@ def ingest(
     force: bool = False,
     merge: bool = False,
     format: str = "auto",
-    timezone: str = "UTC",
+    timezone: str | None = None,
     cluster_name: str | None = None,
     counters: bool = False,
     tasks: StrPath | None = None,
@@ -80,9 +80,10 @@ def ingest(
         masters at once.
     format : str, default "auto"
         The format of all files. ``auto`` detects it from each file's content.
-    timezone : str, default "UTC"
+    timezone : str
         The time zone of times without one, such as those of ``sacct``: ``UTC``, an offset such as
-        ``+02:00``, or a place such as ``Europe/Berlin``.
+        ``+02:00``, or a place such as ``Europe/Berlin``. By default UTC, which then counts as
+        assumed.
     cluster_name : str
         The cluster whose jobs to take, if a list by ``sacct`` has those of several in its column
         ``Cluster``.
