@@ -28,6 +28,21 @@ fn report(dir: &Dir, name: &str) -> Value {
 }
 
 /// A real Slurm ran EASY. Its replay is no improvement of it, but an error of the model, and no test is about it.
+/// The terminal and the page of the same runs give the same sentence about the sign, and neither calls a difference significant that the
+/// log does not let it.
+#[test]
+fn the_terminal_and_the_page_say_the_same_of_the_sign() {
+    let dir = Dir::with_sample();
+    let terminal = dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--policy", "fair", "--out", "R"]);
+    let sentence = terminal.lines().find(|line| line.contains("fair stays sooner than fifo")).unwrap();
+    let sentence = sentence.trim().trim_start_matches("assumed: ").split(" The size of").next().unwrap();
+    assert!(sentence.contains("for these jobs only") && sentence.contains("95 % interval"), "{sentence}");
+    dir.ok(&["report", "R", "--out", "P"]);
+    let page = dir.read("P/report.html");
+    assert!(page.contains(sentence), "the page does not say: {sentence}");
+    assert!(!page.contains("significantly") && !terminal.contains("significantly"));
+}
+
 #[test]
 fn what_really_ran_is_no_policy() {
     let Some(log) = shared("truth/slurm/easy/pool.swf") else { return };

@@ -151,6 +151,10 @@ fn groups_are_printed_and_are_in_json() {
     for part in [" size ", " user ", " waiting p50 ", " change ", " most slowed "] {
         assert!(reported.contains(part), "`{part}` is missing in\n{reported}");
     }
+    // A job is compared with itself in the baseline, which is compared with nothing.
+    let slowed = reported.split(" most slowed ").nth(1).unwrap();
+    let of_baseline: Vec<&str> = slowed.lines().filter(|line| line.contains("  fifo  ")).collect();
+    assert!(!of_baseline.is_empty() && of_baseline.iter().all(|line| line.matches(" –").count() == 2), "{slowed}");
     let json = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--by", "size", "--json"]);
     let jobs: Vec<(&Value, u64)> = json["groups"]["size"]
         .as_array()
