@@ -82,8 +82,9 @@ fn a_sweep_on_dask_ends_with_all_that_it_started() {
         left(&dir).into_iter().filter(|(_, line)| line.split(' ').next().is_some_and(|it| it.ends_with("/resched")));
     let all: Vec<String> = all.map(|(number, _)| number).collect();
     assert!(all.len() >= 2, "resched and its keeper: {all:?}");
-    assert!(Command::new("kill").arg("-KILL").args(&all).status().unwrap().success());
-    resched.wait().unwrap();
+    // A cell may have ended since it was listed, of which `kill` complains. That resched itself was killed shows at once.
+    Command::new("kill").arg("-KILL").args(&all).status().unwrap();
+    assert_eq!(resched.wait().unwrap().code(), None);
     wait_until("the end of the driver", || left(&dir).is_empty());
     assert!(marked(&dir, &args).status().unwrap().success());
     assert_nothing_left(&dir, "Dask");
