@@ -173,7 +173,7 @@ fn reasons(found: &Comparison<Run>) -> BTreeSet<String> {
     }
     for sign in found.signs.iter().filter(|sign| sign.grade > Grade::Measured) {
         let by = |how: &str, variants: &[InVariant]| -> Vec<String> {
-            variants.iter().map(|own| format!("sign {how} {}", own.unknown)).collect()
+            variants.iter().map(|variant| format!("sign {how} {}", variant.unknown)).collect()
         };
         reasons.extend(by("turned by", &sign.turned_by));
         reasons.extend(by("decided by", &sign.decided_by));
@@ -722,25 +722,25 @@ impl fmt::Display for Tally {
 /// Prints the answers by kind and by what is hidden, and why answers are not measured.
 fn print(judged: &[Judged]) {
     for revealed in [false, true] {
-        let of = || judged.iter().filter(move |own| own.2 == revealed);
+        let of = || judged.iter().filter(move |world| world.2 == revealed);
         let head = if revealed { "nothing hidden" } else { "hidden" };
         eprintln!(
             "\n| {head} | worlds | stood still | refused | off | measured | misleading |\n|---|---|---|---|---|---|---|"
         );
         for kind in KINDS {
-            eprintln!("| {kind:?} {}", Tally::of(of().filter(|own| own.0 == kind)));
+            eprintln!("| {kind:?} {}", Tally::of(of().filter(|world| world.0 == kind)));
         }
-        for hidden in of().map(|own| own.1).collect::<BTreeSet<_>>() {
-            eprintln!("| {hidden:?} {}", Tally::of(of().filter(|own| own.1 == hidden)));
+        for hidden in of().map(|world| world.1).collect::<BTreeSet<_>>() {
+            eprintln!("| {hidden:?} {}", Tally::of(of().filter(|world| world.1 == hidden)));
         }
         eprintln!("| all {}\n", Tally::of(of()));
         let mut reasons: BTreeMap<&str, (BTreeMap<Kind, u32>, u32)> = BTreeMap::new();
         for (kind, _, _, asked) in of() {
-            let Asked::Answered { reasons: own, .. } = asked else { continue };
-            for reason in own {
+            let Asked::Answered { reasons: given, .. } = asked else { continue };
+            for reason in given {
                 let (kinds, alone) = reasons.entry(reason).or_default();
                 *kinds.entry(*kind).or_default() += 1;
-                *alone += u32::from(own.len() == 1);
+                *alone += u32::from(given.len() == 1);
             }
         }
         for (reason, (kinds, alone)) in reasons {
@@ -776,7 +776,7 @@ fn check(worlds: Range<u64>, one_in: u32) {
     print(&judged);
     let wrong = misleading(&judged);
     assert!(wrong.is_empty(), "{} measured answers mislead\n{}", wrong.len(), wrong.join("\n"));
-    let of = |revealed: bool| Tally::of(judged.iter().filter(|own| own.2 == revealed));
+    let of = |revealed: bool| Tally::of(judged.iter().filter(|world| world.2 == revealed));
     let (hidden, control) = (of(false), of(true));
     assert!(hidden.off > 0, "a test that cannot fail: what is hidden moves no answer");
     assert!(control.measured * one_in >= control.worlds, "a test that cannot fail: hardly anything is ever measured");

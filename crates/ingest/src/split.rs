@@ -159,8 +159,8 @@ fn named_clusters(inputs: &Inputs, group: Group, progress: &mut dyn Progress) ->
     all
 }
 
-/// The most letters of a cluster in the name of its folder.
-const LONGEST_FOLDER: usize = 100;
+/// The most letters of a cluster in the name of its folder. With four bytes each, they fit into a name of 255 bytes.
+const LONGEST_FOLDER: usize = 60;
 
 /// A name from a list as a part of the name of a folder.
 fn folder_name(text: &str) -> String {

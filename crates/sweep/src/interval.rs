@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What intervals over seeds are about, as a sentence; `None` if no interval has a width.
 pub(crate) fn over_draws(mut all: impl Iterator<Item = MeanInterval>, has_fixed_jobs: bool) -> Option<&'static str> {
-    all.any(|own| own.ends().is_some_and(|(low, high)| low < high)).then_some(if has_fixed_jobs {
+    all.any(|interval| interval.ends().is_some_and(|(low, high)| low < high)).then_some(if has_fixed_jobs {
         "The 95 % intervals are over draws, with the jobs of the trace fixed: they do not say what other days would bring."
     } else {
         "The 95 % intervals are over draws: those of the replay, and those of the workload file, which makes its jobs with each seed."

@@ -58,7 +58,7 @@ impl Ratio {
 /// How an estimate is spread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// Its standard error.
+    /// Its standard error, on the scale of the estimate.
     pub error: f64,
     /// The degrees of freedom of the error, which need not be whole.
     pub free: f64,

@@ -12,7 +12,7 @@ use crate::unread::Why;
 pub(super) const HADOOP: Names = Names { rules: RULES, beside: BESIDE, parts: PARTS };
 
 /// How the names of MapReduce and YARN begin. Names that begin otherwise are those of other components, such as HDFS.
-pub(super) const OWN: [&str; 3] = ["mapred", "mapreduce", "yarn"];
+pub(super) const COMPONENTS: [&str; 3] = ["mapred", "mapreduce", "yarn"];
 
 const ALL_AT_HEARTBEATS: Why<'static> = Why::bears("nodes are served at their heartbeats alone");
 const APPLICATIONS: Why<'static> = Why::bears("the applications of a queue are limited by their masters alone");
@@ -668,6 +668,6 @@ const OF_QUEUES: &[(&str, &[&str])] = &[
 
 /// Whether a setting of a queue, by its name below the path of the queue, has the value that it has without being set.
 pub(super) fn is_default_of_queue(setting: &str, value: &str) -> bool {
-    let is = |values: &[&str]| values.iter().any(|own| own.eq_ignore_ascii_case(value.trim()));
+    let is = |values: &[&str]| values.iter().any(|neutral| neutral.eq_ignore_ascii_case(value.trim()));
     OF_QUEUES.iter().any(|(name, values)| *name == setting && is(values))
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 use super::capacity_scheduler;
-use super::hadoop_names::{HADOOP, OWN};
+use super::hadoop_names::{COMPONENTS, HADOOP};
 use super::names::Known;
 use super::properties::{Properties, Property};
 use super::spark_names::SPARK;
@@ -317,11 +317,11 @@ fn known(property: &Property) -> Option<Known> {
     let Property { name, value, place } = property;
     let is_of_spark = place.file == SPARK_DEFAULTS;
     let first = name.split('.').next().unwrap_or_default();
-    let own = OWN.into_iter().chain([spark_names::OWN]);
-    if own.clone().any(|own| own == first) {
+    let components = COMPONENTS.into_iter().chain([spark_names::COMPONENT]);
+    if components.clone().any(|component| component == first) {
         return HADOOP.find(name, value).or_else(|| SPARK.find(name, value));
     }
-    if own.into_iter().any(|own| is_one_letter_off(first, own)) {
+    if components.into_iter().any(|component| is_one_letter_off(first, component)) {
         return None;
     }
     Some(Known::Beside(if is_of_spark { spark_names::FOREIGN } else { hadoop_names::ELSEWHERE }))

@@ -31,7 +31,7 @@ pub(super) enum Known {
     Default,
     /// It has no effect, for this reason.
     Unread(Why<'static>),
-    /// It concerns something else.
+    /// It changes no schedule, as it is about this topic.
     Beside(Topic),
 }
 
@@ -42,12 +42,12 @@ impl Names {
         let rule = rules.max_by_key(|(begin, ..)| begin.len());
         let topics = self.beside.iter().flat_map(|(topic, begins)| begins.iter().map(move |begin| (*topic, *begin)));
         let topic = topics.filter(|(_, begin)| begins(name, begin)).max_by_key(|(_, begin)| begin.len());
-        let is_longer = |(_, begin): &(Topic, &str)| rule.is_none_or(|(own, ..)| own.len() < begin.len());
+        let is_longer = |(_, begin): &(Topic, &str)| rule.is_none_or(|(of_rule, ..)| of_rule.len() < begin.len());
         if let Some((topic, _)) = topic.filter(is_longer) {
             return Some(Known::Beside(topic));
         }
         if let Some((_, neutral, why)) = rule {
-            let is_default = neutral.iter().any(|own| own.eq_ignore_ascii_case(value.trim()));
+            let is_default = neutral.iter().any(|neutral| neutral.eq_ignore_ascii_case(value.trim()));
             return Some(if is_default { Known::Default } else { Known::Unread(*why) });
         }
         let has = |word: &&str| name.split('.').skip(1).any(|part| begins(part, word));

@@ -10,7 +10,7 @@ use crate::unread::Why;
 pub(super) const SPARK: Names = Names { rules: RULES, beside: BESIDE, parts: &[] };
 
 /// How the names of Spark begin.
-pub(super) const OWN: &str = "spark";
+pub(super) const COMPONENT: &str = "spark";
 /// The other names of `spark-defaults.conf`.
 pub(super) const FOREIGN: Topic = "names without `spark.`, which Spark ignores";
 
