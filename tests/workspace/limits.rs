@@ -209,7 +209,7 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("line of a table of Google 2019 (JSON)", RECORDS, "the_line_of_a_table_of_google_2019"),
     (
         "id of a job or task in tables",
-        "crates/ingest/tests/all/event_tables/damage.rs",
+        "crates/ingest/tests/formats/event_tables/damage.rs",
         "an_id_at_the_limit_is_read_and_a_longer_one_is_skipped_and_counted",
     ),
     ("id of a job or task elsewhere", TEXTS, "an_id_at_the_limit_is_kept_and_a_job_with_a_longer_one_is_not"),

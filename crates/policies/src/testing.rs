@@ -1,5 +1,7 @@
 //! Small worlds for the tests of policies.
 
+pub(crate) mod cases;
+
 use resched_sim::Reports;
 use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{

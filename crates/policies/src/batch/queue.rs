@@ -97,6 +97,7 @@ mod tests {
     use resched_tables::model::Outcome;
 
     use super::*;
+    use crate::testing::cases::cases;
 
     const ONE: Resources = Resources { cpu: 1, memory: 0 };
 
@@ -129,6 +130,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         /// A queue has what a plain set of places has, whatever comes and goes.
         #[test]
         fn a_queue_is_a_sorted_set(changes in proptest::collection::vec((0_usize..12, 0_i64..2, 0..3), 0..80)) {

@@ -98,9 +98,9 @@ impl<T: Ord + Clone, K: Ord + Copy> Ranking<T, K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::cases::cases;
     use crate::testing::some_jobs;
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     #[test]
     fn keys_order_as_the_values_do() {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config { cases: 500, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+        #![proptest_config(cases(500))]
 
         #[test]
         fn an_order_that_is_kept_is_the_one_that_is_sorted(steps in prop::collection::vec((0..6_usize, 0..4_i64, 0..4), 0..60)) {

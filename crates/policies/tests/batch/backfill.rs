@@ -5,6 +5,7 @@ use resched_sim::Ms;
 use resched_sim::batch::{Machines, Workload};
 use resched_sim::cluster_file::Placement;
 
+use crate::cases::cases;
 use crate::naive::{self, Rigid};
 use crate::support::{cores, job, machine, shared, starts, task, workload};
 use crate::swf;
@@ -92,6 +93,8 @@ fn worlds() -> impl Strategy<Value = (u64, Vec<Rigid>)> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn easy_starts_as_the_naive_simulator_says((width, jobs) in worlds()) {
         prop_assert_eq!(replayed("easy:depth=1000000", &jobs, width), naive::easy(&jobs, width));

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod backfill;
+#[path = "../../src/testing/cases.rs"]
+mod cases;
 mod metamorphic;
 mod mishaps;
 mod naive;

@@ -1,12 +1,12 @@
 //! What a change of the world must do to a schedule, whatever the schedule is: other units of time, other names, a pause, a machine more.
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use resched_policies::POLICIES;
 use resched_sim::batch::{JobSpec, Machines, Workload};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
 
+use crate::cases::cases;
 use crate::support::{Seen, cores, job, seen, task};
 use crate::worlds::{World, world};
 
@@ -62,12 +62,7 @@ fn workload(jobs: Vec<JobSpec>) -> Workload {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 100,
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(100))]
 
     /// Nobody knows what a millisecond is: if all takes seven times as long, so does the schedule. It does not
     /// hold for `conservative`, which puts a task off by a millisecond if no single machine has room for it as planned. For `easy`, it does

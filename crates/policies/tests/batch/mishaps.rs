@@ -6,6 +6,7 @@ use resched_sim::cluster_file::{Outage, Placement};
 use resched_sim::{ClusterConfig, Ms, Resources};
 use resched_tables::model::Outcome;
 
+use crate::cases::cases;
 use crate::support::{Seen, cores, job, machine, seen, task};
 use crate::worlds::{self, POLICIES, World, world};
 
@@ -56,6 +57,8 @@ fn workload(jobs: Vec<resched_sim::batch::JobSpec>) -> Workload {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn nothing_runs_on_a_machine_that_is_down((world, outages) in world_with_outages()) {
         let workload = world.workload();

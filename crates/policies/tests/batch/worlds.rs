@@ -8,6 +8,7 @@ use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
 use resched_tables::model::Outcome;
 
+use crate::cases::cases;
 use crate::support::{self, Ran, Seen, cores, machine, seen, seen_with_every_tick};
 
 /// Every policy, some with parameters that matter here.
@@ -254,6 +255,8 @@ fn ticks_of_dress_that_do_nothing_are_left_out() {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn ticks_that_are_left_out_make_no_difference(world in world()) {
         let (workload, machines) = (world.workload(), world.machines());

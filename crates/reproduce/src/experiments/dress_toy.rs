@@ -1,6 +1,6 @@
 //! DRESS, Fig. 1: four jobs on six containers, and the numbers of Figs. 3 to 5.
 //!
-//! The toy has no masters and no heartbeats, so it is worked out here; `crates/policies/tests/all/dress_toy.rs` replays it with the
+//! The toy has no masters and no heartbeats, so it is worked out here; `crates/policies/tests/schedules/dress_toy.rs` replays it with the
 //! engine and searches all schedules.
 
 use crate::experiment::{Experiment, Paper};

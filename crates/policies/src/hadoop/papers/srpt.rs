@@ -118,9 +118,9 @@ impl Policy for Srpt {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::cases::cases;
     use crate::testing::{JobSpec, Scenario, job, map};
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
     use resched_sim::Ms;
 
     /// The first heartbeat, when all jobs have arrived.
@@ -152,7 +152,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config { cases: 100, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+        #![proptest_config(cases(100))]
 
         #[test]
         fn on_one_slot_no_order_has_a_lower_mean_response(

@@ -78,9 +78,9 @@ fn late_last(jobs: &mut [Ranked], now: Ms) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::cases::cases;
     use crate::testing::some_job;
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     /// What the metric sums up if jobs run in this order, one after the other.
     fn cost(metric: Metric, jobs: &[Ranked]) -> f64 {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config { cases: 300, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+        #![proptest_config(cases(300))]
 
         #[test]
         fn no_order_is_better_for_the_metric(

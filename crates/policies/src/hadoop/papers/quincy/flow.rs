@@ -419,9 +419,9 @@ fn highest(bits: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::cases::cases;
     use ac_library::MinCostFlowGraph;
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     #[test]
     fn numbers_come_highest_first() {
@@ -454,7 +454,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config { cases: 2_000, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+        #![proptest_config(cases(2_000))]
 
         #[test]
         fn each_arc_carries_as_much_as_in_the_reference(network in network(), units in 0..=12_i64) {

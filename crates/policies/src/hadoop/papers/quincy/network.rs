@@ -264,9 +264,9 @@ const FIRST: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::cases::cases;
     use crate::testing::some_nodes;
     use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
 
     /// More than any cost.
     const DEAR: Cost = 1 << 80;
@@ -384,7 +384,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(Config { cases: 500, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+        #![proptest_config(cases(500))]
 
         #[test]
         fn no_placement_is_cheaper(problem in problem()) {

@@ -2,6 +2,8 @@
 //! would compile the worlds and link the engine again.
 
 mod agreement;
+#[path = "../../src/testing/cases.rs"]
+mod cases;
 mod containers;
 mod contention;
 mod coupling_checks;

@@ -1,6 +1,6 @@
 //! The bundled sample history is what the generator makes of traces/sample-history.toml, to the byte.
 //!
-//! `UPDATE_SAMPLE=1 cargo test --workspace --test all sample` writes it anew after a wanted change.
+//! `UPDATE_SAMPLE=1 cargo test --workspace --test formats sample` writes it anew after a wanted change.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};

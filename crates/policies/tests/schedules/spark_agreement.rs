@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::cases::cases;
 use crate::naive_spark::{Host, Job, Pool, Stage, Start, Task, World, simulate};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -203,14 +204,8 @@ fn replayed(world: &World) -> Vec<Start> {
     starts.1
 }
 
-fn config() -> ProptestConfig {
-    let usual = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { usual.cases } else { 10_000 };
-    ProptestConfig { cases, rng_seed: proptest::test_runner::RngSeed::Fixed(1), failure_persistence: None, ..usual }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(10_000))]
 
     #[test]
     fn a_naive_scheduler_starts_the_same_tasks(world in worlds()) {

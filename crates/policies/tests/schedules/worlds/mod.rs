@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
+use proptest::test_runner::{Config, FileFailurePersistence};
 use resched_policies::queues::QueueTree;
 use resched_policies::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig, PoolMode, SharePolicy, YarnQueue};
 use resched_policies::{POLICIES, PolicySpec, Site};
@@ -78,22 +78,11 @@ pub(crate) struct Wanted {
     pub(crate) finishes: bool,
 }
 
-/// So many cases, or as many as the environment variable `PROPTEST_CASES` says.
-pub(crate) fn cases(cases: u32) -> Config {
-    let usual = Config::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { usual.cases } else { cases };
-    // The same worlds in every run, so that a failure is the change's; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
-    let rng_seed = match usual.rng_seed {
-        RngSeed::Random => RngSeed::Fixed(1),
-        fixed => fixed,
-    };
-    Config {
-        rng_seed,
-        cases,
-        max_global_rejects: cases,
-        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
-        ..usual
-    }
+/// The configuration of a test with so many cases. A failure is kept beside the source of the test.
+pub(crate) fn cases(usual: u32) -> Config {
+    let config = crate::cases::cases(usual);
+    let persistence = FileFailurePersistence::WithSource("regressions");
+    Config { max_global_rejects: config.cases, failure_persistence: Some(Box::new(persistence)), ..config }
 }
 
 /// A world.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use proptest::test_runner::{Config, RngSeed};
 use resched_policies::queues::slurm::{JobLimits, Limits, Qos, SlurmConf};
 use resched_policies::{PolicySpec, Site};
 use resched_sim::batch::{
@@ -14,6 +14,8 @@ use resched_sim::batch::{
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Error, Ms, Reports, Resources};
 use resched_tables::model::Outcome;
+
+use crate::cases::cases;
 
 const NODES: u32 = 4;
 const CORES: u32 = 4;
@@ -127,7 +129,7 @@ fn promised(workload: &Workload, spans: &[(Ms, Ms)], job: usize, now: Ms) -> Ms 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5_000, rng_seed: RngSeed::Fixed(31), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(Config { rng_seed: RngSeed::Fixed(31), ..cases(5_000) })]
 
     /// No job that comes later delays the first of the queue beyond what was promised to it, by more than the grain of the plan: the width
     /// of the first bundle of ends, the period of the backfill scheduler, the spacing of the main loop, and a second for each of both clocks.
