@@ -1,4 +1,8 @@
 //! The native module of the Python package. The package itself is in `python/resched`: it has the names, the defaults and the docstrings.
+//!
+//! It is empty when it is compiled as a test of its own, as `cargo test --lib` does: the functions of Python are found only in a running Python.
+//! Its tests are in `python/tests`.
+#![cfg(not(test))]
 
 mod calls;
 mod errors;
