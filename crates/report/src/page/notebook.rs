@@ -14,6 +14,7 @@ use crate::Error;
 use crate::answer::Answer;
 use crate::page::formula::covers;
 use crate::page::overview::listed_rows;
+use crate::page::sentences::{Sentences, sentences};
 use crate::tables::ComparedJobRow;
 
 const SETUP: &str = include_str!("../../templates/notebook/setup.py");
@@ -46,11 +47,12 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Resu
     // What really ran is no policy: it is in the tables, and compared with none.
     let observed = answer.observed.as_ref().map_or_else(|| "None".to_owned(), |own| literal(&own.label));
     list += &format!("OBSERVED = {observed}\nTRACE = {}\n", trace(answer));
-    let intro = "# resched: runs compared\n\nNeeds polars, and matplotlib for the figures. Run it in the folder of the report. Times are \
-                 in ms of the simulated clock; the columns are described in the tables' schemas.";
+    let intro = "## The numbers\n\nNeeds polars, and matplotlib for the figures. Run it in the folder of the report. In the tables, times are \
+                 in ms of the simulated clock, and their schemas describe the columns. `readable` shows them in larger units.";
     let cells: Vec<Value> = [
-        ("intro", "markdown", intro.to_owned()),
+        ("answer", "markdown", in_sentences(answer)),
         ("validity", "markdown", validity(answer)),
+        ("intro", "markdown", intro.to_owned()),
         ("runs", "code", list),
         ("setup", "code", SETUP.to_owned()),
         ("summary", "code", summary()),
@@ -87,7 +89,9 @@ fn summary() -> String {
     format!(
         "summary = counted.group_by(\"run\", maintain_order=True).agg(\n{ended})\n\
          waits = started.group_by(\"run\", maintain_order=True).agg(\n{waited})\n\
-         summary = summary.join(waits, on=\"run\", how=\"left\")\nsummary\n"
+         summary = summary.join(waits, on=\"run\", how=\"left\")\n\
+         # In the order of the report.\n\
+         summary = summary.sort(pl.col(\"run\").cast(pl.Enum(list(RUNS))))\nreadable(summary)\n"
     )
 }
 
@@ -137,6 +141,28 @@ fn trace(answer: &Answer) -> String {
     Value::from(hashes.into_iter().collect::<Vec<_>>()).to_string()
 }
 
+/// A text in Markdown: names in it are texts, whatever they hold.
+fn markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if "\\`*_[]<>&$#|".contains(letter) {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
+
+/// The answer in sentences: the headline, and one for each policy but the baseline.
+fn in_sentences(answer: &Answer) -> String {
+    let Sentences { first, others } = sentences(answer);
+    let mut text = format!("# resched: runs compared\n\n**{}**\n", markdown(&first));
+    for own in others.into_iter().filter(|_| answer.is_answerable()) {
+        text += &format!("\n- **{}**: {}", markdown(&own.label), markdown(&own.says));
+    }
+    text
+}
+
 /// How far to trust the answer, in Markdown.
 fn validity(answer: &Answer) -> String {
     let mut text = format!(
@@ -146,7 +172,7 @@ fn validity(answer: &Answer) -> String {
         answer.population.in_words()
     );
     for fact in answer.validity.caveats() {
-        let line = format!("\n- **{}**: {} {}", fact.grade.in_words(), fact.says, fact.remedy);
+        let line = format!("\n- **{}**: {} {}", fact.grade.in_words(), markdown(&fact.says), markdown(&fact.remedy));
         text += line.trim_end();
     }
     text
@@ -190,6 +216,11 @@ mod tests {
         assert_eq!(way("/a/R/fair", "/a/reports/mine").as_deref(), Some("../../R/fair"));
         assert_eq!(way("R/fair", "R").as_deref(), Some("fair"));
         assert_eq!(way("R", "R").as_deref(), Some("."));
+    }
+
+    #[test]
+    fn a_name_is_a_text_in_markdown() {
+        assert_eq!(markdown("<b>*a_b*</b> [x](y) $1"), "\\<b\\>\\*a\\_b\\*\\</b\\> \\[x\\](y) \\$1");
     }
 
     #[test]

@@ -22,15 +22,17 @@ def ratios(policy, metric):
     return [None if None in values else exp(sum(values) / len(values)) for values in zip(*logs)]
 
 
+# The 95 % intervals of the ratios of means, as the report has them; it says what they are over.
+INTERVALS = {(own["policy"], own["metric"]): (own["ratio_of_means"] or {}).get("interval") for own in report["comparisons"]}
 RATIOS = {f"ratio_of_{name}": pl.Float64 for name in ("means", "p50", "p95", "p99")}
 compared = pl.DataFrame(
     [
-        [policy, metric, *ratios(policy, metric)]
+        [policy, metric, *ratios(policy, metric), *(INTERVALS.get((policy, metric)) or [None, None])]
         for metric in ("completion", "waiting")
         for policy in POLICIES
         if BASELINE is not None and policy != BASELINE
     ],
-    schema={"policy": pl.String, "metric": pl.String, **RATIOS},
+    schema={"policy": pl.String, "metric": pl.String, **RATIOS, "means_from": pl.Float64, "means_to": pl.Float64},
     orient="row",
 )
-compared
+readable(compared)

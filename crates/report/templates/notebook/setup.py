@@ -20,6 +20,24 @@ jobs = pl.read_parquet("jobs.parquet")
 counted = jobs.filter(pl.col("standing") == "counts").sort("submit", "job_id")
 started = jobs.filter(pl.col("started")).sort("submit", "job_id")
 
+# The units of times, the longest first: name, length in ms.
+UNITS = [("h", 3_600_000), ("min", 60_000), ("s", 1_000)]
+
+
+def readable(numbers):
+    """A table to be read: its times in the unit that suits their column, and other numbers rounded."""
+    columns = []
+    for name in numbers.columns:
+        column = numbers[name]
+        if name.endswith("_ms"):
+            middle = column.filter(column > 0).median() or 0
+            unit, length = next(own for own in UNITS if middle >= 2 * own[1] or own == UNITS[-1])
+            column = (column / length).round(2).alias(f"{name.removesuffix('_ms')} ({unit})")
+        elif column.dtype.is_float():
+            column = column.round(3)
+        columns.append(column)
+    return pl.DataFrame(columns)
+
 
 def table(label, name, columns=None):
     """A table of a run, which is a file or, if it is large, a folder of files."""
