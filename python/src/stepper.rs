@@ -4,6 +4,7 @@
 //! step, a third of what the wrappers of Gymnasium take.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -132,10 +133,7 @@ impl Stepper {
     /// Begins an episode of so many jobs from one on, and goes to its first decision.
     fn reset<'py>(&self, py: Python<'py>, first: usize, count: usize) -> PyResult<Step<'py>> {
         refuse_in_fork(py)?;
-        let jobs = first..first.saturating_add(count).min(self.jobs);
-        if jobs.is_empty() {
-            return Err(PyValueError::new_err(format!("start: expected 0..{}, found {first}", self.jobs)));
-        }
+        let jobs = self.jobs_of(first, count)?;
         let (answers, asked) = channel();
         let (sender, messages) = channel();
         let call = Call::new(Arc::new(Host::default()));
@@ -241,6 +239,21 @@ impl Stepper {
         }
     }
 
+    /// Replays so many jobs from one on under a policy of the registry. Returns its summary as JSON.
+    fn reference(&self, py: Python<'_>, policy: String, first: usize, count: usize) -> PyResult<String> {
+        refuse_in_fork(py)?;
+        let jobs = self.jobs_of(first, count)?;
+        let (world, all) = (Arc::clone(&self.world), jobs.len() == self.jobs);
+        let replay = move || {
+            let policy = PolicySpec::parse_for(&policy, Engine::Batch)?;
+            let part = if all { None } else { Some(world.part(Engine::Batch, jobs)?) };
+            let run = part.as_ref().unwrap_or(&world).replay(&policy, Memory)?;
+            Ok::<_, resched_replay::Error>(Summary::of(&Run::of_rows(run.info, run.tables)))
+        };
+        let summary = long(py, replay)?.map_err(|error| errors::of_library(py, error.is_request(), &error))?;
+        serde_json::to_string(&summary).map_err(|error| errors::of_library(py, false, &error))
+    }
+
     /// Ends the episode.
     fn close(&self) {
         *self.episode() = None;
@@ -248,6 +261,15 @@ impl Stepper {
 }
 
 impl Stepper {
+    /// So many jobs from one on, by their places in the order of submission.
+    fn jobs_of(&self, first: usize, count: usize) -> PyResult<Range<usize>> {
+        let jobs = first..first.saturating_add(count).min(self.jobs);
+        if jobs.is_empty() {
+            return Err(PyValueError::new_err(format!("start: expected 0..{}, found {first}", self.jobs)));
+        }
+        Ok(jobs)
+    }
+
     fn episode(&self) -> MutexGuard<'_, Option<Episode>> {
         self.episode.lock().unwrap_or_else(PoisonError::into_inner)
     }

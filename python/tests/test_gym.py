@@ -60,6 +60,21 @@ def test_fifo_by_steps_is_fifo_of_the_registry(swf):
         assert info["summary"][name] == run.summary[name]
 
 
+def test_a_reference_is_a_replay_of_the_jobs_of_the_episode(swf):
+    env = SchedulingEnv(swf, jobs=30)
+    with pytest.raises(RuntimeError, match="call `reset`"):
+        env.reference("fifo")
+
+    def strict(observation):
+        return 0 if observation["action_mask"][0] else len(observation["action_mask"]) - 1
+
+    _, info = played(env, strict, seed=3)
+    assert env.reference("fifo") == info["summary"]
+    assert env.reference("easy")["mean_waiting_ms"] <= info["summary"]["mean_waiting_ms"]
+    with pytest.raises(resched.RequestError, match="did you mean `easy`"):
+        env.reference("eas")
+
+
 def test_the_same_seed_gives_the_same_bytes(swf):
     def seen(env, seed):
         observation, info = env.reset(seed=seed)

@@ -92,6 +92,8 @@ class Stepper:
         """Answer a decision, and do not wait for the next one."""
     def next(self) -> _Step:
         """Wait for the next decision."""
+    def reference(self, policy: str, first: int, count: int) -> str:
+        """Replay so many jobs from one on under a policy. Return its summary as JSON."""
     def close(self) -> None:
         """End the episode."""
 

@@ -124,7 +124,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
             }
         )
         self._mask: NDArray[np.int8] = np.zeros(candidates + 1, np.int8)
-        self._paid = 0.0
+        self._paid, self._start, self._count = 0.0, self.first, 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The same environment, with no episode begun.
@@ -149,7 +149,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         start = int(options["start"]) if "start" in options else int(self.np_random.integers(self.first, latest + 1))
         if not self.first <= start <= latest:
             raise ValueError(f"start: expected {self.first} to {latest}, which this part of the trace holds, found {start}")
-        self._paid, self._count = 0.0, count
+        self._paid, self._start, self._count = 0.0, start, count
         observation, _, _, info = self._seen(self._stepper.reset(start, count))
         return observation, info | {"start": start}
 
@@ -168,6 +168,28 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         masked = self._check(int(action))
         observation, reward, over, info = self._seen(self._stepper.step(int(action)))
         return observation, reward, over, False, info | {"masked": masked}
+
+    def reference(self, policy: str) -> dict[str, Any]:
+        """Replay the jobs of the episode under a policy of resched. Return its metrics, as those of ``summary`` at the end of an episode.
+
+        So you see what is good in this episode: compare your agent with ``"fifo"`` and ``"easy"``.
+
+        Parameters
+        ----------
+        policy : str
+            A policy for production traces, such as ``"easy"`` or ``"easy:depth=50"``.
+
+        Raises
+        ------
+        RuntimeError
+            No episode has begun.
+        RequestError
+            There is no such policy.
+        """
+        if not self._count:
+            raise RuntimeError("no episode has begun; call `reset`")
+        summary: dict[str, Any] = json.loads(self._stepper.reference(policy, self._start, self._count))
+        return summary
 
     def close(self) -> None:
         """End the episode."""
