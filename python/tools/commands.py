@@ -47,6 +47,7 @@ NO_ARGUMENTS = {
 # Arguments that one function does not have, and why.
 NOT_HERE = {
     ("ingest", "split"): "it makes several traces: use the command, and open each",
+    ("policies", "all"): "the result has all of each policy",
 }
 
 # Arguments whose defaults differ, and why.

@@ -193,8 +193,11 @@ fn policies_are_reported_in_words_by_family() {
     let (mapreduce, published) = (line("Hadoop MapReduce 1"), line("Published algorithms"));
     let listed = |name: &str| text.lines().position(|line| line.starts_with(&format!("  {name} "))).unwrap();
     assert!(mapreduce < listed("fair") && listed("fair") < published && published < listed("delay"));
-    assert!(POLICIES.iter().all(|name| line(name) > published), "each in full, below the overview");
-    let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(text.lines().count() <= 40, "it fits one screen: {text}");
+    let all = dir.ok(&["policies", "--all"]);
+    assert!(all.starts_with(&text), "the overview first: {all}");
+    assert!(POLICIES.iter().all(|name| all[text.len()..].lines().any(|line| line == *name)), "each in full");
+    let longest = all.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(longest <= 180, "a line of {longest} characters");
 
     let delay = dir.ok(&["policies", "delay"]);
@@ -233,6 +236,7 @@ fn demo_goes_all_the_way_and_again() {
     for _ in 0..2 {
         let printed = dir.ok(&["demo"]);
         assert!(printed.contains("15 jobs, 231 tasks") && printed.contains("reports/demo/report.html"), "{printed}");
+        assert!(printed.lines().count() <= 40, "it fits one screen: {printed}");
     }
     let page = dir.read("reports/demo/report.html");
     for policy in ["fifo", "naive-fair", "delay:D=12", "fair"] {

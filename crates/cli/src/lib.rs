@@ -34,7 +34,7 @@ pub use crate::host::{Host, Progress};
 use crate::output::print_message;
 pub use crate::program::set_program;
 
-/// Replay the job history of a Hadoop or production cluster under other schedulers.
+/// Replay the job history of a Hadoop, Spark, Slurm or other cluster under other schedulers.
 #[derive(Debug, Parser)]
 #[command(name = "resched", version, long_version = env!("RESCHED_VERSION"), propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Start with `resched demo`. Write a policy as `name` or `name:key=value,key=value`.")]

@@ -1004,7 +1004,7 @@ def policies(
     *,
     progress: bool | Progress = True,
 ) -> Result:
-    """List every policy and speculator with its parameters and source.
+    """List every policy and speculator, or show the parameters and the source of one.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ use resched_report::Formats;
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
 use resched_tables::store::{Claim, MANIFEST, StagedDir};
+use resched_tables::words::counted;
 
 use super::replay::{Options, log_in_words, replay_all, signs_in_words, summary};
 use super::report;
@@ -70,9 +71,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         formats: Formats { pdf: false, ..Formats::ALL },
         ..resched_report::Options::default()
     };
-    let files = Text::from(report::files(&report::write(&runs, &out, &options)?)).indented("   ");
-    let page = args.out.join("report.html");
-    print(Text::from("3. report\n") + files + format!("\nOpen {} in a browser.", page.display()))
+    let files = counted(report::write(&runs, &out, &options)?.files.len() as u64, "file");
+    let (dir, page) = (args.out.display(), args.out.join("report.html"));
+    print(format!("3. report\n   {files} in {dir}\n\nOpen {} in a browser.", page.display()))
 }
 
 /// Writes the sample, unless an earlier demo wrote it.

@@ -1,4 +1,4 @@
-//! `resched policies`: lists every policy and speculator with its parameters and source.
+//! `resched policies`: lists every policy and speculator, and shows the parameters and the source of one.
 
 use resched_policies::{Error, Family, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo, policies_of};
 use serde::Serialize;
@@ -8,12 +8,15 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::output::{Text, table};
 
-/// List every policy and speculator with its parameters and source.
+/// List every policy and speculator, or show the parameters and the source of one.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  resched policies\n  resched policies delay:D=8")]
+#[command(after_help = "Examples:\n  resched policies\n  resched policies delay:D=8\n  resched policies --all")]
 pub(crate) struct Args {
     /// Show only this policy or speculator. Values in `name:key=value,…` are checked.
     name: Option<String>,
+    /// Show the parameters and the source of each. JSON and CSV always have them.
+    #[arg(long, conflicts_with = "name")]
+    all: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -26,12 +29,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let all: Vec<Value> = chosen.iter().map(as_json).collect();
     let parameters: Vec<ParameterRow> = chosen.iter().flat_map(parameters).collect();
     args.format.print(&all, &parameters, || {
-        let mut parts: Vec<Text> = chosen.iter().map(in_words).collect();
-        if args.name.is_none() {
-            parts.insert(0, overview(&chosen).into());
-        }
+        let overview = args.name.is_none().then(|| Text::from(overview(&chosen)));
+        let in_full = if args.name.is_some() || args.all { &chosen[..] } else { &[] };
+        let parts = overview.into_iter().chain(in_full.iter().map(in_words));
         let apart = |(place, part): (usize, Text)| Text::from(if place == 0 { "" } else { "\n" }) + part;
-        parts.into_iter().enumerate().map(apart).collect::<Text>()
+        parts.enumerate().map(apart).collect::<Text>()
     })
 }
 
@@ -79,20 +81,24 @@ impl From<&'static SpeculatorInfo> for Entry {
     }
 }
 
-/// One line per entry, grouped by family.
+/// One line per policy, grouped by family, and the names of the speculators. It fits one screen.
 fn overview(entries: &[Entry]) -> String {
     let widest = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for of_family in entries.chunk_by(|a, b| a.family == b.family) {
-        text += of_family.first().map_or("", |entry| entry.family);
-        text += "\n";
+        let family = of_family.first().map_or("", |entry| entry.family);
+        text += &format!("{family}\n");
+        if family == SPECULATION {
+            let names: Vec<&str> = of_family.iter().map(|entry| entry.name).collect();
+            text += &format!("  {}\n", names.join(", "));
+            continue;
+        }
         for entry in of_family {
             text += &format!("  {:widest$}  {}\n", entry.name, entry.title);
         }
-        text += "\n";
     }
-    text + "A policy is written `name` or `name:key=value,key=value`, for example `delay:D=12` or `fair+late:cap=0.2`. \
-            In full:\n"
+    text + "\nA policy is written `name` or `name:key=value,key=value`, for example `delay:D=12` or `fair+late:cap=0.2`.\n\
+            `resched policies NAME` shows its parameters and its source, and `--all` those of all.\n"
 }
 
 /// The full text about one entry.

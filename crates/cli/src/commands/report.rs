@@ -113,7 +113,7 @@ fn empty_in_words(written: &Written) -> String {
 }
 
 /// The paths of the files, one per line.
-pub(super) fn files(written: &Written) -> String {
+fn files(written: &Written) -> String {
     written.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join("\n")
 }
 
