@@ -35,8 +35,8 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
             if seen.in_containers { ["container", "containers"] } else { ["reduce slot", "reduce slots"] };
         Some(Advice {
             says: format!(
-                "The {} reduces of {} that started before its last map ended held {held_what} for {} in all until then. Meanwhile, other \
-                 jobs waited for a {what}, {} in all; this caused {} of it.",
+                "The {} reduces of {} that started before its last map ended held {held_what} until then: {}, summed over the {what}s. \
+                 Meanwhile, other jobs waited for a {what}: {}, summed over the jobs. These reduces caused {} of this sum.",
                 early.len(),
                 seen.job(job),
                 time(held),

@@ -23,9 +23,13 @@ impl Column<'_> {
                 let locality = first.and_then(|own| own.locality)?;
                 pick(&locality).get(level).copied()
             };
-            let observed = shares(|locality| locality.observed);
-            let observed = observed.map_or_else(String::new, |share| format!(" of {:.1} %", share * 100.0));
-            number(name, Unit::Points) + &observed
+            let Some((observed, error)) = shares(|locality| locality.observed).zip(self.range(name)) else {
+                return "-".to_owned();
+            };
+            let replayed = error.map(|points| format!("{:.1}", 100.0 * observed + points));
+            let [mean, low, high] = &replayed;
+            let range = if self.0.replays.len() > 1 { format!(" ({low} to {high})") } else { String::new() };
+            format!("{:.1} → {mean} %{range}", 100.0 * observed)
         };
         // The error of what is compared, and the means over seeds that it is of.
         let quantity = |name: &str| {
@@ -83,18 +87,19 @@ impl Column<'_> {
         }
     }
 
-    /// The mean of an error over seeds, and its range.
-    fn error(&self, name: &str, unit: Unit) -> String {
-        let Some(mean) = self.0.errors.get(name).copied().flatten() else { return "-".to_owned() };
+    /// The mean of an error over seeds, the least and the largest.
+    fn range(&self, name: &str) -> Option<[f64; 3]> {
+        let mean = self.0.errors.get(name).copied().flatten()?;
         let all = || self.0.replays.iter().flat_map(|replay| replay.validation.errors());
         let values = || all().filter(|error| error.0 == name).filter_map(|error| error.1);
-        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-        let text = unit.in_words(mean);
-        if self.0.replays.len() > 1 {
-            format!("{text} ({} to {})", unit.in_words(low), unit.in_words(high))
-        } else {
-            text
-        }
+        Some([mean, values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)])
+    }
+
+    /// The mean of an error over seeds, and its range.
+    fn error(&self, name: &str, unit: Unit) -> String {
+        let Some(range) = self.range(name) else { return "-".to_owned() };
+        let [text, low, high] = range.map(|value| unit.in_words(value));
+        if self.0.replays.len() > 1 { format!("{text} ({low} to {high})") } else { text }
     }
 }
 
@@ -103,7 +108,6 @@ impl Column<'_> {
 enum Unit {
     Share,
     Signed,
-    Points,
     Plain,
 }
 
@@ -112,7 +116,6 @@ impl Unit {
         match self {
             Unit::Share => format!("{:.1} %", value * 100.0),
             Unit::Signed => format!("{:+.1} %", value * 100.0),
-            Unit::Points => format!("{value:+.1} points"),
             Unit::Plain => format!("{value:.3}"),
         }
     }
