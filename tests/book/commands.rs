@@ -1,6 +1,7 @@
 //! The commands of the pages run and print what the pages show, and their figures are what the commands draw.
 //!
-//! Each page has a folder of its own with the bundled `traces`. A block of `sh` is run line by line; the block of `text` after it is what the
+//! Each page has a folder of its own with the bundled `traces`; the README and the pages of `docs/start` share one, in turn, as in the clone
+//! of somebody who works through them. A block of `sh` is run line by line; the block of `text` after it is what the
 //! last line printed, with `[..]` for any part of a line and `...` for any lines. Other blocks whose first line names a file, such as
 //! `# C.toml`, are written to that file. A block of `console` cannot run here; its options must exist. `<!-- test: before` begins commands
 //! that are run first and not shown; `<!-- test: skip, because … -->` says why a block of `sh` is not run.
@@ -115,8 +116,25 @@ fn check_options(line: &str) -> Result<(), String> {
     error.filter(|error| !shows(error)).map_or(Ok(()), |error| Err(format!("{line}: {error}")))
 }
 
-fn try_page(page: &Page) -> Tried {
-    let folder = Folder::new();
+/// Pages that are worked through one after the other in one clone.
+fn is_of_the_start(page: &Page) -> bool {
+    page.name == "README.md" || page.name.starts_with("docs/start/")
+}
+
+/// The pages that share a folder, in order.
+fn by_folder(pages: &[Page]) -> Vec<Vec<&Page>> {
+    let (start, others): (Vec<&Page>, Vec<&Page>) = pages.iter().partition(|page| is_of_the_start(page));
+    std::iter::once(start).chain(others.into_iter().map(|page| vec![page])).collect()
+}
+
+/// What the pages of the start leave in a clone although Git does not ignore it.
+fn left_in_clone(folder: &Folder) -> Vec<String> {
+    let ignored = fs::read_to_string(root().join(".gitignore")).unwrap();
+    let names = fs::read_dir(folder.0.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name != "traces" && !ignored.lines().any(|line| line == format!("/{name}"))).collect()
+}
+
+fn try_page(page: &Page, folder: &Folder) -> Tried {
     let mut tried = Tried::default();
     let mut output = String::new();
     // Texts of the page to be replaced.
@@ -198,14 +216,22 @@ fn difference(page: &str, now: &str) -> String {
 #[allow(clippy::print_stderr, reason = "a test says how much it tried")]
 fn commands_do_what_the_pages_say() {
     let pages = pages();
+    let by_folder = by_folder(&pages);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let tried = try_page(page);
-                    results.lock().unwrap().push((page.name.as_str(), tried));
+                while let Some(pages) = by_folder.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let folder = Folder::new();
+                    for page in pages {
+                        let mut tried = try_page(page, &folder);
+                        if is_of_the_start(page) {
+                            let left = left_in_clone(&folder).into_iter();
+                            tried.failures.extend(left.map(|name| format!("`{name}` is not in .gitignore")));
+                        }
+                        results.lock().unwrap().push((page.name.as_str(), tried));
+                    }
                 }
             });
         }
