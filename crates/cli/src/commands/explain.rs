@@ -9,6 +9,7 @@ use resched_analysis::why::{
     Why,
 };
 use resched_analysis::{Origin, Run};
+use resched_tables::model::Reason;
 use resched_tables::reference::nearest;
 use resched_tables::store::System;
 use serde::Serialize;
@@ -16,7 +17,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{Graded, graded};
-use crate::output::{Text, UNKNOWN, duration, of_jobs, shortened, table};
+use crate::output::{Text, TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened, table};
 use crate::progress::spinner;
 use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
 
@@ -164,19 +165,21 @@ fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {
 fn in_words(explanation: &Explanation, within: &str) -> Text {
     let mut text = Text::from(format!("{} under {}{within}\n", explanation.title(), explanation.run));
     text += &explanation.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
-    if matches!(explanation.about, About::Job { .. }) {
-        text += time_line(explanation);
-    }
     let system = explanation.system;
-    text += phases(&explanation.phases, system);
+    // All tables have one unit, so that you can compare their times at a glance.
+    let unit = TimeUnit::of(explanation.phases.iter().map(|own| own.ms as f64));
+    if matches!(explanation.about, About::Job { .. }) {
+        text += time_line(explanation, unit);
+    }
+    text += phases(&explanation.phases, system, unit);
     if !explanation.blame.is_empty() {
         let about = match &explanation.about {
             About::Job { job_id, .. } => Some(job_id.as_str()),
             About::User(_) | About::Queue(_) | About::All => None,
         };
-        text += blame(&explanation.blame, about, system);
-        text += blamed("by user", &explanation.users);
-        text += blamed(system.says("by queue"), &explanation.queues);
+        text += blame(&explanation.blame, about, system, unit);
+        text += blamed("by user", &explanation.users, unit);
+        text += blamed(system.says("by queue"), &explanation.queues, unit);
     }
     if explanation.left_out > 0 {
         text += &format!("\nleft out: {} without a known completion time\n", of_jobs(explanation.left_out));
@@ -184,9 +187,11 @@ fn in_words(explanation: &Explanation, within: &str) -> Text {
     text
 }
 
-/// A time with its unit. Those of one table may be seconds and days, so that no unit suits all.
-fn time(ms: i64) -> String {
-    duration(Some(ms as f64))
+/// The most causes of waits that are shown; JSON and CSV have all.
+const MOST_BLAMED: usize = 10;
+
+fn time(unit: TimeUnit, ms: i64) -> String {
+    unit.number(ms as f64)
 }
 
 fn text(text: Option<&str>) -> String {
@@ -199,25 +204,34 @@ fn phase_in_words(phase: Phase, while_running: bool, system: System) -> String {
     format!("{}{meanwhile}", phase.in_words(system))
 }
 
-fn time_line(explanation: &Explanation) -> Text {
+fn time_line(explanation: &Explanation, unit: TimeUnit) -> Text {
     let begin = explanation.timeline.first().map_or(0, |row| row.from);
     let row = |own: &TimelineRow| {
         let phase = phase_in_words(own.phase, own.while_running, explanation.system);
-        vec![time(own.from - begin), time(own.to - own.from), phase]
+        vec![time(unit, own.from - begin), time(unit, own.to - own.from), phase]
     };
-    shortened(&["after", "for", "phase"], explanation.timeline.iter().map(row).collect(), 0..2)
+    let [after, lasts] = ["after", "for"].map(|heading| of_unit(heading, unit));
+    shortened(&[&after, &lasts, "phase"], explanation.timeline.iter().map(row).collect(), 0..2)
 }
 
-fn phases(phases: &[PhaseTime], system: System) -> Text {
+fn phases(phases: &[PhaseTime], system: System, unit: TimeUnit) -> Text {
+    // Only some policies report reasons, and only if they are kept.
+    let has_reasons = phases.iter().any(|own| own.reason != Reason::None);
+    let reason = |own: &PhaseTime| has_reasons.then(|| own.reason.to_string());
     let row = |own: &PhaseTime| {
+        let phase = phase_in_words(own.phase, own.while_running, system);
         let share = format!("{:.1} %", 100.0 * own.share);
-        vec![phase_in_words(own.phase, own.while_running, system), own.reason.to_string(), time(own.ms), share]
+        std::iter::once(phase).chain(reason(own)).chain([time(unit, own.ms), share]).collect()
     };
-    shortened(&["phase", "reason", "time", "share"], phases.iter().map(row).collect(), 2..4)
+    let of_unit = of_unit("time", unit);
+    let heading: Vec<&str> =
+        std::iter::once("phase").chain(has_reasons.then_some("reason")).chain([of_unit.as_str(), "share"]).collect();
+    let times = heading.len() - 2..heading.len();
+    shortened(&heading, phases.iter().map(row).collect(), times)
 }
 
 /// Who held what was waited for. `about` is the job that is explained, if it is one.
-fn blame(blame: &[BlameRow], about: Option<&str>, system: System) -> Text {
+fn blame(blame: &[BlameRow], about: Option<&str>, system: System, unit: TimeUnit) -> Text {
     let all = blame.iter().map(|row| row.ms).sum::<i64>().max(1);
     let row = |own: &BlameRow| {
         let holder = match own.job_id.as_deref() {
@@ -230,12 +244,17 @@ fn blame(blame: &[BlameRow], about: Option<&str>, system: System) -> Text {
             text(own.user.as_deref()),
             text(own.queue.as_deref()),
             phase_in_words(own.phase, own.while_running, system),
-            time(own.ms),
+            time(unit, own.ms),
             format!("{:.1} %", 100.0 * own.ms as f64 / all as f64),
         ]
     };
-    let heading = ["to blame", "user", system.says("queue"), "phase", "wait caused", "of all waits"];
-    shortened(&heading, blame.iter().map(row).collect(), 4..6)
+    let caused = of_unit("wait caused", unit);
+    let heading = ["to blame", "user", system.says("queue"), "phase", &caused, "of all waits"];
+    let more = match blame.len().saturating_sub(MOST_BLAMED) {
+        0 => String::new(),
+        more => format!("{} more rows; `--json` and `--csv` print all\n", count(more as u64)),
+    };
+    Text::from("\n") + table(&heading, blame.iter().take(MOST_BLAMED).map(row).collect(), 4..6) + more
 }
 
 /// A holder that is no job.
@@ -249,40 +268,45 @@ fn holder_in_words(holder: &'static str) -> &'static str {
     }
 }
 
-fn blamed(what: &str, blamed: &[Blamed]) -> Text {
+fn blamed(what: &str, blamed: &[Blamed], unit: TimeUnit) -> Text {
     let row = |own: &Blamed| {
         let is_job = own.holder == Holder::Job(()).name();
         let name = if is_job { text(own.name.as_deref()) } else { holder_in_words(own.holder).to_owned() };
-        vec![name, time(own.waited_ms), time(own.while_running_ms)]
+        vec![name, time(unit, own.waited_ms), time(unit, own.while_running_ms)]
     };
-    shortened(&[what, "waited", "while running"], blamed.iter().map(row).collect(), 1..3)
+    let [waited, running] = ["waited", "while running"].map(|heading| of_unit(heading, unit));
+    shortened(&[what, &waited, &running], blamed.iter().map(row).collect(), 1..3)
 }
 
 fn in_tables(top: &Top, within: &str) -> Text {
-    let (first, second) = (waited(&top.waited, top.system), made_wait(&top.made_wait, top.system));
+    let waits = top.waited.iter().map(|own| own.waited_ms as f64);
+    let unit = TimeUnit::of(waits.chain(top.made_wait.iter().map(|own| own.waited_ms as f64)));
+    let (first, second) = (waited(&top.waited, top.system, unit), made_wait(&top.made_wait, top.system, unit));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
     Text::from(format!("{} under {}{within}\n\n", of_jobs(top.jobs), top.run)) + first + "\n" + second + known
 }
 
-fn waited(rows: &[Waited], system: System) -> Text {
+fn waited(rows: &[Waited], system: System, unit: TimeUnit) -> Text {
     let times: [fn(&Waited) -> i64; 3] = [|row| row.completion_ms, |row| row.waited_ms, |row| row.while_running_ms];
     let row = |own: &Waited| {
         let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
-        cells.extend(times.iter().map(|of| time(of(own))));
+        cells.extend(times.iter().map(|of| time(unit, of(own))));
         cells.push(own.phase.map_or(UNKNOWN, |phase| phase.in_words(system)).to_owned());
         cells
     };
-    let heading = ["waited longest", "user", system.says("queue"), "completion", "waited", "while running", "mostly"];
+    let [completion, waits, running] = ["completion", "waited", "while running"].map(|heading| of_unit(heading, unit));
+    let heading = ["waited longest", "user", system.says("queue"), &completion, &waits, &running, "mostly"];
     table(&heading, rows.iter().map(row).collect(), 3..6)
 }
 
-fn made_wait(rows: &[Culprit], system: System) -> Text {
+fn made_wait(rows: &[Culprit], system: System, unit: TimeUnit) -> Text {
     let times: [fn(&Culprit) -> i64; 2] = [|row| row.waited_ms, |row| row.while_running_ms];
     let row = |own: &Culprit| {
         let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
-        cells.extend(times.iter().map(|of| time(of(own))));
+        cells.extend(times.iter().map(|of| time(unit, of(own))));
         cells
     };
-    let heading = ["delayed others most", "user", system.says("queue"), "waited", "while running"];
+    let [waits, running] = ["waited", "while running"].map(|heading| of_unit(heading, unit));
+    let heading = ["delayed others most", "user", system.says("queue"), &waits, &running];
     table(&heading, rows.iter().map(row).collect(), 3..5)
 }
