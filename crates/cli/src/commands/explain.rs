@@ -269,13 +269,17 @@ fn holder_in_words(holder: &'static str) -> &'static str {
 }
 
 fn blamed(what: &str, blamed: &[Blamed], unit: TimeUnit) -> Text {
+    // A job of one task never waits while it runs.
+    let columns = if blamed.iter().any(|own| own.while_running_ms > 0) { 3 } else { 2 };
     let row = |own: &Blamed| {
         let is_job = own.holder == Holder::Job(()).name();
         let name = if is_job { text(own.name.as_deref()) } else { holder_in_words(own.holder).to_owned() };
-        vec![name, time(unit, own.waited_ms), time(unit, own.while_running_ms)]
+        let cells = [name, time(unit, own.waited_ms), time(unit, own.while_running_ms)];
+        cells.into_iter().take(columns).collect()
     };
     let [waited, running] = ["waited", "while running"].map(|heading| of_unit(heading, unit));
-    shortened(&[what, &waited, &running], blamed.iter().map(row).collect(), 1..3)
+    let heading: Vec<&str> = [what, &waited, &running].into_iter().take(columns).collect();
+    shortened(&heading, blamed.iter().map(row).collect(), 1..columns)
 }
 
 fn in_tables(top: &Top, within: &str) -> Text {
