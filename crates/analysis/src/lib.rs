@@ -16,7 +16,7 @@
 //! * [`why`] explains why jobs waited, and who held what they waited for. [`advice`] says what to change where the tables show it.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
-//! polars: filters are masks over columns of jobs, and [`Run::jobs_frame`] hands the jobs out as a DataFrame.
+//! polars: with the feature `frames`, `Run::jobs_frame` hands the jobs out as a DataFrame.
 
 pub mod advice;
 pub mod answer;
@@ -33,6 +33,7 @@ pub use error::Error;
 pub use metrics::list::JobMetrics;
 pub use metrics::summary::{Details, LocalityCounts, Summary};
 /// The version of polars whose types [`Run::jobs_frame`] returns.
+#[cfg(feature = "frames")]
 pub use polars;
 pub use runs::compared::Compared;
 pub use runs::jobs::JobList;

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use resched_objects::{Object, Objects};
-use url::Url;
+use resched_objects::{Object, Objects, Url};
 
 use super::inputs::{InputFile, Inputs};
 use super::origins::{Origins, of_store};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use url::Url;
+use crate::Url;
 
 /// A place that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,19 +19,32 @@ impl Address {
     /// # Errors
     /// A text about the problem of the address.
     pub fn new(path: PathBuf) -> Result<Self, String> {
-        let Some(text) = path.to_str().filter(|text| text.contains("://")) else { return Ok(Self::Path(path)) };
-        let expected = "expected a folder or an address, for example s3://bucket/prefix";
-        let url = Url::parse(text).map_err(|error| format!("{expected}, found `{text}` ({error})"))?;
-        match url.scheme() {
-            "file" => url.to_file_path().map(Self::Path).map_err(|()| format!("{expected}, found `{text}`")),
-            _ if url.host_str().is_none_or(str::is_empty) => Err(format!("{expected}, found `{text}`")),
-            "s3" | "s3a" => Ok(Self::Objects(url)),
-            scheme => Err(format!("{expected}, found the scheme `{scheme}`")),
+        match path.to_str().filter(|text| text.contains("://")) {
+            Some(text) => parse(text),
+            None => Ok(Self::Path(path)),
         }
     }
 }
 
-#[cfg(test)]
+const EXPECTED: &str = "expected a folder or an address, for example s3://bucket/prefix";
+
+#[cfg(feature = "s3")]
+fn parse(text: &str) -> Result<Address, String> {
+    let url = Url::parse(text).map_err(|error| format!("{EXPECTED}, found `{text}` ({error})"))?;
+    match url.scheme() {
+        "file" => url.to_file_path().map(Address::Path).map_err(|()| format!("{EXPECTED}, found `{text}`")),
+        _ if url.host_str().is_none_or(str::is_empty) => Err(format!("{EXPECTED}, found `{text}`")),
+        "s3" | "s3a" => Ok(Address::Objects(url)),
+        scheme => Err(format!("{EXPECTED}, found the scheme `{scheme}`")),
+    }
+}
+
+#[cfg(not(feature = "s3"))]
+fn parse(text: &str) -> Result<Address, String> {
+    Err(format!("{EXPECTED}, found `{text}`; this build reads no addresses: build resched with its feature `s3`, or name a folder"))
+}
+
+#[cfg(all(test, feature = "s3"))]
 mod tests {
     use super::*;
 

@@ -11,15 +11,11 @@ use object_store::{BackoffConfig, ObjectMeta, ObjectStore, ObjectStoreExt, Retry
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
-use crate::Error;
 use crate::stream::Stream;
+use crate::{Error, LONGEST_KEY, MOST_OBJECTS};
 
 /// The number of objects to fetch at once.
 const AT_ONCE: usize = 32;
-/// The most objects of a prefix that are listed.
-pub const MOST_OBJECTS: usize = 1_000_000;
-/// The longest key of an object (bytes): the limit of S3.
-pub const LONGEST_KEY: usize = 1_024;
 /// How long the store may take for the next page of a list.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How often and how long a request is tried again if the store does not answer or reports a fault of its own.

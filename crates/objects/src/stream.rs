@@ -15,14 +15,10 @@ use object_store::{GetOptions, ObjectMeta, ObjectStore};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-use crate::Error;
+use crate::{Error, LARGEST_RANGE, MOST_BREAKS};
 
-/// The most bytes of a range. Two of them are in memory.
-pub const LARGEST_RANGE: u64 = 8 << 20;
 /// The bytes of the first range, which often suffices to see what an object is. Each one after it is twice as large.
 const FIRST_RANGE: u64 = 256 << 10;
-/// How often a range is asked for again because its connection broke. The client of the store has tried it several times by then.
-pub const MOST_BREAKS: u32 = 4;
 /// The wait after the first break. Each one after it is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 

@@ -48,7 +48,7 @@ pub(crate) enum Engine<'a> {
 
 impl Pending<'_> {
     /// Replays, and gives each row to the sink. The counts include the rows of each table.
-    pub(crate) fn record(self, sink: &mut impl RowSink) -> Result<Counted, Error> {
+    pub(crate) fn record(self, sink: &mut dyn RowSink) -> Result<Counted, Error> {
         match self.0 {
             Engine::Hadoop(run) => {
                 let mut rows = hadoop::RunRows::new(run.workload, run.cluster, sink);
@@ -102,7 +102,7 @@ pub(crate) struct HadoopRun<'a> {
 }
 
 impl HadoopRun<'_> {
-    fn start<O: hadoop::Observer>(self, observer: &mut O) -> Result<Counted, Error> {
+    fn start(self, observer: &mut dyn hadoop::Observer) -> Result<Counted, Error> {
         let Self { workload, cluster, policy, progress, name, seed, check } = self;
         let options = Options { seed, ..Options::default() };
         if !check {
@@ -131,7 +131,7 @@ pub(crate) struct BatchRun<'a> {
 }
 
 impl BatchRun<'_> {
-    fn start<O: batch::Observer>(self, observer: &mut O) -> Result<Counted, Error> {
+    fn start(self, observer: &mut dyn batch::Observer) -> Result<Counted, Error> {
         let Self { loaded, policy, progress, name, seed, check } = self;
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         if !check {

@@ -73,14 +73,14 @@ pub struct Written {
 impl<R: RowSink> Sink for Files<R> {
     type Output = Written;
 
-    fn take(self, run: Pending<'_>, info: RunInfo) -> Result<Written, Error> {
+    fn take(mut self, run: Pending<'_>, info: RunInfo) -> Result<Written, Error> {
         if let Some(info) = self.resume.then(|| found(&self.out.path, &info, self.decisions)).flatten() {
             return Ok(Written { info, kept: true });
         }
         let on_request = if self.decisions { [Optional::Decisions, Optional::Reasons].as_slice() } else { &[] };
         let shares_nodes = info.engine == RunEngine::Hadoop && info.rules.cost.contention.is_some();
         let tables = [on_request, if shares_nodes { &[Optional::Resources] } else { &[] }].concat();
-        let mut files = resched_sim::Files::create(&self.out, &tables, self.reader)?;
+        let mut files = resched_sim::Files::create(&self.out, &tables, &mut self.reader)?;
         let info = run.record(&mut files)?.noted_in(info);
         Ok(Written { info: files.finish(info)?, kept: false })
     }
@@ -136,9 +136,8 @@ impl<R: RowSink> Sink for ReadBy<R> {
     /// The content that its `run.json` would have.
     type Output = RunInfo;
 
-    fn take(self, run: Pending<'_>, info: RunInfo) -> Result<RunInfo, Error> {
-        let mut sink = self.0;
-        Ok(run.record(&mut sink)?.noted_in(info))
+    fn take(mut self, run: Pending<'_>, info: RunInfo) -> Result<RunInfo, Error> {
+        Ok(run.record(&mut self.0)?.noted_in(info))
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, Outcome, ReasonRow, ResourceRow};
 use resched_tables::run::{
     AttemptBatches, Attempts, FORMAT_VERSION, MARKER, Names, Optional, RowSink, RunAttempt, RunInfo,
@@ -39,9 +39,9 @@ pub trait RowSource: Names {
 }
 
 /// Records a replay: attempts in the order in which their ends are reported, jobs in the order of submission.
-pub struct Recorder<R, S> {
+pub struct Recorder<'s, R> {
     pub(crate) source: R,
-    sink: S,
+    sink: &'s mut dyn RowSink,
     /// Attempts that the sink has not taken yet.
     attempts: Attempts,
     ends: Ends,
@@ -90,8 +90,8 @@ fn times(of: &[Ms], jobs: Range<usize>) -> impl Iterator<Item = Option<Ms>> {
     of.get(jobs).unwrap_or_default().iter().map(|time| (*time != NEVER).then_some(*time))
 }
 
-impl<R: RowSource, S: RowSink> Recorder<R, S> {
-    pub(crate) fn of(source: R, sink: S) -> Self {
+impl<'s, R: RowSource> Recorder<'s, R> {
+    pub(crate) fn of(source: R, sink: &'s mut dyn RowSink) -> Self {
         let ends = Ends::new(source.jobs());
         Self { source, sink, attempts: Attempts::default(), ends, taken: [0; 4] }
     }
@@ -184,7 +184,7 @@ pub(crate) fn known(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-impl<R: RowSource, S: RowSink> Reports for Recorder<R, S> {
+impl<R: RowSource> Reports for Recorder<'_, R> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.ends.note(ended);
         Ok(())
@@ -223,7 +223,7 @@ impl<R: RowSource, S: RowSink> Reports for Recorder<R, S> {
 }
 
 /// The tables of a run on disk. The memory that they need does not grow with the number of attempts. Another sink gets their rows, too.
-pub struct Files<S> {
+pub struct Files<'s> {
     dir: StagedDir,
     jobs: TableWriter<JobRow>,
     attempts: TableWriter<AttemptRow>,
@@ -231,16 +231,16 @@ pub struct Files<S> {
     decisions: Option<TableWriter<DecisionRow>>,
     reasons: Option<TableWriter<ReasonRow>>,
     resources: Option<TableWriter<ResourceRow>>,
-    also: S,
+    also: &'s mut dyn RowSink,
 }
 
-impl<S: RowSink> Files<S> {
+impl<'s> Files<'s> {
     /// Starts the run `out` with these tables beside `jobs` and `attempts`. It replaces an earlier run of that name, and appears under
     /// its name on [`Files::finish`]. If you drop it before, nothing appears. `also` gets all rows, too.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    pub fn create(out: impl Into<Out>, tables: &[Optional], also: S) -> Result<Self, Error> {
+    pub fn create(out: impl Into<Out>, tables: &[Optional], also: &'s mut dyn RowSink) -> Result<Self, Error> {
         let dir = StagedDir::create(out, MARKER)?;
         let wants = |table| tables.contains(&table);
         Ok(Self {
@@ -280,7 +280,7 @@ impl<S: RowSink> Files<S> {
     }
 }
 
-impl<S: RowSink> RowSink for Files<S> {
+impl RowSink for Files<'_> {
     fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), resched_tables::Error> {
         self.also.attempts(rows, names)?;
         let batch = self.batches.batch(rows, names).map_err(|error| not_written::<AttemptRow>(&error))?;

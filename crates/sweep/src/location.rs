@@ -5,11 +5,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use resched_objects::{Address, Objects};
+use resched_objects::{Address, Objects, Url};
 use resched_tables::store::{is_hidden, refuse_link, write_file};
 use resched_tables::whole;
 use serde::{Deserialize, Serialize};
-use url::Url;
 
 use crate::Error;
 

@@ -53,5 +53,5 @@ pub mod whole;
 pub mod words;
 
 #[doc(hidden)]
-pub use arrow;
+pub use {arrow_array, arrow_schema};
 pub use error::Error;

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::slice::Iter;
 
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 
 use crate::Error;
 use crate::model::{AttemptRow, JobRecord, JobRow, SplitRow, TaskRecord, TaskRow};

@@ -1,10 +1,11 @@
 //! The jobs of a run as a DataFrame of polars.
 
-use polars::prelude::{Column, DataFrame, IntoColumn, IntoSeries, PlSmallStr, PolarsResult, Series};
+use polars::prelude::{
+    Column, DataFrame, Float64Chunked, IntoColumn, IntoSeries, NewChunkedArray, PlSmallStr, PolarsResult, Series, StringChunked,
+};
 
 use super::list::QUANTITIES;
 use super::named::attribute::{Attribute, Value};
-use super::named::columns::Columns;
 use super::named::{ATTRIBUTES, Sizes};
 use crate::{JobMetrics, Run};
 
@@ -43,27 +44,43 @@ impl Run {
     /// # Errors
     /// Those of polars, if two columns have one name.
     pub fn jobs_frame(&self) -> PolarsResult<DataFrame> {
-        let jobs: Vec<&JobMetrics> = self.jobs.iter().collect();
-        let columns = Columns { jobs: &jobs, sizes: Sizes::of(self), clock: self.clock() };
-        let attributes = ATTRIBUTES.iter().flat_map(|own| of_attribute(&columns, own));
-        let standing = columns.text(|job| Some(job.standing.as_str())).into_series();
-        let quantities = QUANTITIES.iter().map(|own| named(columns.number(own.of).into_series(), own.name));
-        let all: Vec<Column> = attributes.chain([named(standing, "standing")]).chain(quantities).collect();
-        DataFrame::new(jobs.len(), all)
+        let columns = Columns { run: self, sizes: Sizes::of(self) };
+        let attributes = ATTRIBUTES.iter().flat_map(|own| columns.of_attribute(own));
+        let standing = columns.texts("standing", |job| Some(job.standing.as_str()));
+        let quantities = QUANTITIES.iter().map(|own| columns.numbers(own.name, own.of));
+        let all: Vec<Column> = attributes.chain([standing]).chain(quantities).collect();
+        DataFrame::new(self.jobs.len(), all)
     }
 }
 
-/// The columns of an attribute.
-fn of_attribute(columns: &Columns<'_, '_>, own: &Attribute) -> Vec<Column> {
-    let clock = columns.clock;
-    match own.value {
-        Value::Text(of) => vec![named(columns.text(of).into_series(), own.name)],
-        Value::Number(of, _) => vec![named(columns.number(|job| of(job, clock)).into_series(), own.name)],
-        Value::Either(text, number) => vec![
-            named(columns.text(text).into_series(), own.name),
-            named(columns.number(|job| number(job, clock)).into_series(), &format!("{}_number", own.name)),
-        ],
-        Value::Class(..) => vec![named(columns.classes().into_series(), own.name)],
+/// Makes columns of the jobs of a run.
+struct Columns<'a> {
+    run: &'a Run,
+    sizes: Sizes,
+}
+
+impl Columns<'_> {
+    fn texts<'a>(&'a self, name: &str, of: impl Fn(&'a JobMetrics) -> Option<&'a str>) -> Column {
+        let values = self.run.jobs.iter().map(of);
+        named(StringChunked::from_iter_options(PlSmallStr::EMPTY, values).into_series(), name)
+    }
+
+    fn numbers(&self, name: &str, of: impl Fn(&JobMetrics) -> Option<f64>) -> Column {
+        let values = self.run.jobs.iter().map(of);
+        named(Float64Chunked::from_iter_options(PlSmallStr::EMPTY, values).into_series(), name)
+    }
+
+    fn of_attribute(&self, own: &Attribute) -> Vec<Column> {
+        let clock = self.run.clock();
+        match own.value {
+            Value::Text(of) => vec![self.texts(own.name, of)],
+            Value::Number(of, _) => vec![self.numbers(own.name, |job| of(job, clock))],
+            Value::Either(text, number) => vec![
+                self.texts(own.name, text),
+                self.numbers(&format!("{}_number", own.name), |job| number(job, clock)),
+            ],
+            Value::Class(..) => vec![self.texts(own.name, |job| Some(self.sizes.class(job)))],
+        }
     }
 }
 

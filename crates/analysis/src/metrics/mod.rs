@@ -6,6 +6,7 @@ pub mod cells;
 pub mod classes;
 mod described;
 pub mod formulas;
+#[cfg(feature = "frames")]
 mod frame;
 pub mod groups;
 pub mod list;

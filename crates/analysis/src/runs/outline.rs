@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use fixedbitset::FixedBitSet;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRow, Outcome};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use resched_tables::model::{DecisionRow, JobRow, ResourceRow, TaskKind};
 use resched_tables::run::{Attempts, Names, Optional, RowSink, RunInfo, RunTables};
 use resched_tables::store::columns::Row;

@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use resched_tables::demand::gpus;
 use resched_tables::model::{AttemptRow, DecisionRow, JobRow, ReasonRow, ResourceRow};

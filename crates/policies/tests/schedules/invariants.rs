@@ -205,14 +205,14 @@ fn small(maps: usize) -> World {
 }
 
 /// What a check says of reports that cannot be, on a world of one job of two maps and one node with a slot for them.
-fn broken(reports: impl FnOnce(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(), Error>) -> String {
+fn broken(reports: impl FnOnce(&mut Checked<'_>, TaskId, NodeId) -> Result<(), Error>) -> String {
     broken_under(System::Slots, reports)
 }
 
 /// As [`broken`]; under YARN, the node has room for a master and a map.
 fn broken_under(
     system: System,
-    reports: impl FnOnce(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(), Error>,
+    reports: impl FnOnce(&mut Checked<'_>, TaskId, NodeId) -> Result<(), Error>,
 ) -> String {
     let mut world = small(2);
     world.config.containers.memory_mb = Some(3_072);
@@ -315,7 +315,7 @@ fn a_broken_rule_is_named_with_the_instant_the_job_and_the_node() {
 
 #[test]
 fn a_broken_rule_about_application_masters_is_named() {
-    type Reported<'r> = &'r dyn Fn(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(), Error>;
+    type Reported<'r> = &'r dyn Fn(&mut Checked<'_>, TaskId, NodeId) -> Result<(), Error>;
     let world = small(2);
     let job = world.workload(&world.cluster()).find("job_1_0000").expect("the job");
     let launch = |at, node| MasterLaunched { at, job, node };

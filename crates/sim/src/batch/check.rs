@@ -18,12 +18,11 @@ use crate::resources::Resources;
 /// Passes on what a replay reports, and ends the replay when that breaks a rule. Call [`Checked::close`] after the replay.
 ///
 /// It judges by the workload, the machines and the reports alone, not by the state of the engine.
-#[derive(Debug)]
-pub struct Checked<'a, O> {
+pub struct Checked<'a> {
     workload: &'a Workload,
     machines: &'a Machines,
     policy: &'a str,
-    inner: &'a mut O,
+    inner: &'a mut dyn Observer,
     clock: Ms,
     /// What each machine offers, and what is used of it.
     rooms: Vec<(Resources, Resources)>,
@@ -61,9 +60,9 @@ struct Progress {
     done: u32,
 }
 
-impl<'a, O: Observer> Checked<'a, O> {
+impl<'a> Checked<'a> {
     /// Checks a replay of this workload on these machines under the policy of this name. `inner` gets every report.
-    pub fn new(workload: &'a Workload, machines: &'a Machines, policy: &'a str, inner: &'a mut O) -> Self {
+    pub fn new(workload: &'a Workload, machines: &'a Machines, policy: &'a str, inner: &'a mut dyn Observer) -> Self {
         let stages = &workload.stage_tasks;
         Self {
             workload,
@@ -245,7 +244,7 @@ fn before(order: &Order, count: usize) -> Vec<Vec<u32>> {
     before
 }
 
-impl<O: Observer> Reports for Checked<'_, O> {
+impl Reports for Checked<'_> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.check_job(ended)?;
         self.inner.job_ended(ended)
@@ -264,7 +263,7 @@ impl<O: Observer> Reports for Checked<'_, O> {
     }
 }
 
-impl<O: Observer> Observer for Checked<'_, O> {
+impl Observer for Checked<'_> {
     fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
         self.check_launch(launched)?;
         self.inner.launched(launched)

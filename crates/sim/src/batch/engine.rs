@@ -55,11 +55,11 @@ pub struct Tally {
 ///
 /// # Errors
 /// [`Error::PolicyViolation`], and every error of `observer`.
-pub fn replay<O: Observer>(
+pub fn replay(
     workload: &Workload,
     machines: &Machines,
     named: (&str, &mut dyn Policy),
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tally, Error> {
     replay_seeded(workload, machines, named, 1, observer, progress)
@@ -69,12 +69,12 @@ pub fn replay<O: Observer>(
 ///
 /// # Errors
 /// As [`replay`].
-pub fn replay_seeded<O: Observer>(
+pub fn replay_seeded(
     workload: &Workload,
     machines: &Machines,
     (name, policy): (&str, &mut dyn Policy),
     seed: u64,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tally, Error> {
     let mut engine = Engine {
@@ -114,10 +114,10 @@ pub fn replay_seeded<O: Observer>(
     Ok(Tally { left_waiting: engine.world.waiting, never_ended, end, bound, ..engine.tally })
 }
 
-struct Engine<'a, 'w, O> {
+struct Engine<'a, 'w> {
     world: World<'w>,
     policy: &'a mut dyn Policy,
-    observer: &'a mut O,
+    observer: &'a mut dyn Observer,
     progress: &'a mut dyn FnMut(u64),
     name: &'a str,
     /// When runs end, then by the order of their starts. Some may have ended earlier.
@@ -145,7 +145,7 @@ struct Engine<'a, 'w, O> {
     tally: Tally,
 }
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     fn run(&mut self) -> Result<(), Error> {
         let mut instants = 0_u32;
         while let Some(now) = self.next_instant() {

@@ -30,7 +30,7 @@ pub struct BatchRows<'w> {
 }
 
 /// Gives the rows of a replay to a sink.
-pub type RunRows<'w, S> = Recorder<BatchRows<'w>, S>;
+pub type RunRows<'w> = Recorder<'w, BatchRows<'w>>;
 
 impl<'w> BatchRows<'w> {
     fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
@@ -38,9 +38,9 @@ impl<'w> BatchRows<'w> {
     }
 }
 
-impl<'w, S: RowSink> Recorder<BatchRows<'w>, S> {
+impl<'w> Recorder<'w, BatchRows<'w>> {
     /// Starts without rows.
-    pub fn new(workload: &'w Workload, machines: &'w Machines, sink: S) -> Self {
+    pub fn new(workload: &'w Workload, machines: &'w Machines, sink: &'w mut dyn RowSink) -> Self {
         Self::of(BatchRows::new(workload, machines), sink)
     }
 
@@ -53,7 +53,7 @@ impl<'w, S: RowSink> Recorder<BatchRows<'w>, S> {
     }
 }
 
-impl<S: RowSink> Observer for Recorder<BatchRows<'_>, S> {
+impl Observer for Recorder<'_, BatchRows<'_>> {
     fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
         if (2..=MOST).contains(&launched.places.len()) && self.keeps_places() {
             let places = launched.places.iter().map(|(node, instances)| (node.0, *instances)).collect();

@@ -19,12 +19,11 @@ use crate::resources::Resources;
 /// Passes on what a replay reports, and ends the replay when that breaks a rule. Call [`Checked::close`] after the replay.
 ///
 /// It judges by the workload, the cluster and the reports alone, not by the state of the engine.
-#[derive(Debug)]
-pub struct Checked<'a, O> {
+pub struct Checked<'a> {
     workload: &'a Workload,
     cluster: &'a Cluster,
     policy: &'a str,
-    inner: &'a mut O,
+    inner: &'a mut dyn Observer,
     /// The latest instant that the master has reported.
     clock: Ms,
     /// What is on each node.
@@ -51,9 +50,9 @@ struct OnNode {
     masters: u32,
 }
 
-impl<'a, O: Observer> Checked<'a, O> {
+impl<'a> Checked<'a> {
     /// Checks a replay of this workload on this cluster under the policy of this name. `inner` gets every report.
-    pub fn new(workload: &'a Workload, cluster: &'a Cluster, policy: &'a str, inner: &'a mut O) -> Self {
+    pub fn new(workload: &'a Workload, cluster: &'a Cluster, policy: &'a str, inner: &'a mut dyn Observer) -> Self {
         let jobs = workload.jobs().len();
         Self {
             workload,
@@ -317,7 +316,7 @@ fn most_at_once(times: Vec<(Ms, Ms)>) -> usize {
     at_once.max().map_or(0, |most| most as usize)
 }
 
-impl<O: Observer> Reports for Checked<'_, O> {
+impl Reports for Checked<'_> {
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.check_job(ended)?;
         self.inner.job_ended(ended)
@@ -336,7 +335,7 @@ impl<O: Observer> Reports for Checked<'_, O> {
     }
 }
 
-impl<O: Observer> Observer for Checked<'_, O> {
+impl Observer for Checked<'_> {
     fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
         self.check_launch(launched)?;
         self.inner.launched(launched)

@@ -60,11 +60,11 @@ impl<'w> HadoopRows<'w> {
 }
 
 /// Gives the rows of a replay to a sink.
-pub type RunRows<'w, S> = Recorder<HadoopRows<'w>, S>;
+pub type RunRows<'w> = Recorder<'w, HadoopRows<'w>>;
 
-impl<'w, S: RowSink> Recorder<HadoopRows<'w>, S> {
+impl<'w> Recorder<'w, HadoopRows<'w>> {
     /// Starts without rows.
-    pub fn new(workload: &'w Workload, cluster: &'w Cluster, sink: S) -> Self {
+    pub fn new(workload: &'w Workload, cluster: &'w Cluster, sink: &'w mut dyn RowSink) -> Self {
         Self::of(HadoopRows::new(workload, cluster), sink)
     }
 
@@ -77,7 +77,7 @@ impl<'w, S: RowSink> Recorder<HadoopRows<'w>, S> {
     }
 }
 
-impl<S: RowSink> Observer for Recorder<HadoopRows<'_>, S> {
+impl Observer for Recorder<'_, HadoopRows<'_>> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         self.take_ended(ended)
     }

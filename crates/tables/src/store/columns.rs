@@ -6,9 +6,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, ListBuilder, StringBuilder};
-use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, SchemaRef};
-use arrow::record_batch::RecordBatch;
+use arrow_array::ArrayRef;
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_schema::{DataType, Field, SchemaRef};
+use arrow_array::RecordBatch;
 
 use super::build::{NumberBuilder, RunBuilder, TextBuilder, truths};
 use super::read::{Flags, Lists, Numbers, Texts};
@@ -436,7 +438,7 @@ macro_rules! enumeration {
             type Builder = $crate::store::build::RunBuilder<$name>;
             type View<'a> = $name;
             type Read = $crate::store::read::Words<$name>;
-            fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
+            fn read(array: &$crate::arrow_array::ArrayRef) -> Self::Read {
                 $crate::store::read::Words::read(array, $name::from_name)
             }
             #[inline]
@@ -450,14 +452,14 @@ macro_rules! enumeration {
             fn of_view(view: $name) -> $name {
                 view
             }
-            fn data_type() -> $crate::arrow::datatypes::DataType {
-                $crate::arrow::datatypes::DataType::Utf8
+            fn data_type() -> $crate::arrow_schema::DataType {
+                $crate::arrow_schema::DataType::Utf8
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
                 builder.append(Some(*self));
             }
-            fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
+            fn finish(builder: &mut Self::Builder) -> $crate::arrow_array::ArrayRef {
                 builder.finish(|runs| $crate::store::build::words(runs, $name::as_str))
             }
         }
@@ -468,7 +470,7 @@ macro_rules! enumeration {
             type Builder = $crate::store::build::RunBuilder<$name>;
             type View<'a> = Option<$name>;
             type Read = $crate::store::read::Words<$name>;
-            fn read(array: &$crate::arrow::array::ArrayRef) -> Self::Read {
+            fn read(array: &$crate::arrow_array::ArrayRef) -> Self::Read {
                 $crate::store::read::Words::read(array, $name::from_name)
             }
             #[inline]
@@ -482,14 +484,14 @@ macro_rules! enumeration {
             fn of_view(view: Option<$name>) -> Option<$name> {
                 view
             }
-            fn data_type() -> $crate::arrow::datatypes::DataType {
-                $crate::arrow::datatypes::DataType::Utf8
+            fn data_type() -> $crate::arrow_schema::DataType {
+                $crate::arrow_schema::DataType::Utf8
             }
             #[inline]
             fn append(&self, builder: &mut Self::Builder) {
                 builder.append(*self);
             }
-            fn finish(builder: &mut Self::Builder) -> $crate::arrow::array::ArrayRef {
+            fn finish(builder: &mut Self::Builder) -> $crate::arrow_array::ArrayRef {
                 builder.finish(|runs| $crate::store::build::words(runs, $name::as_str))
             }
         }
@@ -547,8 +549,8 @@ macro_rules! table {
                 const TABLE: &'static str = $table;
                 const ABOUT: &'static [&'static str] = &[$($about),+];
                 type Builders = Builders;
-                fn schema() -> $crate::arrow::datatypes::SchemaRef {
-                    std::sync::Arc::new($crate::arrow::datatypes::Schema::new(vec![
+                fn schema() -> $crate::arrow_schema::SchemaRef {
+                    std::sync::Arc::new($crate::arrow_schema::Schema::new(vec![
                         $(field::<$type>(stringify!($field), &[$($fdoc,)+]),)+
                     ]))
                 }
@@ -558,13 +560,13 @@ macro_rules! table {
                 fn append(&self, builders: &mut Builders) {
                     $(Cell::append(&self.$field, &mut builders.$field);)+
                 }
-                fn finish(builders: &mut Builders) -> Vec<$crate::arrow::array::ArrayRef> {
+                fn finish(builders: &mut Builders) -> Vec<$crate::arrow_array::ArrayRef> {
                     vec![$(<$type as Cell>::finish(&mut builders.$field),)+]
                 }
                 type View<'a> = View<'a>;
                 type Read = Read;
                 type Lazy<'a> = Lazy<'a>;
-                fn read(batch: &$crate::arrow::record_batch::RecordBatch) -> Read {
+                fn read(batch: &$crate::arrow_array::RecordBatch) -> Read {
                     Read { $($field: column::<$type>(batch, stringify!($field)),)+ }
                 }
                 #[inline(always)]

@@ -1,7 +1,8 @@
 //! The columns of a batch as they are read: resolved once for the batch, and looked at row by row without any check that can fail.
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray, StringArray, StringViewArray};
-use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, StringArray, StringViewArray};
+use arrow_array::cast::AsArray;
+use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 /// The longest text that stands in its view itself, so that equal views are equal texts.
 const INLINE: usize = 12;
@@ -118,7 +119,7 @@ pub struct Lists {
 impl From<&ArrayRef> for Lists {
     fn from(array: &ArrayRef) -> Self {
         let lists = array.as_list_opt::<i32>();
-        let parts = |lists: &arrow::array::ListArray| {
+        let parts = |lists: &arrow_array::ListArray| {
             Some((lists.offsets().clone(), lists.values().as_string_opt::<i32>()?.clone()))
         };
         Self { lists: lists.and_then(parts) }
@@ -185,8 +186,8 @@ pub(super) fn for_each_run<'a>(texts: &'a StringViewArray, mut take: impl FnMut(
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{BooleanArray, Int64Array};
-    use arrow::datatypes::Int64Type;
+    use arrow_array::{BooleanArray, Int64Array};
+    use arrow_array::types::Int64Type;
     use rand::RngExt;
 
     use super::*;

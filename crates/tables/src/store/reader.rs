@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use arrow::record_batch::RecordBatch;
+use arrow_array::RecordBatch;
 
 use super::columns::Row;
 use super::manifest::{LAYOUT, MANIFEST, Manifest};

@@ -9,10 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, StringViewArray};
-use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::record_batch::RecordBatch;
+use arrow_array::{Array, StringViewArray};
+use arrow_array::cast::AsArray;
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
+use arrow_schema::ArrowError;
+use arrow_array::RecordBatch;
 use hashbrown::HashSet;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -431,7 +432,7 @@ pub(super) fn failed<E: ToString>(path: &Path, action: &'static str) -> impl FnO
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use arrow::array::{ArrayRef, Int64Array};
+    use arrow_array::{ArrayRef, Int64Array};
 
     use super::*;
     use crate::model::JobRow;

@@ -1,8 +1,6 @@
 //! The attributes of a job that filters compare.
 
-use polars::prelude::BooleanChunked;
-
-use super::columns::Columns;
+use super::filter::Class;
 use super::getters::{Number, Text};
 
 /// An attribute of a job.
@@ -25,7 +23,7 @@ pub(crate) enum Value {
     /// A word or a number, as the source has it.
     Either(Text, Number),
     /// Words that may hold for a job. Several may.
-    Class(&'static [&'static str], fn(&Columns<'_, '_>, &str) -> BooleanChunked),
+    Class(&'static [&'static str], Class),
 }
 
 const fn text(name: &'static str, meaning: &'static str, of: Text) -> Attribute {
@@ -70,10 +68,10 @@ pub const ATTRIBUTES: &[Attribute] = &[
         name: SIZE,
         meaning: "'small': at most as many tasks as the median job; 'large': among the tenth of the jobs with the most tasks (with \
                   ties); 'medium': the others. For Slurm and batch systems, by CPUs instead of tasks",
-        value: Value::Class(&["small", "medium", "large"], |jobs, word| match word {
-            "small" => jobs.are_small(),
-            "large" => jobs.are_large(),
-            _ => !(&jobs.are_small() | &jobs.are_large()),
+        value: Value::Class(&["small", "medium", "large"], |sizes, job, word| match word {
+            "small" => sizes.is_small(job),
+            "large" => sizes.is_large(job),
+            _ => !sizes.is_small(job) && !sizes.is_large(job),
         }),
     },
 ];

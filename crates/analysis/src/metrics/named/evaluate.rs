@@ -1,7 +1,6 @@
 //! The value of a metric for a run.
 //!
-//! A filter is evaluated over columns ([`super::filter`]). What it leaves is added up in Rust, in the order of the jobs: so a number has
-//! the same bits on every machine, and a metric without a filter, of which a cell of a sweep has many, makes no column.
+//! What a filter leaves is added up in the order of the jobs, so that a number has the same bits on every machine.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -14,8 +13,7 @@ use statrs::statistics::Statistics;
 
 use super::Metric;
 use super::attribute::OUTCOME;
-use super::columns::Columns;
-use super::filter::Filter;
+use super::filter::{Context, Filter};
 use super::formula::{Aggregate, Formula, Statistic};
 use super::sizes::Sizes;
 use crate::metrics::list::{Number, Quantity};
@@ -81,8 +79,8 @@ impl<'a> Measured<'a> {
         self.counted[who as usize].get_or_init(|| self.own.run().into_iter().flat_map(of_run).collect())
     }
 
-    fn columns<'j>(&self, jobs: &'j [&'a JobMetrics], run: &Run) -> Columns<'j, 'a> {
-        Columns { jobs, sizes: *self.sizes.get_or_init(|| Sizes::of(run)), clock: run.clock() }
+    fn context(&self, run: &Run) -> Context {
+        Context { sizes: *self.sizes.get_or_init(|| Sizes::of(run)), clock: run.clock() }
     }
 
     /// The jobs for which the filter holds: of these, or of all of the window if it names the outcome.
@@ -93,8 +91,8 @@ impl<'a> Measured<'a> {
         } else {
             Cow::Borrowed(self.counted(who))
         };
-        let mask = filter.mask(&self.columns(&all, run));
-        all.iter().zip(mask.iter()).filter_map(|(job, holds)| (holds == Some(true)).then_some(*job)).collect()
+        let context = self.context(run);
+        all.iter().copied().filter(|job| filter.holds(job, &context) == Some(true)).collect()
     }
 
     /// The known values of a quantity over the jobs that it is over, in the order of the jobs.
@@ -151,8 +149,8 @@ impl Aggregate {
         match self {
             Self::Count => Some(jobs.len() as f64),
             Self::Share(which) => {
-                let own =
-                    which.mask(&run.columns(jobs, run.own.run()?)).iter().filter(|holds| *holds == Some(true)).count();
+                let context = run.context(run.own.run()?);
+                let own = jobs.iter().filter(|job| which.holds(job, &context) == Some(true)).count();
                 (!jobs.is_empty()).then(|| own as f64 / jobs.len() as f64)
             }
             Self::Of(statistic, quantity) => {

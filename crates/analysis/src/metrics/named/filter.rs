@@ -1,12 +1,20 @@
-//! Filters over jobs, in the three-valued logic of SQL: each is a mask over the columns of jobs, in which null is unknown.
+//! Filters over jobs, in the three-valued logic of SQL: a filter holds for a job, does not hold, or is unknown (`None`).
 
-use polars::prelude::{BooleanChunked, ChunkCompareEq, ChunkCompareIneq, NewChunkedArray, PlSmallStr};
 use resched_tables::run::RunClock;
 
-use super::columns::Columns;
 use super::getters::{Number, Text};
+use super::sizes::Sizes;
 use crate::JobMetrics;
 use crate::metrics::list::Quantity;
+
+/// What a filter needs to know beside the job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context {
+    /// The bounds of the classes of size.
+    pub(super) sizes: Sizes,
+    /// How the clock of the run relates to that of the trace.
+    pub(super) clock: RunClock,
+}
 
 /// A filter. It holds, does not hold, or is unknown.
 #[derive(Debug, Clone)]
@@ -25,8 +33,8 @@ pub(super) struct Test {
     pub(super) check: Check,
 }
 
-/// Which jobs a word holds for.
-pub(super) type Class = fn(&Columns<'_, '_>, &str) -> BooleanChunked;
+/// True if the word holds for the job.
+pub(super) type Class = fn(Sizes, &JobMetrics, &str) -> bool;
 
 /// How a job is tested.
 #[derive(Debug, Clone)]
@@ -67,13 +75,13 @@ pub(super) enum Comparison {
 }
 
 impl Filter {
-    /// For which of the jobs it holds; null where that is unknown.
-    pub(super) fn mask(&self, jobs: &Columns<'_, '_>) -> BooleanChunked {
+    /// True if it holds for the job; `None` if that is unknown.
+    pub(super) fn holds(&self, job: &JobMetrics, context: &Context) -> Option<bool> {
         match self {
-            Self::All(parts) => joined(jobs, true, parts.iter().map(|part| part.mask(jobs)), |one, other| one & other),
-            Self::Any(parts) => joined(jobs, false, parts.iter().map(|part| part.mask(jobs)), |one, other| one | other),
-            Self::Not(part) => !part.mask(jobs),
-            Self::Test(test) => test.check.mask(jobs),
+            Self::All(parts) => all(parts.iter().map(|part| part.holds(job, context))),
+            Self::Any(parts) => any(parts.iter().map(|part| part.holds(job, context))),
+            Self::Not(part) => part.holds(job, context).map(|holds| !holds),
+            Self::Test(test) => test.check.holds(job, context),
         }
     }
 
@@ -87,56 +95,49 @@ impl Filter {
     }
 }
 
-/// The masks joined; without any, all have the value of `none`.
-fn joined(
-    jobs: &Columns<'_, '_>,
-    none: bool,
-    masks: impl Iterator<Item = BooleanChunked>,
-    join: fn(&BooleanChunked, &BooleanChunked) -> BooleanChunked,
-) -> BooleanChunked {
-    let all = masks.reduce(|one, other| join(&one, &other));
-    all.unwrap_or_else(|| BooleanChunked::from_iter_values(PlSmallStr::EMPTY, jobs.jobs.iter().map(|_| none)))
+/// SQL's `AND`: one part that does not hold decides, whatever is unknown.
+fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    any(parts.map(|part| part.map(|holds| !holds))).map(|fails| !fails)
+}
+
+/// SQL's `OR`: one part that holds decides, whatever is unknown.
+fn any(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut known = true;
+    for part in parts {
+        if part == Some(true) {
+            return Some(true);
+        }
+        known &= part.is_some();
+    }
+    known.then_some(false)
 }
 
 impl Check {
-    fn mask(&self, jobs: &Columns<'_, '_>) -> BooleanChunked {
-        let any =
-            |masks: &mut dyn Iterator<Item = BooleanChunked>| joined(jobs, false, masks, |one, other| one | other);
+    fn holds(&self, job: &JobMetrics, context: &Context) -> Option<bool> {
         match self {
-            Self::Text(of, TextTest::OneOf(texts)) => {
-                let column = jobs.text(*of);
-                any(&mut texts.iter().map(|text| column.equal(text.as_str())))
-            }
-            Self::Text(of, TextTest::Like(pattern)) => {
-                let matches = |text: Option<&str>| text.map(|text| pattern.matches(text));
-                BooleanChunked::from_iter_options(PlSmallStr::EMPTY, jobs.text(*of).iter().map(matches))
-            }
-            Self::Number(of, NumberTest::OneOf(numbers)) => {
-                let column = jobs.number(of.of(jobs.clock));
-                any(&mut numbers.iter().map(|number| column.equal(*number)))
-            }
-            Self::Number(of, NumberTest::Compare(comparison, with)) => {
-                let column = jobs.number(of.of(jobs.clock));
-                match comparison {
-                    Comparison::Less => column.lt(*with),
-                    Comparison::AtMost => column.lt_eq(*with),
-                    Comparison::More => column.gt(*with),
-                    Comparison::AtLeast => column.gt_eq(*with),
-                }
-            }
-            Self::Class(holds, words) => any(&mut words.iter().map(|word| holds(jobs, word))),
+            Self::Text(of, test) => of(job).map(|text| match test {
+                TextTest::OneOf(texts) => texts.iter().any(|one| one == text),
+                TextTest::Like(pattern) => pattern.matches(text),
+            }),
+            Self::Number(of, test) => of.of(job, context.clock).map(|number| match test {
+                NumberTest::OneOf(numbers) => numbers.contains(&number),
+                NumberTest::Compare(Comparison::Less, with) => number < *with,
+                NumberTest::Compare(Comparison::AtMost, with) => number <= *with,
+                NumberTest::Compare(Comparison::More, with) => number > *with,
+                NumberTest::Compare(Comparison::AtLeast, with) => number >= *with,
+            }),
+            Self::Class(holds, words) => Some(words.iter().any(|word| holds(context.sizes, job, word))),
             Self::Unknown(text, number) => {
-                let text = text.map(|of| jobs.text(of).is_null());
-                let number = number.map(|of| jobs.number(of.of(jobs.clock)).is_null());
-                joined(jobs, true, text.into_iter().chain(number), |one, other| one & other)
+                let has_text = text.is_some_and(|of| of(job).is_some());
+                Some(!has_text && number.is_none_or(|of| of.of(job, context.clock).is_none()))
             }
         }
     }
 }
 
 impl Of {
-    fn of(self, clock: RunClock) -> impl Fn(&JobMetrics) -> Option<f64> {
-        move |job| match self {
+    fn of(self, job: &JobMetrics, clock: RunClock) -> Option<f64> {
+        match self {
             Self::Attribute(of) => of(job, clock),
             Self::Quantity(quantity) => (quantity.of)(job),
         }
@@ -180,6 +181,20 @@ impl Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_unknown_decides_only_where_nothing_else_does() {
+        let (yes, no, unknown) = (Some(true), Some(false), None);
+        for (parts, of_all, of_any) in [
+            (vec![], yes, no),
+            (vec![yes, no], no, yes),
+            (vec![yes, unknown], unknown, yes),
+            (vec![unknown, no], no, unknown),
+            (vec![unknown, unknown], unknown, unknown),
+        ] {
+            assert_eq!((all(parts.iter().copied()), any(parts.iter().copied())), (of_all, of_any), "{parts:?}");
+        }
+    }
 
     #[test]
     fn a_pattern_matches_the_whole_text() {

@@ -27,7 +27,6 @@
 //! that you can ask for those that failed.
 
 pub(crate) mod attribute;
-pub(crate) mod columns;
 mod evaluate;
 mod filter;
 mod formula;

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StructArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray};
+use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 use super::super::google::Facts;
+use super::casts::{floats, integers, texts};
 use super::row::{Row, number_of};
 use resched_tables::Error;
 
@@ -37,6 +38,9 @@ const COLUMNS: [&str; 16] = [
     "switch_id",
 ];
 
+/// Those of them that are texts.
+const TEXTS: [&str; 4] = ["user", "collection_name", "collection_logical_name", "switch_id"];
+
 /// Reads the rows of `table` in the file at `path`.
 pub(super) fn read(table: &str, path: &str, facts: &mut Facts<'_>) -> Result<(), Error> {
     let file = File::open(path).map_err(Error::io(Path::new(path), "open"))?;
@@ -47,7 +51,10 @@ pub(super) fn read(table: &str, path: &str, facts: &mut Facts<'_>) -> Result<(),
         found: format!("a damaged one ({error})"),
         remedy: "export it again, or leave it out".to_owned(),
     };
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| damaged(error.to_string()))?;
+    // Without the types of the tool that wrote it, a column has one of the few types of Parquet itself.
+    let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, plain);
+    let builder = builder.map_err(|error| damaged(error.to_string()))?;
     let fields = builder.schema().fields().iter().enumerate();
     let used = fields.filter(|(_, field)| COLUMNS.contains(&field.name().as_str())).map(|(number, _)| number);
     let mask = ProjectionMask::roots(builder.parquet_schema(), used.collect::<Vec<_>>());
@@ -66,56 +73,62 @@ pub(super) fn read(table: &str, path: &str, facts: &mut Facts<'_>) -> Result<(),
 
 /// The columns of a batch; one that is absent or of a type that cannot be used is `None`.
 struct Columns {
-    numbers: Vec<(&'static str, Option<ArrayRef>)>,
-    texts: Vec<(&'static str, Option<ArrayRef>)>,
+    numbers: Vec<(&'static str, Option<Numbers>)>,
+    texts: Vec<(&'static str, Option<StringArray>)>,
     after: Option<ArrayRef>,
-    cpus: Option<ArrayRef>,
-    memory: Option<ArrayRef>,
+    cpus: Option<Float64Array>,
+    memory: Option<Float64Array>,
+}
+
+/// A column of whole numbers, or of texts: types may be written by their names.
+enum Numbers {
+    Plain(Int64Array),
+    Named(StringArray),
+}
+
+impl Numbers {
+    fn of(column: &ArrayRef) -> Option<Self> {
+        match column.data_type() {
+            DataType::Utf8 => texts(column).map(Self::Named),
+            _ => integers(column).map(Self::Plain),
+        }
+    }
+
+    fn get(&self, row: usize) -> Option<i64> {
+        match self {
+            Self::Plain(numbers) => numbers.is_valid(row).then(|| numbers.value(row)),
+            Self::Named(texts) => {
+                let text = texts.is_valid(row).then(|| texts.value(row))?;
+                text.parse().ok().or_else(|| number_of(text))
+            }
+        }
+    }
 }
 
 impl Columns {
     fn of(batch: &RecordBatch) -> Self {
-        let column = |name: &str, to: &DataType| cast(batch.column_by_name(name)?, to).ok();
-        let number = |name: &'static str| {
-            let array = batch.column_by_name(name);
-            // Types may be texts: their names.
-            let as_is = array.filter(|array| matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8));
-            (name, as_is.map_or_else(|| column(name, &DataType::Int64), |array| cast(array, &DataType::Utf8).ok()))
-        };
-        let resources = ["resource_request", "capacity"].iter().find_map(|name| batch.column_by_name(name));
+        let column = |name: &str| batch.column_by_name(name);
+        let resources = ["resource_request", "capacity"].iter().find_map(|name| column(name));
         let resources = resources.and_then(|array| array.as_any().downcast_ref::<StructArray>());
-        let resource = |name: &str| cast(resources?.column_by_name(name)?, &DataType::Float64).ok();
+        let resource = |name: &str| resources?.column_by_name(name).and_then(floats);
         Self {
-            numbers: COLUMNS.iter().map(|name| number(name)).collect(),
-            texts: COLUMNS.iter().map(|name| (*name, column(name, &DataType::Utf8))).collect(),
-            after: batch.column_by_name("start_after_collection_ids").cloned(),
+            numbers: COLUMNS.iter().map(|name| (*name, column(name).and_then(Numbers::of))).collect(),
+            texts: TEXTS.iter().map(|name| (*name, column(name).and_then(texts))).collect(),
+            after: column("start_after_collection_ids").cloned(),
             cpus: resource("cpus"),
             memory: resource("memory"),
         }
     }
 
     fn row(&self, row: usize) -> Row<'_> {
-        let number = |name: &str| {
-            let array = self.numbers.iter().find(|(column, _)| *column == name)?.1.as_ref()?;
-            if array.is_null(row) {
-                return None;
-            }
-            match array.as_primitive_opt::<Int64Type>() {
-                Some(numbers) => Some(numbers.value(row)),
-                None => {
-                    let text = array.as_string_opt::<i32>()?.value(row);
-                    text.parse().ok().or_else(|| number_of(text))
-                }
-            }
-        };
+        let number = |name: &str| self.numbers.iter().find(|(column, _)| *column == name)?.1.as_ref()?.get(row);
         let text = |name: &str| {
-            let array = self.texts.iter().find(|(column, _)| *column == name)?.1.as_ref()?;
-            let text = array.is_valid(row).then(|| array.as_string_opt::<i32>().map(|texts| texts.value(row)))??;
+            let texts = self.texts.iter().find(|(column, _)| *column == name)?.1.as_ref()?;
+            let text = texts.is_valid(row).then(|| texts.value(row))?;
             (!text.is_empty()).then_some(Cow::Borrowed(text))
         };
-        let float = |array: &Option<ArrayRef>| {
-            let array = array.as_ref().filter(|array| array.is_valid(row))?;
-            array.as_primitive_opt::<Float64Type>().map(|numbers| numbers.value(row))
+        let float = |numbers: &Option<Float64Array>| {
+            numbers.as_ref().filter(|numbers| numbers.is_valid(row)).map(|numbers| numbers.value(row))
         };
         Row {
             time: number("time"),
@@ -138,8 +151,7 @@ impl Columns {
 
     fn after(&self, row: usize) -> Vec<i64> {
         let list = self.after.as_ref().and_then(|array| array.as_list_opt::<i32>()).filter(|list| list.is_valid(row));
-        let numbers = list.and_then(|list| cast(&list.value(row), &DataType::Int64).ok());
-        let numbers = numbers.as_ref().and_then(|numbers| numbers.as_primitive_opt::<Int64Type>());
-        numbers.into_iter().flatten().flatten().collect()
+        let numbers = list.and_then(|list| integers(&list.value(row)));
+        numbers.iter().flatten().flatten().collect()
     }
 }

@@ -5,6 +5,7 @@
 //! the largest machine's. `docs/formats/google2019.md` has its quirks. The Kaggle sample (`borg_traces_data.csv`, one row per event of
 //! an instance joined with its usage) is read as far as it has these fields. Attributes and usage are left out.
 
+mod casts;
 mod columns;
 mod kaggle;
 mod lines;

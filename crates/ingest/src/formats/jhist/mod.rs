@@ -9,6 +9,10 @@
 //! Layout and quirks: `docs/formats/jhist.md`. The job's outcome is that of its last event. The file's name is
 //! ignored, because it may give another outcome.
 
+#[cfg(feature = "avro")]
+mod binary;
+#[cfg(not(feature = "avro"))]
+#[path = "no_binary.rs"]
 mod binary;
 mod event;
 mod history;

@@ -22,12 +22,12 @@ use crate::Error;
 use crate::hadoop::ask::Ask;
 use crate::hadoop::attempt::Kill;
 use crate::hadoop::containers::{AmState, Container, ContainerState, Reservation, container_of};
-use crate::hadoop::observer::{Kept, MasterEnded, Observer, TakenBack};
+use crate::hadoop::observer::{Kept, MasterEnded, TakenBack};
 use crate::hadoop::view::View;
 use crate::hadoop::world::JobPhase;
 use crate::ids::{AttemptId, JobId, Ms, NodeId};
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     // Heartbeats of nodes.
 
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {

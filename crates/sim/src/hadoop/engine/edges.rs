@@ -13,7 +13,7 @@ use super::Engine;
 use super::events::Position;
 use crate::Error;
 use crate::hadoop::cluster::Cluster;
-use crate::hadoop::observer::{Kept, Observer};
+use crate::hadoop::observer::Kept;
 use crate::hadoop::system::System;
 use crate::hadoop::view::View;
 use crate::hadoop::workload::Workload;
@@ -34,7 +34,7 @@ pub(super) fn arrivals(world: &World<'_>, workload: &Workload, cluster: &Cluster
     arrivals
 }
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// A job arrives.
     pub(super) fn arrive(&mut self, job: JobId) -> Result<(), Error> {
         if self.world.yarn.is_some() {

@@ -7,12 +7,12 @@ use super::events::Position;
 use crate::Error;
 use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::{Ended, Launched, Observer};
+use crate::hadoop::observer::{Ended, Launched};
 use crate::hadoop::view::{AttemptEnd, View};
 use crate::hadoop::world::{JobPhase, TaskPhase};
 use crate::ids::{AttemptId, JobId};
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     pub(super) fn attempt_ended(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
         self.take_off(id)?;
         let run = self.world.runs[id.index()].clone();

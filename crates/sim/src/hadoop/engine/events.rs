@@ -9,7 +9,6 @@
 
 use super::Engine;
 use crate::hadoop::cluster::Cluster;
-use crate::hadoop::observer::Observer;
 use crate::hadoop::system::System;
 use crate::hadoop::view::View;
 use crate::ids::{AttemptId, JobId, Ms, NodeId};
@@ -105,7 +104,7 @@ impl Classes {
     }
 }
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// The next event, which stays where it is; `None` if nothing is to come.
     #[inline]
     pub(super) fn next_event(&mut self) -> Option<Due> {

@@ -8,7 +8,6 @@ use crate::Error;
 use crate::hadoop::attempt::Kill;
 use crate::hadoop::beats::Beats;
 use crate::hadoop::cluster::Cluster;
-use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
 use crate::hadoop::world::Health;
 use crate::ids::{Ms, NodeId};
@@ -29,7 +28,7 @@ pub(super) fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, Node
     changes
 }
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// Something happens to a node.
     pub(super) fn change(&mut self, node: NodeId, change: Change, at: Position) -> Result<(), Error> {
         match change {

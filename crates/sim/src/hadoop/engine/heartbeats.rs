@@ -9,14 +9,14 @@ use crate::Error;
 use crate::cluster_file::ReduceModel;
 use crate::hadoop::attempt::Attempt;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::{MasterLaunched, Observer};
+use crate::hadoop::observer::MasterLaunched;
 use crate::hadoop::offer::{Given, Offer};
 use crate::hadoop::view::{AttemptView, View};
 use crate::hadoop::world::{Health, JobPhase};
 use crate::ids::{AttemptId, Ms, NodeId};
 use crate::resources::Resources;
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// The first heartbeat of a node at `at` or later that comes after the event at `position`.
     pub(super) fn beat_after(&self, node: NodeId, at: Ms, position: Position) -> Ms {
         let beat = self.world.beats.from(node, at);

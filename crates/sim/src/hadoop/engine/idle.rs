@@ -5,7 +5,6 @@ use super::Engine;
 use super::events::{Event, Position};
 use super::parking::Needs;
 use super::stall::PATIENCE;
-use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
 use crate::ids::{Ms, NodeId};
 
@@ -44,7 +43,7 @@ impl Insists {
     }
 }
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// Passes over the heartbeats that come to nothing, up to the first event that may be another.
     pub(super) fn pass_idle_heartbeats(&mut self) {
         if !self.may_rest || self.world.chores_wait() || self.world.version != self.progressed.0 {

@@ -6,10 +6,9 @@ use super::Engine;
 use super::events::Position;
 use crate::Error;
 use crate::hadoop::attempt::Kill;
-use crate::hadoop::observer::Observer;
 use crate::ids::{AttemptId, JobId, NodeId};
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// An attempt is to be killed at the next heartbeat of its node.
     pub(super) fn will_kill(&mut self, id: AttemptId, at: Position) {
         let run = &mut self.world.runs[id.index()];

@@ -12,7 +12,6 @@
 use super::Engine;
 use super::events::Position;
 use crate::hadoop::containers::AmState;
-use crate::hadoop::observer::Observer;
 use crate::ids::{JobId, Ms, NodeId};
 
 /// When a lull begins, and how much of it is left out.
@@ -50,7 +49,7 @@ fn first_from(at: Ms, one: Ms, period: Ms) -> Ms {
     at + (one - at).rem_euclid(period)
 }
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// When something last started, ended or arrived; now if this event has changed the world.
     fn quiet_since(&self) -> Ms {
         if self.world.version == self.progressed.0 { self.progressed.1 } else { self.world.now }

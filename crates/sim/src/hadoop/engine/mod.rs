@@ -102,12 +102,12 @@ pub struct Tally {
 /// # Errors
 /// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster has another system than the
 /// policy or counts other resources ([`Cluster::for_policy`]); every error of the observer.
-pub fn replay<O: Observer>(
+pub fn replay(
     workload: &Workload,
     cluster: &Cluster,
     (name, policy): (&str, &mut dyn Policy),
     options: &Options,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tally, Error> {
     if cluster.system() != policy.system() {
@@ -146,12 +146,12 @@ pub fn replay<O: Observer>(
     Ok(engine.tally)
 }
 
-struct Engine<'a, 'w, O> {
+struct Engine<'a, 'w> {
     world: World<'w>,
     cost: CostModel<'w>,
     name: &'a str,
     policy: &'a mut dyn Policy,
-    observer: &'a mut O,
+    observer: &'a mut dyn Observer,
     classes: Classes,
     parking: bool,
     lulls: Lulls,
@@ -193,14 +193,14 @@ struct Engine<'a, 'w, O> {
     over: bool,
 }
 
-impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
+impl<'a, 'w> Engine<'a, 'w> {
     fn new(
         workload: &'w Workload,
         cluster: &'w Cluster,
         name: &'a str,
         policy: &'a mut dyn Policy,
         options: &'w Options,
-        observer: &'a mut O,
+        observer: &'a mut dyn Observer,
     ) -> Self {
         let mut world = World::new(workload, cluster, options.seed);
         let masters = world.yarn.as_ref().map_or(0, |yarn| yarn.apps.len());

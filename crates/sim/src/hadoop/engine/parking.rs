@@ -4,7 +4,6 @@ use super::Engine;
 use super::events::{NEVER, Position};
 use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
 use crate::ids::{Ms, NodeId};
 use crate::resources::Resources;
@@ -18,7 +17,7 @@ pub(super) struct Needs {
     pub(super) all: bool,
 }
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// When this node must call next: at its next heartbeat if it could get a task or has something to say or hear,
     /// else once an attempt has ended.
     pub(super) fn plan(&mut self, node: NodeId, at: Position, next: Ms, needs: Needs) {

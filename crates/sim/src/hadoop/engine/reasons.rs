@@ -7,10 +7,9 @@ use resched_tables::model::Reason;
 use super::Engine;
 use crate::Error;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::Observer;
 use crate::ids::{JobId, NodeId};
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// Reports what has changed at this event.
     pub(super) fn report_reasons(&mut self) -> Result<(), Error> {
         if !self.world.reasons.are_wanted() {

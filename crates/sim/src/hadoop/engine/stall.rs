@@ -3,7 +3,6 @@
 use super::Engine;
 use crate::Error;
 use crate::hadoop::containers::AmState;
-use crate::hadoop::observer::Observer;
 use crate::hadoop::world::NodeState;
 use crate::ids::{JobId, Ms};
 
@@ -11,7 +10,7 @@ use crate::ids::{JobId, Ms};
 /// days: longer than the longest wait of any policy).
 pub(super) const PATIENCE: Ms = 7 * 86_400_000;
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// Gives the replay up if it stands still.
     ///
     /// # Errors

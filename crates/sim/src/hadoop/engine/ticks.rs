@@ -4,12 +4,11 @@ use super::Engine;
 use super::events::Position;
 use crate::Error;
 use crate::error::Violation;
-use crate::hadoop::observer::Observer;
 use crate::hadoop::view::View;
 use crate::ids::{AttemptId, Ms, NodeId};
 use crate::observer::Decided;
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// Calls the policy, reports its decisions and carries out its orders.
     pub(super) fn tick(&mut self, at: Position) -> Result<(), Error> {
         self.next_tick = self.policy.period().map(|period| self.tick_from(at.0 + period));

@@ -6,9 +6,8 @@
 use super::Engine;
 use super::parking::Needs;
 use crate::Error;
-use crate::hadoop::observer::Observer;
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// Settles the numbers of the replay: all jobs have ended.
     pub(super) fn tally_up(&mut self) -> Result<(), Error> {
         self.tally.end = self.world.now;

@@ -5,10 +5,10 @@ use super::events::Position;
 use crate::Error;
 use crate::hadoop::contention::Stage;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::{Observer, Used};
+use crate::hadoop::observer::Used;
 use crate::ids::{AttemptId, Ms};
 
-impl<O: Observer> Engine<'_, '_, O> {
+impl Engine<'_, '_> {
     /// An attempt is done with what it was at.
     pub(super) fn work(&mut self, id: AttemptId, at: Position) {
         let Some(bench) = &mut self.world.bench else { return };
