@@ -141,6 +141,7 @@ impl Kinded for resched_report::Error {
     }
 }
 
+#[cfg(feature = "papers")]
 impl Kinded for resched_reproduce::Error {
     fn kind(&self) -> Kind {
         match self {
@@ -184,9 +185,10 @@ from_libraries!(
     resched_policies,
     resched_replay,
     resched_report,
-    resched_reproduce,
     resched_compare,
     resched_sim,
     resched_sweep,
     resched_tables,
 );
+#[cfg(feature = "papers")]
+from_libraries!(resched_reproduce);

@@ -133,8 +133,10 @@ pub(crate) fn replays_bar(prefix: &'static str, replays: u64) -> ProgressBar {
 }
 
 /// The progress of a reproduction, in replays.
+#[cfg(feature = "papers")]
 pub(crate) struct ReproduceProgress(ProgressBar);
 
+#[cfg(feature = "papers")]
 impl ReproduceProgress {
     pub(crate) fn new() -> Self {
         Self(replays_bar("reproduce", 0))
@@ -150,6 +152,7 @@ impl ReproduceProgress {
     }
 }
 
+#[cfg(feature = "papers")]
 impl Drop for ReproduceProgress {
     fn drop(&mut self) {
         self.0.finish_and_clear();

@@ -18,6 +18,10 @@ mod man;
 mod policies;
 mod replay;
 mod report;
+#[cfg(feature = "papers")]
+mod reproduce;
+#[cfg(not(feature = "papers"))]
+#[path = "no_reproduce.rs"]
 mod reproduce;
 mod scale;
 mod site;

@@ -23,12 +23,13 @@ pub(crate) struct Args {
 }
 
 /// The markers of all kinds of results: the file, what it is, and how to make it again.
-const KINDS: [Kind; 6] = [
+const KINDS: &[Kind] = &[
     (MANIFEST, "trace", "ingest the sources again"),
     (run::MARKER, "run", "replay the trace again"),
     (resched_sweep::MARKER, "plan of a sweep", "run the sweep again; undamaged cells are kept"),
     (OwnFiles::LIST, "files of a sweep or search", "run it again with --force; undamaged cells are kept"),
     (resched_report::MARKER, "report", "run `resched report` again with --force"),
+    #[cfg(feature = "papers")]
     (resched_reproduce::MARKER, "reproduction", "run `resched reproduce` again with --force"),
 ];
 

@@ -32,8 +32,12 @@ fn encode(pixels: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let per_metre = (PIXELS_PER_METRE * f64::from(SCALE)).round() as u32;
     encoder.set_pixel_dims(Some(PixelDimensions { xppu: per_metre, yppu: per_metre, unit: Unit::Meter }));
     let mut writer = encoder.write_header()?;
-    let colours: Vec<u8> =
-        pixels.pixels().iter().flat_map(|pixel| [pixel.red(), pixel.green(), pixel.blue()]).collect();
+    // Of each pixel's red, green, blue and transparency, the first three.
+    let (all, _) = pixels.data().as_chunks::<4>();
+    let mut colours = Vec::with_capacity(all.len() * 3);
+    for [red, green, blue, _] in all {
+        colours.extend_from_slice(&[*red, *green, *blue]);
+    }
     writer.write_image_data(&colours)?;
     writer.finish()?;
     Ok(bytes)
