@@ -1,14 +1,11 @@
 //! Your own policy, replayed beside one of the registry. docs/developers/own-policy.md explains this file.
 //!
-//! `cargo run -p resched --example shortest_job -- traces/sample-history.toml`
+//! `cargo run -p resched-kit --example shortest_job -- traces/sample-history.toml`
 
-use std::error::Error;
 use std::path::Path;
 
-use resched_analysis::{Run, Summary};
-use resched_replay::{Memory, PolicySpec, Replayed, Scheduler, Setup, Source, World};
-use resched_sim::hadoop::{Kind, Offer, Policy, Reach};
-use resched_sim::{JobId, Violation};
+use resched_kit::hadoop::{Kind, Offer, Policy, Reach};
+use resched_kit::prelude::*;
 
 /// A free slot goes to the job with the fewest tasks left to launch. Among equals, it goes to the job that came first.
 struct ShortestJob;
@@ -35,19 +32,15 @@ fn launch(offer: &mut Offer<'_, '_>, job: JobId, kind: Kind) -> Result<bool, Vio
 }
 
 /// Replays a workload file, or a trace, under both policies; returns a summary of each run.
-pub(crate) fn compare(path: &Path) -> Result<[Summary; 2], Box<dyn Error>> {
+pub(crate) fn compare(path: &Path) -> Result<[Summary; 2], Error> {
     let world = World::open(&Source::open(path)?, Setup::default())?;
     let fifo = world.replay(&PolicySpec::parse("fifo")?, Memory)?;
     let own = world.replay(Scheduler::Hadoop("shortest-job", &mut ShortestJob), Memory)?;
-    Ok([summary(fifo)?, summary(own)?])
-}
-
-fn summary(run: Replayed) -> Result<Summary, resched_analysis::Error> {
-    Ok(Summary::of(&Run::of_rows(run.info, run.tables)))
+    Ok([fifo, own].map(|run| Summary::of(&Run::of_rows(run.info, run.tables))))
 }
 
 #[allow(clippy::print_stdout, reason = "it prints for people")]
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workload = std::env::args().nth(1).ok_or("name a workload file, such as traces/sample-history.toml")?;
     for summary in compare(Path::new(&workload))? {
         println!("{}", serde_json::to_string_pretty(&summary)?);

@@ -24,6 +24,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-report", &["resched-analysis", "resched-tables"]),
     ("resched-compare", &["resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-tables"]),
     (
+        "resched-kit",
+        &[
+            "resched-analysis",
+            "resched-replay",
+            "resched-policies",
+            "resched-sim",
+            "resched-workload",
+            "resched-tables",
+        ],
+    ),
+    (
         "resched-sweep",
         &[
             "resched-compare",
@@ -68,8 +79,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The crates that make jobs for tests and benchmarks. Every crate above them may use them there.
-const FOR_TESTS: &[&str] = &["resched-workload", "resched-ingest"];
+/// The crates that only tests, benchmarks and examples of the crates above them use: two make jobs, and the kit is for policies outside.
+const FOR_TESTS: &[&str] = &["resched-workload", "resched-ingest", "resched-kit"];
 
 /// Crates that know tables and no source, and what their own build must do without: the libraries of readers. (`report` writes CSV itself,
 /// and its SVG renderer reads XML.)
@@ -77,6 +88,10 @@ const LEAN: &[(&str, &[&str])] = &[
     ("resched-tables", READERS),
     ("resched-sim", READERS),
     ("resched-analysis", READERS),
+    (
+        "resched-kit",
+        &["apache-avro", "quick-xml", "lz4_flex", "csv", "object_store", "plotters", "resvg", "clap", "polars"],
+    ),
     ("resched-report", &["apache-avro", "quick-xml", "lz4_flex", "snap", "hmac", "object_store"]),
 ];
 
