@@ -33,6 +33,7 @@ LEFT_OUT = {
     "demo": "it is a tour of the command line",
     "help": "Python has `help`",
     "man": "it is for a terminal",
+    "new-policy": "it makes files for people to edit: use the command",
     "site": "its answer is a text for people: use the command",
 }
 

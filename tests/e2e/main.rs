@@ -20,6 +20,7 @@ mod kills;
 mod limits;
 mod many_users;
 mod metrics;
+mod new_policy;
 mod object_store;
 mod one_request;
 mod oracle_cli;

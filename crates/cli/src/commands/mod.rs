@@ -15,6 +15,7 @@ mod ingest_steps;
 mod inspect;
 mod known;
 mod man;
+mod new_policy;
 mod policies;
 mod replay;
 mod report;
@@ -73,6 +74,7 @@ commands! {
     Anonymise(anonymise::Args) => anonymise::run,
     Scale(scale::Args) => scale::run,
     Policies(policies::Args) => policies::run,
+    NewPolicy(new_policy::Args) => new_policy::run,
     Verify(verify::Args) => verify::run,
     Demo(demo::Args) => demo::run,
     Completions(completions::Args) => completions::run,

@@ -1,0 +1,41 @@
+//! Replays the policy beside published ones: `cargo run`, or `cargo run -- SOURCE CLUSTER.toml` for a trace of your own.
+
+mod policy;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use policy::MyPolicy;
+use resched_kit::prelude::*;
+
+/// No draw changes the times of a trace, so that one seed is enough.
+const SEEDS: u64 = 1;
+/// The values of the patience that are tried, in seconds.
+const PATIENCE: [u32; 3] = [600, 3600, 36000];
+
+fn main() -> ExitCode {
+    match compared() {
+        Ok(table) => println!("{table}"),
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The published policies and yours, with each value of its parameter, on the same jobs. The first is the one that the others are compared with.
+fn compared() -> Result<Table, Error> {
+    let mut arguments = std::env::args().skip(1);
+    let source = Source::open(arguments.next().unwrap_or_else(|| "trace".to_owned()))?;
+    let mut setup = Setup::default();
+    if let Some(cluster) = arguments.next() {
+        setup.cluster = ClusterConfig::read(Path::new(&cluster))?;
+    }
+    let mut policies = vec![Candidate::listed("fifo"), Candidate::listed("easy")];
+    for patience in PATIENCE {
+        let label = format!("my-policy:patience={patience}");
+        policies.push(Candidate::batch(label, move || MyPolicy::new(patience)));
+    }
+    compare(&source, &setup, SEEDS, &policies)
+}
