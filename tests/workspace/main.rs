@@ -12,6 +12,7 @@ mod fresh;
 mod layers;
 mod limits;
 mod policies_page;
+mod release;
 mod sweep_pages;
 mod system_words;
 mod tables_pages;
