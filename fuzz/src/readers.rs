@@ -7,11 +7,13 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use resched_analysis::metrics::named::Metric;
 use resched_ingest::formats::tables::TableFormat;
 use resched_ingest::formats::{Format, conf_xml};
 use resched_ingest::{Options, ingest_into};
 use resched_policies::{Engine, POLICIES, PolicySpec, Range, SiteConf};
 use resched_sim::ClusterConfig;
+use resched_sweep::SweepFile;
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
 use resched_tables::sink::{Collected, Sink};
@@ -32,10 +34,8 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("site", site),
     ("queues", queues),
     ("policy", policy),
-    #[cfg(feature = "analysis")]
-    ("sweep", analysis::sweep),
-    #[cfg(feature = "analysis")]
-    ("metric", analysis::metric),
+    ("sweep", sweep),
+    ("metric", metric),
 ];
 
 /// Reads the bytes of a file, and returns whether it accepts them.
@@ -183,25 +183,14 @@ fn text(input: &[u8]) -> Option<&str> {
     std::str::from_utf8(input).ok()
 }
 
-/// The readers whose crates use polars.
-#[cfg(feature = "analysis")]
-mod analysis {
-    use std::path::Path;
+fn sweep(input: &[u8]) -> bool {
+    text(input).is_some_and(|text| SweepFile::parse(text, Path::new("folder/sweep.toml")).is_ok())
+}
 
-    use resched_analysis::metrics::named::Metric;
-    use resched_sweep::SweepFile;
-
-    use super::text;
-
-    pub(super) fn sweep(input: &[u8]) -> bool {
-        text(input).is_some_and(|text| SweepFile::parse(text, Path::new("folder/sweep.toml")).is_ok())
-    }
-
-    pub(super) fn metric(input: &[u8]) -> bool {
-        let Some(text) = text(input) else { return false };
-        // Whoever shows the problem cuts its place out of the text.
-        Metric::named(text).map_err(|problem| (problem.to_string(), text.get(problem.at()).is_some())).is_ok()
-    }
+fn metric(input: &[u8]) -> bool {
+    let Some(text) = text(input) else { return false };
+    // Whoever shows the problem cuts its place out of the text.
+    Metric::named(text).map_err(|problem| (problem.to_string(), text.get(problem.at()).is_some())).is_ok()
 }
 
 /// Passes on the path of a file with these bytes.

@@ -79,8 +79,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The crates that only tests, benchmarks and examples of the crates above them use: two make jobs, and the kit is for policies outside.
-const FOR_TESTS: &[&str] = &["resched-workload", "resched-ingest", "resched-kit"];
+/// The crates that only tests, benchmarks and examples of the crates above them use: two make jobs, the kit is for policies outside, and the
+/// last one gives tests their libraries.
+const FOR_TESTS: &[&str] = &["resched-workload", "resched-ingest", "resched-kit", UNIFY];
+
+/// It names every library, and no program depends on it.
+const UNIFY: &str = "resched-unify";
 
 /// Crates that know tables and no source, and what their own build must do without: the libraries of readers. (`report` writes CSV itself,
 /// and its SVG renderer reads XML.)
@@ -182,6 +186,7 @@ fn crates() -> BTreeMap<String, Dependencies> {
             let manifest = read(&path);
             (manifest["package"]["name"].as_str().unwrap().to_owned(), dependencies(&manifest))
         })
+        .filter(|(name, _)| name != UNIFY)
         .collect()
 }
 
@@ -230,6 +235,11 @@ fn an_edge_that_must_not_be_is_found() {
     assert_eq!(
         found("resched-sim", "[dependencies]\nresched-workload.workspace = true"),
         ["`resched-sim` must not depend on `resched-workload`"]
+    );
+    assert_eq!(found("resched-sim", "[dev-dependencies]\nresched-unify.workspace = true"), [""; 0]);
+    assert_eq!(
+        found("resched-sim", "[dependencies]\nresched-unify.workspace = true"),
+        ["`resched-sim` must not depend on `resched-unify`"]
     );
     assert_eq!(found("resched-tools", ""), ["`resched-tools` has no place in LAYERS"]);
 }

@@ -8,6 +8,7 @@ mod cluster_page;
 mod commands_page;
 mod dependencies;
 mod facts;
+mod features;
 mod fresh;
 mod layers;
 mod limits;
