@@ -39,14 +39,14 @@ fn each_kind_has_its_files_and_its_name_in_them() {
         assert!(dir.read(&format!("{python}/sweep.toml")).contains(&format!("policy = \"policy.py:{class}\"")));
 
         let rust = format!("rs-{kind}");
-        let printed = dir.ok(&["new-policy", &rust, "--rust", &format!("--{kind}")]);
+        let printed = dir.ok(&["new-policy", &rust, "--rust", &format!("--{kind}"), "--kit", &repository(".")]);
         assert!(printed.contains("cargo run"), "{printed}");
         let own = [".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "src/main.rs", "src/policy.rs"];
         assert_eq!(files(&dir, &rust), in_order(&[&own, data]));
         let manifest: toml::Table = dir.read(&format!("{rust}/Cargo.toml")).parse().unwrap();
         assert_eq!(manifest["package"]["name"].as_str(), Some(format!("{rust}-policy").as_str()));
         let kit = manifest["dependencies"]["resched-kit"]["path"].as_str().unwrap();
-        assert_eq!(kit, repository("crates/kit"), "the clone that this program was built in");
+        assert_eq!(kit, repository("crates/kit"));
         for (path, bytes) in dir.tree(&rust).into_iter().chain(dir.tree(&python)) {
             let text = String::from_utf8(bytes.unwrap_or_default()).unwrap();
             for word in ["my-policy", "MyPolicy", "PACKAGE", "KIT"] {
@@ -101,6 +101,19 @@ fn what_is_no_name_is_refused() {
         dir.run(&["new-policy", name]).fails(2, &[name, "is a policy of resched"]);
     }
     assert!(files(&dir, ".").is_empty());
+}
+
+#[test]
+fn a_kit_is_that_of_the_clone_around() {
+    let dir = Dir::new();
+    dir.write("clone/crates/kit/Cargo.toml", "");
+    dir.write("clone/work/notes.md", "");
+    let ran = dir.command(&["new-policy", "mine", "--rust"]).current_dir(dir.path("clone/work")).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let manifest: toml::Table = dir.read("clone/work/mine/Cargo.toml").parse().unwrap();
+    let kit = manifest["dependencies"]["resched-kit"]["path"].as_str().unwrap().to_owned();
+    assert_eq!(kit, dir.path("clone/crates/kit").canonicalize().unwrap().display().to_string());
+    assert!(!dir.path("clone/work/mine/Cargo.lock").exists(), "that clone has none");
 }
 
 #[test]

@@ -41,7 +41,9 @@ fn parse(text: &str) -> Result<Address, String> {
 
 #[cfg(not(feature = "s3"))]
 fn parse(text: &str) -> Result<Address, String> {
-    Err(format!("{EXPECTED}, found `{text}`; this build reads no addresses: build resched with its feature `s3`, or name a folder"))
+    Err(format!(
+        "{EXPECTED}, found `{text}`; this build reads no addresses: build resched with its feature `s3`, or name a folder"
+    ))
 }
 
 #[cfg(all(test, feature = "s3"))]

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::{Array, Float64Array, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};

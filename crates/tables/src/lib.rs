@@ -52,6 +52,6 @@ pub mod validity;
 pub mod whole;
 pub mod words;
 
+pub use error::Error;
 #[doc(hidden)]
 pub use {arrow_array, arrow_schema};
-pub use error::Error;

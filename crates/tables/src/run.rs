@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use arrow_schema::ArrowError;
 use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;

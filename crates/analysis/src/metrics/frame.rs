@@ -1,7 +1,8 @@
 //! The jobs of a run as a DataFrame of polars.
 
 use polars::prelude::{
-    Column, DataFrame, Float64Chunked, IntoColumn, IntoSeries, NewChunkedArray, PlSmallStr, PolarsResult, Series, StringChunked,
+    Column, DataFrame, Float64Chunked, IntoColumn, IntoSeries, NewChunkedArray, PlSmallStr, PolarsResult, Series,
+    StringChunked,
 };
 
 use super::list::QUANTITIES;

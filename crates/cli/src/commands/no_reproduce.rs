@@ -12,5 +12,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(_: &Args) -> Result<(), Failure> {
-    Err(Failure::request("this build has no `reproduce`: build resched with its feature `papers`, as `cargo install` does"))
+    Err(Failure::request(
+        "this build has no `reproduce`: build resched with its feature `papers`, as `cargo install` does",
+    ))
 }

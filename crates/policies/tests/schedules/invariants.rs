@@ -210,10 +210,7 @@ fn broken(reports: impl FnOnce(&mut Checked<'_>, TaskId, NodeId) -> Result<(), E
 }
 
 /// As [`broken`]; under YARN, the node has room for a master and a map.
-fn broken_under(
-    system: System,
-    reports: impl FnOnce(&mut Checked<'_>, TaskId, NodeId) -> Result<(), Error>,
-) -> String {
+fn broken_under(system: System, reports: impl FnOnce(&mut Checked<'_>, TaskId, NodeId) -> Result<(), Error>) -> String {
     let mut world = small(2);
     world.config.containers.memory_mb = Some(3_072);
     world.config.containers.vcores = Some(8);

@@ -1,8 +1,8 @@
 //! Attempts of a replay as columns, on their way to files, memory and sums. Texts are numbers there until a table needs them.
 
 use arrow_array::ArrayRef;
-use arrow_schema::ArrowError;
 use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 
 use crate::model::{AttemptRow, Locality, Outcome, TaskKind};
 use crate::placed::as_text;

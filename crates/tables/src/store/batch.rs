@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, ListArray, StringArray, new_null_array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, FieldRef, SchemaRef};
 use arrow_schema::ArrowError;
-use arrow_array::RecordBatch;
+use arrow_schema::{DataType, FieldRef, SchemaRef};
 
 use super::columns::Row;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, PrimitiveArray, new_null_array};
 use arrow_array::builder::{ArrayBuilder as _, BooleanBufferBuilder, BooleanBuilder, StringBuilder};
-use arrow_buffer::NullBuffer;
 use arrow_array::types::ArrowPrimitiveType;
+use arrow_array::{Array, ArrayRef, PrimitiveArray, new_null_array};
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
 /// A column without any value. The next often has as many rows, and is the same then.
@@ -180,9 +180,9 @@ pub fn words<W: Copy>(runs: &[Run<W>], text: impl Fn(W) -> &'static str) -> Arra
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{BooleanArray, Int64Array, StringArray};
     use arrow_array::cast::AsArray as _;
     use arrow_array::types::Int64Type;
+    use arrow_array::{BooleanArray, Int64Array, StringArray};
 
     use super::*;
 

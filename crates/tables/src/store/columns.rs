@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use arrow_array::RecordBatch;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_schema::{DataType, Field, SchemaRef};
-use arrow_array::RecordBatch;
 
 use super::build::{NumberBuilder, RunBuilder, TextBuilder, truths};
 use super::read::{Flags, Lists, Numbers, Texts};

@@ -1,7 +1,7 @@
 //! The columns of a batch as they are read: resolved once for the batch, and looked at row by row without any check that can fail.
 
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, StringArray, StringViewArray};
 use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, StringArray, StringViewArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 /// The longest text that stands in its view itself, so that equal views are equal texts.
@@ -186,8 +186,8 @@ pub(super) fn for_each_run<'a>(texts: &'a StringViewArray, mut take: impl FnMut(
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{BooleanArray, Int64Array};
     use arrow_array::types::Int64Type;
+    use arrow_array::{BooleanArray, Int64Array};
     use rand::RngExt;
 
     use super::*;

@@ -9,11 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{Array, StringViewArray};
-use arrow_array::cast::AsArray;
-use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
-use arrow_schema::ArrowError;
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, StringViewArray};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use hashbrown::HashSet;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, Int64Array, StringArray, StructArray};
+use arrow_array::RecordBatch;
 use arrow_array::builder::{ListBuilder, PrimitiveBuilder};
 use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, Float32Array, Int64Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
-use arrow_array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use resched_tables::model::{NodeChange, Outcome, Priority};
 
