@@ -84,7 +84,8 @@ fn tests_get_every_library() {
     let unify: Table = text("crates/unify/Cargo.toml").parse().unwrap();
     let declared: Vec<&str> = libraries(root["workspace"]["dependencies"].as_table().unwrap()).collect();
     let named: Vec<&str> = libraries(unify["dependencies"].as_table().unwrap()).collect();
-    let missing: Vec<&&str> = declared.iter().filter(|name| !named.contains(name) && **name != "libfuzzer-sys").collect();
+    let missing: Vec<&&str> =
+        declared.iter().filter(|name| !named.contains(name) && **name != "libfuzzer-sys").collect();
     assert!(missing.is_empty(), "crates/unify/Cargo.toml lacks {missing:?}");
 }
 

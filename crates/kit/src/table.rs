@@ -7,7 +7,7 @@ use resched_analysis::statistics::distribution::mean;
 use resched_analysis::statistics::estimate::Estimate;
 use resched_analysis::statistics::practical::Ratio;
 use resched_analysis::statistics::repeats::{log_ratio, t_interval};
-use resched_tables::words::{change_in_percent, duration};
+use resched_tables::words::{TimeUnit, change_in_percent};
 
 /// The numbers of one policy, each the mean over the seeds. Times are ms.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,20 +57,29 @@ impl Row {
         }
     }
 
-    fn cells(&self, first: &str) -> [String; 8] {
-        let time = |ms: Option<f64>| ms.map_or_else(|| UNKNOWN.to_owned(), duration);
+    /// The times that the table shows, in its order.
+    fn times(&self) -> [Option<f64>; 4] {
+        let completion = self.mean_completion.map(|own| own.value);
+        [completion, self.p95_completion, self.mean_waiting, self.p95_waiting]
+    }
+
+    /// Its cells. Each column of times has one unit.
+    fn cells(&self, first: &str, units: [TimeUnit; 4]) -> [String; 8] {
         let change = |ratio: f64| change_in_percent(ratio - 1.0);
-        let own = self.policy == first;
-        let interval = self.ratio.and_then(|ratio| ratio.interval).filter(|[low, high]| !own && high > low);
+        let known = |cell: Option<String>| cell.unwrap_or_else(|| UNKNOWN.to_owned());
+        let ratio = self.ratio.filter(|_| self.policy != first);
+        let interval = ratio.and_then(|ratio| ratio.interval).filter(|[low, high]| high > low);
+        let mut times = self.times().into_iter().zip(units).map(|(ms, unit)| known(ms.map(|ms| unit.show(ms))));
+        let mut time = || times.next().unwrap_or_default();
         [
             self.policy.clone(),
             format!("{:.0}", self.jobs),
-            time(self.mean_completion.map(|own| own.value)),
-            self.ratio.filter(|_| !own).map_or_else(|| UNKNOWN.to_owned(), |ratio| change(ratio.value)),
-            interval.map_or_else(|| UNKNOWN.to_owned(), |ends| ends.map(change).join(" to ")),
-            time(self.p95_completion),
-            time(self.mean_waiting),
-            time(self.p95_waiting),
+            time(),
+            known(ratio.map(|ratio| change(ratio.value))),
+            known(interval.map(|ends| ends.map(change).join(" to "))),
+            time(),
+            time(),
+            time(),
         ]
     }
 }
@@ -83,8 +92,15 @@ impl fmt::Display for Table {
         let first = self.rows.first().map_or("", |row| &row.policy);
         let heading =
             ["policy", "jobs", "mean completion", "change", "95 % over draws", "p95", "mean waiting", "p95 waiting"];
-        let lines: Vec<[String; 8]> =
-            std::iter::once(heading.map(str::to_owned)).chain(self.rows.iter().map(|row| row.cells(first))).collect();
+        let mut columns: [Vec<f64>; 4] = Default::default();
+        for row in &self.rows {
+            for (column, ms) in columns.iter_mut().zip(row.times()) {
+                column.extend(ms);
+            }
+        }
+        let units = columns.map(TimeUnit::of);
+        let rows = self.rows.iter().map(|row| row.cells(first, units));
+        let lines: Vec<[String; 8]> = std::iter::once(heading.map(str::to_owned)).chain(rows).collect();
         let mut widths = [0; 8];
         for line in &lines {
             for (width, cell) in widths.iter_mut().zip(line) {
