@@ -1,10 +1,10 @@
 //! The templates of `resched new-policy --rust` compile against this crate, and their tests pass.
 #![allow(
     dead_code,
-    clippy::match_bool,
     clippy::print_stderr,
     clippy::print_stdout,
-    reason = "they are programs, and are not run here"
+    clippy::unwrap_used,
+    reason = "they are programs, which print, and this is a test"
 )]
 
 #[path = "../../cli/assets/new-policy/rust/containers/main.rs"]
