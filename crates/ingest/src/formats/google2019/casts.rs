@@ -60,7 +60,7 @@ fn widened<T: ArrowPrimitiveType<Native: TryInto<i64>>>(column: &ArrayRef) -> In
 fn truncated(number: f64) -> Option<i64> {
     // 2^63 is the first number that does not fit; both bounds are exact.
     const END: f64 = 9_223_372_036_854_775_808.0;
-    (number >= -END && number < END).then_some(number as i64)
+    (-END..END).contains(&number).then_some(number as i64)
 }
 
 #[cfg(test)]
