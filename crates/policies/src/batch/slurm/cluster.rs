@@ -8,7 +8,8 @@ use resched_sim::batch::{Machine, Needs, View};
 use resched_sim::{NodeId, Resources};
 use smallvec::SmallVec;
 
-use super::place::{Asked, Places, Rooms, choose};
+use super::kinds::{BLOCK, Kinds, ones, stretches};
+use super::place::{Asked, Part, Places, Rooms, Stretch, add, choose};
 use crate::queues::slurm::SlurmConf;
 
 /// What a job asks for. Many jobs ask for the same.
@@ -26,6 +27,12 @@ pub(super) struct Request {
 }
 
 impl Request {
+    /// Whether the room for it on an empty machine depends on the kind of the machine alone. A job that asks for no processor finds room
+    /// also on full machines.
+    fn counts(&self) -> bool {
+        self.others.is_empty() && self.demand.cpu > 0
+    }
+
     /// The processor of all its instances.
     pub(super) fn cpu(&self) -> f64 {
         self.demand.cpu as f64 * f64::from(self.asked.instances)
@@ -49,8 +56,15 @@ pub(super) struct Cluster {
     nodes: Vec<NodeId>,
     capacity: Vec<Resources>,
     now: Vec<Free>,
-    /// The machines that have any processor free now.
-    with_room: FixedBitSet,
+    /// The machines on which nothing runs now.
+    empty: FixedBitSet,
+    /// The other machines that have any processor free now.
+    partly: FixedBitSet,
+    /// The machines on which one unit runs now, beside which nothing that asks for processor has room.
+    filled: FixedBitSet,
+    kinds: Kinds,
+    /// A number that grows with each change.
+    state: u64,
     /// The most processor of a machine.
     largest_cpu: u64,
     /// What is free of other resources, machine by machine.
@@ -64,8 +78,10 @@ pub(super) struct Cluster {
     ahead: Vec<Free>,
     others_ahead: Vec<u64>,
     looks: Vec<u32>,
-    /// Those machines.
-    touched: FixedBitSet,
+    /// The machines that are empty ahead. The state of those that one unit had filled is not kept.
+    empty_ahead: FixedBitSet,
+    /// The other machines that may have any processor free ahead.
+    partly_ahead: FixedBitSet,
     look: u32,
     rooms: Rooms,
     weights: Weights,
@@ -96,7 +112,8 @@ impl Weights {
             return choose(asked, rooms);
         }
         self.all.iter().find_map(|&most| {
-            let light: Rooms = rooms.iter().copied().filter(|&(machine, _)| self.of[machine] <= most).collect();
+            // Those that are counted together weigh the same.
+            let light: Rooms = rooms.iter().copied().filter(|own| self.of[own.from] <= most).collect();
             choose(asked, &light)
         })
     }
@@ -122,7 +139,11 @@ impl Cluster {
             nodes: view.nodes().map(|(node, _)| node).collect(),
             capacity: vec![Resources::NONE; count],
             now: vec![Free::default(); count],
-            with_room: FixedBitSet::with_capacity(count),
+            empty: FixedBitSet::with_capacity(count),
+            partly: FixedBitSet::with_capacity(count),
+            filled: FixedBitSet::with_capacity(count),
+            empty_ahead: FixedBitSet::with_capacity(count),
+            partly_ahead: FixedBitSet::with_capacity(count),
             others_ahead: others.clone(),
             all_others: others.clone(),
             others,
@@ -131,7 +152,6 @@ impl Cluster {
             license_names: view.licenses().iter().map(|(name, _)| Arc::clone(name)).collect(),
             ahead: vec![Free::default(); count],
             looks: vec![0; count],
-            touched: FixedBitSet::with_capacity(count),
             weights: Weights::new(conf, view),
             ..Self::default()
         };
@@ -141,7 +161,15 @@ impl Cluster {
 
     /// Machines by their numbers as the engine knows them.
     pub(super) fn as_nodes(&self, places: &Places) -> Vec<(NodeId, u32)> {
-        places.iter().filter_map(|&(machine, count)| Some((*self.nodes.get(machine)?, count))).collect()
+        let nodes = |part: &Part| self.nodes.get(part.range()).unwrap_or_default();
+        let mut all = Vec::with_capacity(places.iter().map(|part| part.machines).sum());
+        places.iter().for_each(|part| all.extend(nodes(part).iter().map(|&node| (node, part.each))));
+        all
+    }
+
+    /// A number that differs whenever what is free differs.
+    pub(super) fn state(&self) -> u64 {
+        self.state
     }
 
     /// How many machines there are.
@@ -160,12 +188,18 @@ impl Cluster {
             self.capacity[node.index()] = view.offers(node).0;
             self.note_room(node.index());
         }
+        self.state += 1;
         self.largest_cpu = self.capacity.iter().map(|own| own.cpu).max().unwrap_or(0);
+        self.kinds = Kinds::new(&self.capacity, &self.weights.of);
     }
 
-    /// Notes whether a machine has any processor free.
+    /// Notes whether a machine has any processor free, and whether none or one unit has it.
     fn note_room(&mut self, node: usize) {
-        self.with_room.set(node, self.capacity[node].cpu > self.now[node].used.cpu);
+        let free = self.now[node];
+        let has_room = self.capacity[node].cpu > free.used.cpu;
+        self.empty.set(node, free.units == 0);
+        self.partly.set(node, free.units > 0 && has_room);
+        self.filled.set(node, free.units == 1 && (free.closed > 0 || !has_room));
     }
 
     /// What a task asks for. What no machine lists is not counted.
@@ -190,6 +224,7 @@ impl Cluster {
 
     /// A unit of a job starts.
     pub(super) fn start(&mut self, request: &Request, places: &[(NodeId, u32)]) {
+        self.state += 1;
         for &(node, count) in places {
             let free = &mut self.now[node.index()];
             free.used = free.used.plus(request.demand.times(count.into()));
@@ -220,6 +255,7 @@ impl Cluster {
 
     /// A unit of a job ends.
     pub(super) fn end(&mut self, request: &Request, places: &[(NodeId, u32)]) {
+        self.state += 1;
         for &(node, count) in places {
             let free = &mut self.now[node.index()];
             free.used = free.used.minus(request.demand.times(count.into()));
@@ -233,9 +269,11 @@ impl Cluster {
         self.give_licenses(request);
     }
 
-    /// Looks at the machines as they are now.
-    pub(super) fn look_ahead(&mut self) {
-        self.touched.clear();
+    /// Looks at the machines as they are now, for a job.
+    pub(super) fn look_ahead(&mut self, request: &Request) {
+        self.kinds.ask(request.demand, request.asked.least());
+        self.empty_ahead.as_mut_slice().copy_from_slice(self.empty.as_slice());
+        self.partly_ahead.as_mut_slice().copy_from_slice(self.partly.as_slice());
         self.look = self.look.wrapping_add(1);
         if self.look == 0 {
             self.looks.fill(0);
@@ -243,41 +281,52 @@ impl Cluster {
         }
     }
 
-    /// Lets a unit end ahead on these machines. Returns how much more room there is then for a job on them; `None` if it is on none of them.
+    /// Lets a unit end ahead on these machines. Returns how much more room there is then for the job that is looked for; `None` if it is on
+    /// none of them.
     pub(super) fn end_ahead(
         &mut self,
-        ended: &Request,
-        places: &[(NodeId, u32)],
+        (ended, held): (&Request, &Held),
         (request, machines): (&Request, &FixedBitSet),
     ) -> Option<Gain> {
         let mut gain = None;
-        for &(node, count) in places {
-            let node = node.index();
-            if !machines.contains(node) {
+        for &(place, block) in &held.blocks {
+            let own = block & machines.as_slice()[place];
+            if own == 0 {
                 continue;
             }
-            let before = self.room(node, request);
-            self.open_ahead(node);
-            let free = &mut self.ahead[node];
-            free.used = free.used.minus(ended.demand.times(count.into()));
-            free.units -= 1;
-            free.closed -= u32::from(ended.exclusive);
-            for &(place, amount) in &ended.others {
-                self.others_ahead[node * self.other_names.len() + place as usize] += amount * u64::from(count);
+            let gain = gain.get_or_insert_with(Gain::default);
+            let emptied = if request.counts() { own & self.filled.as_slice()[place] } else { 0 };
+            self.empty_ahead.as_mut_slice()[place] |= emptied;
+            self.partly_ahead.as_mut_slice()[place] &= !emptied;
+            self.kinds.add_up(place, emptied, gain);
+            for node in ones(place, own & !emptied) {
+                self.end_on(node, held.on(node), ended, request, gain);
             }
-            let after = self.room(node, request);
-            let own = gain.get_or_insert_with(Gain::default);
-            own.room += after.saturating_sub(before);
-            own.machines += usize::from(before == 0 && after > 0);
         }
         gain
+    }
+
+    /// Lets instances of a job end ahead on one machine.
+    fn end_on(&mut self, node: usize, count: u32, ended: &Request, request: &Request, gain: &mut Gain) {
+        let before = self.room(node, request);
+        self.open_ahead(node);
+        let free = &mut self.ahead[node];
+        free.used = free.used.minus(ended.demand.times(count.into()));
+        free.units -= 1;
+        free.closed -= u32::from(ended.exclusive);
+        for &(place, amount) in &ended.others {
+            self.others_ahead[node * self.other_names.len() + place as usize] += amount * u64::from(count);
+        }
+        let after = self.room(node, request);
+        gain.room += after.saturating_sub(before);
+        gain.machines += usize::from(before == 0 && after > 0);
     }
 
     /// Makes a machine differ from the present.
     fn open_ahead(&mut self, node: usize) {
         if self.looks[node] != self.look {
             self.looks[node] = self.look;
-            self.touched.insert(node);
+            self.partly_ahead.insert(node);
             self.ahead[node] = self.now[node];
             let own = node * self.other_names.len()..(node + 1) * self.other_names.len();
             self.others_ahead[own.clone()].copy_from_slice(&self.others[own]);
@@ -308,38 +357,52 @@ impl Cluster {
     }
 
     /// Whether these machines could hold a job if nothing else ran.
-    pub(super) fn could_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
+    pub(super) fn could_hold(&mut self, request: &Request, machines: &FixedBitSet) -> bool {
         let least = request.asked.least();
+        if request.counts() && request.asked.needs_only_sums() {
+            self.kinds.ask(request.demand, least);
+            let mut all = Gain::default();
+            machines.as_slice().iter().enumerate().for_each(|(place, &own)| self.kinds.add_up(place, own, &mut all));
+            return all.may_do(request);
+        }
         let rooms = machines.ones().map(|node| {
             let room = self.capacity[node].fits(request.demand);
-            room.min(self.others_fit(&self.all_others, node, request))
+            Stretch { from: node, machines: 1, room: room.min(self.others_fit(&self.all_others, node, request)) }
         });
-        let rooms: Rooms = machines.ones().zip(rooms).filter(|&(_, room)| room >= least).collect();
-        choose(request.asked, &rooms).is_some()
+        choose(request.asked, &rooms.filter(|own| own.room >= least).collect()).is_some()
     }
 
     /// Whether so many machines may be enough for a job, if nothing else ran on them. A cheap bound.
     pub(super) fn may_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
-        let count = machines.count_ones(..);
+        self.may_hold_on(request, machines.count_ones(..))
+    }
+
+    /// Whether so many machines may be enough for a job, whichever they are.
+    pub(super) fn may_hold_on(&self, request: &Request, count: usize) -> bool {
         let each = self.largest_cpu.checked_div(request.demand.cpu).unwrap_or(u64::MAX);
         request.asked.may_fit(each.saturating_mul(count as u64), count)
     }
 
-    /// Those of these machines that may have room at the instant that is looked at.
-    fn candidates(&self, request: &Request, machines: &FixedBitSet) -> impl Iterator<Item = usize> {
-        let all = request.demand.cpu == 0;
-        let open = self.with_room.as_slice().iter().zip(self.touched.as_slice()).map(|(room, touched)| room | touched);
-        let blocks = machines.as_slice().iter().zip(open).enumerate();
-        blocks.flat_map(move |(place, (own, open))| ones(place, if all { *own } else { own & open }))
+    /// The blocks of those of these machines that are empty at the instant that is looked at, and of the others that may have room.
+    fn blocks(&self, request: &Request, machines: &FixedBitSet) -> impl Iterator<Item = (usize, [usize; 2])> {
+        let [counts, all] = [request.counts(), request.demand.cpu == 0].map(|is| if is { usize::MAX } else { 0 });
+        let ahead = self.empty_ahead.as_slice().iter().zip(self.partly_ahead.as_slice());
+        let own = machines.as_slice().iter().zip(ahead).enumerate();
+        own.map(move |(place, (own, (empty, partly)))| {
+            (place, [own & empty & counts, own & (partly | (empty & !counts) | all)])
+        })
     }
 
     /// How much room there is for a job on these machines now.
     pub(super) fn gain(&self, request: &Request, machines: &FixedBitSet) -> Gain {
         let mut gain = Gain::default();
-        for node in self.candidates(request, machines) {
-            let room = self.room(node, request);
-            gain.room += room;
-            gain.machines += usize::from(room > 0);
+        let all = || self.blocks(request, machines);
+        match self.kinds.same() {
+            Some(room) => gain.add(room, all().map(|(_, [empty, _])| empty.count_ones() as usize).sum()),
+            None => all().for_each(|(place, [empty, _])| self.kinds.add_up(place, empty, &mut gain)),
+        }
+        for (place, [_, others]) in all() {
+            ones(place, others).for_each(|node| gain.add(self.room(node, request), 1));
         }
         gain
     }
@@ -348,21 +411,64 @@ impl Cluster {
     pub(super) fn place(&mut self, request: &Request, machines: &FixedBitSet) -> Option<Places> {
         let mut rooms = std::mem::take(&mut self.rooms);
         rooms.clear();
-        let with_room = self.candidates(request, machines).map(|node| (node, self.room(node, request)));
-        rooms.extend(with_room.filter(|&(_, room)| room > 0));
+        self.list(request, machines, &mut rooms);
         let places = self.weights.choose(request.asked, &rooms);
         self.rooms = rooms;
         places
     }
+
+    /// Lists the room for a job on these machines.
+    fn list(&self, request: &Request, machines: &FixedBitSet, rooms: &mut Rooms) {
+        for (place, [empty, others]) in self.blocks(request, machines) {
+            if let Some(room) = self.kinds.same().filter(|_| others == 0) {
+                let more = stretches(place, empty).filter(|_| room > 0);
+                more.for_each(|(from, machines)| add(rooms, Stretch { from, machines, room }));
+                continue;
+            }
+            for node in ones(place, empty | others) {
+                let is_empty = (empty >> (node % BLOCK)) & 1 == 1;
+                let room = if is_empty { self.kinds.room(node) } else { self.room(node, request) };
+                let own = Stretch { from: node, machines: 1, room };
+                match rooms.last() {
+                    _ if room == 0 => {}
+                    // Machines that weigh differently are not counted together.
+                    Some(last) if !self.kinds.are_alike(last.from, node) => rooms.push(own),
+                    _ => add(rooms, own),
+                }
+            }
+        }
+    }
 }
 
-/// The members of a block of a set of machines.
-fn ones(place: usize, mut block: usize) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = (block != 0).then(|| block.trailing_zeros())?;
-        block &= block - 1;
-        Some(place * usize::BITS as usize + lowest as usize)
-    })
+/// The machines that a unit has.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Held {
+    /// How many instances run on each.
+    pub(super) places: Vec<(NodeId, u32)>,
+    /// The machines as blocks of a set, by the places of the blocks.
+    blocks: Vec<(usize, usize)>,
+}
+
+impl From<Vec<(NodeId, u32)>> for Held {
+    fn from(places: Vec<(NodeId, u32)>) -> Self {
+        let mut blocks: Vec<(usize, usize)> = Vec::new();
+        for (node, _) in &places {
+            let (place, member) = (node.index() / BLOCK, 1 << (node.index() % BLOCK));
+            match blocks.last_mut().filter(|last| last.0 == place) {
+                Some(last) => last.1 |= member,
+                None => blocks.push((place, member)),
+            }
+        }
+        Self { places, blocks }
+    }
+}
+
+impl Held {
+    /// How many instances run on a machine.
+    fn on(&self, node: usize) -> u32 {
+        let place = self.places.partition_point(|(own, _)| own.index() < node);
+        self.places.get(place).filter(|(own, _)| own.index() == node).map_or(0, |&(_, count)| count)
+    }
 }
 
 /// How much room there is for a job, and on how many machines.
@@ -373,6 +479,13 @@ pub(super) struct Gain {
 }
 
 impl Gain {
+    /// Adds so much room on each of so many machines.
+    #[inline]
+    pub(super) fn add(&mut self, room: u64, machines: usize) {
+        self.room = self.room.saturating_add(room.saturating_mul(machines as u64));
+        self.machines += if room > 0 { machines } else { 0 };
+    }
+
     pub(super) fn plus(self, more: Gain) -> Gain {
         Gain { room: self.room.saturating_add(more.room), machines: self.machines + more.machines }
     }

@@ -23,12 +23,14 @@ mod cluster;
 mod conf;
 mod fair_share;
 mod idle;
+mod kinds;
 mod limits;
 mod partitions;
 mod place;
 mod plan;
 mod preempt;
 mod priority;
+mod quiet;
 mod rank;
 mod reservations;
 mod running;
@@ -58,6 +60,7 @@ use self::place::Places;
 use self::plan::Plan;
 use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
+use self::quiet::Quiet;
 use self::reservations::Reservations;
 use self::running::{Running, Search, Unit};
 pub(crate) use self::too_large::{TooLarge, too_large};
@@ -109,6 +112,8 @@ struct Slurm {
     queue: Queue,
     running: Running,
     plan: Plan,
+    /// The last run of the backfill scheduler.
+    quiet: Quiet,
 }
 
 /// What is known once the replay has begun.
@@ -132,7 +137,15 @@ struct Begun {
 
 impl Slurm {
     fn new(set: Settings, conf: SlurmConf) -> Self {
-        Self { set, conf, begun: None, queue: Queue::default(), running: Running::default(), plan: Plan::default() }
+        Self {
+            set,
+            conf,
+            begun: None,
+            queue: Queue::default(),
+            running: Running::default(),
+            plan: Plan::default(),
+            quiet: Quiet::default(),
+        }
     }
 
     fn begin(&mut self, view: View<'_>) -> &mut Begun {
@@ -180,7 +193,7 @@ impl Slurm {
         let mut closed: Option<FixedBitSet> = None;
         let wants_reasons = offer.view().wants_reasons();
         let now = offer.view().now();
-        for own in self.queue.jobs().iter().filter(|own| own.since <= now).take(depth) {
+        for own in self.queue.known(now).take(depth) {
             if own.reservation.is_some_and(|name| stopped_reservations.contains(&name)) {
                 offer.view().pass_over(own.task, Reason::Priority, None);
                 continue;
@@ -214,7 +227,7 @@ impl Slurm {
                 let unreserved = begun.unreserved(own, now);
                 let open = closed.as_ref().map(|closed| without(&unreserved, closed));
                 let open = open.as_ref().unwrap_or(&unreserved);
-                begun.cluster.look_ahead();
+                begun.cluster.look_ahead(&own.request);
                 let free = begun.cluster.place(&own.request, open).map(Room::from);
                 let wanted = (own.rank, own.request.as_ref());
                 let left = || begun.preemption.find(wanted, open, &self.running, &mut begun.cluster, now);
@@ -244,12 +257,20 @@ impl Slurm {
     /// A run of the backfill scheduler.
     fn backfill(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Some(begun) = &mut self.begun else { return Ok(()) };
-        let now = whole_second(offer.view());
+        let (instant, now) = (offer.view().now(), whole_second(offer.view()));
+        let known = || self.queue.known(instant).take(self.set.bf_max_job_test as usize);
+        let state = begun.cluster.state();
+        let waits = |task: &TaskId| offer.view().waiting(*task) > 0;
+        if self.quiet.is_still_so(known().map(|own| own.task).filter(waits), state, now) {
+            begun.clock.mark_backfill(instant);
+            return Ok(());
+        }
         self.plan.clear(now, now.saturating_add(self.set.bf_window), begun.cluster.len());
         let mut cycle = Cycle {
             set: &self.set,
-            instant: offer.view().now(),
+            instant,
             now,
+            same_until: begun.same_until(now, &self.running),
             zero: offer.view().trace_time().saturating_sub(offer.view().now()),
             plan: &mut self.plan,
             machines: begun.cluster.len(),
@@ -257,11 +278,9 @@ impl Slurm {
             tested: [vec![0; begun.partitions.len()], vec![0; begun.users.len()]],
             started: 0,
         };
-        let instant = offer.view().now();
-        let known = self.queue.jobs().iter().filter(|own| own.since <= instant);
         // The components of heterogeneous jobs that could start now, and where.
         let mut components: BTreeMap<u32, Vec<(&Waiting, Room)>> = BTreeMap::new();
-        for own in known.take(self.set.bf_max_job_test as usize) {
+        for own in known() {
             if !cycle.looks_at(own) {
                 continue;
             }
@@ -272,6 +291,7 @@ impl Slurm {
                 let machines = (&begun.preemption, &begun.reservations, &mut begun.cluster);
                 let Some(room) = cycle.plan(own, &self.running, machines) else { break };
                 if let Some(whole) = own.together {
+                    cycle.same_until = now;
                     cycle.hold(own, &room.places);
                     components.entry(whole).or_default().push((own, room));
                     break;
@@ -282,6 +302,10 @@ impl Slurm {
                 cycle.started += 1;
             }
         }
+        let first_change = cycle.plan.first_change().unwrap_or(Ms::MAX);
+        let until = (cycle.started == 0).then_some(cycle.same_until.min(first_change));
+        let waits = |task: &TaskId| offer.view().waiting(*task) > 0;
+        self.quiet.note(known().map(|own| own.task).filter(waits), state, until);
         for (whole, components) in components {
             let all = self.queue.jobs().iter().filter(|own| own.together == Some(whole)).count();
             if components.len() == all && begun.may_start_together(&components) {
@@ -304,6 +328,8 @@ struct Cycle<'a> {
     instant: Ms,
     /// The second in which it runs, ms.
     now: Ms,
+    /// Until when, ms, no comparison with the time would come out differently, except those with the plan's first span.
+    same_until: Ms,
     /// The time of the trace at 0 of the simulated clock, ms.
     zero: Ms,
     plan: &'a mut Plan,
@@ -346,8 +372,22 @@ impl Cycle<'_> {
         let only_now = !self.may_reserve(own);
         let end = self.now.saturating_add(self.set.bf_window);
         let widen = Some(self.set.bf_window_linear).filter(|&widen| widen > 0);
+        // Later, its limit reaches into a plan that it does not reach into now.
+        let reached = self.plan.next_begin(self.now.saturating_add(own.limit));
+        self.same_until_at_most(reached.map(|begin| begin.saturating_sub(own.limit)));
         let mut from = self.now;
-        for _ in 0..MOST_TRIES {
+        let mut tries = 0;
+        while tries < MOST_TRIES {
+            let is_enough = |count| cluster.may_hold_on(&own.request, count);
+            if reservations.is_empty()
+                && (from > self.now || !preemption.is_possible())
+                && let Some((later, left_out)) = self.plan.too_few(from, from.saturating_add(own.limit), is_enough)
+            {
+                from = later.filter(|_| !only_now)?;
+                tries += left_out;
+                continue;
+            }
+            tries += 1;
             let mut open = own.machines.as_ref().clone();
             let limit = from.saturating_add(own.limit);
             let planned = self.plan.leave_open(from, limit, &mut open);
@@ -355,6 +395,11 @@ impl Cycle<'_> {
             let later = [planned, reserved].into_iter().flatten().min();
             // Behind the end of the next plan, it is tried with the machines that are open then.
             let until = if only_now { self.now } else { later.unwrap_or(end) };
+            if until == end {
+                // Later, it is planned for an end that is too far away now.
+                let next = running.next_end(end);
+                self.same_until_at_most(next.map(|next| next.saturating_sub(self.set.bf_window)));
+            }
             let search = Search { now: self.now, zero: self.zero, until, widen };
             let start = running.start_of(&own.request, &open, search, cluster);
             let at = start.as_ref().map(|start| start.at.max(from));
@@ -376,8 +421,9 @@ impl Cycle<'_> {
                 continue;
             }
             let (begin, end) = (self.rounded(at), self.rounded(at.saturating_add(own.limit)));
+            self.note_edges([begin, end]);
             let mut machines = FixedBitSet::with_capacity(cluster.len());
-            start.places.iter().for_each(|&(machine, _)| machines.insert(machine));
+            start.places.iter().for_each(|part| machines.insert_range(part.range()));
             let until = at.saturating_add(own.limit);
             if self.plan.overlaps(begin, end, &machines) || reservations.close(own.reservation, at, until, &machines) {
                 // Its place overlaps with a reservation that begins before it ends.
@@ -394,17 +440,31 @@ impl Cycle<'_> {
     /// Closes the machines on which a component of a heterogeneous job could start now, to the others for this cycle at least.
     fn hold(&mut self, own: &Waiting, places: &Places) {
         let mut machines = FixedBitSet::with_capacity(self.machines);
-        places.iter().for_each(|&(machine, _)| machines.insert(machine));
+        places.iter().for_each(|part| machines.insert_range(part.range()));
         let shortest = self.now.saturating_add(self.set.bf_resolution);
         let end = self.rounded(self.now.saturating_add(own.limit)).max(shortest);
         self.plan.reserve(self.now, end, &machines);
     }
 
+    /// From an instant on, if any, a comparison with the time comes out differently.
+    fn same_until_at_most(&mut self, at: Option<Ms>) {
+        self.same_until = self.same_until.min(at.unwrap_or(Ms::MAX));
+    }
+
+    /// A reservation begins and ends then. What is beyond the end of the plan will be within it later.
+    fn note_edges(&mut self, edges: [Ms; 2]) {
+        let window = self.set.bf_window;
+        let beyond = edges.into_iter().filter(|&at| at >= self.now.saturating_add(window)).min();
+        self.same_until_at_most(beyond.map(|at| at.saturating_sub(window).saturating_add(1)));
+    }
+
     /// Whether a job that does not start now gets a reservation.
-    fn may_reserve(&self, own: &Waiting) -> bool {
+    fn may_reserve(&mut self, own: &Waiting) -> bool {
         let most = self.set.reservations;
+        let is_old = self.now.saturating_sub(own.since).max(0) >= self.set.bf_min_age_reserve;
+        self.same_until_at_most((!is_old).then_some(own.since.saturating_add(self.set.bf_min_age_reserve)));
         (most == 0 || self.reserved[own.partition] < most)
-            && self.now.saturating_sub(own.since).max(0) >= self.set.bf_min_age_reserve
+            && is_old
             && own.priority >= i64::from(self.set.bf_min_prio_reserve)
     }
 
@@ -476,6 +536,16 @@ impl Begun {
         Cow::Owned(open)
     }
 
+    /// Until when no comparison of the backfill scheduler with the end of a unit comes out differently than now, ms. Places of others and
+    /// reservations of an administrator depend on the time in more ways: then, each run counts.
+    fn same_until(&self, now: Ms, running: &Running) -> Ms {
+        if self.preemption.is_possible() || !self.reservations.is_empty() {
+            return now;
+        }
+        // What runs beyond its limit is about to end in the next second, whenever that is.
+        running.next_end(Ms::MIN).map_or(Ms::MAX, |end| end.saturating_sub(1_000))
+    }
+
     /// What stops a job whatever machines are free.
     fn stop(&self, own: &Waiting) -> Option<Reason> {
         let licenses = (!self.cluster.has_licenses(&own.request)).then_some(Reason::Fit);
@@ -515,7 +585,7 @@ impl Begun {
 
     /// A unit has ended, as the controller notices.
     fn end(&mut self, unit: &Unit, now: Ms) {
-        self.cluster.end(&unit.request, &unit.places);
+        self.cluster.end(&unit.request, &unit.held.places);
         self.counters.end(&unit.taken.claims, &unit.taken.amounts);
         self.priorities.change(&unit.standing, -unit.request.cpu(), now);
     }
@@ -564,8 +634,19 @@ fn start(
     begun.priorities.change(&own.standing, own.request.cpu(), now);
     let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
     let (task, standing, rank) = (own.task, own.standing, own.rank);
-    let unit =
-        Unit { run, task, request, places, start: now, end, taken, standing, rank, is_over: false, leaves: false };
+    let unit = Unit {
+        run,
+        task,
+        request,
+        held: places.into(),
+        start: now,
+        end,
+        taken,
+        standing,
+        rank,
+        is_over: false,
+        leaves: false,
+    };
     running.add(unit);
     Ok(true)
 }
@@ -674,6 +755,7 @@ impl Policy for Slurm {
             begun.evict(&unit, offer)?;
         }
         if begun.priorities.is_time(now) {
+            self.quiet = Quiet::default();
             self.queue.set_priorities(|job| begun.priorities.of(&job.standing, job.since, now));
         }
         if let Some(full) = due.main {

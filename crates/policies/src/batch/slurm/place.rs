@@ -7,11 +7,49 @@
 //! **Decision.** A job that asks for a number of machines has the same number of instances on each. If its instances do not divide evenly,
 //! it takes the machines with the most room.
 
-/// Machines with room for instances of a job: their numbers, which rise, and the room.
-pub(super) type Rooms = Vec<(usize, u64)>;
+use std::ops::Range;
 
-/// Machines with instances of a job.
-pub(super) type Places = Vec<(usize, u32)>;
+/// Consecutive machines with the same room for instances of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stretch {
+    /// The number of the first.
+    pub(super) from: usize,
+    pub(super) machines: usize,
+    /// The room on each.
+    pub(super) room: u64,
+}
+
+/// Machines with room for instances of a job. Their numbers rise. Equal neighbours are counted, not listed.
+pub(super) type Rooms = Vec<Stretch>;
+
+/// Adds machines behind the others.
+#[inline]
+pub(super) fn add(rooms: &mut Rooms, more: Stretch) {
+    match rooms.last_mut().filter(|last| last.from + last.machines == more.from && last.room == more.room) {
+        Some(last) => last.machines += more.machines,
+        None => rooms.push(more),
+    }
+}
+
+/// Consecutive machines with the same number of instances of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The number of the first.
+    pub(super) from: usize,
+    pub(super) machines: usize,
+    /// The instances on each.
+    pub(super) each: u32,
+}
+
+impl Part {
+    /// The numbers of the machines.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.from..self.from + self.machines
+    }
+}
+
+/// Machines with instances of a job. Their numbers rise.
+pub(super) type Places = Vec<Part>;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +70,11 @@ impl Asked {
         }
     }
 
+    /// Whether [`Asked::may_fit`] decides, if all rooms are for at least [`Asked::least`].
+    pub(super) fn needs_only_sums(self) -> bool {
+        self.machines.is_none_or(|machines| self.instances.is_multiple_of(machines.max(1)))
+    }
+
     /// Whether so much room on so many machines may do.
     pub(super) fn may_fit(self, room: u64, machines: usize) -> bool {
         room >= u64::from(self.instances) && machines >= self.machines.unwrap_or(1) as usize
@@ -40,19 +83,19 @@ impl Asked {
 
 /// Chooses machines; `None` if there is not enough room. All rooms are for at least [`Asked::least`].
 pub(super) fn choose(asked: Asked, rooms: &Rooms) -> Option<Places> {
-    let all: u64 = rooms.iter().fold(0, |sum, &(_, room)| sum.saturating_add(room));
-    if !asked.may_fit(all, rooms.len()) {
+    let room = rooms.iter().fold(0_u64, |sum, own| sum.saturating_add(own.room.saturating_mul(own.machines as u64)));
+    if !asked.may_fit(room, rooms.iter().map(|own| own.machines).sum()) {
         return None;
     }
-    let mut places = match asked.machines {
+    let mut parts = match asked.machines {
         None => anywhere(asked.instances, rooms),
         Some(machines) if asked.instances.is_multiple_of(machines.max(1)) => {
             evenly(machines, asked.instances / machines.max(1), rooms)
         }
         Some(machines) => unevenly(machines, asked.instances, rooms),
     }?;
-    places.sort_unstable();
-    Some(places)
+    parts.sort_unstable_by_key(|part| part.from);
+    Some(parts)
 }
 
 /// A run of consecutive machines with room, as a part of the list of rooms.
@@ -61,26 +104,31 @@ struct Run {
     room: u64,
     from: usize,
     to: usize,
+    machines: usize,
 }
 
 /// The runs, those with less room first, and of equals the first.
 fn runs(rooms: &Rooms) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut last = None;
-    for (place, &(machine, room)) in rooms.iter().enumerate() {
-        match runs.last_mut().filter(|_| last.is_some_and(|last| last + 1 == machine)) {
-            Some(run) => (run.to, run.room) = (place + 1, run.room.saturating_add(room)),
-            None => runs.push(Run { room, from: place, to: place + 1 }),
+    let mut next = None;
+    for (place, own) in rooms.iter().enumerate() {
+        let room = own.room.saturating_mul(own.machines as u64);
+        match runs.last_mut().filter(|_| next == Some(own.from)) {
+            Some(run) => {
+                (run.to, run.room, run.machines) =
+                    (place + 1, run.room.saturating_add(room), run.machines + own.machines);
+            }
+            None => runs.push(Run { room, from: place, to: place + 1, machines: own.machines }),
         }
-        last = Some(machine);
+        next = Some(own.from + own.machines);
     }
     runs.sort_unstable();
     runs
 }
 
-/// Takes the first run that suffices out of the list, else the first of the largest.
-fn take_best(runs: &mut Vec<Run>, suffices: impl Fn(&Run) -> bool) -> Option<(Run, bool)> {
-    if let Some(place) = runs.iter().position(suffices) {
+/// Takes the run at this place out of the list, which suffices; else the first of the largest.
+fn take_best(runs: &mut Vec<Run>, sufficient: Option<usize>) -> Option<(Run, bool)> {
+    if let Some(place) = sufficient {
         return Some((runs.remove(place), true));
     }
     let most = runs.last()?.room;
@@ -89,72 +137,99 @@ fn take_best(runs: &mut Vec<Run>, suffices: impl Fn(&Run) -> bool) -> Option<(Ru
 }
 
 /// The machine of a run with the least room that is enough, the first of equals.
-fn tightest(rooms: &[(usize, u64)], enough: u64) -> Option<usize> {
-    let fitting = rooms.iter().filter(|&&(_, room)| room >= enough);
-    fitting.min_by_key(|&&(machine, room)| (room, machine)).map(|&(machine, _)| machine)
+fn tightest(rooms: &[Stretch], enough: u64) -> Option<usize> {
+    let fitting = rooms.iter().filter(|own| own.room >= enough);
+    fitting.min_by_key(|own| (own.room, own.from)).map(|own| own.from)
 }
 
 fn anywhere(instances: u32, rooms: &Rooms) -> Option<Places> {
     let mut runs = runs(rooms);
     let mut left = instances;
-    let mut places = Vec::new();
+    let mut parts = Places::new();
     while left > 0 {
-        let (run, suffices) = take_best(&mut runs, |run| run.room >= u64::from(left))?;
+        // They are in the order of their room.
+        let place = runs.partition_point(|run| run.room < u64::from(left));
+        let place = (place < runs.len()).then_some(place);
+        let (run, suffices) = take_best(&mut runs, place)?;
         let own = rooms.get(run.from..run.to)?;
         if let Some(machine) = tightest(own, left.into()).filter(|_| suffices) {
-            places.push((machine, left));
+            parts.push(Part { from: machine, machines: 1, each: left });
             break;
         }
-        for &(machine, room) in own {
-            let taken = u64::from(left).min(room) as u32;
-            places.extend((taken > 0).then_some((machine, taken)));
-            left -= taken;
-        }
+        own.iter().for_each(|stretch| left = fill(*stretch, left, &mut parts));
     }
-    Some(places)
+    Some(parts)
+}
+
+/// Fills consecutive machines in order. Returns how many instances are left.
+fn fill(Stretch { from, machines, room }: Stretch, left: u32, parts: &mut Places) -> u32 {
+    let full = (u64::from(left) / room.max(1)).min(machines as u64) as usize;
+    // What a full machine takes is no more than all that is left.
+    let taken = room.saturating_mul(full as u64) as u32;
+    parts.extend((full > 0).then_some(Part { from, machines: full, each: room as u32 }));
+    let left = left - taken;
+    if left == 0 || full == machines {
+        return left;
+    }
+    parts.push(Part { from: from + full, machines: 1, each: left });
+    0
 }
 
 /// So many machines with so many instances each.
 fn evenly(machines: u32, each: u32, rooms: &Rooms) -> Option<Places> {
     let mut runs = runs(rooms);
     let mut left = machines as usize;
-    let mut places = Vec::new();
+    let mut parts = Places::new();
     while left > 0 {
-        let (run, suffices) = take_best(&mut runs, |run| run.to - run.from >= left)?;
+        let place = runs.iter().position(|run| run.machines >= left);
+        let (run, suffices) = take_best(&mut runs, place)?;
         let own = rooms.get(run.from..run.to)?;
         if let Some(machine) = tightest(own, each.into()).filter(|_| suffices && left == 1) {
-            places.push((machine, each));
+            parts.push(Part { from: machine, machines: 1, each });
             break;
         }
-        let taken = own.len().min(left);
-        places.extend(own.iter().take(taken).map(|&(machine, _)| (machine, each)));
-        left -= taken;
+        for stretch in own {
+            let taken = stretch.machines.min(left);
+            parts.extend((taken > 0).then_some(Part { from: stretch.from, machines: taken, each }));
+            left -= taken;
+        }
     }
-    Some(places)
+    Some(parts)
 }
 
 /// The machines with the most room, each with one instance at least.
 fn unevenly(machines: u32, instances: u32, rooms: &Rooms) -> Option<Places> {
     let mut roomiest = rooms.clone();
-    roomiest.sort_by_key(|&(machine, room)| (std::cmp::Reverse(room), machine));
-    roomiest.truncate(machines as usize);
+    roomiest.sort_by_key(|own| (std::cmp::Reverse(own.room), own.from));
+    let each = roomiest.iter().flat_map(|own| (own.from..own.from + own.machines).map(|machine| (machine, own.room)));
+    let mut others = roomiest.iter().map(|own| own.machines).sum::<usize>().min(machines as usize) as u64;
     let mut left = u64::from(instances);
-    let mut places = Vec::new();
-    for (place, &(machine, room)) in roomiest.iter().enumerate() {
-        let others = (roomiest.len() - place - 1) as u64;
+    let mut parts = Places::new();
+    for (from, room) in each.take(machines as usize) {
+        others -= 1;
         let taken = room.min(left.checked_sub(others)?);
-        places.push((machine, taken as u32));
+        parts.push(Part { from, machines: 1, each: taken as u32 });
         left -= taken;
     }
-    (left == 0 && places.iter().all(|&(_, taken)| taken > 0)).then_some(places)
+    (left == 0 && parts.iter().all(|part| part.each > 0)).then_some(parts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn on(instances: u32, machines: Option<u32>, rooms: &[(usize, u64)]) -> Option<Places> {
-        choose(Asked { instances, machines }, &rooms.to_vec())
+    fn on(instances: u32, machines: Option<u32>, rooms: &[(usize, u64)]) -> Option<Vec<(usize, u32)>> {
+        let one = |&(from, room): &(usize, u64)| Stretch { from, machines: 1, room };
+        let found = choose(Asked { instances, machines }, &rooms.iter().map(one).collect());
+        let mut counted = Rooms::new();
+        rooms.iter().for_each(|own| add(&mut counted, one(own)));
+        let listed = |parts: Places| {
+            parts.iter().flat_map(|part| part.range().map(|machine| (machine, part.each))).collect::<Vec<_>>()
+        };
+        let listed = [found, choose(Asked { instances, machines }, &counted)].map(|found| found.map(listed));
+        let [found, of_counted] = listed;
+        assert_eq!(of_counted, found, "as if all were listed");
+        found
     }
 
     /// As a real Slurm does.

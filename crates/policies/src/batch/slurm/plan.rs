@@ -11,6 +11,8 @@ struct Span {
     begin: Ms,
     end: Ms,
     open: FixedBitSet,
+    /// How many these are.
+    count: usize,
 }
 
 /// The plan.
@@ -25,7 +27,7 @@ impl Plan {
         self.spans.clear();
         let mut open = FixedBitSet::with_capacity(machines);
         open.insert_range(..);
-        self.spans.push(Span { begin: now, end, open });
+        self.spans.push(Span { begin: now, end, open, count: machines });
     }
 
     /// Leaves those of `machines` that no reservation closes between two instants. Returns when the first plan ends after `start`.
@@ -37,6 +39,27 @@ impl Plan {
         }
         // The last span ends with the plan itself.
         spans.first().filter(|_| spans.len() > 1).map(|span| span.end)
+    }
+
+    /// When the first span ends; `None`: the plan never changes.
+    pub(super) fn first_change(&self) -> Option<Ms> {
+        self.spans.first().filter(|_| self.spans.len() > 1).map(|span| span.end)
+    }
+
+    /// When the first span begins after an instant.
+    pub(super) fn next_begin(&self, after: Ms) -> Option<Ms> {
+        self.spans.get(self.spans.partition_point(|span| span.begin <= after)).map(|span| span.begin)
+    }
+
+    /// If too few machines are open at some instant between two, of which the first is `start`: when a job can be tried next that is tried
+    /// at the end of each span, as far as such instants go, and how many tries that leaves out.
+    pub(super) fn too_few(&self, start: Ms, end: Ms, enough: impl Fn(usize) -> bool) -> Option<(Option<Ms>, usize)> {
+        let from = self.spans.partition_point(|span| span.end <= start);
+        let until = self.spans.partition_point(|span| span.begin <= end);
+        let last = self.spans.get(from..until)?.iter().rposition(|span| !enough(span.count))?;
+        // The last span ends with the plan itself.
+        let next = self.spans.get(from + last).filter(|_| from + last + 1 < self.spans.len());
+        Some((next.map(|span| span.end), last + 1))
     }
 
     /// Whether a reservation between two instants closes one of these machines.
@@ -51,6 +74,7 @@ impl Plan {
         self.split(end);
         for span in self.spans.iter_mut().filter(|span| span.begin >= start && span.end <= end) {
             span.open.difference_with(machines);
+            span.count = span.open.count_ones(..);
         }
     }
 
@@ -58,7 +82,7 @@ impl Plan {
     fn split(&mut self, at: Ms) {
         let place = self.spans.partition_point(|span| span.end <= at);
         if let Some(span) = self.spans.get_mut(place).filter(|span| span.begin < at) {
-            let later = Span { begin: at, end: span.end, open: span.open.clone() };
+            let later = Span { begin: at, end: span.end, open: span.open.clone(), count: span.count };
             span.end = at;
             self.spans.insert(place + 1, later);
         }

@@ -106,6 +106,11 @@ impl Preemption {
         }
     }
 
+    /// Whether any job may take the place of another.
+    pub(super) fn is_possible(&self) -> bool {
+        self.by != PreemptBy::None
+    }
+
     /// From when on a job may start that is run again.
     pub(super) fn eligible(&self, now: Ms) -> Ms {
         now.saturating_add(self.delay)
@@ -129,7 +134,7 @@ impl Preemption {
         cluster: &mut Cluster,
         now: Ms,
     ) -> Option<Room> {
-        if self.by == PreemptBy::None || !cluster.may_hold(request, open) {
+        if !self.is_possible() || !cluster.may_hold(request, open) {
             return None;
         }
         let is_candidate = |unit: &Unit| {
@@ -156,7 +161,7 @@ impl Preemption {
     fn order(&self, unit: &Unit) -> (Reverse<Ms>, u32, usize) {
         let youngest = Reverse(if self.youngest_first { unit.start } else { 0 });
         let order = if self.youngest_first { 0 } else { unit.rank.order };
-        (youngest, order, unit.places.len())
+        (youngest, order, unit.held.places.len())
     }
 
     /// The one that was needed last comes first; the others by how many of their machines the job gets.
@@ -174,10 +179,10 @@ fn fewest(
     (request, open): (&Request, &FixedBitSet),
     cluster: &mut Cluster,
 ) -> Option<(usize, Places)> {
-    cluster.look_ahead();
+    cluster.look_ahead(request);
     let mut gain = cluster.gain(request, open);
     for (count, (_, unit)) in (1..).zip(units) {
-        let more = cluster.end_ahead(&unit.request, &unit.places, (request, open)).unwrap_or_default();
+        let more = cluster.end_ahead((&unit.request, &unit.held), (request, open)).unwrap_or_default();
         gain = gain.plus(more);
         if gain.may_do(request)
             && let Some(places) = cluster.place(request, open)
@@ -189,11 +194,11 @@ fn fewest(
 }
 
 fn is_on(unit: &Unit, machines: &FixedBitSet) -> bool {
-    unit.places.iter().any(|(node, _)| machines.contains(node.index()))
+    unit.held.places.iter().any(|(node, _)| machines.contains(node.index()))
 }
 
 /// On how many of these machines a unit runs.
 fn overlap(unit: &Unit, places: &Places) -> usize {
-    let is_there = |machine: usize| places.iter().any(|&(own, _)| own == machine);
-    unit.places.iter().filter(|(node, _)| is_there(node.index())).count()
+    let is_there = |machine: usize| places.iter().any(|part| part.range().contains(&machine));
+    unit.held.places.iter().filter(|(node, _)| is_there(node.index())).count()
 }

@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use fixedbitset::FixedBitSet;
 use resched_sim::batch::AttemptId;
-use resched_sim::{Ms, NodeId, TaskId};
+use resched_sim::{Ms, TaskId};
 
-use super::cluster::{Cluster, Request};
+use super::cluster::{Cluster, Held, Request};
 use super::place::Places;
 use super::priority::Standing;
 use super::rank::Rank;
@@ -28,7 +28,7 @@ pub(super) struct Unit {
     pub(super) run: AttemptId,
     pub(super) task: TaskId,
     pub(super) request: Rc<Request>,
-    pub(super) places: Vec<(NodeId, u32)>,
+    pub(super) held: Held,
     pub(super) start: Ms,
     /// When it ends by its limit, ms.
     pub(super) end: Ms,
@@ -148,6 +148,11 @@ impl Running {
         Some(unit)
     }
 
+    /// The first end by a limit after an instant.
+    pub(super) fn next_end(&self, after: Ms) -> Option<Ms> {
+        self.by_end.get(self.by_end.partition_point(|&(end, _)| end <= after)).map(|&(end, _)| end)
+    }
+
     /// When a job starts on these machines if no other does before, and where; `None` if that is later than is looked for.
     pub(super) fn start_of(
         &self,
@@ -159,7 +164,7 @@ impl Running {
         if !cluster.may_hold(request, machines) {
             return None;
         }
-        cluster.look_ahead();
+        cluster.look_ahead(request);
         let mut gain = cluster.gain(request, machines);
         if gain.may_do(request)
             && let Some(places) = cluster.place(request, machines)
@@ -177,7 +182,7 @@ impl Running {
                 }
                 let Some(unit) = &self.units[id as usize] else { continue };
                 // Slurm looks at the next end only behind one that gives room.
-                let Some(more) = cluster.end_ahead(&unit.request, &unit.places, (request, machines)) else { continue };
+                let Some(more) = cluster.end_ahead((&unit.request, &unit.held), (request, machines)) else { continue };
                 let from = *barrier.get_or_insert_with(|| next_half_minute(end, zero));
                 last = Some(end);
                 gain = gain.plus(more);

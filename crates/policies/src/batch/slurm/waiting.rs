@@ -72,6 +72,11 @@ impl Queue {
         &self.jobs
     }
 
+    /// The jobs that the controller knows at an instant.
+    pub(super) fn known(&self, at: Ms) -> impl Iterator<Item = &Waiting> {
+        self.jobs.iter().filter(move |own| own.since <= at)
+    }
+
     /// Takes a job in, unless it is there.
     pub(super) fn add(&mut self, job: Waiting) {
         let key = job.key();

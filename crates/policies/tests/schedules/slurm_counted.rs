@@ -1,0 +1,189 @@
+//! Slurm's scheduler counts equal machines, and leaves out tries whose end it knows. On random worlds, it starts the same jobs at the same
+//! time on the same machines as if it looked at each machine at each try.
+//!
+//! A job that asks for something beside processor and memory has its machines looked at one by one, and with an administrator's
+//! reservation, no try is left out. So the twin of a world offers plenty of something, of which each job asks for one, and has a reservation
+//! of no machine.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use resched_policies::queues::slurm::{NodeGroup, Partition, Reservation, SlurmConf};
+use resched_policies::{PolicySpec, Site};
+use resched_sim::batch::{Checked, Launched, Observer, load_records, replay_seeded};
+use resched_sim::{ClusterConfig, Error, Ms, Reports, Scope};
+use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
+use resched_tables::sink::Collected;
+
+use crate::cases::cases;
+
+#[derive(Debug, Clone)]
+struct Drawn {
+    /// s.
+    submit: Ms,
+    instances: i64,
+    cores: i64,
+    machines: Option<i64>,
+    exclusive: bool,
+    /// min.
+    limit: Ms,
+    /// Of its limit; above 100, it runs beyond it.
+    percent: Ms,
+    partition: usize,
+}
+
+#[derive(Debug, Clone)]
+struct World {
+    /// The cores of each machine.
+    machines: Vec<i64>,
+    /// What the first machines weigh more than the others, if any does.
+    heavy: usize,
+    /// From which machine on those of the second partition lie.
+    split: usize,
+    jobs: Vec<Drawn>,
+    set: String,
+    seed: u64,
+}
+
+fn jobs(most: i64) -> impl Strategy<Value = Vec<Drawn>> {
+    let instances = prop_oneof![3 => 1..=6_i64, 2 => 1..=most];
+    let shape = (
+        instances,
+        prop_oneof![3 => Just(4_i64), 1 => Just(1), 1 => 1..=4_i64],
+        prop::option::weighted(0.2, 1..=4_i64),
+    );
+    let times = (0..1_500_i64, 1..=30_i64, prop_oneof![9 => 1..=100_i64, 1 => 100..=150_i64]);
+    let job = (shape, times, prop::bool::weighted(0.15), 0..3_usize);
+    let job = job.prop_map(|((instances, cores, machines), (submit, limit, percent), exclusive, partition)| {
+        let machines = machines.map(|machines| machines.min(instances));
+        Drawn { submit, instances, cores, machines, exclusive, limit, percent, partition }
+    });
+    vec(job, 1..=40)
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    let machines = prop_oneof![
+        2 => (2..=140_usize).prop_map(|count| vec![4; count]),
+        1 => vec(prop_oneof![4 => Just(4_i64), 1 => Just(2_i64)], 2..=140),
+    ];
+    let set = prop_oneof![
+        Just(""),
+        Just("bf_interval=5000,bf_resolution=1000"),
+        Just("bf_interval=5000,bf_window_linear=1000,reservations=2,bf_max_job_start=1"),
+        Just("bf_window=600000,limit_grain=1,bf_min_age_reserve=60000"),
+        Just("preempt=partition_prio,preempt_mode=requeue,bf_interval=5000"),
+        Just("scheduler=builtin"),
+    ];
+    (machines, any::<[u8; 2]>(), set, 1..=1_000_u64).prop_flat_map(|(machines, [heavy, split], set, seed)| {
+        let count = machines.len();
+        let [heavy, split] = [usize::from(heavy) % (count * 2), usize::from(split) % count];
+        jobs(count as i64 + 2).prop_map(move |jobs| World {
+            machines: machines.clone(),
+            heavy: if heavy < count { heavy } else { 0 },
+            split,
+            jobs,
+            set: set.to_owned(),
+            seed,
+        })
+    })
+}
+
+/// The starts: the task, when, and how many instances on which machines.
+#[derive(Default, Debug, PartialEq, Eq)]
+struct Starts(Vec<(usize, Ms, Vec<(usize, u32)>)>);
+
+impl Reports for Starts {}
+
+impl Observer for Starts {
+    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        let places = launched.places.iter().map(|&(node, count)| (node.index(), count)).collect();
+        self.0.push((launched.task.index(), launched.at, places));
+        Ok(())
+    }
+}
+
+impl World {
+    fn starts(&self, is_plain: bool) -> Starts {
+        let plenty = |amount: u64| is_plain.then(|| format!("plenty={amount}"));
+        let host = |number: usize| format!("n{number}");
+        let job = |(number, own): (usize, &Drawn)| {
+            let (id, outcome) = (number.to_string(), Outcome::Success);
+            let job = JobRow {
+                job_id: id.clone(),
+                user: Some(format!("user{}", number % 3)),
+                queue: Some(format!("p{}", own.partition)),
+                submit: Some(own.submit * 1_000),
+                requested_time: Some(own.limit * 60_000),
+                outcome,
+                ..JobRow::default()
+            };
+            let task = TaskRow {
+                job_id: id.clone(),
+                task_id: id.clone(),
+                outcome,
+                cpu_request: Some(own.cores * 1_000),
+                instances: Some(own.instances),
+                gang: Some(own.instances > 1),
+                machines: own.machines,
+                exclusive: Some(own.exclusive),
+                resources: plenty(1),
+                ..TaskRow::default()
+            };
+            let run_time = Some(own.limit * 600 * own.percent);
+            let attempt = AttemptRow { job_id: id.clone(), task_id: id, run_time, outcome, ..AttemptRow::default() };
+            JobRecord {
+                job,
+                tasks: vec![TaskRecord { task, attempts: vec![attempt], splits: Vec::new() }],
+                counters: Vec::new(),
+            }
+        };
+        let node = |(number, cores): (usize, &i64)| NodeRow {
+            host: host(number),
+            cpu: Some(cores * 1_000),
+            resources: plenty(1_000_000),
+            ..NodeRow::default()
+        };
+        let tables = Collected {
+            engine: resched_tables::run::RunEngine::Batch,
+            jobs: self.jobs.iter().enumerate().map(job).collect(),
+            nodes: self.machines.iter().enumerate().map(node).collect(),
+            ..Collected::default()
+        };
+        let loaded = load_records(&tables, &ClusterConfig::default(), &Scope::default()).unwrap();
+        let hosts = |range: std::ops::Range<usize>| range.map(host).collect::<Vec<_>>();
+        let partition =
+            |name: &str, nodes, tier| Partition { name: name.to_owned(), nodes, tier, ..Partition::default() };
+        let nowhere =
+            Reservation { name: "nowhere".to_owned(), start: 0, end: 1, nodes: vec!["no machine".to_owned()] };
+        let conf = SlurmConf {
+            partitions: vec![
+                partition("p0", Vec::new(), 1),
+                partition("p1", hosts(self.split..self.machines.len()), 2),
+            ],
+            nodes: vec![NodeGroup { hosts: hosts(0..self.heavy), weight: 7 }],
+            reservations: is_plain.then_some(nowhere).into_iter().collect(),
+            ..SlurmConf::default()
+        };
+        let site = Arc::new(Site { slurm: Some(conf), ..Site::default() });
+        let policy = PolicySpec::parse(format!("slurm:{}", self.set).trim_end_matches(':')).unwrap();
+        let mut made = policy.at_site(&site).unwrap().build_batch().unwrap();
+        let mut starts = Starts::default();
+        let mut checked = Checked::new(&loaded.workload, &loaded.machines, "slurm", &mut starts);
+        let policy = ("slurm", &mut *made);
+        replay_seeded(&loaded.workload, &loaded.machines, policy, self.seed, &mut checked, &mut |_| {}).unwrap();
+        checked.close().unwrap();
+        starts
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { rng_seed: RngSeed::Fixed(47), ..cases(3_000) })]
+
+    #[test]
+    fn equal_machines_may_be_counted(world in worlds()) {
+        prop_assert_eq!(world.starts(false), world.starts(true));
+    }
+}
