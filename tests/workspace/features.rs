@@ -8,11 +8,13 @@ const MOST_OF_FIRST_COMMAND: usize = 240;
 
 /// The packages of a build with their features. What runs at compile time may have other features than what is linked.
 fn packages(selection: &[&str], edges: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let shown = ["--offline", "--locked", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}", "--edges", edges];
+    let shown = ["--offline", "--locked", "--prefix", "none", "--format", "{p}|{f}", "--edges", edges];
     let tree = Command::new(env!("CARGO")).arg("tree").args(selection).args(shown).output().unwrap();
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in String::from_utf8(tree.stdout).unwrap().lines() {
+        // A package that was shown before ends with a star.
+        let line = line.strip_suffix(" (*)").unwrap_or(line);
         let Some((package, features)) = line.split_once('|') else { continue };
         let package: Vec<&str> = package.split(' ').take(2).collect();
         found.entry(package.join(" ")).or_default().insert(features.to_owned());

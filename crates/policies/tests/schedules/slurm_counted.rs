@@ -172,8 +172,8 @@ impl World {
         let mut made = policy.at_site(&site).unwrap().build_batch().unwrap();
         let mut starts = Starts::default();
         let mut checked = Checked::new(&loaded.workload, &loaded.machines, "slurm", &mut starts);
-        let policy = ("slurm", &mut *made);
-        replay_seeded(&loaded.workload, &loaded.machines, policy, self.seed, &mut checked, &mut |_| {}).unwrap();
+        let (workload, machines) = (&loaded.workload, &loaded.machines);
+        replay_seeded(workload, machines, ("slurm", &mut *made), self.seed, &mut checked, &mut |_| {}).unwrap();
         checked.close().unwrap();
         starts
     }
