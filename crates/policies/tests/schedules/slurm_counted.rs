@@ -3,7 +3,7 @@
 //!
 //! A job that asks for something beside processor and memory has its machines looked at one by one, and with an administrator's
 //! reservation, no try is left out. So the twin of a world offers plenty of something, of which each job asks for one, and has a reservation
-//! of no machine.
+//! of no machine that is over when the log begins.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -152,12 +152,19 @@ impl World {
             nodes: self.machines.iter().enumerate().map(node).collect(),
             ..Collected::default()
         };
-        let loaded = load_records(&tables, &ClusterConfig::default(), &Scope::default()).unwrap();
+        // Without a job that fits on the machines, there is nothing to replay.
+        let Ok(loaded) = load_records(&tables, &ClusterConfig::default(), &Scope::default()) else {
+            return Starts::default();
+        };
         let hosts = |range: std::ops::Range<usize>| range.map(host).collect::<Vec<_>>();
         let partition =
             |name: &str, nodes, tier| Partition { name: name.to_owned(), nodes, tier, ..Partition::default() };
-        let nowhere =
-            Reservation { name: "nowhere".to_owned(), start: 0, end: 1, nodes: vec!["no machine".to_owned()] };
+        let nowhere = Reservation {
+            name: "nowhere".to_owned(),
+            start: -2_000,
+            end: -1_000,
+            nodes: vec!["no machine".to_owned()],
+        };
         let conf = SlurmConf {
             partitions: vec![
                 partition("p0", Vec::new(), 1),
@@ -180,7 +187,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(Config { rng_seed: RngSeed::Fixed(47), ..cases(3_000) })]
+    #![proptest_config(Config { rng_seed: RngSeed::Fixed(47), ..cases(600) })]
 
     #[test]
     fn equal_machines_may_be_counted(world in worlds()) {
