@@ -91,9 +91,12 @@ fn worlds() -> impl Strategy<Value = World> {
     })
 }
 
+/// A start: the task, the time, and the machines with the number of instances on each.
+type Start = (usize, Ms, Vec<(usize, u32)>);
+
 /// The starts: the task, when, and how many instances on which machines.
 #[derive(Default, Debug, PartialEq, Eq)]
-struct Starts(Vec<(usize, Ms, Vec<(usize, u32)>)>);
+struct Starts(Vec<Start>);
 
 impl Reports for Starts {}
 
