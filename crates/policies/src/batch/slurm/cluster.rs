@@ -9,7 +9,7 @@ use resched_sim::{NodeId, Resources};
 use smallvec::SmallVec;
 
 use super::kinds::{BLOCK, Kinds, ones, stretches};
-use super::place::{Asked, Part, Places, Rooms, Stretch, add, choose};
+use super::place::{Asked, Gain, Part, Places, Rooms, Stretch, add, choose};
 use crate::queues::slurm::SlurmConf;
 
 /// What a job asks for. Many jobs ask for the same.
@@ -363,7 +363,7 @@ impl Cluster {
             self.kinds.ask(request.demand, least);
             let mut all = Gain::default();
             machines.as_slice().iter().enumerate().for_each(|(place, &own)| self.kinds.add_up(place, own, &mut all));
-            return all.may_do(request);
+            return request.asked.may_fit(all);
         }
         let rooms = machines.ones().map(|node| {
             let room = self.capacity[node].fits(request.demand);
@@ -380,7 +380,7 @@ impl Cluster {
     /// Whether so many machines may be enough for a job, whichever they are.
     pub(super) fn may_hold_on(&self, request: &Request, count: usize) -> bool {
         let each = self.largest_cpu.checked_div(request.demand.cpu).unwrap_or(u64::MAX);
-        request.asked.may_fit(each.saturating_mul(count as u64), count)
+        request.asked.may_fit(Gain { room: each.saturating_mul(count as u64), machines: count })
     }
 
     /// The blocks of those of these machines that are empty at the instant that is looked at, and of the others that may have room.
@@ -468,30 +468,5 @@ impl Held {
     fn on(&self, node: usize) -> u32 {
         let place = self.places.partition_point(|(own, _)| own.index() < node);
         self.places.get(place).filter(|(own, _)| own.index() == node).map_or(0, |&(_, count)| count)
-    }
-}
-
-/// How much room there is for a job, and on how many machines.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Gain {
-    pub(super) room: u64,
-    pub(super) machines: usize,
-}
-
-impl Gain {
-    /// Adds so much room on each of so many machines.
-    #[inline]
-    pub(super) fn add(&mut self, room: u64, machines: usize) {
-        self.room = self.room.saturating_add(room.saturating_mul(machines as u64));
-        self.machines += if room > 0 { machines } else { 0 };
-    }
-
-    pub(super) fn plus(self, more: Gain) -> Gain {
-        Gain { room: self.room.saturating_add(more.room), machines: self.machines + more.machines }
-    }
-
-    /// Whether that may do for a job.
-    pub(super) fn may_do(self, request: &Request) -> bool {
-        request.asked.may_fit(self.room, self.machines)
     }
 }

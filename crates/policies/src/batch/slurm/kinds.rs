@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use resched_sim::Resources;
 
-use super::cluster::Gain;
+use super::place::Gain;
 
 /// The number of bits of a block of a set of machines.
 pub(super) const BLOCK: usize = usize::BITS as usize;

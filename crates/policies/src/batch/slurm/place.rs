@@ -75,16 +75,36 @@ impl Asked {
         self.machines.is_none_or(|machines| self.instances.is_multiple_of(machines.max(1)))
     }
 
-    /// Whether so much room on so many machines may do.
-    pub(super) fn may_fit(self, room: u64, machines: usize) -> bool {
-        room >= u64::from(self.instances) && machines >= self.machines.unwrap_or(1) as usize
+    /// Whether so much room may do.
+    pub(super) fn may_fit(self, gain: Gain) -> bool {
+        gain.room >= u64::from(self.instances) && gain.machines >= self.machines.unwrap_or(1) as usize
+    }
+}
+
+/// How much room there is for a job, and on how many machines.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Gain {
+    pub(super) room: u64,
+    pub(super) machines: usize,
+}
+
+impl Gain {
+    /// Adds so much room on each of so many machines.
+    #[inline]
+    pub(super) fn add(&mut self, room: u64, machines: usize) {
+        self.room = self.room.saturating_add(room.saturating_mul(machines as u64));
+        self.machines += if room > 0 { machines } else { 0 };
+    }
+
+    pub(super) fn plus(self, more: Gain) -> Gain {
+        Gain { room: self.room.saturating_add(more.room), machines: self.machines + more.machines }
     }
 }
 
 /// Chooses machines; `None` if there is not enough room. All rooms are for at least [`Asked::least`].
 pub(super) fn choose(asked: Asked, rooms: &Rooms) -> Option<Places> {
     let room = rooms.iter().fold(0_u64, |sum, own| sum.saturating_add(own.room.saturating_mul(own.machines as u64)));
-    if !asked.may_fit(room, rooms.iter().map(|own| own.machines).sum()) {
+    if !asked.may_fit(Gain { room, machines: rooms.iter().map(|own| own.machines).sum() }) {
         return None;
     }
     let mut parts = match asked.machines {

@@ -184,7 +184,7 @@ fn fewest(
     for (count, (_, unit)) in (1..).zip(units) {
         let more = cluster.end_ahead((&unit.request, &unit.held), (request, open)).unwrap_or_default();
         gain = gain.plus(more);
-        if gain.may_do(request)
+        if request.asked.may_fit(gain)
             && let Some(places) = cluster.place(request, open)
         {
             return Some((count, places));

@@ -166,7 +166,7 @@ impl Running {
         }
         cluster.look_ahead(request);
         let mut gain = cluster.gain(request, machines);
-        if gain.may_do(request)
+        if request.asked.may_fit(gain)
             && let Some(places) = cluster.place(request, machines)
         {
             return Some(Start { at: now, places });
@@ -193,7 +193,7 @@ impl Running {
             let (last, from) = (last?, barrier?);
             let next = rest.peek().map_or(from, |&&(next, _)| next);
             reach = farther(reach, widen, next.saturating_sub(from));
-            if gain.may_do(request)
+            if request.asked.may_fit(gain)
                 && let Some(places) = cluster.place(request, machines)
             {
                 // What runs beyond its limit is about to end.
