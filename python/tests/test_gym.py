@@ -69,6 +69,7 @@ def test_a_reference_is_a_replay_of_the_jobs_of_the_episode(swf):
         return 0 if observation["action_mask"][0] else len(observation["action_mask"]) - 1
 
     _, info = played(env, strict, seed=3)
+
     def metrics(summary):
         return {name: value for name, value in summary.items() if name not in ("policy", "params")}
 
