@@ -34,7 +34,7 @@ pub struct Row {
 /// intervals mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// The rows.
+    /// One for each policy. The first is the one that the others are compared with.
     pub rows: Vec<Row>,
 }
 

@@ -46,9 +46,9 @@ impl Run {
     /// Those of polars, if two columns have one name.
     pub fn jobs_frame(&self) -> PolarsResult<DataFrame> {
         let columns = Columns { run: self, sizes: Sizes::of(self) };
-        let attributes = ATTRIBUTES.iter().flat_map(|own| columns.of_attribute(own));
+        let attributes = ATTRIBUTES.iter().flat_map(|attribute| columns.of_attribute(attribute));
         let standing = columns.texts("standing", |job| Some(job.standing.as_str()));
-        let quantities = QUANTITIES.iter().map(|own| columns.numbers(own.name, own.of));
+        let quantities = QUANTITIES.iter().map(|quantity| columns.numbers(quantity.name, quantity.of));
         let all: Vec<Column> = attributes.chain([standing]).chain(quantities).collect();
         DataFrame::new(self.jobs.len(), all)
     }
@@ -71,16 +71,16 @@ impl Columns<'_> {
         named(Float64Chunked::from_iter_options(PlSmallStr::EMPTY, values).into_series(), name)
     }
 
-    fn of_attribute(&self, own: &Attribute) -> Vec<Column> {
+    fn of_attribute(&self, attribute: &Attribute) -> Vec<Column> {
         let clock = self.run.clock();
-        match own.value {
-            Value::Text(of) => vec![self.texts(own.name, of)],
-            Value::Number(of, _) => vec![self.numbers(own.name, |job| of(job, clock))],
+        match attribute.value {
+            Value::Text(of) => vec![self.texts(attribute.name, of)],
+            Value::Number(of, _) => vec![self.numbers(attribute.name, |job| of(job, clock))],
             Value::Either(text, number) => vec![
-                self.texts(own.name, text),
-                self.numbers(&format!("{}_number", own.name), |job| number(job, clock)),
+                self.texts(attribute.name, text),
+                self.numbers(&format!("{}_number", attribute.name), |job| number(job, clock)),
             ],
-            Value::Class(..) => vec![self.texts(own.name, |job| Some(self.sizes.class(job)))],
+            Value::Class(..) => vec![self.texts(attribute.name, |job| Some(self.sizes.class(job)))],
         }
     }
 }

@@ -167,7 +167,7 @@ fn in_words(explanation: &Explanation, within: &str) -> Text {
     text += &explanation.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     let system = explanation.system;
     // All tables have one unit, so that you can compare their times at a glance.
-    let unit = TimeUnit::of(explanation.phases.iter().map(|own| own.ms as f64));
+    let unit = TimeUnit::of(explanation.phases.iter().map(|phase| phase.ms as f64));
     if matches!(explanation.about, About::Job { .. }) {
         text += time_line(explanation, unit);
     }
@@ -216,8 +216,8 @@ fn time_line(explanation: &Explanation, unit: TimeUnit) -> Text {
 
 fn phases(phases: &[PhaseTime], system: System, unit: TimeUnit) -> Text {
     // Only some policies report reasons, and only if they are kept.
-    let has_reasons = phases.iter().any(|own| own.reason != Reason::None);
-    let reason = |own: &PhaseTime| has_reasons.then(|| own.reason.to_string());
+    let has_reasons = phases.iter().any(|phase| phase.reason != Reason::None);
+    let reason = |phase: &PhaseTime| has_reasons.then(|| phase.reason.to_string());
     let row = |own: &PhaseTime| {
         let phase = phase_in_words(own.phase, own.while_running, system);
         let share = format!("{:.1} %", 100.0 * own.share);
@@ -270,7 +270,7 @@ fn holder_in_words(holder: &'static str) -> &'static str {
 
 fn blamed(what: &str, blamed: &[Blamed], unit: TimeUnit) -> Text {
     // A job of one task never waits while it runs.
-    let columns = if blamed.iter().any(|own| own.while_running_ms > 0) { 3 } else { 2 };
+    let columns = if blamed.iter().any(|blamed| blamed.while_running_ms > 0) { 3 } else { 2 };
     let row = |own: &Blamed| {
         let is_job = own.holder == Holder::Job(()).name();
         let name = if is_job { text(own.name.as_deref()) } else { holder_in_words(own.holder).to_owned() };

@@ -150,8 +150,8 @@ impl Aggregate {
             Self::Count => Some(jobs.len() as f64),
             Self::Share(which) => {
                 let context = run.context(run.own.run()?);
-                let own = jobs.iter().filter(|job| which.holds(job, &context) == Some(true)).count();
-                (!jobs.is_empty()).then(|| own as f64 / jobs.len() as f64)
+                let count = jobs.iter().filter(|job| which.holds(job, &context) == Some(true)).count();
+                (!jobs.is_empty()).then(|| count as f64 / jobs.len() as f64)
             }
             Self::Of(statistic, quantity) => {
                 statistic.of(&jobs.iter().filter_map(|job| (quantity.of)(job)).collect::<Vec<_>>())

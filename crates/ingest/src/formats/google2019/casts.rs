@@ -8,10 +8,19 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow_schema::DataType;
 
+/// True if columns of this type can be read.
+pub(super) fn is_number_or_text(kind: &DataType) -> bool {
+    kind.is_integer()
+        || matches!(
+            kind,
+            DataType::Float32 | DataType::Float64 | DataType::Decimal128(..) | DataType::Utf8 | DataType::Binary
+        )
+}
+
 /// The column as whole numbers; `None` if its type is not a number or text. What is no such number is null.
 pub(super) fn integers(column: &ArrayRef) -> Option<Int64Array> {
     whole(column).or_else(|| match column.data_type() {
-        DataType::Utf8 => Some(column.as_string::<i32>().iter().map(|text| text?.parse().ok()).collect()),
+        DataType::Utf8 | DataType::Binary => Some(texts(column)?.iter().map(|text| text?.parse().ok()).collect()),
         _ => floats(column).map(|numbers| numbers.unary_opt(truncated)),
     })
 }
@@ -25,7 +34,7 @@ pub(super) fn floats(column: &ArrayRef) -> Option<Float64Array> {
             let unit = 10_f64.powi(i32::from(scale));
             Some(column.as_primitive::<Decimal128Type>().unary(|number| number as f64 / unit))
         }
-        DataType::Utf8 => Some(column.as_string::<i32>().iter().map(|text| text?.parse().ok()).collect()),
+        DataType::Utf8 | DataType::Binary => Some(texts(column)?.iter().map(|text| text?.parse().ok()).collect()),
         _ => whole(column).map(|numbers| numbers.unary::<_, Float64Type>(|number| number as f64)),
     }
 }
@@ -34,6 +43,11 @@ pub(super) fn floats(column: &ArrayRef) -> Option<Float64Array> {
 pub(super) fn texts(column: &ArrayRef) -> Option<StringArray> {
     match column.data_type() {
         DataType::Utf8 => Some(column.as_string().clone()),
+        // Some tools write texts without saying that they are texts.
+        DataType::Binary => {
+            let bytes = column.as_binary::<i32>().iter();
+            Some(bytes.map(|bytes| bytes.and_then(|bytes| std::str::from_utf8(bytes).ok())).collect())
+        }
         _ => Some(whole(column)?.iter().map(|number| number.map(|number| number.to_string())).collect()),
     }
 }
@@ -67,7 +81,7 @@ fn truncated(number: f64) -> Option<i64> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{BooleanArray, Float32Array, Int32Array, UInt64Array};
+    use arrow_array::{BinaryArray, BooleanArray, Float32Array, Int32Array, UInt64Array};
 
     use super::*;
 
@@ -85,7 +99,14 @@ mod tests {
         assert_eq!(floats(&words), Some(Float64Array::from(vec![Some(12.0), None])));
         let fractions = column(&Float32Array::from(vec![2.75, f32::NAN, 1e30]));
         assert_eq!(integers(&fractions), Some(Int64Array::from(vec![Some(2), None, None])));
+        let bytes: ArrayRef = Arc::new(BinaryArray::from_opt_vec(vec![Some(b"12"), Some(b"\xff"), None]));
+        assert_eq!(texts(&bytes), Some(StringArray::from(vec![Some("12"), None, None])));
+        assert_eq!(integers(&bytes), Some(Int64Array::from(vec![Some(12), None, None])));
+        for column in [&small, &large, &words, &fractions, &bytes] {
+            assert!(is_number_or_text(column.data_type()) && integers(column).is_some(), "{}", column.data_type());
+        }
         let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true]));
+        assert!(!is_number_or_text(flags.data_type()));
         assert_eq!((integers(&flags), floats(&flags), texts(&flags)), (None, None, None));
     }
 }

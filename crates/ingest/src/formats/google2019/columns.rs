@@ -6,12 +6,12 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, StructArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 use super::super::google::Facts;
-use super::casts::{floats, integers, texts};
+use super::casts::{floats, integers, is_number_or_text, texts};
 use super::row::{Row, number_of};
 use resched_tables::Error;
 
@@ -55,6 +55,9 @@ pub(super) fn read(table: &str, path: &str, facts: &mut Facts<'_>) -> Result<(),
     let plain = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, plain);
     let builder = builder.map_err(|error| damaged(error.to_string()))?;
+    if let Some(field) = builder.schema().fields().iter().find(|field| is_unusable(field)) {
+        return Err(damaged(format!("the column `{}` is {}, no number and no text", field.name(), field.data_type())));
+    }
     let fields = builder.schema().fields().iter().enumerate();
     let used = fields.filter(|(_, field)| COLUMNS.contains(&field.name().as_str())).map(|(number, _)| number);
     let mask = ProjectionMask::roots(builder.parquet_schema(), used.collect::<Vec<_>>());
@@ -71,7 +74,13 @@ pub(super) fn read(table: &str, path: &str, facts: &mut Facts<'_>) -> Result<(),
     Ok(())
 }
 
-/// The columns of a batch; one that is absent or of a type that cannot be used is `None`.
+/// True if the column is read, but its type is none that can be read, so that it would be ignored.
+fn is_unusable(field: &Field) -> bool {
+    let kind = field.data_type();
+    COLUMNS.contains(&field.name().as_str()) && !kind.is_nested() && !is_number_or_text(kind)
+}
+
+/// The columns of a batch; one that is absent is `None`.
 struct Columns {
     numbers: Vec<(&'static str, Option<Numbers>)>,
     texts: Vec<(&'static str, Option<StringArray>)>,
@@ -89,7 +98,7 @@ enum Numbers {
 impl Numbers {
     fn of(column: &ArrayRef) -> Option<Self> {
         match column.data_type() {
-            DataType::Utf8 => texts(column).map(Self::Named),
+            DataType::Utf8 | DataType::Binary => texts(column).map(Self::Named),
             _ => integers(column).map(Self::Plain),
         }
     }

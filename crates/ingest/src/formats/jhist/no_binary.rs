@@ -6,7 +6,7 @@ use super::history::History;
 use resched_tables::Error;
 use resched_tables::sink::Sink;
 
-/// Refuses the file.
+/// Refuses the file, as its decoder is in a library that this build leaves out.
 pub(super) fn read(_: &mut dyn BufRead, _: &[u8], path: &str, _: &mut History, _: &mut dyn Sink) -> Result<(), Error> {
     Err(Error::Source {
         path: path.to_owned(),
