@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_tables::run::RunBound;
+use smallvec::SmallVec;
 
 use crate::ids::Ms;
 use crate::resources::Resources;
@@ -10,17 +11,17 @@ use crate::resources::Resources;
 /// By the name of a resource.
 pub type Bottlenecks = BTreeMap<String, RunBound>;
 
-/// For how long each part of [`Resources`] kept tasks waiting.
-#[derive(Debug, Clone, Copy, Default)]
+/// For how long each dimension kept tasks waiting. Dimensions have small numbers.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Held {
     /// The first instant that counts; `None` before.
     from: Option<Ms>,
     /// Up to when `time` counts.
     at: Ms,
-    /// Which parts keep tasks waiting since then.
-    now: [bool; 2],
-    /// For how long they have, ms.
-    time: [u64; 2],
+    /// Which dimensions keep tasks waiting since then.
+    now: SmallVec<[usize; 2]>,
+    /// For how long they have, ms, by number.
+    time: Vec<u64>,
 }
 
 impl Held {
@@ -29,30 +30,41 @@ impl Held {
     pub(crate) fn advance(&mut self, at: Ms) {
         let Some(from) = self.from else { return };
         let passed = at.saturating_sub(self.at.max(from)).max(0).unsigned_abs();
-        for part in 0..2 {
-            if self.now[part] {
-                self.time[part] += passed;
-            }
+        for &dimension in &self.now {
+            self.time[dimension] += passed;
         }
         self.at = at;
     }
 
-    /// From this instant on, these parts keep tasks waiting. Time counts from the first call.
+    /// From this instant on, these dimensions keep tasks waiting. Time counts from the first call.
     #[inline]
-    pub(crate) fn set(&mut self, at: Ms, now: [bool; 2]) {
+    pub(crate) fn set(&mut self, at: Ms, now: impl Iterator<Item = usize>) {
         if self.from.is_none() {
             (self.from, self.at) = (Some(at), at);
         }
-        self.now = now;
+        self.now.clear();
+        self.now.extend(now);
+        let count = self.now.iter().max().map_or(0, |&largest| largest + 1);
+        if count > self.time.len() {
+            self.time.resize(count, 0);
+        }
     }
 
-    /// What is known at the end, under these names; `most` is the largest part that was taken of each, in thousandths.
-    pub(crate) fn finish(mut self, end: Ms, names: [Option<&str>; 2], most: [Option<u32>; 2]) -> Bottlenecks {
+    /// What is known at the end of these dimensions, each with its number, its name, and the largest part that was taken of it, in
+    /// thousandths. Of two with one name, the first counts.
+    pub(crate) fn finish(
+        &mut self,
+        end: Ms,
+        dimensions: impl Iterator<Item = (usize, String, Option<u32>)>,
+    ) -> Bottlenecks {
         self.advance(end);
         let of_ms = self.from.map_or(0, |from| end.saturating_sub(from).max(0).unsigned_abs());
-        let bound = |place: usize| RunBound { of_ms, bound_ms: self.time[place], most: most[place] };
-        let named = |(place, name): (usize, Option<&str>)| Some((name?.to_owned(), bound(place)));
-        names.into_iter().enumerate().filter_map(named).collect()
+        let mut found = Bottlenecks::new();
+        for (dimension, name, most) in dimensions {
+            let bound_ms = self.time.get(dimension).copied().unwrap_or(0);
+            found.entry(name).or_insert(RunBound { of_ms, bound_ms, most });
+        }
+        found
     }
 }
 
@@ -103,17 +115,18 @@ mod tests {
 
     #[test]
     fn time_counts_from_the_first_call_while_a_part_is_held() {
+        let names = || [(0, "a".to_owned(), None), (1, "b".to_owned(), Some(250)), (2, "a".to_owned(), Some(1))];
         let mut held = Held::default();
         held.advance(5);
-        held.set(10, [false, true]);
+        held.set(10, [1].into_iter());
         held.advance(25);
-        held.set(25, [true, true]);
+        held.set(25, [0, 1].into_iter());
         held.advance(30);
-        held.set(30, [false, false]);
-        let found = held.finish(110, [Some("a"), Some("b")], [None, Some(250)]);
+        held.set(30, [].into_iter());
+        let found = held.finish(110, names().into_iter());
         assert_eq!(found["a"], RunBound { of_ms: 100, bound_ms: 5, most: None });
         assert_eq!(found["b"], RunBound { of_ms: 100, bound_ms: 20, most: Some(250) });
-        assert_eq!(Held::default().finish(9, [Some("a"), None], [None; 2])["a"], RunBound::default());
+        assert_eq!(Held::default().finish(9, names().into_iter())["a"], RunBound::default());
     }
 
     #[test]

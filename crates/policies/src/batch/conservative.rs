@@ -15,8 +15,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use resched_sim::batch::{Ended, Offer, Policy, View};
-use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
+use resched_sim::batch::{Amounts, Ended, Offer, Policy, View};
+use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_tables::model::Reason;
 
 use super::easy::said_end;
@@ -68,16 +68,16 @@ struct Conservative {
     depth: usize,
     change: Change,
     /// No unit of the plan is smaller. Where not even this is free, no task could start.
-    least: Resources,
+    least: Amounts,
     /// Whether some wait for a reservation has been reported.
     has_reported: bool,
 }
 
 /// An instance or a gang with its reservation.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Planned {
     task: TaskId,
-    unit: Resources,
+    unit: Amounts,
     length: Ms,
     /// When it is to start, ms; `None` if it never fits.
     start: Option<Ms>,
@@ -92,21 +92,21 @@ struct Planned {
 impl Planned {
     fn put_in(&self, profile: &mut Profile) {
         if let Some(start) = self.start {
-            profile.add(start, start.saturating_add(self.length), self.unit);
+            profile.add(start, start.saturating_add(self.length), &self.unit);
         }
     }
 
     /// What of its place is before `now` has been forgotten already.
     fn take_out(&self, profile: &mut Profile, now: Ms) {
         if let Some(start) = self.start {
-            profile.remove(start.max(now), start.saturating_add(self.length).max(now), self.unit);
+            profile.remove(start.max(now), start.saturating_add(self.length).max(now), &self.unit);
         }
     }
 
     /// Takes the earliest place from an instant on. Returns whether that is another than before.
-    fn place(&mut self, profile: &mut Profile, total: Resources, from: Ms) -> bool {
+    fn place(&mut self, profile: &mut Profile, total: &Amounts, from: Ms) -> bool {
         let before = self.start;
-        self.start = profile.earliest(self.unit, self.length, total, from);
+        self.start = profile.earliest(&self.unit, self.length, total, from);
         self.postponed = false;
         self.delays = None;
         self.put_in(profile);
@@ -124,7 +124,7 @@ impl Conservative {
             profile: Profile::new(0, std::iter::empty()),
             depth: settings.depth,
             change: Change::None,
-            least: Resources::NONE,
+            least: Amounts::default(),
             has_reported: false,
         }
     }
@@ -138,8 +138,8 @@ impl Conservative {
             let planned = self.plan.iter().filter(|planned| planned.task == task).count();
             let missing = (view.waiting(task) as usize).saturating_sub(planned);
             let room = self.depth - self.plan.len();
-            let unit = view.task(task).unit();
-            self.least = if self.plan.is_empty() { unit } else { self.least.min(unit) };
+            let unit = view.unit(task);
+            self.least = if self.plan.is_empty() { unit.clone() } else { self.least.min(&unit) };
             let unit = Planned {
                 task,
                 unit,
@@ -161,7 +161,7 @@ impl Conservative {
 
     /// Gives every unit of the plan its place. `known` units had theirs before.
     fn arrange(&mut self, known: usize, view: View<'_>) {
-        let (now, total) = (view.now(), view.total());
+        let (now, total) = (view.now(), view.all());
         let (old, new) = self.plan.split_at_mut(known);
         if self.change == Change::Anew {
             self.profile = Profile::new(now, self.running.ends(now));
@@ -184,7 +184,7 @@ impl Conservative {
     }
 
     /// What was planned until some instant ends before.
-    fn shorten(&mut self, end: Ms, planned: Ms, amount: Resources) {
+    fn shorten(&mut self, end: Ms, planned: Ms, amount: &Amounts) {
         if end < planned {
             self.profile.remove(end, planned, amount);
             self.change = self.change.max(Change::Compress);
@@ -195,7 +195,7 @@ impl Conservative {
     fn start_due(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let (now, view) = (offer.view().now(), offer.view());
         // The plan is long, and mostly nothing is free.
-        let passes_over = view.wants_reasons() && (self.has_reported || view.free().holds(self.least));
+        let passes_over = view.wants_reasons() && (self.has_reported || view.all_free().holds(&self.least));
         let (mut kept, mut has_reported) = (0, false);
         for place in 0..self.plan.len() {
             if self.plan[place].start == Some(now) && self.start(place, offer)? {
@@ -205,9 +205,7 @@ impl Conservative {
                 self.pass_over(place, offer.view());
                 has_reported |= self.plan[place].reported;
             }
-            if kept < place {
-                self.plan[kept] = self.plan[place];
-            }
+            self.plan.swap(kept, place);
             kept += 1;
         }
         self.plan.truncate(kept);
@@ -217,20 +215,21 @@ impl Conservative {
 
     /// Starts a task of the plan now. Returns whether a machine had room; otherwise it gets a later place.
     fn start(&mut self, place: usize, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
-        let (now, total) = (offer.view().now(), offer.view().total());
-        let Planned { task, unit, length, .. } = self.plan[place];
+        let now = offer.view().now();
+        let Planned { task, length, .. } = self.plan[place];
         let end = said_end(task, offer.view()).max(now.saturating_add(1));
         offer.start(task, 1)?;
         let Some(run) = offer.latest().next() else {
             let planned = &mut self.plan[place];
             planned.take_out(&mut self.profile, now);
-            planned.place(&mut self.profile, total, now.saturating_add(1));
+            planned.place(&mut self.profile, offer.view().all(), now.saturating_add(1));
             planned.postponed = true;
             return Ok(false);
         };
         self.running.add(run, task, end, offer.view());
         let reserved = now.saturating_add(length);
-        self.shorten(end, reserved, unit);
+        let unit = std::mem::take(&mut self.plan[place].unit);
+        self.shorten(end, reserved, &unit);
         if end > reserved {
             self.change = Change::Anew;
         }
@@ -241,7 +240,7 @@ impl Conservative {
     /// known already is neither looked for nor reported again.
     fn pass_over(&mut self, place: usize, view: View<'_>) {
         let planned = &self.plan[place];
-        let has_room = view.free().holds(planned.unit);
+        let has_room = view.all_free().holds(&planned.unit);
         if planned.postponed || !(has_room || planned.reported) {
             return;
         }
@@ -254,7 +253,7 @@ impl Conservative {
 
     /// When a task that started now would first take what is reserved, and the first other job with a reservation from then on.
     fn delayed_by(&self, planned: &Planned, view: View<'_>) -> (Ms, Option<JobId>) {
-        let Some(at) = self.profile.next_without(planned.unit, view.total(), view.now()) else {
+        let Some(at) = self.profile.next_without(&planned.unit, view.all(), view.now()) else {
             return (Ms::MAX, None);
         };
         let job = |planned: &Planned| view.task(planned.task).job;
@@ -273,7 +272,7 @@ impl Policy for Conservative {
     fn task_finished(&mut self, ended: &Ended, _view: View<'_>) {
         self.profile.advance(ended.finish);
         if let Some((said, amount)) = self.running.remove(ended) {
-            self.shorten(ended.finish, said, amount);
+            self.shorten(ended.finish, said, &amount);
             if ended.finish > said {
                 self.change = self.change.max(Change::Compress);
             }

@@ -1,6 +1,7 @@
 //! Dominant Resource Fairness.
 //!
-//! **What it does.** The dominant share of a user is the larger of its shares of all processor and of all memory. The
+//! **What it does.** The dominant share of a user is the largest of its shares: of all processor, all memory, all GPUs and other
+//! named resources, and all licences. The
 //! user with the least dominant share for its weight is served next. Its tasks start in the order of submission.
 //!
 //! **Source.** Ghodsi et al., *Dominant Resource Fairness: fair allocation of multiple resource types*, NSDI 2011, Algorithm 1.

@@ -10,13 +10,13 @@
 //!
 //! **Decisions.** An estimate is the time that the job requested. If the trace has none, it is the logged run time, so
 //! the estimate is exact. A task that runs longer than estimated is not killed; it counts as ending in the next
-//! millisecond. Free resources are summed over all machines, for processor and for memory. A task must fit on one
-//! machine, so the promise may fail if there are several. A task with an estimated end at the shadow time itself does
+//! millisecond. Free resources are summed over all machines, each dimension by itself: processor, memory, GPUs and other
+//! named resources, licences. A task must fit on one machine, so the promise may fail if there are several. A task with an estimated end at the shadow time itself does
 //! not delay the first. Each instance of a task is placed by itself. At most `depth` tasks behind the first are
 //! considered.
 
-use resched_sim::batch::{Ended, Offer, Policy, View};
-use resched_sim::{Ms, Resources, TaskId, Violation};
+use resched_sim::batch::{Amounts, Ended, Offer, Policy, View};
+use resched_sim::{Ms, TaskId, Violation};
 use resched_tables::model::Reason;
 
 use super::estimates::Running;
@@ -61,19 +61,19 @@ struct Promise {
     /// When it starts at the latest, ms.
     shadow: Ms,
     /// What is left over then.
-    extra: Resources,
+    extra: Amounts,
 }
 
 impl Promise {
     /// Whether something of this size that ends then does not delay the first.
-    fn allows(&self, end: Ms, unit: Resources) -> bool {
+    fn allows(&self, end: Ms, unit: &Amounts) -> bool {
         end <= self.shadow || self.extra.holds(unit)
     }
 
     /// Such a thing has started: what it takes of the rest is taken off.
-    fn take(&mut self, end: Ms, unit: Resources) {
+    fn take(&mut self, end: Ms, unit: &Amounts) {
         if end > self.shadow {
-            self.extra = self.extra.minus(unit);
+            self.extra.take(unit);
         }
     }
 }
@@ -91,21 +91,24 @@ impl Easy {
     /// When enough will be free for a task that finds no room now. Something must end for that, also if all machines together
     /// have enough. If it will never be, nothing delays it.
     fn promise(&self, task: TaskId, view: View<'_>) -> Promise {
-        let need = view.task(task).unit();
-        let mut free = view.free();
+        let need = view.unit(task);
+        let mut free = view.all_free().clone();
         let mut shadow = None;
         for (end, amount) in self.running.ends(view.now()) {
             if shadow.is_some_and(|shadow| end > shadow) {
                 break;
             }
-            free = free.plus(amount);
-            if free.holds(need) {
+            free.add(amount);
+            if free.holds(&need) {
                 shadow = Some(end);
             }
         }
         match shadow {
-            Some(shadow) => Promise { shadow, extra: free.minus(need) },
-            None => Promise { shadow: Ms::MAX, extra: Resources::NONE },
+            Some(shadow) => {
+                free.take(&need);
+                Promise { shadow, extra: free }
+            }
+            None => Promise { shadow: Ms::MAX, extra: Amounts::default() },
         }
     }
 
@@ -116,8 +119,8 @@ impl Easy {
         for place in self.queue.rest(first).take(self.depth as usize) {
             let task = place.task;
             while offer.view().waiting(task) > 0 {
-                let (end, unit) = (said_end(task, offer.view()), offer.view().task(task).unit());
-                if !promise.allows(end, unit) {
+                let (end, unit) = (said_end(task, offer.view()), offer.view().unit(task));
+                if !promise.allows(end, &unit) {
                     let (view, delayed) = (offer.view(), offer.view().task(first.task).job);
                     view.pass_over(task, Reason::Backfill, Some(delayed));
                     break;
@@ -125,7 +128,7 @@ impl Easy {
                 if !start(task, &mut self.running, offer)? {
                     break;
                 }
-                promise.take(end, unit);
+                promise.take(end, &unit);
             }
             if offer.view().waiting(task) == 0 {
                 self.started.push(place);

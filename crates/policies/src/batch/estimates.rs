@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use resched_sim::batch::{AttemptId, Ended, View};
-use resched_sim::{Ms, Resources, TaskId};
+use resched_sim::batch::{Amounts, AttemptId, Ended, View};
+use resched_sim::{Ms, TaskId};
 
 use crate::parts::by_id::ByRun;
 
@@ -15,30 +15,30 @@ pub(super) struct Running {
     said: ByRun<Option<Said>>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Said {
     end: Ms,
-    amount: Resources,
+    amount: Amounts,
 }
 
 impl Running {
     /// Takes a start in.
     pub(super) fn add(&mut self, run: AttemptId, task: TaskId, end: Ms, view: View<'_>) {
-        self.said[run] = Some(Said { end, amount: view.task(task).unit() });
+        self.said[run] = Some(Said { end, amount: view.unit(task) });
         self.by_end.insert((end, run));
     }
 
     /// Forgets a run. Returns when it was said to end, and what it gives back.
-    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Resources)> {
+    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Amounts)> {
         let said = self.said.take(ended.run)?;
         self.by_end.remove(&(said.end, ended.run));
         Some((said.end, said.amount))
     }
 
     /// When each is taken to end, and what it gives back then, by that time.
-    pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Resources)> + Clone + '_ {
-        let amount = move |run: AttemptId| self.said[run].map_or(Resources::NONE, |said| said.amount);
-        self.by_end.iter().map(move |&(end, run)| (end.max(now.saturating_add(1)), amount(run)))
+    pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, &Amounts)> + Clone + '_ {
+        let amount = move |run: AttemptId| Some(&self.said[run].as_ref()?.amount);
+        self.by_end.iter().filter_map(move |&(end, run)| Some((end.max(now.saturating_add(1)), amount(run)?)))
     }
 
     /// Whether anything runs longer than it was said to.

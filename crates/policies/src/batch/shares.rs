@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_sim::batch::{Ended, Offer, Policy, View};
+use resched_sim::batch::{Amounts, Ended, Offer, Policy, View};
 use resched_sim::{Resources, TaskId, Violation};
 
 use super::claims::{By, Claim, read_claims};
@@ -17,14 +17,14 @@ use crate::settings::{File, parameter};
 pub(super) enum Measure {
     /// Its processor.
     Cpu,
-    /// The resource of which it has the larger share.
+    /// The dimension of which it has the largest share.
     Dominant,
 }
 
 impl Measure {
-    fn share(self, used: Resources, total: Resources) -> f64 {
+    fn share(self, used: &Amounts, total: &Amounts) -> f64 {
         match self {
-            Self::Cpu => Resources { memory: 0, ..used }.dominant_share(total),
+            Self::Cpu => Resources { memory: 0, ..used.main }.dominant_share(total.main),
             Self::Dominant => used.dominant_share(total),
         }
     }
@@ -82,7 +82,7 @@ pub(super) struct Shares {
 #[derive(Debug)]
 struct Party {
     queue: Queue,
-    used: Resources,
+    used: Amounts,
     claim: Claim,
     /// Its place among the hungry; `None` if nothing of it waits.
     key: Option<u64>,
@@ -117,7 +117,7 @@ impl Shares {
             }
             self.parties.push(Party {
                 queue: Queue::new(self.rules.by_priority),
-                used: Resources::NONE,
+                used: Amounts::default(),
                 claim: known.unwrap_or_default(),
                 key: None,
             });
@@ -128,14 +128,14 @@ impl Shares {
     }
 
     /// Gives a party its place among the hungry, if anything of it waits.
-    fn put(&mut self, party: usize, total: Resources) {
+    fn put(&mut self, party: usize, total: &Amounts) {
         let own = &mut self.parties[party];
         if let Some(key) = own.key.take() {
             self.hungry.remove(&(key, party));
         }
         if own.queue.first().is_some() {
             // Shares are not negative: their bits stand in their order.
-            let key = (self.rules.measure.share(own.used, total) / own.claim.weight).to_bits();
+            let key = (self.rules.measure.share(&own.used, total) / own.claim.weight).to_bits();
             own.key = Some(key);
             self.hungry.insert((key, party));
         }
@@ -150,16 +150,20 @@ impl Shares {
         for _ in 0..self.rules.depth {
             let Some(place) = next else { break };
             let (task, view) = (place.task, offer.view());
-            let unit = view.task(task).unit();
-            let share = |used: Resources| self.rules.measure.share(used, view.total());
+            let unit = view.unit(task);
+            let share_with = |used: &Amounts| {
+                let mut both = used.clone();
+                both.add(&unit);
+                self.rules.measure.share(&both, view.all())
+            };
             // A party may always run one task.
-            let is_within = limit >= 1.0 || own.used == Resources::NONE || share(own.used.plus(unit)) <= limit;
+            let is_within = limit >= 1.0 || own.used.is_none() || share_with(&own.used) <= limit;
             let most = if alone && limit >= 1.0 { u32::MAX } else { 1 };
             let started = if is_within { offer.start(task, most)? } else { 0 };
             if !is_within {
                 offer.view().pass_over(task, self.rules.by.limit(), None);
             }
-            own.used = own.used.plus(unit.times(u64::from(started)));
+            own.used.add(&unit.times(u64::from(started)));
             if offer.view().waiting(task) == 0 {
                 own.queue.remove(place);
             }
@@ -182,40 +186,39 @@ impl Policy for Shares {
     fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         let party = self.of(task, view);
         self.parties[party].queue.add(task, view);
-        self.put(party, view.total());
+        self.put(party, view.all());
     }
 
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         let party = self.of(ended.task, view);
         let own = &mut self.parties[party];
-        own.used = own.used.minus(view.task(ended.task).unit());
+        own.used.take(&view.unit(ended.task));
         if own.key.is_some() {
-            self.put(party, view.total());
+            self.put(party, view.all());
         }
     }
 
     fn nodes_changed(&mut self, view: View<'_>) {
         for party in 0..self.parties.len() {
             if self.parties[party].key.is_some() {
-                self.put(party, view.total());
+                self.put(party, view.all());
             }
         }
     }
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let total = offer.view().total();
         self.passed.clear();
         while let Some((_, party)) = self.hungry.pop_first() {
             self.parties[party].key = None;
             if self.serve(party, offer)? {
-                self.put(party, total);
+                self.put(party, offer.view().all());
             } else {
                 self.passed.push(party);
             }
         }
         let passed = std::mem::take(&mut self.passed);
         for &party in &passed {
-            self.put(party, total);
+            self.put(party, offer.view().all());
         }
         self.passed = passed;
         Ok(())

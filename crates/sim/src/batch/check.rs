@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use resched_tables::model::Outcome;
 
+use super::dimensions::{Asked, Dimensions};
 use super::machines::Machines;
-use super::named::Named;
 use super::observer::{Ended, Launched, Observer};
 use super::order::Order;
+use super::stock::Stock;
 use super::workload::Workload;
 use crate::Error;
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
@@ -27,7 +28,9 @@ pub struct Checked<'a> {
     /// What each machine offers, and what is used of it.
     rooms: Vec<(Resources, Resources)>,
     /// What is free of other resources and of licences.
-    named: Named,
+    named: Stock,
+    /// What each kind of needs takes of them.
+    asked: Vec<Asked>,
     /// When each machine left last.
     left_at: Vec<Option<Ms>>,
     /// The first change of a machine that is still to come.
@@ -63,7 +66,7 @@ struct Progress {
 impl<'a> Checked<'a> {
     /// Checks a replay of this workload on these machines under the policy of this name. `inner` gets every report.
     pub fn new(workload: &'a Workload, machines: &'a Machines, policy: &'a str, inner: &'a mut dyn Observer) -> Self {
-        let stages = &workload.stage_tasks;
+        let (stages, dimensions) = (&workload.stage_tasks, Dimensions::of(machines));
         Self {
             workload,
             machines,
@@ -71,7 +74,8 @@ impl<'a> Checked<'a> {
             inner,
             clock: Ms::MIN,
             rooms: machines.nodes().iter().map(|machine| (machine.capacity, Resources::NONE)).collect(),
-            named: Named::of(workload.needs.kinds(), machines),
+            named: Stock::of(&dimensions, machines),
+            asked: workload.needs.kinds().iter().map(|needs| dimensions.asked(needs)).collect(),
             left_at: vec![None; machines.nodes().len()],
             next_change: 0,
             running: BTreeMap::new(),
@@ -132,16 +136,16 @@ impl<'a> Checked<'a> {
         self.expect(instances == whole, "a gang starts as a whole, and others one by one", || {
             format!("{} with {instances} of {whole} instances", self.task(own.task))
         })?;
-        let kind = self.workload.needs.kind(own.task.index());
-        let fits = |&(node, count): &(NodeId, u32)| self.named.fits(kind, node.index()) >= u64::from(count);
-        let holds = self.named.has_licenses(kind) && own.places.iter().all(fits);
+        let asked = self.asked(own.task);
+        let fits = |&(node, count): &(NodeId, u32)| self.named.fits(&asked, node.index()) >= u64::from(count);
+        let holds = self.named.has_licenses(&asked) && own.places.iter().all(fits);
         self.expect(holds, "nothing starts without the other resources and licences that it takes", || {
             self.task(own.task)
         })?;
-        self.named.take_licenses(kind);
+        self.named.take_licenses(&asked);
         for &(node, count) in own.places {
             self.take(own.task, node, task.demand.times(count.into()))?;
-            self.named.take(kind, node, count.into());
+            self.named.take(&asked, node, count.into());
         }
         let state = &mut self.tasks[own.task.index()];
         state.running += 1;
@@ -188,12 +192,12 @@ impl<'a> Checked<'a> {
             self.task(own.task)
         })?;
         let task = *self.workload.task(own.task);
-        let kind = self.workload.needs.kind(own.task.index());
-        self.named.give_licenses(kind);
+        let asked = self.asked(own.task);
+        self.named.give_licenses(&asked);
         for (node, count) in running.places {
             let used = &mut self.rooms[node.index()].1;
             *used = used.minus(task.demand.times(count.into()));
-            self.named.give(kind, node, count.into());
+            self.named.give(&asked, node, count.into());
         }
         let state = &mut self.tasks[own.task.index()];
         state.running -= 1;
@@ -225,6 +229,11 @@ impl<'a> Checked<'a> {
         let stages = self.workload.job_stages[own.job.index()].clone();
         let open: usize = stages.map(|stage| self.left[stage as usize]).sum();
         self.expect(open == 0, "a job ends after all its tasks", || format!("job {} with {open} open tasks", job.id))
+    }
+
+    /// What a task takes beside processor and memory.
+    fn asked(&self, task: TaskId) -> Asked {
+        self.asked.get(self.workload.needs.kind(task.index()) as usize).cloned().unwrap_or_default()
     }
 
     fn task(&self, task: TaskId) -> String {

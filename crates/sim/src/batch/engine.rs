@@ -7,6 +7,7 @@ use resched_tables::call::checkpoint;
 use resched_tables::model::{Outcome, Reason, TaskKind};
 
 use super::attempts::Attempt;
+use super::dimensions::Dim;
 use super::evictions::{Evicted, Then};
 use super::machines::Machines;
 use super::observer::{Launched, Observer};
@@ -108,8 +109,7 @@ pub fn replay_seeded(
     engine.run()?;
     (engine.progress)(engine.jobs_ended);
     let end = engine.world.now;
-    let names = [Some("cores"), machines.memory_is_limited().then_some("memory")];
-    let bound = engine.held.finish(end, names, engine.world.most.map(Some));
+    let bound = engine.bound(end);
     let never_ended = if engine.world.active > 0 { engine.world.not_ended() } else { Vec::new() };
     Ok(Tally { left_waiting: engine.world.waiting, never_ended, end, bound, ..engine.tally })
 }
@@ -146,6 +146,15 @@ struct Engine<'a, 'w> {
 }
 
 impl Engine<'_, '_> {
+    /// For how long each dimension kept tasks waiting, until the end of the replay.
+    fn bound(&mut self, end: Ms) -> Bottlenecks {
+        let (ledger, memory_counts) = (&self.world.ledger, self.world.machines.memory_is_limited());
+        let counts = |&(dim, _): &(Dim, &str)| dim != Dim::MEMORY || memory_counts;
+        let counted = ledger.dimensions().iter().filter(counts);
+        let most = |(dim, name): (Dim, &str)| Some((dim.index(), name.to_owned(), Some(ledger.scarcity().most(dim)?)));
+        self.held.finish(end, counted.filter_map(most))
+    }
+
     fn run(&mut self) -> Result<(), Error> {
         let mut instants = 0_u32;
         while let Some(now) = self.next_instant() {
@@ -170,7 +179,9 @@ impl Engine<'_, '_> {
             }
             self.changed = false;
             if self.next_job > 0 {
-                self.held.set(now, self.world.held());
+                // Nothing is short while nothing waits.
+                let most = if self.world.waiting > 0 { usize::MAX } else { 0 };
+                self.held.set(now, self.world.ledger.scarcity().short().take(most));
             }
             let observer = &mut *self.observer;
             self.world.reasons.report(now, |passed| observer.passed_over(passed))?;
@@ -380,7 +391,7 @@ impl Engine<'_, '_> {
         while let Some(change) = machines.changes().get(self.next_change).filter(|change| change.at <= self.world.now) {
             self.next_change += 1;
             self.tally.events += 1;
-            self.world.set_capacity(change.node, change.capacity);
+            self.world.ledger.set_capacity(change.node, change.capacity);
             if change.capacity == Resources::NONE {
                 self.lose(change.node)?;
             }

@@ -2,46 +2,74 @@
 
 use std::collections::BTreeSet;
 
+use smallvec::SmallVec;
+
+use super::dimensions::Dim;
 use crate::cluster_file::Placement;
 use crate::resources::Resources;
 
-/// The free resources of the machines, arranged so that the place of a task is found.
+/// The most named resources by which machines are found. What machines have of further ones is looked at machine by machine.
+const MOST_NAMED: usize = 8;
+
+/// What is free on the machines, arranged so that the place of a task is found.
 #[derive(Debug, Clone)]
-pub(super) enum Index {
-    First(Tree),
-    Best(Sorted),
+pub(super) struct Index {
+    /// For first fit, and under any rule for tasks that ask for named resources: those take the first machine that has them.
+    tree: Option<Tree>,
+    /// For best fit.
+    sorted: Option<Sorted>,
 }
 
 impl Index {
-    /// Machines with these free resources; `largest` is the most that any machine ever offers.
+    /// Machines with so much processor and memory free; `largest` is the most that any machine ever offers.
     pub(super) fn new(placement: Placement, free: &[Resources], largest: Resources) -> Self {
         match placement {
-            Placement::FirstFit => Self::First(Tree::new(free)),
-            Placement::BestFit => Self::Best(Sorted::new(free, largest)),
+            Placement::FirstFit => Self { tree: Some(Tree::new(free)), sorted: None },
+            Placement::BestFit => Self { tree: None, sorted: Some(Sorted::new(free, largest)) },
         }
     }
 
-    /// The machine for a demand.
+    /// Finds machines by these named resources, too, of which each machine has so much free.
+    pub(super) fn add_dimensions(&mut self, dims: &[Dim], free: impl Fn(usize, Dim) -> u64) {
+        if dims.is_empty() {
+            return;
+        }
+        let main = || self.sorted.as_ref().map_or_else(Vec::new, |sorted| sorted.free.clone());
+        let mut tree = self.tree.take().unwrap_or_else(|| Tree::new(&main()));
+        tree.add_dimensions(dims, free);
+        self.tree = Some(tree);
+    }
+
+    /// The machine for a demand of processor and memory alone.
+    #[inline]
     pub(super) fn find(&self, demand: Resources) -> Option<usize> {
-        match self {
-            Self::First(tree) => tree.first(demand),
-            Self::Best(sorted) => sorted.best(demand),
+        match (&self.sorted, &self.tree) {
+            (Some(sorted), _) => sorted.best(demand),
+            (None, Some(tree)) => tree.first(demand),
+            (None, None) => None,
         }
     }
 
-    /// Sets the free resources of a machine.
+    /// The first machine for a demand that asks for named resources, too. `fits` says of a machine whether it has them.
+    pub(super) fn find_named(&self, demand: Resources, asked: &[(Dim, u64)], fits: impl Fn(usize) -> bool) -> Option<usize> {
+        self.tree.as_ref()?.first_named(demand, asked, fits)
+    }
+
+    /// Sets what is free of processor and memory on a machine.
+    #[inline]
     pub(super) fn set(&mut self, node: usize, free: Resources) {
-        match self {
-            Self::First(tree) => tree.set(node, free),
-            Self::Best(sorted) => sorted.set(node, free),
+        if let Some(tree) = &mut self.tree {
+            tree.set(node, free);
+        }
+        if let Some(sorted) = &mut self.sorted {
+            sorted.set(node, free);
         }
     }
 
-    /// The free resources of a machine.
-    pub(super) fn free(&self, node: usize) -> Resources {
-        match self {
-            Self::First(tree) => tree.nodes[tree.leaves + node],
-            Self::Best(sorted) => sorted.free[node],
+    /// Sets what is free of a named resource on a machine.
+    pub(super) fn set_named(&mut self, node: usize, dim: Dim, free: u64) {
+        if let Some(tree) = &mut self.tree {
+            tree.set_named(node, dim, free);
         }
     }
 }
@@ -53,6 +81,10 @@ pub(super) struct Tree {
     /// The root at 1; the children of `n` at `2n` and `2n + 1`; the machines from `leaves` on.
     nodes: Vec<Resources>,
     leaves: usize,
+    /// The named resources that count.
+    dims: Vec<Dim>,
+    /// The most of each of them below each knot, knot by knot.
+    named: Vec<u64>,
 }
 
 impl Tree {
@@ -63,15 +95,49 @@ impl Tree {
         for at in (1..leaves).rev() {
             nodes[at] = nodes[2 * at].max(nodes[2 * at + 1]);
         }
-        Self { nodes, leaves }
+        Self { nodes, leaves, dims: Vec::new(), named: Vec::new() }
     }
 
-    /// The first machine with enough free. A knot may promise more than any machine below it has: one may have the
-    /// processor and another the memory. Then the search goes on to its right.
+    fn add_dimensions(&mut self, dims: &[Dim], free: impl Fn(usize, Dim) -> u64) {
+        self.dims = dims.iter().copied().take(MOST_NAMED).collect();
+        let count = self.dims.len();
+        self.named = vec![0; 2 * self.leaves * count];
+        for node in 0..self.leaves {
+            for (place, &dim) in self.dims.iter().enumerate() {
+                self.named[(self.leaves + node) * count + place] = free(node, dim);
+            }
+        }
+        for at in (count..self.leaves * count).rev() {
+            let (knot, place) = (at / count, at % count);
+            self.named[at] = self.named[2 * knot * count + place].max(self.named[(2 * knot + 1) * count + place]);
+        }
+    }
+
+    /// The first machine with enough free.
     pub(super) fn first(&self, demand: Resources) -> Option<usize> {
+        self.search(|at| self.nodes[at].holds(demand))
+    }
+
+    /// The first machine with enough free, also of named resources.
+    fn first_named(&self, demand: Resources, asked: &[(Dim, u64)], fits: impl Fn(usize) -> bool) -> Option<usize> {
+        let count = self.dims.len();
+        let place = |dim: Dim| self.dims.iter().position(|&known| known == dim);
+        let known: SmallVec<[(usize, u64); 2]> =
+            asked.iter().filter_map(|&(dim, n)| Some((place(dim)?, n))).collect();
+        self.search(|at| {
+            self.nodes[at].holds(demand)
+                && known.iter().all(|&(place, n)| self.named[at * count + place] >= n)
+                && (at < self.leaves || fits(at - self.leaves))
+        })
+    }
+
+    /// The first machine that does. A knot may promise more than any machine below it has: one may have the processor and another the
+    /// memory. Then the search goes on to its right.
+    #[inline]
+    fn search(&self, holds: impl Fn(usize) -> bool) -> Option<usize> {
         let mut at = 1;
         loop {
-            while !self.nodes[at].holds(demand) {
+            while !holds(at) {
                 // On to the next knot on the right that is not below this one.
                 while at & 1 == 1 {
                     at >>= 1;
@@ -98,6 +164,21 @@ impl Tree {
                 return;
             }
             self.nodes[at] = most;
+        }
+    }
+
+    fn set_named(&mut self, node: usize, dim: Dim, free: u64) {
+        let Some(place) = self.dims.iter().position(|&known| known == dim) else { return };
+        let count = self.dims.len();
+        let mut at = self.leaves + node;
+        self.named[at * count + place] = free;
+        while at > 1 {
+            at >>= 1;
+            let most = self.named[2 * at * count + place].max(self.named[(2 * at + 1) * count + place]);
+            if self.named[at * count + place] == most {
+                return;
+            }
+            self.named[at * count + place] = most;
         }
     }
 }
@@ -201,8 +282,35 @@ mod tests {
                 free[node] = now;
                 for index in &mut indices {
                     index.set(node, now);
-                    assert_eq!(index.free(node), now);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn machines_are_found_by_what_they_have_of_many_names() {
+        let mut draws = stream(2, Purpose::BlockPlacement, &[]);
+        let mut some = |most: u64| draws.random_range(0..=most);
+        let dims: Vec<Dim> = (2..2 + MOST_NAMED + 2).map(Dim::at).collect();
+        for placement in [Placement::FirstFit, Placement::BestFit] {
+            let main: Vec<Resources> = (0..13).map(|_| amount(some(3), some(3))).collect();
+            let mut named: Vec<Vec<u64>> = (0..13).map(|_| dims.iter().map(|_| some(3)).collect()).collect();
+            let mut index = Index::new(placement, &main, LARGEST);
+            let of = |named: &[Vec<u64>], node: usize, dim: Dim| {
+                named.get(node).map_or(0, |amounts| amounts[dim.index() - 2])
+            };
+            index.add_dimensions(&dims, |node, dim| of(&named, node, dim));
+            for _ in 0..500 {
+                let demand = amount(some(2), some(2));
+                let wanted: Vec<u64> = dims.iter().map(|_| some(8)).collect();
+                // One of three is asked for.
+                let asked = dims.iter().copied().zip(wanted).filter(|(_, n)| *n < 3).collect::<Vec<(Dim, u64)>>();
+                let fits = |node: usize| asked.iter().all(|&(dim, n)| of(&named, node, dim) >= n);
+                let found = index.find_named(demand, &asked, fits);
+                assert_eq!(found, (0..13).find(|&node| main[node].holds(demand) && fits(node)));
+                let (node, dim, now) = (some(12) as usize, dims[some(9) as usize], some(3));
+                named[node][dim.index() - 2] = now;
+                index.set_named(node, dim, now);
             }
         }
     }

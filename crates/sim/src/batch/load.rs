@@ -38,14 +38,15 @@ use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
 use resched_tables::texts::Texts;
 
+use super::dimensions::{Asked, Dimensions};
 use super::draft::Draft;
 use super::index::Tree;
 use super::jobs::JobView;
 use super::log::{Log, of_attempt, of_task};
 use super::looks::{Looks, Ran};
 use super::machines::Machines;
-use super::named::Named;
 use super::needs::Needs;
+use super::stock::Stock;
 use super::places::{Fit, LocalityCost};
 use super::redraw::{Shown, redraw};
 use super::shuffles;
@@ -144,7 +145,7 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         unknown_request: scope.unknown_request.unwrap_or(ONE_CORE).max(1),
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
-        room: Room::of(machines.clone()),
+        room: Room::of(&machines),
         homes: (log.has_places() || log.shuffles_have_places()).then(|| Homes::of(&machines)),
         keeps_outside: log.shuffles_have_places(),
         paces: config.cost.host_factors.clone(),
@@ -246,21 +247,31 @@ fn class(job: Lazy<'_, JobRow>, task: Lazy<'_, TaskRow>) -> Class {
 
 /// Whether tasks could ever start.
 struct Room {
-    machines: Machines,
     tree: Tree,
     most: Vec<Resources>,
     /// How many instances of a demand fit on all machines together, for the demands looked up so far.
     gangs: BTreeMap<Resources, u64>,
-    /// The named resources of the machines for each kind of needs that was looked up so far, and as `gangs`.
-    named: HashMap<Needs, (Named, BTreeMap<Resources, u64>)>,
+    /// What the machines have beside processor and memory.
+    dimensions: Dimensions,
+    stock: Stock,
+    /// As `gangs`, for each kind of needs that was looked up so far.
+    named: HashMap<Needs, (Asked, BTreeMap<Resources, u64>)>,
     /// The last demand of one instance, and whether it fits: mostly the next is the same.
     last: Option<(Resources, bool)>,
 }
 
 impl Room {
-    fn of(machines: Machines) -> Self {
-        let most = machines.most();
-        Self { machines, tree: Tree::new(&most), most, gangs: BTreeMap::new(), named: HashMap::new(), last: None }
+    fn of(machines: &Machines) -> Self {
+        let (most, dimensions) = (machines.most(), Dimensions::of(machines));
+        Self {
+            stock: Stock::of(&dimensions, machines),
+            dimensions,
+            tree: Tree::new(&most),
+            most,
+            gangs: BTreeMap::new(),
+            named: HashMap::new(),
+            last: None,
+        }
     }
 
     fn has(&mut self, demand: Resources, gang: Option<u32>, needs: &Needs) -> bool {
@@ -281,13 +292,12 @@ impl Room {
 
     /// As [`Room::has`], of a task that asks for named resources.
     fn has_named(&mut self, demand: Resources, instances: u32, needs: &Needs) -> bool {
-        let Self { machines, most, named, .. } = self;
-        let (named, known) = named
-            .entry(needs.clone())
-            .or_insert_with(|| (Named::of(std::slice::from_ref(needs), machines), BTreeMap::new()));
-        let fits = |(node, most): (usize, &Resources)| most.fits(demand).min(named.fits(0, node));
+        let Self { dimensions, stock, most, named, .. } = self;
+        let (asked, known) =
+            named.entry(needs.clone()).or_insert_with(|| (dimensions.asked(needs), BTreeMap::new()));
+        let fits = |(node, most): (usize, &Resources)| most.fits(demand).min(stock.fits(asked, node));
         let all = || most.iter().enumerate().map(fits).fold(0, u64::saturating_add);
-        *known.entry(demand).or_insert_with(all) >= u64::from(instances) && named.has_licenses(0)
+        *known.entry(demand).or_insert_with(all) >= u64::from(instances) && stock.has_licenses(asked)
     }
 }
 

@@ -23,19 +23,21 @@
 //! **Attempt times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
 //! [`View::estimate`].
 
+mod amounts;
 mod arrays;
 mod attempts;
 mod check;
+mod dimensions;
 mod draft;
 mod engine;
 mod evictions;
 mod index;
 mod jobs;
+mod ledger;
 mod load;
 mod log;
 mod looks;
 mod machines;
-mod named;
 mod names;
 mod needs;
 mod observer;
@@ -44,7 +46,9 @@ mod places;
 mod policy;
 mod redraw;
 mod run_rows;
+mod scarcity;
 mod shuffles;
+mod stock;
 mod survival;
 mod tries;
 mod view;
@@ -52,8 +56,10 @@ mod workload;
 mod world;
 
 pub use crate::ids::AttemptId;
+pub use amounts::Amounts;
 pub use check::Checked;
 pub use engine::{Tally, replay, replay_seeded};
+pub use dimensions::{Dim, Dimensions};
 pub use evictions::Then;
 pub use jobs::{Job, JobView, Jobs};
 pub use load::{Loaded, TooLarge, load, load_records};

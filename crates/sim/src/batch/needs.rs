@@ -1,5 +1,6 @@
 //! What tasks need of machines beside processor and memory.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -42,6 +43,11 @@ impl AllNeeds {
     #[inline]
     pub(super) fn kind(&self, task: usize) -> u32 {
         self.of_tasks.get(task).copied().unwrap_or(0)
+    }
+
+    /// The places of the kinds that tasks have.
+    pub(super) fn in_use(&self) -> BTreeSet<u32> {
+        self.of_tasks.iter().copied().collect()
     }
 
     /// What a task needs.

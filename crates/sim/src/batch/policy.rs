@@ -136,7 +136,7 @@ impl Offer<'_, '_> {
         let own = self.world.workload.task(task);
         if started > 0 {
             self.world.reasons.end(own.job, 0);
-        } else if self.world.free.holds(own.unit()) {
+        } else if self.view().may_hold(task) {
             self.world.reasons.give(own.job, 0, Reason::Fit, None);
         }
         Ok(started)
@@ -157,12 +157,13 @@ impl Offer<'_, '_> {
         if instances != u64::from(if own.gang { own.instances } else { 1 }) || places.iter().any(|place| place.1 == 0) {
             return wrong("with another number of instances than it has");
         }
-        let has_room = |&(node, count): &(NodeId, u32)| world.free_of(node).holds(own.demand.times(u64::from(count)));
+        let demand = world.demand(task);
+        let has_room = |&(node, count): &(NodeId, u32)| world.ledger.holds(demand, node, count.into());
         if !are_distinct(places) || !places.iter().all(has_room) {
             return wrong("for which a machine has no room");
         }
-        if !world.has_named(task, places) {
-            return wrong("for which a named resource is not free");
+        if !world.ledger.has_licenses(demand.kind) {
+            return wrong("for which a licence is not free");
         }
         self.before = self.started.len();
         let start = world.start_on(task, places);
@@ -185,9 +186,9 @@ impl Offer<'_, '_> {
         Ok(())
     }
 
-    /// What is free on a machine.
+    /// What is free of processor and memory on a machine.
     pub fn free_of(&self, node: NodeId) -> Resources {
-        self.world.free_of(node)
+        self.world.ledger.main_of(node).1
     }
 
     /// What the latest [`Offer::start`] started.

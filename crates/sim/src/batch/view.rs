@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use resched_tables::model::Reason;
 
+use super::amounts::Amounts;
+use super::dimensions::Dimensions;
 use super::jobs::JobView;
 use super::machines::{Executor, Machine};
 use super::needs::Needs;
@@ -28,7 +30,7 @@ impl<'a> View<'a> {
     pub fn pass_over(self, task: TaskId, reason: Reason, other: Option<JobId>) {
         if self.world.reasons.are_wanted() {
             let own = self.task(task);
-            if self.world.free.holds(own.unit()) {
+            if self.may_hold(task) {
                 self.world.reasons.give(own.job, 0, reason, other);
             } else {
                 self.world.reasons.end(own.job, 0);
@@ -78,16 +80,55 @@ impl<'a> View<'a> {
         self.world.tasks[task.index()].running
     }
 
-    /// The resources of all machines together now.
+    /// The processor and memory of all machines together now.
     #[inline]
     pub fn total(self) -> Resources {
-        self.world.total
+        self.world.ledger.total().main
     }
 
-    /// The free resources of all machines together.
+    /// The free processor and memory of all machines together.
     #[inline]
     pub fn free(self) -> Resources {
-        self.world.free
+        self.world.ledger.free().main
+    }
+
+    /// The names of all dimensions: processor, memory, named resources of machines, and licences.
+    pub fn dimensions(self) -> &'a Dimensions {
+        self.world.ledger.dimensions()
+    }
+
+    /// What all machines have together now, and the licences, by dimension. What no task asks for may be left out.
+    #[inline]
+    pub fn all(self) -> &'a Amounts {
+        self.world.ledger.total()
+    }
+
+    /// What is free of that.
+    #[inline]
+    pub fn all_free(self) -> &'a Amounts {
+        self.world.ledger.free()
+    }
+
+    /// What a unit of a task takes: an instance, or a gang.
+    #[inline]
+    pub fn unit(self, task: TaskId) -> Amounts {
+        self.world.ledger.unit(self.task(task), self.world.workload.needs.kind(task.index()))
+    }
+
+    /// True if all machines together have enough free for a unit of a task. It may still fit on none of them.
+    #[inline]
+    pub fn may_hold(self, task: TaskId) -> bool {
+        self.world.ledger.may_hold(self.task(task), self.world.workload.needs.kind(task.index()))
+    }
+
+    /// What a machine has now and what is free of it, by dimension. What no task asks for may be left out.
+    pub fn amounts_of(self, node: NodeId) -> (Amounts, Amounts) {
+        self.world.ledger.of(node)
+    }
+
+    /// For how many instances of a task a machine has room now, whatever the licences.
+    pub fn fits_on(self, task: TaskId, node: NodeId) -> u64 {
+        self.world.ledger.fits(self.world.demand(task), node.index())
     }
 
     /// The machines that a task prefers, each once; none if it does not matter where it runs.
@@ -121,9 +162,9 @@ impl<'a> View<'a> {
         self.world.machines.nodes().iter().enumerate().map(|(place, node)| (NodeId::at(place), node))
     }
 
-    /// What a machine offers now, and how much of that is free.
+    /// The processor and memory that a machine offers now, and how much of that is free.
     pub fn offers(self, node: NodeId) -> (Resources, Resources) {
-        (self.world.capacity_of(node), self.world.free_of(node))
+        self.world.ledger.main_of(node)
     }
 
     /// The rack of a machine as a number, if it is known and tasks prefer machines.

@@ -8,21 +8,15 @@ use resched_tables::model::{Locality, Outcome};
 use super::arrays::Slots;
 use super::attempts::{Attempts, New};
 use super::evictions::Then;
-use super::index::Index;
+use super::ledger::{Demand, Ledger};
 use super::machines::Machines;
-use super::named::Named;
 use super::observer::Ended;
 use super::places;
 use super::shuffles::{self, Shuffles};
 use super::workload::{Try, Workload};
-use crate::bottlenecks::{Short, thousandths};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::loading::LONGEST;
 use crate::reasons::Reasons;
-use crate::resources::Resources;
-
-/// The most demands without room that are remembered.
-const MOST_HOPELESS: usize = 32;
 
 /// A job in its present state.
 #[derive(Debug, Clone, Copy)]
@@ -61,25 +55,6 @@ pub(super) struct TaskState {
     pub(super) queued: Ms,
 }
 
-/// A machine in its present state.
-#[derive(Debug, Clone, Copy, Default)]
-struct NodeState {
-    capacity: Resources,
-    used: Resources,
-}
-
-impl NodeState {
-    /// Its free resources; nothing if it has shrunk below what runs on it.
-    fn free(self) -> Resources {
-        self.capacity.minus(self.used)
-    }
-
-    /// As [`NodeState::free`], for the question which machines lack room: one that is not there lacks nothing.
-    fn room(self, largest: Resources) -> Resources {
-        if self.capacity == Resources::NONE { largest } else { self.free() }
-    }
-}
-
 /// The world.
 #[derive(Debug)]
 pub(super) struct World<'w> {
@@ -104,24 +79,10 @@ pub(super) struct World<'w> {
     /// Instances, of tasks with several, that were lost with a machine, and when. They run again first.
     lost: BTreeMap<TaskId, Vec<(u32, Ms)>>,
     pub(super) runs: Attempts,
-    nodes: Vec<NodeState>,
-    index: Index,
-    named: Named,
-    /// Demands for which no machine has room, none of them larger than another. Until a machine has more free, an equal
-    /// or larger demand needs no search.
-    hopeless: Vec<Resources>,
-    pub(super) total: Resources,
-    pub(super) free: Resources,
+    /// What is free and held.
+    pub(super) ledger: Ledger,
     /// The number of units that wait.
     pub(super) waiting: u64,
-    /// The machines that lack a part of what the largest instance takes.
-    short: Short,
-    /// The most of each part that an instance takes.
-    largest: Resources,
-    /// The largest part of all that was taken, in thousandths.
-    pub(super) most: [u32; 2],
-    /// The most of each part that was taken of the present total.
-    taken: Resources,
     /// Jobs that were submitted and have not ended.
     pub(super) active: u64,
     places: Vec<(NodeId, u32)>,
@@ -150,9 +111,6 @@ impl<'w> World<'w> {
             needs: workload.stage_order.needs(place),
             tasks_left: tasks.len() as u32,
         };
-        let capacities: Vec<Resources> = machines.nodes().iter().map(|node| node.capacity).collect();
-        let total = machines.total();
-        let largest = workload.tasks().iter().fold(Resources::NONE, |most, task| most.max(task.demand));
         let prefer = workload.shuffles_have_places || !workload.places.is_empty();
         Self {
             workload,
@@ -170,16 +128,7 @@ impl<'w> World<'w> {
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),
             runs: Attempts::default(),
-            index: Index::new(machines.placement(), &capacities, machines.largest()),
-            named: Named::of(workload.needs.kinds(), machines),
-            hopeless: Vec::new(),
-            nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Resources::NONE }).collect(),
-            total,
-            free: total,
-            short: Short::of(capacities.iter().copied().filter(|&capacity| capacity != Resources::NONE), largest),
-            largest,
-            most: [0; 2],
-            taken: Resources::NONE,
+            ledger: Ledger::new(workload, machines),
             waiting: 0,
             active: 0,
             places: Vec::new(),
@@ -202,87 +151,33 @@ impl<'w> World<'w> {
         tries.get(number as usize % tries.len().max(1)).copied().unwrap_or(Try { outcome: Outcome::Success, run: 0 })
     }
 
-    /// The machine for a demand.
-    fn find(&mut self, demand: Resources) -> Option<usize> {
-        if self.hopeless.iter().any(|&known| demand.holds(known)) {
-            return None;
-        }
-        let found = self.index.find(demand);
-        if found.is_none() {
-            self.hopeless.retain(|known| !known.holds(demand));
-            if self.hopeless.len() < MOST_HOPELESS {
-                self.hopeless.push(demand);
-            }
-        }
-        found
-    }
-
-    fn change(&mut self, node: NodeId, change: impl FnOnce(&mut NodeState)) {
-        let state = &mut self.nodes[node.index()];
-        let before = *state;
-        change(state);
-        let after = *state;
-        self.total = self.total.minus(before.capacity).plus(after.capacity);
-        self.free = self.free.minus(before.free()).plus(after.free());
-        if !before.free().holds(after.free()) {
-            self.hopeless.clear();
-        }
-        self.short.change(before.room(self.largest), after.room(self.largest), self.largest);
-        if before.capacity != after.capacity {
-            self.taken = Resources::NONE;
-        }
-        let taken = self.total.minus(self.free);
-        if !self.taken.holds(taken) {
-            self.taken = self.taken.max(taken);
-            self.most[0] = self.most[0].max(thousandths(taken.cpu as f64, self.total.cpu as f64));
-            self.most[1] = self.most[1].max(thousandths(taken.memory as f64, self.total.memory as f64));
-        }
-        self.index.set(node.index(), after.free());
-    }
-
-    /// Which parts of [`Resources`] may keep tasks waiting: some machine lacks what the largest instance takes of it.
-    pub(super) fn held(&self) -> [bool; 2] {
-        if self.waiting > 0 { self.short.any() } else { [false; 2] }
+    /// What an instance of a task asks of a machine.
+    #[inline]
+    pub(super) fn demand(&self, id: TaskId) -> Demand {
+        Demand { main: self.workload.task(id).demand, kind: self.workload.needs.kind(id.index()) }
     }
 
     /// Takes room for up to this many instances of a task from one machine after the other. Returns for how many it found room.
     fn take_room(&mut self, id: TaskId, most: u32) -> u32 {
-        let (demand, kind) = (self.workload.task(id).demand, self.workload.needs.kind(id.index()));
+        let demand = self.demand(id);
         let mut left = most;
         self.places.clear();
         while left > 0 {
-            let found = if self.named.counts(kind) { self.find_named(demand, kind) } else { self.find(demand) };
-            let Some(node) = found else { break };
-            let fits = self.index.free(node).fits(demand).min(self.named.fits(kind, node)).min(u64::from(left)) as u32;
-            self.take(id, NodeId::at(node), fits);
+            let Some(node) = self.ledger.find(demand) else { break };
+            let fits = self.ledger.fits(demand, node).min(u64::from(left)) as u32;
+            self.ledger.take(demand, NodeId::at(node), fits);
             self.places.push((NodeId::at(node), fits));
             left -= fits;
         }
         most - left
     }
 
-    /// The first machine for a demand that has what this kind of needs takes, too. Few tasks have any.
-    fn find_named(&self, demand: Resources, kind: u32) -> Option<usize> {
-        let has_room = |&node: &usize| self.index.free(node).holds(demand) && self.named.fits(kind, node) > 0;
-        (0..self.nodes.len()).find(has_room)
-    }
-
-    /// Takes what instances of a task need of a machine.
-    fn take(&mut self, id: TaskId, node: NodeId, instances: u32) {
-        let demand = self.workload.task(id).demand.times(instances.into());
-        self.change(node, |state| state.used = state.used.plus(demand));
-        self.named.take(self.workload.needs.kind(id.index()), node, instances.into());
-    }
-
     /// Gives back what a task took of the machines that are noted.
     fn give_back(&mut self, id: TaskId) {
-        let (demand, kind) = (self.workload.task(id).demand, self.workload.needs.kind(id.index()));
-        let places = std::mem::take(&mut self.places);
-        for &(node, count) in &places {
-            self.change(node, |state| state.used = state.used.minus(demand.times(u64::from(count))));
-            self.named.give(kind, node, count.into());
+        let demand = self.demand(id);
+        for &(node, count) in &self.places {
+            self.ledger.give(demand, node, count);
         }
-        self.places = places;
     }
 
     /// Starts up to this many units of a waiting task. `started` gets each of them with its end. Returns how many found
@@ -290,10 +185,10 @@ impl<'w> World<'w> {
     pub(super) fn start(&mut self, id: TaskId, most: u32, started: &mut Vec<(AttemptId, u64, Ms)>) -> u32 {
         let task = *self.workload.task(id);
         let most = most.min(self.tasks[id.index()].waiting);
-        // A licence is for all units that start at once: those that take any are started one by one.
+        // Each unit takes its licences: those that take any are started one by one.
         let kind = self.workload.needs.kind(id.index());
-        let most = if self.named.counts(kind) { most.min(1) } else { most };
-        if most == 0 || !self.free.holds(task.unit()) || !self.named.has_licenses(kind) {
+        let most = if self.ledger.asked(kind).of_cluster.is_empty() { most } else { most.min(1) };
+        if most == 0 || !self.ledger.may_hold(&task, kind) {
             // Whatever held it back before, it waits for others to end now.
             self.reasons.end(task.job, 0);
             return 0;
@@ -322,27 +217,11 @@ impl<'w> World<'w> {
 
     /// Starts a unit of a waiting task on machines that have room for it.
     pub(super) fn start_on(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
+        let demand = self.demand(id);
         for &(node, count) in places {
-            self.take(id, node, count);
+            self.ledger.take(demand, node, count);
         }
         self.begin(id, places)
-    }
-
-    /// Whether a unit of a task finds the named resources that it needs.
-    pub(super) fn has_named(&self, id: TaskId, places: &[(NodeId, u32)]) -> bool {
-        let kind = self.workload.needs.kind(id.index());
-        let fits = |&(node, count): &(NodeId, u32)| self.named.fits(kind, node.index()) >= u64::from(count);
-        self.named.has_licenses(kind) && places.iter().all(fits)
-    }
-
-    /// What is free on a machine.
-    pub(super) fn free_of(&self, node: NodeId) -> Resources {
-        self.nodes.get(node.index()).map_or(Resources::NONE, |state| state.free())
-    }
-
-    /// What a machine offers.
-    pub(super) fn capacity_of(&self, node: NodeId) -> Resources {
-        self.nodes.get(node.index()).map_or(Resources::NONE, |state| state.capacity)
     }
 
     /// The rack of a machine.
@@ -395,7 +274,7 @@ impl<'w> World<'w> {
     }
 
     fn begin(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (AttemptId, u64, Ms) {
-        self.named.take_licenses(self.workload.needs.kind(id.index()));
+        self.ledger.take_licenses(self.workload.needs.kind(id.index()));
         let lost = self.lost.get_mut(&id).and_then(Vec::pop);
         let state = &mut self.tasks[id.index()];
         let (number, queued) = lost.unwrap_or((state.next, state.queued));
@@ -508,7 +387,7 @@ impl<'w> World<'w> {
         self.runs.places(&ran, &mut places);
         self.places = places;
         self.give_back(ran.task);
-        self.named.give_licenses(self.workload.needs.kind(ran.task.index()));
+        self.ledger.give_licenses(self.workload.needs.kind(ran.task.index()));
         self.runs.remove(run);
     }
 
@@ -518,11 +397,6 @@ impl<'w> World<'w> {
         state.waiting += units;
         state.queued = self.now;
         self.waiting += u64::from(units);
-    }
-
-    /// A machine changes the resources that it offers.
-    pub(super) fn set_capacity(&mut self, node: NodeId, capacity: Resources) {
-        self.change(node, |state| state.capacity = capacity);
     }
 
     /// The jobs that were submitted and have not ended.

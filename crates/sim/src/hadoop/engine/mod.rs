@@ -331,15 +331,16 @@ impl<'a, 'w> Engine<'a, 'w> {
     }
 
     /// For how long each resource was the bottleneck. One that no task takes is none.
-    fn bottlenecks(&self) -> Bottlenecks {
+    fn bottlenecks(&mut self) -> Bottlenecks {
         let world = &self.world;
         let takes = |kind: Kind| world.workload.jobs().iter().any(|job| job.count(kind) > 0);
         let names = match world.cluster.system() {
             System::Slots => [takes(Kind::Map).then_some("map-slots"), takes(Kind::Reduce).then_some("reduce-slots")],
             System::Containers => [Some("vcores"), Some("memory")],
         };
-        let mut all = self.held.finish(self.tally.end, names, [None; 2]);
-        all.extend(world.bench.iter().flat_map(|bench| bench.bottlenecks()));
+        let named = names.into_iter().enumerate().filter_map(|(place, name)| Some((place, name?.to_owned(), None)));
+        let mut all = self.held.finish(self.tally.end, named);
+        all.extend(self.world.bench.iter().flat_map(|bench| bench.bottlenecks()));
         all
     }
 

@@ -185,9 +185,9 @@ impl<'w> World<'w> {
         }
     }
 
-    /// Which parts of [`Resources`] keep tasks waiting that could run: no node has room for a task of their kind, and some lack the
+    /// The numbers of the parts of [`Resources`] that keep tasks waiting that could run: no node has room for a task of their kind, and some lack the
     /// part.
-    pub(crate) fn held(&self) -> [bool; 2] {
+    pub(crate) fn held(&self) -> impl Iterator<Item = usize> + use<> {
         let mut held = [false; 2];
         for kind in 0..2 {
             if self.ready[kind] > 0 && self.roomy[kind] == 0 {
@@ -195,7 +195,7 @@ impl<'w> World<'w> {
                 held = [held[0] | cpu, held[1] | memory];
             }
         }
-        held
+        (0..2).filter(move |&part| held[part])
     }
 
     /// The violation of a policy on a node.
