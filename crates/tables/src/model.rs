@@ -342,6 +342,8 @@ table! {
         cpu_request: Option<i64> ["1/1000 core"],
         /// Memory that a replay held for it, bytes.
         memory_request: Option<i64> ["bytes"],
+        /// Other resources and licences that a replay held for it, by name: `gres/gpu=2,license/matlab=1`.
+        resources: Option<String>,
         /// Where a gang ran that ran on several machines: lists of hosts, each with the number of instances on each of them
         /// (`n[01-04]*16;n05*2`); without a number, all have the same. Null for more than 1,000 machines.
         hosts: Option<String>,

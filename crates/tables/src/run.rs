@@ -85,6 +85,9 @@ pub struct RunCluster {
     /// Under YARN, the vcores of all nodes together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vcores: Option<u64>,
+    /// The GPUs of all machines together; absent if none are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<u64>,
     /// If the trace gives amounts as shares of its largest machine, the processor and the memory of all machines together, in
     /// thousandths of that machine. `vcores` and `memory_mb` are then absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

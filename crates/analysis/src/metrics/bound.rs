@@ -55,7 +55,10 @@ pub fn never_bound(bounds: &BTreeMap<String, RunBound>) -> Vec<String> {
     let is_hadoop = ["map-slots", "reduce-slots", "vcores"].iter().any(|name| bounds.contains_key(*name));
     let is_shared = |name: &str| ["disk", "network"].contains(&name) || name == "cores" && is_hadoop;
     let names = |shared: bool| -> Vec<String> {
-        NAMES.iter().filter(|(name, _)| is_shared(name) == shared).filter_map(|(name, _)| idle(bounds, name)).collect()
+        let known = NAMES.iter().map(|(name, _)| *name);
+        // Named resources of machines, such as `gres/gpu`, have no other words.
+        let others = bounds.keys().map(String::as_str).filter(|name| NAMES.iter().all(|(known, _)| known != name));
+        known.chain(others).filter(|name| is_shared(name) == shared).filter_map(|name| idle(bounds, name)).collect()
     };
     let mut sentences = Vec::new();
     let taken = names(false);
@@ -113,5 +116,9 @@ mod tests {
         let reported = "Never short while tasks waited: the memory of the machines (at most 41 % in use); more of them would shorten no \
                         wait.";
         assert_eq!(never_bound(&machines), [reported]);
+        let gpus = bounds(&[("cores", 9, None), ("gres/gpu", 0, Some(250)), ("license/a", 0, Some(1_000))]);
+        let reported = "Never short while tasks waited: gres/gpu (at most 25 % in use), license/a (at most 100 % in use); more of them \
+                        would shorten no wait.";
+        assert_eq!(never_bound(&gpus), [reported]);
     }
 }

@@ -177,6 +177,8 @@ listed_fields! {
         cpu_utilisation: Option<f64>, null "the `cpu_time` of a job or the machines are unknown";
         /// The share of the machines' memory that tasks held, over the makespan.
         memory_utilisation: Option<f64>, null "the `memory_time` of a job or the machines are unknown";
+        /// The share of the machines' GPUs that tasks held, over the makespan.
+        gpu_utilisation: Option<f64>, null "no machine has a GPU, or the `gpu_time` of a job is unknown";
         /// The mean of Jain's index over time, where `x` is the number of running tasks of each of the `n` jobs in the system:
         /// `(Σx)² / (n·Σx²)`. It is 1 if all jobs run equally many tasks and `1/n` if one runs all.
         mean_jain_index: Option<f64>, null "no task runs", source "Jain, Chiu, Hawe 1984";

@@ -26,6 +26,11 @@ pub(crate) fn memory_held(run: &Run) -> Option<f64> {
     held(run, |job| job.memory_time, run.replay()?.cluster.memory_mb.map(|mb| mb as f64 / 1e3))
 }
 
+/// The share of the machines' GPUs that the jobs held, over the makespan.
+pub(crate) fn gpus_held(run: &Run) -> Option<f64> {
+    held(run, |job| job.gpu_time, run.replay()?.cluster.gpus.map(|gpus| gpus as f64))
+}
+
 /// The mean of Jain's index over time.
 pub(crate) fn mean_jain_index(run: &Run) -> Option<f64> {
     timeline::mean_jain_index(&timeline::jain_index(&run.jobs, &run.intervals))

@@ -6,10 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::demand::gpus;
 use resched_tables::model::{AttemptRow, Locality, Outcome, TaskKind};
+use resched_tables::named::amounts;
 use resched_tables::placed;
 use resched_tables::reader::View;
-use resched_tables::run::RunAttempt;
+use resched_tables::run::{Names, RunAttempt};
 use twox_hash::XxHash64;
 
 use crate::runs::column::{Column, Earliest, Latest};
@@ -51,6 +53,8 @@ pub(crate) struct Attempt<'a> {
     pub(crate) finish: Option<i64>,
     pub(crate) cpu_request: Option<i64>,
     pub(crate) memory_request: Option<i64>,
+    /// The GPUs that it held, if it is known what it held.
+    pub(crate) gpus: Option<u64>,
 }
 
 impl<'a> Attempt<'a> {
@@ -66,12 +70,13 @@ impl<'a> Attempt<'a> {
             finish: row.finish,
             cpu_request: row.cpu_request,
             memory_request: row.memory_request,
+            gpus: gpus_held(row.cpu_request, row.resources),
         }
     }
 
     /// An attempt of a replay that goes on.
     #[inline]
-    pub(crate) fn of_replay(row: &RunAttempt) -> Self {
+    pub(crate) fn of_replay(row: &RunAttempt, names: &dyn Names) -> Self {
         Self {
             // A master is no task, and is not added up.
             task: Task::Number(row.task.unwrap_or_default()),
@@ -84,6 +89,7 @@ impl<'a> Attempt<'a> {
             finish: row.finish,
             cpu_request: row.cpu_request,
             memory_request: row.memory_request,
+            gpus: gpus_held(row.cpu_request, row.resources.map(|number| names.resources(number))),
         }
     }
 
@@ -107,6 +113,12 @@ impl<'a> Attempt<'a> {
     fn run_time(&self) -> Option<i64> {
         self.start.zip(self.finish).map(|(start, finish)| at_least_zero(finish - start))
     }
+}
+
+/// The GPUs among the resources that an attempt held. Where its processor is known, so are they.
+#[inline]
+fn gpus_held(cpu_request: Option<i64>, resources: Option<&str>) -> Option<u64> {
+    cpu_request.map(|_| resources.map_or(0, |text| gpus(amounts(text))))
 }
 
 /// What the attempts of one job add up to. [`Sums`] has it of all jobs, column by column.
@@ -142,6 +154,8 @@ pub(crate) struct OfJob {
     pub(crate) cpu_held: Option<f64>,
     /// The same for memory.
     pub(crate) memory_held: Option<f64>,
+    /// The same for GPUs.
+    pub(crate) gpus_held: Option<f64>,
     /// Queueing time of the job's tasks: the mean of `start − queued` over its attempts; `None` if none has both.
     pub(crate) queueing: Option<f64>,
 }
@@ -189,6 +203,7 @@ pub(crate) struct Sums {
     slot_time: Column<i64>,
     cpu_held: Column<Option<f64>>,
     memory_held: Column<Option<f64>>,
+    gpus_held: Column<Option<f64>>,
     /// The sum of `start − queued`, and of how many attempts.
     queueing: Column<(i64, u32)>,
     /// The tasks that are done, of ids: each as often as it succeeded.
@@ -364,11 +379,15 @@ impl Sums {
         }
         let Some(run_time) = attempt.run_time() else { return };
         self.slot_time.change(job, |time| *time = time.saturating_add(run_time));
-        for (held, request) in
-            [(&mut self.cpu_held, attempt.cpu_request), (&mut self.memory_held, attempt.memory_request)]
-        {
+        let requests = [attempt.cpu_request, attempt.memory_request].map(|request| request.map(|amount| amount as f64));
+        let held = [
+            (&mut self.cpu_held, requests[0]),
+            (&mut self.memory_held, requests[1]),
+            (&mut self.gpus_held, attempt.gpus.map(|gpus| gpus as f64)),
+        ];
+        for (held, request) in held {
             if let Some(request) = request {
-                held.change(job, |held| *held = Some(held.unwrap_or(0.0) + request as f64 * run_time as f64));
+                held.change(job, |held| *held = Some(held.unwrap_or(0.0) + request * run_time as f64));
             }
         }
     }
@@ -423,6 +442,7 @@ impl Sums {
             slot_time: self.slot_time.get(job),
             cpu_held: self.cpu_held.get(job),
             memory_held: self.memory_held.get(job),
+            gpus_held: self.gpus_held.get(job),
             queueing: (queued > 0).then(|| queueing as f64 / f64::from(queued)),
         }
     }

@@ -245,8 +245,8 @@ impl Default for Traced {
 }
 
 impl RowSink for Traced {
-    fn attempts(&mut self, rows: &Attempts, _: &dyn Names) -> Result<(), resched_tables::Error> {
-        rows.rows().for_each(|row| self.sums.add(row.job, &Attempt::of_replay(&row), |_| Where::Unknown));
+    fn attempts(&mut self, rows: &Attempts, names: &dyn Names) -> Result<(), resched_tables::Error> {
+        rows.rows().for_each(|row| self.sums.add(row.job, &Attempt::of_replay(&row, names), |_| Where::Unknown));
         Ok(())
     }
 

@@ -157,7 +157,7 @@ impl RowSink for Gathered {
                 let places: Vec<_> = places.flatten().collect();
                 if places.is_empty() { Where::Unknown } else { Where::Several(places.into()) }
             };
-            self.tables.sums.add(row.job, &Attempt::of_replay(&row), node);
+            self.tables.sums.add(row.job, &Attempt::of_replay(&row, names), node);
         }
         Ok(())
     }

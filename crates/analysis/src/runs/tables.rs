@@ -160,7 +160,7 @@ const JOB_COLUMNS: [&str; 21] = [
 ];
 
 /// The columns of the table of attempts that metrics need.
-const ATTEMPT_COLUMNS: [&str; 13] = [
+const ATTEMPT_COLUMNS: [&str; 14] = [
     "job_id",
     "task_id",
     "kind",
@@ -174,6 +174,7 @@ const ATTEMPT_COLUMNS: [&str; 13] = [
     "hosts",
     "cpu_request",
     "memory_request",
+    "resources",
 ];
 
 /// For how many jobs there is room before the first is read: a marker file may name any number.

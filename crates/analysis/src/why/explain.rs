@@ -136,7 +136,7 @@ impl Why {
                 queue: job.and_then(|job| job.queue.as_deref().map(str::to_owned)),
                 ms: share.ms,
                 held: share.held as f64 / self.a_second_of(of),
-                of,
+                of: of.map(|resource| self.name(resource).to_owned()),
             }
         };
         let mut rows: Vec<BlameRow> = blame.iter().map(row).collect();
@@ -150,7 +150,7 @@ impl Why {
         let unit = match resource {
             Some(Resource::Cpu) => 1_000.0,
             Some(Resource::Memory) if !self.in_containers => f64::from(1 << 20),
-            Some(Resource::MapSlots | Resource::ReduceSlots | Resource::Memory | Resource::Containers) | None => 1.0,
+            _ => 1.0,
         };
         unit * 1_000.0
     }

@@ -4,7 +4,6 @@ use resched_tables::model::{Outcome, Reason};
 use resched_tables::store::System;
 use serde::Serialize;
 
-use super::held::Resource;
 use super::phase::Phase;
 
 /// What is explained.
@@ -106,8 +105,9 @@ pub struct BlameRow {
     pub ms: i64,
     /// What it held meanwhile, in seconds × slots, containers, cores or MB; of a limit, in seconds × tasks.
     pub held: f64,
-    /// The resource that it held; null for a limit or a rule.
-    pub of: Option<Resource>,
+    /// The resource that it held: `map-slots`, `reduce-slots`, `containers`, `cpu`, `memory`, or its name, such as `gres/gpu`; null for
+    /// a limit or a rule.
+    pub of: Option<String>,
 }
 
 /// The blame of a user or a queue.

@@ -1,6 +1,6 @@
 //! What the jobs of a run held, and why they were passed over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
@@ -9,16 +9,14 @@ use resched_tables::model::{Reason, TaskKind};
 use resched_tables::run::{RunClock, RunInfo, RunWindow};
 use resched_tables::standing::Standing;
 use resched_tables::store::System;
-use serde::Serialize;
 
 use super::by::By;
 use crate::runs::window;
 use crate::{Error, JobList, JobMetrics, Origin};
 
 /// What attempts hold and jobs wait for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Resource {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Resource {
     /// Map slots.
     MapSlots,
     /// Reduce slots.
@@ -29,17 +27,44 @@ pub enum Resource {
     Memory,
     /// Containers of YARN, whose sizes a trace does not give.
     Containers,
+    /// Another resource or a licence, by its place among the names.
+    Named(u16),
 }
 
 impl Resource {
-    const ALL: [Self; 5] = [Self::MapSlots, Self::ReduceSlots, Self::Cpu, Self::Memory, Self::Containers];
+    const USUAL: [Self; 5] = [Self::MapSlots, Self::ReduceSlots, Self::Cpu, Self::Memory, Self::Containers];
+
+    /// Its place among all.
+    fn place(self) -> usize {
+        match self {
+            Self::MapSlots => 0,
+            Self::ReduceSlots => 1,
+            Self::Cpu => 2,
+            Self::Memory => 3,
+            Self::Containers => 4,
+            Self::Named(name) => Self::USUAL.len() + usize::from(name),
+        }
+    }
 }
 
-/// Processor (1/1000 core) and memory that an attempt holds.
-pub(super) type Amounts = [u64; 2];
+/// What an attempt holds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Amounts {
+    /// Processor (1/1000 core) and memory.
+    pub(super) main: [u64; 2],
+    /// Other resources, by the places of their names, each once.
+    pub(super) named: Vec<(u16, u64)>,
+}
 
-/// What a task whose request nobody gives is taken to hold: one core.
-pub(super) const ONE_CORE: Amounts = [1_000, 0];
+impl Amounts {
+    /// What a task whose request nobody gives is taken to hold: one core.
+    pub(super) const ONE_CORE: Self = Self::of([1_000, 0]);
+
+    /// Processor and memory alone.
+    pub(super) const fn of(main: [u64; 2]) -> Self {
+        Self { main, named: Vec::new() }
+    }
+}
 
 /// The time that an attempt, or the master of a job, held its place.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +117,10 @@ pub struct Why {
     passed_over: Vec<PassedOver>,
     first_passed_over: Vec<usize>,
     amounts: Vec<Amounts>,
-    capacity: [u128; 5],
+    /// The names of the other resources.
+    names: Vec<Arc<str>>,
+    /// How much there is of each resource, the others behind the usual ones.
+    capacity: Vec<u128>,
     users: Vec<u32>,
     queues: Vec<u32>,
     /// The row of the first job of each user and queue.
@@ -114,6 +142,7 @@ pub(super) struct Raw {
     pub(super) attempts: Vec<Held>,
     pub(super) passed_over: Vec<PassedOver>,
     pub(super) amounts: Vec<Amounts>,
+    pub(super) names: Vec<Arc<str>>,
     pub(super) has_reasons: bool,
     pub(super) skipped: BTreeMap<String, u64>,
     pub(super) untimed: HashSet<u32>,
@@ -122,7 +151,8 @@ pub(super) struct Raw {
 
 impl Why {
     pub(super) fn of(label: String, origin: &Origin, raw: Raw) -> Self {
-        let Raw { jobs, mut attempts, mut passed_over, amounts, has_reasons, skipped, untimed, logged_reasons } = raw;
+        let Raw { jobs, mut attempts, mut passed_over, amounts, names, has_reasons, skipped, untimed, logged_reasons } =
+            raw;
         // The rest of the key only makes the order of equal ones certain.
         attempts.sort_unstable_by_key(|own| (own.job, own.start, own.finish, own.kind, own.since, own.amounts));
         passed_over.sort_by_key(|own| (own.job, own.at));
@@ -152,7 +182,8 @@ impl Why {
             passed_over,
             first_passed_over,
             amounts,
-            capacity: replay.map_or([0; 5], capacity),
+            capacity: replay.map_or([0; Resource::USUAL.len()], capacity).to_vec(),
+            names,
             users,
             queues,
             first_of_user,
@@ -251,12 +282,13 @@ impl Why {
 
     /// How much there is of a resource. If nobody says, the most that was held at once.
     pub(super) fn capacity(&self, resource: Resource) -> u128 {
-        self.capacity.get(resource as usize).copied().unwrap_or(0)
+        self.capacity.get(resource.place()).copied().unwrap_or(0)
     }
 
     /// How much of a resource an attempt holds.
     pub(super) fn held(&self, attempt: &Held, resource: Resource) -> u64 {
-        let [cpu, memory] = self.amounts.get(attempt.amounts as usize).copied().unwrap_or(ONE_CORE);
+        let amounts = self.amounts.get(attempt.amounts as usize);
+        let [cpu, memory] = amounts.map_or(Amounts::ONE_CORE.main, |amounts| amounts.main);
         let of_slots = |kind| u64::from(attempt.kind == kind && !self.in_containers);
         match resource {
             Resource::MapSlots => of_slots(TaskKind::Map),
@@ -265,6 +297,22 @@ impl Why {
             Resource::Memory if attempt.kind == TaskKind::Other || self.in_containers => memory,
             Resource::Cpu | Resource::Memory => 0,
             Resource::Containers => u64::from(self.in_containers && !self.are_sized),
+            Resource::Named(name) => {
+                let named = amounts.map_or(&[][..], |amounts| &amounts.named);
+                named.iter().find(|(listed, _)| *listed == name).map_or(0, |(_, amount)| *amount)
+            }
+        }
+    }
+
+    /// The name of a resource in tables.
+    pub(super) fn name(&self, resource: Resource) -> &str {
+        match resource {
+            Resource::MapSlots => "map-slots",
+            Resource::ReduceSlots => "reduce-slots",
+            Resource::Cpu => "cpu",
+            Resource::Memory => "memory",
+            Resource::Containers => "containers",
+            Resource::Named(name) => self.names.get(usize::from(name)).map_or("", |name| &**name),
         }
     }
 
@@ -281,21 +329,30 @@ impl Why {
     }
 
     fn dominant(&self, job: usize) -> Resource {
-        let most = |resource| self.attempts_of(job).iter().map(|own| self.held(own, resource)).max().unwrap_or(0);
-        let [of_cpu, of_memory] = [Resource::Cpu, Resource::Memory].map(|own| self.capacity(own));
-        // Shares are compared without division.
-        let by_memory = u128::from(most(Resource::Memory)) * of_cpu > u128::from(most(Resource::Cpu)) * of_memory;
-        if by_memory && of_memory > 0 { Resource::Memory } else { Resource::Cpu }
+        let attempts = self.attempts_of(job);
+        let most = |resource| attempts.iter().map(|attempt| self.held(attempt, resource)).max().unwrap_or(0);
+        let amounts = attempts.iter().filter_map(|attempt| self.amounts.get(attempt.amounts as usize));
+        let named: BTreeSet<u16> = amounts.flat_map(|amounts| &amounts.named).map(|(name, _)| *name).collect();
+        let others = named.into_iter().map(Resource::Named);
+        let (mut dominant, mut share) = (Resource::Cpu, (most(Resource::Cpu), self.capacity(Resource::Cpu)));
+        for resource in [Resource::Memory].into_iter().chain(others) {
+            let own = (most(resource), self.capacity(resource));
+            // Shares are compared without division.
+            if own.1 > 0 && u128::from(own.0) * share.1 > u128::from(share.0) * own.1 {
+                (dominant, share) = (resource, own);
+            }
+        }
+        dominant
     }
 
     /// Takes the most that was held at once for the capacity that nobody says.
     fn fill_capacity(&mut self) {
-        for resource in Resource::ALL {
+        let names = (0..self.names.len()).filter_map(|name| u16::try_from(name).ok()).map(Resource::Named);
+        let all: Vec<Resource> = Resource::USUAL.into_iter().chain(names).collect();
+        self.capacity.resize(all.len(), 0);
+        for resource in all {
             if self.capacity(resource) == 0 {
-                let most = self.most_held(resource);
-                if let Some(capacity) = self.capacity.get_mut(resource as usize) {
-                    *capacity = most;
-                }
+                self.capacity[resource.place()] = self.most_held(resource);
             }
         }
     }
@@ -366,7 +423,7 @@ pub(super) fn is_of_containers(info: &RunInfo) -> bool {
 }
 
 /// How much of each resource the cluster of a replay has; 0 is unknown.
-fn capacity(info: &RunInfo) -> [u128; 5] {
+fn capacity(info: &RunInfo) -> [u128; Resource::USUAL.len()] {
     let cluster = &info.cluster;
     let memory_mb = u128::from(cluster.memory_mb.unwrap_or(0));
     let memory = if is_of_containers(info) { memory_mb } else { memory_mb << 20 };

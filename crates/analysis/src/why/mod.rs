@@ -30,7 +30,7 @@ mod waits;
 pub use blame::Holder;
 pub use diff::{Change, Changed, Diff, DiffGroup, JobTime, Moved, Side};
 pub use explanation::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
-pub use held::{Resource, Why};
+pub use held::Why;
 pub use in_short::{InShort, PARTS};
 pub use phase::Phase;
 pub use sentences::WITHOUT_REASONS;

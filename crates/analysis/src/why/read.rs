@@ -7,12 +7,13 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use resched_tables::cluster_file::{Containers, Size};
 use resched_tables::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow, TaskKind};
+use resched_tables::named::amounts;
 use resched_tables::reader::View;
 use resched_tables::run::{RunInfo, RunTables};
 use resched_tables::store::System;
 use resched_tables::store::columns::Row;
 
-use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why};
+use super::held::{Amounts, Held, PassedOver, Raw, Why};
 use crate::runs::jobs::JobList;
 use crate::runs::run::Run;
 use crate::runs::standing::set_standings;
@@ -21,7 +22,7 @@ use crate::runs::times::plausible;
 use crate::{Error, Origin};
 
 /// The columns of the table of attempts that are read.
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "job_id",
     "kind",
     "attempt",
@@ -32,6 +33,7 @@ const COLUMNS: [&str; 10] = [
     "outcome",
     "cpu_request",
     "memory_request",
+    "resources",
 ];
 
 impl Why {
@@ -160,23 +162,26 @@ fn passed_over(rows: &[ReasonRow], index: &Index<'_>) -> Vec<PassedOver> {
 }
 
 /// What is read of an attempt.
-struct Attempt {
+struct Attempt<'a> {
     kind: TaskKind,
     outcome: Outcome,
     number: i64,
     /// When it was queued, started, had its input and ended.
     times: [Option<i64>; 4],
     requests: [Option<i64>; 2],
+    /// Other resources, by name.
+    resources: Option<&'a str>,
 }
 
-impl Attempt {
-    fn of(row: &View<'_, AttemptRow>) -> Self {
+impl<'a> Attempt<'a> {
+    fn of(row: &View<'a, AttemptRow>) -> Self {
         Self {
             kind: row.kind,
             outcome: row.outcome,
             number: row.attempt,
             times: [row.queued, row.start, row.shuffle_finish, row.finish],
             requests: [row.cpu_request, row.memory_request],
+            resources: row.resources,
         }
     }
 }
@@ -187,9 +192,11 @@ struct Attempts {
     /// The places of amounts that have been seen.
     places: HashMap<Amounts, u32>,
     /// What maps and reduces hold in containers.
-    containers: [Amounts; 2],
+    containers: [[u64; 2]; 2],
     /// What an application master holds.
-    master: Amounts,
+    master: [u64; 2],
+    /// The places of names.
+    names: HashMap<String, u16>,
     /// The latest time that was seen.
     horizon: i64,
 }
@@ -206,11 +213,12 @@ impl Attempts {
             places: HashMap::new(),
             containers: [container(|own| own.map), container(|own| own.reduce)],
             master: container(|own| own.am),
+            names: HashMap::new(),
             horizon: i64::MIN,
         }
     }
 
-    fn add(&mut self, job: u32, attempt: &Attempt) {
+    fn add(&mut self, job: u32, attempt: &Attempt<'_>) {
         let [queued, start, shuffled, finish] = attempt.times;
         self.horizon = self.horizon.max(start.or(finish).unwrap_or(i64::MIN)).max(finish.unwrap_or(i64::MIN));
         // One that had not ended holds its place until the end of the run.
@@ -226,13 +234,10 @@ impl Attempts {
         }
         let [map, reduce] = self.containers;
         let amounts = match attempt.kind {
-            TaskKind::Map => map,
-            TaskKind::Reduce => reduce,
-            TaskKind::Master => self.master,
-            _ => {
-                let [cpu, memory] = attempt.requests.map(|own| own.and_then(|own| u64::try_from(own).ok()));
-                if cpu.is_none() && memory.is_none() { ONE_CORE } else { [cpu.unwrap_or(0), memory.unwrap_or(0)] }
-            }
+            TaskKind::Map => Amounts::of(map),
+            TaskKind::Reduce => Amounts::of(reduce),
+            TaskKind::Master => Amounts::of(self.master),
+            _ => self.requested(attempt),
         };
         let amounts = self.place_of(amounts);
         self.raw.attempts.push(Held {
@@ -248,14 +253,45 @@ impl Attempts {
         });
     }
 
+    /// What an attempt holds by its request.
+    fn requested(&mut self, attempt: &Attempt<'_>) -> Amounts {
+        let [cpu, memory] = attempt.requests.map(|request| request.and_then(|amount| u64::try_from(amount).ok()));
+        if cpu.is_none() && memory.is_none() {
+            return Amounts::ONE_CORE;
+        }
+        let mut requested = Amounts::of([cpu.unwrap_or(0), memory.unwrap_or(0)]);
+        for (name, amount) in amounts(attempt.resources.unwrap_or_default()) {
+            let Some(name) = self.name(name) else { continue };
+            match requested.named.iter_mut().find(|(listed, _)| *listed == name) {
+                Some((_, sum)) => *sum = sum.saturating_add(amount),
+                None => requested.named.push((name, amount)),
+            }
+        }
+        requested
+    }
+
+    /// The place of a name; `None`, which is counted, for more names than there can be.
+    fn name(&mut self, name: &str) -> Option<u16> {
+        if let Some(&known) = self.names.get(name) {
+            return Some(known);
+        }
+        let Ok(next) = u16::try_from(self.raw.names.len()) else {
+            *self.raw.skipped.entry("resource-beyond-the-most-names".to_owned()).or_default() += 1;
+            return None;
+        };
+        self.names.insert(name.to_owned(), next);
+        self.raw.names.push(Arc::from(name));
+        Some(next)
+    }
+
     /// The place of these amounts in the list.
     fn place_of(&mut self, amounts: Amounts) -> u32 {
         let next = self.raw.amounts.len() as u32;
-        let place = *self.places.entry(amounts).or_insert(next);
-        if place == next {
-            self.raw.amounts.push(amounts);
-        }
-        place
+        let raw = &mut self.raw;
+        *self.places.entry(amounts).or_insert_with_key(|amounts| {
+            raw.amounts.push(amounts.clone());
+            next
+        })
     }
 
     /// Takes what begins after all maps and reduces of a job for its clean-up: some logs do not say it from the set-up.

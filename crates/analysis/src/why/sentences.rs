@@ -1,5 +1,7 @@
 //! An explanation in words.
 
+use std::collections::BTreeSet;
+
 use resched_tables::model::Reason;
 use resched_tables::store::System;
 use resched_tables::words::{count, duration, name};
@@ -105,7 +107,14 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let who = if explanation.jobs == 1 { ONE } else { SEVERAL };
     let Who { it, its, .. } = who;
     let system = explanation.system;
-    let why = system.says(because((own.phase, own.reason))).replace("{its}", its);
+    let is_own = |row: &&BlameRow| {
+        (row.phase, row.reason, row.while_running) == (own.phase, own.reason, own.while_running) && row.ms > 0
+    };
+    let rows: Vec<&BlameRow> = explanation.blame.iter().filter(is_own).collect();
+    let why = match named_resources(own, &rows) {
+        Some(names) => format!("for {names}"),
+        None => system.says(because((own.phase, own.reason))).replace("{its}", its),
+    };
     let text = match (own.phase, own.while_running) {
         (Phase::Lost, _) => {
             let on = system.says("machines");
@@ -115,10 +124,6 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
         (_, false) => format!("{} waited {time} {why}", who.capital),
         (_, true) => format!("While some tasks ran, others waited {time} {why}"),
     };
-    let is_own = |row: &&BlameRow| {
-        (row.phase, row.reason, row.while_running) == (own.phase, own.reason, own.while_running) && row.ms > 0
-    };
-    let rows: Vec<&BlameRow> = explanation.blame.iter().filter(is_own).collect();
     if rows.iter().all(|row| row.holder == "rule") {
         return text + ".";
     }
@@ -143,6 +148,16 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
         others => format!("; {} others, {}", count(others as u64), duration(rest as f64)),
     };
     format!("{text}. To blame: {}{rest}.{idle}", named.join("; "))
+}
+
+/// The names of what was waited for, if a wait for resources was for named ones alone, such as `gres/gpu`.
+fn named_resources(wait: &PhaseTime, rows: &[&BlameRow]) -> Option<String> {
+    if (wait.phase, wait.reason) != (Phase::Resources, Reason::None) {
+        return None;
+    }
+    let of: BTreeSet<&str> = rows.iter().filter_map(|row| row.of.as_deref()).collect();
+    let are_named = !of.is_empty() && !of.iter().any(|of| ["cpu", "memory"].contains(of));
+    are_named.then(|| of.into_iter().map(name).collect::<Vec<_>>().join(" or "))
 }
 
 /// Why something waits, after "it waited 3 s"; `{its}` stands for whose.

@@ -65,7 +65,8 @@ impl Amounts {
     /// True if there is enough for two demands together.
     #[inline]
     pub fn hold_both(&self, one: &Self, other: &Self) -> bool {
-        let together = |&(dim, amount): &(Dim, u64), other: &Self| self.get(dim) >= amount.saturating_add(other.get(dim));
+        let together =
+            |&(dim, amount): &(Dim, u64), other: &Self| self.get(dim) >= amount.saturating_add(other.get(dim));
         self.main.holds(one.main.plus(other.main))
             && one.listed().iter().all(|asked| together(asked, other))
             && other.listed().iter().all(|asked| together(asked, one))

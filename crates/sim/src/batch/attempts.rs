@@ -135,6 +135,15 @@ impl Attempts {
         found.into_iter().map(|(_, id)| id).collect()
     }
 
+    /// All that runs, with its task and the time of its start, in the order of the starts.
+    pub(super) fn all(&self) -> Vec<(AttemptId, TaskId, Ms)> {
+        let running = self.slots.iter().enumerate().filter_map(|(slot, run)| Some((slot, run.as_ref()?)));
+        let mut all: Vec<(u64, (AttemptId, TaskId, Ms))> =
+            running.map(|(slot, run)| (run.serial, (AttemptId(slot as u32), run.task, run.start))).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, run)| run).collect()
+    }
+
     /// The run in a slot.
     pub(super) fn at(&self, id: AttemptId) -> Option<&Attempt> {
         self.slots.get(id.index())?.as_ref()

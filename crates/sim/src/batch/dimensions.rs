@@ -7,8 +7,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::amounts::Amounts;
 use super::machines::Machines;
 use super::needs::Needs;
@@ -48,9 +46,9 @@ pub struct Dimensions {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Asked {
     /// What each instance takes of its machine.
-    pub(super) of_machine: SmallVec<[(Dim, u64); 1]>,
+    pub(super) of_machine: Vec<(Dim, u64)>,
     /// What the task takes of the whole cluster.
-    pub(super) of_cluster: SmallVec<[(Dim, u64); 1]>,
+    pub(super) of_cluster: Vec<(Dim, u64)>,
 }
 
 impl Asked {

@@ -51,7 +51,12 @@ impl Index {
     }
 
     /// The first machine for a demand that asks for named resources, too. `fits` says of a machine whether it has them.
-    pub(super) fn find_named(&self, demand: Resources, asked: &[(Dim, u64)], fits: impl Fn(usize) -> bool) -> Option<usize> {
+    pub(super) fn find_named(
+        &self,
+        demand: Resources,
+        asked: &[(Dim, u64)],
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
         self.tree.as_ref()?.first_named(demand, asked, fits)
     }
 
@@ -122,8 +127,7 @@ impl Tree {
     fn first_named(&self, demand: Resources, asked: &[(Dim, u64)], fits: impl Fn(usize) -> bool) -> Option<usize> {
         let count = self.dims.len();
         let place = |dim: Dim| self.dims.iter().position(|&known| known == dim);
-        let known: SmallVec<[(usize, u64); 2]> =
-            asked.iter().filter_map(|&(dim, n)| Some((place(dim)?, n))).collect();
+        let known: SmallVec<[(usize, u64); 2]> = asked.iter().filter_map(|&(dim, n)| Some((place(dim)?, n))).collect();
         self.search(|at| {
             self.nodes[at].holds(demand)
                 && known.iter().all(|&(place, n)| self.named[at * count + place] >= n)

@@ -109,7 +109,7 @@ impl Ledger {
     /// What tasks of a kind take beside processor and memory.
     #[inline]
     pub(super) fn asked(&self, kind: u32) -> &Asked {
-        static NOTHING: Asked = Asked { of_machine: SmallVec::new_const(), of_cluster: SmallVec::new_const() };
+        static NOTHING: Asked = Asked { of_machine: Vec::new(), of_cluster: Vec::new() };
         self.asked.get(kind as usize).unwrap_or(&NOTHING)
     }
 
@@ -214,7 +214,9 @@ impl Ledger {
     /// True if a demand asks for as much as another of each dimension.
     #[inline]
     fn is_no_smaller(&self, demand: Demand, other: Demand) -> bool {
-        let asks = |&(dim, n): &(Dim, u64)| self.asked(demand.kind).of_machine.iter().any(|&(asked, m)| asked == dim && m >= n);
+        let asks = |&(dim, n): &(Dim, u64)| {
+            self.asked(demand.kind).of_machine.iter().any(|&(asked, m)| asked == dim && m >= n)
+        };
         demand.main.holds(other.main)
             && (demand.kind == other.kind || self.asked(other.kind).of_machine.iter().all(asks))
     }
@@ -314,6 +316,11 @@ impl Ledger {
         let capacity_changed = before.capacity != after.capacity;
         self.scarcity.main_changed([room(before), room(after)], capacity_changed, self.total.main, self.free.main);
         self.index.set(node.index(), after.free());
+    }
+
+    /// What is taken from now on is given back at once: it does not count as taken until the trial ends.
+    pub(super) fn set_on_trial(&mut self, on_trial: bool) {
+        self.scarcity.on_trial = on_trial;
     }
 
     /// The dimensions of which some machine lacks what the largest instance takes.

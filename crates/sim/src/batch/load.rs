@@ -46,10 +46,10 @@ use super::log::{Log, of_attempt, of_task};
 use super::looks::{Looks, Ran};
 use super::machines::Machines;
 use super::needs::Needs;
-use super::stock::Stock;
 use super::places::{Fit, LocalityCost};
 use super::redraw::{Shown, redraw};
 use super::shuffles;
+use super::stock::Stock;
 use super::survival::{Class, Observed, Survival};
 use super::tries::{Logged, in_order, left_out, of_instances};
 use super::workload::{Cut, Try, Workload};
@@ -293,8 +293,7 @@ impl Room {
     /// As [`Room::has`], of a task that asks for named resources.
     fn has_named(&mut self, demand: Resources, instances: u32, needs: &Needs) -> bool {
         let Self { dimensions, stock, most, named, .. } = self;
-        let (asked, known) =
-            named.entry(needs.clone()).or_insert_with(|| (dimensions.asked(needs), BTreeMap::new()));
+        let (asked, known) = named.entry(needs.clone()).or_insert_with(|| (dimensions.asked(needs), BTreeMap::new()));
         let fits = |(node, most): (usize, &Resources)| most.fits(demand).min(stock.fits(asked, node));
         let all = || most.iter().enumerate().map(fits).fold(0, u64::saturating_add);
         *known.entry(demand).or_insert_with(all) >= u64::from(instances) && stock.has_licenses(asked)

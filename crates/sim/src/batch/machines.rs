@@ -6,6 +6,7 @@ mod reported;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use resched_tables::demand::gpus;
 use resched_tables::engine::RunEngine;
 use resched_tables::named::amounts;
 use resched_tables::names::host_name;
@@ -35,7 +36,7 @@ pub struct Machine {
     pub rack: Option<String>,
     /// The resources it offers at the start; nothing if it comes later.
     pub capacity: Resources,
-    /// Other resources that it has, by name (`gres/gpu`), in the order of the source. No engine counts them; a policy may.
+    /// Other resources that it has, by name (`gres/gpu`), in the order of the source.
     pub resources: Vec<(Arc<str>, u64)>,
     /// Its features (Slurm), in the order of the source.
     pub features: Vec<Arc<str>>,
@@ -328,8 +329,7 @@ impl Machines {
         self.amounts
     }
 
-    /// What the whole cluster has besides its machines, by name (`license/matlab`), in the order of the cluster file. No engine counts
-    /// it; a policy may.
+    /// What the whole cluster has besides its machines, by name (`license/matlab`), in the order of the cluster file.
     pub fn licenses(&self) -> &[(Arc<str>, u64)] {
         &self.licenses
     }
@@ -407,11 +407,14 @@ impl Machines {
         let racks: BTreeSet<&str> = self.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
         let total = self.most().into_iter().fold(Resources::NONE, Resources::plus);
         let absolute = self.amounts != Amounts::OfLargest;
+        let named = self.nodes().iter().flat_map(|node| &node.resources).map(|(name, amount)| (&**name, *amount));
+        let gpus = gpus(named);
         RunCluster {
             nodes: self.nodes().len() as u64,
             racks: racks.len() as u64,
             memory_mb: (absolute && total.memory > 0).then_some(total.memory >> 20),
             vcores: absolute.then_some(total.cpu / 1000),
+            gpus: (gpus > 0).then_some(gpus),
             of_largest: (!absolute)
                 .then_some([total.cpu / (NORMALISED.cpu / 1_000), total.memory / (NORMALISED.memory / 1_000)]),
             ..RunCluster::default()

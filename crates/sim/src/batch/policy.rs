@@ -5,7 +5,7 @@ use resched_tables::model::Reason;
 use super::evictions::{Evicted, Then};
 use super::observer::Ended;
 use super::view::View;
-use super::world::World;
+use super::world::{Placed, World};
 use crate::error::Violation;
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::resources::Resources;
@@ -172,15 +172,34 @@ impl Offer<'_, '_> {
         Ok(start.0)
     }
 
+    /// The places that so many units of each of these tasks would take together, by the rule of placement; `None` if they do not all find
+    /// room. Nothing changes: start them with [`Offer::commit`], or drop them. Several tasks that start together or not at all are placed
+    /// so.
+    pub fn try_place(&mut self, units: &[(TaskId, u32)]) -> Option<Vec<Placed>> {
+        self.world.try_place(units)
+    }
+
+    /// Starts units where [`Offer::try_place`] has placed them. Returns their runs, in the same order.
+    ///
+    /// # Errors
+    /// That of [`Offer::start_on`], if something else has been started there in between.
+    pub fn commit(&mut self, placed: &[Placed]) -> Result<Vec<AttemptId>, Violation> {
+        placed.iter().map(|Placed { task, places }| self.start_on(*task, places)).collect()
+    }
+
     /// Takes its machines from a run, at once; its work is lost. [`Policy::task_finished`] does not follow, as the policy knows. If the task
     /// runs again, [`Policy::task_waits`] follows when the pass is over. The policy is then asked once more.
     ///
     /// # Errors
-    /// [`Violation`] if nothing runs under this id, or it has started at this instant.
+    /// [`Violation`] if nothing runs under this id, or it was started in this pass. What an earlier pass of the same instant has started may
+    /// be evicted.
     pub fn evict(&mut self, run: AttemptId, then: Then) -> Result<(), Violation> {
-        let has_begun = self.world.runs.at(run).is_some_and(|ran| ran.start < self.world.now);
-        let Some(ended) = self.world.evict(run, then).filter(|_| has_begun) else {
-            return Err(Violation("evicts what does not run, or has started at this instant".to_owned()));
+        let is_of_this_pass =
+            |run: AttemptId, serial: u64| self.started.iter().any(|&(id, own, _)| (id, own) == (run, serial));
+        let may_end =
+            self.world.runs.at(run).is_some_and(|ran| ran.start < self.world.now || !is_of_this_pass(run, ran.serial));
+        let Some(ended) = self.world.evict(run, then).filter(|_| may_end) else {
+            return Err(Violation("evicts what does not run, or was started in this pass".to_owned()));
         };
         self.evicted.push(Evicted { ended, then });
         Ok(())

@@ -8,6 +8,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 use resched_tables::demand::Demand;
 use resched_tables::model::TaskKind;
+use resched_tables::named::as_text;
 use resched_tables::placed::MOST;
 use resched_tables::run::{Names, RowSink, RunAttempt};
 use resched_tables::store::Batch;
@@ -25,8 +26,43 @@ pub struct BatchRows<'w> {
     machines: &'w Machines,
     /// Whether tasks compete for memory.
     memory_is_limited: bool,
+    others: Others,
     /// Where gangs run that run on several machines, and how many of their instances on each.
     gangs: HashMap<AttemptId, Box<[(u32, u32)]>>,
+}
+
+/// The resources beside processor and memory that attempts hold, each combination once.
+#[derive(Default)]
+struct Others {
+    texts: Vec<String>,
+    /// The number of each task's combination and 1; 0 for none. Empty if no task needs anything.
+    of_tasks: Vec<u32>,
+}
+
+impl Others {
+    fn of(workload: &Workload) -> Self {
+        let mut made = Self::default();
+        if workload.needs.kinds().is_empty() {
+            return made;
+        }
+        let mut known: HashMap<(u32, u64), u32> = HashMap::new();
+        for (place, task) in workload.tasks().iter().enumerate() {
+            let (kind, needs) = (workload.needs.kind(place), workload.needs.of(place));
+            let instances = if task.gang { u64::from(task.instances) } else { 1 };
+            let number = *known.entry((kind, instances)).or_insert_with(|| {
+                let of_machines = needs.resources.iter().map(|(name, n)| (&**name, n.saturating_mul(instances)));
+                let all = as_text(of_machines.chain(needs.licenses.iter().map(|(name, n)| (&**name, *n))));
+                made.texts.extend(all);
+                if needs.resources.is_empty() && needs.licenses.is_empty() { 0 } else { made.texts.len() as u32 }
+            });
+            made.of_tasks.push(number);
+        }
+        made
+    }
+
+    fn number(&self, task: TaskId) -> Option<u32> {
+        self.of_tasks.get(task.index())?.checked_sub(1)
+    }
 }
 
 /// Gives the rows of a replay to a sink.
@@ -34,7 +70,8 @@ pub type RunRows<'w> = Recorder<'w, BatchRows<'w>>;
 
 impl<'w> BatchRows<'w> {
     fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        Self { workload, machines, memory_is_limited: machines.memory_is_limited(), gangs: HashMap::new() }
+        let memory_is_limited = machines.memory_is_limited();
+        Self { workload, machines, memory_is_limited, others: Others::of(workload), gangs: HashMap::new() }
     }
 }
 
@@ -79,6 +116,10 @@ impl Names for BatchRows<'_> {
         if let Some(task) = task {
             id.push_str(self.workload.task_name(TaskId(task)));
         }
+    }
+
+    fn resources(&self, number: u32) -> &str {
+        self.others.texts.get(number as usize).map_or("", String::as_str)
     }
 
     fn node(&self, node: u32) -> (&str, Option<&str>) {
@@ -141,6 +182,7 @@ impl RowSource for BatchRows<'_> {
             error: None,
             cpu_request: i64::try_from(held.cpu).ok(),
             memory_request: i64::try_from(held.memory).ok().filter(|_| self.memory_is_limited),
+            resources: self.others.number(ended.task),
         }
     }
 }

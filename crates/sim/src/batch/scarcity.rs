@@ -25,6 +25,8 @@ pub(super) struct Scarcity {
     others: Vec<Other>,
     /// The numbers of the others of which something is short.
     short_others: BTreeSet<usize>,
+    /// True while tasks are placed only to see whether they would fit: what they take then was never taken.
+    pub(super) on_trial: bool,
 }
 
 /// The state of a dimension beside processor and memory.
@@ -78,7 +80,9 @@ impl Scarcity {
         let lacks = |free: u64| u32::from(free < other.largest);
         let was_short = other.short > 0;
         other.short = (other.short + lacks(after)).saturating_sub(lacks(before));
-        other.most = other.most.max(thousandths(total.saturating_sub(free) as f64, total as f64));
+        if !self.on_trial {
+            other.most = other.most.max(thousandths(total.saturating_sub(free) as f64, total as f64));
+        }
         if was_short != (other.short > 0) {
             self.note(dim);
         }
@@ -97,14 +101,20 @@ impl Scarcity {
     /// What is free of processor and memory on a machine has changed; `None` while it is not there. A machine that is not there lacks
     /// nothing.
     #[inline]
-    pub(super) fn main_changed(&mut self, rooms: [Option<Resources>; 2], of_capacity: bool, total: Resources, free: Resources) {
+    pub(super) fn main_changed(
+        &mut self,
+        rooms: [Option<Resources>; 2],
+        of_capacity: bool,
+        total: Resources,
+        free: Resources,
+    ) {
         let [before, after] = rooms.map(|room| room.unwrap_or(self.largest));
         self.short.change(before, after, self.largest);
         if of_capacity {
             self.taken = Resources::NONE;
         }
         let taken = total.minus(free);
-        if !self.taken.holds(taken) {
+        if !self.on_trial && !self.taken.holds(taken) {
             self.taken = self.taken.max(taken);
             self.most[0] = self.most[0].max(thousandths(taken.cpu as f64, total.cpu as f64));
             self.most[1] = self.most[1].max(thousandths(taken.memory as f64, total.memory as f64));

@@ -87,7 +87,9 @@ impl Stock {
     }
 
     fn change(&mut self, asked: &Asked, node: NodeId, change: impl Fn(u64, u64) -> u64) {
-        let (Some(&from), Some(&to)) = (self.starts.get(node.index()), self.starts.get(node.index() + 1)) else { return };
+        let (Some(&from), Some(&to)) = (self.starts.get(node.index()), self.starts.get(node.index() + 1)) else {
+            return;
+        };
         let listed = &mut self.free[from as usize..to as usize];
         for &(dim, n) in &asked.of_machine {
             if let Some((_, free)) = listed.iter_mut().find(|(listed, _)| *listed == dim) {

@@ -12,7 +12,7 @@ use super::machines::{Executor, Machine};
 use super::needs::Needs;
 use super::workload::Task;
 use super::world::World;
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use crate::resources::Resources;
 
 /// The world as it is now, without run times, outcomes and future jobs. A policy knows only the jobs and tasks that the
@@ -165,6 +165,20 @@ impl<'a> View<'a> {
     /// The processor and memory that a machine offers now, and how much of that is free.
     pub fn offers(self, node: NodeId) -> (Resources, Resources) {
         self.world.ledger.main_of(node)
+    }
+
+    /// What runs, with the task and the time of its start, ms, in the order of the starts.
+    pub fn runs(self) -> Vec<(AttemptId, TaskId, Ms)> {
+        self.world.runs.all()
+    }
+
+    /// The machines of a run, and how many instances on each; none if nothing runs under this id.
+    pub fn places(self, run: AttemptId) -> Vec<(NodeId, u32)> {
+        let mut places = Vec::new();
+        if let Some(ran) = self.world.runs.at(run) {
+            self.world.runs.places(ran, &mut places);
+        }
+        places
     }
 
     /// The rack of a machine as a number, if it is known and tasks prefer machines.

@@ -88,6 +88,15 @@ pub(super) struct World<'w> {
     places: Vec<(NodeId, u32)>,
 }
 
+/// The places that a unit of a task would take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// The task.
+    pub task: TaskId,
+    /// The machines, and how many instances on each.
+    pub places: Vec<(NodeId, u32)>,
+}
+
 /// How a run has ended.
 pub(super) enum Fate {
     /// As logged, and its task waits again.
@@ -170,6 +179,32 @@ impl<'w> World<'w> {
             left -= fits;
         }
         most - left
+    }
+
+    /// Places for so many units of tasks at once, by the rule of placement, if all of them find room beside each other; each unit has its
+    /// own. What is free is afterwards as it was before.
+    pub(super) fn try_place(&mut self, units: &[(TaskId, u32)]) -> Option<Vec<Placed>> {
+        self.ledger.set_on_trial(true);
+        let mut placed: Vec<Placed> = Vec::new();
+        let each = units.iter().flat_map(|&(task, count)| std::iter::repeat_n(task, count as usize));
+        let all_fit = each.into_iter().all(|id| {
+            let (task, kind) = (*self.workload.task(id), self.workload.needs.kind(id.index()));
+            let instances = if task.gang { task.instances } else { 1 };
+            if !self.ledger.may_hold(&task, kind) {
+                return false;
+            }
+            let found = self.take_room(id, instances);
+            self.ledger.take_licenses(kind);
+            placed.push(Placed { task: id, places: std::mem::take(&mut self.places) });
+            found == instances
+        });
+        for Placed { task, places } in &placed {
+            let demand = self.demand(*task);
+            places.iter().for_each(|&(node, count)| self.ledger.give(demand, node, count));
+            self.ledger.give_licenses(demand.kind);
+        }
+        self.ledger.set_on_trial(false);
+        all_fit.then_some(placed)
     }
 
     /// Gives back what a task took of the machines that are noted.

@@ -217,7 +217,7 @@ impl Cluster {
             reduce_slots: self.slots(Kind::Reduce).into(),
             memory_mb: in_containers.map(|total| total.memory),
             vcores: in_containers.map(|total| total.cpu),
-            of_largest: None,
+            ..RunCluster::default()
         }
     }
 

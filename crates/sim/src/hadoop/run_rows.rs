@@ -55,6 +55,7 @@ impl<'w> HadoopRows<'w> {
             error: None,
             cpu_request: None,
             memory_request: None,
+            resources: None,
         })
     }
 }
@@ -172,6 +173,7 @@ impl RowSource for HadoopRows<'_> {
             error: ended.discarded.then_some("ended well, but the master did not count it"),
             cpu_request: None,
             memory_request: None,
+            resources: None,
         }
     }
 }

@@ -18,6 +18,11 @@ pub trait Names {
 
     /// The name of a node, and that of its rack.
     fn node(&self, node: u32) -> (&str, Option<&str>);
+
+    /// Amounts of named resources with this number ([`RunAttempt::resources`]), as one text.
+    fn resources(&self, _number: u32) -> &str {
+        ""
+    }
 }
 
 /// An attempt.
@@ -55,6 +60,8 @@ pub struct RunAttempt {
     pub cpu_request: Option<i64>,
     /// The memory that it held, bytes.
     pub memory_request: Option<i64>,
+    /// The number of the other resources that it held ([`Names::resources`]).
+    pub resources: Option<u32>,
 }
 
 /// Attempts, column by column.
@@ -78,6 +85,8 @@ pub struct Attempts {
     error: Vec<Option<&'static str>>,
     cpu_request: Numbers,
     memory_request: Numbers,
+    /// The rows of attempts that held other resources, in order, each with their number.
+    resources: Vec<(usize, u32)>,
     /// The rows of attempts on several nodes, in order, each with the numbers of these nodes and of the instances on them.
     places: Vec<(usize, Places)>,
 }
@@ -123,6 +132,8 @@ impl Attempts {
         self.error.push(attempt.error);
         self.cpu_request.push(attempt.cpu_request);
         self.memory_request.push(attempt.memory_request);
+        // The row is in: its place is the last.
+        self.resources.extend(attempt.resources.map(|number| (self.job.len() - 1, number)));
     }
 
     /// Adds an attempt on several nodes, each with the number of its instances there.
@@ -135,6 +146,16 @@ impl Attempts {
     pub fn places(&self, row: usize) -> &[(u32, u32)] {
         let found = self.places.binary_search_by_key(&row, |(row, _)| *row);
         found.ok().and_then(|place| self.places.get(place)).map_or(&[], |(_, places)| places)
+    }
+
+    /// The number of the other resources that the attempt in that row held.
+    #[inline]
+    fn resources_of(&self, row: usize) -> Option<u32> {
+        if self.resources.is_empty() {
+            return None;
+        }
+        let found = self.resources.binary_search_by_key(&row, |(row, _)| *row);
+        found.ok().and_then(|place| self.resources.get(place)).map(|(_, number)| *number)
     }
 
     /// The attempt in that row. Always inlined, so that columns of which nothing is asked are not read.
@@ -157,6 +178,7 @@ impl Attempts {
             error: self.error.get(row).copied().flatten(),
             cpu_request: self.cpu_request.get(row),
             memory_request: self.memory_request.get(row),
+            resources: self.resources_of(row),
         })
     }
 
@@ -177,6 +199,7 @@ impl Attempts {
         self.speculative.clear();
         self.error.clear();
         self.places.clear();
+        self.resources.clear();
         let numbers = [
             &mut self.attempt,
             &mut self.queued,
@@ -236,6 +259,10 @@ impl AttemptBatches {
         batch.set_known_texts("error", rows.error.iter().copied());
         batch.set_numbers("cpu_request", &rows.cpu_request);
         batch.set_numbers("memory_request", &rows.memory_request);
+        if !rows.resources.is_empty() {
+            let of_row = |row: usize| rows.resources_of(row).map(|number| names.resources(number));
+            batch.set_known_texts("resources", (0..rows.len()).map(of_row));
+        }
         if !rows.places.is_empty() {
             let of_row = |row: usize| {
                 let places = rows.places(row);

@@ -46,7 +46,8 @@ pub enum Page {
 }
 
 /// What a job that started has, whatever became of it: its waits, and what it took of the cluster.
-const OF_STARTED: [&str; 7] = ["waiting", "starvation", "queueing", "in_queue", "cpu_time", "memory_time", "evictions"];
+const OF_STARTED: [&str; 8] =
+    ["waiting", "starvation", "queueing", "in_queue", "cpu_time", "memory_time", "gpu_time", "evictions"];
 
 /// The units of the grammar. Other units say what is counted.
 const DIMENSIONS: [&str; 3] = ["ms", "bytes", "MB·s"];
@@ -267,6 +268,10 @@ job_metrics! {
         memory_time: Option<f64>, unit "MB·s", null "it is not a replay of a production trace, or memory is not limited",
             quantity memory_time "Memory held, times run times" Less Absent,
             by |_, known| known.attempts.memory_held.map(|held| held / (1_048_576.0 * 1e3));
+        /// The GPUs that its attempts held, times their run times: ms of a GPU.
+        gpu_time: Option<f64>, unit "ms", null "it is not a replay of a production trace",
+            quantity gpu_time "GPUs held, ms of a GPU" Less Absent,
+            by |_, known| known.attempts.gpus_held;
         /// How many of its attempts were evicted to make room for others.
         evictions: u32, unit "attempts",
             quantity evictions "Attempts that made room for others" Less Fact,

@@ -139,6 +139,8 @@ pub const NUMBERS: &[Number] = &[
         .row("Processor held", Form::Share),
     of("memory_utilisation", "Memory held, share", Better::Neither, |own| whole::memory_held(own.run()?))
         .row("Memory held", Form::Share),
+    of("gpu_utilisation", "GPUs held, share", Better::Neither, |own| whole::gpus_held(own.run()?))
+        .row("GPUs held", Form::Share),
     of("fairness", "Jain's index, mean", Better::More, |own| whole::mean_jain_index(own.run()?))
         .field("mean_jain_index")
         .row("Jain's index, mean", Form::Decimals(3)),
