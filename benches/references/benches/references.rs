@@ -67,7 +67,7 @@ static WORKLOAD: LazyLock<Workload> = LazyLock::new(|| {
     let job = |(number, &(submit, run)): (usize, &(Ms, Ms))| {
         let tries = vec![Try { outcome: Outcome::Success, run }];
         let demand = Resources { cpu: 1_000, memory: 0 };
-        let task = TaskSpec { name: number.to_string(), demand, instances: 1, gang: false, tries };
+        let task = TaskSpec { name: number.to_string(), demand, instances: 1, tries, ..TaskSpec::default() };
         JobSpec {
             job: Job { id: number.to_string(), submit, ..Job::default() },
             after: Vec::new(),

@@ -1,10 +1,10 @@
 //! Writes a made-up list of jobs in the form of `sacct -P`, of any size, to measure ingest and replay without a real one.
 //!
-//! `cargo run --release -p resched-ingest --example sacct_rows -- FILE JOBS [NODES] [SEED]`
+//! `cargo run --release -p resched-ingest --example sacct_rows -- FILE JOBS [NODES] [SEED] [GPUS]`
 //!
 //! Jobs arrive as 200,000 a month do on 2,000 nodes (the default) of 64 CPUs, and keep nine tenths of the CPUs busy. They start first
 //! come, first served, on nodes that are really free. Half of them take a part of a node, the others up to 32 whole nodes. Each has the
-//! rows of two steps. One seed gives the same bytes. The bytes are printed at the end.
+//! rows of two steps. With GPUs on each node, half of the jobs ask for some of a node's. One seed gives the same bytes. The bytes are printed at the end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,19 +29,22 @@ const EPOCH: f64 = 1_790_000_000.0;
 const HEADER: &str = "JobID|JobIDRaw|JobName|User|Account|Partition|QOS|Priority|Submit|Eligible|Start|End|ElapsedRaw|Suspended|Timelimit|\
 State|ReqCPUS|AllocCPUS|AllocNodes|ReqTRES|AllocTRES|NodeList|Constraints|SubmitLine";
 
+const EXPECTED: &str = "expected: sacct_rows FILE JOBS [NODES] [SEED] [GPUS]";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let (file, numbers) = args.split_first().ok_or("expected: sacct_rows FILE JOBS [NODES] [SEED]")?;
+    let (file, numbers) = args.split_first().ok_or(EXPECTED)?;
     let numbers: Vec<u64> = numbers.iter().map(|number| number.parse()).collect::<Result<_, _>>()?;
-    let (jobs, nodes, seed) = match numbers[..] {
-        [jobs] => (jobs, 2_000, 1),
-        [jobs, nodes] => (jobs, nodes, 1),
-        [jobs, nodes, seed] => (jobs, nodes, seed),
-        _ => return Err("expected: sacct_rows FILE JOBS [NODES] [SEED]".into()),
+    let (jobs, nodes, seed, gpus) = match numbers[..] {
+        [jobs] => (jobs, 2_000, 1, 0),
+        [jobs, nodes] => (jobs, nodes, 1, 0),
+        [jobs, nodes, seed] => (jobs, nodes, seed, 0),
+        [jobs, nodes, seed, gpus] => (jobs, nodes, seed, gpus),
+        _ => return Err(EXPECTED.into()),
     };
     let mut list = List { out: BufWriter::new(File::create(file)?), written: 0 };
     list.line(HEADER)?;
-    let mut cluster = Cluster::new(nodes);
+    let mut cluster = Cluster::new(nodes, gpus);
     let mean = mean_run_time(jobs.min(100_000), nodes, seed);
     let mut submit = EPOCH;
     for number in 1..=jobs {
@@ -51,7 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let size = Size::draw(&mut rng, nodes);
         let run =
             LogNormal::new(mean.ln() - SIGMA * SIGMA / 2.0, SIGMA)?.sample(&mut rng).clamp(1.0, 20.0 * mean) as u64;
-        list.job(number, submit as u64, (size, run), &mut cluster, &mut rng)?;
+        let gpus = gpus_each(&mut stream(seed, Purpose::JobArrival, &[number, 1]), gpus);
+        list.job(number, submit as u64, (size, gpus, run), &mut cluster, &mut rng)?;
     }
     list.out.flush()?;
     Ok(writeln!(std::io::stdout(), "{}", list.written)?)
@@ -93,35 +97,42 @@ impl Size {
     }
 }
 
-/// The free CPUs of each node, and the jobs that run: their ends, nodes and CPUs on each.
+/// The GPUs of each of its nodes that a job asks for.
+fn gpus_each(rng: &mut impl Rng, of_node: u64) -> u64 {
+    let asks = of_node > 0 && rng.random_range(0..2) == 0;
+    if asks { (1 << rng.random_range(0..3)).min(of_node) } else { 0 }
+}
+
+/// The free CPUs and GPUs of each node, and the jobs that run: their ends, nodes, and what they have of each.
 struct Cluster {
-    free: Vec<u64>,
-    running: BinaryHeap<Reverse<(u64, Vec<usize>, u64)>>,
+    free: Vec<[u64; 2]>,
+    running: BinaryHeap<Reverse<(u64, Vec<usize>, [u64; 2])>>,
     /// When the last job started.
     last: u64,
 }
 
 impl Cluster {
-    fn new(nodes: u64) -> Self {
-        Self { free: (0..nodes).map(|_| CPUS).collect(), running: BinaryHeap::new(), last: 0 }
+    fn new(nodes: u64, gpus: u64) -> Self {
+        Self { free: (0..nodes).map(|_| [CPUS, gpus]).collect(), running: BinaryHeap::new(), last: 0 }
     }
 
     /// Starts a job as soon as there is room. Returns when, and where.
-    fn start(&mut self, submit: u64, size: Size, run: u64) -> (u64, Vec<usize>) {
+    fn start(&mut self, submit: u64, (size, gpus): (Size, u64), run: u64) -> (u64, Vec<usize>) {
         let mut now = submit.max(self.last);
         let (wanted, each) = match size {
-            Size::Part(cpus) => (1, cpus),
-            Size::Whole(nodes) => (nodes as usize, CPUS),
+            Size::Part(cpus) => (1, [cpus, gpus]),
+            Size::Whole(nodes) => (nodes as usize, [CPUS, gpus]),
         };
         loop {
             while self.running.peek().is_some_and(|Reverse((end, ..))| *end <= now) {
                 let Some(Reverse((_, nodes, each))) = self.running.pop() else { break };
-                nodes.iter().for_each(|&node| self.free[node] += each);
+                nodes.iter().for_each(|&node| (0..2).for_each(|part| self.free[node][part] += each[part]));
             }
-            let room = (0..self.free.len()).filter(|&node| self.free[node] >= each);
+            let has_room = |node: &usize| (0..2).all(|part| self.free[*node][part] >= each[part]);
+            let room = (0..self.free.len()).filter(has_room);
             let nodes: Vec<usize> = room.take(wanted).collect();
             if nodes.len() == wanted {
-                nodes.iter().for_each(|&node| self.free[node] -= each);
+                nodes.iter().for_each(|&node| (0..2).for_each(|part| self.free[node][part] -= each[part]));
                 self.running.push(Reverse((now + run, nodes.clone(), each)));
                 self.last = now;
                 return (now, nodes);
@@ -146,7 +157,7 @@ impl List {
         &mut self,
         number: u64,
         submit: u64,
-        (size, run): (Size, u64),
+        (size, gpus, run): (Size, u64, u64),
         cluster: &mut Cluster,
         rng: &mut impl Rng,
     ) -> Result<(), Box<dyn Error>> {
@@ -158,12 +169,17 @@ impl List {
             Size::Part(_) => 1,
             Size::Whole(nodes) => nodes,
         };
-        let (start, places) = cluster.start(submit, size, run);
-        let asked = match size {
+        let (start, places) = cluster.start(submit, (size, gpus), run);
+        let mut asked = match size {
             Size::Part(cpus) if cpus % 2 == 0 => format!("-n1 -c{cpus}"),
             Size::Part(cpus) => format!("-n{cpus}"),
             Size::Whole(nodes) => format!("-N{nodes} --ntasks-per-node={CPUS}"),
         };
+        let mut gres = String::new();
+        if gpus > 0 {
+            asked.push_str(&format!(" --gres=gpu:{gpus}"));
+            gres = format!(",gres/gpu={}", gpus * nodes);
+        }
         let days = limit / 1_440;
         let (hours, minutes) = (limit / 60 % 24, limit % 60);
         let hosts = host_list(&places);
@@ -171,8 +187,8 @@ impl List {
         let mem = cpus * 2;
         self.line(&format!(
             "{number}|{number}|sim_{}|user{user:03}|acc{:02}|{}|normal|{}|{submit}|{submit}|{start}|{end}|{run}|00:00:00|\
-             {days}-{hours:02}:{minutes:02}:00|{state}|{cpus}|{cpus}|{nodes}|billing={cpus},cpu={cpus},mem={mem}G,node={nodes}|\
-             billing={cpus},cpu={cpus},mem={mem}G,node={nodes}|{hosts}||sbatch -A acc{:02} {asked} -t {limit} --mem-per-cpu=2G \
+             {days}-{hours:02}:{minutes:02}:00|{state}|{cpus}|{cpus}|{nodes}|billing={cpus},cpu={cpus}{gres},mem={mem}G,node={nodes}|\
+             billing={cpus},cpu={cpus}{gres},mem={mem}G,node={nodes}|{hosts}||sbatch -A acc{:02} {asked} -t {limit} --mem-per-cpu=2G \
              /home/user{user:03}/run_{}.sh",
             number % 5_000,
             user % 40,
@@ -184,7 +200,7 @@ impl List {
         for step in ["batch", "extern"] {
             self.line(&format!(
                 "{number}.{step}|{number}.{step}|{step}||acc{:02}||||{start}|{start}|{start}|{end}|{run}|00:00:00||COMPLETED|{cpus}|{cpus}|\
-                 {nodes}||cpu={cpus},mem={mem}G,node={nodes}|{hosts}||",
+                 {nodes}||cpu={cpus}{gres},mem={mem}G,node={nodes}|{hosts}||",
                 user % 40,
             ))?;
         }

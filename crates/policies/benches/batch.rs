@@ -4,19 +4,20 @@
 //! become free, popped and pushed once a task.
 //!
 //! The workload is a million tasks of 2,000 jobs whose tasks request processor and memory, on 12,000 machines of two sizes, as in Google's
-//! trace of 2011; they are asked for 70 % of their processor, or, in `full_…`, for 120 %, where the queue grows to the end.
+//! trace of 2011; they are asked for 70 % of their processor, or, in `full_…`, for 120 %, where the queue grows to the end. In `gpus_…`,
+//! each task asks for one to three GPUs, too, of machines with eight.
 #![allow(clippy::unwrap_used)]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use rand::RngExt;
 use resched_policies::PolicySpec;
-use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, Tally, TaskSpec, Try, Workload, replay};
+use resched_sim::batch::{Job, JobSpec, Machine, Machines, Needs, StageSpec, Tally, TaskSpec, Try, Workload, replay};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
 use resched_tables::draws::{Purpose, stream};
@@ -36,10 +37,15 @@ fn main() {
 }
 
 fn machines(placement: Placement) -> Machines {
+    named_machines(placement, &[])
+}
+
+/// The machines, each with these named resources.
+fn named_machines(placement: Placement, resources: &[(Arc<str>, u64)]) -> Machines {
     let machine = |number: u32| {
         let cores = if number.is_multiple_of(3) { 16 } else { 8 };
         let capacity = Resources { cpu: cores * 1_000, memory: cores << 32 };
-        Machine { name: format!("machine{number:05}"), capacity, ..Machine::default() }
+        Machine { name: format!("machine{number:05}"), capacity, resources: resources.to_vec(), ..Machine::default() }
     };
     Machines::new((0..MACHINES).map(machine).collect(), &[], placement).unwrap()
 }
@@ -48,11 +54,16 @@ fn task(job: u32, number: u32) -> TaskSpec {
     let mut draws = stream(SEED, Purpose::TaskDuration, &[u64::from(job), u64::from(number)]);
     let tries = vec![Try { outcome: Outcome::Success, run: draws.random_range(RUN.0..=RUN.1) }];
     let demand = Resources { cpu: draws.random_range(CPU.0..=CPU.1), memory: draws.random_range(1 << 28..=1 << 33) };
-    TaskSpec { name: format!("{job}/{number}"), demand, instances: 1, gang: false, tries }
+    TaskSpec { name: format!("{job}/{number}"), demand, instances: 1, tries, ..TaskSpec::default() }
 }
 
 /// Jobs so far apart that this share of the processor is asked for.
 fn workload(load: f64) -> Workload {
+    asking(load, |_, _| Needs::default())
+}
+
+/// The same; each task needs what `needs` says of its job and number.
+fn asking(load: f64, needs: impl Fn(u32, u32) -> Needs) -> Workload {
     let work = f64::from(TASKS_PER_JOB) * (RUN.0 + RUN.1) as f64 / 2.0 * (CPU.0 + CPU.1) as f64 / 2.0;
     let gap = work / (load * machines(Placement::FirstFit).total().cpu as f64);
     let job = |number: u32| JobSpec {
@@ -65,7 +76,7 @@ fn workload(load: f64) -> Workload {
         },
         after: Vec::new(),
         stages: vec![StageSpec {
-            tasks: (0..TASKS_PER_JOB).map(|one| task(number, one)).collect(),
+            tasks: (0..TASKS_PER_JOB).map(|one| TaskSpec { needs: needs(number, one), ..task(number, one) }).collect(),
             ..StageSpec::default()
         }],
     };
@@ -74,6 +85,14 @@ fn workload(load: f64) -> Workload {
 
 static USUAL: LazyLock<Workload> = LazyLock::new(|| workload(0.7));
 static FULL: LazyLock<Workload> = LazyLock::new(|| workload(1.2));
+
+/// With one to three GPUs a task, of machines with eight: the processor of the machines is short first.
+static GPUS: LazyLock<Workload> = LazyLock::new(|| {
+    asking(0.7, |job, task| Needs {
+        resources: vec![("gres/gpu".into(), 1 + u64::from(job + task) % 3)],
+        ..Needs::default()
+    })
+});
 
 fn run(policy: &str, workload: &Workload, machines: &Machines) -> Tally {
     let mut made = PolicySpec::parse(policy).unwrap().build_batch().unwrap();
@@ -113,6 +132,12 @@ fn bound_heap_of_slots(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 3, args = ["batch-fifo", "batch-fair", "batch-drf", "batch-capacity", "batch-dress", "easy"])]
 fn usual_replay(bencher: Bencher<'_, '_>, policy: &str) {
     measure(bencher, policy, &USUAL, Placement::FirstFit);
+}
+
+#[divan::bench(sample_count = 3, args = ["batch-fifo", "batch-drf", "easy"])]
+fn gpus_replay(bencher: Bencher<'_, '_>, policy: &str) {
+    let machines = named_machines(Placement::FirstFit, &[("gres/gpu".into(), 8)]);
+    bencher.counter(ItemsCount::new(GPUS.tasks().len())).bench(|| run(policy, &GPUS, &machines));
 }
 
 #[divan::bench(sample_count = 3)]

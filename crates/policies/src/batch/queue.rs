@@ -118,7 +118,7 @@ mod tests {
     /// The ids of twelve tasks.
     fn tasks() -> Vec<TaskId> {
         let tries = vec![Try { outcome: Outcome::Success, run: 1 }];
-        let task = TaskSpec { name: String::new(), demand: ONE, instances: 1, gang: false, tries };
+        let task = TaskSpec { name: String::new(), demand: ONE, instances: 1, tries, ..TaskSpec::default() };
         let stages = vec![StageSpec { tasks: vec![task; 12], ..StageSpec::default() }];
         let made = Workload::new(vec![JobSpec { stages, ..JobSpec::default() }], 0);
         let mut noted = Noted::default();

@@ -15,6 +15,7 @@ pub mod periods;
 pub mod pools;
 pub mod predict;
 pub mod profile;
+pub mod quotas;
 pub mod ranking;
 pub(crate) mod spark_time;
 pub mod statistics;

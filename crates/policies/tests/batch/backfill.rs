@@ -7,7 +7,7 @@ use resched_sim::cluster_file::Placement;
 
 use crate::cases::cases;
 use crate::naive::{self, Rigid};
-use crate::support::{cores, job, machine, shared, starts, task, workload};
+use crate::support::{cores, job, machine, needing, seen, shared, starts, task, with_gpus, workload};
 use crate::swf;
 
 /// (submission, run time, said, width), in seconds.
@@ -55,6 +55,38 @@ fn conservative_keeps_every_promise_and_easy_the_first() {
     let jobs = rigid(&[(0, 10, 10, 6), (1, 10, 10, 8), (2, 10, 10, 10), (3, 40, 40, 2)]);
     assert_eq!(in_seconds(replayed("easy", &jobs, 10)), [0, 10, 43, 3]);
     assert_eq!(in_seconds(replayed("conservative", &jobs, 10)), [0, 10, 20, 30]);
+}
+
+/// The first waits for GPUs, which are free at 100 and not at 50, when its three cores would be. Until then, two cores are anybody's.
+#[test]
+fn a_promise_is_of_every_resource() {
+    let of = |number: usize, submit: Ms, cpus: u64, gpus: u64, run: Ms| {
+        job(number, "", submit, Some(run * 1_000), needing(task(cores(cpus), 1, false, run * 1_000), gpus))
+    };
+    let jobs = || vec![of(0, 0, 1, 0, 50), of(1, 0, 1, 2, 100), of(2, 1, 3, 2, 10), of(3, 2, 2, 0, 90)];
+    for policy in ["easy", "conservative"] {
+        assert_eq!(starts(policy, &workload(jobs()), &with_gpus(1, 4, 2)), [0, 0, 100_000, 2], "{policy}");
+    }
+    let mut longer = jobs();
+    longer[3] = of(3, 2, 2, 0, 110);
+    for policy in ["easy", "conservative"] {
+        assert_eq!(
+            starts(policy, &workload(longer.clone()), &with_gpus(1, 4, 2)),
+            [0, 0, 100_000, 110_000],
+            "{policy}"
+        );
+    }
+}
+
+/// A task with many instances that ask for GPUs takes all that are free at once.
+#[test]
+fn instances_with_gpus_start_together() {
+    let four = |number: usize| job(number, "", 0, None, needing(task(cores(1), 5, false, 7), 1));
+    let seen = seen("batch-fifo", &workload(vec![four(0)]), &with_gpus(2, 8, 2));
+    let starts: Vec<Ms> = seen.ran.iter().map(|ran| ran.start).collect();
+    assert_eq!(starts, [0, 0, 0, 0, 7]);
+    assert_eq!((seen.tally.bound["gres/gpu"].bound_ms, seen.tally.bound["gres/gpu"].most), (7, Some(1_000)));
+    assert_eq!(seen.tally.bound["cores"].bound_ms, 0, "cores were free");
 }
 
 /// The first becomes eligible when the second is submitted, and keeps its place before it.

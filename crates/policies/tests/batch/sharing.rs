@@ -6,7 +6,7 @@ use resched_sim::Resources;
 use resched_sim::batch::{JobSpec, Machines, Workload};
 use resched_sim::cluster_file::Placement;
 
-use crate::support::{Seen, cores, job, machine, seen, task, workload};
+use crate::support::{Seen, cores, job, machine, needing, seen, task, with_gpus, workload};
 
 const LONG: i64 = 1_000_000;
 
@@ -44,6 +44,19 @@ fn drf_shares_as_in_its_papers_example() {
     assert_eq!(shared_by("batch-fifo", example(), &machines), [4, 0]);
     // By processor alone A gets as many CPUs as B, as far as memory goes: 4 and 3, and what is left is of no use.
     assert_eq!(shared_by("batch-fair", example(), &machines), [4, 1]);
+}
+
+/// The same example with GPUs in the place of memory: what is shared may have any name.
+#[test]
+fn drf_shares_named_resources_as_any_other() {
+    let of = |user: &str, cpus: u64, gpus: u64| {
+        let number = usize::from(user == "b");
+        job(number, user, 0, None, needing(task(cores(cpus), 20, false, LONG), gpus))
+    };
+    let machines = with_gpus(1, 9, 18);
+    assert_eq!(shared_by("batch-drf", vec![of("a", 1, 4), of("b", 3, 1)], &machines), [3, 2]);
+    // One after the other, as many as have room.
+    assert_eq!(shared_by("batch-fifo", vec![of("a", 1, 4), of("b", 3, 1)], &machines), [4, 0]);
 }
 
 fn weights(text: &str) -> tempfile::NamedTempFile {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use resched_policies::PolicySpec;
 use resched_sim::Reports;
 use resched_sim::batch::{
-    Checked, Ended, Job, JobSpec, Launched, Machines, Observer, Offer, Orders, Policy, StageSpec, Tally, TaskSpec, Try,
-    View, Workload, replay,
+    Checked, Ended, Job, JobSpec, Launched, Machine, Machines, Needs, Observer, Offer, Orders, Policy, StageSpec,
+    Tally, TaskSpec, Try, View, Workload, replay,
 };
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Error, JobEnded, JobId, Ms, NodeId, Resources, TaskId, Violation};
@@ -146,6 +146,24 @@ pub(crate) fn starts(policy: &str, workload: &Workload, machines: &Machines) -> 
     starts
 }
 
+/// Machines with cores and GPUs.
+pub(crate) fn with_gpus(count: u32, each: u64, gpus: u64) -> Machines {
+    let resources = vec![("gres/gpu".into(), gpus)];
+    let machine = |number| Machine {
+        name: format!("n{number}"),
+        capacity: cores(each),
+        resources: resources.clone(),
+        ..Machine::default()
+    };
+    Machines::new((0..count).map(machine).collect(), &[], Placement::FirstFit).unwrap()
+}
+
+/// A task whose instances ask for GPUs, too.
+pub(crate) fn needing(task: TaskSpec, gpus: u64) -> TaskSpec {
+    let needs = Needs { resources: vec![("gres/gpu".into(), gpus)], ..Needs::default() };
+    TaskSpec { needs, ..task }
+}
+
 pub(crate) fn cores(cores: u64) -> Resources {
     Resources { cpu: 1_000 * cores, memory: 0 }
 }
@@ -157,7 +175,7 @@ pub(crate) fn machine(count: u64) -> Machines {
 
 pub(crate) fn task(demand: Resources, instances: u32, gang: bool, run: Ms) -> TaskSpec {
     let tries = vec![Try { outcome: Outcome::Success, run }];
-    TaskSpec { name: String::new(), demand, instances, gang, tries }
+    TaskSpec { name: String::new(), demand, instances, gang, tries, ..TaskSpec::default() }
 }
 
 /// A job of one task.

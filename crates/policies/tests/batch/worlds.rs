@@ -1,9 +1,10 @@
 //! Whatever the world is: what must hold of every schedule.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
-use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload};
+use resched_sim::batch::{Job, JobSpec, Machine, Machines, Needs, StageSpec, TaskSpec, Try, Workload};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Ms, Resources};
 use resched_tables::model::Outcome;
@@ -39,6 +40,8 @@ const CONSERVING: [&str; 3] =
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     pub(crate) capacities: Vec<Resources>,
+    /// What each machine has of the named resources [`NAMES`].
+    pub(crate) named: Vec<[u64; 2]>,
     /// When a machine offers something else; in the end all are back.
     pub(crate) changes: Vec<(Ms, usize, Resources)>,
     pub(crate) placement: Placement,
@@ -50,6 +53,8 @@ impl World {
         let machine = |(number, &capacity): (usize, &Resources)| Machine {
             name: format!("n{number}"),
             capacity,
+            // Tests add machines.
+            resources: listed(self.named.get(number).copied().unwrap_or([1, 1])),
             ..Machine::default()
         };
         let nodes = self.capacities.iter().enumerate().map(machine).collect();
@@ -60,6 +65,11 @@ impl World {
         let (workload, skipped) = Workload::new(self.jobs.clone(), 0).unwrap();
         assert!(skipped.is_empty());
         workload
+    }
+
+    /// The tasks, by number.
+    fn specs(&self) -> Vec<&TaskSpec> {
+        self.jobs.iter().flat_map(|job| &job.stages).flat_map(|stage| &stage.tasks).collect()
     }
 
     /// What a machine offers after all that happens at an instant.
@@ -77,6 +87,26 @@ fn amount(
     (cpu, memory).prop_map(|(cpu, memory)| Resources { cpu, memory })
 }
 
+/// The resources beside processor and memory.
+const NAMES: [&str; 2] = ["fpga", "gres/gpu"];
+
+/// Amounts of [`NAMES`], as the source lists them.
+fn listed(amounts: [u64; 2]) -> Vec<(Arc<str>, u64)> {
+    NAMES.map(Arc::from).into_iter().zip(amounts).filter(|&(_, amount)| amount > 0).collect()
+}
+
+/// What is asked for of [`NAMES`].
+fn asked(needs: &Needs) -> [u64; 2] {
+    let amount = |name: &str| needs.resources.iter().find(|(listed, _)| &**listed == name).map_or(0, |(_, n)| *n);
+    NAMES.map(amount)
+}
+
+/// For how many instances a machine with so much free has room.
+fn fits(capacity: Resources, named: [u64; 2], task: &TaskSpec) -> u64 {
+    let of_named = named.into_iter().zip(asked(&task.needs)).filter_map(|(free, asked)| free.checked_div(asked)).min();
+    capacity.fits(task.demand).min(of_named.unwrap_or(u64::MAX))
+}
+
 fn tries() -> impl Strategy<Value = Vec<Try>> {
     let outcome = prop_oneof![
         4 => Just(Outcome::Success),
@@ -88,12 +118,16 @@ fn tries() -> impl Strategy<Value = Vec<Try>> {
 }
 
 fn task() -> impl Strategy<Value = TaskSpec> {
-    (amount(1..=4, 0..=4), 1..6_u32, any::<bool>(), tries()).prop_map(|(demand, instances, gang, tries)| TaskSpec {
+    // Most tasks need nothing else.
+    let named = prop_oneof![3 => Just([0, 0]), 1 => prop::array::uniform2(0..3_u64)];
+    let task = (amount(1..=4, 0..=4), 1..6_u32, any::<bool>(), tries(), named);
+    task.prop_map(|(demand, instances, gang, tries, named)| TaskSpec {
         name: String::new(),
         demand,
         instances,
         gang: gang && instances > 1,
         tries,
+        needs: Needs { resources: listed(named), ..Needs::default() },
     })
 }
 
@@ -128,8 +162,9 @@ pub(crate) fn world() -> impl Strategy<Value = World> {
     let capacities = prop::collection::vec(amount(1..=6, 1..=6), 1..6);
     let changes = prop::collection::vec((1..80_i64, any::<prop::sample::Index>(), amount(0..=6, 0..=6)), 0..6);
     let placement = prop_oneof![Just(Placement::FirstFit), Just(Placement::BestFit)];
-    (capacities, changes, placement, prop::collection::vec(job(), 1..8)).prop_map(
-        |(capacities, changes, placement, mut jobs)| {
+    let named = prop::collection::vec(prop::array::uniform2(0..4_u64), 6);
+    (capacities, named, changes, placement, prop::collection::vec(job(), 1..8)).prop_map(
+        |(capacities, named, changes, placement, mut jobs)| {
             let mut changes: Vec<_> = changes
                 .into_iter()
                 .map(|(at, node, capacity)| {
@@ -149,21 +184,26 @@ pub(crate) fn world() -> impl Strategy<Value = World> {
                 spec.job.submit -= zero;
                 spec.after.retain(|after| after.parse::<usize>().unwrap() < number);
                 for task in spec.stages.iter_mut().flat_map(|stage| &mut stage.tasks) {
-                    fit(task, &capacities);
+                    fit(task, &capacities, &named);
                 }
             }
-            World { capacities, changes, placement, jobs }
+            World { capacities, named, changes, placement, jobs }
         },
     )
 }
 
 /// Makes a task one that fits on the idle machines.
-fn fit(task: &mut TaskSpec, capacities: &[Resources]) {
-    if !capacities.iter().any(|capacity| capacity.holds(task.demand)) {
+fn fit(task: &mut TaskSpec, capacities: &[Resources], named: &[[u64; 2]]) {
+    let room =
+        |task: &TaskSpec| capacities.iter().zip(named).map(|(&capacity, &named)| fits(capacity, named, task)).sum();
+    if room(task) == 0 {
+        task.needs = Needs::default();
+    }
+    if room(task) == 0 {
         task.demand = Resources { cpu: 1, memory: 0 };
     }
     if task.gang {
-        let room: u64 = capacities.iter().map(|capacity| capacity.fits(task.demand)).sum();
+        let room: u64 = room(task);
         task.instances = task.instances.min(room as u32);
         task.gang = task.instances > 1;
     }
@@ -177,6 +217,18 @@ fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Resources {
     own.fold(Resources::NONE, |sum, (task, &(_, count))| sum.plus(workload.tasks()[task].demand.times(count.into())))
 }
 
+/// What a machine holds of [`NAMES`] then.
+fn used_named(world: &World, seen: &Seen, node: usize, at: Ms) -> [u64; 2] {
+    let specs = world.specs();
+    let holds = seen.ran.iter().filter(|ran| ran.start <= at && at < ran.finish);
+    let places = holds.flat_map(|ran| ran.places.iter().map(move |place| (ran.task, place)));
+    let here = places.filter(|(_, (place, _))| place.index() == node);
+    here.fold([0; 2], |[fpga, gpu], (task, &(_, count))| {
+        let [more_fpga, more_gpu] = asked(&specs[task].needs).map(|amount| amount * u64::from(count));
+        [fpga + more_fpga, gpu + more_gpu]
+    })
+}
+
 fn check(world: &World, workload: &Workload, seen: &Seen) {
     check_places(seen);
     check_tries(workload, seen);
@@ -184,6 +236,18 @@ fn check(world: &World, workload: &Workload, seen: &Seen) {
     assert_eq!(seen.tally.left_waiting, 0);
     assert_eq!(seen.jobs.len(), world.jobs.len());
     assert_eq!(seen.tally.starts, seen.ran.len() as u64);
+    check_named(world, seen);
+}
+
+/// No machine gives more of a named resource than it has.
+fn check_named(world: &World, seen: &Seen) {
+    for ran in &seen.ran {
+        for &(node, _) in &ran.places {
+            let used = used_named(world, seen, node.index(), ran.start);
+            let has = world.named[node.index()];
+            assert!(used.iter().zip(has).all(|(used, has)| *used <= has), "{used:?} of {has:?} for {ran:?}");
+        }
+    }
 }
 
 /// A gang runs on different machines.
@@ -230,8 +294,12 @@ fn check_conserving(world: &World, workload: &Workload, seen: &Seen) {
     for ran in &seen.ran {
         let task = &workload.tasks()[ran.task];
         for &at in instants.range(ran.queued..ran.start) {
-            let free = (0..world.capacities.len())
-                .map(|node| world.capacity(node, at).minus(used(workload, seen, node, at)).fits(task.demand));
+            let spec = &world.specs()[ran.task];
+            let free = (0..world.capacities.len()).map(|node| {
+                let named = used_named(world, seen, node, at);
+                let named = std::array::from_fn(|name| world.named[node][name] - named[name]);
+                fits(world.capacity(node, at).minus(used(workload, seen, node, at)), named, spec)
+            });
             let needed = if task.gang { task.instances.into() } else { 1 };
             assert!(free.sum::<u64>() < needed, "at {at} there is room for {ran:?}");
         }

@@ -54,6 +54,7 @@ fn specs(jobs: &[Drawn], qos: &str) -> Vec<JobSpec> {
                 instances: cores,
                 gang: cores > 1,
                 tries: vec![Try { outcome: Outcome::Success, run: run * 1_000 + 1 }],
+                ..TaskSpec::default()
             }],
             ..StageSpec::default()
         }],

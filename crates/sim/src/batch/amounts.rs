@@ -78,8 +78,8 @@ impl Amounts {
         self.main.fits(demand.main).min(of_others.unwrap_or(u64::MAX))
     }
 
-    /// The same, with the amount of a dimension changed.
-    pub(super) fn set(&mut self, dim: Dim, amount: u64) {
+    /// Sets the amount of a dimension.
+    pub fn set(&mut self, dim: Dim, amount: u64) {
         match dim {
             Dim::CPU => self.main.cpu = amount,
             Dim::MEMORY => self.main.memory = amount,

@@ -25,8 +25,9 @@ impl Workload {
         let mut draft = Draft::default();
         for JobSpec { job, after, stages } in specs {
             for stage in &stages {
-                for TaskSpec { name, demand, instances, gang, tries } in &stage.tasks {
+                for TaskSpec { name, demand, instances, gang, tries, needs } in &stage.tasks {
                     draft.task(name, *demand, *instances, *gang, tries)?;
+                    draft.last_needs(needs.clone());
                 }
                 draft.end_stage()?;
             }

@@ -126,6 +126,13 @@ impl<'a> View<'a> {
         self.world.ledger.of(node)
     }
 
+    /// True if an instance of a task has room on a machine now, and its licences are free.
+    #[inline]
+    pub fn has_room(self, task: TaskId, node: NodeId) -> bool {
+        let demand = self.world.demand(task);
+        self.world.ledger.holds(demand, node, 1) && self.world.ledger.has_licenses(demand.kind)
+    }
+
     /// For how many instances of a task a machine has room now, whatever the licences.
     pub fn fits_on(self, task: TaskId, node: NodeId) -> u64 {
         self.world.ledger.fits(self.world.demand(task), node.index())

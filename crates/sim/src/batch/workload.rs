@@ -27,7 +27,7 @@ pub struct Try {
 }
 
 /// A task handed to [`Workload::new`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskSpec {
     /// Its id in the trace.
     pub name: String,
@@ -40,6 +40,8 @@ pub struct TaskSpec {
     /// For a gang or a single instance: its tries in order, the last of which ends it. For several instances: one try
     /// each, in turn. If there are more instances than tries, they start again with the first try.
     pub tries: Vec<Try>,
+    /// What it needs beside processor and memory.
+    pub needs: Needs,
 }
 
 /// A stage handed to [`Workload::new`].
@@ -336,7 +338,8 @@ mod tests {
 
     fn task(name: &str) -> TaskSpec {
         let tries = vec![Try { outcome: Outcome::Success, run: 1 }];
-        TaskSpec { name: name.to_owned(), demand: Resources { cpu: 1, memory: 0 }, instances: 1, gang: false, tries }
+        let demand = Resources { cpu: 1, memory: 0 };
+        TaskSpec { name: name.to_owned(), demand, instances: 1, tries, ..TaskSpec::default() }
     }
 
     fn stage(name: &str, after: &[&str]) -> StageSpec {

@@ -129,10 +129,11 @@ impl Cluster {
             *own = place;
         }
         let count = view.nodes().len();
-        let mut others = vec![0; count * names.len()];
+        let mut others = vec![0_u64; count * names.len()];
         for (node, machine) in view.nodes() {
             for (name, amount) in &machine.resources {
-                others[node.index() * names.len() + names[name]] += amount;
+                let sum = &mut others[node.index() * names.len() + names[name]];
+                *sum = sum.saturating_add(*amount);
             }
         }
         let mut made = Self {
@@ -206,7 +207,14 @@ impl Cluster {
     pub(super) fn request(&self, instances: u32, demand: Resources, needs: &Needs, exclusive: bool) -> Request {
         let places = |own: &[(Arc<str>, u64)], names: &[Arc<str>]| {
             let place = |name: &Arc<str>| names.iter().position(|known| known == name);
-            own.iter().filter_map(|(name, amount)| Some((place(name)? as u32, *amount))).collect()
+            let asked = own.iter().filter(|(_, amount)| *amount > 0);
+            // A name may come twice.
+            let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
+            for (name, amount) in asked.filter_map(|(name, amount)| Some((place(name)? as u32, *amount))) {
+                let sum = sums.entry(name).or_default();
+                *sum = sum.saturating_add(amount);
+            }
+            sums.into_iter().collect()
         };
         Request {
             asked: Asked { instances, machines: needs.machines.filter(|&machines| machines <= instances) },
@@ -379,8 +387,13 @@ impl Cluster {
 
     /// Whether so many machines may be enough for a job, whichever they are.
     pub(super) fn may_hold_on(&self, request: &Request, count: usize) -> bool {
+        self.may_fit_with(request, Gain::default(), count)
+    }
+
+    /// Whether some room and so many more machines may be enough for a job, whichever they are.
+    pub(super) fn may_fit_with(&self, request: &Request, gain: Gain, count: usize) -> bool {
         let each = self.largest_cpu.checked_div(request.demand.cpu).unwrap_or(u64::MAX);
-        request.asked.may_fit(Gain { room: each.saturating_mul(count as u64), machines: count })
+        request.asked.may_fit(gain.plus(Gain { room: each.saturating_mul(count as u64), machines: count }))
     }
 
     /// The blocks of those of these machines that are empty at the instant that is looked at, and of the others that may have room.

@@ -46,6 +46,8 @@ pub(super) struct Unit {
 pub(super) struct Running {
     /// When each ends by its limit, in that order.
     by_end: Vec<(Ms, UnitId)>,
+    /// On how many machines those up to each of them run, machines of several counted for each.
+    machines: Vec<usize>,
     units: Vec<Option<Unit>>,
     /// Places among the units that are empty.
     empty: Vec<UnitId>,
@@ -88,6 +90,9 @@ impl Running {
         let key = (unit.end, id);
         let place = self.by_end.partition_point(|&own| own < key);
         self.by_end.insert(place, key);
+        let before = place.checked_sub(1).map_or(0, |before| self.machines[before]);
+        self.machines.insert(place, before);
+        self.machines[place..].iter_mut().for_each(|sum| *sum += unit.held.places.len());
         self.units[id as usize] = Some(unit);
         self.of_run[run] = id;
     }
@@ -144,8 +149,16 @@ impl Running {
         self.empty.push(id);
         if let Ok(place) = self.by_end.binary_search(&(unit.end, id)) {
             self.by_end.remove(place);
+            self.machines.remove(place);
+            self.machines[place..].iter_mut().for_each(|sum| *sum -= unit.held.places.len());
         }
         Some(unit)
+    }
+
+    /// The most machines on which there is more room once all have ended that end by their limits until an instant.
+    fn machines_until(&self, until: Ms) -> usize {
+        let ends = self.by_end.partition_point(|&(end, _)| end <= until);
+        ends.checked_sub(1).map_or(0, |last| self.machines[last])
     }
 
     /// The first end by a limit after an instant.
@@ -170,6 +183,10 @@ impl Running {
             && let Some(places) = cluster.place(request, machines)
         {
             return Some(Start { at: now, places });
+        }
+        // Half of all searches find nothing, and most of them have too few ends.
+        if !cluster.may_fit_with(request, gain, self.machines_until(until)) {
+            return None;
         }
         let (mut reach, mut barrier) = (BUNDLE, None);
         let mut rest = self.by_end.iter().peekable();

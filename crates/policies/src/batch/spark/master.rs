@@ -76,7 +76,7 @@ mod tests {
         }
         let one = Resources { cpu: 1, memory: 0 };
         let tries = vec![Try { outcome: Outcome::Success, run: 1 }];
-        let task = TaskSpec { name: "t".to_owned(), demand: one, instances: 1, gang: false, tries };
+        let task = TaskSpec { name: "t".to_owned(), demand: one, instances: 1, tries, ..TaskSpec::default() };
         let stage = StageSpec { tasks: vec![task], ..StageSpec::default() };
         let job = JobSpec { job: Job::default(), after: Vec::new(), stages: vec![stage] };
         let (workload, _) = Workload::new(vec![job], 0).unwrap();

@@ -7,6 +7,7 @@ use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::Reason;
 use smallvec::SmallVec;
 
+use super::executors::Executors;
 use super::level::Level;
 use super::task_set::{Member, Spot, TaskSet};
 use super::{App, Run, Spark};
@@ -93,8 +94,7 @@ impl Spark {
 
     /// What is free on an executor.
     fn room(&self, number: usize, offer: &Offer<'_, '_>) -> Resources {
-        let node = self.executors.get(number).node;
-        self.executors.free(number).min(offer.free_of(node))
+        room(&self.executors, number, offer)
     }
 
     /// Offers executors to a task set, level by level, at most one task for each executor at a time.
@@ -148,16 +148,10 @@ impl Spark {
         };
         let node = self.executors.get(number).node;
         let spot = Spot { node, rack: offer.view().rack(node), now: offer.view().now() };
-        let rooms: Vec<Resources> = match set.has_gangs() {
-            true => executors.iter().map(|&number| self.room(number, offer)).collect(),
-            false => Vec::new(),
-        };
-        let fits = |member: &Member| match member.gang {
-            None => free.holds(member.cost),
-            Some(instances) => {
-                let sum = rooms.iter().fold(0, |sum: u64, room| sum.saturating_add(room.fits(member.cost)));
-                free.holds(member.cost) && sum >= u64::from(instances)
-            }
+        let all = &self.executors;
+        let has_room = |member: &Member| free.holds(member.cost) && offer.view().has_room(member.task, node);
+        let fits = |member: &Member| {
+            has_room(member) && (member.gang.is_none() || spread(all, member, (executors, place), offer).is_some())
         };
         let conf = &self.apps[set.app].conf;
         let Some(set) = self.sets.get_mut(stage) else { return Ok(false) };
@@ -180,23 +174,15 @@ impl Spark {
         let Some(set) = self.sets.get(stage) else { return Ok(()) };
         let member = set.member(index);
         let (task, cost, app, pool) = (member.task, member.cost, set.app, set.pool);
-        let mut left = member.gang.unwrap_or(1);
+        let Some(spread) = spread(&self.executors, member, (executors, place), offer) else { return Ok(()) };
         let mut on = SmallVec::new();
         let mut places: SmallVec<[(NodeId, u32); 1]> = SmallVec::new();
-        for &number in executors[place..].iter().chain(&executors[..place]) {
-            let count = self.room(number, offer).fits(cost).min(u64::from(left)) as u32;
-            if count == 0 {
-                continue;
-            }
-            left -= count;
+        for (number, count) in spread {
             on.push((number, cost.times(u64::from(count))));
             let node = self.executors.get(number).node;
             match places.iter_mut().find(|place| place.0 == node) {
                 Some(known) => known.1 += count,
                 None => places.push((node, count)),
-            }
-            if left == 0 {
-                break;
             }
         }
         on.iter().for_each(|&(number, cost)| self.executors.take(number, cost));
@@ -216,4 +202,35 @@ impl Spark {
         self.runs[run] = Some(Run { stage, on });
         Ok(())
     }
+}
+
+/// What is free of an executor, and of its machine.
+fn room(all: &Executors, number: usize, offer: &Offer<'_, '_>) -> Resources {
+    all.free(number).min(offer.free_of(all.get(number).node))
+}
+
+/// The executors that a task would take from one on, each with how many of its instances; `None` if they have no room for all.
+fn spread(
+    all: &Executors,
+    member: &Member,
+    (executors, place): (&[usize], usize),
+    offer: &Offer<'_, '_>,
+) -> Option<SmallVec<[(usize, u32); 1]>> {
+    let mut left = member.gang.unwrap_or(1);
+    let mut spread: SmallVec<[(usize, u32); 1]> = SmallVec::new();
+    for &number in executors[place..].iter().chain(&executors[..place]) {
+        let node = all.get(number).node;
+        // The executors of a machine share what it has beside processor and memory.
+        let here = spread.iter().filter(|(other, _)| all.get(*other).node == node);
+        let on_machine = offer.view().fits_on(member.task, node).saturating_sub(here.map(|(_, n)| u64::from(*n)).sum());
+        let count = room(all, number, offer).fits(member.cost).min(on_machine).min(u64::from(left)) as u32;
+        if count > 0 {
+            spread.push((number, count));
+            left -= count;
+        }
+        if left == 0 {
+            return Some(spread);
+        }
+    }
+    None
 }

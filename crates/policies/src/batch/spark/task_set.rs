@@ -103,9 +103,8 @@ pub(super) struct TaskSet {
     with_racks: u32,
     /// Units that run.
     pub(super) running: u32,
-    /// The least that a task takes, and whether any is a gang.
+    /// The least that a task takes.
     least: Resources,
-    has_gangs: bool,
     /// Whether it has been submitted.
     pub(super) is_submitted: bool,
     levels: Vec<Level>,
@@ -133,7 +132,6 @@ impl TaskSet {
             with_racks: 0,
             running: 0,
             least: Resources { cpu: u64::MAX, memory: u64::MAX },
-            has_gangs: false,
             is_submitted: false,
             levels: vec![Level::Any],
             current: 0,
@@ -155,7 +153,6 @@ impl TaskSet {
         racks.sort_unstable();
         racks.dedup();
         self.least = self.least.min(cost);
-        self.has_gangs |= gang.is_some();
         self.members.push(Member { task, cost, gang, hosts: hosts.to_vec(), racks, pending: units });
     }
 
@@ -206,11 +203,6 @@ impl TaskSet {
     /// The least that a task takes.
     pub(super) fn least(&self) -> Resources {
         self.least
-    }
-
-    /// Whether tasks are gangs.
-    pub(super) fn has_gangs(&self) -> bool {
-        self.has_gangs
     }
 
     /// The task with an index.
