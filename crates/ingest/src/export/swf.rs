@@ -5,15 +5,16 @@
 //! header holds as `UnixStartTime`. A wait that the trace does not give is −1. A job of several tasks becomes one job. From its launch to its end, it holds as
 //! many processors as its attempts held at once at most. It is counted as `job-of-several-tasks`. An attempt of a replay holds the
 //! processors that the replay held for it, rounded up; any other holds one for each instance of its task, or under Slurm the CPUs of each. The tables do not
-//! hold think times.
+//! hold think times. A log that had fields after the 18th gets them again: see [`Further`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Output, Target};
 use crate::formats::sacct;
-use crate::formats::swf::{FRAMEWORK, UNIX_START_TIME};
+use crate::formats::swf::{FRAMEWORK, FURTHER_FIELDS, GPU, Meaning, UNIX_START_TIME};
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind, TaskRecord};
+use resched_tables::named;
 use resched_tables::records::Source;
 use resched_tables::store::TimeZero;
 
@@ -50,6 +51,7 @@ fn header(source: &Source, names: &Names, output: &mut Output<'_>) -> Result<(),
     if let Some(queues) = &names.queues.numbers {
         text += &listed(queues, "Queue:");
     }
+    text += &names.further.header();
     for (numbering, what) in
         [(&names.users, "user"), (&names.groups, "group"), (&names.programs, "executable"), (&names.ids, "job")]
     {
@@ -137,6 +139,7 @@ struct Names {
     zero: i64,
     /// Whether the waits took place: those of a trace whose times a rule made did not.
     has_waits: bool,
+    further: Further,
 }
 
 impl Names {
@@ -164,12 +167,13 @@ impl Names {
         };
         let [ids, users, groups, programs, queues] = found.map(|seen| Numbering::of(&seen.names));
         let has_waits = source.manifest().is_none_or(|manifest| manifest.made_whole("attempts.start").is_none());
-        Ok(Self { ids, users, groups, programs, queues, jobs, unix_start, zero, has_waits })
+        let further = Further::of(source);
+        Ok(Self { ids, users, groups, programs, queues, jobs, unix_start, zero, has_waits, further })
     }
 
     fn line(&self, record: &JobRecord, output: &mut Output<'_>) -> String {
         let row = &record.job;
-        note_losses(record, output);
+        note_losses(record, &self.further, output);
         let seconds = |ms: Option<i64>| ms.map_or_else(|| "-1".to_owned(), |ms| decimal(ms, 1_000.0));
         let between =
             |from: Option<i64>, to: Option<i64>| seconds(from.zip(to).and_then(|(from, to)| to.checked_sub(from)));
@@ -193,7 +197,7 @@ impl Names {
             count(held.processors),
             seconds(held.cpu_ms),
             kilobytes(held.memory),
-            count(row.requested_containers),
+            count(asked(row)),
             seconds(row.requested_time),
             kilobytes(row.requested_memory),
             status(row.outcome).to_owned(),
@@ -203,10 +207,85 @@ impl Names {
             self.queues.number(row.queue.as_ref()),
             "-1".to_owned(),
             self.ids.number(known),
-            "-1\n".to_owned(),
+            "-1".to_owned(),
         ]
         .join(" ")
+            + &self.further.line(record)
+            + "\n"
     }
+}
+
+/// The fields after the 18th, for a log that had some: those that it named, and its counters under the names of others.
+#[derive(Default)]
+struct Further {
+    /// The names of the fields from the 19th on, with what each holds.
+    fields: Vec<(String, Meaning)>,
+}
+
+impl Further {
+    fn of(source: &Source) -> Self {
+        let names = source.manifest().and_then(|manifest| manifest.parameters.get(FURTHER_FIELDS)?.as_array());
+        let names = names.into_iter().flatten().filter_map(|name| name.as_str());
+        Self { fields: names.map(|name| (name.replace(['\n', '\r'], " "), Meaning::of(name))).collect() }
+    }
+
+    /// Whether a field holds this.
+    fn has(&self, meaning: Meaning) -> bool {
+        self.fields.iter().any(|(_, own)| *own == meaning)
+    }
+
+    /// A comment for each field.
+    fn header(&self) -> String {
+        let numbered = (19..).zip(&self.fields);
+        numbered.map(|(number, (name, _))| format!("; Field {number}: {name}\n")).collect()
+    }
+
+    /// What a job has in these fields, each behind a blank.
+    fn line(&self, record: &JobRecord) -> String {
+        let value = |(name, meaning): &(String, Meaning)| match meaning {
+            Meaning::Gpus => gpus(record).to_string(),
+            Meaning::Properties => properties(record),
+            Meaning::SoftTime | Meaning::Other => {
+                let own = record.counters.iter().find(|counter| counter.group == FRAMEWORK && counter.name == *name);
+                own.map_or_else(|| "-1".to_owned(), |counter| counter.value.to_string())
+            }
+        };
+        self.fields.iter().map(|field| format!(" {}", value(field))).collect()
+    }
+}
+
+/// The GPUs of all instances of a job.
+fn gpus(record: &JobRecord) -> u64 {
+    let of_task = |task: &TaskRecord| {
+        let each = named::amounts(task.task.resources.as_deref().unwrap_or_default()).find(|(name, _)| *name == GPU);
+        let instances = task.task.instances.and_then(|instances| u64::try_from(instances).ok()).unwrap_or(1);
+        each.map_or(0, |(_, each)| each.saturating_mul(instances))
+    };
+    record.tasks.iter().map(of_task).fold(0, u64::saturating_add)
+}
+
+/// What the machines of a job must be: `all:excl:2x4`.
+fn properties(record: &JobRecord) -> String {
+    let mut text = record.job.features.clone().unwrap_or_else(|| "all".to_owned());
+    let Some(TaskRecord { task, .. }) = record.tasks.first() else { return text };
+    if task.exclusive == Some(true) {
+        text += ":excl";
+    }
+    if let (Some(machines), Some(cpu)) = (task.machines, task.cpu_request) {
+        text += &format!(":{machines}x{}", cpu / PROCESSOR);
+    }
+    text
+}
+
+/// The processors that a job asked for.
+fn asked(job: &JobRow) -> Option<i64> {
+    let each = whole_processors(job, job.requested_cpu).filter(|_| is_own(job)).unwrap_or(1);
+    job.requested_containers?.checked_mul(each)
+}
+
+/// Whether a job was in such a log.
+fn is_own(job: &JobRow) -> bool {
+    job.framework.as_deref() == Some(FRAMEWORK)
 }
 
 /// Names in the order of their first appearance.
@@ -243,16 +322,20 @@ impl Held {
         match record.tasks.as_slice() {
             [task] if !of_replay => {
                 // A job of a parallel machine may lack the number. Any other task has one processor.
-                let is_own = record.job.framework.as_deref() == Some(FRAMEWORK);
-                let processors = task.task.instances.or((!is_own).then_some(1));
+                let instances = task.task.instances.or((!is_own(&record.job)).then_some(1));
                 let each = whole_processors(&record.job, task.task.cpu_request).unwrap_or(1);
-                let processors = processors.and_then(|instances| instances.checked_mul(each));
-                let per_processor = |all: i64| all.checked_div(processors.unwrap_or(1));
+                let processors = instances.and_then(|instances| instances.checked_mul(each));
+                // The memory of a job of so many machines is that of a machine.
+                let is_of_machines = is_own(&record.job) && task.task.machines.is_some();
+                let memories = if is_of_machines { instances } else { processors };
                 let attempt = task.attempts.first();
-                let own = |of: fn(&AttemptRow) -> Option<i64>| attempt.and_then(of).and_then(per_processor);
                 let run_time = task.attempts.last().and_then(|attempt| attempt.run_time);
-                let (cpu_ms, memory) = (own(|attempt| attempt.cpu_ms), own(|attempt| attempt.physical_memory));
-                Self { processors, run_time, cpu_ms, memory }
+                Self {
+                    processors,
+                    run_time,
+                    cpu_ms: attempt.and_then(|attempt| attempt.cpu_ms?.checked_div(processors.unwrap_or(1))),
+                    memory: attempt.and_then(|attempt| attempt.physical_memory?.checked_div(memories.unwrap_or(1))),
+                }
             }
             _ => {
                 let processors = peak(record);
@@ -266,8 +349,8 @@ impl Held {
 
 /// The processors of an instance, in a log whose instances have several.
 fn whole_processors(job: &JobRow, cpu_request: Option<i64>) -> Option<i64> {
-    let is_of_slurm = job.framework.as_deref() == Some(sacct::FRAMEWORK);
-    cpu_request.filter(|cpu| is_of_slurm && *cpu > 0 && cpu % PROCESSOR == 0).map(|cpu| cpu / PROCESSOR)
+    let has_several = [Some(sacct::FRAMEWORK), Some(FRAMEWORK)].contains(&job.framework.as_deref());
+    cpu_request.filter(|cpu| has_several && *cpu > 0 && cpu % PROCESSOR == 0).map(|cpu| cpu / PROCESSOR)
 }
 
 /// The most processors that the attempts of a job held at the same time.
@@ -292,11 +375,11 @@ fn processors(attempt: &AttemptRow) -> i64 {
     attempt.cpu_request.map_or(1, |cpu| cpu.max(1).saturating_add(PROCESSOR - 1) / PROCESSOR)
 }
 
-fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
+fn note_losses(record: &JobRecord, further: &Further, output: &mut Output<'_>) {
     let row: &JobRow = &record.job;
-    let is_own = row.framework.as_deref() == Some(FRAMEWORK);
+    let [has_gpus, has_properties] = [Meaning::Gpus, Meaning::Properties].map(|meaning| further.has(meaning));
     output.lost("job-of-several-tasks", record.tasks.len() > 1);
-    output.lost("jobs.framework", !is_own && row.framework.is_some());
+    output.lost("jobs.framework", !is_own(row) && row.framework.is_some());
     output.lost("jobs.priority", row.priority.is_some() || row.priority_number.is_some());
     output.lost("jobs.scheduling_class", row.scheduling_class.is_some());
     output.lost("jobs.eligible", row.eligible.is_some());
@@ -306,7 +389,7 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
     output.lost("jobs.nice", row.nice.is_some());
     output.lost("jobs.qos", row.qos.is_some());
     output.lost("jobs.reservation", row.reservation.is_some());
-    output.lost("jobs.features", row.features.is_some());
+    output.lost("jobs.features", row.features.is_some() && !has_properties);
     output.lost("jobs.licenses", row.licenses.is_some());
     output.lost("jobs.input_bytes", row.input_bytes.is_some());
     output.lost("jobs.shuffle_bytes", row.shuffle_bytes.is_some());
@@ -317,10 +400,10 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
         output.lost("tasks.stage", task.task.stage.is_some());
         let is_held = |cpu| cpu == PROCESSOR || whole_processors(row, Some(cpu)).is_some();
         output.lost("tasks.cpu_request", task.task.cpu_request.is_some_and(|cpu| !is_held(cpu)));
-        output.lost("tasks.resources", task.task.resources.is_some());
-        output.lost("tasks.machines", task.task.machines.is_some());
-        output.lost("tasks.exclusive", task.task.exclusive.is_some());
-        output.lost("tasks.memory_request", task.task.memory_request != row.requested_memory);
+        output.lost("tasks.resources", task.task.resources.is_some() && !has_gpus);
+        output.lost("tasks.machines", task.task.machines.is_some() && !has_properties);
+        output.lost("tasks.exclusive", task.task.exclusive.is_some() && !has_properties);
+        output.lost("tasks.memory_request", task.task.memory_request != row.requested_memory && !is_own(row));
         output.lost("splits.host", !task.splits.is_empty());
         let in_parts = |attempt: &AttemptRow| attempt.cpu_request.is_some_and(|cpu| cpu % PROCESSOR != 0);
         output.lost("attempts.cpu_request", task.attempts.iter().any(in_parts));
@@ -332,7 +415,9 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
         output.lost("attempts.host", task.attempts.iter().any(|attempt| attempt.host.is_some()));
         output.lost("attempts.error", task.attempts.iter().any(|attempt| attempt.error.is_some()));
     }
-    output.lost("counters.value", !record.counters.is_empty());
+    let is_written = |name: &String| further.fields.iter().any(|(own, _)| own == name);
+    let lost = record.counters.iter().filter(|counter| counter.group != FRAMEWORK || !is_written(&counter.name));
+    output.lost("counters.value", lost.count() > 0);
 }
 
 /// A whole number of thousandths or the like, in units, with as few digits as identify it.

@@ -11,5 +11,6 @@ mod scale;
 mod spark;
 #[path = "../support/mod.rs"]
 mod support;
+mod swf;
 mod swim;
 mod written_history;

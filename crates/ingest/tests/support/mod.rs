@@ -19,3 +19,15 @@ pub(crate) fn real_traces() -> Option<PathBuf> {
     eprintln!("skipped: {} not found", traces.display());
     None
 }
+
+/// A file of `fixtures`.
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// What `fixtures/make.py` found in a fixture.
+pub(crate) fn answers(name: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(fixture("answers.json")).unwrap_or_default();
+    let answers: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    answers[name].clone()
+}
