@@ -54,6 +54,7 @@ use std::path::PathBuf;
 use self::fault::format_names;
 use self::origins::in_words_of_the_store;
 use self::session::Session;
+use crate::formats::sacct::{self, named_fields};
 use crate::formats::tables::TableFormat;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 use resched_tables::Error;
@@ -154,7 +155,7 @@ fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
 }
 
 fn find_work(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
-    let forced = options.format.as_deref().map(Forced::of).transpose()?;
+    let forced = forced(options)?;
     if paths.iter().any(|path| paths::is_standard_input(path))
         && (paths.len() > 1 || !matches!(forced, Some(Forced::File(_))))
     {
@@ -185,6 +186,19 @@ fn work(
         None => tables::Plan::make(&inputs, table, options.partition_bytes)?,
     };
     Ok(tables.map_or_else(|| Work::Files(Plan { inputs, format, is_part: false, cluster: None }), Work::Tables))
+}
+
+/// The format that was asked for. Columns are those of a list by sacct.
+fn forced(options: &Options) -> Result<Option<Forced>, Error> {
+    let format = options.format.as_deref();
+    let Some(fields) = &options.fields else { return format.map(Forced::of).transpose() };
+    named_fields(fields)?;
+    match format {
+        Some(other) if other != sacct::FORMAT.name => Err(Error::Request(format!(
+            "--fields: expected lists by sacct, whose columns it names, found --format {other}; leave one of them out"
+        ))),
+        _ => Ok(Some(Forced::File(&sacct::FORMAT))),
+    }
 }
 
 /// A format that was asked for.

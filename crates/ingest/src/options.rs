@@ -32,6 +32,9 @@ pub struct Options {
     /// The cluster whose jobs to take from lists that name several (the column `Cluster` of Slurm's `sacct`). Without it, such lists are
     /// refused.
     pub cluster_name: Option<String>,
+    /// The columns of lists by Slurm's `sacct` that have no header, in their order, with commas between, as `sacct --format` takes them.
+    /// All files are then such lists; one with a header keeps the columns that it names. [`split`](crate::split) does not take it.
+    pub fields: Option<String>,
 }
 
 impl Options {

@@ -688,6 +688,10 @@ impl Sink for FileSink<'_, '_> {
         self.session.cluster.or(self.session.options.cluster_name.as_deref())
     }
 
+    fn fields(&self) -> Option<&str> {
+        self.session.options.fields.as_deref()
+    }
+
     fn wants_counters(&self) -> bool {
         self.session.options.counters
     }

@@ -89,6 +89,11 @@ pub trait Sink {
         None
     }
 
+    /// The columns of lists without a header, in their order, with commas between (`--fields`).
+    fn fields(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false

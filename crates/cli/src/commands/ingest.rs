@@ -57,6 +57,10 @@ pub(crate) struct Args {
     /// The cluster whose jobs to take, if a list by `sacct` has those of several in its column `Cluster`.
     #[arg(long, value_name = "NAME")]
     cluster_name: Option<String>,
+    /// The columns of a list by `sacct` without a header, in their order, as `sacct --format` takes them: `JobID,Submit,Start,…`. Those
+    /// that Open XDMoD asks for are known.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["split", "engine"])]
+    fields: Option<String>,
     /// Keep all job and task counters, in the table `counters`.
     #[arg(long)]
     counters: bool,
@@ -102,6 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         partition_bytes: args.partition_bytes,
         timezone: args.timezone,
         cluster_name: args.cluster_name.clone(),
+        fields: args.fields.clone(),
     };
     let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, MANIFEST) };
     if args.engine == Engine::Dask {

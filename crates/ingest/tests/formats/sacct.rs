@@ -8,8 +8,12 @@ use std::path::{Path, PathBuf};
 use resched_ingest::export::export;
 use resched_ingest::{Options, ingest, ingest_into};
 use resched_tables::model::{JobRecord, Outcome};
+use resched_tables::named::amounts;
 use resched_tables::sink::Collected;
 use resched_tables::store::{BACKFILL_START, Manifest};
+use serde_json::json;
+
+use crate::support::{answers, fixture};
 
 /// The folder with what a real Slurm did.
 fn truth() -> Option<PathBuf> {
@@ -439,4 +443,111 @@ fn a_list_of_which_no_line_can_be_read_says_what_is_wrong_with_the_first() {
         let error = read_lists(&[&list], &Options::default()).unwrap_err();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }
+}
+
+/// What another program counted in a list.
+fn counted(found: &Collected) -> serde_json::Value {
+    let jobs = || found.jobs.iter().map(|record| &record.job);
+    let gpus = |record: &JobRecord| {
+        let task = &record.tasks[0].task;
+        let each: u64 = amounts(task.resources.as_deref().unwrap_or_default()).map(|(_, count)| count).sum();
+        each * u64::try_from(task.instances.unwrap()).unwrap()
+    };
+    let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
+    jobs().for_each(|job| *outcomes.entry(job.outcome.to_string()).or_default() += 1);
+    json!({
+        "jobs": found.jobs.len(),
+        "waits": jobs().map(|job| job.launch.unwrap() - job.submit.unwrap()).sum::<i64>(),
+        "runs": jobs().map(|job| job.finish.unwrap() - job.launch.unwrap()).sum::<i64>(),
+        "cpus": jobs().map(|job| job.requested_containers.unwrap()).sum::<i64>(),
+        "gpus": found.jobs.iter().map(gpus).sum::<u64>(),
+        "limits": jobs().map(|job| job.requested_time.unwrap()).sum::<i64>(),
+        "outcomes": outcomes,
+    })
+}
+
+/// The list that Open XDMoD asks for, in its order, in another order that `--fields` names, with a header, and as one object a line.
+#[test]
+fn a_list_without_a_header_is_read_as_one_with_it() {
+    let expected = answers("xdmod");
+    let text = std::fs::read_to_string(fixture("xdmod.txt")).unwrap();
+    let plain = read(&fixture("xdmod.txt"));
+    assert_eq!(counted(&plain), expected);
+    let fields = "JobID,JobIDRaw,Cluster,Partition,QOS,Account,Group,GID,User,UID,Submit,Eligible,Start,End,Elapsed,ExitCode,\
+                  State,NNodes,NCPUS,ReqCPUS,ReqMem,ReqTRES,AllocTRES,Timelimit,NodeList,JobName";
+    let headed = read_text(&format!("{}\n{text}", fields.replace(',', "|")));
+    assert_eq!(headed, plain);
+    // The name first, behind a semicolon, and each line ends with one.
+    let turned = |line: &str| {
+        let columns: Vec<&str> = line.splitn(26, '|').collect();
+        format!("{};{};\n", columns[25].replace('|', "/"), columns[..25].join(";"))
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jobs");
+    std::fs::write(&path, text.lines().map(turned).collect::<String>()).unwrap();
+    let mut names = fields.to_lowercase();
+    names = format!("jobname%40,{}", names.trim_end_matches(",jobname"));
+    let options = Options { fields: Some(names), timezone: Some("UTC".parse().unwrap()), ..Options::default() };
+    assert_eq!(counted(&read_with(&path, &options).0), expected);
+}
+
+#[test]
+fn jobs_in_json_need_no_document_around_them() {
+    let expected = answers("xdmod");
+    let lines = std::fs::read_to_string(fixture("lines.jsonl")).unwrap();
+    let array = format!("[\n{}\n]", lines.trim_end().replace('\n', ",\n"));
+    let document = format!("{{\"meta\": {{}}, \"errors\": [], \"jobs\": {array}, \"warnings\": []}}");
+    let first = read(&fixture("lines.jsonl"));
+    for text in [&lines, &array, &document] {
+        let found = read_text(text);
+        assert_eq!(counted(&found), expected);
+        assert_eq!(found, first);
+    }
+    let damaged = lines.replacen("\"submission\":", "\"submitted\":", 1);
+    assert_eq!(read_text(&damaged).skipped["damaged-job"], 1);
+}
+
+#[test]
+fn fields_that_cannot_be_those_of_a_list_are_refused() {
+    let with = |fields: &str, format: Option<&str>| Options {
+        fields: Some(fields.to_owned()),
+        format: format.map(str::to_owned),
+        ..Options::default()
+    };
+    let list = "1|100|110|200|COMPLETED|2\n";
+    let all = "JobID,Submit,Start,End,State,NCPUS";
+    assert_eq!(read_lists(&[list], &with(all, None)).unwrap().0.jobs.len(), 1);
+    assert_eq!(read_lists(&[list], &with(all, Some("sacct"))).unwrap().0.jobs.len(), 1);
+    for (options, part) in [
+        (with("JobID,Submit", None), "State"),
+        (with(all, Some("swf")), "--format swf"),
+        (with("JobID,Submit,Start,End,State,NCPUS,NodeList", None), "line 1: "),
+    ] {
+        let error = read_lists(&[list], &options).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// The numbers of the list were counted by a few lines of Python.
+#[test]
+fn a_real_list_of_open_xdmod_gives_its_golden_counts() {
+    let Some(path) = crate::support::real_traces().map(|traces| traces.join("xdmod/phillips.log.gz")) else { return };
+    let found = read(&path);
+    let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
+    let mut sums = [0; 3];
+    for JobRecord { job, tasks, .. } in &found.jobs {
+        *outcomes.entry(job.outcome.to_string()).or_default() += 1;
+        let attempts = tasks[0].attempts.iter();
+        for attempt in attempts {
+            sums[0] += attempt.start.unwrap() - job.submit.unwrap();
+            sums[1] += attempt.finish.unwrap() - attempt.start.unwrap();
+        }
+        sums[2] += job.requested_containers.unwrap();
+    }
+    assert_eq!(found.jobs.len(), 4_285);
+    let expected = [("FAILED", 1_717), ("KILLED", 244), ("SUCCESS", 2_324)].map(|(name, n)| (name.to_owned(), n));
+    assert_eq!(outcomes, expected.into());
+    assert_eq!(sums, [67_787_745_000, 1_579_753_000, 34_933]);
+    let never = found.jobs.iter().filter(|record| record.tasks[0].attempts.is_empty()).count();
+    assert_eq!(never, 239);
 }

@@ -16,7 +16,7 @@ const MOST_EXTRA: usize = 64;
 
 /// What a column may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+pub(super) enum Shape {
     /// Anything, also the delimiter.
     Free,
     /// A command or a path, also with the delimiter.
@@ -39,7 +39,8 @@ enum Shape {
 }
 
 impl Shape {
-    fn of(name: &str) -> Self {
+    /// What the column of this name may hold.
+    pub(super) fn of(name: &str) -> Self {
         match name {
             "JobName" | "Comment" | "AdminComment" | "SystemComment" | "Container" | "Extra" => Self::Free,
             "SubmitLine" => Self::FreeFrom(&["sbatch", "srun", "salloc"]),
@@ -57,7 +58,8 @@ impl Shape {
         }
     }
 
-    fn fits(self, text: &str) -> bool {
+    /// Whether it may hold this text.
+    pub(super) fn fits(self, text: &str) -> bool {
         match self {
             Self::Free | Self::FreeFrom(_) | Self::FreeWords | Self::Plain => true,
             Self::Id => {

@@ -36,23 +36,29 @@ impl Header {
         fields.iter().find_map(|field| self.names.iter().position(|name| name == field))
     }
 
-    /// Refuses a list that lacks what every job needs.
-    ///
-    /// # Errors
-    /// [`Error::Source`] with the missing fields.
-    pub(super) fn check(&self, path: &str) -> Result<(), Error> {
+    /// What every job needs and the list lacks.
+    pub(super) fn missing(&self) -> Vec<&'static str> {
         let needed: [(&str, &[&str]); 4] = [
             ("JobID", &["JobID", "JobIDRaw"]),
             ("Submit", &["Submit"]),
             ("State", &["State"]),
             ("AllocCPUS", &["AllocCPUS", "NCPUS", "ReqCPUS", "AllocTRES", "ReqTRES"]),
         ];
-        let mut missing: Vec<&str> =
+        let mut missing: Vec<&'static str> =
             needed.iter().filter(|(_, fields)| self.column(fields).is_none()).map(|(field, _)| *field).collect();
         let has_ends = self.column(&["Start"]).is_some() && self.column(&["End"]).is_some();
         if !has_ends && self.column(&["ElapsedRaw", "Elapsed"]).is_none() {
             missing.push("Start and End, or Elapsed");
         }
+        missing
+    }
+
+    /// Refuses a list that lacks what every job needs.
+    ///
+    /// # Errors
+    /// [`Error::Source`] with the missing fields.
+    pub(super) fn check(&self, path: &str) -> Result<(), Error> {
+        let missing = self.missing();
         if missing.is_empty() {
             return Ok(());
         }

@@ -1,8 +1,9 @@
-//! Lists as JSON: `sacct --json`, of the data parsers from 0.0.37 on. They differ in how they write numbers and that there is none.
+//! Lists as JSON: `sacct --json`, slurmrestd's `slurmdb/…/jobs`, or the jobs of either alone (`jq -c '.jobs[]'`, `jq .jobs`). Of the data
+//! parsers from 0.0.37 on; they differ in how they write numbers and that there is none.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
 use resched_tables::Error;
@@ -12,7 +13,7 @@ use resched_tables::sink::{Damage, Sink};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::super::json::{Objects, Piece, next_byte};
+use super::super::json::{Objects, Piece, first_byte, next_byte, top_level_keys};
 use super::super::lines::text_of;
 use super::super::swf;
 use super::id::{Id, Part};
@@ -27,26 +28,53 @@ use super::values::{MEBIBYTE, Memory};
 /// The most bytes of a job with its steps. Each step takes some 10 kB.
 pub(crate) const MAX_OBJECT: usize = 64 << 20;
 
+/// Whether a file that starts so is a list of jobs that `sacct` or slurmrestd's accounting wrote. `squeue --json` lists `jobs`, too.
+pub(super) fn sniff(head: &[u8]) -> bool {
+    let has = |text: &[u8]| memchr::memmem::find(head, text).is_some();
+    let head = head.trim_ascii_start();
+    if let Some(jobs) = head.strip_prefix(b"[") {
+        return is_job(&top_level_keys(jobs));
+    }
+    let keys = top_level_keys(head);
+    keys.contains(&"jobs") && has(b"\"allocation_nodes\"") || is_job(&keys)
+}
+
+/// Whether these are keys of a job of the accounting, and not of one that waits or runs.
+fn is_job(keys: &[&str]) -> bool {
+    keys.contains(&"job_id") && keys.contains(&"allocation_nodes")
+}
+
 /// Reads a list into `jobs`.
 pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, jobs: &mut Jobs) -> Result<(), Error> {
     let failed = |error| Error::io(Path::new(path), "read")(error);
-    if !find_jobs(input).map_err(failed)? {
-        return Ok(());
+    let is_array = first_byte(input).map_err(failed)? == Some(b'[');
+    match if is_array { Start::Jobs(Vec::new()) } else { find_jobs(input).map_err(failed)? } {
+        Start::Nothing => Ok(()),
+        Start::List => read_jobs(input, (path, true), sink, jobs),
+        Start::Jobs(before) => read_jobs(&mut before.as_slice().chain(input), (path, false), sink, jobs),
     }
+}
+
+/// Reads jobs one after the other, from the list of a document or without one.
+fn read_jobs(
+    input: &mut dyn BufRead,
+    (path, in_list): (&str, bool),
+    sink: &mut dyn Sink,
+    jobs: &mut Jobs,
+) -> Result<(), Error> {
     let mut objects = Objects::new(input, MAX_OBJECT);
-    // What follows the list is no job.
     let (mut damaged, mut number) = (0, 0_u64);
-    while let Some(piece) = objects.next().map_err(failed)? {
-        let Piece::Object { text, .. } = piece else {
+    while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
+        let Piece::Object { line, text } = piece else {
             damaged += 1;
             continue;
         };
         let text = text_of(text);
-        let job: Option<Job<'_>> = serde_json::from_str(&text).ok();
         number += 1;
-        let row = job.as_ref().ok_or(("", "an object of another form")).and_then(|job| job.row());
+        let job = serde_json::from_str::<Job<'_>>(&text);
+        let row = job.as_ref().map_err(|error| ("", error.to_string())).and_then(|job| job.row());
         match (&job, row) {
-            (Some(job), Ok(row)) => {
+            (Ok(job), Ok(row)) => {
                 sink.skip(super::STEP, job.steps.len() as u64);
                 sink.skip("ambiguous-limit", u64::from(job.has_ambiguous_limit(&row)));
                 jobs.take(&row, path, sink)?;
@@ -54,15 +82,19 @@ pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, job
             (_, row) => {
                 sink.skip("damaged-job", 1);
                 let (key, found) = row.err().unwrap_or_default();
-                let place = format!("job {number} of `jobs`{}{key}: ", if key.is_empty() { "" } else { ", " });
-                sink.damage(&|| Damage::new(&place, "a job as `sacct --json` writes it", found, LIST_AGAIN));
+                let comma = if key.is_empty() { "" } else { ", " };
+                let at =
+                    if in_list { format!("job {number} of `jobs`") } else { format!("job {number} (line {line})") };
+                let place = format!("{at}{comma}{key}: ");
+                sink.damage(&|| Damage::new(&place, "a job as `sacct --json` writes it", &found, LIST_AGAIN));
             }
         }
     }
     if number == 0 {
         sink.damage(&|| Damage::new("`jobs`: ", "jobs of `sacct --json`", "an empty list", OTHER_PERIOD));
     }
-    sink.skip("damaged-job", u64::saturating_sub(damaged, 1));
+    // What follows the list of a document is no job.
+    sink.skip("damaged-job", u64::saturating_sub(damaged, in_list.into()));
     Ok(())
 }
 
@@ -72,19 +104,36 @@ const LIST_AGAIN: &str = "list again with `sacct -a -D --json`";
 const OTHER_PERIOD: &str =
     "`sacct` lists the jobs of its user since midnight; list again with -a, and a period by -S and -E";
 
-/// Skips what stands before the list `"jobs": […]` of the document; `false` if there is none.
-fn find_jobs(input: &mut dyn BufRead) -> io::Result<bool> {
-    const KEY: &[u8] = b"jobs";
-    let (mut depth, mut key): (u64, Vec<u8>) = (0, Vec::new());
+/// Where the jobs of a document begin.
+enum Start {
+    /// In its list `jobs`, which comes next.
+    List,
+    /// At once: each is a document. These bytes of the first were read.
+    Jobs(Vec<u8>),
+    /// There are none.
+    Nothing,
+}
+
+/// The most bytes of a job before its id.
+const MOST_BEFORE_ID: usize = 1 << 20;
+
+/// Skips what stands before the list `"jobs": […]` of the document, or finds that the document is a job itself.
+fn find_jobs(input: &mut dyn BufRead) -> io::Result<Start> {
+    const LIST: &[u8] = b"jobs";
+    const ID: &[u8] = b"job_id";
+    let (mut depth, mut key, mut before): (u64, Vec<u8>, Vec<u8>) = (0, Vec::new(), Vec::new());
     let (mut in_text, mut is_escaped) = (false, false);
     while let Some(byte) = next_byte(input)? {
+        if before.len() <= MOST_BEFORE_ID {
+            before.push(byte);
+        }
         if in_text {
             match byte {
                 _ if is_escaped => is_escaped = false,
                 b'\\' => is_escaped = true,
                 b'"' => in_text = false,
                 // No other key that begins so may be taken for it.
-                _ if key.len() <= KEY.len() => key.push(byte),
+                _ if key.len() <= ID.len() => key.push(byte),
                 _ => {}
             }
             continue;
@@ -94,7 +143,8 @@ fn find_jobs(input: &mut dyn BufRead) -> io::Result<bool> {
                 key.clear();
                 in_text = true;
             }
-            b'[' if depth == 1 && key == KEY => return Ok(true),
+            b'[' if depth == 1 && key == LIST => return Ok(Start::List),
+            b':' if depth == 1 && key == ID && before.len() <= MOST_BEFORE_ID => return Ok(Start::Jobs(before)),
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             b':' | b' ' | b'\t' | b'\r' | b'\n' => continue,
@@ -104,7 +154,7 @@ fn find_jobs(input: &mut dyn BufRead) -> io::Result<bool> {
             key.clear();
         }
     }
-    Ok(false)
+    Ok(Start::Nothing)
 }
 
 /// The numbers that Slurm has for no limit, and for none given.
@@ -316,16 +366,17 @@ impl Job<'_> {
     }
 
     /// The row, or the key of what it lacks and what stands there.
-    fn row(&self) -> Result<Row<'_>, (&'static str, &'static str)> {
-        let time = self.time.as_ref().ok_or(("time", "none"))?;
+    fn row(&self) -> Result<Row<'_>, (&'static str, String)> {
+        let lacks = |key, found: &str| (key, found.to_owned());
+        let time = self.time.as_ref().ok_or_else(|| lacks("time", "none"))?;
         let seconds = |leaf: &Leaf<'_>| leaf.number().and_then(Time::epoch);
         let elapsed = time.elapsed.number().and_then(|seconds| seconds.checked_mul(1_000));
         let rest = [&time.eligible, &time.start, &time.end].map(seconds);
-        let (id, pending) = self.id().ok_or(("job_id", "none"))?;
-        let submit = seconds(&time.submission).ok_or(("time.submission", "no time"))?;
+        let (id, pending) = self.id().ok_or_else(|| lacks("job_id", "none"))?;
+        let submit = seconds(&time.submission).ok_or_else(|| lacks("time.submission", "no time"))?;
         let times = Times::in_order(submit, rest, elapsed);
         let state = self.state.as_ref().map(|state| state.current.0.as_str()).filter(|state| !state.is_empty());
-        let state = state.ok_or(("state.current", "none"))?;
+        let state = state.ok_or_else(|| lacks("state.current", "none"))?;
         let association = self.association.as_ref();
         let own = |leaf: &'_ Leaf<'_>| !leaf.text().is_empty();
         let user = if own(&self.user) { Some(&self.user) } else { association.map(|own| &own.user) };
@@ -369,7 +420,7 @@ impl Job<'_> {
             cluster: self.cluster.text(),
         };
         row.limit = time.limit(row.ran());
-        if row.cpus().is_some() { Ok(row) } else { Err(("required.CPUs", "0, and no CPUs in `tres`")) }
+        if row.cpus().is_some() { Ok(row) } else { Err(lacks("required.CPUs", "0, and no CPUs in `tres`")) }
     }
 
     /// The id as text prints it, and the ranges of tasks that have none yet.

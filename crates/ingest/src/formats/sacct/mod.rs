@@ -1,4 +1,5 @@
-//! The accounting of Slurm: lists of jobs by `sacct`, as text (`-P`, `-p`) or JSON (`--json`).
+//! The accounting of Slurm: lists of jobs by `sacct`, as text (`-P`, `-p`, with a header or without) or JSON (`--json`, slurmrestd, or a
+//! job a line).
 //!
 //! A list has a row for each try at a job, and one for each step (`12.batch`, `12.0`), which is counted as `step-of-a-job`. Tasks of an
 //! array (`12_5`) and components of a heterogeneous job (`12+1`) are jobs of their own; `together` names the components that start at once.
@@ -37,6 +38,7 @@ mod dependency;
 mod fields;
 mod gpus;
 mod header;
+mod headless;
 mod hosts;
 mod id;
 mod jobs;
@@ -65,6 +67,7 @@ use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::{Kept, Sink};
 use resched_tables::store::BACKFILL_START;
 
+pub(crate) use self::headless::named_fields;
 pub(crate) use self::hosts::MOST_HOSTS;
 pub(crate) use self::id::MOST_PENDING;
 pub(crate) use self::jobs::{MOST_ENDS, MOST_JOBS, MOST_TEXT};
@@ -79,7 +82,6 @@ use self::record::Records;
 use self::shape::World;
 use self::times::Clock;
 use super::format::Format;
-use super::json::top_level_keys;
 use super::lines::head_lines;
 
 /// Slurm's accounting.
@@ -103,16 +105,18 @@ const STEP: &str = "step-of-a-job";
 const TIMEZONE: &str = "timezone";
 
 fn sniff(head: &[u8]) -> bool {
-    if top_level_keys(head).contains(&"jobs") {
-        // `squeue --json` lists `jobs`, too.
-        return memchr::memmem::find(head, b"\"allocation_nodes\"").is_some();
-    }
-    let lines = head_lines(head);
-    let mut lines = lines.iter().filter(|line| !line.trim().is_empty());
+    json::sniff(head) || text_sniff(head)
+}
+
+fn text_sniff(head: &[u8]) -> bool {
+    let all = head_lines(head);
+    let mut lines = all.iter().filter(|line| !line.trim().is_empty());
     let Some(first) = lines.next().map(|line| line.trim_start_matches('\u{feff}').trim_end_matches('\r')) else {
         return false;
     };
-    Header::parse(first).is_some() || header::is_fixed_width(first, lines.next().copied())
+    Header::parse(first).is_some()
+        || header::is_fixed_width(first, lines.next().copied())
+        || headless::recognise(&all).is_some()
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -145,7 +149,7 @@ fn read_rows(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dy
     let mut clock = Clock { zone: given.unwrap_or_default(), ..Clock::default() };
     let first = super::json::first_byte(input).map_err(Error::io(Path::new(path), "read"))?;
     match first {
-        Some(b'{') => json::read(input, path, sink, jobs)?,
+        Some(b'{' | b'[') => json::read(input, path, sink, jobs)?,
         _ => text::read(input, path, (sink, jobs), &mut clock)?,
     }
     if clock.used {

@@ -722,3 +722,51 @@ fn damage_costs_only_what_it_hits() {
         each_damage(&bytes, 40, |damaged| drop(Collected::read(&FORMAT, damaged)));
     }
 }
+
+/// Rows as Open XDMoD asks for them.
+const HEADLESS: &str = "5|5|c|p|normal|a|g|100|u|200|2026-05-01T08:00:00|2026-05-01T08:00:00|2026-05-01T08:01:00|\
+    2026-05-01T09:01:00|01:00:00|0:0|COMPLETED|2|8|8|4Gn|cpu=8|cpu=8,node=2|1-00:00:00|n[1-2]|one\n\
+    6|6|c|p|normal|a|g|100|u|200|2026-05-01T08:00:00|2026-05-01T08:00:00|2026-05-01T08:01:00|\
+    2026-05-01T09:01:00|01:00:00|0:0|FAILED|1|4|4|4Gn|cpu=4|cpu=4,node=1|1-00:00:00|n1|a|b\n";
+
+#[test]
+fn every_row_of_a_list_without_a_header_counts() {
+    for text in [HEADLESS.to_owned(), format!("\n\n\u{feff}{}", HEADLESS.replace('\n', "\r\n"))] {
+        assert!(sniff(text.as_bytes()), "{text}");
+        let found = read_list(&text);
+        assert_eq!(ids(&found), ["5", "6"]);
+        let names: Vec<_> = found.jobs.iter().map(|record| record.job.name.as_deref().unwrap()).collect();
+        assert_eq!(names, ["one", "a|b"]);
+        assert_eq!(found.jobs[0].job.requested_time, Some(86_400_000));
+    }
+    // A first line that was cut hides nothing.
+    let found = read_list(&format!("T08:00:00|COMPLETED|rest\n{HEADLESS}{HEADLESS}"));
+    assert_eq!((ids(&found), found.skipped["damaged-line"]), (vec!["5", "6"], 1));
+}
+
+#[test]
+fn no_damage_of_a_list_without_a_header_makes_it_panic() {
+    each_damage(HEADLESS.as_bytes(), 400, |damaged| {
+        sniff(damaged);
+        let _ = Collected::read(&FORMAT, damaged);
+    });
+}
+
+#[test]
+fn a_job_in_json_is_known_by_its_keys() {
+    let job = r#"{"account": "a", "allocation_nodes": 1, "job_id": 5, "nodes": "n1", "required": {"CPUs": 1},
+        "state": {"current": ["COMPLETED"]}, "time": {"submission": 100, "start": 110, "end": 120, "elapsed": 10}}"#;
+    for text in [format!("{job}\n{job}"), format!("[{job}, {job}]"), format!(" \n{job}")] {
+        assert!(sniff(text.as_bytes()), "{text}");
+        assert_eq!(ids(&read_list(&text)), ["5"], "{text}");
+    }
+    // Those of `squeue`, and other lists.
+    for other in [r#"{"job_id": 5, "job_state": ["RUNNING"]}"#, r#"[{"id": 5}]"#, "[]", "[", r#"{"a": "job_id"}"#] {
+        assert!(!sniff(other.as_bytes()), "{other}");
+    }
+    // A job is looked for no further than this.
+    let far = job.replace("\"a\"", &format!("\"{}\"", "a".repeat(1 << 20)));
+    assert_eq!((read_list(&far).jobs.len(), read_list(job).jobs.len()), (0, 1));
+    let value = r#"{"name": "job_id", "jobs": [JOB]}"#.replace("JOB", job);
+    assert_eq!(ids(&read_list(&value)), ["5"], "a value is no key");
+}

@@ -1,4 +1,4 @@
-//! Lists as text: `sacct -P` and `-p`.
+//! Lists as text: `sacct -P` and `-p`, with a header or without (`-n`).
 
 use std::io::BufRead;
 use std::path::Path;
@@ -6,9 +6,10 @@ use std::path::Path;
 use resched_tables::Error;
 use resched_tables::sink::{Damage, Sink};
 
-use super::super::lines::{Line, Lines};
+use super::super::lines::{Line, Lines, head_lines};
 use super::fields::{Fields, Split};
 use super::header::{Header, is_fixed_width, refused};
+use super::headless::{self, named_fields};
 use super::id::Id;
 use super::jobs::Jobs;
 use super::row::{Row, Times};
@@ -30,21 +31,28 @@ pub(super) fn read(
     (sink, jobs): (&mut dyn Sink, &mut Jobs),
     clock: &mut Clock,
 ) -> Result<(), Error> {
-    let mut lines = Lines::new(input, MAX_LINE);
     let failed = |error| Error::io(Path::new(path), "read")(error);
-    let Some(first) = first_line(&mut lines).map_err(failed)? else { return Ok(()) };
-    let Some(header) = Header::parse(&first) else {
+    let given = sink.fields().map(named_fields).transpose()?;
+    let headless = without_header(input.fill_buf().map_err(failed)?, given);
+    let mut lines = Lines::new(input, MAX_LINE);
+    let Some((number, first)) = first_line(&mut lines).map_err(failed)? else { return Ok(()) };
+    let own = Header::parse(&first);
+    let has_header = own.is_some();
+    let Some(header) = own.or(headless) else {
         let found = if is_fixed_width(&first, None) { "columns of fixed width" } else { "another first line" };
         return Err(refused(path, found));
     };
     header.check(path)?;
     let (columns, fields) = (Columns::of(&header), Fields::of(&header));
-    let mut list = List { columns, fields, clock, jobs, held: None, number: 1, waiting: Vec::new(), bytes: 0 };
+    let mut list = List { columns, fields, clock, jobs, held: None, number, waiting: Vec::new(), bytes: 0 };
+    if !has_header {
+        list.take(&first, path, sink)?;
+    }
     while let Some(line) = lines.next().map_err(failed)? {
         list.number += 1;
         match line {
-            Line::TooLong => sink.skip("oversized-line", 1),
-            Line::Text(line) if line.is_empty() && list.held.is_none() || *line == *first => {}
+            Line::TooLong => list.oversized(sink),
+            Line::Text(line) if line.is_empty() && list.held.is_none() || has_header && *line == *first => {}
             Line::Text(line) => list.take(&line, path, sink)?,
         }
     }
@@ -54,13 +62,24 @@ pub(super) fn read(
     list.end(path, sink)
 }
 
-/// The first line that is not empty.
-fn first_line(lines: &mut Lines<'_>) -> std::io::Result<Option<String>> {
+/// The columns of a list that begins so, if it has no header: those that were given, or of Open XDMoD.
+fn without_header(head: &[u8], given: Option<Vec<String>>) -> Option<Header> {
+    let lines = head_lines(head);
+    match given {
+        Some(names) => Some(headless::named(names, &lines)),
+        None => headless::recognise(&lines),
+    }
+}
+
+/// The first line that is not empty, with its number.
+fn first_line(lines: &mut Lines<'_>) -> std::io::Result<Option<(u64, String)>> {
+    let mut number = 0;
     while let Some(line) = lines.next()? {
+        number += 1;
         if let Line::Text(line) = line
             && !line.trim().is_empty()
         {
-            return Ok(Some(line.trim_start_matches('\u{feff}').to_owned()));
+            return Ok(Some((number, line.trim_start_matches('\u{feff}').to_owned())));
         }
     }
     Ok(None)
@@ -139,7 +158,7 @@ impl List<'_> {
                 Ok(())
             }
             _ => {
-                self.damaged(&text, "other fields than the header names", breaks as u64 + 2, sink);
+                self.damaged(&text, "other fields", breaks as u64 + 2, sink);
                 Ok(())
             }
         }
@@ -166,6 +185,14 @@ impl List<'_> {
         }
     }
 
+    /// Counts a line that is too long to be kept.
+    fn oversized(&self, sink: &mut dyn Sink) {
+        sink.skip("oversized-line", 1);
+        let place = format!("line {}: ", self.number);
+        let expected = format!("a line of at most {MAX_LINE} bytes");
+        sink.damage(&|| Damage::new(&place, &expected, "a longer one", LIST_AGAIN));
+    }
+
     /// Counts a line that is no row.
     fn damaged(&self, line: &str, found: &str, lines: u64, sink: &mut dyn Sink) {
         sink.skip("damaged-line", lines);
@@ -173,7 +200,7 @@ impl List<'_> {
         sink.damage(&|| {
             Damage::new(
                 &place,
-                "the fields that the header names",
+                "the fields that the header or --fields names",
                 &format!("{found}: `{}`", start_of(line)),
                 LIST_AGAIN,
             )
