@@ -1,8 +1,9 @@
 //! The faults of the files of an ingest, and their remedies.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::near_misses::NearMiss;
+use super::near_misses::{NearMiss, near_miss};
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 use resched_tables::Error;
 use resched_tables::sink::Damage;
@@ -34,13 +35,21 @@ impl Fault {
         Self::new("empty-file", path, "an empty file", "copy it from the cluster again, or leave it out".to_owned())
     }
 
-    pub(super) fn unrecognised(path: &Path) -> Self {
+    /// A file in no known format, or not in the one that was asked for, by its first bytes.
+    pub(super) fn unrecognised(path: &Path, head: &[u8], forced: Option<&str>) -> Self {
+        if let Some(known) = near_miss(head) {
+            return Self::near_miss(path, known);
+        }
+        if let Some(title) = forced {
+            let remedy = "leave --format out, so that the content decides, or name other files".to_owned();
+            return Self::new(Self::UNRECOGNISED, path, &format!("content that is no table of a {title}"), remedy);
+        }
         let remedy = format!("the known formats are {}; force one with --format, or leave it out", format_names());
         Self::new(Self::UNRECOGNISED, path, "content in none of the known formats", remedy)
     }
 
-    /// A file in no known format that is almost one.
-    pub(super) fn near_miss(path: &Path, known: &NearMiss) -> Self {
+    /// A file that is almost in a known format.
+    fn near_miss(path: &Path, known: &NearMiss) -> Self {
         Self::new(Self::UNRECOGNISED, path, known.found, known.remedy.to_owned())
     }
 
@@ -63,17 +72,25 @@ impl Fault {
         Error::Source { path: path.display().to_string(), place: String::new(), expected, found, remedy }
     }
 
-    /// Tables that hold no job and no machine.
-    pub(super) fn without_facts(title: &str, path: Option<&Path>) -> Error {
-        let path = path.unwrap_or(Path::new("."));
-        Self::new(Self::WITHOUT_JOBS, path, &format!("a {title} without a single job"), "leave it out".to_owned()).error
+    /// Tables that hold no job and no machine, with what was counted in them.
+    pub(super) fn without_facts(title: &str, path: Option<&Path>, counted: &BTreeMap<String, u64>) -> Error {
+        Self::without(title, path.unwrap_or(Path::new(".")), &damage_in(counted)).error
     }
 
-    /// A file of which no record could be read, with the first that could not.
-    pub(super) fn without_jobs(path: &Path, format: &Format, damage: Option<Damage>) -> Self {
-        let Some(Damage { place, expected, found, remedy }) = damage else {
-            let found = format!("a {} without a single job", format.title);
+    /// A source without jobs, and the damage that was counted in it.
+    fn without(title: &str, path: &Path, damage: &str) -> Self {
+        if damage.is_empty() {
+            let found = format!("a {title} without a single job");
             return Self::new(Self::WITHOUT_JOBS, path, &found, "leave it out".to_owned());
+        }
+        let found = format!("a {title} of which no job can be read (counted: {damage})");
+        Self::new(Self::WITHOUT_JOBS, path, &found, "copy it from the cluster again, or leave it out".to_owned())
+    }
+
+    /// A file of which no record could be read, with the first that could not, or with what was counted.
+    pub(super) fn without_jobs(path: &Path, format: &Format, damage: Option<Damage>, counted: &str) -> Self {
+        let Some(Damage { place, expected, found, remedy }) = damage else {
+            return Self::without(format.title, path, counted);
         };
         let found = format!("{found} (a {} of which no job can be read)", format.title);
         Self {
@@ -81,6 +98,52 @@ impl Fault {
             error: Error::Source { path: path.display().to_string(), place, expected, found, remedy },
         }
     }
+}
+
+/// What is known about a file that gave neither a job nor a machine.
+pub(super) struct Nothing {
+    pub(super) format: &'static Format,
+    /// Whether the format was asked for.
+    pub(super) is_forced: bool,
+    /// What the file is instead.
+    pub(super) near_miss: Option<&'static NearMiss>,
+    /// The first record that could not be read.
+    pub(super) damage: Option<Damage>,
+    /// The damage that was counted.
+    pub(super) counted: String,
+}
+
+impl Nothing {
+    /// The fault of the file; `refused` is what its reader says about all of it. The reader of a format that was asked for cannot know
+    /// what the file is instead.
+    pub(super) fn fault(self, path: &Path, refused: Option<Fault>) -> Fault {
+        let Self { format, is_forced, near_miss, damage, counted } = self;
+        match (near_miss, damage, refused) {
+            (Some(known), Some(damage), _) if is_forced => {
+                let found = format!("{} in a file that looks like {}", damage.found, known.found);
+                let remedy = known.remedy.to_owned();
+                Fault::without_jobs(path, format, Some(Damage { found, remedy, ..damage }), &counted)
+            }
+            (Some(known), _, None) => Fault::near_miss(path, known),
+            (Some(known), ..) if is_forced => Fault::near_miss(path, known),
+            (_, _, Some(refused)) => refused,
+            (None, damage, None) => Fault::without_jobs(path, format, damage, &counted),
+        }
+    }
+}
+
+/// The causes of damage among what was counted, with their numbers.
+fn damage_in(counted: &BTreeMap<String, u64>) -> String {
+    const DAMAGE: [&str; 6] = ["damaged", "oversized", "cut-", "unterminated", "unknown-record", "orphan"];
+    let is_damage = |(cause, _): &(&String, &u64)| DAMAGE.iter().any(|start| cause.starts_with(start));
+    let shown = counted.iter().filter(is_damage).map(|(cause, n)| format!("{n} {cause}"));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// The damage that was counted since `before`.
+pub(super) fn damage_since(before: &BTreeMap<String, u64>, now: &BTreeMap<String, u64>) -> String {
+    let more = now.iter().map(|(cause, n)| (cause.clone(), n - before.get(cause).copied().unwrap_or(0).min(*n)));
+    damage_in(&more.filter(|(_, n)| *n > 0).collect())
 }
 
 pub(super) fn no_history(folder: &Path, found: String) -> Error {

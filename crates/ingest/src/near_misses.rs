@@ -53,6 +53,17 @@ const NEAR_MISSES: &[NearMiss] = &[
         remedy: "convert it, for example with `iconv -f UTF-16 -t UTF-8`",
         is: |head| head.bytes.starts_with(&[0xff, 0xfe]) || head.bytes.starts_with(&[0xfe, 0xff]),
     },
+    NearMiss {
+        found: "text in UTF-16 without a mark of its byte order",
+        remedy: "convert it, for example with `iconv -f UTF-16LE -t UTF-8` (or UTF-16BE)",
+        is: |head| {
+            let is_letter = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+            match head.bytes {
+                [0, one, 0, other, ..] | [one, 0, other, 0, ..] => is_letter(one) && is_letter(other),
+                _ => false,
+            }
+        },
+    },
     NearMiss { found: "a ZIP archive", remedy: "unpack it first", is: |head| head.bytes.starts_with(b"PK\x03\x04") },
     NearMiss {
         found: "a file that is packed by bzip2 or xz",
@@ -133,18 +144,60 @@ const NEAR_MISSES: &[NearMiss] = &[
     NearMiss {
         found: "the jobs that Slurm has now (`squeue --json`, `scontrol show jobs --json` or slurmrestd's `/slurm/…/jobs`)",
         remedy: "list what has run: `sacct -a -D --json` (slurmrestd: `/slurmdb/…/jobs`)",
-        is: |head| head.is_json_with(&["jobs", "job_state"]),
+        is: |head| head.is_json_with(&["job_state"]) && (head.has_key("jobs") || head.has_key("job_id")),
+    },
+    NearMiss {
+        found: "the jobs that Slurm has now (`squeue` or `scontrol show jobs`)",
+        remedy: "list what has run: `sacct -a -P -D --format=ALL -S 2026-01-01 -E 2026-02-01`",
+        is: |head| {
+            let first = head.lines().next().unwrap_or_default();
+            let is_table = first.contains("JOBID") && first.contains("PARTITION") && first.contains("USER");
+            is_table || first.starts_with("JobId=") && head.text.contains("JobState=")
+        },
+    },
+    NearMiss {
+        found: "an answer of slurmrestd without jobs, but with errors",
+        remedy: "see what it says under `errors`, and ask `/slurmdb/…/jobs` again",
+        is: |head| head.is_json_with(&["errors", "meta"]) && !head.has_key("jobs"),
+    },
+    NearMiss {
+        found: "an error of Hadoop's REST interface",
+        remedy: "see what it says under `RemoteException`, and ask again",
+        is: |head| head.is_json_with(&["RemoteException"]),
     },
     NearMiss {
         found: "a list of `sacct` without its header",
-        remedy: "list again without -n (--noheader): the header says what the columns are",
+        remedy: "name its columns with --fields, as `sacct --format` had them, or list again without -n (--noheader)",
+        is: |head| head.lines().next().is_some_and(|first| DELIMITERS.iter().any(|between| is_row(first, *between))),
+    },
+    NearMiss {
+        found: "columns of fixed width by `sacct -n`, which cut their values",
+        remedy: "list again with -P: `sacct -a -P -D --format=ALL -S 2026-01-01 -E 2026-02-01`",
         is: |head| {
-            let of_sacct = |line: &&str| {
-                let fields: Vec<&str> = line.split('|').collect();
-                let is_id = fields.first().is_some_and(|id| id.starts_with(|first: char| first.is_ascii_digit()));
-                fields.len() >= 5 && is_id && fields.iter().any(|field| is_slurm_time(field))
+            let is_row = |line: &str| {
+                let mut words = line.split_whitespace();
+                let is_id = words.next().is_some_and(is_slurm_id);
+                is_id && line.contains("  ") && words.any(is_state)
             };
-            head.lines().take(3).any(|line| of_sacct(&line))
+            head.lines().next().is_some_and(is_row)
+        },
+    },
+    NearMiss {
+        found: "a log in the Standard Workload Format with commas or semicolons between its fields",
+        remedy: "put blanks there, for example with `tr ',;' '  '`",
+        is: |head| {
+            let rows = || head.lines().filter(|line| !line.starts_with([';', '#'])).take(3);
+            [',', ';'].iter().any(|&between| rows().any(|line| is_swf(line.split(between))))
+        },
+    },
+    NearMiss {
+        found: "a log with a header of the Standard Workload Format, but other fields",
+        remedy: "write its jobs with the 18 fields of that format, with -1 for unknown",
+        is: |head| {
+            let is_comment = |line: &&str| line.starts_with([';', '#']);
+            let keys = ["UnixStartTime:", "MaxProcs:", "MaxNodes:", "MaxJobs:", "Acknowledge:"];
+            let is_header = |line: &str| keys.iter().any(|key| line.contains(key));
+            head.lines().take_while(is_comment).any(is_header) && !head.lines().all(|line| is_comment(&line))
         },
     },
     NearMiss {
@@ -170,6 +223,51 @@ const NEAR_MISSES: &[NearMiss] = &[
 fn is_slurm_time(text: &str) -> bool {
     let shape = text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
     shape.eq(*b"0000-00-00T00:00:00")
+}
+
+/// What stands between the columns of a list.
+const DELIMITERS: [char; 5] = ['|', '^', ';', '\t', ','];
+
+/// Whether this is a job of a list by `sacct`: its id comes first, and it has a state and times.
+fn is_row(line: &str, between: char) -> bool {
+    let mut fields = line.split(between);
+    let is_id = fields.next().is_some_and(is_slurm_id);
+    let rest: Vec<&str> = fields.collect();
+    let has_state = rest.iter().any(|field| is_state(field.split(' ').next().unwrap_or_default()));
+    is_id && rest.len() >= 4 && has_state && rest.iter().any(|field| is_slurm_time(field) || is_epoch(field))
+}
+
+/// Whether this may be a time of our days in seconds since 1970.
+fn is_epoch(text: &str) -> bool {
+    text.len() == 10 && text.starts_with('1') && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether this is the id of a job of Slurm.
+fn is_slurm_id(text: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.+[]-%".contains(letter);
+    text.starts_with(|first: char| first.is_ascii_digit()) && text.chars().all(is_part)
+}
+
+/// Whether this is a state of Slurm.
+fn is_state(word: &str) -> bool {
+    const STATES: [&str; 9] = [
+        "COMPLETED",
+        "FAILED",
+        "CANCELLED",
+        "TIMEOUT",
+        "RUNNING",
+        "PENDING",
+        "NODE_FAIL",
+        "PREEMPTED",
+        "OUT_OF_MEMORY",
+    ];
+    STATES.contains(&word.trim_end_matches('+'))
+}
+
+/// Whether these are the fields of a job in the Standard Workload Format: numbers, some of them unknown.
+fn is_swf<'f>(fields: impl Iterator<Item = &'f str>) -> bool {
+    let numbers: Option<Vec<f64>> = fields.take(18).map(|field| field.trim().parse().ok()).collect();
+    numbers.is_some_and(|numbers| numbers.len() >= 17 && numbers.contains(&-1.0))
 }
 
 /// Without blanks.
@@ -228,6 +326,35 @@ mod tests {
             let found = found(head).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(head)));
             assert!(found.contains(expected), "{found}");
         }
+    }
+
+    #[test]
+    fn lists_and_logs_that_are_nearly_right_are_known_by_their_first_lines() {
+        let swf = "1 0 5 100 16 -1 -1 16 100 -1 1 1 1 -1 1 -1 -1 -1\n".replace(' ', ",");
+        for (head, expected) in [
+            ("J\0o\0b\0I\0", "without a mark"),
+            ("\0J\0o\0b\0I", "without a mark"),
+            ("{\"job_id\": 1, \"job_state\": [\"RUNNING\"]}\n", "the jobs that Slurm has now"),
+            ("   JOBID PARTITION     NAME     USER ST  TIME NODES NODELIST(REASON)\n", "`squeue`"),
+            ("JobId=1 JobName=a\n   UserId=u(1) JobState=RUNNING Reason=None\n", "`scontrol show jobs`"),
+            ("{\"meta\": {}, \"errors\": [{\"error\": \"Authentication failure\"}]}", "slurmrestd without jobs"),
+            ("{\"RemoteException\": {\"exception\": \"NotFoundException\"}}", "Hadoop's REST"),
+            ("1,a,u,a,p,2026-05-01T08:00:00,COMPLETED\n", "without its header"),
+            ("1_[3-5]^a^u^a^p^2026-05-01T08:00:00^PENDING\n", "without its header"),
+            ("12            name       part    acc    1  COMPLETED      0:0 \n", "fixed width by `sacct -n`"),
+            (&swf, "with commas or semicolons"),
+            ("; MaxProcs: 4\n;\n7[3] 1633039200 5 60 4 1,5 user queue 3600 -1\n", "but other fields"),
+        ] {
+            let found = found(head.as_bytes()).unwrap_or_else(|| panic!("{head}"));
+            assert!(found.contains(expected), "{head}: {found}");
+        }
+    }
+
+    /// What is wrong with the jobs of a list is for its reader to say.
+    #[test]
+    fn a_list_with_its_header_is_not_one_without() {
+        let list = b"JobID|JobName|User|Account|State|Submit\n1|a|u|a|COMPLETED|2026-05-01T08:00:00\n";
+        assert_eq!(found(list), None);
     }
 
     #[test]

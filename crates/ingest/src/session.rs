@@ -11,7 +11,7 @@ use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs, Entered};
 use super::copies::{self, Claim, Copies, Held, HeldBack, MOST_HELD, Notes};
 use super::far::{self, Mended};
-use super::fault::{Fault, no_history};
+use super::fault::{Fault, Nothing, damage_since, no_history};
 use super::groups::MOST_LISTED;
 use super::inputs::{InputFile, Inputs};
 use super::machines::Machines;
@@ -217,9 +217,7 @@ impl<'a> Session<'a> {
             if let Some(table) = TABLE_FORMATS.iter().find(|format| (format.sniff)(head, &name).is_some()) {
                 return Err(Fault::mixed(path, table.title));
             }
-            let near_miss = || near_miss(head).map(|known| Fault::near_miss(path, known));
-            let unknown = || near_miss().unwrap_or_else(|| Fault::unrecognised(path));
-            return Ok(Some(if source.is_cut() { Fault::cut(path) } else { unknown() }));
+            return Ok(Some(if source.is_cut() { Fault::cut(path) } else { Fault::unrecognised(path, head, None) }));
         };
         self.check_time_zero(path, format)?;
         self.systems.extend(format.system);
@@ -234,6 +232,7 @@ impl<'a> Session<'a> {
         let (before, jobs) = (self.yielded, self.offered);
         self.files += 1;
         self.damage = None;
+        let skipped = self.skipped.clone();
         let mut confs = Vec::new();
         let mut sink = FileSink { session: &mut *self, format, file, confs: &mut confs, made: Vec::new() };
         let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
@@ -249,12 +248,16 @@ impl<'a> Session<'a> {
         self.sources.append(&mut confs);
         Ok(match (cut, self.yielded > before) {
             (true, _) => Some(Fault::cut(path)),
-            (false, false) => damage
-                .or_else(|| near_miss.map(|known| Fault::near_miss(path, known)))
-                .or_else(|| Some(Fault::without_jobs(path, format, self.damage.take()))),
+            (false, false) => {
+                let (damage_of_record, counted) = (self.damage.take(), damage_since(&skipped, &self.skipped));
+                let is_forced = forced.is_some();
+                let nothing = Nothing { format, is_forced, near_miss, damage: damage_of_record, counted };
+                Some(nothing.fault(path, damage))
+            }
             // Machines alone are no log of jobs.
             (false, true) if self.offered == jobs && format.time_zero.is_some() => {
-                damage.or_else(|| Some(Fault::without_jobs(path, format, self.damage.take())))
+                let counted = damage_since(&skipped, &self.skipped);
+                damage.or_else(|| Some(Fault::without_jobs(path, format, self.damage.take(), &counted)))
             }
             (false, true) => damage,
         })

@@ -15,7 +15,7 @@ use super::lines::{Line, Lines, head_lines};
 use super::swf::{milliseconds, whole};
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, TaskRow};
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 
 /// The format `gwf`.
 pub const FORMAT: Format = Format {
@@ -51,19 +51,42 @@ fn is_header(line: &str) -> bool {
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut lines = Lines::new(input, MAX_LINE);
+    let mut number = 0_u64;
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
-        match line {
-            Line::Text(line) if line.trim().is_empty() || is_header(&line) => {}
+        number += 1;
+        let found = match line {
+            Line::Text(line) if line.trim().is_empty() || is_header(&line) => continue,
             Line::Text(line) => match record(&line) {
-                Some(record) => sink.job(record)?,
-                None => sink.skip("damaged-line", 1),
+                Some(record) => {
+                    sink.job(record)?;
+                    continue;
+                }
+                None => what_is_wrong(&line),
             },
-            Line::TooLong => sink.skip("damaged-line", 1),
-        }
+            Line::TooLong => format!("a line of more than {MAX_LINE} bytes"),
+        };
+        sink.skip("damaged-line", 1);
+        let remedy = "write a number in each of them, with -1 for unknown";
+        sink.damage(&|| Damage::new(&format!("line {number}: "), "the 7 columns of a workflow's job", &found, remedy));
     }
     // The columns have no place for machines.
     sink.skip("file-without-machines", 1);
     Ok(())
+}
+
+/// What is wrong with a line that is no job.
+fn what_is_wrong(line: &str) -> String {
+    let columns: Vec<&str> = line.split(',').map(str::trim).collect();
+    let is_wrong = |(name, text): &(&str, &str)| match *name {
+        "WorkflowID" | "JobID" => text.is_empty(),
+        "Dependencies" => false,
+        _ => known(text).is_none(),
+    };
+    let wrong = COLUMNS.into_iter().zip(columns.iter().copied()).find(is_wrong);
+    match wrong.filter(|_| columns.len() == COLUMNS.len()) {
+        Some((name, text)) => format!("`{text}` as {name}"),
+        None => format!("{} columns", columns.len()),
+    }
 }
 
 /// The job of a line.

@@ -16,7 +16,7 @@ use resched_tables::Error;
 use resched_tables::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Outcome, Priority, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 use resched_tables::store::System;
 
 /// Rumen's job trace.
@@ -165,23 +165,33 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
 pub(super) fn read_up_to(most: usize, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut objects = Objects::new(input, most);
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
-        let job = match piece {
-            Piece::Object { text, .. } if is_bloated(text) => None,
-            Piece::Object { text, .. } => record(&text_of(text), sink),
-            Piece::Junk => None,
+        let (line, job) = match piece {
+            Piece::Object { line, text } if is_bloated(text) => (line, Err("more parts than any job has".to_owned())),
+            Piece::Object { line, text } => (line, record(&text_of(text), sink)),
+            Piece::Junk => {
+                sink.skip("damaged-job", 1);
+                continue;
+            }
         };
         match job {
-            Some(job) => sink.job(job)?,
-            None => sink.skip("damaged-job", 1),
+            Ok(job) => sink.job(job)?,
+            Err(found) => {
+                sink.skip("damaged-job", 1);
+                let (place, remedy) =
+                    (format!("the job at line {line}: "), "write the trace again with Rumen's TraceBuilder");
+                sink.damage(&|| Damage::new(&place, "a job as Rumen writes it", &found, remedy));
+            }
         }
     }
     Ok(())
 }
 
-/// The job of an object; `None` if it is damaged.
-fn record(text: &str, sink: &mut dyn Sink) -> Option<JobRecord> {
-    let job: Job<'_> = serde_json::from_str(text).ok()?;
-    let is_named = !job.job_id.as_str().is_empty();
+/// The job of an object, or what is wrong with it.
+fn record(text: &str, sink: &mut dyn Sink) -> Result<JobRecord, String> {
+    let job: Job<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if job.job_id.as_str().is_empty() {
+        return Err("no `jobID`".to_owned());
+    }
     let kinds = job.other_tasks.iter().flatten().filter_map(|task| task.task_type.as_ref());
     // Only MapReduce 1 has set-up tasks.
     if kinds.map(Text::as_str).any(|kind| matches!(kind, "SETUP" | "JOB_SETUP")) {
@@ -191,7 +201,7 @@ fn record(text: &str, sink: &mut dyn Sink) -> Option<JobRecord> {
     if job.other_tasks.iter().flatten().any(Task::is_master) {
         sink.system(System::Yarn);
     }
-    is_named.then(|| Reading::of(&job, sink).record(job))
+    Ok(Reading::of(&job, sink).record(job))
 }
 
 /// Whether the text of a job has more parts than any real one.

@@ -15,7 +15,7 @@ use super::json::{Objects, Piece, top_level_keys};
 use super::topology::{host, place, rack};
 use resched_tables::Error;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 
 /// Jobs of the Scheduler Load Simulator.
 pub const FORMAT: Format = Format {
@@ -119,6 +119,9 @@ fn one() -> i64 {
     1
 }
 
+/// What to do about an object that is damaged.
+const REMEDY: &str = "write the file again with rumen2sls.sh, or mend the object";
+
 /// Passes on each object of the input. `damaged` is the cause that counts everything else.
 fn each<T: serde::de::DeserializeOwned>(
     input: &mut dyn BufRead,
@@ -129,14 +132,25 @@ fn each<T: serde::de::DeserializeOwned>(
 ) -> Result<(), Error> {
     let mut objects = Objects::new(input, MAX_OBJECT);
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
-        let object = match piece {
-            Piece::Object { text, .. } if text.iter().filter(|&&byte| byte == b'{').nth(MAX_PARTS).is_some() => None,
-            Piece::Object { text, .. } => serde_json::from_str(&String::from_utf8_lossy(text)).ok(),
-            Piece::Junk => None,
+        let (line, object) = match piece {
+            Piece::Object { line, text } if text.iter().filter(|&&byte| byte == b'{').nth(MAX_PARTS).is_some() => {
+                (line, Err(format!("more than {MAX_PARTS} parts")))
+            }
+            Piece::Object { line, text } => {
+                (line, serde_json::from_str(&String::from_utf8_lossy(text)).map_err(|error| error.to_string()))
+            }
+            Piece::Junk => {
+                sink.skip(damaged, 1);
+                continue;
+            }
         };
         match object {
-            Some(object) => take(object, sink)?,
-            None => sink.skip(damaged, 1),
+            Ok(object) => take(object, sink)?,
+            Err(found) => {
+                sink.skip(damaged, 1);
+                let place = format!("the object at line {line}: ");
+                sink.damage(&|| Damage::new(&place, "what the Scheduler Load Simulator reads", &found, REMEDY));
+            }
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::format::Format;
 use resched_tables::Error;
 use resched_tables::model::{JobRecord, JobRow, Outcome};
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Damage, Sink};
 
 /// The format `swim`.
 pub const FORMAT: Format = Format {
@@ -45,22 +45,45 @@ fn sniff(head: &[u8]) -> bool {
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut line = Vec::new();
+    let mut number = 0_u64;
     loop {
         line.clear();
+        number += 1;
         let length = input.take(MAX_LINE).read_until(b'\n', &mut line).map_err(Error::io(Path::new(path), "read"))?;
         if length == 0 {
             return Ok(());
         }
         if line.pop_if(|byte| *byte == b'\n').is_none() && length as u64 == MAX_LINE {
             input.skip_until(b'\n').map_err(Error::io(Path::new(path), "read"))?;
-            sink.skip("damaged-line", 1);
+            damaged(number, &format!("a line of more than {MAX_LINE} bytes"), sink);
             continue;
         }
         match parse(&line) {
             Some(job) => sink.job(JobRecord { job, ..JobRecord::default() })?,
             None if line.trim_ascii().is_empty() => {}
-            None => sink.skip("damaged-line", 1),
+            None => damaged(number, &what_is_wrong(&line), sink),
         }
+    }
+}
+
+/// Counts a line that is no job.
+fn damaged(number: u64, found: &str, sink: &mut dyn Sink) {
+    sink.skip("damaged-line", 1);
+    let expected = "the 6, 8 or 9 columns of a SWIM job, with tabs between";
+    let remedy = "write its id, submit time and gap (s), and the bytes of its input, shuffle and output";
+    sink.damage(&|| Damage::new(&format!("line {number}: "), expected, found, remedy));
+}
+
+/// What is wrong with a line that is no job.
+fn what_is_wrong(line: &[u8]) -> String {
+    let line = String::from_utf8_lossy(line);
+    let columns: Vec<&str> = line.trim_end_matches('\r').split('\t').collect();
+    let names = ["job id", "submit time", "gap", "input bytes", "shuffle bytes", "output bytes"];
+    let is_wrong =
+        |(name, text): &(&str, &str)| if *name == "job id" { text.is_empty() } else { whole(text).is_none() };
+    match names.into_iter().zip(columns.iter().copied()).find(is_wrong).filter(|_| columns.len() >= names.len()) {
+        Some((name, text)) => format!("`{text}` as {name}"),
+        None => format!("{} columns", columns.len()),
     }
 }
 

@@ -238,7 +238,8 @@ fn summary(plan: &Plan, index: &Index, done: impl IntoIterator<Item = Done>) -> 
         seen.times.add(part.times);
     }
     if manifest.rows.get("jobs").is_none_or(|jobs| *jobs == 0) && !index.has_machines(plan) {
-        return Err(Fault::without_facts(format.title, plan.shards().first().map(|shard| shard.path.as_path())));
+        let first = plan.shards().first().map(|shard| shard.path.as_path());
+        return Err(Fault::without_facts(format.title, first, &manifest.skipped));
     }
     Ok((manifest, seen))
 }

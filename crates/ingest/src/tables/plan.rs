@@ -191,7 +191,10 @@ impl Classifier {
                 None => Ok(false),
                 Some(format) => Err(Fault::mixed(&file.path, format.title)),
             },
-            None => Ok(self.fault(file, Fault::unrecognised(&file.path))),
+            None => {
+                let forced = self.format.filter(|_| self.forced).map(|format| format.title);
+                Ok(self.fault(file, Fault::unrecognised(&file.path, head, forced)))
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod event_tables;
 mod export;
 mod golden_counts;
 mod ingest;
+mod near_misses;
 mod sacct;
 mod sample;
 mod scale;

@@ -493,33 +493,6 @@ fn a_stage_that_was_tried_again_is_the_same_with_and_without_the_places_of_its_t
 }
 
 #[test]
-fn a_file_that_is_almost_a_source_is_named_with_what_to_do() {
-    let Some(folder) = reports().map(|folder| folder.join("errors-hide-cause")) else { return };
-    let problem = |name: &str| {
-        let mut found = Collected::default();
-        let error = ingest_into(&[folder.join(name)], &mut found, &Options::default(), &mut ()).unwrap_err();
-        error.to_string()
-    };
-    for (name, expected) in [
-        ("utf16.txt", "text in UTF-16"),
-        ("noheader.txt", "list again without -n"),
-        ("empty.json", "`sacct --json` list without a job"),
-        ("slurmrestd.json", "sacct -a -D --json"),
-        ("mrhistory.json", "MapReduce's history server"),
-        ("sparkrest.json", "Spark's history server"),
-        ("apps.xml", "Accept: application/json"),
-    ] {
-        let problem = problem(name);
-        assert!(problem.contains(expected), "{name}: {problem}");
-    }
-    for name in ["ahs.json", "stringnumbers.json"] {
-        let mut found = Collected::default();
-        ingest_into(&[folder.join(name)], &mut found, &Options::default(), &mut ()).unwrap();
-        assert!(found.jobs.iter().all(|record| record.job.submit.is_some() && record.job.finish.is_some()), "{name}");
-    }
-}
-
-#[test]
 fn a_log_of_which_no_line_can_be_read_says_what_is_wrong_with_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let problem = |name: &str, text: &str| {
