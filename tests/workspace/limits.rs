@@ -142,12 +142,12 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("line of an SWF log", RECORDS, "the_line_of_an_swf_log"),
     (
         "machines of an SWF log",
-        "crates/ingest/src/formats/swf.rs",
+        "crates/ingest/src/formats/swf/tests.rs",
         "a_log_has_as_many_machines_as_the_limit_and_otherwise_none",
     ),
     (
         "names of queues of an SWF log, or of partitions",
-        "crates/ingest/src/formats/swf.rs",
+        "crates/ingest/src/formats/swf/tests.rs",
         "a_log_keeps_as_many_names_of_queues_as_the_limit_and_counts_the_rest",
     ),
     ("line of a grid workflow", RECORDS, "the_line_of_a_grid_workflow"),

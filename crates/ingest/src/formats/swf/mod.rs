@@ -121,7 +121,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
 /// Passes on the job of a line, and counts what the tables do not hold of it.
 fn take(row: &Row<'_>, record: &mut JobRecord, header: &mut Header, sink: &mut dyn Sink) -> Result<(), Error> {
     let further = header.further.read(row.further());
-    let shape = Shape::of(row, &further, header);
+    let shape = Shape::of(row.amounts(), &further, header);
     if row.write_over(record, header, (&further, &shape)).is_none() {
         sink.skip("damaged-line", 1);
         return Ok(());

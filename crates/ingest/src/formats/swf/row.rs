@@ -7,7 +7,7 @@ use resched_tables::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, 
 
 use super::further::{self, Further};
 use super::header::Header;
-use super::shape::Shape;
+use super::shape::{Amounts, Shape};
 use super::{EXACT_DIGITS, FIELDS, FRAMEWORK, STANDARD, milliseconds, parse_number, whole};
 
 /// A job's line.
@@ -67,13 +67,18 @@ impl<'a> Row<'a> {
     }
 
     /// Field `n`, if it is a count of at least one.
-    pub(super) fn count(&self, n: usize) -> Option<i64> {
+    fn count(&self, n: usize) -> Option<i64> {
         self.known(n).and_then(whole).filter(|&count| count > 0)
     }
 
     /// Field `n`, kilobytes, as bytes.
-    pub(super) fn bytes(&self, n: usize) -> Option<i64> {
+    fn bytes(&self, n: usize) -> Option<i64> {
         self.known(n).and_then(|kilobytes| whole(kilobytes * 1024.0))
+    }
+
+    /// What it says about the size of the job.
+    pub(super) fn amounts(&self) -> Amounts {
+        Amounts { allocated: self.count(5), requested: self.count(8), memory: self.bytes(10) }
     }
 
     /// Whether it describes a part of a job that another line sums up.

@@ -7,10 +7,20 @@
 use super::PROCESSOR;
 use super::further::Further;
 use super::header::Header;
-use super::row::Row;
 
 /// The name of a GPU among the resources.
 pub(crate) const GPU: &str = "gres/gpu";
+
+/// What the standard's fields say about the size of a job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Amounts {
+    /// Processors that it got.
+    pub(super) allocated: Option<i64>,
+    /// Processors that it asked for.
+    pub(super) requested: Option<i64>,
+    /// Memory that it asked for, bytes.
+    pub(super) memory: Option<i64>,
+}
 
 /// The instances of a job.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,17 +49,16 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The shape of a job.
-    pub(super) fn of(row: &Row<'_>, further: &Further<'_>, header: &Header) -> Self {
-        let processors = row.count(5).or_else(|| row.count(8));
+    pub(super) fn of(amounts: Amounts, further: &Further<'_>, header: &Header) -> Self {
         let gpus = further.gpus.filter(|&gpus| gpus > 0).unwrap_or(0);
         match further.properties.machines {
-            Some(machines) => Self::of_machines(row, machines, gpus, header.processors_of_machine()),
-            None => Self::of_processors(row, processors, gpus),
+            Some(machines) => Self::of_machines(amounts, machines, gpus, header.processors_of_machine()),
+            None => Self::of_processors(amounts, gpus),
         }
     }
 
     /// The shape of a job of so many machines, with so many processors on each: its memory is that of a machine, too.
-    fn of_machines(row: &Row<'_>, (machines, asked): (i64, i64), gpus: i64, most: Option<i64>) -> Self {
+    fn of_machines(amounts: Amounts, (machines, asked): (i64, i64), gpus: i64, most: Option<i64>) -> Self {
         let each = most.map_or(asked, |most| asked.min(most));
         let processors = machines.saturating_mul(each);
         let counts = [machines, processors, machines.saturating_mul(asked)];
@@ -57,30 +66,31 @@ impl Shape {
         Self {
             instances: Some(machines),
             cpu,
-            memory: row.bytes(10),
+            memory: amounts.memory,
             gpus: ceiling(gpus, machines),
             machines: Some(machines),
             asked: Some((machines, cpu)),
             processors,
             memories: machines,
-            is_at_odds: row.count(5).is_some_and(|count| !counts.contains(&count)),
+            is_at_odds: amounts.allocated.is_some_and(|count| !counts.contains(&count)),
             is_cut: each < asked,
             is_uneven: gpus % machines > 0,
         }
     }
 
     /// The shape of a job of so many processors anywhere.
-    fn of_processors(row: &Row<'_>, processors: Option<i64>, gpus: i64) -> Self {
+    fn of_processors(amounts: Amounts, gpus: i64) -> Self {
+        let processors = amounts.allocated.or(amounts.requested);
         let all = processors.unwrap_or(1);
         let instances = if gpus > 0 { common_divisor(all, gpus) } else { all };
         let each = all / instances;
         Self {
             instances: processors.map(|_| instances),
             cpu: each.saturating_mul(PROCESSOR),
-            memory: row.bytes(10).and_then(|bytes| bytes.checked_mul(each)),
+            memory: amounts.memory.and_then(|bytes| bytes.checked_mul(each)),
             gpus: gpus / instances,
             machines: None,
-            asked: row.count(8).map(|processors| (processors, PROCESSOR)),
+            asked: amounts.requested.map(|processors| (processors, PROCESSOR)),
             processors: all,
             memories: all,
             is_at_odds: false,
