@@ -4,8 +4,8 @@ use resched_objects::{LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS};
 use resched_tables::limits::Limit;
 
 use crate::formats::{
-    conf_xml, csv, google2019, gwf, jhist, rumen, sacct, sls, spark, swf, swim, tables, text_history, topology,
-    yarn_apps,
+    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, lsf, pbs, rumen, sacct, sls, spark, swf,
+    swim, tables, text_history, topology, yarn_apps,
 };
 use crate::{
     FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_HELD, MOST_SETTINGS,
@@ -67,6 +67,20 @@ pub const SOURCES: &[Limit] = &[
         "nodes of a job in such a list",
         sacct::MOST_HOSTS as u64,
         "Its nodes are ignored, and the job is counted.",
+    ),
+    Limit::bytes("record of PBS or Torque", pbs::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("record of LSF", lsf::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("record of Grid Engine", gridengine::MAX_LINE as u64, SKIPPED),
+    Limit::number(
+        "records of jobs in logs of PBS, LSF or Grid Engine",
+        accounting::MOST_ENTRIES as u64,
+        "The logs are refused. Ingest those of each period.",
+    ),
+    Limit::bytes("different texts of such records", accounting::MOST_TEXT as u64, "The logs are refused."),
+    Limit::number(
+        "hosts of a job in such a record",
+        accounting::MOST_HOSTS as u64,
+        "Its hosts are ignored, and the job is counted.",
     ),
     Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
     Limit::number(

@@ -200,23 +200,6 @@ const NEAR_MISSES: &[NearMiss] = &[
             head.lines().take_while(is_comment).any(is_header) && !head.lines().all(|line| is_comment(&line))
         },
     },
-    NearMiss {
-        found: "accounting records of PBS or Torque",
-        remedy: "convert them to the Standard Workload Format (SWF), or give them to `resched.from_frames` in Python",
-        is: |head| {
-            let is_record = |line: &str| {
-                let mut fields = line.split(';');
-                let is_date = fields.next().is_some_and(|date| date.len() == 19 && date.matches('/').count() == 2);
-                is_date && fields.next().is_some_and(|kind| kind.len() == 1)
-            };
-            head.lines().take(3).any(is_record)
-        },
-    },
-    NearMiss {
-        found: "records of LSF (`lsb.acct` or `lsb.events`)",
-        remedy: "convert them to the Standard Workload Format (SWF), or give them to `resched.from_frames` in Python",
-        is: |head| head.text.starts_with("\"JOB_"),
-    },
 ];
 
 /// Whether this is a time as Slurm writes it, such as `2026-05-01T08:00:00`.
@@ -298,7 +281,7 @@ mod tests {
 
     #[test]
     fn each_near_miss_is_known_by_its_first_bytes() {
-        let cases: [(&[u8], &str); 19] = [
+        let cases: [(&[u8], &str); 17] = [
             (b"\xff\xfeJ\0o\0b\0", "text in UTF-16"),
             (b"PK\x03\x04....", "a ZIP archive"),
             (b"BZh91AY", "a file that is packed by bzip2 or xz"),
@@ -318,8 +301,6 @@ mod tests {
             (b"{\n \"jobs\": [\n ],\n \"meta\": {}}", "`sacct --json` list without a job"),
             (b"{\"jobs\": [{\"job_id\": 1, \"job_state\": [\"RUNNING\"]}]}", "the jobs that Slurm has now"),
             (b"1|a|u|a|p|2026-05-01T08:00:00|COMPLETED\n", "without its header"),
-            (b"05/01/2026 08:00:00;E;1.host;user=u", "PBS"),
-            (b"\"JOB_FINISH\" \"10.1\" 1", "LSF"),
             ("\u{feff}[{\"Event\":\"SparkListenerLogStart\"}]".as_bytes(), "an array of Spark's events"),
         ];
         for (head, expected) in cases {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::format::Format;
 use super::golden::{Collected, Found as _};
 use super::{
-    TABLE_FORMATS, conf_xml, csv, google2019, gwf, jhist, rumen, sacct, sls, spark, swf, swim, tables, text_history,
-    topology, yarn_apps,
+    TABLE_FORMATS, conf_xml, csv, google2019, gridengine, gwf, jhist, lsf, pbs, rumen, sacct, sls, spark, swf, swim,
+    tables, text_history, topology, yarn_apps,
 };
 use resched_tables::Error;
 
@@ -297,4 +297,41 @@ fn the_line_of_a_table_of_google_2019() {
     let of = |bytes: usize| facts("google2019", "collection_events", &line(bytes));
     assert_eq!(of(google2019::MAX_LINE as usize), (1, BTreeMap::new()));
     assert_eq!(of(google2019::MAX_LINE as usize + 1), (0, once("oversized-record")));
+}
+
+/// What is always counted of a log without hosts.
+const NO_HOSTS: [&str; 2] = ["file-without-machines", "request-not-read"];
+
+#[test]
+fn the_record_of_pbs() {
+    let record = |bytes| {
+        let start = "11/28/2026 04:00:00;E;7.s;ctime=100 start=200 end=300 Exit_status=0 jobname=";
+        filled(start, "x", "", bytes)
+    };
+    let (jobs, skipped) = at_and_beyond(&pbs::FORMAT, ("", "\n"), pbs::MAX_LINE, record, &NO_HOSTS);
+    assert_eq!((jobs, skipped), ([1, 0], once("oversized-line")));
+}
+
+#[test]
+fn the_record_of_lsf() {
+    let record = |bytes| {
+        let start =
+            r#""JOB_FINISH" "5.1" 300 7 1 2 1 100 0 0 200 "u" "q" "" "" "" "h" "" "" "" "" "" 0 0 64 1.0 "n" ""#;
+        let end = format!("\" {}\"\" \"p\" 0 1 \"\" \"\" 0 1 1", "1 ".repeat(19));
+        filled(start, "x", &end, bytes)
+    };
+    let (jobs, skipped) = at_and_beyond(&lsf::FORMAT, ("", "\n"), lsf::MAX_LINE, record, &NO_HOSTS[..1]);
+    assert_eq!((jobs, skipped), ([1, 0], once("oversized-line")));
+}
+
+#[test]
+fn the_record_of_grid_engine() {
+    let record = |bytes| {
+        let start = "q:UNKNOWN:g:u:";
+        let end = format!(":7:sge:0:100:200:300:0:0:1:{}p:d:NONE:1:0:0:0:0:NONE:0:NONE:0", "0:".repeat(17));
+        filled(start, "x", &end, bytes)
+    };
+    let always = ["file-without-machines", "hosts-not-in-source"];
+    let (jobs, skipped) = at_and_beyond(&gridengine::FORMAT, ("", "\n"), gridengine::MAX_LINE, record, &always);
+    assert_eq!((jobs, skipped), ([1, 0], once("oversized-line")));
 }

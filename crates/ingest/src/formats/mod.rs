@@ -6,6 +6,7 @@
 //! [`FORMATS`] lists the formats in which a job stands in one place. [`TABLE_FORMATS`] lists those that spread a job
 //! over tables. This module uses all formats. Code that several formats share is in modules that use no format.
 
+pub(crate) mod accounting;
 mod alibaba;
 pub mod alibaba2017;
 pub mod alibaba2018;
@@ -17,6 +18,7 @@ mod golden;
 mod google;
 pub mod google2011;
 pub mod google2019;
+pub mod gridengine;
 pub mod gwf;
 pub mod jhist;
 mod json;
@@ -24,7 +26,9 @@ mod lenient;
 #[cfg(test)]
 mod limit_tests;
 mod lines;
+pub mod lsf;
 mod names;
+pub mod pbs;
 pub mod rumen;
 pub mod sacct;
 pub mod sls;
@@ -58,6 +62,9 @@ pub const FORMATS: &[Format] = &[
     sls::NODES,
     yarn_apps::FORMAT,
     sacct::FORMAT,
+    pbs::FORMAT,
+    lsf::FORMAT,
+    gridengine::FORMAT,
 ];
 
 /// All formats of event tables, in the order in which they are tried. To add a format, add a module and a line here.

@@ -1,5 +1,6 @@
 //! The readers and writers of traces as wholes. One binary for all, since each would link the library again.
 
+mod accounting;
 mod anonymise;
 mod event_tables;
 mod export;
