@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::metrics::named::Metric;
+use resched_ingest::formats::mapped::{Map, suggest};
 use resched_ingest::formats::tables::TableFormat;
 use resched_ingest::formats::{Format, conf_xml};
 use resched_ingest::{Options, ingest_into};
@@ -36,6 +37,7 @@ pub(crate) const READERS: &[(&str, Read)] = &[
     ("policy", policy),
     ("sweep", sweep),
     ("metric", metric),
+    ("map", map),
 ];
 
 /// Reads the bytes of a file, and returns whether it accepts them.
@@ -191,6 +193,19 @@ fn metric(input: &[u8]) -> bool {
     let Some(text) = text(input) else { return false };
     // Whoever shows the problem cuts its place out of the text.
     Metric::named(text).map_err(|problem| (problem.to_string(), text.get(problem.at()).is_some())).is_ok()
+}
+
+/// A map, and behind a line of percent signs the table that it is for. The table alone also gives a first map.
+fn map(input: &[u8]) -> bool {
+    const MARK: &[u8] = b"\n%%%\n";
+    let place = input.windows(MARK.len()).position(|window| window == MARK);
+    let (map, table) = place.map_or((input, &[][..]), |place| (&input[..place], &input[place + MARK.len()..]));
+    let suggested = suggest(&mut &*table, "input");
+    let maps = [text(map).map(str::to_owned), suggested.ok()];
+    maps.into_iter().flatten().filter_map(|map| Map::parse(&map, "map").ok()).any(|map| {
+        let mut found = Collected::default();
+        map.read_table(&mut &*table, "input", &mut found).is_ok() && !found.jobs.is_empty()
+    })
 }
 
 /// Passes on the path of a file with these bytes.

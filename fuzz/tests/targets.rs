@@ -67,6 +67,7 @@ targets! {
     queues = "queues",
     policy = "policy",
     metric = "metric",
+    map = "map",
 }
 
 fn number(variable: &str, default: u64) -> u64 {

@@ -55,8 +55,8 @@ const OWN_WORDS: [&str; 3] = ["default", "root", "default-rack"];
 const YARN_QUEUE: &str = "spark.yarn.queue";
 const POOL: &str = "spark.scheduler.pool";
 /// Frameworks whose names the readers of resched give.
-const FRAMEWORKS: [&str; 9] =
-    ["mapreduce", "spark", "tez", "swf", "gwf", "slurm", "pbs", "lsf", "gridengine"];
+const FRAMEWORKS: [&str; 10] =
+    ["mapreduce", "spark", "tez", "swf", "gwf", "slurm", "pbs", "lsf", "gridengine", "table"];
 
 /// The kind of thing that has a name. Two names of a kind have the same pseudonym if and only if they are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

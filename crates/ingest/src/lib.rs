@@ -49,7 +49,7 @@ mod texts;
 mod timed;
 mod trackers;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::fault::format_names;
 use self::origins::in_words_of_the_store;
@@ -119,6 +119,24 @@ pub fn ingest_into(
     }
 }
 
+/// A first map for the table at `path`, as TOML: which of its columns is which field of a job, as far as names and first rows show it.
+///
+/// # Errors
+/// [`Error::Request`] if there is no such file, [`Error::Source`] if it is no table, [`Error::Io`] if it cannot be read.
+pub fn suggest_map(path: &Path) -> Result<String, Error> {
+    let inputs = files::find(&[path.to_path_buf()])?;
+    let [file] = inputs.files.as_slice() else {
+        return Err(Error::Request(format!(
+            "{}: expected one table, found {} files; name one",
+            path.display(),
+            inputs.files.len()
+        )));
+    };
+    let mut silent = ();
+    let mut source = source::SourceFile::open(&file.path, &[], &inputs.origins, &mut silent)?;
+    formats::mapped::suggest(&mut source.content(), &file.path.display().to_string())
+}
+
 /// The plan to ingest event tables in steps ([`tables::shard`], [`tables::finish`]).
 ///
 /// # Errors
@@ -156,14 +174,21 @@ fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
 
 fn find_work(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
     let forced = forced(options)?;
+    let is_table = options.map.is_some();
+    if is_table && forced.is_some() {
+        return Err(Error::Request("--map: expected no --format or --fields beside it, found one; leave it out".to_owned()));
+    }
     if paths.iter().any(|path| paths::is_standard_input(path))
-        && (paths.len() > 1 || !matches!(forced, Some(Forced::File(_))))
+        && (paths.len() > 1 || !(is_table || matches!(forced, Some(Forced::File(_)))))
     {
         return Err(Error::Request(
             "-: expected standard input alone, with the format of a file; name it with --format, such as `--format spark`".to_owned(),
         ));
     }
     let inputs = files::find(paths)?;
+    if let Some(map) = &options.map {
+        return work(inputs, None, Some(map.table()), options);
+    }
     match forced {
         Some(Forced::Table(format)) => work(inputs, Some(format), None, options),
         Some(Forced::File(format)) => work(inputs, None, Some(format), options),

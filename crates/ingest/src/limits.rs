@@ -4,7 +4,7 @@ use resched_objects::{LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS};
 use resched_tables::limits::Limit;
 
 use crate::formats::{
-    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, lsf, pbs, rumen, sacct, sls, spark, swf,
+    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, lsf, mapped, pbs, rumen, sacct, sls, spark, swf,
     swim, tables, text_history, topology, yarn_apps,
 };
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
 const SKIPPED: &str = "The record is skipped and counted.";
 const SETTING: &str = "The setting is left out and counted.";
 const REST: &str = "The rest is left out and counted.";
+const REFUSED: &str = "The request is refused.";
 const NO_FILE: &str = "The file is refused.";
 
 /// The limits of what is read from sources.
@@ -72,7 +73,7 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("record of LSF", lsf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("record of Grid Engine", gridengine::MAX_LINE as u64, SKIPPED),
     Limit::number(
-        "records of jobs in logs of PBS, LSF or Grid Engine",
+        "records of jobs in logs of PBS, LSF or Grid Engine, or in tables whose hosts are read",
         accounting::MOST_ENTRIES as u64,
         "The logs are refused. Ingest those of each period.",
     ),
@@ -82,6 +83,12 @@ pub const SOURCES: &[Limit] = &[
         accounting::MOST_HOSTS as u64,
         "Its hosts are ignored, and the job is counted.",
     ),
+    Limit::bytes("map of a table", mapped::MAX_MAP, "The request is refused."),
+    Limit::number("states, filters, columns or groups of machines of a map, each", mapped::MOST_PARTS as u64, REFUSED),
+    Limit::number("machines of a map", mapped::MOST_MACHINES as u64, REFUSED),
+    Limit::bytes("pattern of a map", mapped::LONGEST_PATTERN as u64, REFUSED),
+    Limit::bytes("row of a table under a map", mapped::MAX_ROW as u64, SKIPPED),
+    Limit::number("columns of such a table as CSV", mapped::MAX_COLUMNS as u64, SKIPPED),
     Limit::bytes("event of a Spark log", spark::MAX_LINE as u64, SKIPPED),
     Limit::number(
         "jobs of a Spark application that run at once",

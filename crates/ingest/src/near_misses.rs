@@ -72,7 +72,7 @@ const NEAR_MISSES: &[NearMiss] = &[
     },
     NearMiss {
         found: "a Parquet file",
-        remedy: "read it in Python and give its columns to `resched.from_frames`",
+        remedy: "say which column is what with --map; `resched ingest --suggest FILE` writes a first map",
         is: |head| head.bytes.starts_with(b"PAR1"),
     },
     NearMiss {

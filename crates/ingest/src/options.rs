@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 
+use crate::formats::mapped::Map;
 use resched_tables::Error;
 use resched_tables::clock::Zone;
 use resched_tables::model::{JobRow, NodeRow};
@@ -35,6 +36,8 @@ pub struct Options {
     /// The columns of lists by Slurm's `sacct` that have no header, in their order, with commas between, as `sacct --format` takes them.
     /// All files are then such lists; one with a header keeps the columns that it names. [`split`](crate::split) does not take it.
     pub fields: Option<String>,
+    /// Which column of a table is which field of a job: all files are such tables. It excludes a format.
+    pub map: Option<Map>,
 }
 
 impl Options {

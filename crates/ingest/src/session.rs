@@ -23,6 +23,7 @@ use super::progress::Progress;
 use super::source::SourceFile;
 use super::timed;
 use super::trackers::Trackers;
+use crate::formats::mapped::Map;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS, text_history};
 use resched_tables::Error;
 use resched_tables::clock::Zone;
@@ -175,6 +176,10 @@ impl<'a> Session<'a> {
         forced: Option<&'static Format>,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
+        if !self.is_table(file) {
+            self.skip("file-not-in-map", 1);
+            return Ok(());
+        }
         let before = self.yielded;
         let fault = self.read_file(file, forced, progress)?;
         let yielded = self.yielded - before;
@@ -198,6 +203,13 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Whether a file is to be read: a map may name the files of a folder.
+    fn is_table(&self, file: &InputFile) -> bool {
+        let (Some(map), Some(folder)) = (&self.options.map, file.folder) else { return true };
+        let root = self.folders.get(folder).map(|folder| folder.path);
+        root.and_then(|root| file.path.strip_prefix(root).ok()).is_some_and(|path| map.has_file(path))
+    }
+
     /// Reads one file. A fault in its content is returned. An error ends the ingest.
     fn read_file(
         &mut self,
@@ -211,6 +223,8 @@ impl<'a> Session<'a> {
             let (_, cut) = source.close(path, "")?;
             return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
         }
+        let map = self.options.map.as_ref();
+        let forced = map.map(Map::table).or(forced);
         let Some(format) = forced.or_else(|| FORMATS.iter().find(|format| (format.sniff)(source.head()))) else {
             let head = source.head();
             let name = path.display().to_string();
@@ -235,7 +249,12 @@ impl<'a> Session<'a> {
         let skipped = self.skipped.clone();
         let mut confs = Vec::new();
         let mut sink = FileSink { session: &mut *self, format, file, confs: &mut confs, made: Vec::new() };
-        let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
+        let (mut content, name) = (source.content(), path.display().to_string());
+        let result = match map {
+            Some(map) => map.read_table(&mut content, &name, &mut sink),
+            None => (format.read)(&mut content, &name, &mut sink),
+        };
+        drop(content);
         let damage = match result {
             Ok(()) => None,
             // The content is at fault, not the disk or the sink. The jobs before the damage were taken.

@@ -4,8 +4,9 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use resched_ingest::formats::mapped::Map;
 use resched_ingest::tables::unfinished;
-use resched_ingest::{Options, Part, TaskMaker, ingest, split};
+use resched_ingest::{Options, Part, TaskMaker, ingest, split, suggest_map};
 use resched_replay::Threads;
 use resched_tables::clock::Zone;
 use resched_tables::store::MANIFEST;
@@ -19,7 +20,7 @@ use super::ingest_steps;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::print_message;
+use crate::output::{print_as_it_is, print_message};
 use crate::progress::IngestProgress;
 use crate::written::{Written, print_written};
 
@@ -29,7 +30,7 @@ use crate::written::{Written, print_written};
 /// beside the trace. Run the same command again to resume.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched ingest /var/log/hadoop/history/done --out T\n  resched ingest sacct.csv events.json.gz --out T --force\n  resched ingest clusterdata-2011-2 --out G\n  resched ingest s3://logs/spark-history --out S"
+    after_help = "Examples:\n  resched ingest /var/log/hadoop/history/done --out T\n  resched ingest sacct.csv events.json.gz --out T --force\n  resched ingest clusterdata-2011-2 --out G\n  resched ingest s3://logs/spark-history --out S\n  resched ingest --suggest jobs.csv > map.toml\n  resched ingest jobs.csv --map map.toml --out M"
 )]
 pub(crate) struct Args {
     /// Files or folders to read, `s3://bucket/prefix` in an object store, or `-` for standard input with --format. Folders are searched
@@ -37,8 +38,8 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The folder to write the trace to. An earlier trace there is replaced.
-    #[arg(long, value_name = "TRACE")]
-    out: PathBuf,
+    #[arg(long, value_name = "TRACE", required_unless_present = "suggest")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
     /// Write one trace for each cluster, in separate folders inside TRACE. Histories are read twice to distinguish clusters.
@@ -50,6 +51,12 @@ pub(crate) struct Args {
     /// The format of all files. `auto` detects it from each file's content.
     #[arg(long, default_value = "auto")]
     format: String,
+    /// The map of a table (TOML): which column of a CSV, JSON or Parquet file is which field of a job. All files are such tables.
+    #[arg(long, value_name = "MAP.toml", conflicts_with_all = ["format", "split", "engine"])]
+    map: Option<PathBuf>,
+    /// Print a first map of the table PATH, from the names of its columns and its first rows, and ingest nothing.
+    #[arg(long, conflicts_with_all = ["map", "out", "split"])]
+    suggest: bool,
     /// The time zone of times without one, such as those of `sacct`: `UTC`, an offset such as `+02:00`, or a place such as
     /// `Europe/Berlin`. By default UTC, which then counts as assumed.
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
@@ -97,6 +104,7 @@ enum Engine {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let Some(target) = args.out.as_deref().filter(|_| !args.suggest) else { return print_suggested(&args.paths) };
     let options = Options {
         format: (args.format != "auto").then(|| args.format.clone()),
         counters: args.counters,
@@ -107,20 +115,29 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         timezone: args.timezone,
         cluster_name: args.cluster_name.clone(),
         fields: args.fields.clone(),
+        map: args.map.as_deref().map(Map::read).transpose()?,
     };
-    let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, MANIFEST) };
+    let out = if args.split { args.force.plain(target) } else { args.force.out(target, MANIFEST) };
     if args.engine == Engine::Dask {
         return ingest_steps::on_dask(&args.paths, &out, &options, (&args.dask, &args.program), args.format_args);
     }
     if args.split {
         let parts = split(&args.paths, &out, &options, &mut IngestProgress::new())?;
-        return print_parts(&parts, &args.out, args.format_args);
+        return print_parts(&parts, target, args.format_args);
     }
     let manifest = ingest(&args.paths, &out, &options, &mut IngestProgress::new());
     if manifest.is_err() {
         report_kept();
     }
-    print_written(&manifest?, &args.out, args.format_args)
+    print_written(&manifest?, target, args.format_args)
+}
+
+/// Prints a first map of a table.
+fn print_suggested(paths: &[PathBuf]) -> Result<(), Failure> {
+    let [path] = paths else {
+        return Err(Failure::request(format!("--suggest: expected one table, found {} paths; name one", paths.len())));
+    };
+    print_as_it_is(&suggest_map(path)?)
 }
 
 /// If an ingest ended early, prints where its finished work is kept.

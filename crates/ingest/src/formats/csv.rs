@@ -38,6 +38,16 @@ impl<'r> Records<'r> {
         }
     }
 
+    /// The records of a table with this mark between its columns, whose fields may be quoted, of at most so many bytes and fields.
+    pub(super) fn of_table(input: &'r mut dyn BufRead, delimiter: u8, (bytes, fields): (usize, usize)) -> Self {
+        Self {
+            input,
+            reader: ReaderBuilder::new().delimiter(delimiter).build(),
+            text: vec![0; bytes + 1].into(),
+            ends: vec![0; fields].into(),
+        }
+    }
+
     /// The next record; `None` at the end of the input. Empty lines are no records.
     pub(super) fn next(&mut self) -> io::Result<Option<Piece<'_>>> {
         let (mut length, mut fields, mut oversized) = (0, 0, false);

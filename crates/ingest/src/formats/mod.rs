@@ -27,6 +27,7 @@ mod lenient;
 mod limit_tests;
 mod lines;
 pub mod lsf;
+pub mod mapped;
 mod names;
 pub mod pbs;
 pub mod rumen;

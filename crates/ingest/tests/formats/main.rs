@@ -6,6 +6,7 @@ mod event_tables;
 mod export;
 mod golden_counts;
 mod ingest;
+mod maps;
 mod near_misses;
 mod sacct;
 mod sample;
