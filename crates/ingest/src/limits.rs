@@ -85,6 +85,8 @@ pub const SOURCES: &[Limit] = &[
     ),
     Limit::bytes("map of a table", mapped::MAX_MAP, "The request is refused."),
     Limit::number("states, filters, columns or groups of machines of a map, each", mapped::MOST_PARTS as u64, REFUSED),
+    Limit::number("columns of a field of a map", mapped::MOST_COLUMNS as u64, REFUSED),
+    Limit::bytes("name of a column or a machine in a map", mapped::LONGEST_NAME as u64, REFUSED),
     Limit::number("machines of a map", mapped::MOST_MACHINES as u64, REFUSED),
     Limit::bytes("pattern of a map", mapped::LONGEST_PATTERN as u64, REFUSED),
     Limit::bytes("row of a table under a map", mapped::MAX_ROW as u64, SKIPPED),

@@ -161,6 +161,10 @@ fn a_map_that_is_wrong_is_refused_with_its_line() {
     assert!(problem(&format!("{fields}[[machines]]\nhosts = \"n[1-\"\n")).contains("machines"));
     assert!(problem(&format!("{fields}[[machines]]\nhosts = \"n[1-9999999]\"\n")).contains("machines"));
     assert!(problem(&format!("files = [\"{}\"]\n{fields}", "*".repeat(300))).contains("at most 256"));
+    let long = "x".repeat(200);
+    assert!(problem(&format!("{fields}id = \"{long}\"\n")).contains("fields.id: expected at most"));
+    assert!(problem(&format!("{fields}hosts = {{ column = \"h\", prefix = \"{long}\" }}\n")).contains("fields.hosts"));
+    assert!(problem(&format!("{fields}[[machines]]\nhosts = \"{long}[1-9]\"\n")).contains("machines"));
     assert!(problem(&format!("zone = \"Moon\"\n{fields}")).contains("zone"));
     assert!(Map::read(Path::new("/no/such/map")).unwrap_err().is_request());
 }

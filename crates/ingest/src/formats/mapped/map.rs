@@ -20,6 +20,10 @@ use resched_tables::whole;
 pub(crate) const MAX_MAP: u64 = 1 << 20;
 /// The most words of states, filters, patterns and groups of machines of a map, each.
 pub(crate) const MOST_PARTS: usize = 1_000;
+/// The most columns of a field.
+pub(crate) const MOST_COLUMNS: usize = 100;
+/// The longest name of a column of a map, prefix of hosts or name of a machine, bytes: few bytes would be many long names.
+pub(crate) const LONGEST_NAME: usize = 1 << 7;
 /// The most machines of a map.
 pub(crate) const MOST_MACHINES: usize = 1_000_000;
 
@@ -378,6 +382,11 @@ impl Map {
             if source.columns.is_empty() && source.value.is_none() {
                 return Err(format!("fields.{field}: expected a column or a value, found neither; name the column"));
             }
+            let names = source.columns.iter().chain([&source.prefix]);
+            if source.columns.len() > MOST_COLUMNS || names.map(String::len).max() > Some(LONGEST_NAME) {
+                let expected = format!("at most {MOST_COLUMNS} columns, and names of at most {LONGEST_NAME} bytes");
+                return Err(format!("fields.{field}: expected {expected}, found more; shorten them"));
+            }
         }
         let Fields { start, end, wait, run, .. } = &self.fields;
         let (has_start, has_run) = (start.is_some() || wait.is_some(), run.is_some() || end.is_some());
@@ -451,6 +460,7 @@ impl Map {
 impl Machines {
     /// The names of the machines; `None` if the list is malformed or too long.
     pub(super) fn names(&self) -> Option<Vec<String>> {
-        resched_tables::host_list::expand(&self.hosts, MOST_MACHINES)
+        let is_short = self.hosts.split(',').all(|part| part.len() <= LONGEST_NAME);
+        is_short.then(|| resched_tables::host_list::expand(&self.hosts, MOST_MACHINES))?
     }
 }

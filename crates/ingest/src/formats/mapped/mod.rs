@@ -33,7 +33,7 @@ use resched_tables::store::TimeZero;
 use self::cell::Cell;
 use self::entry::{Counts, Problem, Row};
 pub use self::map::Map;
-pub(crate) use self::map::{MAX_MAP, MOST_MACHINES, MOST_PARTS};
+pub(crate) use self::map::{LONGEST_NAME, MAX_MAP, MOST_COLUMNS, MOST_MACHINES, MOST_PARTS};
 pub(crate) use self::pattern::LONGEST as LONGEST_PATTERN;
 pub(crate) use self::rows::{MAX_COLUMNS, MAX_ROW};
 pub use self::suggest::suggest;

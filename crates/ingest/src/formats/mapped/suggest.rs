@@ -184,9 +184,13 @@ fn quoted(text: &str) -> String {
 fn shown(column: &Column) -> String {
     let Some(example) = &column.example else { return "no value in the first rows".to_owned() };
     let text: String = example.text().chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    let end = text.floor_char_boundary(LONGEST_SHOWN);
-    let head = text.get(..end).unwrap_or_default();
-    format!("such as {head}{}", if end < text.len() { " …" } else { "" })
+    let head = short(&text);
+    format!("such as {head}{}", if head.len() < text.len() { " …" } else { "" })
+}
+
+/// The beginning of a text.
+fn short(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(LONGEST_SHOWN)).unwrap_or_default()
 }
 
 /// The columns of the table, with the values of the first rows.
@@ -213,7 +217,7 @@ impl Take for Seen {
         self.rows += 1;
         for (column, cell) in self.columns.iter_mut().zip(cells).filter(|(_, cell)| cell.is_some()) {
             if column.values.len() <= MOST_STATES {
-                *column.values.entry(cell.text().into_owned()).or_default() += 1;
+                *column.values.entry(short(&cell.text()).to_owned()).or_default() += 1;
             }
             if column.example.is_none() {
                 column.example = Some(cell.clone().into_owned());
