@@ -48,8 +48,12 @@ NO_ARGUMENTS = {
 # Arguments that one function does not have, and why.
 NOT_HERE = {
     ("ingest", "split"): "it makes several traces: use the command, and open each",
+    ("ingest", "suggest"): "it prints a text for people: use the command",
     ("policies", "all"): "the result has all of each policy",
 }
+
+# Arguments that the command needs only beside those that a function has.
+REQUIRED = {("ingest", "out")}
 
 # Arguments whose defaults differ, and why.
 DEFAULTS = {
@@ -91,7 +95,7 @@ def default(command: str, argument: dict[str, Any]) -> str | None:
         return DEFAULTS[command, argument["id"]][0]
     if not argument["takes_values"]:
         return "False"
-    if argument["required"]:
+    if argument["required"] or (command, argument["id"]) in REQUIRED:
         return None
     if not argument["default"]:
         return "None"
