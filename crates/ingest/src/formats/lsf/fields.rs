@@ -146,7 +146,7 @@ struct Reader<'a, 'w> {
 impl<'a> Reader<'a, '_> {
     fn next(&mut self) -> Option<&'a Word<'a>> {
         let word = self.words.get(self.at);
-        self.at += 1;
+        self.pass(1);
         word
     }
 

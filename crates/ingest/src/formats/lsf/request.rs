@@ -112,7 +112,7 @@ impl Request {
         let tile = on_each.filter(|&tile| tile > 1 && slots % tile == 0);
         // Slots that must lie together are one instance.
         let (instances, in_each) = tile.map_or((slots, 1), |tile| (slots / tile, tile));
-        let machines = on_each.map(|tile| (slots + tile - 1) / tile.max(1)).or((slots == 1).then_some(1));
+        let machines = on_each.map(|tile| slots / tile + i64::from(slots % tile > 0)).or((slots == 1).then_some(1));
         let nodes = machines.or_else(|| i64::try_from(hosts.len()).ok()).filter(|&nodes| nodes > 0).unwrap_or(1);
         let of_job = |amount: i64, of: Of| match of {
             Of::Host => amount.checked_mul(nodes),
@@ -173,5 +173,7 @@ mod tests {
         assert_eq!(shape("affinity[core(4)]", 2), (2, 4, None, 0, None));
         assert_eq!(shape("", 1), (1, 1, None, 0, Some(1)));
         assert_eq!(shape("span[ptile=3]", 8), (8, 1, None, 0, Some(3)), "the last host has fewer");
+        let most = i64::MAX;
+        assert_eq!(shape("span[ptile=3] rusage[mem=1,ngpus=9]", most).4, Some(most / 3 + 1), "found by fuzzing");
     }
 }

@@ -108,6 +108,16 @@ fn damage_is_counted_and_named() {
     assert!(!sniff(b"\"JOB_NEW\" \"10.1\" 1 2\n") && !sniff(b""));
 }
 
+/// A number of networks that no line has room for. Found by fuzzing.
+#[test]
+fn a_number_of_fields_may_be_any() {
+    let whole = line(0, 1_100, &["h1"], (64, 0), "", 40);
+    let lying = whole.replace(" 1 \"net\" 2 ", &format!(" {} \"net\" 2 ", u64::MAX / 2));
+    assert_ne!(whole, lying);
+    assert_eq!(job(&lying).job.eligible, None);
+    assert_eq!(job(&whole).job.eligible, Some(1_040_000));
+}
+
 /// What a version does not write is unknown, and the rest is read.
 #[test]
 fn older_versions_have_fewer_fields() {

@@ -395,8 +395,9 @@ impl Map {
                 "fields: expected `start`, `end`, `wait` or `run`, found none; name the column of one".to_owned()
             );
         }
-        let hosts: usize = machines.iter().map(|group| group.names().map_or(0, |names| names.len())).sum();
-        if hosts > MOST_MACHINES || machines.iter().any(|group| group.names().is_none()) {
+        // One group after the other: all of them together may be far too many.
+        let add = |left: usize, group: &Machines| left.checked_sub(group.names()?.len());
+        if machines.iter().try_fold(MOST_MACHINES, add).is_none() {
             let expected =
                 format!("machines: expected lists such as `n[001-980]` of at most {MOST_MACHINES} machines in all");
             return Err(format!("{expected}, found others; correct `hosts`"));
