@@ -176,7 +176,9 @@ fn find_work(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
     let forced = forced(options)?;
     let is_table = options.map.is_some();
     if is_table && forced.is_some() {
-        return Err(Error::Request("--map: expected no --format or --fields beside it, found one; leave it out".to_owned()));
+        return Err(Error::Request(
+            "--map: expected no --format or --fields beside it, found one; leave it out".to_owned(),
+        ));
     }
     if paths.iter().any(|path| paths::is_standard_input(path))
         && (paths.len() > 1 || !(is_table || matches!(forced, Some(Forced::File(_)))))

@@ -31,6 +31,8 @@ struct World<'a> {
     now: Ms,
     /// What was admitted in this pass.
     fresh: Vec<usize>,
+    /// When each job was evicted last.
+    evicted: Vec<Option<Ms>>,
     ran: Vec<(usize, Ms, Ms, bool)>,
 }
 
@@ -128,8 +130,11 @@ impl World<'_> {
 
     /// Returns whether anything was evicted. What is evicted waits from the next pass on.
     fn pass(&mut self) -> bool {
-        let waits =
-            |world: &Self, job: usize| world.jobs[job].submit <= world.now && world.states[job].contains(&State::Waits);
+        let waits = |world: &Self, job: usize| {
+            world.jobs[job].submit <= world.now
+                && world.states[job].contains(&State::Waits)
+                && world.evicted[job] != Some(world.now)
+        };
         let mut order: Vec<usize> = (0..self.jobs.len()).filter(|&job| waits(self, job)).collect();
         order.sort_by_key(|&job| (-self.jobs[job].priority, job));
         let mut has_evicted = false;
@@ -158,6 +163,7 @@ impl World<'_> {
     }
 
     fn evict(&mut self, job: usize) {
+        self.evicted[job] = Some(self.now);
         for task in 0..self.states[job].len() {
             if let State::Runs(since, _) = self.states[job][task] {
                 self.ran.push((self.number(job, task), since, self.now, true));
@@ -193,7 +199,16 @@ impl World<'_> {
 pub(crate) fn ran(rows: &[Row], machines: u32, each: [u64; 2], jobs: &[Job], zero: Ms) -> Vec<(usize, Ms, Ms, bool)> {
     let states = jobs.iter().map(|job| vec![State::Waits; job.tasks.len()]).collect();
     let machines = vec![each; machines as usize];
-    let mut world = World { rows, jobs, machines, states, now: zero - 1, fresh: Vec::new(), ran: Vec::new() };
+    let mut world = World {
+        rows,
+        jobs,
+        machines,
+        states,
+        now: zero - 1,
+        fresh: Vec::new(),
+        evicted: vec![None; jobs.len()],
+        ran: Vec::new(),
+    };
     while let Some(now) = world.next() {
         world.now = now;
         world.end();

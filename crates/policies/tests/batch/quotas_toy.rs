@@ -4,7 +4,7 @@
 //! **Rules.** Jobs wait by priority, then by submission. All tasks of a job that wait start together or not at all. A job is admitted if the
 //! quotas of its queue and of those above it allow it, and all its tasks find room. If the quotas do not allow it, but the queue would hold
 //! no more than its own, jobs of queues that borrow are evicted, those that started last first, until they would. Evicted work starts
-//! again. What was admitted in the same pass is left alone. Quota is not room: a job may still wait then.
+//! again, at a later instant. What was admitted in the same pass is left alone. Quota is not room: a job may still wait then.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use resched_policies::parts::quotas::{Quota, Quotas};
 use resched_policies::queues::QueueTree;
-use resched_sim::batch::{Amounts, Checked, Ended, JobSpec, Offer, Policy, StageSpec, Then, View, replay};
+use resched_sim::batch::{Amounts, Checked, Ended, JobSpec, Machines, Offer, Policy, StageSpec, Then, View, replay};
+use resched_sim::cluster_file::Placement;
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
 
 use crate::cases::cases;
@@ -32,6 +33,8 @@ struct Toy {
     running: BTreeMap<JobId, (Ms, Vec<TaskId>)>,
     /// What was admitted in this pass.
     fresh: Vec<JobId>,
+    /// When jobs were evicted last.
+    evicted: BTreeMap<JobId, Ms>,
 }
 
 impl Toy {
@@ -86,6 +89,7 @@ impl Toy {
         let Some((_, tasks)) = self.running.remove(&job) else { return Ok(()) };
         let amounts = Self::together(&tasks, offer.view());
         self.quotas(offer.view()).release(queue, &amounts);
+        self.evicted.insert(job, offer.view().now());
         let runs: Vec<_> = offer.view().runs().into_iter().filter(|(_, task, _)| tasks.contains(task)).collect();
         runs.into_iter().try_for_each(|(run, ..)| offer.evict(run, Then::Again))
     }
@@ -123,6 +127,8 @@ impl Policy for Toy {
         self.fresh.clear();
         let mut jobs: Vec<JobId> = self.waiting.keys().copied().collect();
         jobs.sort_by_key(|&job| (Reverse(offer.view().job(job).priority), job));
+        let now = offer.view().now();
+        jobs.retain(|job| self.evicted.get(job) != Some(&now));
         for job in jobs {
             let queue = self.queue(job, offer.view());
             let wanted = Self::together(&self.waiting[&job], offer.view());
@@ -207,4 +213,34 @@ proptest! {
         let naive = quotas_naive::ran(&world.rows, world.machines, world.each, &world.jobs, zero);
         prop_assert_eq!(of_the_engine(&world), naive);
     }
+}
+
+/// Gives the machine to the other of two tasks, again and again.
+#[derive(Default)]
+struct Restless(Vec<TaskId>);
+
+impl Policy for Restless {
+    fn task_waits(&mut self, task: TaskId, _: View<'_>) {
+        self.0.push(task);
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let runs = offer.view().runs();
+        runs.into_iter().try_for_each(|(run, ..)| offer.evict(run, Then::Again))?;
+        let next = self.0.remove(0);
+        offer.start(next, 1).map(|_| ())
+    }
+}
+
+#[test]
+fn a_policy_that_evicts_without_end_is_an_error() {
+    let of = |number: usize| job(number, "u", number as Ms, None, task(Resources { cpu: 1, memory: 0 }, 1, false, 9));
+    let workload = workload(vec![of(0), of(1)]);
+    let machines = Machines::alike(1, Resources { cpu: 1, memory: 0 }, Placement::FirstFit);
+    let ended = replay(&workload, &machines, ("restless", &mut Restless::default()), &mut (), &mut |_| {});
+    let problem = ended.unwrap_err().to_string();
+    assert!(
+        problem.contains("policy `restless` at 1 ms: evicts and starts tasks 10000 times at one instant"),
+        "{problem}"
+    );
 }

@@ -26,6 +26,9 @@ use crate::resources::Resources;
 /// The replay ends after this many ticks and alarms in a row that start nothing, while nothing runs and no event is due.
 const MOST_IDLE_TICKS: u32 = 10_000;
 
+/// The most passes of one instant: each evicts something, and what is evicted may evict the others in the next.
+const MOST_PASSES: u32 = 10_000;
+
 /// After how many ends of jobs progress is reported: often enough for an eye, and seldom enough to cost nothing.
 const PROGRESS_JOBS: u64 = 1_024;
 
@@ -174,8 +177,13 @@ impl Engine<'_, '_> {
                 self.changed = true;
                 self.idle_ticks += 1;
             }
+            let mut passes = 0;
             while self.changed && self.world.waiting > 0 {
                 self.pass()?;
+                passes += 1;
+                if passes > MOST_PASSES {
+                    return Err(self.endless());
+                }
             }
             self.changed = false;
             if self.next_job > 0 {
@@ -193,6 +201,15 @@ impl Engine<'_, '_> {
     fn look(&mut self, over: bool) -> Result<(), Error> {
         checkpoint();
         self.policy.check(View { world: &self.world }, over).map_err(|violation| self.violation(violation))
+    }
+
+    /// The error of a policy that evicts and starts again without end at one instant.
+    fn endless(&self) -> Error {
+        let started = self.started.iter().filter_map(|&(run, ..)| Some(self.world.runs.at(run)?.task));
+        let names: Vec<&str> = started.take(2).map(|task| self.world.workload.task_name(task)).collect();
+        let what =
+            format!("evicts and starts tasks {MOST_PASSES} times at one instant, {} among them", names.join(" and "));
+        self.violation(Violation(what))
     }
 
     fn violation(&self, violation: Violation) -> Error {
