@@ -166,6 +166,28 @@ const TESTS: &[(&str, &str, &str)] = &[
         "jobs_wait_for_as_many_ends_as_the_limit_and_not_one_more",
     ),
     ("nodes of a job in such a list", SACCT, "a_job_has_as_many_nodes_as_the_limit_and_not_one_more"),
+    ("record of PBS or Torque", RECORDS, "the_record_of_pbs"),
+    ("record of LSF", RECORDS, "the_record_of_lsf"),
+    ("record of Grid Engine", RECORDS, "the_record_of_grid_engine"),
+    (
+        "records of jobs in logs of PBS, LSF or Grid Engine, or in tables whose hosts are read",
+        ACCOUNTING,
+        "too_many_entries_are_refused",
+    ),
+    ("different texts of such records", ACCOUNTING, "texts_are_kept_up_to_the_limit_and_not_beyond"),
+    ("hosts of a job in such a record", ACCOUNTING, "a_job_has_as_many_hosts_as_the_limit_and_not_one_more"),
+    ("map of a table", MAPPED, "a_map_is_read_up_to_its_limit_and_not_beyond"),
+    (
+        "states, filters, columns or groups of machines of a map, each",
+        MAPPED,
+        "lists_of_a_map_have_as_many_entries_as_the_limit_and_not_one_more",
+    ),
+    ("columns of a field of a map", MAPPED, "a_field_has_as_many_columns_as_the_limit_and_not_one_more"),
+    ("name of a column or a machine in a map", MAPPED, "a_name_of_a_map_is_as_long_as_the_limit_and_not_longer"),
+    ("machines of a map", MAPPED, "a_map_lists_as_many_machines_as_the_limit_and_not_one_more"),
+    ("pattern of a map", "crates/ingest/src/formats/mapped/pattern.rs", "a_pattern_of_many_stars_ends_soon"),
+    ("row of a table under a map", MAPPED, "a_row_beyond_the_limit_is_counted"),
+    ("columns of such a table as CSV", MAPPED, "a_row_has_as_many_columns_as_the_limit_and_not_one_more"),
     ("event of a Spark log", RECORDS, "the_event_of_a_spark_log"),
     (
         "jobs of a Spark application that run at once",
@@ -243,6 +265,8 @@ const WORKLOADS: &str = "crates/workload/src/tests.rs";
 const RECORDS: &str = "crates/ingest/src/formats/limit_tests.rs";
 const COPIES: &str = "crates/ingest/src/copies.rs";
 const SACCT: &str = "crates/ingest/src/formats/sacct/tests.rs";
+const ACCOUNTING: &str = "crates/ingest/src/formats/accounting/tests.rs";
+const MAPPED: &str = "crates/ingest/src/formats/mapped/tests.rs";
 const STORE: &str = "crates/objects/src/tests.rs";
 const APPLICATIONS: &str = "crates/ingest/src/applications.rs";
 const TEXTS: &str = "crates/ingest/src/complete.rs";

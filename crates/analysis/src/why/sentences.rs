@@ -111,7 +111,8 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
         (row.phase, row.reason, row.while_running) == (own.phase, own.reason, own.while_running) && row.ms > 0
     };
     let rows: Vec<&BlameRow> = explanation.blame.iter().filter(is_own).collect();
-    let why = match named_resources(own, &rows) {
+    let named = named_resources(own, &rows);
+    let why = match &named {
         Some(names) => format!("for {names}"),
         None => system.says(because((own.phase, own.reason))).replace("{its}", its),
     };
@@ -135,7 +136,13 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let (idle, rows): (Vec<&BlameRow>, Vec<&BlameRow>) = rows.into_iter().partition(|row| row.holder == "idle");
     let idle = match idle.iter().map(|row| row.ms).sum::<i64>() {
         0 => String::new(),
-        ms => format!(" For {}, {}.", duration(ms as f64), system.says("a slot was free or its node was down")),
+        ms => {
+            let was_free = match &named {
+                Some(names) => format!("some {names} was free, or its node was down"),
+                None => system.says("a slot was free or its node was down").to_owned(),
+            };
+            format!(" For {}, {was_free}.", duration(ms as f64))
+        }
     };
     if rows.is_empty() {
         return format!("{text}.{idle}");

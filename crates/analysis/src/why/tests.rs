@@ -93,6 +93,31 @@ fn blame(explanation: &Explanation, phase: Phase) -> Vec<(String, i64)> {
     of_phase.map(|row| (row.job_id.clone().unwrap_or_else(|| row.holder.to_owned()), row.ms)).collect()
 }
 
+/// Cores are free for all; what it waits for is what another holds.
+#[test]
+fn a_job_waits_for_the_named_resource_of_which_it_asks_for_the_largest_share() {
+    let holds = |row: &mut AttemptRow, text: &str| {
+        (row.cpu_request, row.resources) = (Some(1_000), Some(text.to_owned()));
+    };
+    let why = Rows::default()
+        .job("g", "ann", (0, 50))
+        .task("g", TaskKind::Other, (0, 50))
+        .with(|row| holds(row, "gres/gpu=2,license/a=1"))
+        .job("a", "bob", (10, 60))
+        .task("a", TaskKind::Other, (50, 60))
+        .with(|row| holds(row, "gres/gpu=2"))
+        .on(0, 0, 100);
+    let found = explained(&why, "a");
+    assert_eq!(blame(&found, Phase::Resources), [("g".to_owned(), 40_000)]);
+    assert_eq!(found.blame[0].of.as_deref(), Some("gres/gpu"));
+    assert_eq!(found.blame[0].held, 80.0, "two for 40 s");
+    assert!(
+        found.sentences[1].starts_with("It waited 40.0 s for gres/gpu. To blame: g of ann"),
+        "{:?}",
+        found.sentences
+    );
+}
+
 #[test]
 fn a_job_is_in_one_phase_at_a_time() {
     let why = Rows::default()

@@ -1,6 +1,6 @@
 //! Amounts of all dimensions of a world at once.
 
-use super::dimensions::Dim;
+use super::dim::Dim;
 use crate::resources::Resources;
 
 /// What is free, held or asked for of each dimension of a world. The units are those of the source.

@@ -7,7 +7,7 @@ use resched_tables::call::checkpoint;
 use resched_tables::model::{Outcome, Reason, TaskKind};
 
 use super::attempts::Attempt;
-use super::dimensions::Dim;
+use super::dim::Dim;
 use super::evictions::{Evicted, Then};
 use super::machines::Machines;
 use super::observer::{Launched, Observer};

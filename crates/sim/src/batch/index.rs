@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 
-use super::dimensions::Dim;
+use super::dim::Dim;
 use crate::cluster_file::Placement;
 use crate::resources::Resources;
 

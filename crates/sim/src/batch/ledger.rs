@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::amounts::Amounts;
-use super::dimensions::{Asked, Dim, Dimensions};
+use super::dim::Dim;
+use super::dimensions::{Asked, Dimensions};
 use super::index::Index;
 use super::machines::Machines;
 use super::scarcity::Scarcity;
@@ -87,7 +88,10 @@ impl Ledger {
             dimensions,
         };
         made.index_names();
-        made.scarcity = Scarcity::new(&made, workload);
+        let free = made.machines.iter().filter(|machine| machine.is_there()).map(|machine| machine.free());
+        let mut scarcity = Scarcity::new(workload, (made.dimensions.len(), &made.asked), free);
+        made.each_free(|dim, free| scarcity.machine_changed(dim, free, true));
+        made.scarcity = scarcity;
         made
     }
 
@@ -329,14 +333,9 @@ impl Ledger {
     }
 
     /// Calls `each` with what is free of a dimension on each machine that is there and lists it, or with what is free of a licence.
-    pub(super) fn each_free(&self, mut each: impl FnMut(Dim, u64)) {
+    fn each_free(&self, mut each: impl FnMut(Dim, u64)) {
         let there = (0..self.machines.len()).filter(|&node| self.machines[node].is_there());
         there.flat_map(|node| self.stock.on(node)).for_each(|&(dim, free)| each(dim, free));
         self.stock.licenses().for_each(|(dim, free)| each(dim, free));
-    }
-
-    /// What is free of processor and memory on each machine that is there.
-    pub(super) fn each_main(&self) -> impl Iterator<Item = Resources> + '_ {
-        self.machines.iter().filter(|machine| machine.is_there()).map(|machine| machine.free())
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::dimensions::Dim;
-use super::ledger::Ledger;
+use super::dim::Dim;
+use super::dimensions::Asked;
 use super::workload::Workload;
 use crate::bottlenecks::{Short, thousandths};
 use crate::resources::Resources;
@@ -41,32 +41,30 @@ struct Other {
 }
 
 impl Scarcity {
-    /// All is free.
-    pub(super) fn new(ledger: &Ledger, workload: &Workload) -> Self {
+    /// Nothing is known of the named dimensions yet ([`Scarcity::machine_changed`]). There are so many dimensions, tasks of each kind take
+    /// what `asked` says, and the machines have so much processor and memory free.
+    pub(super) fn new(
+        workload: &Workload,
+        (dimensions, asked): (usize, &[Asked]),
+        free: impl Iterator<Item = Resources>,
+    ) -> Self {
         let largest = workload.tasks().iter().fold(Resources::NONE, |most, task| most.max(task.demand));
         let mut others = Vec::new();
         if !workload.needs.kinds().is_empty() {
-            others = vec![Other::default(); ledger.dimensions().len() - FIRST];
-            for kind in workload.needs.in_use() {
-                let asked = ledger.asked(kind);
+            others = vec![Other::default(); dimensions - FIRST];
+            let in_use = workload.needs.in_use().into_iter().filter_map(|kind| asked.get(kind as usize));
+            for asked in in_use {
                 for &(dim, n) in asked.of_machine.iter().chain(&asked.of_cluster) {
                     let most = &mut others[dim.index() - FIRST].largest;
                     *most = n.max(*most);
                 }
             }
         }
-        let short = Short::of(ledger.each_main(), largest);
-        let mut made = Self { largest, short, others, ..Self::default() };
-        ledger.each_free(|dim, free| made.add(dim, free, true));
-        made
+        Self { largest, short: Short::of(free, largest), others, ..Self::default() }
     }
 
     /// A machine with so much free of a dimension comes or leaves.
     pub(super) fn machine_changed(&mut self, dim: Dim, free: u64, comes: bool) {
-        self.add(dim, free, comes);
-    }
-
-    fn add(&mut self, dim: Dim, free: u64, comes: bool) {
         let Some(other) = self.others.get_mut(dim.index().wrapping_sub(FIRST)) else { return };
         let lacks = u32::from(free < other.largest);
         other.short = if comes { other.short + lacks } else { other.short.saturating_sub(lacks) };

@@ -1,6 +1,7 @@
 //! What is free of the dimensions beside processor and memory, machine by machine.
 
-use super::dimensions::{Asked, Dim, Dimensions};
+use super::dim::Dim;
+use super::dimensions::{Asked, Dimensions};
 use super::machines::Machines;
 use crate::ids::NodeId;
 

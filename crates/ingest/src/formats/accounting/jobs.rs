@@ -20,9 +20,9 @@ use resched_tables::sink::Sink;
 use smallvec::SmallVec;
 
 use super::entry::{Entry, Stage};
+use super::job::{Details, Job, System, Try};
 use super::machines::{self, Machines};
 use super::records::Records;
-use super::shape::Shape;
 use crate::texts::{TextId, Texts};
 
 /// The most entries of the logs of a cluster.
@@ -31,15 +31,6 @@ pub(crate) const MOST_ENTRIES: usize = 10_000_000;
 pub(crate) const MOST_TEXT: usize = 2 << 30;
 /// A record may be written so long after the submission that it is about, ms.
 const NEAR: i64 = 60_000;
-
-/// A system whose logs are read.
-#[derive(Debug)]
-pub(crate) struct System {
-    /// The framework of its jobs in the jobs table.
-    pub(crate) framework: &'static str,
-    /// Its logs, for messages.
-    pub(crate) logs: &'static str,
-}
 
 /// The entries of the logs of a cluster.
 #[derive(Debug)]
@@ -52,6 +43,7 @@ pub(crate) struct Jobs {
     hasher: DefaultHashBuilder,
     entries: u64,
     most: usize,
+    most_text: usize,
 }
 
 /// An entry that is held.
@@ -62,58 +54,6 @@ pub(super) struct Held {
     is_exact: bool,
     pub(super) details: Details,
     pub(super) one: Try,
-}
-
-/// What an entry says about its job.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Details {
-    pub(super) name: TextId,
-    pub(super) user: TextId,
-    pub(super) queue: TextId,
-    pub(super) account: TextId,
-    pub(super) qos: TextId,
-    pub(super) features: TextId,
-    pub(super) reservation: TextId,
-    pub(super) priority: Option<i64>,
-    pub(super) limit: Option<i64>,
-    pub(super) shape: Option<Box<Shape>>,
-    /// The jobs that it waits for, each behind `+` if it must succeed, joined by blanks.
-    pub(super) waits_for: TextId,
-}
-
-/// A try.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Try {
-    pub(super) eligible: Option<i64>,
-    pub(super) start: Option<i64>,
-    pub(super) end: Option<i64>,
-    pub(super) run: Option<i64>,
-    pub(super) stage: Stage,
-    /// Its hosts with the processors on each, as [`placed`] writes them.
-    pub(super) hosts: TextId,
-    pub(super) cpu_ms: Option<i64>,
-    pub(super) used_memory: Option<i64>,
-}
-
-impl Try {
-    /// Whether it ran, or runs.
-    pub(super) fn ran(&self) -> bool {
-        self.start.is_some() || self.run.is_some_and(|run| run > 0)
-    }
-}
-
-/// A job, once all entries are known.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) id: TextId,
-    pub(super) submit: Option<i64>,
-    /// From when on it could start first.
-    pub(super) eligible: Option<i64>,
-    pub(super) details: Details,
-    pub(super) tries: SmallVec<[Try; 1]>,
-    /// How the job stands, and when it ended.
-    pub(super) outcome: Outcome,
-    pub(super) end: Option<i64>,
 }
 
 impl Jobs {
@@ -127,13 +67,14 @@ impl Jobs {
             hasher: DefaultHashBuilder::default(),
             entries: 0,
             most: MOST_ENTRIES,
+            most_text: MOST_TEXT,
         }
     }
 
-    /// As [`Jobs::of`], with another bound.
+    /// As [`Jobs::of`], with other bounds.
     #[cfg(test)]
-    pub(super) fn up_to(system: &'static System, most: usize) -> Self {
-        Self { most, ..Self::of(system) }
+    pub(super) fn up_to(system: &'static System, most: usize, most_text: usize) -> Self {
+        Self { most, most_text, ..Self::of(system) }
     }
 
     /// How many entries were taken.
@@ -160,7 +101,7 @@ impl Jobs {
             Some(known) if held.is_within(known) => {}
             _ => self.add(held, hash),
         }
-        if self.all.len() > self.most || self.texts.bytes() > MOST_TEXT {
+        if self.all.len() > self.most || self.texts.bytes() > self.most_text {
             return Err(self.too_long(path));
         }
         Ok(())

@@ -12,7 +12,7 @@ use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
 use resched_tables::store::SIZED_BY_USE;
 
-use super::jobs::{Job, Try};
+use super::job::{Job, Try};
 use crate::texts::{TextId, Texts};
 
 /// The most hosts of a job.

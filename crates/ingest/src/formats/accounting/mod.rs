@@ -9,6 +9,7 @@
 
 mod amounts;
 mod entry;
+mod job;
 mod jobs;
 mod machines;
 mod records;
@@ -24,7 +25,8 @@ use resched_tables::sink::{Kept, Sink};
 
 pub(super) use self::amounts::{Units, bytes, count, duration, whole};
 pub(super) use self::entry::{Entry, Stage, Wait};
-pub(super) use self::jobs::{Jobs, System};
+pub(super) use self::job::System;
+pub(super) use self::jobs::Jobs;
 pub(crate) use self::jobs::{MOST_ENTRIES, MOST_TEXT};
 pub(crate) use self::machines::MOST_HOSTS;
 pub(super) use self::shape::{Shape, of_chunks};

@@ -9,7 +9,7 @@ use resched_tables::named::as_text;
 use resched_tables::placed;
 use resched_tables::sink::Sink;
 
-use super::jobs::{Job, System, Try};
+use super::job::{Job, System, Try};
 use super::machines::hosts_of;
 use super::shape::Shape;
 use crate::texts::{TextId, Texts};

@@ -102,10 +102,28 @@ fn machines_are_as_large_as_their_use() {
 #[test]
 fn too_many_entries_are_refused() {
     let mut found = Collected::default();
-    let mut jobs = Jobs::up_to(&SYSTEM, 2);
+    let mut jobs = Jobs::up_to(&SYSTEM, 2, usize::MAX);
     let ids = ["1", "2", "3"].map(|id| entry(id, 10, None, None, Stage::Waiting));
     let taken = ids.map(|entry| jobs.take(&entry, "file", &mut found).map_err(|error| error.to_string()));
     assert_eq!(taken[..2], [Ok(()), Ok(())]);
     let problem = taken[2].clone().unwrap_err();
     assert!(problem.contains("at most 2 records of jobs") && problem.contains("file"), "{problem}");
+}
+
+#[test]
+fn texts_are_kept_up_to_the_limit_and_not_beyond() {
+    let take = |most_text: usize| {
+        let mut jobs = Jobs::up_to(&SYSTEM, usize::MAX, most_text);
+        let entry = Entry { user: "somebody", ..entry("1", 10, None, None, Stage::Waiting) };
+        let taken = jobs.take(&entry, "file", &mut Collected::default());
+        (taken.is_ok(), jobs.texts.bytes())
+    };
+    let (_, all) = take(usize::MAX);
+    assert_eq!([take(all).0, take(all - 1).0], [true, false]);
+}
+
+#[test]
+fn a_job_has_as_many_hosts_as_the_limit_and_not_one_more() {
+    let hosts = |most: usize| machines::hosts_of(&format!("n[1-{most}]*1")).map(|hosts| hosts.len());
+    assert_eq!([hosts(MOST_HOSTS), hosts(MOST_HOSTS + 1)], [Some(MOST_HOSTS), None]);
 }

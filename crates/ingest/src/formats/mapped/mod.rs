@@ -17,6 +17,7 @@ mod parquet;
 mod pattern;
 mod rows;
 mod suggest;
+mod take;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -147,7 +148,7 @@ struct Table<'a> {
     sink: &'a mut dyn Sink,
 }
 
-impl rows::Take for Table<'_> {
+impl take::Take for Table<'_> {
     fn row(&mut self, number: u64, cells: &[Cell<'_>]) -> Result<(), Error> {
         let row = Row { map: self.map, used: self.used, cells };
         if !row.is_job() {

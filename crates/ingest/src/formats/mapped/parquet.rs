@@ -16,7 +16,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::cell::Cell;
 use super::map::Map;
-use super::rows::{Take, places};
+use super::take::{Take, places};
 use resched_tables::Error;
 use resched_tables::whole;
 

@@ -87,6 +87,7 @@ mod tests {
         let stars = Pattern::of(&"*a".repeat(128)).unwrap();
         assert!(!stars.matches(&"a".repeat(100_000).replace("aaaa", "aaab")[..4_096].replace('a', "b")));
         assert!(stars.matches(&"a".repeat(4_000)));
+        assert!(Pattern::of(&"*".repeat(LONGEST)).is_some());
         assert_eq!(Pattern::of(&"*".repeat(LONGEST + 1)), None);
     }
 }

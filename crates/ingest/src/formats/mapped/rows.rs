@@ -11,24 +11,13 @@ use super::super::json::{Objects, Piece as Part};
 use super::cell::Cell;
 use super::map::{Kind, Map};
 use super::parquet;
+use super::take::{Take, places, without};
 use resched_tables::Error;
 
 /// The longest record of CSV, and the longest object of JSON, bytes. Some tables have a curve of power in each row.
 pub(crate) const MAX_ROW: usize = 4 << 20;
 /// The most columns of CSV.
 pub(crate) const MAX_COLUMNS: usize = 4_096;
-
-/// Takes the rows of a table.
-pub(super) trait Take {
-    /// Takes a row: the values of the columns that are used, in their order, and its number, from 1.
-    ///
-    /// # Errors
-    /// The error of the sink.
-    fn row(&mut self, number: u64, cells: &[Cell<'_>]) -> Result<(), Error>;
-
-    /// Takes a row that cannot be read.
-    fn damaged(&mut self, number: u64, cause: &'static str, found: &str);
-}
 
 /// Reads the rows of a table, with the values of the `used` columns.
 ///
@@ -116,33 +105,6 @@ fn name(field: &&[u8], column: usize) -> String {
 
 fn cell(field: &[u8]) -> Cell<'_> {
     if field.is_empty() { Cell::None } else { Cell::Text(super::super::lines::text_of(field)) }
-}
-
-/// Where the used columns stand; `None` for one that the table lacks, but need not have.
-pub(super) fn places(map: &Map, used: &[&str], names: &[String], path: &str) -> Result<Vec<Option<usize>>, Error> {
-    let place = |column: &str| {
-        let exact = names.iter().position(|name| name == column);
-        exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(column)))
-    };
-    match map.lacks(|column| place(column).is_some()) {
-        Some(column) => Err(without(column, names, path)),
-        None => Ok(used.iter().map(|column| place(column)).collect()),
-    }
-}
-
-/// A table without a column.
-fn without(column: &str, names: &[String], path: &str) -> Error {
-    let mut shown = names.iter().take(40).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if names.len() > 40 {
-        shown.push_str(", …");
-    }
-    Error::Source {
-        path: path.to_owned(),
-        place: "columns: ".to_owned(),
-        expected: format!("the column `{column}` of the map"),
-        found: format!("the columns {shown}"),
-        remedy: "correct the map, or begin with `resched ingest --suggest FILE`".to_owned(),
-    }
 }
 
 fn json(used: &[&str], input: &mut dyn BufRead, path: &str, take: &mut dyn Take) -> Result<(), Error> {

@@ -6,7 +6,8 @@ use std::io::BufRead;
 
 use super::cell::Cell;
 use super::map::Map;
-use super::rows::{self, Take};
+use super::rows;
+use super::take::Take;
 use resched_tables::Error;
 
 /// So many rows are looked at.

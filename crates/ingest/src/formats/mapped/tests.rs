@@ -160,3 +160,53 @@ fn a_row_beyond_the_limit_is_counted() {
     });
     assert_eq!(found, [(1, None), (0, Some(1))]);
 }
+
+#[test]
+fn a_row_has_as_many_columns_as_the_limit_and_not_one_more() {
+    let found = [MAX_COLUMNS, MAX_COLUMNS + 1].map(|columns| {
+        let rest = "x,".repeat(columns - 5);
+        read(FIELDS, &format!("id,submit,start,end\n1,100,200,300,{rest}\n")).jobs.len()
+    });
+    assert_eq!(found, [1, 0]);
+}
+
+/// Whether a map with this at its end is one.
+fn is_map(more: &str) -> bool {
+    Map::parse(&format!("{FIELDS}{more}"), "map").is_ok()
+}
+
+#[test]
+fn lists_of_a_map_have_as_many_entries_as_the_limit_and_not_one_more() {
+    let filters = |count: usize| "[[filter]]\ncolumn = \"a\"\nis = [\"b\"]\n".repeat(count);
+    assert_eq!([MOST_PARTS, MOST_PARTS + 1].map(|count| is_map(&filters(count))), [true, false]);
+}
+
+#[test]
+fn a_field_has_as_many_columns_as_the_limit_and_not_one_more() {
+    let user = |count: usize| format!("user = {{ column = [{}] }}\n", "\"u\",".repeat(count));
+    assert_eq!([MOST_COLUMNS, MOST_COLUMNS + 1].map(|count| is_map(&user(count))), [true, false]);
+}
+
+#[test]
+fn a_name_of_a_map_is_as_long_as_the_limit_and_not_longer() {
+    let user = |bytes: usize| format!("user = \"{}\"\n", "u".repeat(bytes));
+    assert_eq!([LONGEST_NAME, LONGEST_NAME + 1].map(|bytes| is_map(&user(bytes))), [true, false]);
+}
+
+#[test]
+fn a_map_lists_as_many_machines_as_the_limit_and_not_one_more() {
+    let machines = |count: usize| format!("[[machines]]\nhosts = \"n[1-{count}]\"\ncpus = 4\n");
+    assert_eq!([MOST_MACHINES, MOST_MACHINES + 1].map(|count| is_map(&machines(count))), [true, false]);
+}
+
+#[test]
+fn a_map_is_read_up_to_its_limit_and_not_beyond() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |bytes: u64| {
+        let path = folder.path().join(format!("{bytes}.toml"));
+        let rest = bytes as usize - FIELDS.len() - 1;
+        std::fs::write(&path, format!("{FIELDS}#{}", "x".repeat(rest))).unwrap();
+        Map::read(&path).is_ok()
+    };
+    assert_eq!([of(MAX_MAP), of(MAX_MAP + 1)], [true, false]);
+}
