@@ -212,7 +212,7 @@ fn bombs_do_not_go_off() {
         let mut command = Command::new("sh");
         command.args(["-c", &script, env!("CARGO_BIN_EXE_resched")]).current_dir(dir.path(""));
         let ran = Ran::of(&[name], command.output().unwrap());
-        ran.fails(1, &["bomb.gz: expected job history, found"]);
+        ran.fails(1, &["bomb.gz: ", "expected"]);
     }
 }
 
