@@ -49,8 +49,10 @@ def ingest(
     force: bool = False,
     merge: bool = False,
     format: str = "auto",
+    map: StrPath | None = None,
     timezone: str | None = None,
     cluster_name: str | None = None,
+    fields: str | None = None,
     counters: bool = False,
     tasks: StrPath | None = None,
     seed: int = 1,
@@ -80,6 +82,9 @@ def ingest(
         masters at once.
     format : str, default "auto"
         The format of all files. ``auto`` detects it from each file's content.
+    map : StrPath
+        The map of a table (TOML): which column of a CSV, JSON or Parquet file is which field of a
+        job. All files are such tables.
     timezone : str
         The time zone of times without one, such as those of ``sacct``: ``UTC``, an offset such as
         ``+02:00``, or a place such as ``Europe/Berlin``. By default UTC, which then counts as
@@ -87,6 +92,9 @@ def ingest(
     cluster_name : str
         The cluster whose jobs to take, if a list by ``sacct`` has those of several in its column
         ``Cluster``.
+    fields : str
+        The columns of a list by ``sacct`` without a header, in their order, as ``sacct --format``
+        takes them: ``JobID,Submit,Start,…``. Those that Open XDMoD asks for are known.
     counters : bool, default False
         Keep all job and task counters, in the table ``counters``.
     tasks : StrPath
@@ -117,7 +125,7 @@ def ingest(
     Trace
         The trace in ``out``.
     """
-    return made_trace("ingest", [*listed(paths)], dict(out=out, force=force, merge=merge, format=format, timezone=timezone, cluster_name=cluster_name, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
+    return made_trace("ingest", [*listed(paths)], dict(out=out, force=force, merge=merge, format=format, map=map, timezone=timezone, cluster_name=cluster_name, fields=fields, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
 
 
 def inspect(
