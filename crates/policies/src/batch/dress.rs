@@ -13,7 +13,8 @@
 //!
 //! **Decisions.** DRESS counts containers. This policy counts dominant shares of all that the machines offer: for a
 //! job's demand, for the resources that a category holds, and for the free resources (1 less the dominant share of the
-//! used resources). A job's demand is the request of its first stages at submission. What it asks for later is granted
+//! used resources). Processor and memory count, as in the paper; named resources such as GPUs hold tasks back, but are in no
+//! share. A job's demand is the request of its first stages at submission. What it asks for later is granted
 //! task by task. The expected release of a phase counts as that number of average running tasks of the job. A category
 //! that holds nothing may always run one task. A job that asks for more than its category may ever hold starts when
 //! nobody else of its category runs. The tick is longer than in DRESS, because these traces last for weeks.

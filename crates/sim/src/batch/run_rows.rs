@@ -186,3 +186,36 @@ impl RowSource for BatchRows<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use resched_tables::model::Outcome;
+
+    use super::*;
+    use crate::Resources;
+    use crate::batch::{JobSpec, Needs, StageSpec, TaskSpec, Try};
+
+    #[test]
+    fn an_attempt_holds_what_all_its_instances_take_and_a_licence_once() {
+        let needs = Needs {
+            resources: vec![("gres/gpu".into(), 2)],
+            licenses: vec![("license/a".into(), 1)],
+            ..Needs::default()
+        };
+        let task = |instances: u32, gang: bool, needs: &Needs| TaskSpec {
+            demand: Resources { cpu: 1, memory: 0 },
+            instances,
+            gang,
+            tries: vec![Try { outcome: Outcome::Success, run: 1 }],
+            needs: needs.clone(),
+            ..TaskSpec::default()
+        };
+        let tasks = vec![task(1, false, &Needs::default()), task(3, true, &needs), task(3, false, &needs)];
+        let spec = JobSpec { stages: vec![StageSpec { tasks, ..StageSpec::default() }], ..JobSpec::default() };
+        let (workload, _) = Workload::new(vec![spec], 0).unwrap();
+        let others = Others::of(&workload);
+        let text = |task: u32| others.number(TaskId(task)).map(|number| others.texts[number as usize].as_str());
+        assert_eq!([0, 1, 2].map(text), [None, Some("gres/gpu=6,license/a=1"), Some("gres/gpu=2,license/a=1")]);
+    }
+}
