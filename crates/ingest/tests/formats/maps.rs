@@ -70,10 +70,11 @@ fn read(map: Map, paths: &[PathBuf]) -> Result<Collected, String> {
     Ok(found)
 }
 
-/// The made table of a set.
+/// The made table of a set. That of the book is bundled beside its map.
 fn table(name: &str) -> PathBuf {
-    let json = folder().join(format!("{name}.json"));
-    if json.is_file() { json } else { folder().join(format!("{name}.csv")) }
+    let bundled = maps().join(format!("{name}-made.csv"));
+    let made = ["json", "csv"].map(|kind| folder().join(format!("{name}.{kind}")));
+    [bundled].into_iter().chain(made).find(|path| path.is_file()).unwrap()
 }
 
 #[test]

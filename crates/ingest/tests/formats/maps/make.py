@@ -166,7 +166,9 @@ def main():
         if name == "philly":
             (HERE / f"{name}.json").write_text(json.dumps(table, indent=1) + "\n")
             continue
-        with (HERE / f"{name}.csv").open("w", newline="") as out:
+        # That of the book is bundled beside its map.
+        bundled = HERE.parents[4] / "traces" / "maps" / "helios-made.csv"
+        with (bundled if name == "helios" else HERE / f"{name}.csv").open("w", newline="") as out:
             writer = csv.DictWriter(out, table[0].keys(), lineterminator="\n")
             writer.writeheader()
             writer.writerows(table)
