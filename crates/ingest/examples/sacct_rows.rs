@@ -103,10 +103,13 @@ fn gpus_each(rng: &mut impl Rng, of_node: u64) -> u64 {
     if asks { (1 << rng.random_range(0..3)).min(of_node) } else { 0 }
 }
 
-/// The free CPUs and GPUs of each node, and the jobs that run: their ends, nodes, and what they have of each.
+/// A job that runs: its end, its nodes, and what it has of each.
+type Running = (u64, Vec<usize>, [u64; 2]);
+
+/// The free CPUs and GPUs of each node, and the jobs that run.
 struct Cluster {
     free: Vec<[u64; 2]>,
-    running: BinaryHeap<Reverse<(u64, Vec<usize>, [u64; 2])>>,
+    running: BinaryHeap<Reverse<Running>>,
     /// When the last job started.
     last: u64,
 }
