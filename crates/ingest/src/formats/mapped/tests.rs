@@ -195,7 +195,7 @@ fn a_name_of_a_map_is_as_long_as_the_limit_and_not_longer() {
 
 #[test]
 fn a_map_lists_as_many_machines_as_the_limit_and_not_one_more() {
-    let machines = |count: usize| format!("[[machines]]\nhosts = \"n[1-{count}]\"\ncpus = 4\n");
+    let machines = |count: usize| format!("[[machines]]\nhosts = \"n[1-{count}]\"\ncores = 4\n");
     assert_eq!([MOST_MACHINES, MOST_MACHINES + 1].map(|count| is_map(&machines(count))), [true, false]);
 }
 
