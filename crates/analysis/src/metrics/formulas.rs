@@ -33,10 +33,30 @@ pub fn bounded_slowdown(completion: Option<i64>, execution: Option<i64>) -> Opti
     Some((completion? as f64 / (execution? as f64).max(SHORTEST_MS)).max(1.0))
 }
 
+/// GPUs held, times run times. A job that asked for GPUs and ran held some: that its attempts name none means that the run is older than
+/// the column that would.
+pub fn gpu_time(held: Option<f64>, gpus: Option<i64>, slot_time: i64) -> Option<f64> {
+    let is_unknown = |held: f64| held <= 0.0 && slot_time > 0 && gpus.is_some_and(|gpus| gpus > 0);
+    held.filter(|&held| !is_unknown(held))
+}
+
 /// The shortest execution time that counts in the bounded slowdown, ms.
 const SHORTEST_MS: f64 = 10_000.0;
 
 /// The time between two times, or 0 if it is negative: the clocks of two machines may differ a little.
 fn since(later: i64, earlier: i64) -> i64 {
     later.saturating_sub(earlier).max(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_that_a_run_does_not_name_are_unknown() {
+        let found =
+            [(Some(8.0), Some(2), 4), (Some(0.0), Some(2), 4), (Some(0.0), Some(0), 4), (Some(0.0), Some(2), 0)]
+                .map(|(held, gpus, slot_time)| gpu_time(held, gpus, slot_time));
+        assert_eq!(found, [Some(8.0), None, Some(0.0), Some(0.0)]);
+    }
 }

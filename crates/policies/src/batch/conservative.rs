@@ -164,7 +164,7 @@ impl Conservative {
         let (now, total) = (view.now(), view.all());
         let (old, new) = self.plan.split_at_mut(known);
         if self.change == Change::Anew {
-            self.profile = Profile::new(now, self.running.ends(now));
+            self.profile = Profile::new(now, self.running.ends(view));
             for planned in old.iter_mut() {
                 planned.place(&mut self.profile, total, now);
             }
@@ -226,7 +226,7 @@ impl Conservative {
             planned.postponed = true;
             return Ok(false);
         };
-        self.running.add(run, task, end, offer.view());
+        self.running.add(run, task, end);
         let reserved = now.saturating_add(length);
         let unit = std::mem::take(&mut self.plan[place].unit);
         self.shorten(end, reserved, &unit);
@@ -269,10 +269,10 @@ impl Policy for Conservative {
         }
     }
 
-    fn task_finished(&mut self, ended: &Ended, _view: View<'_>) {
+    fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         self.profile.advance(ended.finish);
-        if let Some((said, amount)) = self.running.remove(ended) {
-            self.shorten(ended.finish, said, &amount);
+        if let Some(said) = self.running.remove(ended) {
+            self.shorten(ended.finish, said, &view.unit(ended.task));
             if ended.finish > said {
                 self.change = self.change.max(Change::Compress);
             }

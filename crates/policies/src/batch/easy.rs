@@ -94,11 +94,11 @@ impl Easy {
         let need = view.unit(task);
         let mut free = view.all_free().clone();
         let mut shadow = None;
-        for (end, amount) in self.running.ends(view.now()) {
+        for (end, amount) in self.running.ends(view) {
             if shadow.is_some_and(|shadow| end > shadow) {
                 break;
             }
-            free.add(amount);
+            free.add(&amount);
             if free.holds(&need) {
                 shadow = Some(end);
             }
@@ -144,7 +144,7 @@ fn start(task: TaskId, running: &mut Running, offer: &mut Offer<'_, '_>) -> Resu
     let end = said_end(task, offer.view());
     offer.start(task, 1)?;
     let Some(run) = offer.latest().next() else { return Ok(false) };
-    running.add(run, task, end, offer.view());
+    running.add(run, task, end);
     Ok(true)
 }
 

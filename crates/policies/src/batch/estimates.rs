@@ -15,30 +15,31 @@ pub(super) struct Running {
     said: ByRun<Option<Said>>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Said {
     end: Ms,
-    amount: Amounts,
+    task: TaskId,
 }
 
 impl Running {
     /// Takes a start in.
-    pub(super) fn add(&mut self, run: AttemptId, task: TaskId, end: Ms, view: View<'_>) {
-        self.said[run] = Some(Said { end, amount: view.unit(task) });
+    pub(super) fn add(&mut self, run: AttemptId, task: TaskId, end: Ms) {
+        self.said[run] = Some(Said { end, task });
         self.by_end.insert((end, run));
     }
 
-    /// Forgets a run. Returns when it was said to end, and what it gives back.
-    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Amounts)> {
+    /// Forgets a run. Returns when it was said to end, if it is known.
+    pub(super) fn remove(&mut self, ended: &Ended) -> Option<Ms> {
         let said = self.said.take(ended.run)?;
         self.by_end.remove(&(said.end, ended.run));
-        Some((said.end, said.amount))
+        Some(said.end)
     }
 
     /// When each is taken to end, and what it gives back then, by that time.
-    pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, &Amounts)> + Clone + '_ {
-        let amount = move |run: AttemptId| Some(&self.said[run].as_ref()?.amount);
-        self.by_end.iter().filter_map(move |&(end, run)| Some((end.max(now.saturating_add(1)), amount(run)?)))
+    pub(super) fn ends<'a>(&'a self, view: View<'a>) -> impl Iterator<Item = (Ms, Amounts)> + Clone + 'a {
+        let next = view.now().saturating_add(1);
+        let given_back = move |run: AttemptId| Some(view.unit(self.said[run]?.task));
+        self.by_end.iter().filter_map(move |&(end, run)| Some((end.max(next), given_back(run)?)))
     }
 
     /// Whether anything runs longer than it was said to.

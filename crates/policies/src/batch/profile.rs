@@ -14,12 +14,12 @@ pub(super) struct Profile {
 
 impl Profile {
     /// What is used from `now` on by what runs, each given by its end.
-    pub(super) fn new<'a>(now: Ms, running: impl Iterator<Item = (Ms, &'a Amounts)> + Clone) -> Self {
+    pub(super) fn new(now: Ms, running: impl Iterator<Item = (Ms, Amounts)> + Clone) -> Self {
         let mut used = Amounts::default();
-        running.clone().for_each(|(_, amount)| used.add(amount));
+        running.clone().for_each(|(_, amount)| used.add(&amount));
         let mut steps = VecDeque::from([(now, used.clone())]);
         for (end, amount) in running {
-            used.take(amount);
+            used.take(&amount);
             match steps.back_mut() {
                 Some(last) if last.0 == end => last.1.clone_from(&used),
                 _ => steps.push_back((end, used.clone())),
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_earliest_hole_that_is_long_enough_is_found() {
         // Of 10: 8 until 5, 6 until 9, 9 from 20 to 30.
-        let mut profile = Profile::new(0, [(5, &cpu(2)), (9, &cpu(6))].into_iter());
+        let mut profile = Profile::new(0, [(5, cpu(2)), (9, cpu(6))].into_iter());
         profile.add(20, 30, &cpu(9));
         let earliest = |demand, length| profile.earliest(&cpu(demand), length, &cpu(10), 0);
         assert_eq!(profile.earliest(&cpu(2), 5, &cpu(10), 3), Some(3));

@@ -269,9 +269,10 @@ job_metrics! {
             quantity memory_time "Memory held, times run times" Less Absent,
             by |_, known| known.attempts.memory_held.map(|held| held / (1_048_576.0 * 1e3));
         /// The GPUs that its attempts held, times their run times: ms of a GPU.
-        gpu_time: Option<f64>, unit "ms", null "it is not a replay of a production trace",
+        gpu_time: Option<f64>, unit "ms",
+            null "it is not a replay of a production trace, or the run was written before resched kept it",
             quantity gpu_time "GPUs held, ms of a GPU" Less Absent,
-            by |_, known| known.attempts.gpus_held;
+            by |job, known| formulas::gpu_time(known.attempts.gpus_held, job.gpus, job.slot_time);
         /// How many of its attempts were evicted to make room for others.
         evictions: u32, unit "attempts",
             quantity evictions "Attempts that made room for others" Less Fact,
