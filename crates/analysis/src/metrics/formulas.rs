@@ -33,8 +33,8 @@ pub fn bounded_slowdown(completion: Option<i64>, execution: Option<i64>) -> Opti
     Some((completion? as f64 / (execution? as f64).max(SHORTEST_MS)).max(1.0))
 }
 
-/// GPUs held, times run times. A job that asked for GPUs and ran held some: that its attempts name none means that the run is older than
-/// the column that would.
+/// GPUs held, times run times. If a job asked for GPUs and ran, but its attempts name none, nobody counted them: no machine lists any, or
+/// an older build wrote the run.
 pub fn gpu_time(held: Option<f64>, gpus: Option<i64>, slot_time: i64) -> Option<f64> {
     let is_unknown = |held: f64| held <= 0.0 && slot_time > 0 && gpus.is_some_and(|gpus| gpus > 0);
     held.filter(|&held| !is_unknown(held))

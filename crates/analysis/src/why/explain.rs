@@ -150,7 +150,14 @@ impl Why {
         let unit = match resource {
             Some(Resource::Cpu) => 1_000.0,
             Some(Resource::Memory) if !self.in_containers => f64::from(1 << 20),
-            _ => 1.0,
+            Some(
+                Resource::MapSlots
+                | Resource::ReduceSlots
+                | Resource::Memory
+                | Resource::Containers
+                | Resource::Named(_),
+            )
+            | None => 1.0,
         };
         unit * 1_000.0
     }

@@ -336,10 +336,10 @@ impl Why {
         let others = named.into_iter().map(Resource::Named);
         let (mut dominant, mut share) = (Resource::Cpu, (most(Resource::Cpu), self.capacity(Resource::Cpu)));
         for resource in [Resource::Memory].into_iter().chain(others) {
-            let own = (most(resource), self.capacity(resource));
+            let (held, all) = (most(resource), self.capacity(resource));
             // Shares are compared without division.
-            if own.1 > 0 && u128::from(own.0) * share.1 > u128::from(share.0) * own.1 {
-                (dominant, share) = (resource, own);
+            if all > 0 && u128::from(held) * share.1 > u128::from(share.0) * all {
+                (dominant, share) = (resource, (held, all));
             }
         }
         dominant

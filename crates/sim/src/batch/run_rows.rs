@@ -13,6 +13,7 @@ use resched_tables::placed::MOST;
 use resched_tables::run::{Names, RowSink, RunAttempt};
 use resched_tables::store::Batch;
 
+use super::dimensions::{Asked, Dimensions};
 use super::machines::Machines;
 use super::observer::{Ended, Launched, Observer};
 use super::workload::Workload;
@@ -31,7 +32,8 @@ pub struct BatchRows<'w> {
     gangs: HashMap<AttemptId, Box<[(u32, u32)]>>,
 }
 
-/// The resources beside processor and memory that attempts hold, each combination once.
+/// The resources beside processor and memory that attempts hold, each combination once. What no machine lists is not counted in a replay,
+/// so nothing holds it or waits for it.
 #[derive(Default)]
 struct Others {
     texts: Vec<String>,
@@ -40,20 +42,24 @@ struct Others {
 }
 
 impl Others {
-    fn of(workload: &Workload) -> Self {
+    fn of(workload: &Workload, machines: &Machines) -> Self {
         let mut made = Self::default();
         if workload.needs.kinds().is_empty() {
             return made;
         }
+        let dimensions = Dimensions::of(machines);
+        let asked: Vec<Asked> = workload.needs.kinds().iter().map(|needs| dimensions.asked(needs)).collect();
         let mut known: HashMap<(u32, u64), u32> = HashMap::new();
         for (place, task) in workload.tasks().iter().enumerate() {
-            let (kind, needs) = (workload.needs.kind(place), workload.needs.of(place));
+            let kind = workload.needs.kind(place);
             let instances = if task.gang { u64::from(task.instances) } else { 1 };
             let number = *known.entry((kind, instances)).or_insert_with(|| {
-                let of_machines = needs.resources.iter().map(|(name, n)| (&**name, n.saturating_mul(instances)));
-                let all = as_text(of_machines.chain(needs.licenses.iter().map(|(name, n)| (&**name, *n))));
-                made.texts.extend(all);
-                if needs.resources.is_empty() && needs.licenses.is_empty() { 0 } else { made.texts.len() as u32 }
+                let Some(Asked { of_machine, of_cluster }) = asked.get(kind as usize) else { return 0 };
+                let of_machine = of_machine.iter().map(|&(dim, n)| (dimensions.name(dim), n.saturating_mul(instances)));
+                let of_cluster = of_cluster.iter().map(|&(dim, n)| (dimensions.name(dim), n));
+                let Some(text) = as_text(of_machine.chain(of_cluster)) else { return 0 };
+                made.texts.push(text);
+                made.texts.len() as u32
             });
             made.of_tasks.push(number);
         }
@@ -71,7 +77,7 @@ pub type RunRows<'w> = Recorder<'w, BatchRows<'w>>;
 impl<'w> BatchRows<'w> {
     fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
         let memory_is_limited = machines.memory_is_limited();
-        Self { workload, machines, memory_is_limited, others: Others::of(workload), gangs: HashMap::new() }
+        Self { workload, machines, memory_is_limited, others: Others::of(workload, machines), gangs: HashMap::new() }
     }
 }
 
@@ -191,15 +197,17 @@ impl RowSource for BatchRows<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use resched_tables::model::Outcome;
+    use resched_tables::sink::Collected;
 
     use super::*;
-    use crate::Resources;
+    use crate::batch::log::Log;
     use crate::batch::{JobSpec, Needs, StageSpec, TaskSpec, Try};
+    use crate::{ClusterConfig, Resources};
 
     #[test]
     fn an_attempt_holds_what_all_its_instances_take_and_a_licence_once() {
         let needs = Needs {
-            resources: vec![("gres/gpu".into(), 2)],
+            resources: vec![("gres/gpu".into(), 2), ("gres/unlisted".into(), 1)],
             licenses: vec![("license/a".into(), 1)],
             ..Needs::default()
         };
@@ -214,7 +222,12 @@ mod tests {
         let tasks = vec![task(1, false, &Needs::default()), task(3, true, &needs), task(3, false, &needs)];
         let spec = JobSpec { stages: vec![StageSpec { tasks, ..StageSpec::default() }], ..JobSpec::default() };
         let (workload, _) = Workload::new(vec![spec], 0).unwrap();
-        let others = Others::of(&workload);
+        let file = "[machines]\nlicenses = \"license/a=1\"\n[[machines.named]]\nhosts = \"n1\"\ncores = 4.0\nmemory = 8\n\
+                    resources = \"gres/gpu=8\"\n";
+        let (config, log) = (ClusterConfig::parse(file).unwrap(), Collected::default());
+        let machines =
+            Machines::of_log(&config, &Log::Memory(&log), &BTreeMap::new(), &mut BTreeMap::default()).unwrap();
+        let others = Others::of(&workload, &machines);
         let text = |task: u32| others.number(TaskId(task)).map(|number| others.texts[number as usize].as_str());
         assert_eq!([0, 1, 2].map(text), [None, Some("gres/gpu=6,license/a=1"), Some("gres/gpu=2,license/a=1")]);
     }

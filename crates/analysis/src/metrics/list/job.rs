@@ -270,7 +270,7 @@ job_metrics! {
             by |_, known| known.attempts.memory_held.map(|held| held / (1_048_576.0 * 1e3));
         /// The GPUs that its attempts held, times their run times: ms of a GPU.
         gpu_time: Option<f64>, unit "ms",
-            null "it is not a replay of a production trace, or the run was written before resched kept it",
+            null "it is not a replay of a production trace, no machine lists GPUs, or the run was written before resched kept it",
             quantity gpu_time "GPUs held, ms of a GPU" Less Absent,
             by |job, known| formulas::gpu_time(known.attempts.gpus_held, job.gpus, job.slot_time);
         /// How many of its attempts were evicted to make room for others.
