@@ -60,6 +60,10 @@ pub(super) struct Cluster {
     empty: FixedBitSet,
     /// The other machines that have any processor free now.
     partly: FixedBitSet,
+    /// How many machines are in one of these.
+    open: usize,
+    /// The blocks of these sets in which any machine is. In a full cluster, they are few.
+    open_blocks: FixedBitSet,
     /// The machines on which one unit runs now, beside which nothing that asks for processor has room.
     filled: FixedBitSet,
     kinds: Kinds,
@@ -82,6 +86,8 @@ pub(super) struct Cluster {
     empty_ahead: FixedBitSet,
     /// The other machines that may have any processor free ahead.
     partly_ahead: FixedBitSet,
+    /// The blocks in which any machine may have room ahead.
+    open_blocks_ahead: FixedBitSet,
     look: u32,
     rooms: Rooms,
     weights: Weights,
@@ -143,6 +149,8 @@ impl Cluster {
             empty: FixedBitSet::with_capacity(count),
             partly: FixedBitSet::with_capacity(count),
             filled: FixedBitSet::with_capacity(count),
+            open_blocks: FixedBitSet::with_capacity(count.div_ceil(BLOCK)),
+            open_blocks_ahead: FixedBitSet::with_capacity(count.div_ceil(BLOCK)),
             empty_ahead: FixedBitSet::with_capacity(count),
             partly_ahead: FixedBitSet::with_capacity(count),
             others_ahead: others.clone(),
@@ -198,8 +206,12 @@ impl Cluster {
     fn note_room(&mut self, node: usize) {
         let free = self.now[node];
         let has_room = self.capacity[node].cpu > free.used.cpu;
+        self.open -= usize::from(self.empty[node] || self.partly[node]);
+        self.open += usize::from(free.units == 0 || has_room);
         self.empty.set(node, free.units == 0);
         self.partly.set(node, free.units > 0 && has_room);
+        let place = node / BLOCK;
+        self.open_blocks.set(place, (self.empty.as_slice()[place] | self.partly.as_slice()[place]) != 0);
         self.filled.set(node, free.units == 1 && (free.closed > 0 || !has_room));
     }
 
@@ -282,6 +294,11 @@ impl Cluster {
         self.kinds.ask(request.demand, request.asked.least());
         self.empty_ahead.as_mut_slice().copy_from_slice(self.empty.as_slice());
         self.partly_ahead.as_mut_slice().copy_from_slice(self.partly.as_slice());
+        self.open_blocks_ahead.as_mut_slice().copy_from_slice(self.open_blocks.as_slice());
+        if request.demand.cpu == 0 {
+            // It finds room also on full machines.
+            self.open_blocks_ahead.insert_range(..);
+        }
         self.look = self.look.wrapping_add(1);
         if self.look == 0 {
             self.looks.fill(0);
@@ -306,6 +323,7 @@ impl Cluster {
             let emptied = if request.counts() { own & self.filled.as_slice()[place] } else { 0 };
             self.empty_ahead.as_mut_slice()[place] |= emptied;
             self.partly_ahead.as_mut_slice()[place] &= !emptied;
+            self.open_blocks_ahead.insert(place);
             self.kinds.add_up(place, emptied, gain);
             for node in ones(place, own & !emptied) {
                 self.end_on(node, held.on(node), ended, request, gain);
@@ -382,12 +400,22 @@ impl Cluster {
 
     /// Whether so many machines may be enough for a job, if nothing else ran on them. A cheap bound.
     pub(super) fn may_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
-        self.may_hold_on(request, machines.count_ones(..))
+        let mut count = 0;
+        // Most jobs are small: the first blocks are enough.
+        machines.as_slice().iter().any(|&own| {
+            count += own.count_ones() as usize;
+            own != 0 && self.may_hold_on(request, count)
+        })
     }
 
     /// Whether so many machines may be enough for a job, whichever they are.
     pub(super) fn may_hold_on(&self, request: &Request, count: usize) -> bool {
         self.may_fit_with(request, Gain::default(), count)
+    }
+
+    /// Whether the machines with any room now and so many more may be enough for a job. The cheapest bound.
+    pub(super) fn may_start(&self, request: &Request, more: usize) -> bool {
+        request.demand.cpu == 0 || self.may_hold_on(request, self.open + more)
     }
 
     /// Whether some room and so many more machines may be enough for a job, whichever they are.
@@ -399,22 +427,19 @@ impl Cluster {
     /// The blocks of those of these machines that are empty at the instant that is looked at, and of the others that may have room.
     fn blocks(&self, request: &Request, machines: &FixedBitSet) -> impl Iterator<Item = (usize, [usize; 2])> {
         let [counts, all] = [request.counts(), request.demand.cpu == 0].map(|is| if is { usize::MAX } else { 0 });
-        let ahead = self.empty_ahead.as_slice().iter().zip(self.partly_ahead.as_slice());
-        let own = machines.as_slice().iter().zip(ahead).enumerate();
-        own.map(move |(place, (own, (empty, partly)))| {
-            (place, [own & empty & counts, own & (partly | (empty & !counts) | all)])
+        let (machines, empty, partly) =
+            (machines.as_slice(), self.empty_ahead.as_slice(), self.partly_ahead.as_slice());
+        self.open_blocks_ahead.ones().map(move |place| {
+            let (own, empty) = (machines[place], empty[place]);
+            (place, [own & empty & counts, own & (partly[place] | (empty & !counts) | all)])
         })
     }
 
     /// How much room there is for a job on these machines now.
     pub(super) fn gain(&self, request: &Request, machines: &FixedBitSet) -> Gain {
         let mut gain = Gain::default();
-        let all = || self.blocks(request, machines);
-        match self.kinds.same() {
-            Some(room) => gain.add(room, all().map(|(_, [empty, _])| empty.count_ones() as usize).sum()),
-            None => all().for_each(|(place, [empty, _])| self.kinds.add_up(place, empty, &mut gain)),
-        }
-        for (place, [_, others]) in all() {
+        for (place, [empty, others]) in self.blocks(request, machines) {
+            self.kinds.add_up(place, empty, &mut gain);
             ones(place, others).for_each(|node| gain.add(self.room(node, request), 1));
         }
         gain

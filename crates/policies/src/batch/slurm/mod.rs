@@ -111,9 +111,29 @@ struct Slurm {
     begun: Option<Begun>,
     queue: Queue,
     running: Running,
-    plan: Plan,
-    /// The last run of the backfill scheduler.
+    /// The last run of the backfill scheduler, its plan, and how many jobs of each partition have a reservation in it.
     quiet: Quiet,
+    plan: Plan,
+    reserved: Vec<u32>,
+    /// Sets of machines that are filled anew for each job.
+    sets: Sets,
+}
+
+/// Sets of machines of which one job needs one each.
+#[derive(Debug, Default)]
+struct Sets {
+    open: FixedBitSet,
+    taken: FixedBitSet,
+}
+
+impl Sets {
+    /// The machines of places.
+    fn taken(&mut self, places: &Places, machines: usize) -> &FixedBitSet {
+        self.taken.grow(machines);
+        self.taken.clear();
+        places.iter().for_each(|part| self.taken.insert_range(part.range()));
+        &self.taken
+    }
 }
 
 /// What is known once the replay has begun.
@@ -143,8 +163,10 @@ impl Slurm {
             begun: None,
             queue: Queue::default(),
             running: Running::default(),
-            plan: Plan::default(),
             quiet: Quiet::default(),
+            plan: Plan::default(),
+            reserved: Vec::new(),
+            sets: Sets::default(),
         }
     }
 
@@ -227,8 +249,7 @@ impl Slurm {
                 let unreserved = begun.unreserved(own, now);
                 let open = closed.as_ref().map(|closed| without(&unreserved, closed));
                 let open = open.as_ref().unwrap_or(&unreserved);
-                begun.cluster.look_ahead(&own.request);
-                let free = begun.cluster.place(&own.request, open).map(Room::from);
+                let free = begun.place_now(own, open).map(Room::from);
                 let wanted = (own.rank, own.request.as_ref());
                 let left = || begun.preemption.find(wanted, open, &self.running, &mut begun.cluster, now);
                 if let Some(room) = free.or_else(left)
@@ -236,8 +257,9 @@ impl Slurm {
                 {
                     continue;
                 }
-                let is_stopping = begun.cluster.could_hold(&own.request, &unreserved);
-                let is_reserved = !is_stopping && begun.cluster.could_hold(&own.request, &own.machines);
+                let is_stopping = own.has_machines
+                    && (begun.reservations.is_empty() || begun.cluster.could_hold(&own.request, &unreserved));
+                let is_reserved = own.has_machines && !is_stopping;
                 offer.view().pass_over(own.task, if is_reserved { Reason::Reserve } else { Reason::Fit }, None);
                 if let Some(name) = own.reservation {
                     stopped_reservations.insert(name);
@@ -261,27 +283,38 @@ impl Slurm {
         let known = || self.queue.known(instant).take(self.set.bf_max_job_test as usize);
         let state = begun.cluster.state();
         let waits = |task: &TaskId| offer.view().waiting(*task) > 0;
-        if self.quiet.is_still_so(known().map(|own| own.task).filter(waits), state, now) {
+        let as_before = self.quiet.known(known().map(|own| own.task).filter(waits), state, now);
+        if as_before.is_some_and(|known| known.is_all) {
             begun.clock.mark_backfill(instant);
             return Ok(());
         }
-        self.plan.clear(now, now.saturating_add(self.set.bf_window), begun.cluster.len());
+        let end = now.saturating_add(self.set.bf_window);
+        match as_before {
+            Some(_) => self.plan.move_to(now, end),
+            None => {
+                self.plan.clear(now, end, begun.cluster.len());
+                self.reserved.clear();
+            }
+        }
+        self.reserved.resize(begun.partitions.len(), 0);
+        let same_until = begun.same_until(now, &self.running);
         let mut cycle = Cycle {
             set: &self.set,
             instant,
             now,
-            same_until: begun.same_until(now, &self.running),
+            same_until: as_before.map_or(same_until, |known| same_until.min(known.until)),
             zero: offer.view().trace_time().saturating_sub(offer.view().now()),
             plan: &mut self.plan,
-            machines: begun.cluster.len(),
-            reserved: vec![0; begun.partitions.len()],
+            sets: &mut self.sets,
+            reserved: &mut self.reserved,
             tested: [vec![0; begun.partitions.len()], vec![0; begun.users.len()]],
             started: 0,
         };
+        let planned = as_before.map_or(0, |known| known.jobs);
         // The components of heterogeneous jobs that could start now, and where.
         let mut components: BTreeMap<u32, Vec<(&Waiting, Room)>> = BTreeMap::new();
-        for own in known() {
-            if !cycle.looks_at(own) {
+        for (place, own) in known().enumerate() {
+            if !cycle.looks_at(own) || place < planned {
                 continue;
             }
             while offer.view().waiting(own.task) > 0 && cycle.may_start_more() {
@@ -292,7 +325,7 @@ impl Slurm {
                 let Some(room) = cycle.plan(own, &self.running, machines) else { break };
                 if let Some(whole) = own.together {
                     cycle.same_until = now;
-                    cycle.hold(own, &room.places);
+                    cycle.hold(own, &room.places, begun.cluster.len());
                     components.entry(whole).or_default().push((own, room));
                     break;
                 }
@@ -333,10 +366,9 @@ struct Cycle<'a> {
     /// The time of the trace at 0 of the simulated clock, ms.
     zero: Ms,
     plan: &'a mut Plan,
-    /// How many machines there are.
-    machines: usize,
+    sets: &'a mut Sets,
     /// How many jobs of each partition have a reservation.
-    reserved: Vec<u32>,
+    reserved: &'a mut [u32],
     /// How many jobs of each partition and of each user it has looked at.
     tested: [Vec<u32>; 2],
     /// How many jobs it has started.
@@ -388,10 +420,11 @@ impl Cycle<'_> {
                 continue;
             }
             tries += 1;
-            let mut open = own.machines.as_ref().clone();
+            let open = &mut self.sets.open;
+            open.clone_from(&own.machines);
             let limit = from.saturating_add(own.limit);
-            let planned = self.plan.leave_open(from, limit, &mut open);
-            let reserved = reservations.leave_open(own.reservation, from, limit, &mut open);
+            let planned = self.plan.leave_open(from, limit, open);
+            let reserved = reservations.leave_open(own.reservation, from, limit, open);
             let later = [planned, reserved].into_iter().flatten().min();
             // Behind the end of the next plan, it is tried with the machines that are open then.
             let until = if only_now { self.now } else { later.unwrap_or(end) };
@@ -401,11 +434,11 @@ impl Cycle<'_> {
                 self.same_until_at_most(next.map(|next| next.saturating_sub(self.set.bf_window)));
             }
             let search = Search { now: self.now, zero: self.zero, until, widen };
-            let start = running.start_of(&own.request, &open, search, cluster);
+            let start = running.start_of(&own.request, &self.sets.open, search, cluster);
             let at = start.as_ref().map(|start| start.at.max(from));
             if from == self.now && at.is_none_or(|at| at > self.now) {
                 let wanted = (own.rank, own.request.as_ref());
-                if let Some(room) = preemption.find(wanted, &open, running, cluster, self.instant) {
+                if let Some(room) = preemption.find(wanted, &self.sets.open, running, cluster, self.instant) {
                     return Some(room);
                 }
             }
@@ -422,15 +455,14 @@ impl Cycle<'_> {
             }
             let (begin, end) = (self.rounded(at), self.rounded(at.saturating_add(own.limit)));
             self.note_edges([begin, end]);
-            let mut machines = FixedBitSet::with_capacity(cluster.len());
-            start.places.iter().for_each(|part| machines.insert_range(part.range()));
+            let machines = self.sets.taken(&start.places, cluster.len());
             let until = at.saturating_add(own.limit);
-            if self.plan.overlaps(begin, end, &machines) || reservations.close(own.reservation, at, until, &machines) {
+            if self.plan.overlaps(begin, end, machines) || reservations.close(own.reservation, at, until, machines) {
                 // Its place overlaps with a reservation that begins before it ends.
                 from = if at > from { at } else { later? };
                 continue;
             }
-            self.plan.reserve(begin, end, &machines);
+            self.plan.reserve(begin, end, machines);
             self.reserved[own.partition] += 1;
             return None;
         }
@@ -438,12 +470,10 @@ impl Cycle<'_> {
     }
 
     /// Closes the machines on which a component of a heterogeneous job could start now, to the others for this cycle at least.
-    fn hold(&mut self, own: &Waiting, places: &Places) {
-        let mut machines = FixedBitSet::with_capacity(self.machines);
-        places.iter().for_each(|part| machines.insert_range(part.range()));
+    fn hold(&mut self, own: &Waiting, places: &Places, machines: usize) {
         let shortest = self.now.saturating_add(self.set.bf_resolution);
         let end = self.rounded(self.now.saturating_add(own.limit)).max(shortest);
-        self.plan.reserve(self.now, end, &machines);
+        self.plan.reserve(self.now, end, self.sets.taken(places, machines));
     }
 
     /// From an instant on, if any, a comparison with the time comes out differently.
@@ -485,6 +515,7 @@ impl Begun {
         let instances = if own.gang { own.instances } else { 1 };
         let all = own.demand.times(instances.into());
         let request = Rc::new(self.cluster.request(instances, own.demand, needs, about.exclusive));
+        let has_machines = self.cluster.could_hold(&request, &machines);
         let amounts = amounts(all, instances, needs);
         let claims = self.counters.claims(conf, job, job.queue, (&amounts, limit));
         let logged = self.priorities.logged(partition, job);
@@ -501,6 +532,7 @@ impl Begun {
             request,
             partition,
             machines,
+            has_machines,
             limit,
             since,
             tier: about.tier,
@@ -544,6 +576,15 @@ impl Begun {
         }
         // What runs beyond its limit is about to end in the next second, whenever that is.
         running.next_end(Ms::MIN).map_or(Ms::MAX, |end| end.saturating_sub(1_000))
+    }
+
+    /// Where a job starts now, if it finds room on these machines.
+    fn place_now(&mut self, own: &Waiting, machines: &FixedBitSet) -> Option<Places> {
+        if !self.cluster.may_start(&own.request, 0) {
+            return None;
+        }
+        self.cluster.look_ahead(&own.request);
+        self.cluster.place(&own.request, machines)
     }
 
     /// What stops a job whatever machines are free.
@@ -730,6 +771,8 @@ impl Policy for Slurm {
         let begun = self.begin(view);
         begun.cluster.refresh(view);
         begun.clock.mark(view.now());
+        let Self { begun: Some(begun), queue, .. } = self else { return };
+        queue.set_machines(|job| begun.cluster.could_hold(&job.request, &job.machines));
     }
 
     fn alarm(&self) -> Option<Ms> {

@@ -30,6 +30,16 @@ impl Plan {
         self.spans.push(Span { begin: now, end, open, count: machines });
     }
 
+    /// The plan as it is at a later instant, before its first change.
+    pub(super) fn move_to(&mut self, now: Ms, end: Ms) {
+        if let Some(first) = self.spans.first_mut() {
+            first.begin = now;
+        }
+        if let Some(last) = self.spans.last_mut() {
+            last.end = end;
+        }
+    }
+
     /// Leaves those of `machines` that no reservation closes between two instants. Returns when the first plan ends after `start`.
     pub(super) fn leave_open(&self, start: Ms, end: Ms, machines: &mut FixedBitSet) -> Option<Ms> {
         let from = self.spans.partition_point(|span| span.end <= start);
@@ -72,9 +82,12 @@ impl Plan {
     pub(super) fn reserve(&mut self, start: Ms, end: Ms, machines: &FixedBitSet) {
         self.split(start);
         self.split(end);
+        let count = machines.count_ones(..);
         for span in self.spans.iter_mut().filter(|span| span.begin >= start && span.end <= end) {
+            // Nearly always all of them are open. That is quicker to see than how many are left.
+            let are_all_open = machines.is_subset(&span.open);
             span.open.difference_with(machines);
-            span.count = span.open.count_ones(..);
+            span.count = if are_all_open { span.count - count } else { span.open.count_ones(..) };
         }
     }
 

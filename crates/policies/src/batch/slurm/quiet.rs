@@ -2,9 +2,20 @@
 //!
 //! A run that starts nothing leaves nothing behind: the next one makes its plan anew. If the same jobs wait, the same units run and the
 //! machines are the same, the next run differs from it only by the time. Nearly all that is compared with the time stays as it is for long.
-//! A run notes how long, so that those until then can be left out.
+//! A run notes how long, so that those until then can be left out. If further jobs wait behind the others, only those are planned.
 
 use resched_sim::{Ms, TaskId};
+
+/// The first jobs of a run, if they are those of the last: it plans them as the last did.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// How many they are.
+    pub(super) jobs: usize,
+    /// Until when, ms, none of them starts.
+    pub(super) until: Ms,
+    /// True if there are no others.
+    pub(super) is_all: bool,
+}
 
 /// What the last run saw, if it started nothing.
 #[derive(Debug, Default)]
@@ -27,8 +38,10 @@ impl Quiet {
         }
     }
 
-    /// Whether a run starts nothing that begins now and sees this.
-    pub(super) fn is_still_so(&self, jobs: impl Iterator<Item = TaskId>, state: u64, now: Ms) -> bool {
-        self.state == state && self.until.is_some_and(|until| now < until) && jobs.eq(self.jobs.iter().copied())
+    /// What a run that begins now and sees these jobs need not look at again.
+    pub(super) fn known(&self, mut jobs: impl Iterator<Item = TaskId>, state: u64, now: Ms) -> Option<Known> {
+        let until = self.until.filter(|&until| self.state == state && now < until)?;
+        let are_first = self.jobs.iter().all(|&job| jobs.next() == Some(job));
+        are_first.then(|| Known { jobs: self.jobs.len(), until, is_all: jobs.next().is_none() })
     }
 }

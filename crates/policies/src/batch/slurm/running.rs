@@ -174,7 +174,9 @@ impl Running {
         Search { now, zero, until, widen }: Search,
         cluster: &mut Cluster,
     ) -> Option<Start> {
-        if !cluster.may_hold(request, machines) {
+        // Half of all searches find nothing, and most of them have too few ends.
+        let ends = self.machines_until(until);
+        if !cluster.may_start(request, ends) || !cluster.may_hold(request, machines) {
             return None;
         }
         cluster.look_ahead(request);
@@ -184,8 +186,7 @@ impl Running {
         {
             return Some(Start { at: now, places });
         }
-        // Half of all searches find nothing, and most of them have too few ends.
-        if !cluster.may_fit_with(request, gain, self.machines_until(until)) {
+        if !cluster.may_fit_with(request, gain, ends) {
             return None;
         }
         let (mut reach, mut barrier) = (BUNDLE, None);

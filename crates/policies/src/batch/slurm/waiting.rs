@@ -24,6 +24,8 @@ pub(super) struct Waiting {
     pub(super) partition: usize,
     /// The machines of its partition that have the features that it asks for.
     pub(super) machines: Rc<FixedBitSet>,
+    /// True if these machines could hold it if nothing else ran.
+    pub(super) has_machines: bool,
     /// The longest that it may run, ms.
     pub(super) limit: Ms,
     /// Since when it is eligible, as far as the controller knows, ms.
@@ -89,6 +91,13 @@ impl Queue {
     /// Keeps the jobs of which something still waits.
     pub(super) fn keep(&mut self, waits: impl Fn(TaskId) -> bool) {
         self.jobs.retain(|job| waits(job.task));
+    }
+
+    /// Looks anew at whether each job has machines that could hold it.
+    pub(super) fn set_machines(&mut self, mut could_hold: impl FnMut(&Waiting) -> bool) {
+        for job in &mut self.jobs {
+            job.has_machines = could_hold(job);
+        }
     }
 
     /// Gives each job its priority anew.
