@@ -643,8 +643,12 @@ class BatchOffer:
     def start_on(self, task: int, places: Sequence[tuple[int, int]]) -> int:
         """Start a unit of a task on these machines: pairs of a machine and the number of instances there. Return its run."""
 
-    def evict(self, run: int, again: bool = True) -> None:
-        """Take its machines from a run at once; its work is lost. Its task waits `again`, or has ended for good."""
+    def evict(self, run: int, again: bool = True, keeps: bool | int | None = None, holds: int = 0) -> None:
+        """End a run so that others get its machines, after it has held them for `holds` ms.
+
+        Its task then waits `again`, or has ended for good. `keeps` says what is kept of its work: none, all (`True`), or what was done by
+        the last checkpoint, of which there is one after so many ms of work.
+        """
 
     # Reports, in `tick` only
     def report(self, name: str, value: float, job: int | None = None) -> None:

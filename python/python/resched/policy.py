@@ -374,6 +374,7 @@ class BatchPolicy(Policy):
         "job_finished",
         "task_waits",
         "task_finished",
+        "task_left",
         "nodes_changed",
         "tick",
         "skips_idle_ticks",
@@ -426,6 +427,9 @@ class BatchPolicy(Policy):
 
     def task_finished(self, ended: RunEnded, view: BatchOffer) -> None:
         """Take note of how an instance or a gang ended. If it is tried again, :meth:`task_waits` is called next."""
+
+    def task_left(self, task: int, view: BatchOffer) -> None:
+        """Take note that a task has left its machines that was evicted some time ago (``holds`` of ``offer.evict``)."""
 
     def nodes_changed(self, view: BatchOffer) -> None:
         """Take note that the resources of the machines have changed."""

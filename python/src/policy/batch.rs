@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use resched_sim::batch::{AttemptId, Ended, Needs, Offer, Orders, Policy, Then, View};
+use resched_sim::batch::{AttemptId, Ended, Eviction, Needs, Offer, Orders, Policy, Then, View, Work};
 use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
 
@@ -268,11 +268,17 @@ impl BatchOffer {
         Ok(runs.into_iter().map(AttemptId::index).collect())
     }
 
-    /// Takes its machines from a run at once; its task waits `again`, or has ended for good.
-    #[pyo3(signature = (run, again = true))]
-    fn evict(&self, py: Python<'_>, run: usize, again: bool) -> PyResult<()> {
+    /// Ends a run so that others get its machines, after it has held them for `holds` ms; its task then waits `again`, or has ended for good.
+    #[pyo3(signature = (run, again = true, keeps = None, holds = 0))]
+    fn evict(&self, py: Python<'_>, run: usize, again: bool, keeps: Option<Keeps>, holds: Ms) -> PyResult<()> {
         let run = self.known.run(py, run)?;
-        self.allowed(py, |offer| offer.evict(run, if again { Then::Again } else { Then::Gone }))
+        let then = if again { Then::Again } else { Then::Gone };
+        let work = match keeps {
+            None | Some(Keeps::All(false)) => Work::Lost,
+            Some(Keeps::All(true)) => Work::Kept,
+            Some(Keeps::Checkpoints(every)) => Work::Checkpoints(every),
+        };
+        self.allowed(py, |offer| offer.evict(run, Eviction { then, work, holds }))
     }
 
     /// The free processor and memory of a machine.
@@ -298,6 +304,13 @@ enum Decision {
     Decide(Method, Queue),
 }
 
+/// What is kept of the work of an evicted run: all of it, or what was done by the last checkpoint, of which there is one every so many ms.
+#[derive(FromPyObject)]
+enum Keeps {
+    All(bool),
+    Checkpoints(Ms),
+}
+
 /// A policy in Python, as the engine knows it.
 pub(super) struct Shell {
     caller: Caller<BatchOffer>,
@@ -306,6 +319,7 @@ pub(super) struct Shell {
     job_finished: Option<Method>,
     task_waits: Option<Method>,
     task_finished: Option<Method>,
+    task_left: Option<Method>,
     nodes_changed: Option<Method>,
     tick: Option<Method>,
     skips_idle_ticks: Option<Method>,
@@ -334,6 +348,7 @@ impl Shell {
             job_finished: method("job_finished")?,
             task_waits: method("task_waits")?,
             task_finished: method("task_finished")?,
+            task_left: method("task_left")?,
             nodes_changed: method("nodes_changed")?,
             tick: method("tick")?,
             skips_idle_ticks: method("skips_idle_ticks")?,
@@ -386,6 +401,10 @@ impl Policy for Shell {
 
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         self.caller.hand(self.task_finished.as_ref(), || RunEnded::of(ended), view);
+    }
+
+    fn task_left(&mut self, task: TaskId, view: View<'_>) {
+        self.caller.report(self.task_left.as_ref(), task.index(), view);
     }
 
     fn nodes_changed(&mut self, view: View<'_>) {

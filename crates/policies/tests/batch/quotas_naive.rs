@@ -1,6 +1,7 @@
 //! The toy scheduler with quotas a second time: slow, on plain lists, and with nothing of the engine.
 
 use resched_sim::Ms;
+use resched_sim::batch::{Eviction, Work};
 
 use crate::quotas_toy::Row;
 
@@ -18,6 +19,8 @@ enum State {
     Waits,
     /// Since when, and the machine of each instance.
     Runs(Ms, Vec<usize>),
+    /// It was evicted. Until when it holds the machine of each instance.
+    Leaves(Ms, Vec<usize>),
     Ended,
 }
 
@@ -26,8 +29,11 @@ struct World<'a> {
     jobs: &'a [Job],
     /// What each machine has.
     machines: Vec<[u64; 2]>,
+    eviction: Eviction,
     /// The state of each task, by job.
     states: Vec<Vec<State>>,
+    /// How much of each task is done that need not be done again, by job.
+    done: Vec<Vec<Ms>>,
     now: Ms,
     /// What was admitted in this pass.
     fresh: Vec<usize>,
@@ -107,7 +113,7 @@ impl World<'_> {
         let mut free = self.machines.clone();
         for (of, states) in self.jobs.iter().zip(&self.states) {
             for (&(cpus, gpus, ..), state) in of.tasks.iter().zip(states) {
-                let State::Runs(_, places) = state else { continue };
+                let (State::Runs(_, places) | State::Leaves(_, places)) = state else { continue };
                 places.iter().for_each(|&machine| free[machine] = [free[machine][0] - cpus, free[machine][1] - gpus]);
             }
         }
@@ -165,9 +171,16 @@ impl World<'_> {
     fn evict(&mut self, job: usize) {
         self.evicted[job] = Some(self.now);
         for task in 0..self.states[job].len() {
-            if let State::Runs(since, _) = self.states[job][task] {
+            if let State::Runs(since, places) = self.states[job][task].clone() {
                 self.ran.push((self.number(job, task), since, self.now, true));
-                self.states[job][task] = State::Waits;
+                let holds = self.eviction.holds;
+                self.states[job][task] = if holds > 0 { State::Leaves(self.now + holds, places) } else { State::Waits };
+                let done = self.done[job][task] + self.now - since;
+                self.done[job][task] = match self.eviction.work {
+                    Work::Lost => 0,
+                    Work::Kept => done,
+                    Work::Checkpoints(each) => done / each * each,
+                };
             }
         }
     }
@@ -176,10 +189,13 @@ impl World<'_> {
         for job in 0..self.jobs.len() {
             for task in 0..self.states[job].len() {
                 if let State::Runs(since, _) = self.states[job][task]
-                    && since + self.jobs[job].tasks[task].3 == self.now
+                    && since + self.jobs[job].tasks[task].3 - self.done[job][task] == self.now
                 {
                     self.ran.push((self.number(job, task), since, self.now, false));
                     self.states[job][task] = State::Ended;
+                }
+                if matches!(self.states[job][task], State::Leaves(until, _) if until == self.now) {
+                    self.states[job][task] = State::Waits;
                 }
             }
         }
@@ -187,23 +203,35 @@ impl World<'_> {
 
     fn next(&self) -> Option<Ms> {
         let submits = self.jobs.iter().map(|job| job.submit).filter(|&submit| submit > self.now);
-        let ends = self.jobs.iter().zip(&self.states).flat_map(|(job, states)| job.tasks.iter().zip(states));
-        let ends = ends
-            .filter_map(|(task, state)| if let State::Runs(since, _) = state { Some(since + task.3) } else { None });
+        let tasks = (0..self.jobs.len()).flat_map(|job| (0..self.jobs[job].tasks.len()).map(move |task| (job, task)));
+        let ends = tasks.filter_map(|(job, task)| match self.states[job][task] {
+            State::Runs(since, _) => Some(since + self.jobs[job].tasks[task].3 - self.done[job][task]),
+            State::Leaves(until, _) => Some(until),
+            State::Waits | State::Ended => None,
+        });
         submits.chain(ends).min()
     }
 }
 
 /// What ran of each task, as (task, start, end, whether it was evicted), in order. Jobs that can never run are left out, as in the engine
 /// they wait for ever. The clock begins at `zero`.
-pub(crate) fn ran(rows: &[Row], machines: u32, each: [u64; 2], jobs: &[Job], zero: Ms) -> Vec<(usize, Ms, Ms, bool)> {
+pub(crate) fn ran(
+    rows: &[Row],
+    (machines, each): (u32, [u64; 2]),
+    eviction: Eviction,
+    jobs: &[Job],
+    zero: Ms,
+) -> Vec<(usize, Ms, Ms, bool)> {
     let states = jobs.iter().map(|job| vec![State::Waits; job.tasks.len()]).collect();
+    let done = jobs.iter().map(|job| vec![0; job.tasks.len()]).collect();
     let machines = vec![each; machines as usize];
     let mut world = World {
         rows,
         jobs,
         machines,
+        eviction,
         states,
+        done,
         now: zero - 1,
         fresh: Vec::new(),
         evicted: vec![None; jobs.len()],

@@ -3,8 +3,9 @@
 //!
 //! **Rules.** Jobs wait by priority, then by submission. All tasks of a job that wait start together or not at all. A job is admitted if the
 //! quotas of its queue and of those above it allow it, and all its tasks find room. If the quotas do not allow it, but the queue would hold
-//! no more than its own, jobs of queues that borrow are evicted, those that started last first, until they would. Evicted work starts
-//! again, at a later instant. What was admitted in the same pass is left alone. Quota is not room: a job may still wait then.
+//! no more than its own, jobs of queues that borrow are evicted, those that started last first, until they would. What is evicted waits
+//! until a later instant. It gives its quota back at once and its machines some time later, and its work is lost, kept, or kept up to a
+//! checkpoint. What was admitted in the same pass is left alone. Quota is not room: a job may still wait then.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,7 +13,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use resched_policies::parts::quotas::{Quota, Quotas};
 use resched_policies::queues::QueueTree;
-use resched_sim::batch::{Amounts, Checked, Ended, JobSpec, Machines, Offer, Policy, StageSpec, Then, View, replay};
+use resched_sim::batch::{
+    Amounts, Checked, Ended, Eviction, JobSpec, Machines, Offer, Policy, StageSpec, Then, View, Work, replay,
+};
 use resched_sim::cluster_file::Placement;
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
 
@@ -23,9 +26,10 @@ use crate::support::{Seen, job, needing, task, with_gpus, workload};
 /// A queue of the worlds: its path, its own cores and GPUs, and the most that it may hold.
 pub(crate) type Row = (&'static str, [u64; 2], Option<[u64; 2]>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Toy {
     rows: Vec<Row>,
+    eviction: Eviction,
     quotas: Option<Quotas>,
     /// The tasks of each job that wait.
     waiting: BTreeMap<JobId, Vec<TaskId>>,
@@ -38,6 +42,18 @@ struct Toy {
 }
 
 impl Toy {
+    fn new(rows: &[Row], eviction: Eviction) -> Self {
+        Self {
+            rows: rows.to_vec(),
+            eviction,
+            quotas: None,
+            waiting: BTreeMap::new(),
+            running: BTreeMap::new(),
+            fresh: Vec::new(),
+            evicted: BTreeMap::new(),
+        }
+    }
+
     /// The quotas, which need the dimensions of the world.
     fn quotas(&mut self, view: View<'_>) -> &mut Quotas {
         let rows = &self.rows;
@@ -91,7 +107,7 @@ impl Toy {
         self.quotas(offer.view()).release(queue, &amounts);
         self.evicted.insert(job, offer.view().now());
         let runs: Vec<_> = offer.view().runs().into_iter().filter(|(_, task, _)| tasks.contains(task)).collect();
-        runs.into_iter().try_for_each(|(run, ..)| offer.evict(run, Then::Again))
+        runs.into_iter().try_for_each(|(run, ..)| offer.evict(run, self.eviction))
     }
 
     /// Admits a job, if it finds room.
@@ -150,6 +166,7 @@ struct World {
     rows: Vec<Row>,
     machines: u32,
     each: [u64; 2],
+    eviction: Eviction,
     jobs: Vec<Job>,
 }
 
@@ -158,8 +175,11 @@ fn world() -> impl Strategy<Value = World> {
     let job = (0..60_i64, 0..3_i64, prop::sample::select(&["a.x", "a.y", "b"][..]), prop::collection::vec(task, 1..4));
     let pair = || prop::array::uniform2(0..=6_u64);
     let quotas = (pair(), pair(), pair(), prop::option::of(pair()), prop::option::of(pair()));
-    (1..4_u32, prop::array::uniform2(2..=8_u64), quotas, prop::collection::vec(job, 1..10)).prop_map(
-        |(machines, each, (x, y, b, most_x, most_a), jobs)| {
+    let work = prop_oneof![Just(Work::Lost), Just(Work::Kept), (1..10_i64).prop_map(Work::Checkpoints)];
+    let eviction =
+        (work, prop_oneof![Just(0), 1..8_i64]).prop_map(|(work, holds)| Eviction { then: Then::Again, work, holds });
+    (1..4_u32, prop::array::uniform2(2..=8_u64), quotas, eviction, prop::collection::vec(job, 1..10)).prop_map(
+        |(machines, each, (x, y, b, most_x, most_a), eviction, jobs)| {
             let all = each.map(|amount| amount * u64::from(machines));
             let rows = vec![
                 ("root", all, None),
@@ -173,7 +193,7 @@ fn world() -> impl Strategy<Value = World> {
                 .map(|(submit, priority, queue, tasks)| Job { submit, priority, queue, tasks })
                 .collect();
             jobs.sort_by_key(|job| job.submit);
-            World { rows, machines, each, jobs }
+            World { rows, machines, each, eviction, jobs }
         },
     )
 }
@@ -192,7 +212,7 @@ fn of_the_engine(world: &World) -> Vec<(usize, Ms, Ms, bool)> {
     };
     let workload = workload(world.jobs.iter().enumerate().map(spec).collect());
     let machines = with_gpus(world.machines, world.each[0], world.each[1]);
-    let mut toy = Toy { rows: world.rows.clone(), ..Toy::default() };
+    let mut toy = Toy::new(&world.rows, world.eviction);
     let mut seen = Seen::default();
     let mut checked = Checked::new(&workload, &machines, "toy", &mut seen);
     replay(&workload, &machines, ("toy", &mut toy), &mut checked, &mut |_| {}).unwrap();
@@ -210,7 +230,7 @@ proptest! {
     #[test]
     fn the_toy_decides_as_its_naive_twin(world in world()) {
         let zero = world.jobs[0].submit;
-        let naive = quotas_naive::ran(&world.rows, world.machines, world.each, &world.jobs, zero);
+        let naive = quotas_naive::ran(&world.rows, (world.machines, world.each), world.eviction, &world.jobs, zero);
         prop_assert_eq!(of_the_engine(&world), naive);
     }
 }

@@ -101,6 +101,10 @@ impl Policy for EveryTick {
         self.inner.task_finished(ended, view);
     }
 
+    fn task_left(&mut self, task: TaskId, view: View<'_>) {
+        self.inner.task_left(task, view);
+    }
+
     fn nodes_changed(&mut self, view: View<'_>) {
         self.inner.nodes_changed(view);
     }

@@ -168,6 +168,7 @@ impl Engine<'_, '_> {
             self.world.now = now;
             self.held.advance(now);
             self.end_runs()?;
+            self.end_evicted()?;
             self.change_machines()?;
             // Jobs wait in the order of submission, also if they become eligible at the same instant.
             self.release_jobs()?;
@@ -219,12 +220,12 @@ impl Engine<'_, '_> {
     /// The time of the next event; `None` if there is none.
     fn next_instant(&mut self) -> Option<Ms> {
         while let Some(&Reverse((_, serial, run))) = self.ends.peek() {
-            if self.world.runs.get(run, serial).is_some() {
+            if self.world.runs.get(run, serial).is_some() && !self.world.leaving.has(run) {
                 break;
             }
             self.ends.pop();
         }
-        let end = self.ends.peek().map(|&Reverse((at, ..))| at);
+        let end = self.ends.peek().map(|&Reverse((at, ..))| at).into_iter().chain(self.world.leaving.next()).min();
         let submit = self.world.workload.jobs().submit(self.next_job);
         // Without jobs, changes of machines no longer matter.
         let jobs_left = submit.is_some() || self.world.active > 0;
@@ -266,8 +267,21 @@ impl Engine<'_, '_> {
                 break;
             }
             self.ends.pop();
-            if let Some(&ran) = self.world.runs.get(run, serial) {
+            if let Some(&ran) = self.world.runs.get(run, serial).filter(|_| !self.world.leaving.has(run)) {
                 self.end_run(run, &ran)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs that were evicted some time ago leave their machines.
+    fn end_evicted(&mut self) -> Result<(), Error> {
+        while let Some((run, then)) = self.world.leaving.take(self.world.now) {
+            self.tally.events += 1;
+            self.changed = true;
+            if let Some(task) = self.world.leave(run, then) {
+                self.policy.task_left(task, View { world: &self.world });
+                self.go_on_after_eviction(task, then)?;
             }
         }
         Ok(())
@@ -424,6 +438,12 @@ impl Engine<'_, '_> {
     fn lose(&mut self, node: NodeId) -> Result<(), Error> {
         for run in self.world.runs.on(node) {
             let Some(&ran) = self.world.runs.at(run) else { continue };
+            if let Some(then) = self.world.leaving.remove(run) {
+                self.world.leave(run, then);
+                self.policy.task_left(ran.task, View { world: &self.world });
+                self.go_on_after_eviction(ran.task, then)?;
+                continue;
+            }
             let Some(ended) = self.world.as_ended(run) else { continue };
             self.world.lose(run, ran.task, ran.number);
             self.observer.ended(&ended)?;
@@ -514,21 +534,30 @@ impl Engine<'_, '_> {
         self.go_on_after_evictions()
     }
 
-    /// Tasks whose runs were evicted wait again, or have ended for good. The policy is then asked once more.
+    /// Tasks whose runs were evicted wait again, or have ended for good, unless they still hold their machines. The policy is then asked
+    /// once more.
     fn go_on_after_evictions(&mut self) -> Result<(), Error> {
         let mut evicted = std::mem::take(&mut self.evicted);
         self.changed = !evicted.is_empty();
         for Evicted { ended, then } in evicted.drain(..) {
             self.tally.events += 1;
-            match then {
-                Then::Again => self.policy.task_waits(ended.task, View { world: &self.world }),
-                Then::Gone => {
-                    self.unit_done(ended.task)?;
-                    self.start_ready()?;
-                }
+            if let Some(then) = then {
+                self.go_on_after_eviction(ended.task, then)?;
             }
         }
         self.evicted = evicted;
+        Ok(())
+    }
+
+    /// A task that was evicted has left its machines.
+    fn go_on_after_eviction(&mut self, task: TaskId, then: Then) -> Result<(), Error> {
+        match then {
+            Then::Again => self.policy.task_waits(task, View { world: &self.world }),
+            Then::Gone => {
+                self.unit_done(task)?;
+                self.start_ready()?;
+            }
+        }
         Ok(())
     }
 }

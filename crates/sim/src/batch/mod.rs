@@ -10,7 +10,8 @@
 //! `Resources`. A stage starts when all stages that it depends on have ended. A job starts when all jobs that it
 //! depends on have ended. Failure counts as an end. The instances of a gang start together or not at all. Machines
 //! come, go and change as the trace says. If a machine leaves, the instances on it are lost and wait again. If one
-//! instance of a gang is lost, the whole gang waits again. A policy may evict what runs ([`Offer::evict`]).
+//! instance of a gang is lost, the whole gang waits again. A policy may evict what runs ([`Offer::evict`]):
+//! the work that was done is lost or kept, and the machines are free at once or later.
 //!
 //! **Time.** Time is whole milliseconds. The events of one instant have this order: tasks end, in the order of their
 //! starts; machines change; jobs are submitted; the policy has its tick; and, if tasks wait, the policy is asked once.
@@ -62,7 +63,7 @@ pub use check::Checked;
 pub use dim::Dim;
 pub use dimensions::Dimensions;
 pub use engine::{Tally, replay, replay_seeded};
-pub use evictions::Then;
+pub use evictions::{Eviction, Then, Work};
 pub use jobs::{Job, JobView, Jobs};
 pub use load::{Loaded, TooLarge, load, load_records};
 pub use machines::{Change, Executor, Machine, Machines, SizeRule, unit_of};

@@ -2,7 +2,7 @@
 
 use resched_tables::model::Reason;
 
-use super::evictions::{Evicted, Then};
+use super::evictions::{Evicted, Eviction};
 use super::observer::Ended;
 use super::view::View;
 use super::world::{Placed, World};
@@ -30,6 +30,9 @@ pub trait Policy {
 
     /// An instance or a gang has ended. If it is tried again, a call of [`Policy::task_waits`] follows.
     fn task_finished(&mut self, _ended: &Ended, _view: View<'_>) {}
+
+    /// A task that was evicted some time ago has left its machines ([`Offer::evict`]).
+    fn task_left(&mut self, _task: TaskId, _view: View<'_>) {}
 
     /// The resources that the machines offer have changed.
     fn nodes_changed(&mut self, _view: View<'_>) {}
@@ -187,21 +190,23 @@ impl Offer<'_, '_> {
         placed.iter().map(|Placed { task, places }| self.start_on(*task, places)).collect()
     }
 
-    /// Takes its machines from a run, at once; its work is lost. [`Policy::task_finished`] does not follow, as the policy knows. If the task
-    /// runs again, [`Policy::task_waits`] follows when the pass is over. The policy is then asked once more.
+    /// Ends a run so that others get its machines, at once or some time later ([`Eviction`]). [`Policy::task_finished`] does not follow, as
+    /// the policy knows. The policy is asked once more at this instant. When the run has left its machines, its task is gone, or waits
+    /// again ([`Policy::task_waits`]).
     ///
     /// # Errors
-    /// [`Violation`] if nothing runs under this id, or it was started in this pass. What an earlier pass of the same instant has started may
-    /// be evicted.
-    pub fn evict(&mut self, run: AttemptId, then: Then) -> Result<(), Violation> {
+    /// [`Violation`] if nothing runs under this id, it was evicted before, or it was started in this pass. What an earlier pass of the same
+    /// instant has started may be evicted.
+    pub fn evict(&mut self, run: AttemptId, eviction: impl Into<Eviction>) -> Result<(), Violation> {
+        let eviction = eviction.into();
         let is_of_this_pass =
             |run: AttemptId, serial: u64| self.started.iter().any(|&(id, own, _)| (id, own) == (run, serial));
         let may_end =
             self.world.runs.at(run).is_some_and(|ran| ran.start < self.world.now || !is_of_this_pass(run, ran.serial));
-        let Some(ended) = self.world.evict(run, then).filter(|_| may_end) else {
+        let Some(ended) = self.world.evict(run, eviction).filter(|_| may_end) else {
             return Err(Violation("evicts what does not run, or was started in this pass".to_owned()));
         };
-        self.evicted.push(Evicted { ended, then });
+        self.evicted.push(Evicted { ended, then: (eviction.holds <= 0).then_some(eviction.then) });
         Ok(())
     }
 

@@ -174,9 +174,12 @@ impl<'a> View<'a> {
         self.world.ledger.main_of(node)
     }
 
-    /// What runs, with the task and the time of its start, ms, in the order of the starts.
+    /// What runs, with the task and the time of its start, ms, in the order of the starts. What was evicted and still holds its machines
+    /// is not among it.
     pub fn runs(self) -> Vec<(AttemptId, TaskId, Ms)> {
-        self.world.runs.all()
+        let mut runs = self.world.runs.all();
+        runs.retain(|&(run, ..)| !self.world.leaving.has(run));
+        runs
     }
 
     /// The machines of a run, and how many instances on each; none if nothing runs under this id.

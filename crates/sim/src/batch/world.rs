@@ -7,7 +7,7 @@ use resched_tables::model::{Locality, Outcome};
 
 use super::arrays::Slots;
 use super::attempts::{Attempts, New};
-use super::evictions::Then;
+use super::evictions::{Eviction, KeptWork, Leaving, Then};
 use super::ledger::{Demand, Ledger};
 use super::machines::Machines;
 use super::observer::Ended;
@@ -78,7 +78,9 @@ pub(super) struct World<'w> {
     pub(super) tasks: Vec<TaskState>,
     /// Instances, of tasks with several, that were lost with a machine, and when. They run again first.
     lost: BTreeMap<TaskId, Vec<(u32, Ms)>>,
+    kept_work: KeptWork,
     pub(super) runs: Attempts,
+    pub(super) leaving: Leaving,
     /// What is free and held.
     pub(super) ledger: Ledger,
     /// The number of units that wait.
@@ -136,7 +138,9 @@ impl<'w> World<'w> {
             stages: workload.stage_tasks.iter().enumerate().map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),
+            kept_work: KeptWork::default(),
             runs: Attempts::default(),
+            leaving: Leaving::default(),
             ledger: Ledger::new(workload, machines),
             waiting: 0,
             active: 0,
@@ -150,7 +154,7 @@ impl<'w> World<'w> {
             Some(&(number, _)) => number,
             None => self.tasks[task.index()].next,
         };
-        self.workload.course(self.try_of(task, number), self.now).run
+        self.kept_work.rest(task, number, self.workload.course(self.try_of(task, number), self.now).run)
     }
 
     /// The logged try of an instance, or the logged try with this number.
@@ -283,8 +287,8 @@ impl<'w> World<'w> {
         (!preferred.is_empty()).then(|| shuffles::level(node, preferred, |node| self.rack(node)))
     }
 
-    /// How long the next start of a task on these machines runs.
-    fn run_on(&self, id: TaskId, number: u32, places: &[(NodeId, u32)]) -> Ms {
+    /// How long an instance runs on these machines from its beginning.
+    fn whole_run_on(&self, id: TaskId, number: u32, places: &[(NodeId, u32)]) -> Ms {
         let mut logged = self.try_of(id, number);
         if let (Some(factors), [(node, _)]) = (self.workload.level_factors, places) {
             let task = self.workload.task(id);
@@ -323,7 +327,8 @@ impl<'w> World<'w> {
         self.waiting -= 1;
         let job = &mut self.jobs[self.workload.task(id).job.index()];
         job.launch.get_or_insert(self.now);
-        let end = self.now.saturating_add(self.run_on(id, number, places));
+        let rest = self.kept_work.rest(id, number, self.whole_run_on(id, number, places));
+        let end = self.now.saturating_add(rest);
         let (run, serial) = self.runs.add(&New { task: id, attempt, number, queued, start: self.now, places });
         (run, serial, end)
     }
@@ -354,6 +359,11 @@ impl<'w> World<'w> {
     pub(super) fn lose(&mut self, run: AttemptId, id: TaskId, number: u32) {
         self.release(run);
         self.tasks[id.index()].running -= 1;
+        self.wait_again(id, number);
+    }
+
+    /// An instance that ran waits again.
+    fn wait_again(&mut self, id: TaskId, number: u32) {
         if !self.workload.task(id).is_sequence() {
             self.lost.entry(id).or_default().push((number, self.now));
         }
@@ -366,23 +376,33 @@ impl<'w> World<'w> {
     }
 
     /// Ends a run whose machines others get. Returns the report of its end; `None` if nothing runs under this id.
-    pub(super) fn evict(&mut self, run: AttemptId, then: Then) -> Option<Ended> {
+    pub(super) fn evict(&mut self, run: AttemptId, Eviction { then, work, holds }: Eviction) -> Option<Ended> {
+        let ran = *self.runs.at(run).filter(|_| !self.leaving.has(run))?;
         let ended = self.as_ended(run)?;
-        let number = self.runs.at(run)?.number;
+        let whole = self.whole_run_on(ran.task, ran.number, &self.places);
+        self.kept_work.note(ran.task, ran.number, [whole, self.now - ran.start], work);
+        self.tasks[ran.task.index()].running -= 1;
         let outcome = match then {
-            Then::Again => {
-                self.lose(run, ended.task, number);
-                Outcome::Evicted
-            }
-            Then::Gone => {
-                self.release(run);
-                let state = &mut self.tasks[ended.task.index()];
-                state.running -= 1;
-                self.done(ended.task, Outcome::Killed);
-                Outcome::Killed
-            }
+            Then::Again => Outcome::Evicted,
+            Then::Gone => Outcome::Killed,
         };
+        if holds > 0 {
+            self.leaving.add(self.now.saturating_add(holds), ran.serial, run, then);
+        } else {
+            self.leave(run, then);
+        }
         Some(Ended { outcome, ..ended })
+    }
+
+    /// A run that was evicted gives its machines back. Returns its task.
+    pub(super) fn leave(&mut self, run: AttemptId, then: Then) -> Option<TaskId> {
+        let ran = *self.runs.at(run)?;
+        self.release(run);
+        match then {
+            Then::Again => self.wait_again(ran.task, ran.number),
+            Then::Gone => self.done(ran.task, Outcome::Killed),
+        }
+        Some(ran.task)
     }
 
     /// A unit of a task has ended for good.
