@@ -70,7 +70,7 @@ impl<'a> Attempt<'a> {
             finish: row.finish,
             cpu_request: row.cpu_request,
             memory_request: row.memory_request,
-            gpus: gpus_held(row.cpu_request, row.resources),
+            gpus: gpus_held(row.cpu_request, row.resources.map(|text| gpus(amounts(text)))),
         }
     }
 
@@ -89,7 +89,7 @@ impl<'a> Attempt<'a> {
             finish: row.finish,
             cpu_request: row.cpu_request,
             memory_request: row.memory_request,
-            gpus: gpus_held(row.cpu_request, row.resources.map(|number| names.resources(number))),
+            gpus: gpus_held(row.cpu_request, row.resources.map(|number| names.gpus(number))),
         }
     }
 
@@ -115,10 +115,11 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The GPUs among the resources that an attempt held. Where its processor is known, so are they.
+/// The GPUs that an attempt held, of which `resources` tells if it held anything but processor and memory. Where its processor is known, so
+/// are they.
 #[inline]
-fn gpus_held(cpu_request: Option<i64>, resources: Option<&str>) -> Option<u64> {
-    cpu_request.map(|_| resources.map_or(0, |text| gpus(amounts(text))))
+fn gpus_held(cpu_request: Option<i64>, resources: Option<u64>) -> Option<u64> {
+    cpu_request.map(|_| resources.unwrap_or(0))
 }
 
 /// What the attempts of one job add up to. [`Sums`] has it of all jobs, column by column.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hashbrown::HashMap;
-use resched_tables::demand::Demand;
+use resched_tables::demand::{Demand, gpus};
 use resched_tables::model::TaskKind;
-use resched_tables::named::as_text;
+use resched_tables::named::{amounts, as_text};
 use resched_tables::placed::MOST;
 use resched_tables::run::{Names, RowSink, RunAttempt};
 use resched_tables::store::Batch;
@@ -37,6 +37,8 @@ pub struct BatchRows<'w> {
 #[derive(Default)]
 struct Others {
     texts: Vec<String>,
+    /// The GPUs of each combination.
+    gpus: Vec<u64>,
     /// The number of each task's combination and 1; 0 for none. Empty if no task needs anything.
     of_tasks: Vec<u32>,
 }
@@ -58,6 +60,7 @@ impl Others {
                 let of_machine = of_machine.iter().map(|&(dim, n)| (dimensions.name(dim), n.saturating_mul(instances)));
                 let of_cluster = of_cluster.iter().map(|&(dim, n)| (dimensions.name(dim), n));
                 let Some(text) = as_text(of_machine.chain(of_cluster)) else { return 0 };
+                made.gpus.push(gpus(amounts(&text)));
                 made.texts.push(text);
                 made.texts.len() as u32
             });
@@ -126,6 +129,10 @@ impl Names for BatchRows<'_> {
 
     fn resources(&self, number: u32) -> &str {
         self.others.texts.get(number as usize).map_or("", String::as_str)
+    }
+
+    fn gpus(&self, number: u32) -> u64 {
+        self.others.gpus.get(number as usize).copied().unwrap_or(0)
     }
 
     fn node(&self, node: u32) -> (&str, Option<&str>) {

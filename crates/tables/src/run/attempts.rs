@@ -23,6 +23,11 @@ pub trait Names {
     fn resources(&self, _number: u32) -> &str {
         ""
     }
+
+    /// How many GPUs these amounts have.
+    fn gpus(&self, _number: u32) -> u64 {
+        0
+    }
 }
 
 /// An attempt.
