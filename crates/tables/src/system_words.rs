@@ -49,13 +49,13 @@ const SPARK: &[(&str, &str)] = &[
     ),
     // What a job waits for.
     ("waiting for a dependency", "waiting for an earlier stage"),
-    ("waiting for processors or memory", "waiting for a core of an executor"),
+    ("waiting for free resources", "waiting for a core of an executor"),
     ("waiting for a machine that fits", "waiting for an executor that fits"),
     ("holding out for locality", "holding out for locality (spark.locality.wait)"),
     ("being held back by a limit of its user or queue", "being held back by a limit of its user or pool"),
     ("running on a machine that was lost", "running on an executor that was lost"),
     ("for jobs or stages that must end first", "for {its} earlier stages"),
-    ("for processors or memory", "for a core of an executor"),
+    ("for free resources", "for a core of an executor"),
     (
         "for a machine nearer to {its} input, although others were free",
         "for an executor at a nearer level, such as NODE_LOCAL: its stage did not yet accept the free cores of others \
@@ -92,7 +92,7 @@ const SLURM: &[(&str, &str)] = &[
     ("Job processing time", "Time from submission to end"),
     ("Distribution of processing times of jobs", "Distribution of the times from submission to end"),
     ("waiting for a dependency", "waiting for other jobs (Dependency)"),
-    ("waiting for processors or memory", "waiting for processors or memory (Resources)"),
+    ("waiting for free resources", "waiting for free resources (Resources)"),
     ("waiting for a machine that fits", "waiting for nodes that fit (Resources)"),
     ("waiting behind a job that found no room", "waiting behind a job that found no room (Priority)"),
     (

@@ -20,7 +20,7 @@ pub enum Phase {
     ReduceSlot,
     /// It waited for a container.
     Container,
-    /// It waited for processors or memory.
+    /// It waited for what machines and the cluster have by name: processors, memory, GPUs, licences.
     Resources,
     /// There was room, but not on one machine.
     Fit,
@@ -106,7 +106,7 @@ impl Phase {
             Self::MapSlot => "waiting for a map slot",
             Self::ReduceSlot => "waiting for a reduce slot",
             Self::Container => "waiting for a container",
-            Self::Resources => "waiting for processors or memory",
+            Self::Resources => "waiting for free resources",
             Self::Fit => "waiting for a machine that fits",
             Self::Locality => "holding out for locality",
             Self::Ramp => "being held back by slow-start or a ramp",

@@ -183,7 +183,7 @@ fn because(wait: (Phase, Reason)) -> &'static str {
         (Phase::MapSlot, _) => "for a map slot",
         (Phase::ReduceSlot, _) => "for a reduce slot",
         (Phase::Container, _) => "for a container",
-        (Phase::Resources, _) => "for processors or memory",
+        (Phase::Resources, _) => "for free resources",
         (Phase::Fit, _) => "for a machine with enough room; the free resources were spread over several",
         (Phase::Locality, _) => "for a machine nearer to {its} input, although others were free",
         (Phase::Ramp, _) => "because too few of {its} maps were done to start more reduces",
