@@ -16,6 +16,7 @@ use resched_policies::{Engine, POLICIES, PolicySpec, Range, SiteConf};
 use resched_sim::ClusterConfig;
 use resched_sweep::SweepFile;
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 use resched_tables::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
 use resched_tables::sink::{Collected, Sink};
 use resched_tables::store::columns::Row;
@@ -125,7 +126,7 @@ impl Sink for FirstJobs {
 
     fn node(&mut self, _: NodeRow) {}
 
-    fn skip(&mut self, _: &str, _: u64) {}
+    fn skip(&mut self, _: Cause, _: u64) {}
 }
 
 fn cluster(input: &[u8]) -> bool {

@@ -2,6 +2,7 @@
 //! from the code are as fresh as the code.
 #![allow(clippy::unwrap_used)]
 
+mod causes_page;
 mod charts_page;
 mod circles;
 mod cluster_page;

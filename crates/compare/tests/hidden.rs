@@ -21,12 +21,13 @@ use resched_analysis::Run;
 use resched_analysis::statistics::sign::{InVariant, Level, SIGN};
 use resched_compare::replay::{self as compare, Comparison, How};
 use resched_replay::{ClusterConfig, Memory, PolicySpec, RunFolders, RunTrace, Setup, Source, Threads, World};
+use resched_tables::cause::MACHINE_SIZED_BY_ITS_USE;
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::engine::{RunEngine, System};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::run::RunTables;
 use resched_tables::sink::Collected;
-use resched_tables::store::{Manifest, SIZED_BY_USE, TraceWriter};
+use resched_tables::store::{Manifest, TraceWriter};
 use resched_tables::validity::Grade;
 use resched_workload::{Workload, make_trace};
 
@@ -359,7 +360,7 @@ impl Hiding {
         log.nodes.iter().try_for_each(|node| writer.node(node)).unwrap();
         let by_use = if self.is_list() && self.hides(Hidden::Sizes) { log.nodes.len() as u64 } else { 0 };
         let manifest = Manifest {
-            skipped: BTreeMap::from([(SIZED_BY_USE.to_owned(), by_use)]),
+            skipped: BTreeMap::from([(MACHINE_SIZED_BY_ITS_USE.name().to_owned(), by_use)]),
             engine: self.kind.engine(),
             system: Some(self.kind.system()),
             applications: log.applications.clone(),

@@ -37,6 +37,7 @@ use resched_ingest::formats::tables::{Fact, FactSink};
 use resched_ingest::formats::{Format, google2011, jhist, rumen, sacct, spark, swf, text_history};
 use resched_ingest::{Options, TaskMaker, ingest};
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, SplitRow, TaskKind, TaskRecord};
 use resched_tables::sink::Sink;
 use resched_tables::store::Out;
@@ -80,7 +81,7 @@ impl Sink for Count {
 
     fn node(&mut self, _: NodeRow) {}
 
-    fn skip(&mut self, _: &str, n: u64) {
+    fn skip(&mut self, _: Cause, n: u64) {
         self.skipped += n;
     }
 }
@@ -450,7 +451,7 @@ impl FactSink for CountFacts {
         Ok(())
     }
 
-    fn skip(&mut self, cause: &'static str) {
+    fn skip(&mut self, cause: Cause) {
         panic!("the input is not what it should be: {cause}");
     }
 }

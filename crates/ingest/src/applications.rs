@@ -13,9 +13,6 @@ pub(crate) const MOST_SETTINGS: usize = 64;
 /// The longest name or value of a setting that is kept (bytes). A cut value would be another one.
 pub(crate) const LONGEST_SETTING: usize = 1 << 10;
 
-/// The cause that counts settings that were left out.
-pub(super) const LEFT_OUT: &str = "setting-left-out";
-
 /// The settings of each application so far.
 #[derive(Default)]
 pub(super) struct Applications(sink::Applications);

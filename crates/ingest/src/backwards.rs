@@ -5,9 +5,6 @@
 
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRow};
 
-/// The cause under which they are counted.
-pub(super) const CAUSE: &str = "finish-before-start";
-
 /// Sets the ends of a job and its rows that are before their beginnings to null. Returns how many there were.
 pub(super) fn mend(record: &mut JobRecord) -> u64 {
     let mut found = mend_job(&mut record.job);

@@ -16,7 +16,7 @@ use resched_tables::model::{JobRecord, TaskKind};
 use resched_tables::store::Source;
 
 /// The format of a conf in the manifest.
-const CONF_FORMAT: &str = "hadoop-conf";
+pub(super) const CONF_FORMAT: &str = "hadoop-conf";
 
 /// The confs that the file being read may need.
 pub(super) struct Confs<'a> {

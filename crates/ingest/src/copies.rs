@@ -11,20 +11,10 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::{JobRecord, Outcome, TaskRecord};
 
 use super::texts::Texts;
-
-/// The cause under which a copy is counted that shows no more than the one that counts.
-pub(super) const DUPLICATE: &str = "duplicate-job";
-/// The cause under which a copy is counted that had not ended, and that another one replaced.
-pub(crate) const UNFINISHED: &str = "unfinished-copy-replaced";
-/// The cause under which a copy is counted that came too late: the one that had not ended is written.
-pub(super) const TOO_LATE: &str = "finished-copy-left-out";
-/// The cause under which a job is counted whose id another job had before.
-pub(crate) const REUSED: &str = "reused-job-id";
-/// The cause under which a job of a folded trace is counted whose id came before.
-const REPEATED: &str = "repeated-job-renamed";
 
 /// Whether the later of two copies of a job counts: the first may have ended or not.
 pub(crate) fn later_counts(first_has_ended: bool) -> bool {
@@ -55,7 +45,7 @@ pub(super) enum Claim {
     /// It counts in the place of a copy that is held back under this number.
     Better { number: usize },
     /// It does not count, for this cause.
-    Dropped(&'static str),
+    Dropped(Cause),
 }
 
 /// Another id for a job.
@@ -64,7 +54,7 @@ pub(super) struct Renamed {
     pub(super) id: String,
     /// What its tasks get behind their ids.
     pub(super) suffix: String,
-    pub(super) cause: &'static str,
+    pub(super) cause: Cause,
 }
 
 /// The jobs so far.
@@ -91,7 +81,7 @@ impl Copies {
             return self.take(base, own, None);
         };
         if is_folded && known.file == file {
-            return self.rename(base, own, (id, '+'), REPEATED);
+            return self.rename(base, own, (id, '+'), cause::REPEATED_JOB_RENAMED);
         }
         let is_same = known.submit.zip(own.submit).is_none_or(|(one, other)| one == other);
         if is_same {
@@ -102,7 +92,7 @@ impl Copies {
         if self.known.get(again).is_some_and(|known| known.file > 0) {
             return self.compare(again, own);
         }
-        match self.rename(base, own, (id, '~'), REUSED) {
+        match self.rename(base, own, (id, '~'), cause::REUSED_JOB_ID) {
             Claim::Taken { renamed, .. } => self.take(again, own, renamed),
             other => other,
         }
@@ -141,26 +131,26 @@ impl Copies {
 
     /// The better of a job and its copy under this number.
     fn compare(&mut self, number: usize, own: Known) -> Claim {
-        let Some(known) = self.known.get_mut(number) else { return Claim::Dropped(DUPLICATE) };
+        let Some(known) = self.known.get_mut(number) else { return Claim::Dropped(cause::DUPLICATE_JOB) };
         if !later_counts(known.has_ended) {
-            return Claim::Dropped(DUPLICATE);
+            return Claim::Dropped(cause::DUPLICATE_JOB);
         }
         if known.is_written {
-            return Claim::Dropped(if own.has_ended { TOO_LATE } else { DUPLICATE });
+            return Claim::Dropped(if own.has_ended { cause::FINISHED_COPY_LEFT_OUT } else { cause::DUPLICATE_JOB });
         }
         *known = Known { others: known.others, ..own };
         Claim::Better { number }
     }
 
     /// Gives a job an id of its own, with a number behind that of the job at `base`.
-    fn rename(&mut self, base: usize, own: Known, (id, mark): (&str, char), cause: &'static str) -> Claim {
-        let Some(known) = self.known.get_mut(base) else { return Claim::Dropped(DUPLICATE) };
+    fn rename(&mut self, base: usize, own: Known, (id, mark): (&str, char), cause: Cause) -> Claim {
+        let Some(known) = self.known.get_mut(base) else { return Claim::Dropped(cause::DUPLICATE_JOB) };
         known.others = known.others.saturating_add(1);
         let suffix = format!("{mark}{}", known.others);
         let id = format!("{id}{suffix}");
         let number = self.number(&id);
         if self.known.get(number).is_some_and(|known| known.file > 0) {
-            return Claim::Dropped(DUPLICATE);
+            return Claim::Dropped(cause::DUPLICATE_JOB);
         }
         self.take(number, own, Some(Renamed { id, suffix, cause }))
     }
@@ -177,13 +167,13 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     /// What was mended or left out: cause, how often.
-    pub(super) skipped: Vec<(&'static str, u64)>,
+    pub(super) skipped: Vec<(Cause, u64)>,
     /// What rules filled: column, rule, rows.
     pub(super) made: Vec<(&'static str, &'static str, u64)>,
 }
 
 impl Notes {
-    pub(super) fn skip(&mut self, cause: &'static str, n: u64) {
+    pub(super) fn skip(&mut self, cause: Cause, n: u64) {
         if n > 0 {
             self.skipped.push((cause, n));
         }
@@ -256,8 +246,11 @@ mod tests {
     fn a_copy_that_comes_after_the_unfinished_one_was_written_is_counted() {
         let mut copies = Copies::default();
         assert!(matches!(copies.claim(&job("a", 1, Outcome::Incomplete), 1, false), Claim::Taken { .. }));
-        assert_eq!(copies.claim(&job("a", 1, Outcome::Success), 2, false), Claim::Dropped(TOO_LATE));
-        assert_eq!(copies.claim(&job("a", 1, Outcome::Incomplete), 2, false), Claim::Dropped(DUPLICATE));
+        assert_eq!(
+            copies.claim(&job("a", 1, Outcome::Success), 2, false),
+            Claim::Dropped(cause::FINISHED_COPY_LEFT_OUT)
+        );
+        assert_eq!(copies.claim(&job("a", 1, Outcome::Incomplete), 2, false), Claim::Dropped(cause::DUPLICATE_JOB));
     }
 
     #[test]
@@ -268,6 +261,6 @@ mod tests {
             other => format!("{other:?}"),
         };
         assert_eq!([1, 2, 3].map(&mut claim), ["7", "7~2", "7~3"]);
-        assert_eq!([2, 1, 3].map(&mut claim), ["Dropped(\"duplicate-job\")"; 3]);
+        assert_eq!([2, 1, 3].map(&mut claim), ["Dropped(duplicate-job)"; 3]);
     }
 }

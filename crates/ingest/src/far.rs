@@ -20,9 +20,6 @@ use serde::{Deserialize, Serialize};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use resched_tables::sink::Tasks;
 
-/// The cause under which far times are counted.
-pub(super) const CAUSE: &str = "far-time";
-
 const DAY: i64 = 86_400_000;
 /// The longest run of an attempt, a task or a job (ms): a year.
 pub(crate) const LONGEST_RUN: i64 = 366 * DAY;

@@ -6,21 +6,17 @@ use std::path::Path;
 use super::near_misses::{NearMiss, near_miss};
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause, Kind};
 use resched_tables::sink::Damage;
 
 /// A fault in a file's content. In a folder, it is counted. If you named the file and it gives nothing, it is an error.
 pub(super) struct Fault {
-    pub(super) cause: &'static str,
+    pub(super) cause: Cause,
     pub(super) error: Error,
 }
 
 impl Fault {
-    /// The cause of a file without jobs.
-    pub(super) const WITHOUT_JOBS: &str = "file-without-jobs";
-    /// The cause of a file in no known format.
-    pub(super) const UNRECOGNISED: &str = "unrecognised-file";
-
-    fn new(cause: &'static str, path: &Path, found: &str, remedy: String) -> Self {
+    fn new(cause: Cause, path: &Path, found: &str, remedy: String) -> Self {
         let error = Error::Source {
             path: path.display().to_string(),
             place: String::new(),
@@ -32,7 +28,12 @@ impl Fault {
     }
 
     pub(super) fn empty(path: &Path) -> Self {
-        Self::new("empty-file", path, "an empty file", "copy it from the cluster again, or leave it out".to_owned())
+        Self::new(
+            cause::EMPTY_FILE,
+            path,
+            "an empty file",
+            "copy it from the cluster again, or leave it out".to_owned(),
+        )
     }
 
     /// A file in no known format, or not in the one that was asked for, by its first bytes.
@@ -42,20 +43,25 @@ impl Fault {
         }
         if let Some(title) = forced {
             let remedy = "leave --format out, so that the content decides, or name other files".to_owned();
-            return Self::new(Self::UNRECOGNISED, path, &format!("content that is no table of a {title}"), remedy);
+            return Self::new(
+                cause::UNRECOGNISED_FILE,
+                path,
+                &format!("content that is no table of a {title}"),
+                remedy,
+            );
         }
         let remedy = format!("the known formats are {}; force one with --format, or leave it out", format_names());
-        Self::new(Self::UNRECOGNISED, path, "content in none of the known formats", remedy)
+        Self::new(cause::UNRECOGNISED_FILE, path, "content in none of the known formats", remedy)
     }
 
     /// A file that is almost in a known format.
     fn near_miss(path: &Path, known: &NearMiss) -> Self {
-        Self::new(Self::UNRECOGNISED, path, known.found, known.remedy.to_owned())
+        Self::new(cause::UNRECOGNISED_FILE, path, known.found, known.remedy.to_owned())
     }
 
     pub(super) fn cut(path: &Path) -> Self {
         let found = "a packed file that is cut or damaged before its first job";
-        Self::new("cut-file", path, found, "copy it from the cluster again, or leave it out".to_owned())
+        Self::new(cause::CUT_FILE, path, found, "copy it from the cluster again, or leave it out".to_owned())
     }
 
     /// A table among files that are read one by one.
@@ -74,17 +80,18 @@ impl Fault {
 
     /// Tables that hold no job and no machine, with what was counted in them.
     pub(super) fn without_facts(title: &str, path: Option<&Path>, counted: &BTreeMap<String, u64>) -> Error {
-        Self::without(title, path.unwrap_or(Path::new(".")), &damage_in(counted)).error
+        let causes = counted.iter().filter_map(|(name, &n)| Some((Cause::named(name)?, n)));
+        Self::without(title, path.unwrap_or(Path::new(".")), &damage_in(causes)).error
     }
 
     /// A source without jobs, and the damage that was counted in it.
     fn without(title: &str, path: &Path, damage: &str) -> Self {
         if damage.is_empty() {
             let found = format!("a {title} without a single job");
-            return Self::new(Self::WITHOUT_JOBS, path, &found, "leave it out".to_owned());
+            return Self::new(cause::FILE_WITHOUT_JOBS, path, &found, "leave it out".to_owned());
         }
         let found = format!("a {title} of which no job can be read (counted: {damage})");
-        Self::new(Self::WITHOUT_JOBS, path, &found, "copy it from the cluster again, or leave it out".to_owned())
+        Self::new(cause::FILE_WITHOUT_JOBS, path, &found, "copy it from the cluster again, or leave it out".to_owned())
     }
 
     /// A file of which no record could be read, with the first that could not, or with what was counted.
@@ -94,7 +101,7 @@ impl Fault {
         };
         let found = format!("{found} (a {} of which no job can be read)", format.title);
         Self {
-            cause: Self::WITHOUT_JOBS,
+            cause: cause::FILE_WITHOUT_JOBS,
             error: Error::Source { path: path.display().to_string(), place, expected, found, remedy },
         }
     }
@@ -133,17 +140,15 @@ impl Nothing {
 }
 
 /// The causes of damage among what was counted, with their numbers.
-fn damage_in(counted: &BTreeMap<String, u64>) -> String {
-    const DAMAGE: [&str; 6] = ["damaged", "oversized", "cut-", "unterminated", "unknown-record", "orphan"];
-    let is_damage = |(cause, _): &(&String, &u64)| DAMAGE.iter().any(|start| cause.starts_with(start));
-    let shown = counted.iter().filter(is_damage).map(|(cause, n)| format!("{n} {cause}"));
-    shown.collect::<Vec<_>>().join(", ")
+fn damage_in(counted: impl Iterator<Item = (Cause, u64)>) -> String {
+    let damage = counted.filter(|(cause, _)| cause.kind() == Kind::Damaged);
+    damage.map(|(cause, n)| format!("{n} {cause}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The damage that was counted since `before`.
-pub(super) fn damage_since(before: &BTreeMap<String, u64>, now: &BTreeMap<String, u64>) -> String {
-    let more = now.iter().map(|(cause, n)| (cause.clone(), n - before.get(cause).copied().unwrap_or(0).min(*n)));
-    damage_in(&more.filter(|(_, n)| *n > 0).collect())
+pub(super) fn damage_since(before: &BTreeMap<Cause, u64>, now: &BTreeMap<Cause, u64>) -> String {
+    let more = now.iter().map(|(&cause, n)| (cause, n.saturating_sub(before.get(&cause).copied().unwrap_or(0))));
+    damage_in(more.filter(|(_, n)| *n > 0))
 }
 
 pub(super) fn no_history(folder: &Path, found: String) -> Error {

@@ -1,6 +1,7 @@
 //! Jobs that a program gives, under the rules of an ingest.
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::store::{Manifest, Out, Source, System, TimeZero, TraceWriter};
 
@@ -35,6 +36,7 @@ const FORMAT: Format = Format {
     is_whole: true,
     has_times_of_tasks: true,
     folded: false,
+    reads: &[],
     sniff: |_| false,
     read: |_, _, _| Ok(()),
 };
@@ -77,7 +79,7 @@ pub fn ingest_given(
     seen.check()?;
     let Given { source, system, time_zero, made } = given;
     let doubts = seen.doubts(time_zero);
-    let early = (seen.early > 0).then_some((EARLY, seen.early));
+    let early = (seen.early > 0).then_some((cause::START_BEFORE_SUBMISSION, seen.early));
     let manifest = session.finish_given((source, system), time_zero, made, early)?;
     let TraceSink { mut writer, nodes } = sink;
     for node in &nodes {
@@ -86,8 +88,6 @@ pub fn ingest_given(
     Ok(Made { manifest: writer.finish(manifest)?, doubts, span: seen.span() })
 }
 
-/// The cause under which tries are counted that start before their job is submitted.
-const EARLY: &str = "start-before-submission";
 /// A task that runs for less is rare, ms: times in seconds look so.
 const SHORT_RUN: i64 = 1_000;
 /// A time that counts from 1970 and is earlier is in seconds, ms (3 March 1973).

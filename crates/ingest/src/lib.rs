@@ -58,6 +58,7 @@ use crate::formats::sacct::{self, named_fields};
 use crate::formats::tables::TableFormat;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::{Sink, Tasks};
 use resched_tables::store::{Manifest, Out, TraceWriter};
@@ -287,7 +288,7 @@ impl Sink for TraceSink {
     }
 
     /// The counts are in the manifest that the session returns.
-    fn skip(&mut self, _: &str, _: u64) {}
+    fn skip(&mut self, _: Cause, _: u64) {}
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use crate::formats::mapped::Map;
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::clock::Zone;
 use resched_tables::model::{JobRow, NodeRow};
 use resched_tables::sink::Tasks;
@@ -90,14 +91,14 @@ pub trait MakeTasks {
     ///
     /// # Errors
     /// The cause that counts the job, if it has to be left without tasks.
-    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, &'static str>;
+    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, Cause>;
 }
 
 impl MakeTasks for Synthesiser {
-    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, &'static str> {
+    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, Cause> {
         match self.tasks(job, ordinal) {
             Ok(tasks) => Ok(Box::new(tasks)),
-            Err(TooLarge { .. }) => Err(TooLarge::CAUSE),
+            Err(TooLarge { .. }) => Err(cause::TOO_MANY_TASKS),
         }
     }
 }

@@ -27,6 +27,7 @@ use std::path::Path;
 use rand::RngExt;
 
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::clock::{Covered, Instant, Span, Zone};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord};
@@ -95,28 +96,28 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
     let nodes = source.nodes()?;
     let machines = Machines::of(&nodes, scale);
     let mut sample = Sample { share: scale.jobs, seed: scale.seed, classes: BTreeMap::new() };
-    let mut left_out: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut left_out: BTreeMap<Cause, u64> = BTreeMap::new();
     let mut at_start = AtStart::default();
     let mut writer = TraceWriter::create(out)?;
     for record in source.records()? {
         let mut record = record?;
-        let cause = window.cause(&record).or_else(|| (!sample.takes(&record)).then_some("job-not-drawn"));
+        let cause = window.cause(&record).or_else(|| (!sample.takes(&record)).then_some(cause::JOB_NOT_DRAWN));
         if let Some(cause) = cause {
             *left_out.entry(cause).or_default() += 1;
             continue;
         }
         if window.cuts_end(&record) {
-            *left_out.entry("job-running-at-end").or_default() += 1;
+            *left_out.entry(cause::JOB_RUNNING_AT_END).or_default() += 1;
         }
         let state = window.state_at_start(&record);
         if !window.move_job(&mut record) {
-            *left_out.entry("time-out-of-range").or_default() += 1;
+            *left_out.entry(cause::TIME_OUT_OF_RANGE).or_default() += 1;
             continue;
         }
         at_start.count(state);
         let merged = record.tasks.iter_mut().map(|task| machines.rename(task)).sum::<u64>();
         if merged > 0 {
-            *left_out.entry("split-host-twice").or_default() += merged;
+            *left_out.entry(cause::SPLIT_HOST_TWICE).or_default() += merged;
         }
         writer.job(&record)?;
     }
@@ -134,7 +135,7 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
     // What was there before a window does not count.
     manifest.begin = manifest.begin.max(window.from).and_then(|begin| window.moved(begin));
     for (cause, n) in left_out {
-        let count = manifest.skipped.entry(cause.to_owned()).or_default();
+        let count = manifest.skipped.entry(cause.name().to_owned()).or_default();
         *count = count.saturating_add(n);
     }
     for (rule, columns) in
@@ -250,14 +251,14 @@ impl Window {
     }
 
     /// The reason why a job does not belong to the window.
-    fn cause(&self, record: &JobRecord) -> Option<&'static str> {
+    fn cause(&self, record: &JobRecord) -> Option<Cause> {
         if self.from.is_none() && self.to.is_none() {
             return None;
         }
-        let Some(submit) = record.job.submit else { return Some("job-without-submit") };
+        let Some(submit) = record.job.submit else { return Some(cause::JOB_WITHOUT_SUBMIT) };
         let is_late = self.to.is_some_and(|to| submit >= to);
         let is_early = self.from.is_some_and(|from| submit < from) && self.state_at_start(record).is_none();
-        (is_early || is_late).then_some("job-outside-window")
+        (is_early || is_late).then_some(cause::JOB_OUTSIDE_WINDOW)
     }
 
     /// What a job that was submitted before the window did at its start; `None` if it had ended, or came later. A job without an end had not

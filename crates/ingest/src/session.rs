@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::applications::{self, Applications};
+use super::applications::Applications;
 use super::backwards;
 use super::begun::Begun;
 use super::complete::{bound_texts, complete, rename, rename_repeated};
-use super::confs::{self, Confs, Entered};
-use super::copies::{self, Claim, Copies, Held, HeldBack, MOST_HELD, Notes};
+use super::confs::{self, CONF_FORMAT, Confs, Entered};
+use super::copies::{Claim, Copies, Held, HeldBack, MOST_HELD, Notes};
 use super::far::{self, Mended};
 use super::fault::{Fault, Nothing, damage_since, no_history};
 use super::groups::MOST_LISTED;
@@ -24,13 +24,14 @@ use super::source::SourceFile;
 use super::timed;
 use super::trackers::Trackers;
 use crate::formats::mapped::Map;
-use crate::formats::{FORMATS, Format, TABLE_FORMATS, text_history};
+use crate::formats::{FORMATS, Format, ReadAs, TABLE_FORMATS, conf_xml, text_history};
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::clock::Zone;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow, Outcome};
 use resched_tables::sink::{Damage, Kept, Sink, Tasks};
-use resched_tables::store::{LIKELY_HOSTS, Manifest, STARTS, Source, System, TimeZero};
+use resched_tables::store::{LIKELY_HOSTS, Manifest, ReadFrom, STARTS, Source, System, TimeZero};
 
 /// A format, and what its reader keeps until the last source.
 type KeptBy = (&'static Format, Option<Box<dyn Kept>>);
@@ -64,7 +65,7 @@ pub(super) struct Session<'a> {
     offered: u64,
     /// The same, with machines.
     yielded: u64,
-    skipped: BTreeMap<String, u64>,
+    skipped: BTreeMap<Cause, u64>,
     sources: Vec<Source>,
     /// The zero of the times, and the file that decided it.
     time_zero: Option<(TimeZero, PathBuf)>,
@@ -86,12 +87,11 @@ pub(super) struct Session<'a> {
     systems: BTreeSet<System>,
     /// Columns of which a rule filled some rows, with the rule and how many.
     made_rows: BTreeMap<&'static str, (&'static str, u64)>,
+    /// What the columns were read from, by the name of the format.
+    read_from: BTreeMap<String, ReadFrom>,
     /// Files in no known format.
     unrecognised: Vec<String>,
 }
-
-/// The cause under which links that lead out of a folder are counted.
-pub(super) const LINK_OUTSIDE: &str = "link-out-of-folder";
 
 /// The place of the files that you name one by one, behind all folders.
 const NAMED: usize = usize::MAX;
@@ -142,21 +142,20 @@ impl<'a> Session<'a> {
             engine: None,
             systems: BTreeSet::new(),
             made_rows: BTreeMap::new(),
+            read_from: BTreeMap::new(),
             unrecognised: Vec::new(),
         };
-        session.skip("unreadable-entry", inputs.unreadable);
-        session.skip(LINK_OUTSIDE, inputs.outside);
+        session.skip(cause::UNREADABLE_ENTRY, inputs.unreadable);
+        session.skip(cause::LINK_OUT_OF_FOLDER, inputs.outside);
         session
     }
 
-    fn skip(&mut self, cause: &str, n: u64) {
+    fn skip(&mut self, cause: Cause, n: u64) {
         if n == 0 {
             return;
         }
-        match self.skipped.get_mut(cause) {
-            Some(count) => *count = count.saturating_add(n),
-            None => _ = self.skipped.insert(cause.to_owned(), n),
-        }
+        let count = self.skipped.entry(cause).or_default();
+        *count = count.saturating_add(n);
     }
 
     /// Takes only the jobs of this cluster from lists that name several.
@@ -177,7 +176,7 @@ impl<'a> Session<'a> {
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
         if !self.is_table(file) {
-            self.skip("file-not-in-map", 1);
+            self.skip(cause::FILE_NOT_IN_MAP, 1);
             return Ok(());
         }
         let before = self.yielded;
@@ -192,9 +191,9 @@ impl<'a> Session<'a> {
         }
         match fault {
             None => {}
-            Some(Fault { cause, .. }) if yielded > 0 && cause != Fault::WITHOUT_JOBS || file.folder.is_some() => {
+            Some(Fault { cause, .. }) if yielded > 0 && cause != cause::FILE_WITHOUT_JOBS || file.folder.is_some() => {
                 self.skip(cause, 1);
-                if cause == Fault::UNRECOGNISED && self.unrecognised.len() < MOST_NAMED {
+                if cause == cause::UNRECOGNISED_FILE && self.unrecognised.len() < MOST_NAMED {
                     self.unrecognised.push(file.path.display().to_string());
                 }
             }
@@ -240,8 +239,8 @@ impl<'a> Session<'a> {
             && !is_standard_input(path);
         let root = file.folder.and_then(|folder| self.folders.get(folder)).map(|folder| folder.path);
         let Entered { damaged, outside } = self.confs.enter(path, root, concatenated)?;
-        self.skip("damaged-conf", damaged);
-        self.skip(LINK_OUTSIDE, outside);
+        self.skip(cause::DAMAGED_CONF, damaged);
+        self.skip(cause::LINK_OUT_OF_FOLDER, outside);
 
         let (before, jobs) = (self.yielded, self.offered);
         self.files += 1;
@@ -258,9 +257,12 @@ impl<'a> Session<'a> {
         let damage = match result {
             Ok(()) => None,
             // The content is at fault, not the disk or the sink. The jobs before the damage were taken.
-            Err(error @ Error::Source { .. }) => Some(Fault { cause: "damaged-file", error }),
+            Err(error @ Error::Source { .. }) => Some(Fault { cause: cause::DAMAGED_FILE, error }),
             Err(error) => return Err(error),
         };
+        if self.yielded > before {
+            self.note_reads(format.name, format.reads);
+        }
         let near_miss = if self.yielded > before { None } else { near_miss(source.head()) };
         let (mut sources, cut) = source.close(path, format.name)?;
         self.sources.append(&mut sources);
@@ -345,7 +347,7 @@ impl<'a> Session<'a> {
     ) -> Result<(), Error> {
         let mut notes = Notes { made: std::mem::take(filled), ..Notes::default() };
         let Some(shortened) = bound_texts(record) else {
-            self.skip("oversized-id", 1);
+            self.skip(cause::OVERSIZED_ID, 1);
             return Ok(());
         };
         self.yielded += 1;
@@ -365,7 +367,7 @@ impl<'a> Session<'a> {
                         rename(record, &id, &suffix);
                     }
                 }
-                self.skip(copies::UNFINISHED, 1);
+                self.skip(cause::UNFINISHED_COPY_REPLACED, 1);
                 number
             }
             Claim::Taken { number, renamed } => {
@@ -376,7 +378,7 @@ impl<'a> Session<'a> {
                 number
             }
         };
-        notes.skip("shortened-text", shortened);
+        notes.skip(cause::SHORTENED_TEXT, shortened);
         self.note_given(record);
         let is_bare = !format.has_tasks && record.tasks.is_empty();
         let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
@@ -386,13 +388,14 @@ impl<'a> Session<'a> {
         }
         if let Some(found) = conf {
             let confs::Found { conf, source, whole } = *found;
+            self.note_reads(CONF_FORMAT, conf_xml::READS);
             confs::apply(conf, record);
             confs.extend(source);
-            self.skip("damaged-conf", u64::from(!whole));
+            self.skip(cause::DAMAGED_CONF, u64::from(!whole));
         }
-        notes.skip(far::CAUSE, far::mend(record));
-        notes.skip(backwards::CAUSE, backwards::mend(record));
-        notes.skip("repeated-task-renamed", rename_repeated(record));
+        notes.skip(cause::FAR_TIME, far::mend(record));
+        notes.skip(cause::FINISH_BEFORE_START, backwards::mend(record));
+        notes.skip(cause::REPEATED_TASK_RENAMED, rename_repeated(record));
         let timed::Filled { starts, finishes } = timed::from_tasks(record, format);
         for (column, n) in
             [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
@@ -424,7 +427,7 @@ impl<'a> Session<'a> {
                 self.note(notes);
                 let mut tasks = Mended::new(tasks);
                 self.sink.made_job(std::mem::take(record), &mut tasks)?;
-                self.skip(far::CAUSE, tasks.far());
+                self.skip(cause::FAR_TIME, tasks.far());
                 Ok(())
             }
         }
@@ -454,6 +457,18 @@ impl<'a> Session<'a> {
     fn note(&mut self, notes: Notes) {
         notes.skipped.into_iter().for_each(|(cause, n)| self.skip(cause, n));
         notes.made.into_iter().for_each(|(column, rule, rows)| self.note_made(column, rule, rows));
+    }
+
+    /// Notes what the columns are read from in a source of this format.
+    fn note_reads(&mut self, format: &str, reads: &[ReadAs]) {
+        for (column, names) in reads {
+            names.iter().for_each(|name| self.note_read(format, column, name));
+        }
+    }
+
+    fn note_read(&mut self, format: &str, column: &str, name: &str) {
+        let of_format = self.read_from.entry(format.to_owned()).or_default();
+        of_format.entry(column.to_owned()).or_default().insert(name.to_owned());
     }
 
     /// Notes that a rule filled `rows` rows of a column.
@@ -541,7 +556,7 @@ impl<'a> Session<'a> {
         (source, system): (Source, Option<System>),
         time_zero: TimeZero,
         made: Vec<(&'static str, &'static str, u64)>,
-        counted: Option<(&'static str, u64)>,
+        counted: Option<(Cause, u64)>,
     ) -> Result<Manifest, Error> {
         counted.into_iter().for_each(|(cause, n)| self.skip(cause, n));
         if self.yielded == 0 {
@@ -571,14 +586,14 @@ impl<'a> Session<'a> {
         for (number, held) in self.held.take() {
             self.write_held(number, held)?;
         }
-        self.skip("host-outside-topology", self.machines.outside());
+        self.skip(cause::HOST_OUTSIDE_TOPOLOGY, self.machines.outside());
         let far = self.machines.mend_times();
-        self.skip(far::CAUSE, far);
+        self.skip(cause::FAR_TIME, far);
         let absent = self.absent();
         for node in std::mem::take(&mut self.machines).into_rows() {
             self.sink.node(node);
         }
-        for (cause, &n) in &self.skipped {
+        for (&cause, &n) in &self.skipped {
             self.sink.skip(cause, n);
         }
         let maker = self.options.tasks.as_ref().filter(|_| self.made_tasks);
@@ -604,7 +619,8 @@ impl<'a> Session<'a> {
             system,
             sources: self.sources,
             applications,
-            skipped: self.skipped,
+            skipped: cause::by_name(&self.skipped),
+            read: self.read_from,
             made,
             made_rows,
             unrecognised: self.unrecognised,
@@ -658,7 +674,7 @@ impl Sink for FileSink<'_, '_> {
         self.session.machines.report_used(node);
     }
 
-    fn skip(&mut self, cause: &str, n: u64) {
+    fn skip(&mut self, cause: Cause, n: u64) {
         self.session.skip(cause, n);
     }
 
@@ -668,7 +684,11 @@ impl Sink for FileSink<'_, '_> {
 
     fn application(&mut self, id: &str, settings: &BTreeMap<String, String>) {
         let left_out = self.session.applications.add(id, settings);
-        self.session.skip(applications::LEFT_OUT, left_out);
+        self.session.skip(cause::SETTING_LEFT_OUT, left_out);
+    }
+
+    fn filled_from(&mut self, column: &'static str, name: &str) {
+        self.session.note_read(self.format.name, column, name);
     }
 
     fn made(&mut self, column: &'static str, rule: &'static str, rows: u64) {

@@ -16,6 +16,7 @@ use super::{Options, Plan, Progress, Work, tables, work};
 use crate::formats::HADOOP;
 use crate::formats::{FORMATS, sacct, spark};
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::Sink;
 use resched_tables::store::{Manifest, Out, Trace, place, refuse_link};
@@ -196,7 +197,7 @@ impl Sink for Seen {
         self.host(Some(&node.host));
     }
 
-    fn skip(&mut self, _: &str, _: u64) {}
+    fn skip(&mut self, _: Cause, _: u64) {}
 }
 
 /// Reads a file for its masters and machines. Damage ends the look; the ingest reports it.

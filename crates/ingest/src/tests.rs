@@ -6,6 +6,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use super::*;
+use resched_tables::cause::{Cause, TOO_MANY_TASKS};
 use resched_tables::model::{AttemptRow, JobRow, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::sink::{Collected, Tasks};
 use resched_tables::store::{TimeZero, Trace};
@@ -201,6 +202,7 @@ static LISTED: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: true,
+    reads: &[],
     sniff: |_| false,
     read: |input, _, sink| {
         for line in input.lines() {
@@ -240,8 +242,8 @@ struct OneTask;
 struct Left(Option<u64>);
 
 impl MakeTasks for OneTask {
-    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, &'static str> {
-        if job.job_id == "huge" { Err("too-many-tasks") } else { Ok(Box::new(Left(Some(ordinal)))) }
+    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, Cause> {
+        if job.job_id == "huge" { Err(TOO_MANY_TASKS) } else { Ok(Box::new(Left(Some(ordinal)))) }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a reader left out or could not express, as far as it decides an answer.
 //!
-//! Readers count each such thing by its cause (`skipped` in `trace.json`). [`CAUSES`] says what a cause means for an answer. A cause that is
-//! not listed there and whose name says that records could not be read counts with its share of all records.
+//! Readers count each such thing by its cause (`skipped` in `trace.json`). [`CAUSES`] says what a cause means for an answer. Others, by
+//! which records are lost, count with their share of all records.
 
+use resched_tables::cause::{self, Cause, Kind};
 use resched_tables::store::Manifest;
 use resched_tables::validity::{Fact, Grade, Validity};
 use resched_tables::words::count;
@@ -10,9 +11,8 @@ use resched_tables::words::count;
 use crate::share::SMALL;
 
 /// Something that a reader left out.
-struct Cause {
-    /// The name under which it is counted.
-    name: &'static str,
+struct Matter {
+    cause: Cause,
     /// The word of [`Fact::about`].
     about: &'static str,
     /// What it means, after the number of times, with its full stop.
@@ -23,79 +23,79 @@ struct Cause {
 }
 
 /// The causes that matter by themselves.
-const CAUSES: &[Cause] = &[
-    Cause {
-        name: "missing-part-of-log",
+const CAUSES: &[Matter] = &[
+    Matter {
+        cause: cause::MISSING_PART_OF_LOG,
         about: "population",
         says: "parts of a log that rolls over are missing, with their jobs, tasks and executors.",
         remedy: "Ingest all parts together.",
         of: None,
     },
-    Cause {
-        name: "uber-job",
+    Matter {
+        cause: cause::UBER_JOB,
         about: "run-times",
         says: "jobs ran their tasks one after another in the container of their master (uber mode). A replay gives each task a container.",
         remedy: "",
         of: Some("jobs"),
     },
-    Cause {
-        name: "stage-retry-guessed",
+    Matter {
+        cause: cause::STAGE_RETRY_GUESSED,
         about: "run-times",
         says: "tasks of later attempts at a stage are matched with those of the first by a guess, as the log does not say which they repeat.",
         remedy: "",
         of: Some("tasks"),
     },
-    Cause {
-        name: "barrier-stage",
+    Matter {
+        cause: cause::BARRIER_STAGE,
         about: "requests",
         says: "stages must start all their tasks together. A replay lets each start by itself.",
         remedy: "",
         of: None,
     },
-    Cause {
-        name: "resource-profile",
+    Matter {
+        cause: cause::RESOURCE_PROFILE,
         about: "requests",
         says: "profiles let stages ask for other executors. A replay gives all tasks the requests of the application.",
         remedy: "",
         of: None,
     },
-    Cause {
-        name: "task-without-job",
+    Matter {
+        cause: cause::TASK_WITHOUT_JOB,
         about: "population",
         says: "tasks belong to jobs whose start is not in the log, and are left out: the replay has less load than there was.",
         remedy: "Ingest the log from its beginning.",
         of: Some("tasks"),
     },
-    Cause {
-        name: "finished-copy-left-out",
+    Matter {
+        cause: cause::FINISHED_COPY_LEFT_OUT,
         about: "population",
         says: "jobs that had not ended in one source have their ends in a later one, which came too late to count.",
         remedy: "Name the later sources first.",
         of: Some("jobs"),
     },
-    Cause {
-        name: "named-nodes-left-out",
+    Matter {
+        cause: cause::NAMED_NODES_LEFT_OUT,
         about: "placement",
         says: "jobs asked for nodes by name, or excluded some. A replay places them on any.",
         remedy: "",
         of: Some("jobs"),
     },
-    Cause {
-        name: "shortest-limit-left-out",
+    Matter {
+        cause: cause::SHORTEST_LIMIT_LEFT_OUT,
         about: "queues",
         says: "jobs let backfill shorten their limits (--time-min). A replay keeps the whole limits.",
         remedy: "",
         of: Some("jobs"),
     },
-    Cause {
-        name: "dependency-not-read",
+    Matter {
+        cause: cause::DEPENDENCY_NOT_READ,
         about: "waiting",
         says: "jobs waited for others in a way that is not read. They wait as long as in the log, under every policy.",
         remedy: "",
         of: Some("jobs"),
     },
-    Cause {
-        name: "dependency-on-unknown-job",
+    Matter {
+        cause: cause::DEPENDENCY_ON_UNKNOWN_JOB,
         about: "waiting",
         says: "jobs waited for jobs that the log lacks. They wait as long as in the log, under every policy.",
         remedy: "List a longer time.",
@@ -103,22 +103,33 @@ const CAUSES: &[Cause] = &[
     },
 ];
 
-/// The beginnings and endings of the names of other causes by which records are lost.
-const LOST: [&str; 5] = ["ambiguous-line", "damaged-", "oversized-", "too-many-", "cut-"];
+/// Other causes by which records are lost, beside damage.
+const TOO_MANY: [Cause; 6] = [
+    cause::TOO_MANY_ATTEMPTS,
+    cause::TOO_MANY_EXECUTORS,
+    cause::TOO_MANY_JOBS,
+    cause::TOO_MANY_NAMES,
+    cause::TOO_MANY_PREFERRED_ROWS,
+    cause::TOO_MANY_TASKS,
+];
+
+/// Whether records are lost by a cause, by its name in a trace.
+fn is_loss(name: &str) -> bool {
+    Cause::named(name).is_some_and(|cause| cause.kind() == Kind::Damaged || TOO_MANY.contains(&cause))
+}
 
 /// Adds what readers left out of a trace.
 pub(crate) fn of(manifest: &Manifest, validity: &mut Validity) {
     let rows = |table: &str| manifest.rows.get(table).copied().unwrap_or(0);
     let counted = |name: &str| manifest.skipped.get(name).copied().unwrap_or(0);
-    for Cause { name, about, says, remedy, of } in CAUSES {
-        let times = counted(name);
+    for Matter { cause, about, says, remedy, of } in CAUSES {
+        let times = counted(cause.name());
         let share = of.map_or(1.0, |table| times as f64 / rows(table).max(1) as f64);
         if times > 0 && share >= SMALL {
             validity.add(Fact::new(about, Grade::Assumed, format!("{} {says}", count(times))).with_remedy(*remedy));
         }
     }
-    let lost: Vec<(&String, &u64)> =
-        manifest.skipped.iter().filter(|(name, _)| LOST.iter().any(|beginning| name.starts_with(beginning))).collect();
+    let lost: Vec<(&String, &u64)> = manifest.skipped.iter().filter(|(name, _)| is_loss(name)).collect();
     let all: u64 = lost.iter().fold(0, |sum, (_, n)| sum.saturating_add(**n));
     // A damaged record is mostly a job in a list, and an event of a task in a log.
     let records = rows("attempts").max(rows("tasks")).max(rows("jobs"));

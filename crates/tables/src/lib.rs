@@ -8,7 +8,7 @@
 //! * [`model`] declares the rows of the tables and their enumerations. Each column is declared there, once.
 //! * [`store`] writes a trace whole or not at all, and reads it back. [`reader`] goes through it row by row without copies, and
 //!   [`records`] job by job.
-//! * [`sink`] takes jobs one by one, or keeps them in memory.
+//! * [`sink`] takes jobs one by one, or keeps them in memory. [`cause`] lists what readers may leave out, mend or assume.
 //! * [`standing`] says whether a job counts.
 //! * [`run`] describes a replay. The tables of a run have the same form as those of a trace.
 //! * [`reference`](mod@reference) declares the keys, columns and metrics that users meet, and makes pages from them.
@@ -22,9 +22,10 @@
 //! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
 //! * [`names`] names machines that are made up, and tasks; [`words`] and [`texts`] write and share texts.
 //!
-//! This crate depends on no other of resched. It knows neither formats nor schedulers, prints nothing and never exits.
+//! This crate depends on no other of resched. It reads no format and runs no scheduler, prints nothing and never exits.
 
 pub mod call;
+pub mod cause;
 pub mod clock;
 pub mod cluster_file;
 pub mod contrast;

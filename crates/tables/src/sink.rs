@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::Error;
+use crate::cause::Cause;
 use crate::clock::Zone;
 use crate::engine::{RunEngine, System};
 use crate::model::{JobRecord, NodeRow, TaskRecord};
@@ -43,8 +44,11 @@ pub trait Sink {
         self.node(node);
     }
 
-    /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
-    fn skip(&mut self, cause: &str, n: u64);
+    /// Counts `n` things that the tables do not have as the source has them.
+    fn skip(&mut self, cause: Cause, n: u64);
+
+    /// Takes that the source has values of a column (`table.column`) under this name: a column, a key or a field of the source.
+    fn filled_from(&mut self, _column: &'static str, _name: &str) {}
 
     /// Takes a number of the source that applies to all its jobs, for the manifest. The first value counts.
     fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
@@ -204,11 +208,11 @@ impl Sink for Collected {
         self.nodes.push(node);
     }
 
-    fn skip(&mut self, cause: &str, n: u64) {
+    fn skip(&mut self, cause: Cause, n: u64) {
         if n == 0 {
             return;
         }
-        let count = self.skipped.entry(cause.to_owned()).or_default();
+        let count = self.skipped.entry(cause.name().to_owned()).or_default();
         *count = count.saturating_add(n);
     }
 

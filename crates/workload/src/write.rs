@@ -6,6 +6,7 @@ use super::generate::check_tasks;
 use super::{MADE, MAX_HELD_TASKS, MAX_WRITTEN_TASKS, Workload, generate};
 use crate::synthesise;
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::{Collected, Sink, Tasks};
 use resched_tables::store::{Manifest, Out, Source, TimeZero, TraceWriter, WORKLOAD_FORMAT, sha256};
@@ -90,5 +91,5 @@ impl Sink for TraceSink {
         }
     }
 
-    fn skip(&mut self, _cause: &str, _n: u64) {}
+    fn skip(&mut self, _: Cause, _: u64) {}
 }

@@ -14,6 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 use resched_tables::records::Source;
 use resched_tables::store::{Out, StagedFile};
 
@@ -93,7 +94,12 @@ impl Output<'_> {
         self.file.write_all(bytes).map_err(Error::io(self.path, "write"))
     }
 
-    /// Counts a value that the format cannot hold, if there is one.
+    /// Counts something else that the file does not have as the tables have it, if it is so.
+    fn counted(&mut self, cause: Cause, is_so: bool) {
+        self.lost(cause.name(), is_so);
+    }
+
+    /// Counts a value of a column that the format cannot hold, if there is one.
     fn lost(&mut self, what: &str, is_lost: bool) {
         if is_lost {
             match self.exported.left_out.get_mut(what) {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{Output, Target};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, NodeChange, Outcome, TaskKind, TaskRecord, TaskRow,
 };
@@ -121,7 +122,7 @@ fn write_trace(source: &Source, output: &mut Output<'_>) -> Result<(), Error> {
     for record in source.records()? {
         let record = record?;
         // Nobody who reads the file can see that a rule made its times.
-        output.lost("times-not-observed", are_made);
+        output.counted(cause::TIMES_NOT_OBSERVED, are_made);
         let job = job(&record, output);
         output.json(&job)?;
         output.exported.written += 1;

@@ -13,6 +13,7 @@ use super::{Output, Target};
 use crate::formats::sacct;
 use crate::formats::swf::{FRAMEWORK, FURTHER_FIELDS, GPU, Meaning, UNIX_START_TIME};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind, TaskRecord};
 use resched_tables::named;
 use resched_tables::records::Source;
@@ -30,7 +31,7 @@ fn write(source: &Source, output: &mut Output<'_>) -> Result<(), Error> {
     for record in source.records()? {
         let mut record = record?;
         let is_work = |task: &TaskRecord| task.task.kind != TaskKind::Master;
-        output.lost("application-master", !record.tasks.iter().all(is_work));
+        output.counted(cause::APPLICATION_MASTER, !record.tasks.iter().all(is_work));
         record.tasks.retain(is_work);
         let line = names.line(&record, output);
         output.bytes(line.as_bytes())?;
@@ -178,7 +179,8 @@ impl Names {
         let between =
             |from: Option<i64>, to: Option<i64>| seconds(from.zip(to).and_then(|(from, to)| to.checked_sub(from)));
         let held = Held::of(record);
-        output.lost("negative-time", row.submit.zip(row.launch).is_some_and(|(submit, launch)| launch < submit));
+        output
+            .counted(cause::NEGATIVE_TIME, row.submit.zip(row.launch).is_some_and(|(submit, launch)| launch < submit));
         let submit = row.submit.and_then(|submit| submit.checked_sub(self.zero));
         // A job that never ran left the queue when it ended.
         let left_queue = row.launch.or(row.finish);
@@ -378,7 +380,7 @@ fn processors(attempt: &AttemptRow) -> i64 {
 fn note_losses(record: &JobRecord, further: &Further, output: &mut Output<'_>) {
     let row: &JobRow = &record.job;
     let [has_gpus, has_properties] = [Meaning::Gpus, Meaning::Properties].map(|meaning| further.has(meaning));
-    output.lost("job-of-several-tasks", record.tasks.len() > 1);
+    output.counted(cause::JOB_OF_SEVERAL_TASKS, record.tasks.len() > 1);
     output.lost("jobs.framework", !is_own(row) && row.framework.is_some());
     output.lost("jobs.priority", row.priority.is_some() || row.priority_number.is_some());
     output.lost("jobs.scheduling_class", row.scheduling_class.is_some());

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Piece, Record, Records};
 use super::tables::{Assemble, Fact, FactSink, Key, Machine, RowSink, encode, worse};
-use crate::far;
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::{AttemptRow, JobRow, Outcome, TaskKind, TaskRow};
 
 /// The value of `jobs.framework`: Alibaba's scheduler of batch jobs.
@@ -95,7 +95,7 @@ pub(super) struct Facts<'s> {
 }
 
 impl Facts<'_> {
-    pub(super) fn skip(&mut self, cause: &'static str) {
+    pub(super) fn skip(&mut self, cause: Cause) {
         self.sink.skip(cause);
     }
 
@@ -130,10 +130,10 @@ pub(super) fn read(take: Take, input: &mut dyn BufRead, path: &str, sink: &mut d
             Piece::Record(record) => {
                 let is_heading = is_first && record.is_header();
                 if !take(&record, &mut facts)? && !is_heading {
-                    facts.skip("damaged-record");
+                    facts.skip(cause::DAMAGED_RECORD);
                 }
             }
-            Piece::Oversized => facts.skip("oversized-record"),
+            Piece::Oversized => facts.skip(cause::OVERSIZED_RECORD),
         }
         is_first = false;
     }
@@ -149,7 +149,7 @@ pub(super) fn machine_ms(seconds: i64) -> Option<i64> {
 fn ms(seconds: i64, rows: &mut dyn RowSink) -> Option<i64> {
     let ms = seconds.checked_mul(1_000);
     if ms.is_none() {
-        rows.skip(far::CAUSE);
+        rows.skip(cause::FAR_TIME);
     }
     ms
 }
@@ -195,7 +195,7 @@ impl Assembler {
             *job_id = fact.job.to_string();
             let TaskName { kind, stage, depends_on, cut } = name(fact.task);
             if cut {
-                rows.skip("dag-incomplete");
+                rows.skip(cause::DAG_INCOMPLETE);
             }
             let task_id = format!("{job_id}/{}", fact.task);
             let row = TaskRow { job_id: job_id.clone(), task_id, kind, stage, depends_on, ..TaskRow::default() };
@@ -207,12 +207,12 @@ impl Assembler {
 impl Assemble for Assembler {
     fn fact(&mut self, fact: &Fact<'_>, rows: &mut dyn RowSink) -> Result<(), Error> {
         let Ok(reported) = postcard::from_bytes::<Stored>(fact.value) else {
-            rows.skip("damaged-fact");
+            rows.skip(cause::DAMAGED_FACT);
             return Ok(());
         };
         let task = self.task(fact, rows);
         match reported {
-            Stored::Task { .. } if task.has_row => rows.skip("duplicate-task"),
+            Stored::Task { .. } if task.has_row => rows.skip(cause::DUPLICATE_TASK),
             Stored::Task { status, start, end, instances, cpu, memory } => {
                 task.has_row = true;
                 let row = &mut task.row;
@@ -248,7 +248,7 @@ impl Assemble for Assembler {
     fn end_task(&mut self, rows: &mut dyn RowSink) -> Result<(), Error> {
         let Some(Task { mut row, has_row, start, finish, .. }) = self.task.take() else { return Ok(()) };
         if !has_row {
-            rows.skip("instances-without-task");
+            rows.skip(cause::INSTANCES_WITHOUT_TASK);
             (row.start, row.finish, row.outcome) = (start, finish, Outcome::Unknown);
             self.job.submit = self.job.submit.into_iter().chain(start).min();
         }

@@ -9,6 +9,7 @@ use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, S
 use super::csv::{Is, Record, mostly, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
+use resched_tables::cause;
 
 /// The format `alibaba2017`.
 pub const FORMAT: TableFormat = TableFormat {
@@ -19,20 +20,52 @@ pub const FORMAT: TableFormat = TableFormat {
             name: "batch_task",
             used: Use::Jobs,
             absent: ("tasks", "no batch_task: tasks are those of the instances, without requests"),
+            reads: &[
+                ("jobs.job_id", &["job_id"]),
+                ("jobs.submit", &["create_timestamp"]),
+                ("jobs.launch", &["create_timestamp"]),
+                ("jobs.finish", &["modify_timestamp"]),
+                ("jobs.outcome", &["status"]),
+                ("tasks.task_id", &["job_id", "task_id"]),
+                ("tasks.start", &["create_timestamp"]),
+                ("tasks.finish", &["modify_timestamp"]),
+                ("tasks.outcome", &["status"]),
+                ("tasks.instances", &["instance_num"]),
+                ("tasks.cpu_request", &["plan_cpu"]),
+                ("tasks.memory_request", &["plan_mem"]),
+            ],
         },
         Table {
             name: "batch_instance",
             used: Use::Jobs,
             absent: ("attempts", "no batch_instance: tasks have a number of instances, but no rows for them"),
+            reads: &[
+                ("jobs.submit", &["start_timestamp"]),
+                ("jobs.launch", &["start_timestamp"]),
+                ("jobs.finish", &["end_timestamp"]),
+                ("tasks.start", &["start_timestamp"]),
+                ("tasks.finish", &["end_timestamp"]),
+                ("attempts.start", &["start_timestamp"]),
+                ("attempts.finish", &["end_timestamp"]),
+                ("attempts.outcome", &["status"]),
+                ("attempts.host", &["machineID"]),
+            ],
         },
         Table {
             name: "server_event",
             used: Use::Machines,
             absent: ("nodes", "no server_event: the machines that attempts ran on, without capacity"),
+            reads: &[
+                ("nodes.host", &["machineID"]),
+                ("nodes.time", &["timestamp"]),
+                ("nodes.event", &["event type"]),
+                ("nodes.cpu", &["capacity: CPU"]),
+                ("nodes.memory", &["capacity: memory"]),
+            ],
         },
-        Table { name: "server_usage", used: Use::LeftOut, absent: ("", "") },
-        Table { name: "container_event", used: Use::LeftOut, absent: ("", "") },
-        Table { name: "container_usage", used: Use::LeftOut, absent: ("", "") },
+        Table { name: "server_usage", used: Use::LeftOut, absent: ("", ""), reads: &[] },
+        Table { name: "container_event", used: Use::LeftOut, absent: ("", ""), reads: &[] },
+        Table { name: "container_usage", used: Use::LeftOut, absent: ("", ""), reads: &[] },
     ],
     amounts: resched_tables::store::Amounts::MemoryOfLargest,
     begin: None,
@@ -108,7 +141,7 @@ fn instance(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
         return Ok(false);
     }
     let (Some(job), Some(task)) = (id(record, 2), id(record, 3)) else {
-        facts.skip("instance-of-no-task");
+        facts.skip(cause::INSTANCE_OF_NO_TASK);
         return Ok(true);
     };
     facts.task(job, task, &Stored::Instance { status, start, end: record.whole(1), machine: record.text(4) })?;
@@ -138,7 +171,7 @@ fn machine(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
         Event::Add => false,
         Event::HardError => true,
         Event::SoftError => {
-            facts.skip("machine-softerror-left-out");
+            facts.skip(cause::MACHINE_SOFTERROR_LEFT_OUT);
             return Ok(true);
         }
     };

@@ -10,6 +10,7 @@ use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, S
 use super::csv::{Is, Record, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::TaskKind;
 
 /// The format `alibaba2018`.
@@ -21,20 +22,56 @@ pub const FORMAT: TableFormat = TableFormat {
             name: "batch_task",
             used: Use::Jobs,
             absent: ("tasks", "no batch_task: tasks are those of the instances, without requests"),
+            reads: &[
+                ("jobs.job_id", &["job_name"]),
+                ("jobs.submit", &["start_time"]),
+                ("jobs.launch", &["start_time"]),
+                ("jobs.finish", &["end_time"]),
+                ("jobs.outcome", &["status"]),
+                ("tasks.task_id", &["job_name", "task_name"]),
+                ("tasks.kind", &["task_name"]),
+                ("tasks.stage", &["task_name"]),
+                ("tasks.depends_on", &["task_name"]),
+                ("tasks.start", &["start_time"]),
+                ("tasks.finish", &["end_time"]),
+                ("tasks.outcome", &["status"]),
+                ("tasks.instances", &["instance_num"]),
+                ("tasks.cpu_request", &["plan_cpu"]),
+                ("tasks.memory_request", &["plan_mem"]),
+            ],
         },
         Table {
             name: "batch_instance",
             used: Use::Jobs,
             absent: ("attempts", "no batch_instance: tasks have a number of instances, but no rows for them"),
+            reads: &[
+                ("jobs.submit", &["start_time"]),
+                ("jobs.launch", &["start_time"]),
+                ("jobs.finish", &["end_time"]),
+                ("tasks.start", &["start_time"]),
+                ("tasks.finish", &["end_time"]),
+                ("attempts.start", &["start_time"]),
+                ("attempts.finish", &["end_time"]),
+                ("attempts.outcome", &["status"]),
+                ("attempts.host", &["machine_id"]),
+            ],
         },
         Table {
             name: "machine_meta",
             used: Use::Machines,
             absent: ("nodes", "no machine_meta: the machines that attempts ran on, without capacity"),
+            reads: &[
+                ("nodes.host", &["machine_id"]),
+                ("nodes.rack", &["failure_domain_1", "failure_domain_2"]),
+                ("nodes.time", &["time_stamp"]),
+                ("nodes.event", &["status"]),
+                ("nodes.cpu", &["cpu_num"]),
+                ("nodes.memory", &["mem_size"]),
+            ],
         },
-        Table { name: "machine_usage", used: Use::LeftOut, absent: ("", "") },
-        Table { name: "container_meta", used: Use::LeftOut, absent: ("", "") },
-        Table { name: "container_usage", used: Use::LeftOut, absent: ("", "") },
+        Table { name: "machine_usage", used: Use::LeftOut, absent: ("", ""), reads: &[] },
+        Table { name: "container_meta", used: Use::LeftOut, absent: ("", ""), reads: &[] },
+        Table { name: "container_usage", used: Use::LeftOut, absent: ("", ""), reads: &[] },
     ],
     amounts: resched_tables::store::Amounts::MemoryOfLargest,
     begin: None,
@@ -114,7 +151,7 @@ fn instance(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
         return Ok(false);
     }
     let (Some(task), Some(job)) = (record.text(1), record.text(2)) else {
-        facts.skip("instance-of-no-task");
+        facts.skip(cause::INSTANCE_OF_NO_TASK);
         return Ok(true);
     };
     let reported = Stored::Instance { status, start, end: record.whole(6), machine: record.text(7) };

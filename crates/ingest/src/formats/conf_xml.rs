@@ -2,6 +2,7 @@
 //!
 //! Only the five entities of XML are expanded, so a document that defines others costs nothing.
 
+use super::format::ReadAs;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::str::FromStr;
@@ -57,6 +58,18 @@ pub fn is_conf_name(name: &str) -> bool {
                 .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     })
 }
+
+/// What columns are read from in a conf, where the history lacks them.
+pub(crate) const READS: &[ReadAs] = &[
+    ("jobs.queue", &["mapreduce.job.queuename", "mapred.job.queue.name"]),
+    ("jobs.name", &["mapreduce.job.name", "mapred.job.name"]),
+    ("jobs.declared_maps", &["mapreduce.job.maps", "mapred.map.tasks"]),
+    ("jobs.declared_reduces", &["mapreduce.job.reduces", "mapred.reduce.tasks"]),
+    ("jobs.requested_memory", &["mapreduce.map.memory.mb", "mapred.job.map.memory.mb"]),
+    ("jobs.requested_cpu", &["mapreduce.map.cpu.vcores"]),
+    ("tasks.memory_request", &["mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb"]),
+    ("tasks.cpu_request", &["mapreduce.map.cpu.vcores", "mapreduce.reduce.cpu.vcores"]),
+];
 
 /// Reads a conf, or the part before its damage. The flag says whether it was read to its end.
 pub fn parse(input: &mut dyn BufRead) -> (JobConf, bool) {

@@ -6,6 +6,9 @@ use resched_tables::Error;
 use resched_tables::sink::Sink;
 use resched_tables::store::{System, TimeZero};
 
+/// A column of the tables (`table.column`), and the columns, keys or fields of a source that hold its values, by the source's names for them.
+pub type ReadAs = (&'static str, &'static [&'static str]);
+
 /// A source format.
 pub struct Format {
     /// Its name on the command line and in the manifest.
@@ -27,6 +30,8 @@ pub struct Format {
     /// Whether a job id that occurs again in the same file is another job (a folded trace, `docs/formats/rumen.md`).
     /// Otherwise it is the same history twice.
     pub folded: bool,
+    /// What its columns are read from. Empty if that differs from file to file: then the reader says it ([`Sink::filled_from`]).
+    pub reads: &'static [ReadAs],
     /// Whether a file that starts with these bytes (up to 64 KiB, decompressed) has this format.
     pub sniff: fn(head: &[u8]) -> bool,
     /// Reads a file; `path` is its name for error messages.

@@ -1,15 +1,20 @@
 //! For tests: real files, what a reader finds in them, and the counts that it should find.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::PathBuf;
 
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
 use serde_json::{Value, json};
 
 use super::format::Format;
 use resched_tables::Error;
-use resched_tables::model::{Outcome, TaskKind, TaskRecord};
+use resched_tables::cause::Cause;
+use resched_tables::model::{JobRecord, NodeRow, Outcome, TaskKind, TaskRecord};
 pub(super) use resched_tables::sink::Collected;
+use resched_tables::sink::Sink;
+use resched_tables::store::columns::Row;
 
 /// What tests ask of what a reader found.
 pub(super) trait Found: Sized {
@@ -23,9 +28,82 @@ pub(super) trait Found: Sized {
     fn counts(&self) -> BTreeMap<&'static str, Value>;
 }
 
-fn read_into(mut found: Collected, format: &Format, mut bytes: &[u8]) -> Result<Collected, Error> {
-    (format.read)(&mut bytes, "test file", &mut found)?;
+/// Reads, and checks that each column with a value is declared: by the format, or by its reader.
+fn read_into(found: Collected, format: &Format, mut bytes: &[u8]) -> Result<Collected, Error> {
+    let mut sink = Declared { found, columns: format.reads.iter().map(|(column, _)| *column).collect() };
+    (format.read)(&mut bytes, "test file", &mut sink)?;
+    let Declared { found, columns } = sink;
+    let is_declared =
+        |column: &String| columns.contains(column.as_str()) || set_by_reader(format.name).contains(&column.as_str());
+    let undeclared: Vec<String> = values(&found).into_keys().filter(|column| !is_declared(column)).collect();
+    assert!(undeclared.is_empty(), "{}: nothing says what these are read from: {undeclared:?}", format.name);
     Ok(found)
+}
+
+/// Columns whose values are the same for all jobs of a format, so that no source has them.
+fn set_by_reader(format: &str) -> &'static [&'static str] {
+    match format {
+        "swf" | "gwf" => &["jobs.framework", "tasks.gang", "tasks.cpu_request"],
+        "swim" => &["jobs.framework", "jobs.queue"],
+        _ => &["jobs.framework", "tasks.gang"],
+    }
+}
+
+/// Keeps what a reader finds, and the columns that it says it reads.
+struct Declared {
+    found: Collected,
+    columns: BTreeSet<&'static str>,
+}
+
+impl Sink for Declared {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.found.job(job)
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.found.node(node);
+    }
+
+    fn skip(&mut self, cause: Cause, n: u64) {
+        self.found.skip(cause, n);
+    }
+
+    fn application(&mut self, id: &str, settings: &BTreeMap<String, String>) {
+        self.found.application(id, settings);
+    }
+
+    fn filled_from(&mut self, column: &'static str, _: &str) {
+        self.columns.insert(column);
+    }
+
+    fn wants_counters(&self) -> bool {
+        self.found.wants_counters()
+    }
+}
+
+/// The values of each column that may be null and has one, as text.
+pub(super) fn values(found: &Collected) -> BTreeMap<String, String> {
+    fn of<'r, R: Row + 'r>(rows: impl Iterator<Item = &'r R>, all: &mut BTreeMap<String, String>) {
+        let mut builders = R::Builders::default();
+        rows.for_each(|row| row.append(&mut builders));
+        for (field, column) in R::schema().fields().iter().zip(R::finish(&mut builders)) {
+            let has_values = match column.as_list_opt::<i32>() {
+                Some(lists) => !lists.values().is_empty(),
+                None => field.is_nullable() && column.logical_null_count() < column.len(),
+            };
+            if has_values {
+                all.insert(format!("{}.{}", R::TABLE, field.name()), format!("{column:?}"));
+            }
+        }
+    }
+    let mut all = BTreeMap::new();
+    let tasks = || found.jobs.iter().flat_map(|job| &job.tasks);
+    of(found.jobs.iter().map(|record| &record.job), &mut all);
+    of(tasks().map(|record| &record.task), &mut all);
+    of(tasks().flat_map(|record| &record.attempts), &mut all);
+    of(tasks().flat_map(|record| &record.splits), &mut all);
+    of(found.nodes.iter(), &mut all);
+    all
 }
 
 impl Found for Collected {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tables::{Assemble, Fact, FactSink, Key, Machine, RowSink, encode, worse};
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::{AttemptRow, JobRow, Outcome, Priority, TaskKind, TaskRow};
 
 /// The value of `jobs.framework`.
@@ -118,14 +119,14 @@ impl<'s> Facts<'s> {
         Self { sink, value: Vec::new(), reported: HashSet::new() }
     }
 
-    pub(super) fn skip(&mut self, cause: &'static str) {
+    pub(super) fn skip(&mut self, cause: Cause) {
         self.sink.skip(cause);
     }
 
     /// Passes on a fact, unless it was after the trace.
     fn put(&mut self, job: u64, task: Key<'_>, time: i64, reported: &Stored<'_>) -> Result<(), Error> {
         if time == AFTER {
-            self.skip("event-after-trace");
+            self.skip(cause::EVENT_AFTER_TRACE);
             return Ok(());
         }
         if encode(reported, &mut self.value) {
@@ -159,7 +160,7 @@ impl<'s> Facts<'s> {
     /// Passes on what a machine offers at `time`, µs.
     pub(super) fn machine(&mut self, id: u64, time: i64, machine: Machine) -> Result<(), Error> {
         if time == AFTER {
-            self.skip("event-after-trace");
+            self.skip(cause::EVENT_AFTER_TRACE);
             return Ok(());
         }
         let machine = Machine { time: (time > 0).then(|| ms(time)), ..machine };
@@ -246,7 +247,7 @@ impl Assembler {
                 row.submit = row.submit.or(Some(ms(time)));
                 *submitted += 1;
                 if *submitted > 1 {
-                    rows.skip("job-submitted-again");
+                    rows.skip(cause::JOB_SUBMITTED_AGAIN);
                 }
                 (row.finish, row.outcome) = (None, Outcome::Incomplete);
             }
@@ -261,7 +262,7 @@ impl Assembler {
             }
             Event::Evict | Event::Fail | Event::Finish | Event::Kill | Event::Lost => {
                 if row.finish.is_some() {
-                    rows.skip("job-ended-twice");
+                    rows.skip(cause::JOB_ENDED_TWICE);
                 } else {
                     row.finish = Some(ms(time));
                     row.outcome = event.outcome().unwrap_or_default();
@@ -293,17 +294,17 @@ impl Assembler {
             Event::Submit => {
                 self.job.submit = Some(self.job.submit.map_or(time, |first| first.min(time)));
                 if self.task.running.is_some() {
-                    rows.skip("submit-while-running");
+                    rows.skip(cause::SUBMIT_WHILE_RUNNING);
                     self.end_attempt(None, Outcome::Unknown, rows)?;
                 }
                 if self.task.pending.replace(time).is_some() {
-                    rows.skip("task-submitted-again");
+                    rows.skip(cause::TASK_SUBMITTED_AGAIN);
                 }
                 (self.task.row.finish, self.task.row.outcome) = (None, Outcome::Incomplete);
             }
             Event::Schedule => {
                 if self.task.running.is_some() {
-                    rows.skip("schedule-while-running");
+                    rows.skip(cause::SCHEDULE_WHILE_RUNNING);
                     self.end_attempt(None, Outcome::Unknown, rows)?;
                 }
                 self.begin_attempt(Some(time), reported.machine);
@@ -314,11 +315,11 @@ impl Assembler {
                 let ended =
                     self.task.running.is_none() && self.task.pending.is_none() && self.task.row.finish.is_some();
                 if ended {
-                    rows.skip("task-ended-twice");
+                    rows.skip(cause::TASK_ENDED_TWICE);
                     return Ok(());
                 }
                 if self.task.running.is_none() && reported.machine.is_some() {
-                    rows.skip("end-without-schedule");
+                    rows.skip(cause::END_WITHOUT_SCHEDULE);
                     self.begin_attempt(None, reported.machine);
                 }
                 self.end_attempt(Some(time), outcome, rows)?;
@@ -361,7 +362,7 @@ impl Assemble for Assembler {
             self.job.row.job_id = fact.job.to_string();
         }
         let Ok(reported) = postcard::from_bytes::<Stored>(fact.value) else {
-            rows.skip("damaged-fact");
+            rows.skip(cause::DAMAGED_FACT);
             return Ok(());
         };
         match reported {
@@ -404,7 +405,7 @@ impl Assemble for Assembler {
         let Job { mut row, has_events, submit, launch, finish, outcome, .. } = std::mem::take(&mut self.job);
         row.framework = Some(BORG.to_owned());
         if !has_events {
-            rows.skip("job-without-job-events");
+            rows.skip(cause::JOB_WITHOUT_JOB_EVENTS);
             row.outcome = outcome.unwrap_or_default();
             row.finish = finish.filter(|_| row.outcome != Outcome::Incomplete);
             row.launch = launch;

@@ -10,6 +10,7 @@ use super::csv::{Is, Piece, Record, Records, table_of};
 use super::google::{About, Assembler, BEGIN, CPU_UNIT, Event, Facts, MEMORY_UNIT, Stored, TIME_ZERO, UNITS};
 use super::tables::{Assemble, FactSink, Machine, Table, TableFormat, Use};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::Priority;
 
 /// The format `google2011`.
@@ -24,11 +25,42 @@ pub const FORMAT: TableFormat = TableFormat {
                 "jobs",
                 "no job_events: a job begins with its first task, and ends with its last task and with their outcome",
             ),
+            reads: &[
+                ("jobs.job_id", &["job ID"]),
+                ("jobs.submit", &["time"]),
+                ("jobs.launch", &["time"]),
+                ("jobs.finish", &["time"]),
+                ("jobs.outcome", &["event type"]),
+                ("jobs.user", &["user"]),
+                ("jobs.scheduling_class", &["scheduling class"]),
+                ("jobs.name", &["logical job name", "job name"]),
+            ],
         },
         Table {
             name: "task_events",
             used: Use::Jobs,
             absent: ("tasks", "no task_events: jobs are without tasks and attempts"),
+            reads: &[
+                ("jobs.job_id", &["job ID"]),
+                ("jobs.submit", &["time"]),
+                ("jobs.launch", &["time"]),
+                ("jobs.finish", &["time"]),
+                ("tasks.task_id", &["job ID", "task index"]),
+                ("tasks.start", &["time"]),
+                ("tasks.finish", &["time"]),
+                ("tasks.outcome", &["event type"]),
+                ("tasks.cpu_request", &["CPU request"]),
+                ("tasks.memory_request", &["memory request"]),
+                ("jobs.user", &["user"]),
+                ("jobs.scheduling_class", &["scheduling class"]),
+                ("jobs.priority_number", &["priority"]),
+                ("jobs.priority", &["priority"]),
+                ("attempts.queued", &["time"]),
+                ("attempts.start", &["time"]),
+                ("attempts.finish", &["time"]),
+                ("attempts.outcome", &["event type"]),
+                ("attempts.host", &["machine ID"]),
+            ],
         },
         Table {
             name: "machine_events",
@@ -37,10 +69,17 @@ pub const FORMAT: TableFormat = TableFormat {
                 "nodes",
                 "no machine_events: the machines that attempts ran on, without capacity; it is in gs://clusterdata-2011-2/machine_events",
             ),
+            reads: &[
+                ("nodes.host", &["machine ID"]),
+                ("nodes.time", &["time"]),
+                ("nodes.event", &["event type"]),
+                ("nodes.cpu", &["CPUs"]),
+                ("nodes.memory", &["memory"]),
+            ],
         },
-        Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", "") },
-        Table { name: "task_constraints", used: Use::LeftOut, absent: ("", "") },
-        Table { name: "task_usage", used: Use::LeftOut, absent: ("", "") },
+        Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", ""), reads: &[] },
+        Table { name: "task_constraints", used: Use::LeftOut, absent: ("", ""), reads: &[] },
+        Table { name: "task_usage", used: Use::LeftOut, absent: ("", ""), reads: &[] },
     ],
     amounts: resched_tables::store::Amounts::OfLargest,
     begin: Some(BEGIN),
@@ -105,10 +144,10 @@ fn read(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSin
                 };
                 let is_heading = is_first && record.is_header();
                 if !known && !is_heading {
-                    reader.0.skip("damaged-record");
+                    reader.0.skip(cause::DAMAGED_RECORD);
                 }
             }
-            Piece::Oversized => reader.0.skip("oversized-record"),
+            Piece::Oversized => reader.0.skip(cause::OVERSIZED_RECORD),
         }
         is_first = false;
     }

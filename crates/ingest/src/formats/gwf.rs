@@ -10,10 +10,11 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines, head_lines};
 use super::swf::{milliseconds, whole};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, TaskRow};
 use resched_tables::sink::{Damage, Sink};
 
@@ -28,6 +29,7 @@ pub const FORMAT: Format = Format {
     is_whole: true,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -40,6 +42,19 @@ const COLUMNS: [&str; 7] = ["WorkflowID", "JobID", "SubmitTime", "RunTime", "NPr
 const FRAMEWORK: &str = "gwf";
 /// A processor, in thousandths.
 const PROCESSOR: i64 = 1_000;
+
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["WorkflowID", "JobID"]),
+    ("jobs.group", &["WorkflowID"]),
+    ("jobs.submit", &["SubmitTime"]),
+    ("jobs.requested_containers", &["ReqNProcs"]),
+    ("jobs.requested_cpu", &["ReqNProcs"]),
+    ("jobs.depends_on", &["Dependencies"]),
+    ("tasks.instances", &["NProcs", "ReqNProcs"]),
+    ("attempts.queued", &["SubmitTime"]),
+    ("attempts.run_time", &["RunTime"]),
+];
 
 fn sniff(head: &[u8]) -> bool {
     head_lines(head).first().is_some_and(|line| is_header(line))
@@ -65,12 +80,12 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             },
             Line::TooLong => format!("a line of more than {MAX_LINE} bytes"),
         };
-        sink.skip("damaged-line", 1);
+        sink.skip(cause::DAMAGED_LINE, 1);
         let remedy = "write a number in each of them, with -1 for unknown";
         sink.damage(&|| Damage::new(&format!("line {number}: "), "the 7 columns of a workflow's job", &found, remedy));
     }
     // The columns have no place for machines.
-    sink.skip("file-without-machines", 1);
+    sink.skip(cause::FILE_WITHOUT_MACHINES, 1);
     Ok(())
 }
 

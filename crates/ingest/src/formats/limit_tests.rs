@@ -10,6 +10,7 @@ use super::{
     tables, text_history, topology, yarn_apps,
 };
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 
 /// A record of this many bytes: `start`, `filling` as often as it takes, and `end`.
 fn filled(start: &str, filling: &str, end: &str, bytes: usize) -> String {
@@ -259,8 +260,8 @@ impl tables::FactSink for Counted {
         self.fact(fact)
     }
 
-    fn skip(&mut self, cause: &'static str) {
-        *self.skipped.entry(cause.to_owned()).or_default() += 1;
+    fn skip(&mut self, cause: Cause) {
+        *self.skipped.entry(cause.name().to_owned()).or_default() += 1;
     }
 }
 

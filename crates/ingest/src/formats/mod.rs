@@ -30,6 +30,8 @@ pub mod lsf;
 pub mod mapped;
 mod names;
 pub mod pbs;
+#[cfg(test)]
+mod reads_tests;
 pub mod rumen;
 pub mod sacct;
 pub mod sls;
@@ -43,7 +45,7 @@ pub mod yarn_apps;
 
 use self::tables::TableFormat;
 
-pub use self::format::Format;
+pub use self::format::{Format, ReadAs};
 pub use self::names::{job_id_in_name, split_rack_and_host};
 
 /// The group of the formats that Hadoop's MapReduce and its tools write about one cluster.

@@ -8,11 +8,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::json::{Objects, Piece, Text, top_level_keys};
 use super::lines::text_of;
 use super::topology::{host, place, rack};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Outcome, Priority, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
@@ -30,6 +31,7 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: true,
+    reads: READS,
     sniff,
     read,
 };
@@ -152,6 +154,64 @@ impl Location<'_> {
     }
 }
 
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["jobID"]),
+    ("jobs.name", &["jobName"]),
+    ("jobs.user", &["user"]),
+    ("jobs.queue", &["queue"]),
+    ("jobs.priority", &["priority"]),
+    ("jobs.submit", &["submitTime"]),
+    ("jobs.launch", &["launchTime"]),
+    ("jobs.finish", &["finishTime"]),
+    ("jobs.outcome", &["outcome"]),
+    ("jobs.declared_maps", &["totalMaps"]),
+    ("jobs.declared_reduces", &["totalReduces"]),
+    ("tasks.task_id", &["taskID"]),
+    ("tasks.kind", &["mapTasks", "reduceTasks", "otherTasks", "taskType"]),
+    ("tasks.stage", &["taskType"]),
+    ("tasks.start", &["startTime"]),
+    ("tasks.finish", &["finishTime"]),
+    ("tasks.outcome", &["taskStatus"]),
+    ("tasks.input_bytes", &["inputBytes"]),
+    ("tasks.input_records", &["inputRecords"]),
+    ("tasks.output_bytes", &["outputBytes"]),
+    ("tasks.output_records", &["outputRecords"]),
+    ("tasks.memory_request", &["jobMapMB", "jobReduceMB"]),
+    ("splits.host", &["preferredLocations"]),
+    ("splits.rack", &["preferredLocations"]),
+    ("attempts.attempt", &["attemptID"]),
+    ("attempts.kind", &["mapTasks", "reduceTasks", "otherTasks", "taskType"]),
+    ("attempts.start", &["startTime"]),
+    ("attempts.shuffle_finish", &["shuffleFinished"]),
+    ("attempts.sort_finish", &["sortFinished"]),
+    ("attempts.finish", &["finishTime"]),
+    ("attempts.outcome", &["result"]),
+    ("attempts.host", &["location", "hostName"]),
+    ("attempts.rack", &["location", "hostName"]),
+    ("attempts.hdfs_bytes_read", &["hdfsBytesRead"]),
+    ("attempts.hdfs_bytes_written", &["hdfsBytesWritten"]),
+    ("attempts.file_bytes_read", &["fileBytesRead"]),
+    ("attempts.file_bytes_written", &["fileBytesWritten"]),
+    ("attempts.map_input_bytes", &["mapInputBytes"]),
+    ("attempts.map_output_bytes", &["mapOutputBytes"]),
+    ("attempts.reduce_shuffle_bytes", &["reduceShuffleBytes"]),
+    ("attempts.spilled_records", &["spilledRecords"]),
+    ("attempts.cpu_ms", &["cumulativeCpuUsage"]),
+    ("attempts.physical_memory", &["physicalMemoryUsage"]),
+    (
+        "counters.value",
+        &[
+            "mapInputRecords",
+            "mapOutputRecords",
+            "combineInputRecords",
+            "reduceInputGroups",
+            "reduceInputRecords",
+            "reduceOutputRecords",
+        ],
+    ),
+];
+
 fn sniff(head: &[u8]) -> bool {
     let keys = top_level_keys(head);
     ["jobID", "mapTasks", "reduceTasks", "otherTasks"].iter().any(|key| keys.contains(key))
@@ -169,14 +229,14 @@ pub(super) fn read_up_to(most: usize, input: &mut dyn BufRead, path: &str, sink:
             Piece::Object { line, text } if is_bloated(text) => (line, Err("more parts than any job has".to_owned())),
             Piece::Object { line, text } => (line, record(&text_of(text), sink)),
             Piece::Junk => {
-                sink.skip("damaged-job", 1);
+                sink.skip(cause::DAMAGED_JOB, 1);
                 continue;
             }
         };
         match job {
             Ok(job) => sink.job(job)?,
             Err(found) => {
-                sink.skip("damaged-job", 1);
+                sink.skip(cause::DAMAGED_JOB, 1);
                 let (place, remedy) =
                     (format!("the job at line {line}: "), "write the trace again with Rumen's TraceBuilder");
                 sink.damage(&|| Damage::new(&place, "a job as Rumen writes it", &found, remedy));
@@ -257,7 +317,7 @@ impl<'s> Reading<'s> {
             let kind = if kind == TaskKind::Other && task.is_master() { TaskKind::Master } else { kind };
             match task.task_id.as_ref().map(Text::as_str).filter(|id| !id.is_empty()) {
                 Some(id) => tasks.push(self.task(&task, id, kind, memory)),
-                None => self.sink.skip("damaged-task", 1),
+                None => self.sink.skip(cause::DAMAGED_TASK, 1),
             }
         }
     }
@@ -273,7 +333,7 @@ impl<'s> Reading<'s> {
         for attempt in task.attempts.iter().flatten() {
             match attempt.attempt_id.as_ref().and_then(|id| attempt_number(id.as_str())) {
                 Some(number) => attempts.push(self.attempt(attempt, task_id, kind, number)),
-                None => self.sink.skip("damaged-attempt", 1),
+                None => self.sink.skip(cause::DAMAGED_ATTEMPT, 1),
             }
         }
         let task = TaskRow {
@@ -361,7 +421,7 @@ impl<'s> Reading<'s> {
     /// A time, unless it is negative: −1 stands for none, and less is damage.
     fn known_time(&mut self, ms: Option<i64>) -> Option<i64> {
         if ms.is_some_and(|ms| ms < -1) {
-            self.sink.skip("negative-time", 1);
+            self.sink.skip(cause::NEGATIVE_TIME, 1);
         }
         known(ms)
     }

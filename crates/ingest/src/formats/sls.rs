@@ -10,10 +10,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::json::{Objects, Piece, top_level_keys};
 use super::topology::{host, place, rack};
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::sink::{Damage, Sink};
 
@@ -29,6 +30,7 @@ pub const FORMAT: Format = Format {
     has_times_of_tasks: false,
     folded: true,
     sniff: |head| top_level_keys(head).contains(&"job.tasks"),
+    reads: READS,
     read: read_jobs,
 };
 
@@ -47,8 +49,40 @@ pub const NODES: Format = Format {
         let keys = top_level_keys(head);
         keys.contains(&"rack") && keys.contains(&"nodes")
     },
+    reads: READS_OF_NODES,
     read: read_nodes,
 };
+
+/// What the columns of jobs are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["job.id"]),
+    ("jobs.user", &["job.user"]),
+    ("jobs.queue", &["job.queue.name"]),
+    ("jobs.priority_number", &["job.priority"]),
+    ("jobs.framework", &["am.type"]),
+    ("jobs.submit", &["job.start.ms"]),
+    ("jobs.launch", &["container.start.ms"]),
+    ("jobs.finish", &["job.end.ms"]),
+    ("tasks.kind", &["container.type"]),
+    ("tasks.stage", &["container.type"]),
+    ("tasks.start", &["container.start.ms"]),
+    ("tasks.finish", &["container.end.ms", "container.duration.ms", "duration.ms"]),
+    ("tasks.cpu_request", &["container.vcores"]),
+    ("tasks.memory_request", &["container.memory-mb"]),
+    ("attempts.kind", &["container.type"]),
+    ("attempts.start", &["container.start.ms"]),
+    ("attempts.finish", &["container.end.ms", "container.duration.ms", "duration.ms"]),
+    ("attempts.host", &["container.host"]),
+    ("attempts.rack", &["container.host"]),
+];
+
+/// What the columns of machines are read from.
+const READS_OF_NODES: &[ReadAs] = &[
+    ("nodes.host", &["node"]),
+    ("nodes.rack", &["rack"]),
+    ("nodes.cpu", &["vcores"]),
+    ("nodes.memory", &["memory-mb"]),
+];
 
 /// The most bytes of a job or rack: some 300,000 containers.
 pub(crate) const MAX_OBJECT: usize = 64 << 20;
@@ -126,7 +160,7 @@ const REMEDY: &str = "write the file again with rumen2sls.sh, or mend the object
 fn each<T: serde::de::DeserializeOwned>(
     input: &mut dyn BufRead,
     path: &str,
-    damaged: &str,
+    damaged: Cause,
     sink: &mut dyn Sink,
     mut take: impl FnMut(T, &mut dyn Sink) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -158,16 +192,16 @@ fn each<T: serde::de::DeserializeOwned>(
 
 fn read_jobs(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let mut number = 0u64;
-    each(input, path, "damaged-job", sink, |job: Job, sink| {
+    each(input, path, cause::DAMAGED_JOB, sink, |job: Job, sink| {
         number += 1;
         let id = job.id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| format!("sls_job_{number}"));
         let tasks = job.tasks.iter().fold(0, |sum: i64, task| sum.saturating_add(task.count.max(0)));
         if tasks > MAX_TASKS {
-            sink.skip("too-many-tasks", 1);
+            sink.skip(cause::TOO_MANY_TASKS, 1);
             return Ok(());
         }
         if job.count > MAX_COUNT {
-            sink.skip("too-many-jobs", job.count.abs_diff(MAX_COUNT));
+            sink.skip(cause::TOO_MANY_JOBS, job.count.abs_diff(MAX_COUNT));
         }
         for copy in 1..=job.count.min(MAX_COUNT) {
             let id = if copy == 1 { id.clone() } else { format!("{id}_{copy}") };
@@ -238,11 +272,11 @@ fn task(container: &Container, job_id: &str, number: usize, submit: Option<i64>)
 }
 
 fn read_nodes(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    each(input, path, "damaged-rack", sink, |reported: Rack, sink| {
+    each(input, path, cause::DAMAGED_RACK, sink, |reported: Rack, sink| {
         for node in reported.nodes {
             // The nodes that come with SLS end with an empty one.
             let Some(host) = node.node.as_deref().and_then(host) else {
-                sink.skip("node-without-name", 1);
+                sink.skip(cause::NODE_WITHOUT_NAME, 1);
                 continue;
             };
             sink.node(NodeRow {

@@ -7,8 +7,9 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{JobRecord, JobRow, Outcome};
 use resched_tables::sink::{Damage, Sink};
 
@@ -23,6 +24,7 @@ pub const FORMAT: Format = Format {
     is_whole: true,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -31,6 +33,16 @@ pub const FORMAT: Format = Format {
 pub(crate) const MAX_LINE: u64 = 4_096;
 /// The number of lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
+
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["column 1 (job id)"]),
+    ("jobs.submit", &["column 2 (submit time)"]),
+    ("jobs.input_bytes", &["column 4 (map input)"]),
+    ("jobs.shuffle_bytes", &["column 5 (shuffle)"]),
+    ("jobs.output_bytes", &["column 6 (reduce output)"]),
+    ("jobs.name", &["column 7 (input path)"]),
+];
 
 /// Most of the first lines are jobs: a damaged one among them does not hide the rest.
 fn sniff(head: &[u8]) -> bool {
@@ -68,7 +80,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
 
 /// Counts a line that is no job.
 fn damaged(number: u64, found: &str, sink: &mut dyn Sink) {
-    sink.skip("damaged-line", 1);
+    sink.skip(cause::DAMAGED_LINE, 1);
     let expected = "the 6, 8 or 9 columns of a SWIM job, with tabs between";
     let remedy = "write its id, submit time and gap (s), and the bytes of its input, shuffle and output";
     sink.damage(&|| Damage::new(&format!("line {number}: "), expected, found, remedy));

@@ -9,7 +9,9 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
+use super::format::ReadAs;
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 use resched_tables::model::{AttemptRow, JobRow, NodeChange, NodeRow, Outcome, TaskRow};
 use resched_tables::store::Amounts;
 
@@ -89,8 +91,8 @@ pub trait FactSink {
     /// As [`FactSink::fact`].
     fn machine(&mut self, fact: &Fact<'_>) -> Result<(), Error>;
 
-    /// Counts something that was left out or mended, by cause (kebab-case).
-    fn skip(&mut self, cause: &'static str);
+    /// Counts something that the tables do not have as the source has it.
+    fn skip(&mut self, cause: Cause);
 }
 
 /// Takes the rows of an assembler. The attempts of a task come before the task, and tasks before their job.
@@ -113,8 +115,8 @@ pub trait RowSink {
     /// As [`RowSink::attempt`].
     fn job(&mut self, row: JobRow) -> Result<(), Error>;
 
-    /// Counts something that was left out or mended, by cause (kebab-case).
-    fn skip(&mut self, cause: &'static str);
+    /// Counts something that the tables do not have as the source has it.
+    fn skip(&mut self, cause: Cause);
 }
 
 /// Turns the facts of one job after another into rows. The facts are sorted by job, task and time. Facts that are equal
@@ -159,6 +161,8 @@ pub struct Table {
     pub used: Use,
     /// The table of the trace that suffers if this one is missing, and what is done about it. Empty if none suffers.
     pub absent: (&'static str, &'static str),
+    /// What the columns are read from.
+    pub reads: &'static [ReadAs],
 }
 
 /// The function that reads a file of a table.

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::json::{Objects, Piece, top_level_keys};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{NodeChange, NodeRow};
 use resched_tables::sink::Sink;
 
@@ -26,6 +27,7 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -39,6 +41,9 @@ struct Place {
     name: Option<String>,
     children: Option<Vec<Place>>,
 }
+
+/// What its columns are read from.
+const READS: &[ReadAs] = &[("nodes.host", &["name"]), ("nodes.rack", &["name"])];
 
 fn sniff(head: &[u8]) -> bool {
     let keys = top_level_keys(head);
@@ -54,7 +59,7 @@ pub(super) fn read_up_to(most: usize, input: &mut dyn BufRead, path: &str, sink:
     let mut objects = Objects::new(input, most);
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
         let Piece::Object { line, text } = piece else {
-            sink.skip("damaged-topology", 1);
+            sink.skip(cause::DAMAGED_TOPOLOGY, 1);
             continue;
         };
         let root: Place = serde_json::from_str(&String::from_utf8_lossy(text)).map_err(|error| Error::Source {
@@ -74,7 +79,7 @@ pub(super) fn read_up_to(most: usize, input: &mut dyn BufRead, path: &str, sink:
 /// Passes on the machines below `place`; `above` are the names between the root and it.
 fn add(place: Place, above: &mut Vec<String>, sink: &mut dyn Sink) {
     let Some(name) = place.name else {
-        sink.skip("damaged-node", 1);
+        sink.skip(cause::DAMAGED_NODE, 1);
         return;
     };
     let Some(children) = place.children else {
@@ -83,7 +88,7 @@ fn add(place: Place, above: &mut Vec<String>, sink: &mut dyn Sink) {
                 let rack = rack(&above.join("/"));
                 sink.node(NodeRow { host, rack, event: NodeChange::Add, ..NodeRow::default() });
             }
-            None => sink.skip("damaged-node", 1),
+            None => sink.skip(cause::DAMAGED_NODE, 1),
         }
         return;
     };

@@ -17,11 +17,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::json::{Objects, Piece, first_byte, next_byte, top_level_keys};
 use super::lenient::number;
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{CounterRow, CounterScope, JobRecord, JobRow, Outcome};
 use resched_tables::sink::{Damage, Sink};
 
@@ -36,6 +37,7 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -83,6 +85,21 @@ struct Application {
     vcore_seconds: Option<i64>,
 }
 
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["id"]),
+    ("jobs.name", &["name"]),
+    ("jobs.user", &["user"]),
+    ("jobs.queue", &["queue"]),
+    ("jobs.priority_number", &["priority"]),
+    ("jobs.framework", &["applicationType"]),
+    ("jobs.submit", &["submittedTime", "startedTime"]),
+    ("jobs.launch", &["launchTime"]),
+    ("jobs.finish", &["finishedTime"]),
+    ("jobs.outcome", &["finalStatus", "state"]),
+    ("counters.value", &["memorySeconds", "vcoreSeconds"]),
+];
+
 fn sniff(head: &[u8]) -> bool {
     let keys = top_level_keys(head);
     if keys.contains(&"apps") || keys.contains(&"app") {
@@ -105,7 +122,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         _ => read_log(input, path, sink, &mut take)?,
     }
     if without_tasks > 0 {
-        sink.skip("job-without-tasks-in-source", without_tasks);
+        sink.skip(cause::JOB_WITHOUT_TASKS_IN_SOURCE, without_tasks);
     }
     Ok(())
 }
@@ -171,7 +188,7 @@ const ASK_AGAIN: &str = "ask the ResourceManager again: `curl http://RM:8088/ws/
 
 fn skip(sink: &mut dyn Sink, damaged: u64) {
     if damaged > 0 {
-        sink.skip("damaged-application", damaged);
+        sink.skip(cause::DAMAGED_APPLICATION, damaged);
     }
 }
 
@@ -181,7 +198,7 @@ fn read_log(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mut
     let mut begun: Option<String> = None;
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         let Line::Text(line) = line else {
-            sink.skip("oversized-line", 1);
+            sink.skip(cause::OVERSIZED_LINE, 1);
             continue;
         };
         let summary = match (line.split_once(SUMMARY), begun.take()) {
@@ -214,7 +231,7 @@ fn give(summary: Option<String>, take: &mut Take<'_>, sink: &mut dyn Sink) -> Re
     match Application::parse(summary.trim_end().trim_end_matches('"')) {
         Some(application) => take(application, sink),
         None => {
-            sink.skip("damaged-application", 1);
+            sink.skip(cause::DAMAGED_APPLICATION, 1);
             Ok(())
         }
     }

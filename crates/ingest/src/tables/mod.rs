@@ -30,12 +30,12 @@ use self::machines::Seen;
 use self::part::{Done, Jobs};
 use self::spill::{Index, SpillWriter};
 use self::work::WorkFolder;
-use super::far;
 use super::fault::Fault;
 use super::origins::Origins;
 use super::progress::Progress;
 use super::source::SourceFile;
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::engine::RunEngine;
 use resched_tables::sink::Sink;
 use resched_tables::store::parts::join_parts;
@@ -84,8 +84,8 @@ pub(super) fn ingest_into(
         Ok(())
     })?;
     count_far(&mut manifest, far);
-    for (cause, &n) in &manifest.skipped {
-        sink.skip(cause, n);
+    for (name, &n) in &manifest.skipped {
+        Cause::named(name).into_iter().for_each(|cause| sink.skip(cause, n));
     }
     Ok(Manifest { rows: BTreeMap::new(), ..manifest })
 }
@@ -200,7 +200,7 @@ fn join(
 /// Counts far times of events of machines, which are known last.
 fn count_far(manifest: &mut Manifest, far: u64) {
     if far > 0 {
-        let count = manifest.skipped.entry(far::CAUSE.to_owned()).or_default();
+        let count = manifest.skipped.entry(cause::FAR_TIME.name().to_owned()).or_default();
         *count = count.saturating_add(far);
     }
 }
@@ -217,6 +217,7 @@ fn summary(plan: &Plan, index: &Index, done: impl IntoIterator<Item = Done>) -> 
         unrecognised: plan.unrecognised().to_vec(),
         parameters: format.notes.iter().map(|(name, note)| ((*name).to_owned(), (*note).into())).collect(),
         absent: plan.absent(format),
+        read: BTreeMap::from([(format.name.to_owned(), plan.read_from(format))]),
         begin: format.begin,
         ..Manifest::default()
     };
@@ -234,6 +235,7 @@ fn summary(plan: &Plan, index: &Index, done: impl IntoIterator<Item = Done>) -> 
     for part in done {
         add(&mut manifest.skipped, part.skipped);
         add(&mut manifest.rows, part.rows);
+        add(&mut manifest.filled, part.filled);
         seen.hosts.extend(part.hosts);
         seen.times.add(part.times);
     }

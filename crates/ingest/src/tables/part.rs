@@ -15,14 +15,15 @@ use super::spill::Index;
 use super::work::{WorkFolder, partial};
 use crate::formats::tables::{Assemble, Fact, Key, RowSink};
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use resched_tables::sink::Sink;
 use resched_tables::store::marker::{self, Layout, Unusable};
 use resched_tables::store::parts::PartWriter;
-use resched_tables::store::{Inventory, contents, inside, sync_dir, write_file};
+use resched_tables::store::{Inventory, contents, filled, inside, sync_dir, write_file};
 
 /// The layout of the file that describes a part.
-const LAYOUT: Layout = Layout { what: "part", version: 2, by_others: false, again: "ingest again" };
+const LAYOUT: Layout = Layout { what: "part", version: 3, by_others: false, again: "ingest again" };
 /// The file that describes a part.
 const DONE: &str = "part.json";
 /// The most machines that are remembered per part; no cluster has as many.
@@ -34,6 +35,8 @@ pub(super) struct Done {
     pub(super) format_version: u32,
     /// The rows of each table.
     pub(super) rows: BTreeMap<String, u64>,
+    /// How many rows of each column have a value.
+    pub(super) filled: BTreeMap<String, u64>,
     /// The files of the tables.
     #[serde(deserialize_with = "inside")]
     pub(super) files: Inventory,
@@ -49,7 +52,7 @@ impl Done {
     /// A part whose tables are not written.
     pub(super) fn new(noted: Noted) -> Self {
         let Noted { skipped, hosts, times } = noted;
-        let skipped = skipped.into_iter().map(|(cause, n)| (cause.to_owned(), n)).collect();
+        let skipped = skipped.into_iter().map(|(cause, n)| (cause.name().to_owned(), n)).collect();
         Self { format_version: LAYOUT.version, skipped, hosts: hosts.into_sorted(), times, ..Self::default() }
     }
 
@@ -87,8 +90,10 @@ pub(super) fn write(
     let mut rows = PartRows { writer: PartWriter::create(&staging)?, noted: Noted::default() };
     assemble_with(plan, &staging, index, partition, &mut rows, progress)?;
     let PartRows { writer, noted } = rows;
-    let (rows, files) = contents(writer.finish()?);
-    let done = Done { rows, files, ..Done::new(noted) };
+    let tables = writer.finish()?;
+    let filled = filled(&tables);
+    let (rows, files) = contents(tables);
+    let done = Done { rows, files, filled, ..Done::new(noted) };
     let json = marker::encode(&done).map_err(|error| Error::Io {
         path: staging.clone(),
         action: "describe",
@@ -120,7 +125,7 @@ fn assemble_with(
     rows: &mut dyn RowSink,
     progress: &mut dyn Progress,
 ) -> Result<(), Error> {
-    let sorter = sorter(plan, scratch, index, partition, progress, &mut || rows.skip("damaged-fact"))?;
+    let sorter = sorter(plan, scratch, index, partition, progress, &mut || rows.skip(cause::DAMAGED_FACT))?;
     let mut assembler = (plan.format()?.assembler)();
     let mut current = Current::default();
     sorter.visit(|fact| {
@@ -240,13 +245,13 @@ impl Hosts {
 /// What is noted about the rows of a part while they are mended.
 #[derive(Default)]
 pub(super) struct Noted {
-    skipped: BTreeMap<&'static str, u64>,
+    skipped: BTreeMap<Cause, u64>,
     hosts: Hosts,
     times: far::Times,
 }
 
 impl Noted {
-    fn count(&mut self, cause: &'static str, n: u64) {
+    fn count(&mut self, cause: Cause, n: u64) {
         if n > 0 {
             *self.skipped.entry(cause).or_default() += n;
         }
@@ -254,21 +259,21 @@ impl Noted {
 
     fn attempt(&mut self, row: &mut AttemptRow) {
         if self.hosts.see(row.host.as_ref()) {
-            self.count("machine-beyond-limit", 1);
+            self.count(cause::MACHINE_BEYOND_LIMIT, 1);
         }
-        self.count(far::CAUSE, far::mend_attempt(row));
-        self.count(backwards::CAUSE, backwards::mend_attempt(row));
+        self.count(cause::FAR_TIME, far::mend_attempt(row));
+        self.count(cause::FINISH_BEFORE_START, backwards::mend_attempt(row));
         self.times.see([row.start, row.finish]);
     }
 
     fn task(&mut self, row: &mut TaskRow) {
-        self.count(far::CAUSE, far::mend_task(row));
-        self.count(backwards::CAUSE, backwards::mend_task(row));
+        self.count(cause::FAR_TIME, far::mend_task(row));
+        self.count(cause::FINISH_BEFORE_START, backwards::mend_task(row));
     }
 
     fn job(&mut self, row: &mut JobRow) {
-        self.count(far::CAUSE, far::mend_job(row));
-        self.count(backwards::CAUSE, backwards::mend_job(row));
+        self.count(cause::FAR_TIME, far::mend_job(row));
+        self.count(cause::FINISH_BEFORE_START, backwards::mend_job(row));
         self.times.see([row.submit, row.launch, row.finish]);
     }
 }
@@ -295,7 +300,7 @@ impl RowSink for PartRows {
         self.writer.job(&row)
     }
 
-    fn skip(&mut self, cause: &'static str) {
+    fn skip(&mut self, cause: Cause) {
         self.noted.count(cause, 1);
     }
 }
@@ -335,7 +340,7 @@ impl RowSink for Jobs<'_> {
         self.sink.job(JobRecord { job, tasks: std::mem::take(&mut self.tasks), counters: Vec::new() })
     }
 
-    fn skip(&mut self, cause: &'static str) {
+    fn skip(&mut self, cause: Cause) {
         self.noted.count(cause, 1);
     }
 }

@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::super::fault::{Fault, no_history};
 use super::super::inputs::{InputFile, Inputs};
 use super::super::origins::Origins;
-use super::super::session::{LINK_OUTSIDE, MOST_NAMED};
+use super::super::session::MOST_NAMED;
 use super::super::source::SourceFile;
 use crate::formats::tables::{TableFormat, Use};
 use crate::formats::{FORMATS, TABLE_FORMATS};
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
+use resched_tables::store::ReadFrom;
 use resched_tables::store::sha256;
 
 /// The version of the files in a working folder.
@@ -125,6 +127,19 @@ impl Plan {
         let splits = ("splits".to_owned(), "the format has no places of input: left out".to_owned());
         absent.map(|table| (table.absent.0.to_owned(), table.absent.1.to_owned())).chain([splits]).collect()
     }
+
+    /// What the columns are read from, of the tables that are there.
+    pub(super) fn read_from(&self, format: &TableFormat) -> ReadFrom {
+        let present: BTreeSet<&str> = self.shards.iter().map(|shard| shard.table.as_str()).collect();
+        let mut found = ReadFrom::new();
+        for table in format.tables.iter().filter(|table| present.contains(table.name)) {
+            for (column, names) in table.reads {
+                let names = names.iter().map(|name| format!("{}.{name}", table.name));
+                found.entry((*column).to_owned()).or_default().extend(names);
+            }
+        }
+        found
+    }
 }
 
 /// Looks at one file after the other.
@@ -147,18 +162,18 @@ impl Classifier {
     fn new(inputs: &Inputs, forced: Option<&'static TableFormat>) -> Self {
         let mut skipped = BTreeMap::new();
         if inputs.unreadable > 0 {
-            skipped.insert("unreadable-entry".to_owned(), inputs.unreadable);
+            skipped.insert(cause::UNREADABLE_ENTRY.name().to_owned(), inputs.unreadable);
         }
         if inputs.outside > 0 {
-            skipped.insert(LINK_OUTSIDE.to_owned(), inputs.outside);
+            skipped.insert(cause::LINK_OUT_OF_FOLDER.name().to_owned(), inputs.outside);
         }
         let (shards, faults) = (Vec::new(), Vec::new());
         let (real, unrecognised) = (BTreeSet::new(), Vec::new());
         Self { format: forced, forced: forced.is_some(), shards, skipped, unrecognised, real, unpacked: 0, faults }
     }
 
-    fn skip(&mut self, cause: &str) {
-        *self.skipped.entry(cause.to_owned()).or_default() += 1;
+    fn skip(&mut self, cause: Cause) {
+        *self.skipped.entry(cause.name().to_owned()).or_default() += 1;
     }
 
     /// Takes a file; `false` if it shows that the input is to be read file by file.
@@ -179,7 +194,7 @@ impl Classifier {
             Some((format, table)) => {
                 self.format = Some(format);
                 if table.used == Use::LeftOut {
-                    self.skip("usage-table-left-out");
+                    self.skip(cause::USAGE_TABLE_LEFT_OUT);
                 } else if origins.object(&file.path).is_some() {
                     return Err(in_a_store(&file.path, format));
                 } else {
@@ -201,7 +216,7 @@ impl Classifier {
     /// A file that is none of the tables. In a folder, it is counted. If you named it, it is an error.
     fn fault(&mut self, file: &InputFile, fault: Fault) -> bool {
         self.skip(fault.cause);
-        if fault.cause == Fault::UNRECOGNISED && self.unrecognised.len() < MOST_NAMED {
+        if fault.cause == cause::UNRECOGNISED_FILE && self.unrecognised.len() < MOST_NAMED {
             self.unrecognised.push(file.path.display().to_string());
         }
         if file.folder.is_none() {
@@ -214,7 +229,7 @@ impl Classifier {
         let path = &file.path;
         let real = fs::canonicalize(path).map_err(Error::io(path, "resolve"))?;
         if !self.real.insert(real) {
-            self.skip("duplicate-file");
+            self.skip(cause::DUPLICATE_FILE);
             return Ok(());
         }
         if path.to_str().is_none() {

@@ -16,6 +16,7 @@ use super::plan::Plan;
 use super::work::{WorkFolder, partial};
 use crate::formats::tables::{Fact, FactSink, Key, LONGEST_KEY};
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::store::Source;
 
 /// Ends a file that is whole.
@@ -78,7 +79,7 @@ pub(super) struct SpillWriter {
     block_bytes: usize,
     blocks: Vec<Block>,
     packer: zstd::bulk::Compressor<'static>,
-    skipped: BTreeMap<&'static str, u64>,
+    skipped: BTreeMap<Cause, u64>,
 }
 
 impl SpillWriter {
@@ -105,7 +106,7 @@ impl SpillWriter {
     fn put(&mut self, partition: usize, fact: &Fact<'_>) -> Result<(), Error> {
         let is_long = |key: &Key<'_>| matches!(key, Key::Text(text) if text.len() > LONGEST_KEY);
         if is_long(&fact.job) || is_long(&fact.task) {
-            self.skip("oversized-id");
+            self.skip(cause::OVERSIZED_ID);
             return Ok(());
         }
         let Some(block) = self.open.get_mut(partition) else { return Ok(()) };
@@ -136,7 +137,7 @@ impl SpillWriter {
     /// Ends the file, makes it durable and gives it its name.
     pub(super) fn finish(mut self, source: Source, cut: bool) -> Result<(), Error> {
         if cut {
-            self.skip("cut-file");
+            self.skip(cause::CUT_FILE);
         }
         for partition in 0..self.open.len() {
             if self.open.get(partition).is_some_and(|block| block.facts > 0) {
@@ -145,7 +146,8 @@ impl SpillWriter {
         }
         // Blocks of one partition stand together in the list, in the order of the source.
         self.blocks.sort_by_key(|block| block.partition);
-        let skipped = std::mem::take(&mut self.skipped).into_iter().map(|(cause, n)| (cause.to_owned(), n)).collect();
+        let skipped =
+            std::mem::take(&mut self.skipped).into_iter().map(|(cause, n)| (cause.name().to_owned(), n)).collect();
         let report = Report { source, skipped, blocks: std::mem::take(&mut self.blocks) };
         let report = postcard::to_allocvec(&report).map_err(encoding(&self.partial))?;
         let length = (report.len() as u64).to_le_bytes();
@@ -175,7 +177,7 @@ impl FactSink for SpillWriter {
         self.put(self.open.len().saturating_sub(1), fact)
     }
 
-    fn skip(&mut self, cause: &'static str) {
+    fn skip(&mut self, cause: Cause) {
         *self.skipped.entry(cause).or_default() += 1;
     }
 }

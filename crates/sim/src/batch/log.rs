@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::cause;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{AttemptRow, JobRow, NodeRow, TaskRow};
 use resched_tables::reader::{Cursor, JobReader, Lazy, View, Wanted};
 use resched_tables::sink::Collected;
 use resched_tables::store::columns::Row;
-use resched_tables::store::{Amounts, SIZED_BY_USE, System, Trace};
+use resched_tables::store::{Amounts, System, Trace};
 
 use super::tries::Logged;
 use crate::Error;
@@ -115,7 +116,7 @@ impl<'a> Log<'a> {
             Self::Trace(trace) => &trace.manifest().skipped,
             Self::Memory(tables) => &tables.skipped,
         };
-        counts.get(SIZED_BY_USE).is_some_and(|&machines| machines > 0)
+        counts.get(cause::MACHINE_SIZED_BY_ITS_USE.name()).is_some_and(|&machines| machines > 0)
     }
 
     /// The engine that its jobs are for.

@@ -1,6 +1,6 @@
 //! `trace.json`: where a trace comes from and what it holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -59,15 +59,15 @@ pub struct Source {
     pub format: String,
 }
 
-/// The cause in [`Manifest::skipped`] that counts machines whose size is not in the sources: each is as large as its use shows, so that its
-/// size is a lower bound.
-pub const SIZED_BY_USE: &str = "machine-sized-by-its-use";
 /// The column with the starts of attempts, as [`Manifest::absent`] and [`Manifest::made`] name it.
 pub const STARTS: &str = "attempts.start";
 
 /// The rule that draws hosts that tasks prefer as often as the log lets expect (`made`, for `splits.host`): a guess that follows what the log
 /// shows.
 pub const LIKELY_HOSTS: &str = "likely-hosts";
+
+/// The columns, keys or fields of a source that hold the values of a column, by `table.column`.
+pub type ReadFrom = BTreeMap<String, BTreeSet<String>>;
 
 /// The manifest of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -100,7 +100,13 @@ pub struct Manifest {
     /// value. Only what the source states; a setting that is not here has its default.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub applications: BTreeMap<String, BTreeMap<String, String>>,
-    /// What was left out or mended, by cause.
+    /// What the columns were read from: a format, `table.column`, and the columns, keys or fields of the source that hold its values.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub read: BTreeMap<String, ReadFrom>,
+    /// How many rows of a column have a value, by `table.column`. A column without any is not there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub filled: BTreeMap<String, u64>,
+    /// How often each [cause](crate::cause) was counted, by its name: what was left out, mended, assumed or merged.
     pub skipped: BTreeMap<String, u64>,
     /// Columns that a rule filled, not the source: `table.column` to the name of the rule. All others are observed.
     pub made: BTreeMap<String, String>,
@@ -155,12 +161,14 @@ impl Manifest {
     }
 
     /// What identifies the trace: the SHA-256, hexadecimal, of all that decides its tables (hashes of the sources, rules, version).
-    /// The list of files is left out, so that a trace has one identity on disk and in memory.
+    /// What is left out describes the tables: the list of files, so that a trace has one identity on disk and in memory, and what the columns
+    /// were read from.
     ///
     /// # Errors
     /// [`Error::Table`] if it cannot be encoded.
     pub fn fingerprint(&self) -> Result<String, Error> {
-        let without = Self { files: Inventory::new(), ..self.clone() };
+        let described = Self { read: BTreeMap::new(), filled: BTreeMap::new(), ..self.clone() };
+        let without = Self { files: Inventory::new(), ..described };
         Ok(sha256(&without.encode(Path::new(MANIFEST))?))
     }
 }

@@ -25,7 +25,7 @@ pub use batch::{BATCH_ROWS, Batch, Batches, Numbers, repeated};
 pub use hash::{hex, sha256};
 pub use inventory::{FileEntry, Inventory, inside};
 pub use manifest::{
-    BACKFILL_START, FORMAT_VERSION, LIKELY_HOSTS, MANIFEST, Manifest, SCALE_PARAMETER, SIZED_BY_USE, STARTS, Scaled,
+    BACKFILL_START, FORMAT_VERSION, LIKELY_HOSTS, MANIFEST, Manifest, ReadFrom, SCALE_PARAMETER, STARTS, Scaled,
     Source, WORKLOAD_FORMAT,
 };
 pub use reader::{Rows, Trace};
@@ -34,6 +34,8 @@ pub use staging::{
     refuse_link, remove_unfinished, write_file,
 };
 pub use staging::{parent_of, sync_dir};
-pub use table::{TableReader, TableWriter, WrittenTable, contents, decoding, is_decoding, read_columns, read_table};
+pub use table::{
+    TableReader, TableWriter, WrittenTable, contents, decoding, filled, is_decoding, read_columns, read_table,
+};
 pub use verify::{Verified, verify};
 pub use writer::{TraceParts, TraceWriter};

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::inventory::Inventory;
 use super::manifest::Manifest;
 use super::staging::{Claim, sync_dir};
-use super::table::{TableWriter, WrittenTable, contents};
+use super::table::{TableWriter, WrittenTable, contents, filled};
 use super::writer::write_manifest;
 use crate::Error;
 use crate::model::{AttemptRow, CounterRow, JobRow, NodeRow, SplitRow, TaskRow};
@@ -69,7 +69,7 @@ impl PartWriter {
 
 /// Puts a trace together from `parts`, each a folder with its files, which stay as they are. One part gives one file per
 /// table, several give a folder of files. `nodes` writes the machines, and may add its counts to the manifest;
-/// `manifest.rows` holds the rows of the tables of jobs.
+/// `manifest.rows` and `manifest.filled` hold those of the tables of jobs.
 ///
 /// # Errors
 /// As for the rows; [`Error::Io`] if a part cannot be linked or copied.
@@ -97,11 +97,13 @@ pub fn join_parts<'p>(
     }
     let mut machines = TableWriter::<NodeRow>::create(dir)?;
     nodes(&mut machines, &mut manifest)?;
-    let (rows, files) = contents([
+    let tables = [
         machines.finish()?,
         TableWriter::<SplitRow>::create(dir)?.finish()?,
         TableWriter::<CounterRow>::create(dir)?.finish()?,
-    ]);
+    ];
+    manifest.filled.extend(filled(&tables));
+    let (rows, files) = contents(tables);
     manifest.rows.extend(rows);
     manifest.files.extend(files);
     let manifest = write_manifest(dir, manifest)?;

@@ -53,6 +53,8 @@ pub struct TableWriter<R: Row> {
     builders: R::Builders,
     pending: usize,
     rows: u64,
+    /// How many rows have a value, column by column.
+    filled: Vec<u64>,
 }
 
 impl<R: Row> TableWriter<R> {
@@ -64,7 +66,8 @@ impl<R: Row> TableWriter<R> {
         let path = dir.join(format!("{}.parquet", R::TABLE));
         let file = File::create(&path).map_err(Error::io(&path, "create the file"))?;
         let (schema, builders) = (R::schema(), R::Builders::default());
-        Ok(Self { path, schema, file: Some(file), writer: None, builders, pending: 0, rows: 0 })
+        let filled = vec![0; schema.fields().len()];
+        Ok(Self { path, schema, file: Some(file), writer: None, builders, pending: 0, rows: 0, filled })
     }
 
     /// Adds a row.
@@ -92,6 +95,9 @@ impl<R: Row> TableWriter<R> {
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         checkpoint();
+        for (filled, column) in self.filled.iter_mut().zip(batch.columns()) {
+            *filled += (column.len() - column.logical_null_count()) as u64;
+        }
         self.open(batch)?;
         self.writer.as_mut().map_or(Ok(()), |writer| writer.write(batch)).map_err(failed(&self.path, "written"))
     }
@@ -131,7 +137,9 @@ impl<R: Row> TableWriter<R> {
         let hashed = self.writer.map(ArrowWriter::into_inner).transpose().map_err(failed(&self.path, "written"))?;
         let (file, entry) = hashed.ok_or("no file is open").map_err(failed(&self.path, "written"))?.finish();
         file.sync_all().map_err(Error::io(&self.path, "write to the disk"))?;
-        Ok(WrittenTable { table: R::TABLE, rows: self.rows, entry })
+        let named = self.schema.fields().iter().zip(&self.filled).filter(|(_, filled)| **filled > 0);
+        let filled = named.map(|(field, &filled)| (format!("{}.{}", R::TABLE, field.name()), filled)).collect();
+        Ok(WrittenTable { table: R::TABLE, rows: self.rows, filled, entry })
     }
 }
 
@@ -179,15 +187,22 @@ pub struct WrittenTable {
     pub table: &'static str,
     /// How many rows it has.
     pub rows: u64,
+    /// How many rows have a value, by `table.column`. A column without any is not there.
+    pub filled: BTreeMap<String, u64>,
     /// Its file, `<table>.parquet`.
     pub entry: FileEntry,
+}
+
+/// How many rows of each column of these tables have a value, by `table.column`.
+pub fn filled(tables: &[WrittenTable]) -> BTreeMap<String, u64> {
+    tables.iter().flat_map(|table| table.filled.clone()).collect()
 }
 
 /// The rows and the files of these tables, as markers have them.
 pub fn contents(tables: impl IntoIterator<Item = WrittenTable>) -> (BTreeMap<String, u64>, Inventory) {
     let both = tables
         .into_iter()
-        .map(|WrittenTable { table, rows, entry }| ((table.to_owned(), rows), (format!("{table}.parquet"), entry)));
+        .map(|WrittenTable { table, rows, entry, .. }| ((table.to_owned(), rows), (format!("{table}.parquet"), entry)));
     both.unzip()
 }
 

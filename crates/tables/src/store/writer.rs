@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::manifest::{MANIFEST, Manifest};
 use super::staging::{Out, StagedDir, write_file};
-use super::table::{TableWriter, contents};
+use super::table::{TableWriter, contents, filled};
 use crate::Error;
 use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRecord, TaskRow};
 use crate::sink::Tasks;
@@ -94,15 +94,17 @@ impl TraceWriter {
     /// # Errors
     /// [`Error::Table`] or [`Error::Io`]; nothing is left behind then.
     pub fn finish(self, parts: TraceParts) -> Result<Manifest, Error> {
-        let (rows, files) = contents([
+        let tables = [
             self.jobs.finish()?,
             self.tasks.finish()?,
             self.attempts.finish()?,
             self.splits.finish()?,
             self.nodes.finish()?,
             self.counters.finish()?,
-        ]);
-        let manifest = write_manifest(self.dir.path(), Manifest { rows, files, ..parts })?;
+        ];
+        let filled = filled(&tables);
+        let (rows, files) = contents(tables);
+        let manifest = write_manifest(self.dir.path(), Manifest { rows, files, filled, ..parts })?;
         self.dir.commit()?;
         Ok(manifest)
     }

@@ -72,11 +72,6 @@ pub struct TooLarge {
     pub tasks: u64,
 }
 
-impl TooLarge {
-    /// The cause under which such jobs are counted as skipped.
-    pub const CAUSE: &str = "too-many-tasks";
-}
-
 /// The tasks of a job: first its maps, then its reduces.
 pub(crate) struct Layout<'a> {
     job_id: String,

@@ -14,6 +14,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::Outcome;
 use resched_tables::placed;
 use resched_tables::sink::Sink;
@@ -158,7 +159,7 @@ impl Jobs {
             return TextId::default();
         }
         if entry.hosts.len() > machines::MOST_HOSTS || entry.hosts.iter().any(|(host, _)| !machines::is_name(host)) {
-            sink.skip("damaged-node-list", 1);
+            sink.skip(cause::DAMAGED_NODE_LIST, 1);
             return TextId::default();
         }
         let hosts = entry.hosts.iter().map(|(host, cpus)| (host.as_ref(), *cpus));
@@ -289,7 +290,7 @@ fn one_job(group: Vec<Held>, sink: &mut dyn Sink) -> Option<Job> {
             Stage::Ended(outcome) if !one.ran() => ends.deleted = ends.deleted.or(Some((outcome, one.end))),
             _ => match tries.last_mut().filter(|last| last.start == one.start) {
                 Some(last) => {
-                    sink.skip("duplicate-row", u64::from(last.stage.has_ended() && one.stage.has_ended()));
+                    sink.skip(cause::DUPLICATE_ROW, u64::from(last.stage.has_ended() && one.stage.has_ended()));
                     if one.stage.has_ended() || !last.stage.has_ended() {
                         *last = one;
                     }

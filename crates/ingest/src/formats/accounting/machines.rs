@@ -7,10 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use resched_tables::cause;
 use resched_tables::host_list::expand;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
-use resched_tables::store::SIZED_BY_USE;
 
 use super::job::{Job, Try};
 use crate::texts::{TextId, Texts};
@@ -112,7 +112,7 @@ impl Machines {
                 places.into_iter().for_each(|(place, cpus)| machines.at(place, |node| node.remove(cpus)));
             }
             let Some(hosts) = hosts_of(texts.text(one.hosts)).filter(|_| machines.looks < MOST_LOOKS) else {
-                sink.skip("damaged-node-list", 1);
+                sink.skip(cause::DAMAGED_NODE_LIST, 1);
                 continue;
             };
             machines.looks += hosts.len();
@@ -154,10 +154,10 @@ impl Machines {
         let mut hosts: Vec<(&str, u64)> =
             named.map(|(place, node)| (self.names.text(TextId::of(place)), size(node))).collect();
         if hosts.is_empty() {
-            return sink.skip("file-without-machines", 1);
+            return sink.skip(cause::FILE_WITHOUT_MACHINES, 1);
         }
         hosts.sort_by_key(|&(host, _)| kind_and_number(host));
-        sink.skip(SIZED_BY_USE, hosts.iter().filter(|(_, cpus)| *cpus > 0).count() as u64);
+        sink.skip(cause::MACHINE_SIZED_BY_ITS_USE, hosts.iter().filter(|(_, cpus)| *cpus > 0).count() as u64);
         for (host, cpus) in hosts {
             let cpu = i64::try_from(cpus).ok().filter(|&cpus| cpus > 0).and_then(|cpus| cpus.checked_mul(PROCESSOR));
             sink.used_node(NodeRow { host: host.to_owned(), cpu, ..NodeRow::default() });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::host_list::fold;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, TaskRow};
 use resched_tables::named::as_text;
@@ -43,11 +44,11 @@ impl Records<'_> {
         for wait in self.texts.text(job.details.waits_for).split(' ').filter(|wait| !wait.is_empty()) {
             let (id, must_succeed) = wait.strip_prefix('+').map_or((wait, false), |id| (id, true));
             let Some(other) = known.get(id).filter(|other| other.id != job.id && other.submit <= job.submit) else {
-                sink.skip("dependency-on-unknown-job", 1);
+                sink.skip(cause::DEPENDENCY_ON_UNKNOWN_JOB, 1);
                 return Vec::new();
             };
             if must_succeed && !matches!(other.outcome, Outcome::Success | Outcome::Incomplete) {
-                sink.skip("dependency-never-satisfied", 1);
+                sink.skip(cause::DEPENDENCY_NEVER_SATISFIED, 1);
                 return Vec::new();
             }
             ids.push(id.to_owned());
@@ -59,7 +60,7 @@ impl Records<'_> {
 
     fn of(&self, job: &Job, depends_on: Vec<String>, sink: &mut dyn Sink) -> JobRecord {
         let shape = job.details.shape.as_deref();
-        sink.skip("uneven-job-rounded-up", u64::from(shape.is_some_and(|shape| shape.is_uneven)));
+        sink.skip(cause::UNEVEN_JOB_ROUNDED_UP, u64::from(shape.is_some_and(|shape| shape.is_uneven)));
         if let Some(rule) = shape.and_then(|shape| shape.assumed) {
             sink.made("tasks.instances", rule, 1);
         }

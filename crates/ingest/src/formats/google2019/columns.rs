@@ -14,6 +14,7 @@ use super::super::google::Facts;
 use super::casts::{floats, integers, is_number_or_text, texts};
 use super::row::{Row, number_of};
 use resched_tables::Error;
+use resched_tables::cause;
 
 /// The first bytes of a Parquet file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
@@ -67,7 +68,7 @@ pub(super) fn read(table: &str, path: &str, facts: &mut Facts<'_>) -> Result<(),
         let columns = Columns::of(&batch);
         for row in 0..batch.num_rows() {
             if !columns.row(row).put(table, facts)? {
-                facts.skip("damaged-record");
+                facts.skip(cause::DAMAGED_RECORD);
             }
         }
     }

@@ -13,6 +13,7 @@ use super::super::csv::{Piece, Record, Records, whole};
 use super::super::google::Facts;
 use super::row::{Row, number_of};
 use resched_tables::Error;
+use resched_tables::cause;
 
 /// Whether the first line names the columns of the sample.
 pub(super) fn is_one(head: &[u8]) -> bool {
@@ -35,7 +36,7 @@ pub(super) fn read(input: &mut dyn BufRead, path: &str, facts: &mut Facts<'_>) -
         let record = match piece {
             Piece::Record(record) => record,
             Piece::Oversized => {
-                facts.skip("oversized-record");
+                facts.skip(cause::OVERSIZED_RECORD);
                 continue;
             }
         };
@@ -44,7 +45,7 @@ pub(super) fn read(input: &mut dyn BufRead, path: &str, facts: &mut Facts<'_>) -
             continue;
         };
         if record.len() != names.len() || !row(&record, names).put("instance_events", facts)? {
-            facts.skip("damaged-record");
+            facts.skip(cause::DAMAGED_RECORD);
         }
     }
     Ok(())

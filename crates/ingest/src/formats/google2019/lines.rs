@@ -12,6 +12,7 @@ use super::super::csv::{whole, whole_float};
 use super::super::google::Facts;
 use super::row::{Row, number_of};
 use resched_tables::Error;
+use resched_tables::cause;
 
 /// The longest line (bytes): rows have some hundred, with many constraints some thousand.
 pub(crate) const MAX_LINE: u64 = 64 << 10;
@@ -57,7 +58,7 @@ pub(super) fn read(table: &str, input: &mut dyn BufRead, path: &str, facts: &mut
         }
         if length as u64 == MAX_LINE && line.last() != Some(&b'\n') {
             input.skip_until(b'\n').map_err(Error::io(Path::new(path), "read"))?;
-            facts.skip("oversized-record");
+            facts.skip(cause::OVERSIZED_RECORD);
             continue;
         }
         let known = match serde_json::from_slice::<Line>(&line) {
@@ -65,7 +66,7 @@ pub(super) fn read(table: &str, input: &mut dyn BufRead, path: &str, facts: &mut
             Err(_) => line.trim_ascii().is_empty(),
         };
         if !known {
-            facts.skip("damaged-record");
+            facts.skip(cause::DAMAGED_RECORD);
         }
     }
 }

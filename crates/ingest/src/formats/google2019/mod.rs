@@ -14,10 +14,36 @@ mod row;
 use std::io::BufRead;
 
 pub(crate) use self::lines::MAX_LINE;
+use super::format::ReadAs;
 use super::google::{Assembler, BEGIN, Facts, TIME_ZERO, UNITS};
 use super::tables::{Assemble, FactSink, Table, TableFormat, Use};
 use resched_tables::Error;
 use resched_tables::model::Priority;
+
+/// What the columns of tasks and attempts are read from, and those of jobs that have no events of their own.
+const INSTANCES: &[ReadAs] = &[
+    ("jobs.job_id", &["collection_id"]),
+    ("jobs.submit", &["time"]),
+    ("jobs.launch", &["time"]),
+    ("jobs.finish", &["time"]),
+    ("tasks.task_id", &["collection_id", "instance_index"]),
+    ("tasks.start", &["time"]),
+    ("tasks.finish", &["time"]),
+    ("tasks.outcome", &["type"]),
+    ("tasks.cpu_request", &["resource_request.cpus"]),
+    ("tasks.memory_request", &["resource_request.memory"]),
+    ("jobs.user", &["user"]),
+    ("jobs.scheduling_class", &["scheduling_class"]),
+    ("jobs.priority_number", &["priority"]),
+    ("jobs.priority", &["priority"]),
+    ("jobs.name", &["collection_logical_name", "collection_name"]),
+    ("jobs.depends_on", &["start_after_collection_ids"]),
+    ("attempts.queued", &["time"]),
+    ("attempts.start", &["time"]),
+    ("attempts.finish", &["time"]),
+    ("attempts.outcome", &["type"]),
+    ("attempts.host", &["machine_id"]),
+];
 
 /// The format `google2019`.
 pub const FORMAT: TableFormat = TableFormat {
@@ -31,11 +57,26 @@ pub const FORMAT: TableFormat = TableFormat {
                 "jobs",
                 "no collection_events: a job begins with its first task, and ends with its last task and with their outcome",
             ),
+            reads: &[
+                ("jobs.job_id", &["collection_id"]),
+                ("jobs.submit", &["time"]),
+                ("jobs.launch", &["time"]),
+                ("jobs.finish", &["time"]),
+                ("jobs.outcome", &["type"]),
+                ("jobs.user", &["user"]),
+                ("jobs.scheduling_class", &["scheduling_class"]),
+                ("jobs.priority_number", &["priority"]),
+                ("jobs.priority", &["priority"]),
+                ("jobs.name", &["collection_logical_name", "collection_name"]),
+                ("jobs.group", &["parent_collection_id"]),
+                ("jobs.depends_on", &["start_after_collection_ids"]),
+            ],
         },
         Table {
             name: "instance_events",
             used: Use::Jobs,
             absent: ("tasks", "no instance_events: jobs are without tasks and attempts"),
+            reads: INSTANCES,
         },
         Table {
             name: "machine_events",
@@ -44,10 +85,18 @@ pub const FORMAT: TableFormat = TableFormat {
                 "nodes",
                 "no machine_events: the machines that attempts ran on, without capacity; each cell has it in its bucket, gs://clusterdata_2019_<cell>",
             ),
+            reads: &[
+                ("nodes.host", &["machine_id"]),
+                ("nodes.rack", &["switch_id"]),
+                ("nodes.time", &["time"]),
+                ("nodes.event", &["type"]),
+                ("nodes.cpu", &["capacity.cpus"]),
+                ("nodes.memory", &["capacity.memory"]),
+            ],
         },
-        Table { name: KAGGLE, used: Use::Jobs, absent: ("", "") },
-        Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", "") },
-        Table { name: "instance_usage", used: Use::LeftOut, absent: ("", "") },
+        Table { name: KAGGLE, used: Use::Jobs, absent: ("", ""), reads: INSTANCES },
+        Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", ""), reads: &[] },
+        Table { name: "instance_usage", used: Use::LeftOut, absent: ("", ""), reads: &[] },
     ],
     amounts: resched_tables::store::Amounts::OfLargest,
     begin: Some(BEGIN),

@@ -6,6 +6,7 @@ use crate::formats::csv::scaled_float;
 use crate::formats::google::{About, CPU_UNIT, Event, Facts, MEMORY_UNIT, Stored};
 use crate::formats::tables::Machine;
 use resched_tables::Error;
+use resched_tables::cause;
 
 /// A row of one of the tables. A field that is null, absent or of a wrong type is `None`.
 #[derive(Debug, Default, PartialEq)]
@@ -65,7 +66,7 @@ impl Row<'_> {
     fn put_job(&self, time: i64, facts: &mut Facts<'_>) -> Result<bool, Error> {
         let Some((job, event)) = self.job() else { return Ok(false) };
         if self.collection_type == Some(ALLOC_SET) {
-            facts.skip("alloc-set-left-out");
+            facts.skip(cause::ALLOC_SET_LEFT_OUT);
         } else {
             facts.job(job, time, event, self.about())?;
         }
@@ -75,7 +76,7 @@ impl Row<'_> {
     fn put_task(&self, time: i64, facts: &mut Facts<'_>) -> Result<bool, Error> {
         let (Some((job, event)), Some(index)) = (self.job(), Self::id(self.instance_index)) else { return Ok(false) };
         if self.collection_type == Some(ALLOC_SET) {
-            facts.skip("alloc-set-left-out");
+            facts.skip(cause::ALLOC_SET_LEFT_OUT);
             return Ok(true);
         }
         facts.aside(job, time, || self.about())?;

@@ -20,11 +20,12 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::Outcome;
 use resched_tables::sink::{Damage, Sink};
 
 use super::accounting::{self, Entry, Jobs, Stage, System, duration};
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines, head_lines};
 
 /// The accounting of Grid Engine.
@@ -38,6 +39,7 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -50,6 +52,42 @@ static SYSTEM: System = System { framework: FRAMEWORK, logs: "accounting files" 
 pub(crate) const MAX_LINE: usize = 1 << 20;
 /// The number of lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
+
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["job_number", "task_number"]),
+    ("jobs.name", &["job_name"]),
+    ("jobs.user", &["owner"]),
+    ("jobs.queue", &["qname"]),
+    ("jobs.group", &["project", "department", "group"]),
+    ("jobs.reservation", &["arid"]),
+    ("jobs.priority_number", &["priority"]),
+    ("jobs.submit", &["submission_time"]),
+    ("jobs.launch", &["start_time"]),
+    ("jobs.finish", &["end_time"]),
+    ("jobs.outcome", &["failed", "exit_status"]),
+    ("jobs.requested_containers", &["slots", "granted_pe"]),
+    ("jobs.requested_cpu", &["slots", "granted_pe"]),
+    ("jobs.requested_memory", &["category"]),
+    ("jobs.requested_time", &["category"]),
+    ("tasks.start", &["start_time"]),
+    ("tasks.finish", &["end_time"]),
+    ("tasks.outcome", &["failed", "exit_status"]),
+    ("tasks.instances", &["slots", "granted_pe"]),
+    ("tasks.cpu_request", &["slots", "granted_pe"]),
+    ("tasks.memory_request", &["category"]),
+    ("tasks.resources", &["category"]),
+    ("tasks.machines", &["slots", "granted_pe"]),
+    ("tasks.exclusive", &["category"]),
+    ("attempts.queued", &["submission_time"]),
+    ("attempts.start", &["start_time"]),
+    ("attempts.finish", &["end_time"]),
+    ("attempts.outcome", &["failed", "exit_status"]),
+    ("attempts.host", &["hostname"]),
+    ("attempts.cpu_ms", &["cpu", "usage"]),
+    ("nodes.host", &["hostname"]),
+    ("nodes.cpu", &["hostname", "slots"]),
+];
 
 fn sniff(head: &[u8]) -> bool {
     let lines = head_lines(head);
@@ -77,7 +115,7 @@ fn read_lines(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut d
         number += 1;
         let line = match line {
             Line::TooLong => {
-                sink.skip("oversized-line", 1);
+                sink.skip(cause::OVERSIZED_LINE, 1);
                 continue;
             }
             Line::Text(line) if is_comment(&line) => continue,
@@ -86,13 +124,13 @@ fn read_lines(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut d
         let is_json = line.starts_with('{');
         let record = if is_json { json::parse(&line) } else { text::parse(&line) };
         match record {
-            Ok(record) if record.is_step => sink.skip("step-of-a-job", 1),
+            Ok(record) if record.is_step => sink.skip(cause::STEP_OF_A_JOB, 1),
             Ok(record) => {
                 let entry = entry(&record, sink);
                 jobs.take(&entry, path, sink)?;
             }
             Err(field) => {
-                sink.skip("damaged-line", 1);
+                sink.skip(cause::DAMAGED_LINE, 1);
                 sink.damage(&|| damage(number, field));
             }
         }
@@ -156,7 +194,7 @@ fn entry<'a>(record: &'a Record<'a>, sink: &mut dyn Sink) -> Entry<'a> {
         // Of a job on several hosts, the record has the first alone.
         false => Vec::new(),
     };
-    sink.skip("hosts-not-in-source", u64::from(ran && hosts.is_empty()));
+    sink.skip(cause::HOSTS_NOT_IN_SOURCE, u64::from(ran && hosts.is_empty()));
     Entry {
         id: Cow::Owned(id),
         name: &record.name,

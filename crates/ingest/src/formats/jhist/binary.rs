@@ -12,6 +12,7 @@ use super::event::Event;
 use super::history::History;
 use super::lines::MAX_EVENT_BYTES;
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::sink::Sink;
 
 /// How deeply records, arrays and maps of a schema may be nested. Hadoop's own go to 8.
@@ -38,7 +39,7 @@ pub(super) fn read(
         match value.as_ref().map(apache_avro::from_value::<Event<'_>>) {
             Ok(Ok(event)) => history.record(event, sink),
             Ok(Err(_)) | Err(_) => {
-                sink.skip(if input.cut { "cut-event" } else { "damaged-event" }, 1);
+                sink.skip(if input.cut { cause::CUT_EVENT } else { cause::DAMAGED_EVENT }, 1);
                 return Ok(());
             }
         }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::event::{Counters, Event, Family, Fields, Int};
 use crate::formats::topology::{host, place, rack};
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind,
     TaskRecord, TaskRow,
@@ -15,9 +16,6 @@ use resched_tables::model::{
 use resched_tables::names::master_task;
 use resched_tables::sink::Sink;
 use resched_tables::store::System;
-
-/// The reason why an event is left out.
-type Cause = &'static str;
 
 /// A job under construction.
 pub(super) struct History {
@@ -91,7 +89,7 @@ impl History {
     }
 
     fn report(&mut self, event: Event<'_>) -> Result<(), Cause> {
-        let kind = event.kind.as_str().ok_or("damaged-event")?;
+        let kind = event.kind.as_str().ok_or(cause::DAMAGED_EVENT)?;
         let fields = event.record.0;
         match kind {
             "JOB_SUBMITTED" | "JOB_INITED" | "JOB_INFO_CHANGED" | "JOB_QUEUE_CHANGED" | "JOB_PRIORITY_CHANGED" => {
@@ -115,7 +113,7 @@ impl History {
                 Some((task_type, "FINISHED")) => self.end_attempt(fields, task_type, Outcome::Success),
                 Some((task_type, "FAILED")) => self.end_attempt(fields, task_type, Outcome::Failed),
                 Some((task_type, "KILLED")) => self.end_attempt(fields, task_type, Outcome::Killed),
-                _ => Err("unknown-event"),
+                _ => Err(cause::UNKNOWN_EVENT),
             },
         }
     }
@@ -148,7 +146,8 @@ impl History {
 
     /// A later master reports the earlier ones again, so the number decides which one it is.
     fn start_master(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
-        let (job, number) = fields.application_attempt_id.as_str().and_then(split_master_id).ok_or("damaged-event")?;
+        let (job, number) =
+            fields.application_attempt_id.as_str().and_then(split_master_id).ok_or(cause::DAMAGED_EVENT)?;
         self.own(Some(&format!("job_{job}")))?;
         let (start, host) = self.masters.entry(number).or_default();
         *start = start.or(time(fields.start_time));
@@ -245,11 +244,11 @@ impl History {
 
     /// Takes over the job's id. It is an error if the event belongs to another job.
     fn own(&mut self, job_id: Option<&str>) -> Result<(), Cause> {
-        let job_id = job_id.ok_or("damaged-event")?;
+        let job_id = job_id.ok_or(cause::DAMAGED_EVENT)?;
         if self.job.job_id.is_empty() {
             self.job.job_id = job_id.to_owned();
         } else if self.job.job_id != job_id {
-            return Err("foreign-event");
+            return Err(cause::FOREIGN_EVENT);
         }
         Ok(())
     }
@@ -257,7 +256,7 @@ impl History {
     /// As [`Self::own`], with the id of a task without its `task_`: `1_2_m_000003` is of the job `job_1_2`.
     fn own_task(&mut self, task: &str) -> Result<(), Cause> {
         let numbers = task.split_once('_').and_then(|(cluster, rest)| Some((cluster, rest.split('_').next()?)));
-        let (cluster, job) = numbers.ok_or("damaged-event")?;
+        let (cluster, job) = numbers.ok_or(cause::DAMAGED_EVENT)?;
         match self.job.job_id.strip_prefix("job_").and_then(|own| own.split_once('_')) {
             Some(own) if own == (cluster, job) => Ok(()),
             _ => self.own(Some(&format!("job_{cluster}_{job}"))),
@@ -266,7 +265,7 @@ impl History {
 
     /// The task of an event, new if need be.
     fn task(&mut self, fields: &Fields<'_>) -> Result<&mut TaskRecord, Cause> {
-        let task = fields.task_id.as_str().and_then(|id| id.strip_prefix("task_")).ok_or("damaged-event")?;
+        let task = fields.task_id.as_str().and_then(|id| id.strip_prefix("task_")).ok_or(cause::DAMAGED_EVENT)?;
         let place = self.task_place(task, fields.task_type.as_str())?;
         Ok(&mut self.tasks[place])
     }
@@ -297,9 +296,9 @@ impl History {
 
     /// The attempt that `fields` describe, new if need be. If they have no task type, the event's own type counts.
     fn attempt(&mut self, fields: &Fields<'_>, task_type: &str) -> Result<&mut AttemptRow, Cause> {
-        let (task, number) = fields.attempt_id.as_str().and_then(split_attempt_id).ok_or("damaged-event")?;
+        let (task, number) = fields.attempt_id.as_str().and_then(split_attempt_id).ok_or(cause::DAMAGED_EVENT)?;
         if fields.task_id.as_str().is_some_and(|other| other.strip_prefix("task_") != Some(task)) {
-            return Err("damaged-event");
+            return Err(cause::DAMAGED_EVENT);
         }
         let task_type = fields.task_type.as_str().unwrap_or(task_type);
         let task_place = self.task_place(task, Some(task_type))?;

@@ -8,6 +8,7 @@ use super::history::History;
 use super::lines::{Line, read_line};
 use crate::formats::lines::text_of;
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::sink::{Damage, Sink};
 
 /// Reads the events up to the end of the input. If a line does not parse, the rest of that line is lost.
@@ -23,14 +24,14 @@ pub(super) fn read(
         number += 1;
         match read_line(input, &mut line).map_err(Error::io(Path::new(path), "read"))? {
             Line::End => return Ok(()),
-            Line::TooLong => sink.skip("damaged-event", 1),
+            Line::TooLong => sink.skip(cause::DAMAGED_EVENT, 1),
             Line::Whole => {
                 for event in serde_json::Deserializer::from_str(&text_of(&line)).into_iter::<Event<'_>>() {
                     match event {
                         Ok(event) => history.record(event, sink),
-                        Err(error) if error.is_eof() && !line.ends_with(b"\n") => sink.skip("cut-event", 1),
+                        Err(error) if error.is_eof() && !line.ends_with(b"\n") => sink.skip(cause::CUT_EVENT, 1),
                         Err(error) => {
-                            sink.skip("damaged-event", 1);
+                            sink.skip(cause::DAMAGED_EVENT, 1);
                             let place = format!("line {number} behind the schema, column {}: ", error.column());
                             let remedy = "copy it from the cluster again";
                             let found = error.to_string();

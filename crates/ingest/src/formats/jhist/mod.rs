@@ -25,8 +25,9 @@ use std::path::Path;
 use self::history::History;
 pub(crate) use self::lines::MAX_EVENT_BYTES;
 use self::lines::{Line, read_line};
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::sink::Sink;
 
 /// The Avro job history.
@@ -40,6 +41,7 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: true,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -64,6 +66,56 @@ impl Encoding {
     }
 }
 
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["jobid"]),
+    ("jobs.name", &["jobName"]),
+    ("jobs.user", &["userName"]),
+    ("jobs.queue", &["jobQueueName"]),
+    ("jobs.priority", &["priority"]),
+    ("jobs.submit", &["submitTime"]),
+    ("jobs.launch", &["launchTime"]),
+    ("jobs.finish", &["finishTime"]),
+    ("jobs.outcome", &["jobStatus", "type"]),
+    ("jobs.declared_maps", &["totalMaps"]),
+    ("jobs.declared_reduces", &["totalReduces"]),
+    ("tasks.task_id", &["taskid", "applicationAttemptId"]),
+    ("tasks.kind", &["taskType"]),
+    ("tasks.stage", &["taskType"]),
+    ("tasks.start", &["startTime"]),
+    ("tasks.finish", &["finishTime"]),
+    ("tasks.outcome", &["status", "type"]),
+    ("tasks.input_bytes", &["counters"]),
+    ("tasks.input_records", &["counters"]),
+    ("tasks.output_bytes", &["counters"]),
+    ("tasks.output_records", &["counters"]),
+    ("splits.host", &["splitLocations"]),
+    ("splits.rack", &["splitLocations"]),
+    ("attempts.attempt", &["attemptId", "applicationAttemptId"]),
+    ("attempts.kind", &["taskType"]),
+    ("attempts.start", &["startTime"]),
+    ("attempts.shuffle_finish", &["shuffleFinishTime"]),
+    ("attempts.sort_finish", &["sortFinishTime"]),
+    ("attempts.finish", &["finishTime"]),
+    ("attempts.outcome", &["taskStatus", "status", "type"]),
+    ("attempts.host", &["hostname", "trackerName", "nodeManagerHost"]),
+    ("attempts.rack", &["rackname", "hostname"]),
+    ("attempts.error", &["error"]),
+    ("attempts.locality", &["locality"]),
+    ("attempts.speculative", &["avataar"]),
+    ("attempts.hdfs_bytes_read", &["counters"]),
+    ("attempts.hdfs_bytes_written", &["counters"]),
+    ("attempts.file_bytes_read", &["counters"]),
+    ("attempts.file_bytes_written", &["counters"]),
+    ("attempts.map_input_bytes", &["counters"]),
+    ("attempts.map_output_bytes", &["counters"]),
+    ("attempts.reduce_shuffle_bytes", &["counters"]),
+    ("attempts.spilled_records", &["counters"]),
+    ("attempts.cpu_ms", &["counters"]),
+    ("attempts.physical_memory", &["counters"]),
+    ("counters.value", &["counters", "totalCounters", "mapCounters", "reduceCounters"]),
+];
+
 fn sniff(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n');
     let found = lines.any(|line| Encoding::of(line).is_some());
@@ -81,7 +133,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         Encoding::Binary => binary::read(input, &schema, path, &mut history, sink)?,
     }
     let system = history.system();
-    sink.skip("uber-job", u64::from(history.is_uber()));
+    sink.skip(cause::UBER_JOB, u64::from(history.is_uber()));
     match history.finish() {
         Some(job) => {
             system.into_iter().for_each(|system| sink.system(system));
@@ -102,7 +154,7 @@ fn read_magic(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Resul
         if let Some((encoding, prefix)) = Encoding::of(&line) {
             let skipped = before + prefix;
             if skipped > 0 {
-                sink.skip("prefix-bytes", u64::try_from(skipped).unwrap_or(u64::MAX));
+                sink.skip(cause::PREFIX_BYTES, u64::try_from(skipped).unwrap_or(u64::MAX));
             }
             return Ok(encoding);
         }

@@ -22,13 +22,14 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::Outcome;
 use resched_tables::sink::{Damage, Sink};
 
 use self::fields::{Fields, Finished};
 use self::words::Words;
 use super::accounting::{self, Entry, Jobs, Stage, System, Wait};
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines, head_lines};
 
 /// The accounting of LSF.
@@ -42,6 +43,7 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -56,6 +58,46 @@ pub(crate) const MAX_LINE: usize = 4 << 20;
 const FINISH: &str = "\"JOB_FINISH\"";
 /// The events in `lsb.acct`, all that are no job.
 const OTHERS: [&str; 4] = ["\"JOB_RESIZE\"", "\"EVENT_ADRSV_FINISH\"", "\"JOB_STARTLIMIT\"", "\"JOB_SWITCH\""];
+
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["jobId", "idx"]),
+    ("jobs.name", &["jobName"]),
+    ("jobs.user", &["userName"]),
+    ("jobs.queue", &["queue"]),
+    ("jobs.group", &["projectName"]),
+    ("jobs.qos", &["sla"]),
+    ("jobs.reservation", &["rsvId"]),
+    ("jobs.submit", &["submitTime"]),
+    ("jobs.eligible", &["beginTime", "ineligiblePendingTime"]),
+    ("jobs.launch", &["startTime"]),
+    ("jobs.finish", &["event time"]),
+    ("jobs.outcome", &["jStatus", "exitInfo"]),
+    ("jobs.requested_containers", &["numProcessors", "resReq"]),
+    ("jobs.requested_cpu", &["resReq"]),
+    ("jobs.requested_memory", &["resReq"]),
+    ("jobs.requested_time", &["runLimit"]),
+    ("jobs.depends_on", &["dependCond"]),
+    ("tasks.start", &["startTime"]),
+    ("tasks.finish", &["event time"]),
+    ("tasks.outcome", &["jStatus", "exitInfo"]),
+    ("tasks.instances", &["numProcessors", "resReq", "numExHosts"]),
+    ("tasks.cpu_request", &["resReq", "numExHosts"]),
+    ("tasks.memory_request", &["resReq"]),
+    ("tasks.resources", &["resReq"]),
+    ("tasks.machines", &["resReq", "numExHosts"]),
+    ("tasks.exclusive", &["options"]),
+    ("attempts.queued", &["submitTime", "beginTime", "ineligiblePendingTime"]),
+    ("attempts.start", &["startTime"]),
+    ("attempts.finish", &["event time"]),
+    ("attempts.outcome", &["jStatus", "exitInfo"]),
+    ("attempts.host", &["execHosts"]),
+    ("attempts.hosts", &["execHosts"]),
+    ("attempts.cpu_ms", &["ru_utime", "ru_stime"]),
+    ("attempts.physical_memory", &["maxRMem"]),
+    ("nodes.host", &["execHosts"]),
+    ("nodes.cpu", &["execHosts"]),
+];
 
 fn sniff(head: &[u8]) -> bool {
     let lines = head_lines(head);
@@ -78,9 +120,9 @@ fn read_lines(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut d
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         number += 1;
         match line {
-            Line::TooLong => sink.skip("oversized-line", 1),
+            Line::TooLong => sink.skip(cause::OVERSIZED_LINE, 1),
             Line::Text(line) if line.trim().is_empty() || line.starts_with('#') => {}
-            Line::Text(line) if !line.starts_with(FINISH) => sink.skip("other-record", 1),
+            Line::Text(line) if !line.starts_with(FINISH) => sink.skip(cause::OTHER_RECORD, 1),
             Line::Text(line) => {
                 let words = Words::of(&line);
                 match Fields::of(&words) {
@@ -89,7 +131,7 @@ fn read_lines(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut d
                         jobs.take(&entry, path, sink)?;
                     }
                     Err(field) => {
-                        sink.skip("damaged-line", 1);
+                        sink.skip(cause::DAMAGED_LINE, 1);
                         sink.damage(&|| damage(number, field));
                     }
                 }
@@ -118,7 +160,7 @@ fn entry<'a>(fields: &Fields<'a>, sink: &mut dyn Sink) -> Entry<'a> {
     let hosts = hosts(fields.hosts());
     let slots = hosts.iter().map(|(_, slots)| i64::from(*slots)).sum::<i64>();
     let (request, is_read) = request::parse(fields.resources());
-    sink.skip("request-not-read", u64::from(!is_read));
+    sink.skip(cause::REQUEST_NOT_READ, u64::from(!is_read));
     let asked = fields.finished.processors.max(1);
     let shape = request.shape(asked, slots, &hosts, fields.finished.options & EXCLUSIVE > 0);
     let ineligible = fields.later.ineligible.filter(|&ms| ms > 0).and_then(|ms| submit.checked_add(ms));
@@ -196,6 +238,6 @@ fn waits<'a>(condition: &'a str, sink: &mut dyn Sink) -> Vec<Wait<'a>> {
         return Vec::new();
     }
     let all: Option<Vec<Wait<'a>>> = condition.split("&&").map(part).collect();
-    sink.skip("dependency-not-read", u64::from(all.is_none()));
+    sink.skip(cause::DEPENDENCY_NOT_READ, u64::from(all.is_none()));
     all.unwrap_or_default()
 }

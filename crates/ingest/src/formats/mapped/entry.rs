@@ -39,7 +39,12 @@ pub(super) struct Row<'a> {
     pub(super) map: &'a Map,
     pub(super) used: &'a [&'a str],
     pub(super) cells: &'a [Cell<'a>],
+    /// Which of the used columns gave a value so far.
+    pub(super) seen: &'a Seen,
 }
+
+/// Which columns gave a value to a field.
+pub(super) type Seen = [std::cell::Cell<bool>];
 
 /// What was counted of a row.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +59,22 @@ impl<'a> Row<'a> {
         place.and_then(|place| self.cells.get(place)).unwrap_or(&Cell::None)
     }
 
+    /// Notes that a column gave a value.
+    fn note(&self, column: &str) {
+        let place = self.used.binary_search(&column).ok();
+        place.and_then(|place| self.seen.get(place)).into_iter().for_each(|seen| seen.set(true));
+    }
+
     /// The value of a field; [`Cell::None`] if the map or the row has none.
     fn value(&self, source: Option<&'a Source>) -> Cell<'a> {
         let Some(source) = source else { return Cell::None };
-        let is_value = |cell: &&Cell<'_>| cell.is_some() && !source.none.iter().any(|none| none.matches(&cell.text()));
-        let mut cells = source.columns.iter().map(|column| self.cell(column)).filter(is_value);
+        let is_value = |cell: &Cell<'_>| cell.is_some() && !source.none.iter().any(|none| none.matches(&cell.text()));
+        let known = |column: &'a String| {
+            let cell = Some(self.cell(column)).filter(|cell| is_value(cell))?;
+            self.note(column);
+            Some(cell)
+        };
+        let mut cells = source.columns.iter().filter_map(known);
         if let Some(mark) = &source.join {
             let parts: Vec<String> = cells.map(|cell| cell.text().into_owned()).collect();
             return if parts.is_empty() { Cell::None } else { Cell::Text(Cow::Owned(parts.join(mark))) };

@@ -158,6 +158,36 @@ impl Fields {
     }
 }
 
+/// The columns of the tables that a field of a map fills, or helps to fill.
+pub(super) fn fills(field: &str) -> &'static [&'static str] {
+    match field {
+        "id" => &["jobs.job_id"],
+        "name" => &["jobs.name"],
+        "user" => &["jobs.user"],
+        "queue" => &["jobs.queue"],
+        "account" => &["jobs.group"],
+        "qos" => &["jobs.qos"],
+        "features" => &["jobs.features"],
+        "reservation" => &["jobs.reservation"],
+        "priority" => &["jobs.priority_number"],
+        "submit" => &["jobs.submit", "attempts.queued"],
+        "eligible" => &["jobs.eligible", "attempts.queued"],
+        "start" | "wait" => &["jobs.launch", "tasks.start", "attempts.start"],
+        "end" => &["jobs.finish", "tasks.finish", "attempts.finish"],
+        "run" => &["jobs.finish", "tasks.finish", "attempts.finish", "attempts.run_time"],
+        "limit" => &["jobs.requested_time"],
+        "state" => &["jobs.outcome", "tasks.outcome", "attempts.outcome"],
+        "nodes" => &["tasks.instances", "tasks.machines"],
+        "tasks" => &["tasks.instances"],
+        "cpus" => &["jobs.requested_containers", "jobs.requested_cpu", "tasks.instances", "tasks.cpu_request"],
+        "memory" => &["jobs.requested_memory", "tasks.memory_request"],
+        "gpus" => &["tasks.resources"],
+        "hosts" => &["attempts.host", "attempts.hosts", "nodes.host", "nodes.cpu"],
+        "exclusive" => &["tasks.exclusive"],
+        _ => &[],
+    }
+}
+
 /// Where a field comes from: a column, or more about it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Source {

@@ -27,12 +27,13 @@ use std::io::BufRead;
 use super::accounting::{self, Clock, Jobs, System};
 use super::format::Format;
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::NodeRow;
 use resched_tables::sink::{Damage, Sink};
 use resched_tables::store::TimeZero;
 
 use self::cell::Cell;
-use self::entry::{Counts, Problem, Row};
+use self::entry::{Counts, Problem, Row, Seen};
 pub use self::map::Map;
 pub(crate) use self::map::{LONGEST_NAME, MAX_MAP, MOST_COLUMNS, MOST_MACHINES, MOST_PARTS};
 pub(crate) use self::pattern::LONGEST as LONGEST_PATTERN;
@@ -60,6 +61,7 @@ const fn format(zero: TimeZero) -> Format {
         is_whole: false,
         has_times_of_tasks: false,
         folded: false,
+        reads: &[],
         sniff: |_| false,
         read: |_, _, _| Ok(()),
     }
@@ -91,18 +93,21 @@ impl Map {
         let zone = sink.zone().or(self.zone);
         let clock = Clock { zone: zone.unwrap_or_default(), ..Clock::default() };
         let used = self.used();
-        let mut table = Table { map: self, used: &used, jobs, clock, counts: Counts::default(), is_held, path, sink };
+        let seen = vec![std::cell::Cell::new(false); used.len()];
+        let mut table =
+            Table { map: self, used: &used, seen: &seen, jobs, clock, counts: Counts::default(), is_held, path, sink };
         let result = rows::read(self, &used, (input, path), &mut table);
         let Table { jobs, clock, counts, sink, .. } = table;
+        self.report_reads(&used, &seen, sink);
         if !self.title.is_empty() {
             sink.parameter(TITLE, self.title.as_str().into());
         }
-        sink.skip("unknown-state", counts.unknown_states);
-        sink.skip("damaged-node-list", counts.damaged_hosts);
+        sink.skip(cause::UNKNOWN_STATE, counts.unknown_states);
+        sink.skip(cause::DAMAGED_NODE_LIST, counts.damaged_hosts);
         if clock.used && self.zero() == TimeZero::Epoch {
             sink.parameter(TIMEZONE, clock.zone.to_string().into());
-            sink.skip("time-zone-assumed", u64::from(zone.is_none()));
-            sink.skip("ambiguous-local-time", clock.ambiguous);
+            sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(zone.is_none()));
+            sink.skip(cause::AMBIGUOUS_LOCAL_TIME, clock.ambiguous);
         }
         if is_held {
             accounting::end(jobs, before, sink)?;
@@ -114,9 +119,19 @@ impl Map {
         result
     }
 
+    /// Reports the columns that gave values to fields.
+    fn report_reads(&self, used: &[&str], seen: &Seen, sink: &mut dyn Sink) {
+        let place = |name: &str| used.binary_search(&name).ok().and_then(|place| seen.get(place));
+        for (field, source) in self.fields.all() {
+            for name in source.columns.iter().filter(|name| place(name).is_some_and(std::cell::Cell::get)) {
+                map::fills(field).iter().for_each(|column| sink.filled_from(column, name));
+            }
+        }
+    }
+
     fn report_machines(&self, sink: &mut dyn Sink) {
         if self.machines.is_empty() {
-            return sink.skip("file-without-machines", 1);
+            return sink.skip(cause::FILE_WITHOUT_MACHINES, 1);
         }
         for group in &self.machines {
             let memory = group
@@ -140,6 +155,7 @@ impl Map {
 struct Table<'a> {
     map: &'a Map,
     used: &'a [&'a str],
+    seen: &'a Seen,
     jobs: Jobs,
     clock: Clock,
     counts: Counts,
@@ -150,16 +166,16 @@ struct Table<'a> {
 
 impl take::Take for Table<'_> {
     fn row(&mut self, number: u64, cells: &[Cell<'_>]) -> Result<(), Error> {
-        let row = Row { map: self.map, used: self.used, cells };
+        let row = Row { map: self.map, used: self.used, cells, seen: self.seen };
         if !row.is_job() {
-            self.sink.skip("row-filtered-out", 1);
+            self.sink.skip(cause::ROW_FILTERED_OUT, 1);
             return Ok(());
         }
         let texts = row.texts();
         match row.entry(number, &texts, &mut self.clock, &mut self.counts) {
             Ok(entry) => self.jobs.take(&entry, self.path, self.sink)?,
             Err(Problem { field, found }) => {
-                self.sink.skip("damaged-row", 1);
+                self.sink.skip(cause::DAMAGED_ROW, 1);
                 let place = format!("row {number}, {field}: ");
                 let found = if found.is_empty() { "none".to_owned() } else { format!("`{found}`") };
                 let expected = format!("a value as the map says for `{field}`");
@@ -173,7 +189,7 @@ impl take::Take for Table<'_> {
         Ok(())
     }
 
-    fn damaged(&mut self, number: u64, cause: &'static str, found: &str) {
+    fn damaged(&mut self, number: u64, cause: Cause, found: &str) {
         self.sink.skip(cause, 1);
         let place = format!("row {number}: ");
         self.sink.damage(&|| Damage::new(&place, "a row of a table", found, "correct the table, or leave the row out"));

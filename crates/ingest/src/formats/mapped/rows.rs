@@ -13,6 +13,7 @@ use super::map::{Kind, Map};
 use super::parquet;
 use super::take::{Take, places, without};
 use resched_tables::Error;
+use resched_tables::cause;
 
 /// The longest record of CSV, and the longest object of JSON, bytes. Some tables have a curve of power in each row.
 pub(crate) const MAX_ROW: usize = 4 << 20;
@@ -80,7 +81,7 @@ fn csv(map: &Map, used: &[&str], (input, path): (&mut dyn BufRead, &str), take: 
             Piece::Record(record) => record,
             Piece::Oversized => {
                 number += 1;
-                take.damaged(number, "oversized-row", "a longer row");
+                take.damaged(number, cause::OVERSIZED_ROW, "a longer row");
                 continue;
             }
         };
@@ -128,7 +129,7 @@ fn json(used: &[&str], input: &mut dyn BufRead, path: &str, take: &mut dyn Take)
                 }
                 take.row(number, &cells)?;
             }
-            Err(found) => take.damaged(number, "damaged-row", &found),
+            Err(found) => take.damaged(number, cause::DAMAGED_ROW, &found),
         }
     }
     Ok(())

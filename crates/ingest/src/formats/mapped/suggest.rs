@@ -9,6 +9,7 @@ use super::map::Map;
 use super::rows;
 use super::take::Take;
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 
 /// So many rows are looked at.
 const ROWS: u64 = 200;
@@ -228,5 +229,5 @@ impl Take for Seen {
         if self.rows < ROWS { Ok(()) } else { Err(Error::Request("enough rows".to_owned())) }
     }
 
-    fn damaged(&mut self, _: u64, _: &'static str, _: &str) {}
+    fn damaged(&mut self, _: u64, _: Cause, _: &str) {}
 }

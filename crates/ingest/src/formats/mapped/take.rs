@@ -1,6 +1,7 @@
 //! What takes the rows of a table, whatever its form, and which columns it needs.
 
 use resched_tables::Error;
+use resched_tables::cause::Cause;
 
 use super::cell::Cell;
 use super::map::Map;
@@ -14,7 +15,7 @@ pub(super) trait Take {
     fn row(&mut self, number: u64, cells: &[Cell<'_>]) -> Result<(), Error>;
 
     /// Takes a row that cannot be read.
-    fn damaged(&mut self, number: u64, cause: &'static str, found: &str);
+    fn damaged(&mut self, number: u64, cause: Cause, found: &str);
 }
 
 /// Where the used columns stand; `None` for one that the table lacks, but need not have.

@@ -26,10 +26,11 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::Outcome;
 use resched_tables::sink::{Damage, Sink};
 
-use self::fields::Fields;
+use self::fields::{Fields, Seen};
 pub(super) use self::hosts::of as hosts_of;
 use super::accounting::{self, Clock, Entry, Jobs, Order, Stage, System, Units, Wait};
 use super::format::Format;
@@ -46,6 +47,7 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: false,
+    reads: &[],
     sniff,
     read,
 };
@@ -101,22 +103,39 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     let jobs = accounting::begin(sink, &SYSTEM);
     let before = jobs.entries();
     let given = sink.zone();
-    let mut log = Log { jobs, clock: Clock { zone: given.unwrap_or_default(), ..Clock::default() }, is_local: false };
+    let clock = Clock { zone: given.unwrap_or_default(), ..Clock::default() };
+    let mut log = Log { jobs, clock, is_local: false, seen: Seen::default() };
     let result = log.read(input, path, sink);
     if log.is_local {
+        TIMES.iter().for_each(|column| sink.filled_from(column, "time of the record"));
         sink.parameter(TIMEZONE, log.clock.zone.to_string().into());
-        sink.skip("time-zone-assumed", u64::from(given.is_none()));
-        sink.skip("ambiguous-local-time", log.clock.ambiguous);
+        sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(given.is_none()));
+        sink.skip(cause::AMBIGUOUS_LOCAL_TIME, log.clock.ambiguous);
     }
+    log.seen.reads().for_each(|(column, name)| sink.filled_from(column, name));
     accounting::end(log.jobs, before, sink)?;
     result
 }
+
+/// The columns that the time of a record fills, where no field has it.
+const TIMES: [&str; 8] = [
+    "jobs.submit",
+    "attempts.queued",
+    "jobs.launch",
+    "tasks.start",
+    "attempts.start",
+    "jobs.finish",
+    "tasks.finish",
+    "attempts.finish",
+];
 
 struct Log {
     jobs: Jobs,
     clock: Clock,
     /// Whether a time by a clock on the wall was needed.
     is_local: bool,
+    /// The fields that had a value.
+    seen: Seen,
 }
 
 impl Log {
@@ -126,14 +145,14 @@ impl Log {
         while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
             number += 1;
             let Line::Text(line) = line else {
-                sink.skip("oversized-line", 1);
+                sink.skip(cause::OVERSIZED_LINE, 1);
                 continue;
             };
             if line.trim().is_empty() {
                 continue;
             }
             let Some(record) = Record::parse(&line) else {
-                sink.skip("damaged-line", 1);
+                sink.skip(cause::DAMAGED_LINE, 1);
                 sink.damage(&|| damage(number, &line));
                 continue;
             };
@@ -144,19 +163,20 @@ impl Log {
 
     fn take(&mut self, record: &Record<'_>, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         if !matches!(record.kind, b'Q' | b'S' | b'E' | b'R' | b'T' | b'D' | b'A') {
-            sink.skip("other-record", 1);
+            sink.skip(cause::OTHER_RECORD, 1);
             return Ok(());
         }
         if record.id.contains("[]") {
-            sink.skip("parent-of-an-array", 1);
+            sink.skip(cause::PARENT_OF_AN_ARRAY, 1);
             return Ok(());
         }
         if record.id.is_empty() {
-            sink.skip("record-without-id", 1);
+            sink.skip(cause::RECORD_WITHOUT_ID, 1);
             return Ok(());
         }
         let fields = Fields::of(record.text);
         let entry = self.entry(record, &fields, sink);
+        self.seen.add(fields.seen());
         self.jobs.take(&entry, path, sink)
     }
 
@@ -167,41 +187,41 @@ impl Log {
     }
 
     fn entry<'a>(&mut self, record: &Record<'a>, fields: &Fields<'a>, sink: &mut dyn Sink) -> Entry<'a> {
-        let given = |name| fields.time(name);
-        let submit = given("ctime").or_else(|| given("qtime"));
-        let start = given("start").filter(|_| record.kind != b'Q');
+        let given = |key| fields.time(key);
+        let submit = given(fields::CTIME).or_else(|| given(fields::QTIME));
+        let start = given(fields::START).filter(|_| record.kind != b'Q');
         let stage = stage(record.kind, fields);
         let end = match stage {
-            Stage::Ended(_) | Stage::GivenBack => given("end").or_else(|| self.time(record)),
+            Stage::Ended(_) | Stage::GivenBack => given(fields::END).or_else(|| self.time(record)),
             _ => None,
         };
         let start = match record.kind {
             b'S' | b'T' => start.or_else(|| self.time(record)),
             _ => start,
         };
-        let hosts = hosts_of(fields.text("exec_host"));
+        let hosts = hosts_of(fields.text(fields::EXEC_HOST));
         let shape = request::shape(fields, &hosts);
-        sink.skip("request-not-read", u64::from(shape.is_none() && matches!(record.kind, b'S' | b'E')));
+        sink.skip(cause::REQUEST_NOT_READ, u64::from(shape.is_none() && matches!(record.kind, b'S' | b'E')));
         Entry {
             id: Cow::Borrowed(record.id),
-            name: fields.text("jobname"),
-            user: fields.text("user"),
-            queue: fields.text("queue"),
+            name: fields.text(fields::JOBNAME),
+            user: fields.text(fields::USER),
+            queue: fields.text(fields::QUEUE),
             account: account(fields),
-            qos: fields.text("qos"),
-            reservation: fields.text("resvID"),
+            qos: fields.text(fields::QOS),
+            reservation: fields.text(fields::RESERVATION),
             submit: submit.or_else(|| end.is_none().then(|| self.time(record))?).or(end),
             is_exact: submit.is_some(),
-            eligible: given("etime"),
+            eligible: given(fields::ETIME),
             start,
             end,
             stage,
-            limit: fields.duration("Resource_List.walltime"),
+            limit: fields.duration(fields::WALLTIME),
             shape,
-            waits_for: waits(fields.text("depend"), sink),
+            waits_for: waits(fields.text(fields::DEPEND), sink),
             hosts,
-            cpu_ms: fields.duration("resources_used.cput"),
-            used_memory: accounting::bytes(fields.text("resources_used.mem"), Units::Pbs),
+            cpu_ms: fields.duration(fields::CPUT),
+            used_memory: accounting::bytes(fields.text(fields::USED_MEM), Units::Pbs),
             ..Entry::default()
         }
     }
@@ -216,8 +236,8 @@ fn damage(number: u64, line: &str) -> Damage {
 
 /// The account, or else the project, or else the group of the user.
 fn account<'a>(fields: &Fields<'a>) -> &'a str {
-    let known = |name| Some(fields.text(name)).filter(|text| !text.is_empty() && *text != "_pbs_project_default");
-    known("account").or_else(|| known("project")).or_else(|| known("group")).unwrap_or_default()
+    let known = |key| Some(fields.text(key)).filter(|text| !text.is_empty() && *text != "_pbs_project_default");
+    known(fields::ACCOUNT).or_else(|| known(fields::PROJECT)).or_else(|| known(fields::GROUP)).unwrap_or_default()
 }
 
 /// How far the job has come.
@@ -228,7 +248,7 @@ fn stage(kind: u8, fields: &Fields<'_>) -> Stage {
         b'R' => Stage::GivenBack,
         b'D' => Stage::Ended(Outcome::Killed),
         b'A' => Stage::Ended(Outcome::Failed),
-        _ => Stage::Ended(outcome(fields.text("Exit_status"))),
+        _ => Stage::Ended(outcome(fields.text(fields::EXIT_STATUS))),
     }
 }
 
@@ -259,7 +279,7 @@ fn waits<'a>(depend: &'a str, sink: &mut dyn Sink) -> Vec<Wait<'a>> {
             // These are the other side of a dependency.
             Some("beforestart" | "beforeok" | "beforenotok" | "beforeany") => continue,
             _ => {
-                sink.skip("dependency-not-read", 1);
+                sink.skip(cause::DEPENDENCY_NOT_READ, 1);
                 return Vec::new();
             }
         };

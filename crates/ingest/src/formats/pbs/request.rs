@@ -3,23 +3,25 @@
 use std::borrow::Cow;
 
 use super::super::accounting::{Shape, Units, bytes, count, of_chunks};
-use super::fields::Fields;
+use super::fields::{self, Fields};
 
 /// The names of GPUs in chunks, in PBS, Torque and on Cray.
 const GPUS: [&str; 3] = ["ngpus", "gpus", "naccelerators"];
+/// The same by themselves.
+const GPU_KEYS: [usize; 3] = [fields::NGPUS, fields::GPUS, fields::NACCELERATORS];
 
 /// The shape of a job; `None` if neither what it asked for nor what it got is known.
-pub(super) fn shape(fields: &Fields<'_>, hosts: &[(Cow<'_, str>, u32)]) -> Option<Shape> {
-    let asked = |name: &str| fields.behind("Resource_List.").filter(|(known, _)| *known == name).last();
-    let text = |name: &str| asked(name).map_or("", |(_, value)| value);
+pub(super) fn shape(record: &Fields<'_>, hosts: &[(Cow<'_, str>, u32)]) -> Option<Shape> {
+    let text = |key| record.text(key);
     let select =
-        Some(text("select")).filter(|select| !select.is_empty()).and_then(|select| of_chunks(&chunks(select)?));
-    let nodes = || Some(text("nodes")).filter(|nodes| !nodes.is_empty()).and_then(|nodes| of_chunks(&nodes_of(nodes)?));
+        Some(text(fields::SELECT)).filter(|select| !select.is_empty()).and_then(|select| of_chunks(&chunks(select)?));
+    let nodes =
+        || Some(text(fields::NODES)).filter(|nodes| !nodes.is_empty()).and_then(|nodes| of_chunks(&nodes_of(nodes)?));
     let got = || {
         let cpus = hosts.iter().map(|(_, cpus)| i64::from(*cpus)).sum::<i64>();
         (cpus > 0).then(|| single(cpus, 1))
     };
-    let of_nodes = |shape: Shape| match count(text("ncpus")) {
+    let of_nodes = |shape: Shape| match count(text(fields::NCPUS)) {
         // `-l ncpus=8` is `nodes=1` with eight processors for Torque.
         Some(cpus) if shape.instances == 1 && shape.cpu == Some(1_000) => {
             Shape { cpu: cpus.checked_mul(1_000), ..shape }
@@ -28,17 +30,19 @@ pub(super) fn shape(fields: &Fields<'_>, hosts: &[(Cow<'_, str>, u32)]) -> Optio
     };
     let shape = select
         .or_else(|| nodes().map(of_nodes))
-        .or_else(|| count(text("procs")).map(|procs| single(procs, 1)))
-        .or_else(|| count(text("ncpus")).map(|cpus| single(1, cpus)))
+        .or_else(|| count(text(fields::PROCS)).map(|procs| single(procs, 1)))
+        .or_else(|| count(text(fields::NCPUS)).map(|cpus| single(1, cpus)))
         .or_else(got)?;
-    let all = |name: &str| bytes(text(name), Units::Pbs).filter(|&bytes| bytes > 0);
+    let all = |key| bytes(text(key), Units::Pbs).filter(|&bytes| bytes > 0);
     let each = |bytes: i64| bytes / shape.instances.max(1);
-    let per_process = || all("pmem")?.checked_mul(shape.cpu? / 1_000);
-    let memory = shape.memory.or_else(|| all("mem").map(each)).or_else(per_process);
-    let gpus =
-        GPUS.iter().find_map(|name| count(text(name))).map_or(0, |all| each(all.saturating_add(shape.instances - 1)));
+    let per_process = || all(fields::PMEM)?.checked_mul(shape.cpu? / 1_000);
+    let memory = shape.memory.or_else(|| all(fields::MEM).map(each)).or_else(per_process);
+    let gpus = GPU_KEYS
+        .iter()
+        .find_map(|&key| count(text(key)))
+        .map_or(0, |all| each(all.saturating_add(shape.instances - 1)));
     let gpus = if shape.gpus > 0 { shape.gpus } else { u64::try_from(gpus).unwrap_or(0) };
-    Some(placed(Shape { memory, gpus, ..shape }, text("place"), text("naccesspolicy")))
+    Some(placed(Shape { memory, gpus, ..shape }, text(fields::PLACE), text(fields::NACCESSPOLICY)))
 }
 
 /// So many instances of so many processors.

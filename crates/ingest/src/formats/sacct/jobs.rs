@@ -19,6 +19,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::sink::Sink;
 use smallvec::{SmallVec, smallvec};
 
@@ -29,7 +30,7 @@ use super::row::{Row, Times};
 use super::state::{Standing, State};
 use super::submit_line::{self, Asked, Line};
 use super::values::Memory;
-use crate::copies::{REUSED, UNFINISHED, later_counts};
+use crate::copies::later_counts;
 use crate::texts::{TextId, Texts};
 use resched_tables::model::Outcome;
 
@@ -225,9 +226,9 @@ impl Jobs {
         };
         let has_ended = job.tries.iter().all(|known| known.state.has_ended());
         if !later_counts(has_ended) {
-            return sink.skip("duplicate-row", 1);
+            return sink.skip(cause::DUPLICATE_ROW, 1);
         }
-        sink.skip(UNFINISHED, 1);
+        sink.skip(cause::UNFINISHED_COPY_REPLACED, 1);
         *job = new_job(row, own, &mut self.texts, sink);
     }
 
@@ -311,10 +312,10 @@ impl Jobs {
                 }
             }
         });
-        sink.skip("resized-job", resized);
-        sink.skip(REUSED, reused);
+        sink.skip(cause::RESIZED_JOB, resized);
+        sink.skip(cause::REUSED_JOB_ID, reused);
         sink.skip(
-            "preempted-without-next-try",
+            cause::PREEMPTED_WITHOUT_NEXT_TRY,
             self.all.iter_mut().map(|job| u64::from(job.end_by_preemption())).sum(),
         );
         self.find_places();
@@ -445,9 +446,9 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> J
     let line = if is_component { "" } else { row.submit_line };
     let Line { asked, dependency, nice, names_nodes, has_time_min, .. } = submit_line::parse(line);
     let waits_for = dependency.and_then(|text| Dependency::parse(text, row.id));
-    sink.skip("dependency-not-read", u64::from(dependency.is_some() && waits_for.is_none()));
-    sink.skip("named-nodes-left-out", names_nodes.into());
-    sink.skip("shortest-limit-left-out", has_time_min.into());
+    sink.skip(cause::DEPENDENCY_NOT_READ, u64::from(dependency.is_some() && waits_for.is_none()));
+    sink.skip(cause::NAMED_NODES_LEFT_OUT, names_nodes.into());
+    sink.skip(cause::SHORTEST_LIMIT_LEFT_OUT, has_time_min.into());
     let cpus = row.cpus().unwrap_or(0);
     let got = Some(row.nodes()).filter(|&nodes| nodes > 0).or(row.any_nodes);
     let nodes = row.req_nodes.or(row.req.nodes).unwrap_or(1);
@@ -461,7 +462,7 @@ fn new_job(row: &Row<'_>, own: Try, texts: &mut Texts, sink: &mut dyn Sink) -> J
         None => {
             let tasks = asked.tasks.or_else(|| Some(cpus / asked.cpus_per_task?)).unwrap_or(1);
             let gpus = gpus::in_all(asked.gpus, row.old_gres, of_each, tasks);
-            sink.skip("gpus-by-submit-line", gpus.is_some().into());
+            sink.skip(cause::GPUS_BY_SUBMIT_LINE, gpus.is_some().into());
             gpus.map(|gpus| format!("gres/gpu={gpus}")).unwrap_or_default()
         }
     };

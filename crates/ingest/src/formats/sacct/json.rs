@@ -7,12 +7,14 @@ use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::NO_LIMIT;
 use resched_tables::named::as_text;
 use resched_tables::sink::{Damage, Sink};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::super::format::ReadAs;
 use super::super::json::{Objects, Piece, first_byte, next_byte, top_level_keys};
 use super::super::lines::text_of;
 use super::super::swf;
@@ -43,6 +45,53 @@ pub(super) fn sniff(head: &[u8]) -> bool {
 fn is_job(keys: &[&str]) -> bool {
     keys.contains(&"job_id") && keys.contains(&"allocation_nodes")
 }
+
+/// What the columns of the tables are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["job_id", "array", "het"]),
+    ("jobs.name", &["name"]),
+    ("jobs.user", &["user", "association"]),
+    ("jobs.queue", &["partition"]),
+    ("jobs.group", &["account", "association"]),
+    ("jobs.qos", &["qos"]),
+    ("jobs.reservation", &["reservation"]),
+    ("jobs.features", &["constraints"]),
+    ("jobs.priority_number", &["priority"]),
+    ("jobs.submit", &["time.submission"]),
+    ("jobs.eligible", &["time.eligible"]),
+    ("jobs.launch", &["time.start"]),
+    ("jobs.finish", &["time.end"]),
+    ("jobs.outcome", &["state.current"]),
+    ("jobs.wait_reason", &["state.reason"]),
+    ("jobs.requested_time", &["time.limit"]),
+    ("jobs.requested_containers", &["required.CPUs", "tres.requested"]),
+    ("jobs.requested_cpu", &["required.CPUs", "tres.requested"]),
+    ("jobs.requested_memory", &["tres.requested", "required.memory_per_cpu", "required.memory_per_node"]),
+    ("jobs.licenses", &["tres.requested", "tres.allocated"]),
+    ("jobs.depends_on", &["submit_line"]),
+    ("jobs.nice", &["submit_line"]),
+    ("jobs.array", &["array"]),
+    ("jobs.array_limit", &["array"]),
+    ("jobs.together", &["het"]),
+    ("tasks.start", &["time.start"]),
+    ("tasks.finish", &["time.end"]),
+    ("tasks.outcome", &["state.current"]),
+    ("tasks.instances", &["required.CPUs", "tres.requested", "allocation_nodes", "nodes", "submit_line"]),
+    ("tasks.cpu_request", &["required.CPUs", "tres.requested"]),
+    ("tasks.memory_request", &["tres.requested", "required.memory_per_cpu", "required.memory_per_node"]),
+    ("tasks.resources", &["tres.requested", "tres.allocated", "submit_line"]),
+    ("tasks.machines", &["allocation_nodes", "nodes", "submit_line"]),
+    ("tasks.exclusive", &["nodes", "submit_line"]),
+    ("attempts.queued", &["time.submission", "time.eligible"]),
+    ("attempts.start", &["time.start"]),
+    ("attempts.finish", &["time.end", "time.elapsed"]),
+    ("attempts.run_time", &["time.elapsed"]),
+    ("attempts.outcome", &["state.current"]),
+    ("attempts.host", &["nodes"]),
+    ("attempts.hosts", &["nodes"]),
+    ("nodes.host", &["nodes"]),
+    ("nodes.cpu", &["nodes", "tres.allocated"]),
+];
 
 /// Reads a list into `jobs`.
 pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, jobs: &mut Jobs) -> Result<(), Error> {
@@ -75,12 +124,12 @@ fn read_jobs(
         let row = job.as_ref().map_err(|error| ("", error.to_string())).and_then(|job| job.row());
         match (&job, row) {
             (Ok(job), Ok(row)) => {
-                sink.skip(super::STEP, job.steps.len() as u64);
-                sink.skip("ambiguous-limit", u64::from(job.has_ambiguous_limit(&row)));
+                sink.skip(cause::STEP_OF_A_JOB, job.steps.len() as u64);
+                sink.skip(cause::AMBIGUOUS_LIMIT, u64::from(job.has_ambiguous_limit(&row)));
                 jobs.take(&row, path, sink)?;
             }
             (_, row) => {
-                sink.skip("damaged-job", 1);
+                sink.skip(cause::DAMAGED_JOB, 1);
                 let (key, found) = row.err().unwrap_or_default();
                 let comma = if key.is_empty() { "" } else { ", " };
                 let at =
@@ -90,11 +139,14 @@ fn read_jobs(
             }
         }
     }
+    for (column, names) in READS {
+        names.iter().for_each(|name| sink.filled_from(column, name));
+    }
     if number == 0 {
         sink.damage(&|| Damage::new("`jobs`: ", "jobs of `sacct --json`", "an empty list", OTHER_PERIOD));
     }
     // What follows the list of a document is no job.
-    sink.skip("damaged-job", u64::saturating_sub(damaged, in_list.into()));
+    sink.skip(cause::DAMAGED_JOB, u64::saturating_sub(damaged, in_list.into()));
     Ok(())
 }
 

@@ -10,9 +10,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use resched_tables::cause;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
-use resched_tables::store::SIZED_BY_USE;
 use smallvec::{SmallVec, smallvec};
 
 use super::hosts::hosts;
@@ -42,7 +42,7 @@ impl Machines {
         tries.sort_by_key(|one| one.start());
         for one in tries {
             if !sweep.take(one, jobs.texts.text(one.hosts)) {
-                sink.skip("damaged-node-list", 1);
+                sink.skip(cause::DAMAGED_NODE_LIST, 1);
             }
         }
         Self { cpus: sweep.cpus(), names: sweep.names }
@@ -71,10 +71,10 @@ impl Machines {
             .map(|(place, &cpus)| (self.names.text(TextId::of(place)), cpus))
             .collect();
         if hosts.is_empty() {
-            return sink.skip("file-without-machines", 1);
+            return sink.skip(cause::FILE_WITHOUT_MACHINES, 1);
         }
         hosts.sort_by_key(|&(host, _)| kind_and_number(host));
-        sink.skip(SIZED_BY_USE, hosts.len() as u64);
+        sink.skip(cause::MACHINE_SIZED_BY_ITS_USE, hosts.len() as u64);
         for (host, cpus) in hosts {
             let cpu = Some(i64::from(cpus) * PROCESSOR);
             sink.used_node(NodeRow { host: host.to_owned(), cpu, ..NodeRow::default() });

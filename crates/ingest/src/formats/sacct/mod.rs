@@ -63,6 +63,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::{Kept, Sink};
 use resched_tables::store::BACKFILL_START;
@@ -95,12 +96,11 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: false,
+    reads: &[],
     sniff,
     read,
 };
 
-/// The cause under which steps are counted.
-const STEP: &str = "step-of-a-job";
 /// The manifest's parameter with the zone of the times.
 const TIMEZONE: &str = "timezone";
 
@@ -154,16 +154,16 @@ fn read_rows(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dy
     }
     if clock.used {
         sink.parameter(TIMEZONE, clock.zone.to_string().into());
-        sink.skip("time-zone-assumed", u64::from(given.is_none()));
+        sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(given.is_none()));
     }
-    sink.skip("ambiguous-local-time", clock.ambiguous);
+    sink.skip(cause::AMBIGUOUS_LOCAL_TIME, clock.ambiguous);
     Ok(())
 }
 
 /// Hands over the jobs and machines of all lists of a cluster.
 fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
     check_cluster(&jobs, sink)?;
-    sink.skip("job-of-another-cluster", jobs.of_others);
+    sink.skip(cause::JOB_OF_ANOTHER_CLUSTER, jobs.of_others);
     if let Some(at) = jobs.first_backfill {
         sink.parameter(BACKFILL_START, at.into());
     }
@@ -203,7 +203,7 @@ impl Sink for NoCluster {
 
     fn node(&mut self, _: NodeRow) {}
 
-    fn skip(&mut self, _: &str, _: u64) {}
+    fn skip(&mut self, _: Cause, _: u64) {}
 
     fn cluster_name(&self) -> Option<&str> {
         Some("")

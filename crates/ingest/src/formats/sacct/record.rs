@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use resched_tables::cause;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use resched_tables::sink::Sink;
 use resched_tables::{host_list, placed};
@@ -12,7 +13,6 @@ use super::id::{Id, Part, pending_tasks};
 use super::jobs::{Job, Jobs, Try};
 use super::machines::{Machines, PROCESSOR};
 use super::shape::{self, Shape, World};
-use crate::copies::UNFINISHED;
 
 /// The framework of such a job in the jobs table.
 pub const FRAMEWORK: &str = "slurm";
@@ -56,7 +56,7 @@ impl Records<'_> {
             self.machines.are_whole(list, one.cpus)
         });
         let shape = shape::of(job, last, self.jobs, &self.world, is_whole);
-        sink.skip("uneven-job-rounded-up", u64::from(shape.is_uneven));
+        sink.skip(cause::UNEVEN_JOB_ROUNDED_UP, u64::from(shape.is_uneven));
         if let Some(rule) = shape.assumed {
             sink.made("tasks.instances", rule, 1);
         }
@@ -71,7 +71,7 @@ impl Records<'_> {
         let array_limit = self.jobs.array_limit(job);
         let eligible = first.and_then(|one| one.times.eligible).filter(|&eligible| Some(eligible) > submit);
         let counts = self.world.allocates_memory;
-        sink.skip("memory-not-allocated", u64::from(demand.memory.is_some() && !counts));
+        sink.skip(cause::MEMORY_NOT_ALLOCATED, u64::from(demand.memory.is_some() && !counts));
         let each = demand.memory.filter(|_| counts).map(|bytes| bytes / i64::from(demand.cpus.max(1)));
         JobRow {
             job_id: id.to_string(),
@@ -107,7 +107,7 @@ impl Records<'_> {
     fn attempts(&self, row: &JobRow, ran: &[&Try], sink: &mut dyn Sink) -> Vec<AttemptRow> {
         let attempt = |(number, one): (usize, &&Try)| {
             let (finish, was_suspended) = one.finish();
-            sink.skip("suspended-time-left-out", u64::from(was_suspended));
+            sink.skip(cause::SUSPENDED_TIME_LEFT_OUT, u64::from(was_suspended));
             let start = one.start();
             AttemptRow {
                 job_id: row.job_id.clone(),
@@ -154,10 +154,10 @@ pub(super) fn ids(job: &Job, jobs: &Jobs, given: &mut BTreeSet<Id>, sink: &mut d
         return vec![job.id];
     }
     let (tasks, is_cut) = pending_tasks(jobs.texts.text(job.pending));
-    sink.skip("pending-array-cut", u64::from(is_cut));
+    sink.skip(cause::PENDING_ARRAY_CUT, u64::from(is_cut));
     let submit = job.tries.first().map(|one| one.times.submit);
     let ids = tasks.into_iter().map(|task| Id { part: Part::Task(task), ..job.id });
     let (ids, again): (Vec<Id>, Vec<Id>) = ids.partition(|&id| !jobs.has(id, submit) && given.insert(id));
-    sink.skip(UNFINISHED, again.len() as u64);
+    sink.skip(cause::UNFINISHED_COPY_REPLACED, again.len() as u64);
     ids
 }

@@ -6,8 +6,6 @@ use resched_tables::model::{AttemptRow, JobRecord, NO_LIMIT, Outcome, TaskRow};
 use super::super::golden::{Collected, Found as _, each_damage, read_shared};
 use super::*;
 
-use crate::copies::UNFINISHED;
-
 const HEADER: &str = "JobID|JobName|Submit|Eligible|Start|End|ElapsedRaw|State|ReqCPUS|AllocCPUS|AllocNodes|ReqTRES|AllocTRES|NodeList|SubmitLine";
 
 fn read_list(text: &str) -> Collected {
@@ -164,7 +162,7 @@ fn the_tasks_of_a_waiting_array_may_stand_in_several_rows() {
     // A list of an earlier day has tasks that have started since.
     let found = rows(&[&waiting("1-3"), &waiting("2-3"), &done]);
     assert_eq!(ids(&found), ["31_1", "31_2", "31_3"]);
-    assert_eq!((found.jobs[0].job.outcome, found.skipped[UNFINISHED]), (Outcome::Success, 3));
+    assert_eq!((found.jobs[0].job.outcome, found.skipped["unfinished-copy-replaced"]), (Outcome::Success, 3));
 }
 
 /// After numbers began again, a dependency is on the job that had the number then.
@@ -319,9 +317,11 @@ fn what_was_asked_for_is_not_what_was_given() {
 fn a_row_that_comes_again_counts_once_and_its_end_counts() {
     let running = "7|j|100|100|110|Unknown|5|RUNNING|2|2|1|cpu=2|cpu=2|n1|";
     let ended = row("7", 100, 110, 20, "COMPLETED", 2);
-    for (list, cause) in
-        [([running, &ended], UNFINISHED), ([&ended, running], "duplicate-row"), ([running, running], UNFINISHED)]
-    {
+    for (list, cause) in [
+        ([running, &ended], "unfinished-copy-replaced"),
+        ([&ended, running], "duplicate-row"),
+        ([running, running], "unfinished-copy-replaced"),
+    ] {
         let found = rows(&list);
         let outcome =
             if list == [running, running] { (None, Outcome::Incomplete) } else { (Some(130_000), Outcome::Success) };

@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::sink::{Damage, Sink};
 
 use super::super::lines::{Line, Lines, head_lines};
@@ -59,6 +60,9 @@ pub(super) fn read(
     if let Some((text, _)) = list.held.take() {
         list.damaged(&text, "too few fields", 1, sink);
     }
+    for (fills, name) in &list.columns.reads {
+        fills.iter().for_each(|column| sink.filled_from(column, name));
+    }
     list.end(path, sink)
 }
 
@@ -106,7 +110,7 @@ struct List<'a> {
 impl List<'_> {
     fn take(&mut self, line: &str, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         if self.held.is_none() && self.columns.id.is_some_and(|column| self.fields.is_step(line, column)) {
-            sink.skip(super::STEP, 1);
+            sink.skip(cause::STEP_OF_A_JOB, 1);
             return Ok(());
         }
         match self.fields.split(line) {
@@ -168,7 +172,7 @@ impl List<'_> {
     fn row(&mut self, line: &str, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         let id = self.columns.id.map(|column| self.fields.text(line, column)).unwrap_or_default();
         if id.contains('.') {
-            sink.skip(super::STEP, 1);
+            sink.skip(cause::STEP_OF_A_JOB, 1);
             return Ok(());
         }
         match self.columns.row(&self.fields, line, self.clock) {
@@ -177,7 +181,7 @@ impl List<'_> {
                 self.jobs.take(&row, path, sink)
             }
             Err(Problem { column, found, remedy }) => {
-                sink.skip("damaged-line", 1);
+                sink.skip(cause::DAMAGED_LINE, 1);
                 let place = format!("line {}, {column}: ", self.number);
                 sink.damage(&|| Damage::new(&place, "the fields of a job", &format!("`{found}`"), remedy));
                 Ok(())
@@ -187,7 +191,7 @@ impl List<'_> {
 
     /// Counts a line that is too long to be kept.
     fn oversized(&self, sink: &mut dyn Sink) {
-        sink.skip("oversized-line", 1);
+        sink.skip(cause::OVERSIZED_LINE, 1);
         let place = format!("line {}: ", self.number);
         let expected = format!("a line of at most {MAX_LINE} bytes");
         sink.damage(&|| Damage::new(&place, &expected, "a longer one", LIST_AGAIN));
@@ -195,7 +199,7 @@ impl List<'_> {
 
     /// Counts a line that is no row.
     fn damaged(&self, line: &str, found: &str, lines: u64, sink: &mut dyn Sink) {
-        sink.skip("damaged-line", lines);
+        sink.skip(cause::DAMAGED_LINE, lines);
         let place = format!("line {}: ", self.number);
         sink.damage(&|| {
             Damage::new(
@@ -209,7 +213,7 @@ impl List<'_> {
 
     /// Counts a line of which nobody can say which of its fields belong together.
     fn ambiguous(&self, line: &str, sink: &mut dyn Sink) {
-        sink.skip("ambiguous-line", 1);
+        sink.skip(cause::AMBIGUOUS_LINE, 1);
         let place = format!("line {}: ", self.number);
         let expected = format!("{} fields between `{}`", self.fields.columns(), self.fields.between());
         let found = format!("more, and several ways or none to join them: `{}`", start_of(line));
@@ -271,41 +275,98 @@ struct Columns {
     reason: Option<usize>,
     restarts: Option<usize>,
     cluster: Option<usize>,
+    /// What the header calls the values of the columns of the tables, column by column.
+    reads: Vec<(Fills, String)>,
 }
+
+/// The columns of the tables that a field fills, or helps to fill.
+type Fills = &'static [&'static str];
+
+const TIMES_OF_START: Fills = &["jobs.launch", "tasks.start", "attempts.start"];
+const TIMES_OF_END: Fills = &["jobs.finish", "tasks.finish", "attempts.finish"];
+const SIZE: Fills = &["jobs.requested_containers", "jobs.requested_cpu", "tasks.instances", "tasks.cpu_request"];
+const LAYOUT: Fills = &["tasks.instances", "tasks.cpu_request", "tasks.machines"];
+const MEMORY: Fills = &["jobs.requested_memory", "tasks.memory_request"];
+const TRES: Fills = &[
+    "jobs.requested_containers",
+    "jobs.requested_cpu",
+    "jobs.requested_memory",
+    "jobs.licenses",
+    "tasks.instances",
+    "tasks.cpu_request",
+    "tasks.memory_request",
+    "tasks.machines",
+    "tasks.resources",
+];
+const GIVEN: Fills = &[
+    "jobs.requested_containers",
+    "jobs.requested_cpu",
+    "jobs.requested_memory",
+    "jobs.licenses",
+    "tasks.instances",
+    "tasks.cpu_request",
+    "tasks.memory_request",
+    "tasks.machines",
+];
+const PLACES: Fills =
+    &["attempts.host", "attempts.hosts", "tasks.machines", "tasks.exclusive", "nodes.host", "nodes.cpu"];
+const COMMAND: Fills = &[
+    "jobs.depends_on",
+    "jobs.nice",
+    "jobs.array",
+    "jobs.array_limit",
+    "tasks.instances",
+    "tasks.cpu_request",
+    "tasks.machines",
+    "tasks.resources",
+    "tasks.exclusive",
+];
 
 impl Columns {
     fn of(header: &Header) -> Self {
-        let column = |fields: &[&str]| header.column(fields);
+        let mut reads: Vec<(Fills, String)> = Vec::new();
+        let mut column = |fills: Fills, fields: &[&str]| {
+            let place = header.column(fields)?;
+            reads.extend(header.names.get(place).map(|name| (fills, name.clone())));
+            Some(place)
+        };
         Self {
-            id: column(&["JobID", "JobIDRaw"]),
-            name: column(&["JobName"]),
-            user: column(&["User"]),
-            account: column(&["Account"]),
-            partition: column(&["Partition"]),
-            qos: column(&["QOS"]),
-            reservation: column(&["Reservation"]),
-            constraints: column(&["Constraints"]),
-            priority: column(&["Priority"]),
-            flags: column(&["Flags"]),
-            limit: [column(&["TimelimitRaw"]), column(&["Timelimit"])],
-            submit: column(&["Submit"]),
-            rest: ["Eligible", "Start", "End"].map(|field| column(&[field])),
-            elapsed: [column(&["ElapsedRaw"]), column(&["Elapsed"])],
-            state: column(&["State"]),
-            req_cpus: column(&["ReqCPUS"]),
-            alloc_cpus: column(&["AllocCPUS", "NCPUS"]),
-            req_nodes: column(&["ReqNodes"]),
-            alloc_nodes: column(&["AllocNodes"]),
-            req_tres: column(&["ReqTRES"]),
-            alloc_tres: column(&["AllocTRES"]),
-            req_mem: column(&["ReqMem"]),
-            node_list: column(&["NodeList"]),
-            any_nodes: column(&["NNodes"]),
-            submit_line: column(&["SubmitLine"]),
-            old_gres: [column(&["ReqGRES"]), column(&["AllocGRES"])],
-            reason: column(&["Reason"]),
-            restarts: column(&["Restarts"]),
-            cluster: column(&["Cluster"]),
+            id: column(&["jobs.job_id", "jobs.together", "jobs.array", "jobs.array_limit"], &["JobID", "JobIDRaw"]),
+            name: column(&["jobs.name"], &["JobName"]),
+            user: column(&["jobs.user"], &["User"]),
+            account: column(&["jobs.group"], &["Account"]),
+            partition: column(&["jobs.queue"], &["Partition"]),
+            qos: column(&["jobs.qos"], &["QOS"]),
+            reservation: column(&["jobs.reservation"], &["Reservation"]),
+            constraints: column(&["jobs.features"], &["Constraints"]),
+            priority: column(&["jobs.priority_number"], &["Priority"]),
+            flags: column(&[], &["Flags"]),
+            limit: ["TimelimitRaw", "Timelimit"].map(|field| column(&["jobs.requested_time"], &[field])),
+            submit: column(&["jobs.submit", "attempts.queued"], &["Submit"]),
+            rest: [
+                column(&["jobs.eligible", "attempts.queued"], &["Eligible"]),
+                column(TIMES_OF_START, &["Start"]),
+                column(TIMES_OF_END, &["End"]),
+            ],
+            elapsed: ["ElapsedRaw", "Elapsed"].map(|field| {
+                column(&["jobs.finish", "tasks.finish", "attempts.finish", "attempts.run_time"], &[field])
+            }),
+            state: column(&["jobs.outcome", "tasks.outcome", "attempts.outcome"], &["State"]),
+            req_cpus: column(SIZE, &["ReqCPUS"]),
+            alloc_cpus: column(SIZE, &["AllocCPUS", "NCPUS"]),
+            req_nodes: column(LAYOUT, &["ReqNodes"]),
+            alloc_nodes: column(LAYOUT, &["AllocNodes"]),
+            req_tres: column(TRES, &["ReqTRES"]),
+            alloc_tres: column(GIVEN, &["AllocTRES"]),
+            req_mem: column(MEMORY, &["ReqMem"]),
+            node_list: column(PLACES, &["NodeList"]),
+            any_nodes: column(LAYOUT, &["NNodes"]),
+            submit_line: column(COMMAND, &["SubmitLine"]),
+            old_gres: ["ReqGRES", "AllocGRES"].map(|field| column(&["tasks.resources"], &[field])),
+            reason: column(&["jobs.wait_reason"], &["Reason"]),
+            restarts: column(&[], &["Restarts"]),
+            cluster: column(&[], &["Cluster"]),
+            reads,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::Outcome;
 use resched_tables::sink::Sink;
 
@@ -24,11 +25,11 @@ enum Problem {
 
 impl Problem {
     /// The cause under which it is counted.
-    fn cause(self) -> &'static str {
+    fn cause(self) -> Cause {
         match self {
-            Self::Unknown => "dependency-on-unknown-job",
-            Self::NeverSatisfied => "dependency-never-satisfied",
-            Self::TooMany => "dependency-on-too-many-jobs",
+            Self::Unknown => cause::DEPENDENCY_ON_UNKNOWN_JOB,
+            Self::NeverSatisfied => cause::DEPENDENCY_NEVER_SATISFIED,
+            Self::TooMany => cause::DEPENDENCY_ON_TOO_MANY_JOBS,
         }
     }
 }

@@ -11,6 +11,7 @@ use super::preferred::{self, Key, Places, Preferred, Seen, Shown};
 use super::retries::{self, Done, Loss, Missing};
 use super::settings::Settings;
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 use resched_tables::sink::Sink;
 
@@ -171,7 +172,7 @@ impl<'p> Application<'p> {
     fn part(&mut self, part: Part, sink: &mut dyn Sink) {
         self.context = self.context.take().or_else(|| part.context());
         if let Some(number) = part.number {
-            sink.skip("missing-part-of-log", number.saturating_sub(self.parts));
+            sink.skip(cause::MISSING_PART_OF_LOG, number.saturating_sub(self.parts));
             self.parts = self.parts.max(number.saturating_add(1));
         }
         self.version = part.version.or(self.version.take());
@@ -186,8 +187,10 @@ impl<'p> Application<'p> {
                     self.executors.end(time);
                 }
             }
-            Event::ResourceProfile(profile) => sink.skip("resource-profile", u64::from(profile.id.unwrap_or(0) != 0)),
-            Event::Exclusion => sink.skip("excluded-executor", 1),
+            Event::ResourceProfile(profile) => {
+                sink.skip(cause::RESOURCE_PROFILE, u64::from(profile.id.unwrap_or(0) != 0))
+            }
+            Event::Exclusion => sink.skip(cause::EXCLUDED_EXECUTOR, 1),
             Event::ApplicationStart(ApplicationStart { name, id, attempt, user }) => {
                 (self.name, self.user, self.attempt) = (name, user, attempt);
                 self.id = id.filter(|id| !id.is_empty());
@@ -195,7 +198,7 @@ impl<'p> Application<'p> {
             Event::Environment(environment) => self.settings = environment.properties,
             Event::ExecutorAdded(added) => {
                 let host = added.host();
-                sink.skip("executor-without-host", u64::from(added.info.host.is_none()));
+                sink.skip(cause::EXECUTOR_WITHOUT_HOST, u64::from(added.info.host.is_none()));
                 if let Some(cores) = known(added.info.cores) {
                     let tasks = cores / self.settings.task_cpus();
                     self.likely.executor_came(&added.id, &host, tasks, added.time);
@@ -239,7 +242,7 @@ impl<'p> Application<'p> {
             self.hand_over(id, sink)?;
         }
         if self.executors.left_out() > 0 {
-            sink.skip("too-many-executors", self.executors.left_out());
+            sink.skip(cause::TOO_MANY_EXECUTORS, self.executors.left_out());
         }
         self.pass_settings(sink);
         let memory = self.settings.executor_memory();
@@ -252,7 +255,7 @@ impl<'p> Application<'p> {
 
     /// Passes on the settings that scheduling depends on, if the application did or held anything.
     fn pass_settings(&self, sink: &mut dyn Sink) {
-        sink.skip("setting-left-out", self.settings.left_out);
+        sink.skip(cause::SETTING_LEFT_OUT, self.settings.left_out);
         if !self.any_job && self.executors.is_empty() {
             return;
         }
@@ -268,7 +271,7 @@ impl<'p> Application<'p> {
 
     fn start(&mut self, start: JobStart, sink: &mut dyn Sink) -> Result<(), Error> {
         if self.jobs.contains_key(&start.id) {
-            sink.skip("repeated-job-start", 1);
+            sink.skip(cause::REPEATED_JOB_START, 1);
             return Ok(());
         }
         while self.jobs.len() >= MOST_JOBS || self.held > MOST_HELD {
@@ -301,7 +304,7 @@ impl<'p> Application<'p> {
     fn end(&mut self, end: JobEnd, sink: &mut dyn Sink) -> Result<(), Error> {
         match self.jobs.get_mut(&end.id) {
             Some(job) if job.end.is_none() => job.end = Some((known(end.time), outcome_of_job(&end))),
-            _ => sink.skip("job-end-without-start", 1),
+            _ => sink.skip(cause::JOB_END_WITHOUT_START, 1),
         }
         self.hand_over_if_done(end.id, sink)
     }
@@ -315,18 +318,18 @@ impl<'p> Application<'p> {
     fn task(&mut self, stage: i64, attempt: Try, sink: &mut dyn Sink) {
         if self.held > MOST_HELD {
             self.likely.miss_start();
-            return sink.skip("too-many-attempts", 1);
+            return sink.skip(cause::TOO_MANY_ATTEMPTS, 1);
         }
         let size = attempt.size();
         let host = self.likely.number(attempt.info.host.as_deref());
         let (launch, has_ended) = (known_time(attempt.info.launch), attempt.end.is_some());
         let Some(job) = self.job_of(stage) else {
             self.likely.miss_start();
-            return sink.skip("task-without-job", 1);
+            return sink.skip(cause::TASK_WITHOUT_JOB, 1);
         };
         let tries = job.tasks.entry(attempt.key(stage)).or_default();
         if tries.contains_key(&attempt.info.id) {
-            return sink.skip("repeated-task-start", 1);
+            return sink.skip(cause::REPEATED_TASK_START, 1);
         }
         job.running += usize::from(attempt.end.is_none());
         tries.insert(attempt.info.id, Box::new(attempt));
@@ -349,7 +352,7 @@ impl<'p> Application<'p> {
         self.name_host(&mut ended.info);
         let key = ended.key(stage);
         let Some(job) = self.job_of(stage) else {
-            sink.skip("task-without-job", 1);
+            sink.skip(cause::TASK_WITHOUT_JOB, 1);
             return Ok(());
         };
         if let Some(of) = job.stages.get_mut(&stage).filter(|of| of.kind == TaskKind::Other) {
@@ -361,7 +364,7 @@ impl<'p> Application<'p> {
         let mut more = 0;
         let mut over = None;
         match job.tasks.get_mut(&key).and_then(|tries| tries.get_mut(&number)) {
-            Some(given) if given.end.is_some() => sink.skip("repeated-task-end", 1),
+            Some(given) if given.end.is_some() => sink.skip(cause::REPEATED_TASK_END, 1),
             Some(given) => {
                 // Its executor may be gone by now.
                 ended.info.host = given.info.host.take().or(ended.info.host);
@@ -392,7 +395,7 @@ impl<'p> Application<'p> {
 
     fn hand_over(&mut self, id: i64, sink: &mut dyn Sink) -> Result<(), Error> {
         let Some(mut job) = self.jobs.remove(&id) else { return Ok(()) };
-        sink.skip("stage-retry-guessed", job.match_retries(&self.executors));
+        sink.skip(cause::STAGE_RETRY_GUESSED, job.match_retries(&self.executors));
         for stage in job.stages.keys() {
             if let Some(jobs) = self.stages.get_mut(stage) {
                 jobs.remove(&id);
@@ -404,12 +407,12 @@ impl<'p> Application<'p> {
         self.held = self.held.saturating_sub(job.held);
         let ran: BTreeSet<i64> = job.tasks.keys().map(|&(stage, ..)| stage).collect();
         let barriers = job.stages.iter().filter(|(stage, of)| of.is_barrier && ran.contains(stage)).count();
-        sink.skip("barrier-stage", barriers as u64);
+        sink.skip(cause::BARRIER_STAGE, barriers as u64);
         let places = self.places(&job);
         if let Some(oldest) = self.jobs.values().filter_map(|job| job.submit).min() {
             self.likely.forget(oldest);
         }
-        sink.skip("preferred-hosts-unknown", places.outside.len() as u64);
+        sink.skip(cause::PREFERRED_HOSTS_UNKNOWN, places.outside.len() as u64);
         if places.drawn > 0 {
             sink.made("splits.host", places.rule, places.drawn);
         }

@@ -50,9 +50,10 @@ pub(crate) use self::executors::MOST_EVENTS;
 pub(crate) use self::part::{DATABRICKS, part};
 use self::preferred::Preferred;
 pub(crate) use self::preferred::{FILE as PREFERRED, MOST_BYTES as MOST_PREFERRED};
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines, head_lines};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::sink::{Damage, Sink};
 
 /// Spark's event log.
@@ -66,12 +67,65 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
 
 /// The longest line (bytes). Lines of several 100 kB are normal: plans of SQL, settings, the stages of a large job.
 pub(crate) const MAX_LINE: usize = 8 << 20;
+
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["App ID", "Job ID"]),
+    ("jobs.name", &["spark.job.description", "Stage Name", "App Name"]),
+    ("jobs.user", &["User"]),
+    ("jobs.queue", &["spark.scheduler.pool", "spark.yarn.queue"]),
+    ("jobs.group", &["App ID"]),
+    ("jobs.submit", &["Submission Time"]),
+    ("jobs.launch", &["Launch Time"]),
+    ("jobs.finish", &["Completion Time"]),
+    ("jobs.outcome", &["Job Result"]),
+    ("jobs.input_bytes", &["Input Metrics"]),
+    ("jobs.shuffle_bytes", &["Shuffle Read Metrics"]),
+    ("jobs.output_bytes", &["Output Metrics"]),
+    ("tasks.task_id", &["Stage ID", "Partition ID", "Index"]),
+    ("tasks.kind", &["Task Type"]),
+    ("tasks.stage", &["Stage ID"]),
+    ("tasks.depends_on", &["Parent IDs"]),
+    ("tasks.cpu_request", &["spark.task.cpus"]),
+    ("tasks.memory_request", &["spark.executor.memory", "spark.executor.cores"]),
+    ("tasks.start", &["Launch Time"]),
+    ("tasks.finish", &["Finish Time"]),
+    ("tasks.outcome", &["Task End Reason"]),
+    ("tasks.input_bytes", &["Input Metrics", "Shuffle Read Metrics"]),
+    ("tasks.input_records", &["Input Metrics", "Shuffle Read Metrics"]),
+    ("tasks.output_bytes", &["Output Metrics", "Shuffle Write Metrics"]),
+    ("tasks.output_records", &["Output Metrics", "Shuffle Write Metrics"]),
+    ("attempts.kind", &["Task Type"]),
+    ("attempts.attempt", &["Attempt"]),
+    ("attempts.queued", &["Submission Time"]),
+    ("attempts.start", &["Launch Time"]),
+    ("attempts.finish", &["Finish Time"]),
+    ("attempts.outcome", &["Task End Reason"]),
+    ("attempts.host", &["Host"]),
+    ("attempts.locality", &["Locality"]),
+    ("attempts.speculative", &["Speculative"]),
+    ("attempts.error", &["Task End Reason"]),
+    ("attempts.hdfs_bytes_read", &["Input Metrics"]),
+    ("attempts.hdfs_bytes_written", &["Output Metrics"]),
+    ("attempts.map_output_bytes", &["Shuffle Write Metrics"]),
+    ("attempts.reduce_shuffle_bytes", &["Shuffle Read Metrics"]),
+    ("attempts.cpu_ms", &["Executor CPU Time"]),
+    ("splits.host", &["preferred.csv", "Locality", "Host"]),
+    ("nodes.host", &["Executor Info"]),
+    ("nodes.time", &["Timestamp"]),
+    ("nodes.event", &["SparkListenerExecutorAdded", "SparkListenerExecutorRemoved"]),
+    ("nodes.cpu", &["Total Cores"]),
+    ("nodes.memory", &["spark.executor.memory"]),
+    ("nodes.group", &["App ID"]),
+    ("nodes.map_slots", &["Total Cores"]),
+];
 
 fn sniff(head: &[u8]) -> bool {
     // The first line may be longer than the head; it starts with the name of its event.
@@ -89,7 +143,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         number += 1;
         let Line::Text(line) = line else {
-            sink.skip("oversized-line", 1);
+            sink.skip(cause::OVERSIZED_LINE, 1);
             continue;
         };
         if line.trim().is_empty() {
@@ -112,7 +166,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             Ok(Some(event)) => application.take(event, sink)?,
             Ok(None) => {}
             Err(error) => {
-                sink.skip("damaged-line", 1);
+                sink.skip(cause::DAMAGED_LINE, 1);
                 sink.damage(&|| damage(number, &line, &error));
             }
         }

@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 
 use crate::formats::lines::{Line, Lines};
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::SplitRow;
 use resched_tables::sink::Sink;
@@ -79,7 +80,7 @@ impl Preferred {
         let mut names_application = None;
         while let Some(line) = lines.next()? {
             let Line::Text(line) = line else {
-                sink.skip("damaged-preferred-row", 1);
+                sink.skip(cause::DAMAGED_PREFERRED_ROW, 1);
                 continue;
             };
             let line = line.trim();
@@ -90,7 +91,7 @@ impl Preferred {
                     "stage,index,hosts" => names_application = Some(false),
                     "application,stage,index,hosts" => names_application = Some(true),
                     _ => {
-                        sink.skip("preferred-file-without-header", 1);
+                        sink.skip(cause::PREFERRED_FILE_WITHOUT_HEADER, 1);
                         io::copy(input, &mut io::sink())?;
                         return Ok(None);
                     }
@@ -102,11 +103,11 @@ impl Preferred {
 
     fn take(&mut self, line: &str, names_application: bool, sink: &mut dyn Sink) {
         let Some((application, task, hosts)) = row(line, names_application) else {
-            return sink.skip("damaged-preferred-row", 1);
+            return sink.skip(cause::DAMAGED_PREFERRED_ROW, 1);
         };
         let size = line.len() + (2 + hosts.len()) * size_of::<String>() + size_of::<Task>();
         if self.held.saturating_add(size) > MOST_BYTES {
-            return sink.skip("too-many-preferred-rows", 1);
+            return sink.skip(cause::TOO_MANY_PREFERRED_ROWS, 1);
         }
         self.held += size;
         let own = match self.given.get_mut(application) {

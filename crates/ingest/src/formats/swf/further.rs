@@ -81,6 +81,25 @@ impl Names {
         (0..self.used).map(|place| self.kept_name(place)).collect()
     }
 
+    /// The columns of the tables that the further fields fill, each with the name of its field.
+    pub(super) fn reads(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let of_place = move |place: usize| {
+            let columns: &[&str] = match self.name(place).map_or(Meaning::Other, Meaning::of) {
+                Meaning::Gpus => &["tasks.resources"],
+                Meaning::Properties => &[
+                    "jobs.features",
+                    "tasks.machines",
+                    "tasks.exclusive",
+                    "tasks.instances",
+                    "jobs.requested_containers",
+                ],
+                Meaning::SoftTime | Meaning::Other => &["counters.value"],
+            };
+            columns.iter().map(move |column| (*column, self.kept_name(place)))
+        };
+        (0..self.used).flat_map(of_place)
+    }
+
     /// Reads the further fields of a job.
     pub(super) fn read<'a>(&mut self, texts: &[&'a str]) -> Further<'a> {
         self.used = self.used.max(texts.len());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_tables::cause;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
 
@@ -53,21 +54,22 @@ impl Header {
 
     /// Passes on what the header says about the machines and the further fields, once the file is read.
     pub(super) fn report(&self, sink: &mut dyn Sink) {
-        sink.skip("too-many-names", self.left_out);
+        sink.skip(cause::TOO_MANY_NAMES, self.left_out);
         if let Some(seconds) = self.unix_start {
             sink.parameter(UNIX_START_TIME, seconds.into());
         }
+        self.further.reads().for_each(|(column, name)| sink.filled_from(column, &name));
         let further = self.further.all();
         if !further.is_empty() {
             sink.parameter(FURTHER_FIELDS, further.into());
         }
-        let Some((nodes, processors)) = self.machines() else { return sink.skip("file-without-machines", 1) };
+        let Some((nodes, processors)) = self.machines() else { return sink.skip(cause::FILE_WITHOUT_MACHINES, 1) };
         let width = nodes.to_string().len();
         for node in 0..nodes {
-            let own = processors / nodes + u64::from(node < processors % nodes);
+            let cores = processors / nodes + u64::from(node < processors % nodes);
             sink.node(NodeRow {
                 host: format!("node{:0width$}", node + 1),
-                cpu: i64::try_from(own).ok().and_then(|own| own.checked_mul(PROCESSOR)),
+                cpu: i64::try_from(cores).ok().and_then(|cores| cores.checked_mul(PROCESSOR)),
                 ..NodeRow::default()
             });
         }

@@ -26,6 +26,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use resched_tables::Error;
+use resched_tables::cause;
 use resched_tables::model::JobRecord;
 use resched_tables::sink::{Damage, Sink};
 
@@ -35,7 +36,7 @@ pub(crate) use self::shape::GPU;
 use self::header::Header;
 use self::row::Row;
 use self::shape::Shape;
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines, head_lines};
 
 /// The format `swf`.
@@ -49,6 +50,7 @@ pub const FORMAT: Format = Format {
     is_whole: true,
     has_times_of_tasks: false,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
@@ -75,6 +77,38 @@ pub(crate) const MAX_NAMES: usize = 10_000;
 /// A processor, in thousandths.
 const PROCESSOR: i64 = 1_000;
 
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["field 1 (job number)"]),
+    ("jobs.submit", &["field 2 (submit time)"]),
+    ("jobs.launch", &["field 3 (wait time)"]),
+    ("jobs.finish", &["field 4 (run time)"]),
+    ("tasks.start", &["field 3 (wait time)"]),
+    ("tasks.finish", &["field 4 (run time)"]),
+    ("attempts.queued", &["field 2 (submit time)"]),
+    ("attempts.start", &["field 3 (wait time)"]),
+    ("attempts.finish", &["field 4 (run time)"]),
+    ("attempts.run_time", &["field 4 (run time)"]),
+    ("tasks.instances", &["field 5 (allocated processors)", "field 8 (requested processors)"]),
+    ("attempts.cpu_ms", &["field 6 (average CPU time)"]),
+    ("attempts.physical_memory", &["field 7 (used memory)"]),
+    ("jobs.requested_containers", &["field 8 (requested processors)"]),
+    ("jobs.requested_cpu", &["field 8 (requested processors)"]),
+    ("jobs.requested_time", &["field 9 (requested time)"]),
+    ("jobs.requested_memory", &["field 10 (requested memory)"]),
+    ("tasks.memory_request", &["field 10 (requested memory)"]),
+    ("jobs.outcome", &["field 11 (status)"]),
+    ("tasks.outcome", &["field 11 (status)"]),
+    ("attempts.outcome", &["field 11 (status)"]),
+    ("jobs.user", &["field 12 (user)"]),
+    ("jobs.group", &["field 13 (group)"]),
+    ("jobs.name", &["field 14 (executable)"]),
+    ("jobs.queue", &["field 15 (queue)", "field 16 (partition)"]),
+    ("jobs.depends_on", &["field 17 (preceding job)"]),
+    ("nodes.host", &["MaxNodes"]),
+    ("nodes.cpu", &["MaxNodes", "MaxProcs"]),
+];
+
 /// Most of the first lines that are no comments are jobs: a damaged one among them does not hide the rest.
 fn sniff(head: &[u8]) -> bool {
     let lines = head_lines(head);
@@ -96,7 +130,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         number += 1;
         let Line::Text(line) = line else {
-            sink.skip("damaged-line", 1);
+            sink.skip(cause::DAMAGED_LINE, 1);
             let expected = format!("a line of at most {MAX_LINE} bytes");
             sink.damage(&|| Damage::new(&format!("line {number}: "), &expected, "a longer one", REMEDY));
             continue;
@@ -106,10 +140,10 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             continue;
         }
         match Row::parse(&line) {
-            Some(row) if row.is_part() => sink.skip("partial-execution", 1),
+            Some(row) if row.is_part() => sink.skip(cause::PARTIAL_EXECUTION, 1),
             Some(row) => take(&row, &mut record, &mut header, sink)?,
             None => {
-                sink.skip("damaged-line", 1);
+                sink.skip(cause::DAMAGED_LINE, 1);
                 sink.damage(&|| damage(number, &line));
             }
         }
@@ -123,22 +157,22 @@ fn take(row: &Row<'_>, record: &mut JobRecord, header: &mut Header, sink: &mut d
     let further = header.further.read(row.further());
     let shape = Shape::of(row.amounts(), &further, header);
     if row.write_over(record, header, (&further, &shape)).is_none() {
-        sink.skip("damaged-line", 1);
+        sink.skip(cause::DAMAGED_LINE, 1);
         return Ok(());
     }
-    sink.skip("line-without-last-field", u64::from(row.fields < STANDARD));
+    sink.skip(cause::LINE_WITHOUT_LAST_FIELD, u64::from(row.fields < STANDARD));
     if row.fields > STANDARD {
         let is_kept = sink.wants_counters();
         if is_kept {
             record.counters.extend(header.further.counters(&record.job.job_id, &further));
         }
         for (cause, is_counted) in [
-            ("line-with-further-fields", further.has_texts || further.has_others && !is_kept),
-            ("soft-walltime-left-out", further.has_soft_time && !is_kept),
-            ("damaged-further-field", further.is_damaged),
-            ("processors-unlike-properties", shape.is_at_odds),
-            ("processors-beyond-machine", shape.is_cut),
-            ("uneven-gpus-rounded-up", shape.is_uneven),
+            (cause::LINE_WITH_FURTHER_FIELDS, further.has_texts || further.has_others && !is_kept),
+            (cause::SOFT_WALLTIME_LEFT_OUT, further.has_soft_time && !is_kept),
+            (cause::DAMAGED_FURTHER_FIELD, further.is_damaged),
+            (cause::PROCESSORS_UNLIKE_PROPERTIES, shape.is_at_odds),
+            (cause::PROCESSORS_BEYOND_MACHINE, shape.is_cut),
+            (cause::UNEVEN_GPUS_ROUNDED_UP, shape.is_uneven),
         ] {
             sink.skip(cause, is_counted.into());
         }

@@ -3,6 +3,7 @@
 
 use super::super::golden::{Collected, Found as _, each_damage, read_shared};
 use super::*;
+use resched_tables::cause::Cause;
 use resched_tables::model::{AttemptRow, CounterRow, JobRow, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow};
 
 fn jobs(text: &str) -> Vec<JobRecord> {
@@ -169,7 +170,7 @@ impl Sink for Borrower {
 
     fn node(&mut self, _: NodeRow) {}
 
-    fn skip(&mut self, _: &str, _: u64) {}
+    fn skip(&mut self, _: Cause, _: u64) {}
 }
 
 #[test]
@@ -420,7 +421,7 @@ fn the_first_damaged_line_is_named() {
 
         fn node(&mut self, _: NodeRow) {}
 
-        fn skip(&mut self, _: &str, _: u64) {}
+        fn skip(&mut self, _: Cause, _: u64) {}
 
         fn damage(&mut self, damage: &dyn Fn() -> Damage) {
             self.0.push(damage());

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::counters::{self, Counter};
 use super::record::{Record, RecordType};
 use crate::formats::names::split_rack_and_host;
+use resched_tables::cause::{self, Cause};
 use resched_tables::model::MAPREDUCE;
 use resched_tables::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind,
@@ -92,7 +93,7 @@ impl JobBuilder {
     }
 
     /// Merges a record of this job. `faults` receives the causes to count.
-    pub(super) fn apply(&mut self, record: &Record, owner: &Owner, faults: &mut Vec<&'static str>) {
+    pub(super) fn apply(&mut self, record: &Record, owner: &Owner, faults: &mut Vec<Cause>) {
         match &owner.task {
             None => self.apply_job(record, faults),
             Some(task) if record.kind == RecordType::Task => self.apply_task(record, task, faults),
@@ -100,7 +101,7 @@ impl JobBuilder {
         }
     }
 
-    fn apply_job(&mut self, record: &Record, faults: &mut Vec<&'static str>) {
+    fn apply_job(&mut self, record: &Record, faults: &mut Vec<Cause>) {
         let job = &mut self.job;
         put(&mut job.name, text(record, "JOBNAME", faults));
         put(&mut job.user, text(record, "USER", faults));
@@ -125,12 +126,12 @@ impl JobBuilder {
         }
     }
 
-    fn apply_task(&mut self, record: &Record, id: &str, faults: &mut Vec<&'static str>) {
+    fn apply_task(&mut self, record: &Record, id: &str, faults: &mut Vec<Cause>) {
         let task = self.task(id);
         let row = &mut task.task;
         if row.start.is_some() && record.get("START_TIME") == Some("0") {
             // Seen after the job's end: it would replace the values of the task's own start record.
-            faults.push("reopened-task");
+            faults.push(cause::REOPENED_TASK);
             return;
         }
         task.reported = true;
@@ -151,10 +152,10 @@ impl JobBuilder {
         self.keep_counters(CounterScope::Task, id, counters);
     }
 
-    fn apply_attempt(&mut self, record: &Record, task_id: &str, faults: &mut Vec<&'static str>) {
+    fn apply_attempt(&mut self, record: &Record, task_id: &str, faults: &mut Vec<Cause>) {
         let number = record.get("TASK_ATTEMPT_ID").and_then(|id| id.rsplit_once('_')).map(|(_, number)| number);
         let Some(number) = number.and_then(|number| number.parse::<u32>().ok()) else {
-            faults.push("damaged-record");
+            faults.push(cause::DAMAGED_RECORD);
             return;
         };
         let task = self.task(task_id);
@@ -235,7 +236,7 @@ impl TaskBuilder {
     }
 }
 
-fn fill_attempt(row: &mut AttemptRow, record: &Record, faults: &mut Vec<&'static str>) {
+fn fill_attempt(row: &mut AttemptRow, record: &Record, faults: &mut Vec<Cause>) {
     put(&mut row.start, record.time("START_TIME"));
     put(&mut row.shuffle_finish, record.time("SHUFFLE_FINISHED"));
     put(&mut row.sort_finish, record.time("SORT_FINISHED"));
@@ -266,20 +267,20 @@ fn put<T>(slot: &mut Option<T>, value: Option<T>) {
 }
 
 /// A value of bounded length.
-fn text(record: &Record, key: &str, faults: &mut Vec<&'static str>) -> Option<String> {
+fn text(record: &Record, key: &str, faults: &mut Vec<Cause>) -> Option<String> {
     let value = record.get(key)?;
     let end = value.floor_char_boundary(LONGEST_TEXT);
     if end < value.len() {
-        faults.push("shortened-text");
+        faults.push(cause::SHORTENED_TEXT);
     }
     value.get(..end).map(str::to_owned)
 }
 
-fn parse_counters(record: &Record, key: &str, faults: &mut Vec<&'static str>) -> Vec<Counter> {
+fn parse_counters(record: &Record, key: &str, faults: &mut Vec<Cause>) -> Vec<Counter> {
     let Some(text) = record.get(key) else { return Vec::new() };
     let (counters, whole) = counters::parse(text);
     if !whole {
-        faults.push("damaged-counters");
+        faults.push(cause::DAMAGED_COUNTERS);
     }
     counters
 }
@@ -320,11 +321,11 @@ fn tracker_host(name: &str) -> Option<&str> {
 }
 
 /// `SPLITS`: places separated by commas, each `/rack/host`.
-fn split_rows(task_id: &str, places: &str, faults: &mut Vec<&'static str>) -> Vec<SplitRow> {
+fn split_rows(task_id: &str, places: &str, faults: &mut Vec<Cause>) -> Vec<SplitRow> {
     let mut rows = Vec::new();
     for (ordinal, place) in (0..).zip(places.split(',').map(str::trim).filter(|place| !place.is_empty())) {
         if rows.len() == MOST_SPLITS || place.len() > LONGEST_TEXT {
-            faults.push("surplus-splits");
+            faults.push(cause::SURPLUS_SPLITS);
             break;
         }
         let (rack, host) = split_rack_and_host(place);
@@ -339,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_task_has_as_many_places_as_the_limit_and_the_rest_is_counted() {
-        for (surplus, expected) in [(0, vec![]), (1, vec!["surplus-splits"])] {
+        for (surplus, expected) in [(0, vec![]), (1, vec![cause::SURPLUS_SPLITS])] {
             let mut faults = Vec::new();
             let rows = split_rows("m", &vec!["/r/h"; MOST_SPLITS + surplus].join(","), &mut faults);
             assert_eq!((rows.len(), faults), (MOST_SPLITS, expected));

@@ -26,10 +26,11 @@ pub(crate) use self::lines::LONGEST;
 pub(crate) use self::record::MOST_KEYS;
 use self::record::{Record, RecordType, Syntax};
 use super::conf_xml::{self, JobConf};
-use super::format::Format;
+use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines};
 use super::names::job_id_in_name;
 use resched_tables::Error;
+use resched_tables::cause::{self, Cause};
 use resched_tables::sink::Sink;
 use resched_tables::store::TimeZero;
 
@@ -44,9 +45,59 @@ pub const FORMAT: Format = Format {
     is_whole: false,
     has_times_of_tasks: true,
     folded: false,
+    reads: READS,
     sniff,
     read,
 };
+
+/// What its columns are read from.
+const READS: &[ReadAs] = &[
+    ("jobs.job_id", &["JOBID"]),
+    ("jobs.name", &["JOBNAME"]),
+    ("jobs.user", &["USER"]),
+    ("jobs.queue", &["JOB_QUEUE"]),
+    ("jobs.priority", &["JOB_PRIORITY"]),
+    ("jobs.submit", &["SUBMIT_TIME"]),
+    ("jobs.launch", &["LAUNCH_TIME"]),
+    ("jobs.finish", &["FINISH_TIME"]),
+    ("jobs.outcome", &["JOB_STATUS"]),
+    ("jobs.declared_maps", &["TOTAL_MAPS"]),
+    ("jobs.declared_reduces", &["TOTAL_REDUCES"]),
+    ("tasks.task_id", &["TASKID"]),
+    ("tasks.kind", &["TASK_TYPE"]),
+    ("tasks.start", &["START_TIME"]),
+    ("tasks.finish", &["FINISH_TIME"]),
+    ("tasks.outcome", &["TASK_STATUS"]),
+    ("tasks.input_bytes", &["COUNTERS"]),
+    ("tasks.input_records", &["COUNTERS"]),
+    ("tasks.output_bytes", &["COUNTERS"]),
+    ("tasks.output_records", &["COUNTERS"]),
+    ("splits.host", &["SPLITS"]),
+    ("splits.rack", &["SPLITS"]),
+    ("attempts.attempt", &["TASK_ATTEMPT_ID"]),
+    ("attempts.kind", &["TASK_TYPE"]),
+    ("attempts.start", &["START_TIME"]),
+    ("attempts.shuffle_finish", &["SHUFFLE_FINISHED"]),
+    ("attempts.sort_finish", &["SORT_FINISHED"]),
+    ("attempts.finish", &["FINISH_TIME"]),
+    ("attempts.outcome", &["TASK_STATUS"]),
+    ("attempts.host", &["HOSTNAME", "TRACKER_NAME"]),
+    ("attempts.rack", &["HOSTNAME"]),
+    ("attempts.error", &["ERROR"]),
+    ("attempts.locality", &["LOCALITY"]),
+    ("attempts.speculative", &["AVATAAR"]),
+    ("attempts.hdfs_bytes_read", &["COUNTERS"]),
+    ("attempts.hdfs_bytes_written", &["COUNTERS"]),
+    ("attempts.file_bytes_read", &["COUNTERS"]),
+    ("attempts.file_bytes_written", &["COUNTERS"]),
+    ("attempts.map_input_bytes", &["COUNTERS"]),
+    ("attempts.map_output_bytes", &["COUNTERS"]),
+    ("attempts.reduce_shuffle_bytes", &["COUNTERS"]),
+    ("attempts.spilled_records", &["COUNTERS"]),
+    ("attempts.cpu_ms", &["COUNTERS"]),
+    ("attempts.physical_memory", &["COUNTERS"]),
+    ("counters.value", &["COUNTERS", "MAP_COUNTERS", "REDUCE_COUNTERS"]),
+];
 
 fn sniff(head: &[u8]) -> bool {
     let head = String::from_utf8_lossy(head.get(..4096).unwrap_or(head));
@@ -172,14 +223,14 @@ impl<'a> Reader<'a> {
                 return self.record(&text, Syntax::Escaped);
             }
         } else if line.len() > 1 {
-            self.sink.skip("damaged-record", 1);
+            self.sink.skip(cause::DAMAGED_RECORD, 1);
         }
         Ok(())
     }
 
     fn oversized(&mut self) {
         if !self.in_conf {
-            self.sink.skip("oversized-record", 1);
+            self.sink.skip(cause::OVERSIZED_RECORD, 1);
             self.pending = None;
             self.discarding = true;
         }
@@ -189,7 +240,7 @@ impl<'a> Reader<'a> {
     fn end_record(&mut self) -> Result<(), Error> {
         let (Some(text), Some(syntax)) = (self.pending.take(), self.syntax) else { return Ok(()) };
         if syntax == Syntax::Escaped {
-            self.sink.skip("unterminated-record", 1);
+            self.sink.skip(cause::UNTERMINATED_RECORD, 1);
         }
         self.record(&text, syntax)
     }
@@ -202,19 +253,19 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
             RecordType::Unknown => {
-                self.sink.skip("unknown-record", 1);
+                self.sink.skip(cause::UNKNOWN_RECORD, 1);
                 return Ok(());
             }
             RecordType::Job | RecordType::Task | RecordType::Attempt => {}
         }
         let mut faults = Vec::new();
         if record.damaged {
-            faults.push("damaged-record");
+            faults.push(cause::DAMAGED_RECORD);
         }
         match Owner::of(&record) {
             Some(owner) => self.apply(&record, &owner, &mut faults)?,
             None if record.damaged => {}
-            None => faults.push("damaged-record"),
+            None => faults.push(cause::DAMAGED_RECORD),
         }
         for cause in faults {
             self.sink.skip(cause, 1);
@@ -222,7 +273,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn apply(&mut self, record: &Record, owner: &Owner, faults: &mut Vec<&'static str>) -> Result<(), Error> {
+    fn apply(&mut self, record: &Record, owner: &Owner, faults: &mut Vec<Cause>) -> Result<(), Error> {
         if self.fresh && self.job.as_ref().is_none_or(|job| job.id() != owner.job) {
             self.end_job()?;
             self.job = Some(JobBuilder::new(owner.job.clone(), self.sink.wants_counters()));
@@ -230,7 +281,7 @@ impl<'a> Reader<'a> {
         self.fresh = false;
         match self.job.as_mut().filter(|job| job.id() == owner.job) {
             Some(job) => job.apply(record, owner, faults),
-            None => faults.push("orphan-record"),
+            None => faults.push(cause::ORPHAN_RECORD),
         }
         Ok(())
     }
@@ -239,7 +290,7 @@ impl<'a> Reader<'a> {
         let Some(job) = self.job.take() else { return Ok(()) };
         let (job, unreported) = job.finish();
         if unreported > 0 {
-            self.sink.skip("task-record-missing", unreported);
+            self.sink.skip(cause::TASK_RECORD_MISSING, unreported);
         }
         self.sink.job(job)
     }
