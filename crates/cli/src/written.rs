@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use resched_ingest::explained::{self, Counted, Origin, counted_in_words, origins, origins_in_words};
 use resched_tables::store::{Amounts, Manifest, System};
 use resched_tables::words::counted;
 use serde::Serialize;
@@ -19,8 +20,12 @@ pub(crate) struct Written<'a> {
     rows: &'a BTreeMap<String, u64>,
     system: Option<System>,
     amounts: Amounts,
-    /// What was left out or mended, by cause.
+    /// What was left out, mended, assumed or merged, by cause.
     skipped: &'a BTreeMap<String, u64>,
+    /// The same, each with what it means.
+    counted: Vec<Counted<'a>>,
+    /// Where the values of each column come from.
+    columns: Vec<Origin>,
     /// The columns that a rule filled, with the rule.
     made: &'a BTreeMap<String, String>,
     made_rows: &'a BTreeMap<String, u64>,
@@ -38,6 +43,8 @@ impl<'a> Written<'a> {
             system: *system,
             amounts: *amounts,
             skipped,
+            counted: explained::counted(skipped),
+            columns: origins(manifest),
             made,
             made_rows,
             absent,
@@ -45,8 +52,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// A few lines about it.
-    pub(crate) fn in_words(&self) -> String {
+    /// A few lines about it; with `explain`, what each means, and where the values of each column come from.
+    pub(crate) fn in_words(&self, explain: bool) -> String {
         let rows = |table: &str, thing: &str| counted(self.rows.get(table).copied().unwrap_or(0), thing);
         let mut text = format!(
             "{}: {}, {}, {}, {}, {}\n",
@@ -57,7 +64,8 @@ impl<'a> Written<'a> {
             rows("splits", "split"),
             rows("nodes", "machine row"),
         );
-        text += &left_out(self.skipped);
+        text += &origins_in_words(&self.columns, explain);
+        text += &counted_in_words(&self.counted, explain);
         text += &not_recognised(self.unrecognised);
         text += &absent(self.absent);
         text += &made(self.made, self.made_rows, &self.trace);
@@ -67,8 +75,18 @@ impl<'a> Written<'a> {
 
 /// Prints what a trace that was written holds.
 pub(crate) fn print_written(manifest: &Manifest, out: &Path, format: FormatArgs) -> Result<(), Failure> {
+    print_explained(manifest, out, false, format)
+}
+
+/// As [`print_written`]; with `explain`, what each line means, and where the values of each column come from.
+pub(crate) fn print_explained(
+    manifest: &Manifest,
+    out: &Path,
+    explain: bool,
+    format: FormatArgs,
+) -> Result<(), Failure> {
     let written = Written::of(manifest, out);
-    format.print(&written, &values_of(&written)?, || written.in_words())
+    format.print(&written, &values_of(&written)?, || written.in_words(explain))
 }
 
 /// The most rules that are named.

@@ -23,6 +23,7 @@ mod blocks;
 mod complete;
 mod confs;
 mod copies;
+pub mod explained;
 pub mod export;
 mod far;
 mod fault;

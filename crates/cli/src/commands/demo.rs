@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         &resched_ingest::Options::default(),
         &mut IngestProgress::new(),
     )?;
-    print(format!("1. ingest the sample history\n   {}", Written::of(&manifest, &trace).in_words()))?;
+    print(format!("1. ingest the sample history\n   {}", Written::of(&manifest, &trace).in_words(false)))?;
 
     let policies: Result<Vec<PolicySpec>, _> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
     let policies = policies.map_err(resched_replay::Error::from)?;

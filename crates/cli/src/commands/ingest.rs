@@ -22,7 +22,7 @@ use crate::format::FormatArgs;
 use crate::out::ForceArg;
 use crate::output::{print_as_it_is, print_message};
 use crate::progress::IngestProgress;
-use crate::written::{Written, print_written};
+use crate::written::{Written, print_explained};
 
 /// Turn job histories, event logs, job lists or the Google and Alibaba cluster traces into a trace.
 ///
@@ -68,6 +68,9 @@ pub(crate) struct Args {
     /// that Open XDMoD asks for are known.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["split", "engine"])]
     fields: Option<String>,
+    /// Print what each column was read from, what was made up, and what each count means. `--json` has this anyway.
+    #[arg(long)]
+    explain: bool,
     /// Keep all job and task counters, in the table `counters`.
     #[arg(long)]
     counters: bool,
@@ -119,17 +122,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     let out = if args.split { args.force.plain(target) } else { args.force.out(target, MANIFEST) };
     if args.engine == Engine::Dask {
-        return ingest_steps::on_dask(&args.paths, &out, &options, (&args.dask, &args.program), args.format_args);
+        return ingest_steps::on_dask(
+            &args.paths,
+            &out,
+            &options,
+            (&args.dask, &args.program),
+            (args.explain, args.format_args),
+        );
     }
     if args.split {
         let parts = split(&args.paths, &out, &options, &mut IngestProgress::new())?;
-        return print_parts(&parts, target, args.format_args);
+        return print_parts(&parts, target, args.explain, args.format_args);
     }
     let manifest = ingest(&args.paths, &out, &options, &mut IngestProgress::new());
     if manifest.is_err() {
         report_kept();
     }
-    print_written(&manifest?, target, args.format_args)
+    print_explained(&manifest?, target, args.explain, args.format_args)
 }
 
 /// Prints a first map of a table.
@@ -167,9 +176,9 @@ enum PartAnswer<'a> {
 }
 
 /// Prints what became of each cluster. An error if there is no trace.
-fn print_parts(parts: &[Part], out: &std::path::Path, format: FormatArgs) -> Result<(), Failure> {
+fn print_parts(parts: &[Part], out: &std::path::Path, explain: bool, format: FormatArgs) -> Result<(), Failure> {
     let reported = |Part { name, manifest }: &'_ Part| match manifest {
-        Ok(manifest) => Written::of(manifest, &out.join(name)).in_words(),
+        Ok(manifest) => Written::of(manifest, &out.join(name)).in_words(explain),
         Err(error) => format!("  left out: {name}: {error}\n"),
     };
     let words: String = parts.iter().filter(|part| part.manifest.is_ok()).map(reported).collect();

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::output::print_json;
 use crate::progress::IngestProgress;
-use crate::written::print_written;
+use crate::written::{print_explained, print_written};
 
 /// Plan an ingest of tables: split them into shards and write the plan. Prints the plan's path and the number of shards as JSON.
 #[derive(Debug, clap::Args)]
@@ -80,13 +80,14 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     print_written(&manifest, &out, FormatArgs::default())
 }
 
-/// Ingests tables on a Dask cluster: its workers read the shards, and this process merges them.
+/// Ingests tables on a Dask cluster: its workers read the shards, and this process merges them. With `explain`, it prints what each count
+/// means.
 pub(super) fn on_dask(
     paths: &[PathBuf],
     out: &Out,
     options: &Options,
     (args, program): (&DaskArgs, &ProgramArgs),
-    format: FormatArgs,
+    (explain, format): (bool, FormatArgs),
 ) -> Result<(), Failure> {
     let plan = plan_tables(paths, options)?;
     let file = tables::write_plan(&plan, &out.path)?.display().to_string();
@@ -97,5 +98,5 @@ pub(super) fn on_dask(
     dask(&(0..plan.shards().len()).map(task).collect::<Vec<Task>>(), args, program)?;
     let threads = options.threads.map(Threads::from).unwrap_or_default();
     let manifest = tables::finish(&plan, out, threads.count(), &mut IngestProgress::new())?;
-    print_written(&manifest, &out.path, format)
+    print_explained(&manifest, &out.path, explain, format)
 }
