@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use resched_ingest::export::{TARGETS, export};
+use resched_ingest::export::{MARKER, TARGETS, Target, export};
 use resched_tables::words::counted;
 use serde::Serialize;
 
@@ -12,22 +12,24 @@ use crate::format::{FormatArgs, values_of};
 use crate::out::ForceArg;
 use crate::written::left_out;
 
-/// Write a trace or a run in another tool's format: Rumen or SWF.
+/// Write a trace or a run in another tool's format: Rumen, SWF, Batsim's list of jobs, or OpenDC.
 ///
-/// Values that the format cannot hold are left out. They are counted by column, and the counts are printed.
+/// Values that the format cannot hold are left out. They are counted by column, and the counts are printed. Other counts are explained in
+/// `docs/reference/causes.md`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched export T --format rumen --out T.json.gz\n  resched export R/fifo --format swf --out fifo.swf"
+    after_help = "Examples:\n  resched export T --format rumen --out T.json.gz\n  resched export R/fifo --format swf --out fifo.swf\n  resched export R/easy --format batsim-jobs --out jobs.csv\n  resched export T --format opendc --out workload"
 )]
 pub(crate) struct Args {
     /// The folder of the trace or the run.
     #[arg(value_name = "TRACE|RUN")]
     source: PathBuf,
-    /// The format to write: `rumen` (jobs), `rumen-topology` (machines) or `swf`.
+    /// The format to write: `rumen` (jobs), `rumen-topology` (machines), `swf`, `batsim-jobs` (the CSV that evalys reads), or `opendc` (a
+    /// folder with tasks and fragments in Parquet).
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(TARGETS.iter().map(|target| target.name)))]
     format: String,
-    /// The file to write. It is gzipped if its name ends in `.gz`.
-    #[arg(long, value_name = "FILE")]
+    /// The file or folder to write. A file is gzipped if its name ends in `.gz`.
+    #[arg(long, value_name = "PATH")]
     out: PathBuf,
     #[command(flatten)]
     force: ForceArg,
@@ -47,7 +49,9 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let exported = export(&args.source, &args.format, args.force.file(&args.out))?;
+    let is_folder = Target::named(&args.format)?.is_folder();
+    let out = if is_folder { args.force.out(&args.out, MARKER) } else { args.force.file(&args.out) };
+    let exported = export(&args.source, &args.format, out)?;
     let what = if args.format == "rumen-topology" { "machine" } else { "job" };
     let file = args.out.display().to_string();
     let value = Answer { file: &file, format: &args.format, written: exported.written, left_out: &exported.left_out };

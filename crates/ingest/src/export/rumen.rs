@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Output, Target};
+use super::{Output, Target, Write};
 use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::model::{
@@ -17,11 +17,12 @@ use resched_tables::model::{
 use resched_tables::records::Source;
 
 /// The job trace.
-pub(super) const TRACE: Target = Target { name: "rumen", title: "Rumen job trace (JSON)", write: write_trace };
+pub(super) const TRACE: Target =
+    Target { name: "rumen", title: "Rumen job trace (JSON)", write: Write::File(write_trace) };
 
 /// The topology.
 pub(super) const TOPOLOGY: Target =
-    Target { name: "rumen-topology", title: "Rumen network topology (JSON)", write: write_topology };
+    Target { name: "rumen-topology", title: "Rumen network topology (JSON)", write: Write::File(write_topology) };
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

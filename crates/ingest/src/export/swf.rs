@@ -9,28 +9,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Output, Target};
-use crate::formats::sacct;
+use super::held::{Held, PROCESSOR, asked, decimal, is_own, is_work, whole_processors};
+use super::{Output, Target, Write};
 use crate::formats::swf::{FRAMEWORK, FURTHER_FIELDS, GPU, Meaning, UNIX_START_TIME};
 use resched_tables::Error;
 use resched_tables::cause;
-use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind, TaskRecord};
+use resched_tables::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeChange, Outcome, TaskKind, TaskRecord};
 use resched_tables::named;
 use resched_tables::records::Source;
 use resched_tables::store::TimeZero;
 
 /// The workload.
-pub(super) const TARGET: Target = Target { name: "swf", title: "Standard Workload Format", write };
-
-/// A processor, in thousandths.
-const PROCESSOR: i64 = 1_000;
+pub(super) const TARGET: Target = Target { name: "swf", title: "Standard Workload Format", write: Write::File(write) };
 
 fn write(source: &Source, output: &mut Output<'_>) -> Result<(), Error> {
     let names = Names::of(source)?;
     header(source, &names, output)?;
     for record in source.records()? {
         let mut record = record?;
-        let is_work = |task: &TaskRecord| task.task.kind != TaskKind::Master;
         output.counted(cause::APPLICATION_MASTER, !record.tasks.iter().all(is_work));
         record.tasks.retain(is_work);
         let line = names.line(&record, output);
@@ -233,7 +229,7 @@ impl Further {
 
     /// Whether a field holds this.
     fn has(&self, meaning: Meaning) -> bool {
-        self.fields.iter().any(|(_, own)| *own == meaning)
+        self.fields.iter().any(|(_, known)| *known == meaning)
     }
 
     /// A comment for each field.
@@ -248,8 +244,8 @@ impl Further {
             Meaning::Gpus => gpus(record).to_string(),
             Meaning::Properties => properties(record),
             Meaning::SoftTime | Meaning::Other => {
-                let own = record.counters.iter().find(|counter| counter.group == FRAMEWORK && counter.name == *name);
-                own.map_or_else(|| "-1".to_owned(), |counter| counter.value.to_string())
+                let is_it = |counter: &&CounterRow| counter.group == FRAMEWORK && counter.name == *name;
+                record.counters.iter().find(is_it).map_or_else(|| "-1".to_owned(), |counter| counter.value.to_string())
             }
         };
         self.fields.iter().map(|field| format!(" {}", value(field))).collect()
@@ -279,17 +275,6 @@ fn properties(record: &JobRecord) -> String {
     text
 }
 
-/// The processors that a job asked for.
-fn asked(job: &JobRow) -> Option<i64> {
-    let each = whole_processors(job, job.requested_cpu).filter(|_| is_own(job)).unwrap_or(1);
-    job.requested_containers?.checked_mul(each)
-}
-
-/// Whether a job was in such a log.
-fn is_own(job: &JobRow) -> bool {
-    job.framework.as_deref() == Some(FRAMEWORK)
-}
-
 /// Names in the order of their first appearance.
 #[derive(Default)]
 struct Seen {
@@ -304,77 +289,6 @@ impl Seen {
             self.names.push(name.clone());
         }
     }
-}
-
-/// The resources that a job held while it ran.
-struct Held {
-    processors: Option<i64>,
-    /// How long it ran, ms, if that is known but not when.
-    run_time: Option<i64>,
-    /// Processor time per processor, ms.
-    cpu_ms: Option<i64>,
-    /// Resident memory per processor, bytes.
-    memory: Option<i64>,
-}
-
-impl Held {
-    fn of(record: &JobRecord) -> Self {
-        let attempts = || record.tasks.iter().flat_map(|task| &task.attempts);
-        let of_replay = attempts().any(|attempt| attempt.cpu_request.is_some());
-        match record.tasks.as_slice() {
-            [task] if !of_replay => {
-                // A job of a parallel machine may lack the number. Any other task has one processor.
-                let instances = task.task.instances.or((!is_own(&record.job)).then_some(1));
-                let each = whole_processors(&record.job, task.task.cpu_request).unwrap_or(1);
-                let processors = instances.and_then(|instances| instances.checked_mul(each));
-                // The memory of a job of so many machines is that of a machine.
-                let is_of_machines = is_own(&record.job) && task.task.machines.is_some();
-                let memories = if is_of_machines { instances } else { processors };
-                let attempt = task.attempts.first();
-                let run_time = task.attempts.last().and_then(|attempt| attempt.run_time);
-                Self {
-                    processors,
-                    run_time,
-                    cpu_ms: attempt.and_then(|attempt| attempt.cpu_ms?.checked_div(processors.unwrap_or(1))),
-                    memory: attempt.and_then(|attempt| attempt.physical_memory?.checked_div(memories.unwrap_or(1))),
-                }
-            }
-            _ => {
-                let processors = peak(record);
-                let sum = attempts().filter_map(|attempt| attempt.cpu_ms).reduce(i64::saturating_add);
-                let cpu_ms = sum.zip(processors).and_then(|(sum, processors)| sum.checked_div(processors));
-                Self { processors, run_time: None, cpu_ms, memory: None }
-            }
-        }
-    }
-}
-
-/// The processors of an instance, in a log whose instances have several.
-fn whole_processors(job: &JobRow, cpu_request: Option<i64>) -> Option<i64> {
-    let has_several = [Some(sacct::FRAMEWORK), Some(FRAMEWORK)].contains(&job.framework.as_deref());
-    cpu_request.filter(|cpu| has_several && *cpu > 0 && cpu % PROCESSOR == 0).map(|cpu| cpu / PROCESSOR)
-}
-
-/// The most processors that the attempts of a job held at the same time.
-fn peak(record: &JobRecord) -> Option<i64> {
-    let attempts = record.tasks.iter().flat_map(|task| &task.attempts);
-    let mut changes: Vec<(i64, i64)> = attempts
-        .filter_map(|attempt| Some((attempt.start?, attempt.finish?, processors(attempt))))
-        .flat_map(|(start, finish, held)| [(start, held), (finish.max(start.saturating_add(1)), -held)])
-        .collect();
-    // At one instant those that end make room first.
-    changes.sort_unstable();
-    let mut running: i64 = 0;
-    let peaks = changes.into_iter().map(|(_, change)| {
-        running = running.saturating_add(change);
-        running
-    });
-    peaks.max().filter(|&peak| peak > 0)
-}
-
-/// The processors that an attempt holds: those that a replay held for it, rounded up, or one.
-fn processors(attempt: &AttemptRow) -> i64 {
-    attempt.cpu_request.map_or(1, |cpu| cpu.max(1).saturating_add(PROCESSOR - 1) / PROCESSOR)
 }
 
 fn note_losses(record: &JobRecord, further: &Further, output: &mut Output<'_>) {
@@ -412,20 +326,14 @@ fn note_losses(record: &JobRecord, further: &Further, output: &mut Output<'_>) {
         output.lost("attempts.memory_request", task.attempts.iter().any(|attempt| attempt.memory_request.is_some()));
         output.lost(
             "attempts.run_time",
-            record.tasks.len() > 1 && task.attempts.iter().any(|own| own.run_time.is_some()),
+            record.tasks.len() > 1 && task.attempts.iter().any(|attempt| attempt.run_time.is_some()),
         );
         output.lost("attempts.host", task.attempts.iter().any(|attempt| attempt.host.is_some()));
         output.lost("attempts.error", task.attempts.iter().any(|attempt| attempt.error.is_some()));
     }
-    let is_written = |name: &String| further.fields.iter().any(|(own, _)| own == name);
+    let is_written = |name: &String| further.fields.iter().any(|(field, _)| field == name);
     let lost = record.counters.iter().filter(|counter| counter.group != FRAMEWORK || !is_written(&counter.name));
     output.lost("counters.value", lost.count() > 0);
-}
-
-/// A whole number of thousandths or the like, in units, with as few digits as identify it.
-fn decimal(number: i64, per_unit: f64) -> String {
-    // Exact up to 2⁵³; the reader takes no more.
-    (number as f64 / per_unit).to_string()
 }
 
 fn status(outcome: Outcome) -> &'static str {
