@@ -60,9 +60,63 @@ pub(super) struct Renamed {
 /// The jobs so far.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
+    counted: Counted,
     ids: Texts,
     /// By the number of the id.
     known: Vec<Known>,
+}
+
+/// Jobs that have ended, and whose ids are numbers that only grow, as in most logs. Each takes eight bytes, so that a log of many millions
+/// of jobs fits into memory.
+#[derive(Debug, Default)]
+struct Counted(Vec<Run>);
+
+/// Jobs of one file whose ids follow each other.
+#[derive(Debug)]
+struct Run {
+    first: u64,
+    file: u64,
+    /// When each was submitted, ms; [`ABSENT`] if there is none of this id, or if it is known otherwise.
+    submits: Vec<i64>,
+}
+
+const ABSENT: i64 = i64::MIN;
+/// So many ids may be missing between two jobs of a run.
+const LARGEST_GAP: u64 = 16;
+/// The most jobs of a run: memory grows by runs.
+const LONGEST: usize = 1 << 16;
+
+impl Counted {
+    /// Takes a job if its id is larger than all before; `false` if not.
+    fn take(&mut self, id: u64, job: Known) -> bool {
+        let Some(submit) = job.submit.filter(|&submit| submit != ABSENT && job.has_ended) else { return false };
+        let last = self.0.last_mut().map(|run| (run.first.saturating_add(run.submits.len() as u64), run));
+        match last {
+            Some((next, _)) if id < next => return false,
+            Some((next, run)) if run.file == job.file && id - next <= LARGEST_GAP && run.submits.len() < LONGEST => {
+                run.submits.extend((next..id).map(|_| ABSENT));
+                run.submits.push(submit);
+            }
+            _ => self.0.push(Run { first: id, file: job.file, submits: vec![submit] }),
+        }
+        true
+    }
+
+    /// Takes the job of this id out.
+    fn remove(&mut self, id: u64) -> Option<Known> {
+        let run = self.0.partition_point(|run| run.first <= id).checked_sub(1)?;
+        let run = self.0.get_mut(run)?;
+        let submit = run.submits.get_mut(usize::try_from(id - run.first).ok()?)?;
+        let submit = std::mem::replace(submit, ABSENT);
+        let known = Known { file: run.file, others: 1, submit: Some(submit), has_ended: true, is_written: true };
+        (submit != ABSENT).then_some(known)
+    }
+}
+
+/// The number that an id is, if it is written as this number is.
+fn number_in(id: &str) -> Option<u64> {
+    let is_plain = id.bytes().all(|byte| byte.is_ascii_digit()) && (id == "0" || !id.starts_with('0'));
+    id.parse().ok().filter(|_| is_plain)
 }
 
 impl Copies {
@@ -76,6 +130,15 @@ impl Copies {
             has_ended: record.job.outcome != Outcome::Incomplete,
             is_written: true,
         };
+        if let Some(number) = number_in(id) {
+            if let Some(known) = self.counted.remove(number) {
+                let base = self.number(id);
+                self.take(base, known, None);
+            } else if self.ids.find(id).is_none() && self.counted.take(number, own) {
+                // Nothing is asked about a job that has ended.
+                return Claim::Taken { number: 0, renamed: None };
+            }
+        }
         let base = self.number(id);
         let Some(known) = self.known.get(base).copied().filter(|known| known.file > 0) else {
             return self.take(base, own, None);
@@ -96,6 +159,11 @@ impl Copies {
             Claim::Taken { renamed, .. } => self.take(again, own, renamed),
             other => other,
         }
+    }
+
+    /// Whether no job came yet.
+    pub(super) fn are_none(&self) -> bool {
+        self.known.is_empty() && self.counted.0.is_empty()
     }
 
     /// Notes that a job is not written yet, so that a better copy may come.
@@ -251,6 +319,29 @@ mod tests {
             Claim::Dropped(cause::FINISHED_COPY_LEFT_OUT)
         );
         assert_eq!(copies.claim(&job("a", 1, Outcome::Incomplete), 2, false), Claim::Dropped(cause::DUPLICATE_JOB));
+    }
+
+    /// The same jobs under ids that are numbers, and under the same ids as texts.
+    #[test]
+    fn ids_that_count_on_are_compared_as_all_others() {
+        let ids = [1, 2, 3, 40, 41, 41, 2, 2, 5, 70_000, 41, 3, 5];
+        let submits = [1, 2, 3, 4, 5, 5, 9, 9, 6, 7, 8, 3, 6];
+        let claims = |mark: &str| -> Vec<String> {
+            let mut copies = Copies::default();
+            let jobs = ids.iter().zip(submits).enumerate();
+            let shown = jobs.map(|(n, (id, submit))| {
+                let outcome = if n == 8 { Outcome::Incomplete } else { Outcome::Success };
+                match copies.claim(&job(&format!("{mark}{id}"), submit, outcome), 1 + n as u64 / 4, false) {
+                    Claim::Taken { renamed, .. } => format!("{:?}", renamed.map(|renamed| renamed.suffix)),
+                    Claim::Better { .. } => "better".to_owned(),
+                    Claim::Dropped(cause) => cause.name().to_owned(),
+                }
+            });
+            shown.collect()
+        };
+        let found = claims("");
+        assert_eq!(found, claims("x"));
+        assert_eq!(found[5..8], ["duplicate-job", "Some(\"~2\")", "duplicate-job"]);
     }
 
     #[test]

@@ -12,7 +12,8 @@
 //!
 //! [`tables`] ingests the formats that spread a job over several tables.
 //!
-//! Everything streams. Only one job, the ids of the jobs so far, the machines, and the list of files are held.
+//! Everything streams. Only one job, the ids of the jobs so far, the machines, and the list of files are held. Formats of which a job may
+//! be in several files, or that list no machines, are sorted (`sorted.rs`), in memory or on the disk; of them, no ids are held.
 //! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
 
 pub mod anonymise;
@@ -37,12 +38,14 @@ mod machines;
 mod near_misses;
 mod options;
 mod origins;
+mod packed;
 mod paths;
 mod progress;
 mod remote;
 mod rolled;
 pub mod scale;
 mod session;
+mod sorted;
 mod source;
 mod split;
 pub mod tables;
@@ -61,7 +64,7 @@ use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 use resched_tables::Error;
 use resched_tables::cause::Cause;
 use resched_tables::model::{JobRecord, NodeRow};
-use resched_tables::sink::{Sink, Tasks};
+use resched_tables::sink::{Room, Sink, Tasks};
 use resched_tables::store::{Manifest, Out, TraceWriter};
 
 pub(crate) use self::applications::{LONGEST_SETTING, MOST_APPLICATIONS, MOST_SETTINGS};
@@ -97,6 +100,10 @@ fn write(plan: &Plan, out: &Out, options: &Options, progress: &mut dyn Progress)
     let mut sink = TraceSink { writer: TraceWriter::create(out)?, nodes: Vec::new() };
     let manifest = carry_out(plan, &mut sink, options, progress)?;
     let TraceSink { mut writer, nodes } = sink;
+    let unsorted = writer.folder().join(UNSORTED);
+    if unsorted.exists() {
+        std::fs::remove_dir(&unsorted).map_err(Error::io(&unsorted, "remove the folder"))?;
+    }
     for node in &nodes {
         writer.node(node)?;
     }
@@ -265,6 +272,9 @@ fn carry_out(
     session.finish()
 }
 
+/// The folder in that of a trace for what does not fit into memory while it is built.
+const UNSORTED: &str = "unsorted";
+
 /// A sink that writes a trace.
 struct TraceSink {
     writer: TraceWriter,
@@ -286,6 +296,10 @@ impl Sink for TraceSink {
 
     fn node(&mut self, node: NodeRow) {
         self.nodes.push(node);
+    }
+
+    fn room(&self) -> Room {
+        Room { folder: Some(self.writer.folder().join(UNSORTED)), ..Room::default() }
     }
 
     /// The counts are in the manifest that the session returns.

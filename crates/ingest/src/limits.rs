@@ -52,15 +52,10 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("row of a list by sacct (text)", sacct::MAX_LINE as u64, SKIPPED),
     Limit::bytes("job of a list by sacct (JSON)", sacct::MAX_OBJECT as u64, SKIPPED),
-    Limit::number(
-        "jobs of a list by sacct",
-        sacct::MOST_JOBS as u64,
-        "The list is refused. Write one for each period.",
-    ),
-    Limit::bytes("different texts of such a list", sacct::MOST_TEXT as u64, "The list is refused."),
+    Limit::number("rows under one id in lists by sacct", sacct::MOST_ROWS as u64, "The lists are refused."),
     Limit::number("tasks of an array that have no id yet", sacct::MOST_PENDING as u64, REST),
     Limit::number(
-        "ends of jobs that the jobs of such a list wait for",
+        "ends of jobs that the jobs of such lists wait for, and jobs that are noted for that",
         sacct::MOST_ENDS as u64,
         "The dependencies of later jobs are ignored and counted.",
     ),
@@ -73,11 +68,15 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("record of LSF", lsf::MAX_LINE as u64, SKIPPED),
     Limit::bytes("record of Grid Engine", gridengine::MAX_LINE as u64, SKIPPED),
     Limit::number(
-        "records of jobs in logs of PBS, LSF or Grid Engine, or in tables whose hosts are read",
-        accounting::MOST_ENTRIES as u64,
-        "The logs are refused. Ingest those of each period.",
+        "records of one job in logs of PBS, LSF or Grid Engine, or in tables under a map",
+        accounting::MOST_RECORDS as u64,
+        "The logs are refused.",
     ),
-    Limit::bytes("different texts of such records", accounting::MOST_TEXT as u64, "The logs are refused."),
+    Limit::number(
+        "jobs that other jobs of such logs wait for",
+        accounting::MOST_ASKED as u64,
+        "Dependencies on further ones are ignored and counted.",
+    ),
     Limit::number(
         "hosts of a job in such a record",
         accounting::MOST_HOSTS as u64,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 
+use super::tables::LARGEST;
 use crate::formats::mapped::Map;
 use resched_tables::Error;
 use resched_tables::cause::{self, Cause};
@@ -26,7 +27,8 @@ pub struct Options {
     /// cores. The trace does not depend on it.
     pub threads: Option<NonZeroUsize>,
     /// The size of the facts that are put together at once (bytes), by default 16 MiB. Event tables with more than
-    /// twice as many bytes of facts are written in parts of about this size.
+    /// twice as many bytes of facts are written in parts of about this size. Of lists of jobs, four times as many bytes are in memory
+    /// in each step, and the rest on the disk.
     pub partition_bytes: Option<NonZeroU64>,
     /// The zone of the times that a source gives without one (Slurm's `sacct`). `None`: it is taken to be UTC, and the trace counts that
     /// as assumed.
@@ -44,6 +46,12 @@ pub struct Options {
 impl Options {
     pub(super) fn threads(&self) -> NonZeroUsize {
         self.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// How many bytes of a list of jobs are sorted in memory; `None`: as many as the sink says.
+    pub(super) fn memory(&self) -> Option<usize> {
+        let bytes = self.partition_bytes?.get().saturating_mul(LARGEST);
+        Some(usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 }
 

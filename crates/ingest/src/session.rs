@@ -30,7 +30,7 @@ use resched_tables::cause::{self, Cause};
 use resched_tables::clock::Zone;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow, Outcome};
-use resched_tables::sink::{Damage, Kept, Sink, Tasks};
+use resched_tables::sink::{Damage, Kept, Room, Sink, Tasks};
 use resched_tables::store::{LIKELY_HOSTS, Manifest, ReadFrom, STARTS, Source, System, TimeZero};
 
 /// A format, and what its reader keeps until the last source.
@@ -49,6 +49,8 @@ pub(super) struct Session<'a> {
     begun: Begun,
     /// The jobs so far.
     copies: Copies,
+    /// Whether the jobs come from a reader that has compared all of them, and no others came before.
+    are_different: bool,
     /// Jobs that have not ended, of which a better copy may come.
     held: HeldBack,
     /// Whether more sources follow the one that is read.
@@ -122,6 +124,7 @@ impl<'a> Session<'a> {
             machines: Machines::default(),
             begun: Begun::default(),
             copies: Copies::default(),
+            are_different: false,
             held: HeldBack::default(),
             more_follow: false,
             kept: BTreeMap::new(),
@@ -353,7 +356,11 @@ impl<'a> Session<'a> {
         self.yielded += 1;
         self.offered += 1;
         let own_id = record.job.job_id.clone();
-        let number = match self.copies.claim(record, self.files, format.folded) {
+        let claim = match self.are_different {
+            true => Claim::Taken { number: 0, renamed: None },
+            false => self.copies.claim(record, self.files, format.folded),
+        };
+        let number = match claim {
             Claim::Dropped(cause) => {
                 self.skip(cause, 1);
                 return Ok(());
@@ -436,7 +443,9 @@ impl<'a> Session<'a> {
     /// Takes the jobs that readers kept until the last source.
     fn hand_over(&mut self) -> Result<(), Error> {
         let file = InputFile { path: PathBuf::new(), rest: Vec::new(), bytes: 0, folder: None };
-        for (format, kept) in std::mem::take(&mut self.kept).into_values() {
+        let all: Vec<KeptBy> = std::mem::take(&mut self.kept).into_values().collect();
+        self.are_different = all.len() == 1 && self.copies.are_none();
+        for (format, kept) in all {
             let Some(kept) = kept else { continue };
             let mut confs = Vec::new();
             let mut sink = FileSink { session: self, format, file: &file, confs: &mut confs, made: Vec::new() };
@@ -719,6 +728,11 @@ impl Sink for FileSink<'_, '_> {
     fn kept(&mut self) -> Option<&mut Option<Box<dyn Kept>>> {
         let format = self.format;
         Some(&mut self.session.kept.entry(format.name).or_insert((format, None)).1)
+    }
+
+    fn room(&self) -> Room {
+        let room = self.session.sink.room();
+        Room { memory: self.session.options.memory().unwrap_or(room.memory), ..room }
     }
 
     fn keeps(&mut self, jobs: u64) {

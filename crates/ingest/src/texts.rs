@@ -18,10 +18,6 @@ impl TextId {
     pub(crate) fn number(self) -> usize {
         self.0 as usize
     }
-
-    pub(crate) fn is_none(self) -> bool {
-        self.0 == 0
-    }
 }
 
 /// Texts one behind the other.
@@ -71,19 +67,9 @@ impl Texts {
         at(&self.all, &self.ends, id.0)
     }
 
-    /// The text; `None` for the empty one.
-    pub(crate) fn owned(&self, id: TextId) -> Option<String> {
-        (!id.is_none()).then(|| self.text(id).to_owned())
-    }
-
     /// How many there are, with the empty one.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
-    }
-
-    /// The bytes of all.
-    pub(crate) fn bytes(&self) -> usize {
-        self.all.len()
     }
 }
 
@@ -103,6 +89,6 @@ mod tests {
         let ids: Vec<TextId> = (0..1_000).map(|n| texts.keep(&format!("text {}", n % 400))).collect();
         assert_eq!(texts.len(), 401);
         assert!(ids.iter().enumerate().all(|(n, &id)| texts.text(id) == format!("text {}", n % 400)));
-        assert_eq!((texts.keep(""), texts.owned(TextId::default())), (TextId::default(), None));
+        assert_eq!((texts.keep(""), texts.text(TextId::default())), (TextId::default(), ""));
     }
 }

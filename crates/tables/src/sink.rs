@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::PathBuf;
 
 use crate::Error;
 use crate::cause::Cause;
@@ -85,6 +86,11 @@ pub trait Sink {
         None
     }
 
+    /// Room for what the reader keeps.
+    fn room(&self) -> Room {
+        Room::default()
+    }
+
     /// Takes that the reader keeps so many jobs of the source.
     fn keeps(&mut self, _jobs: u64) {}
 
@@ -116,6 +122,21 @@ pub trait Kept: Any {
     /// # Errors
     /// [`Error::Request`] if they do not belong together, and errors of the sink.
     fn hand_over(self: Box<Self>, sink: &mut dyn Sink) -> Result<(), Error>;
+}
+
+/// Room for what a reader keeps from one source to the next: memory, and a folder for the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    /// The folder, which need not be there; `None`: one among the system's temporary files.
+    pub folder: Option<PathBuf>,
+    /// How much of one kind of records is kept in memory (bytes).
+    pub memory: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { folder: None, memory: 64 << 20 }
+    }
 }
 
 /// What is damaged in a record.

@@ -15,7 +15,6 @@ mod machines;
 mod parallel;
 mod part;
 mod plan;
-mod sorted;
 mod spill;
 mod work;
 
@@ -23,6 +22,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::plan::LARGEST;
 pub use self::plan::Plan;
 pub use self::work::unfinished;
 

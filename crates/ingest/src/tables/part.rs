@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::super::progress::Progress;
 use super::super::{backwards, far};
 use super::plan::Plan;
-use super::sorted::Sorter;
 use super::spill::Index;
 use super::work::{WorkFolder, partial};
 use crate::formats::tables::{Assemble, Fact, Key, RowSink};
+use crate::sorted::Sorter;
 use resched_tables::Error;
 use resched_tables::cause::{self, Cause};
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
-use resched_tables::sink::Sink;
+use resched_tables::sink::{Room, Sink};
 use resched_tables::store::marker::{self, Layout, Unusable};
 use resched_tables::store::parts::PartWriter;
 use resched_tables::store::{Inventory, contents, filled, inside, sync_dir, write_file};
@@ -144,7 +144,7 @@ pub(super) fn sorter(
     progress: &mut dyn Progress,
     damaged: &mut dyn FnMut(),
 ) -> Result<Sorter, Error> {
-    let mut sorter = Sorter::new(scratch, plan.memory());
+    let mut sorter = Sorter::new(Room { folder: Some(scratch.to_path_buf()), memory: plan.memory() });
     let (facts, bytes) = index.size(partition);
     sorter.reserve(facts, bytes);
     index.visit(partition, |block, stored| {

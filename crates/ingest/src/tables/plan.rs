@@ -27,7 +27,7 @@ const VERSION: u32 = 1;
 /// another. With their index and rows, they take a small part of the memory of any machine.
 const PARTITION_BYTES: u64 = 16 << 20;
 /// A partition that is this many times as large as its target is sorted on disk.
-const LARGEST: u64 = 4;
+pub(crate) const LARGEST: u64 = 4;
 /// The most partitions: each takes a buffer while a file is read. Partitions that are then too large are sorted on
 /// disk.
 const MOST_PARTITIONS: u64 = 1_000;

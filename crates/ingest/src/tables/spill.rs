@@ -15,6 +15,8 @@ use twox_hash::XxHash64;
 use super::plan::Plan;
 use super::work::{WorkFolder, partial};
 use crate::formats::tables::{Fact, FactSink, Key, LONGEST_KEY};
+use crate::packed::{Unpacker, encoding, packer};
+use crate::sorted::write_fact;
 use resched_tables::Error;
 use resched_tables::cause::{self, Cause};
 use resched_tables::store::Source;
@@ -27,8 +29,6 @@ const TRAILER: usize = 24;
 const BUFFER_BYTES: usize = 16 << 20;
 /// The bounds of a block (bytes): smaller ones pack badly, larger ones gain nothing.
 const BLOCK_BYTES: (usize, usize) = (4 << 10, 256 << 10);
-/// Level 1 packs facts to a third at several hundred MB/s.
-const LEVEL: i32 = 1;
 
 /// The content of a shard.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ impl SpillWriter {
             return Ok(());
         }
         let Some(block) = self.open.get_mut(partition) else { return Ok(()) };
-        block.bytes = postcard::to_extend(fact, std::mem::take(&mut block.bytes)).map_err(encoding(&self.partial))?;
+        write_fact(fact, &mut block.bytes).map_err(encoding(&self.partial))?;
         block.facts += 1;
         if block.bytes.len() >= self.block_bytes { self.end_block(partition) } else { Ok(()) }
     }
@@ -288,33 +288,4 @@ pub(super) fn is_whole(path: &Path) -> bool {
     };
     // A file that cannot be read is made again, and then says why.
     check().unwrap_or(false)
-}
-
-/// Packs blocks of facts. Each carries a checksum.
-pub(super) fn packer() -> std::io::Result<zstd::bulk::Compressor<'static>> {
-    let mut packer = zstd::bulk::Compressor::new(LEVEL)?;
-    packer.include_checksum(true)?;
-    Ok(packer)
-}
-
-/// Unpacks blocks of facts.
-pub(super) struct Unpacker(zstd::bulk::Decompressor<'static>);
-
-impl Unpacker {
-    pub(super) fn new() -> std::io::Result<Self> {
-        Ok(Self(zstd::bulk::Decompressor::new()?))
-    }
-
-    /// Unpacks a block of `length` bytes into `unpacked`.
-    pub(super) fn unpack(&mut self, stored: &[u8], length: usize, unpacked: &mut Vec<u8>) -> std::io::Result<()> {
-        unpacked.clear();
-        unpacked.reserve(length);
-        self.0.decompress_to_buffer(stored, unpacked).map(|_| ())
-    }
-}
-
-/// An error of the encoding of facts. Only a lack of memory can cause it.
-pub(super) fn encoding(path: &Path) -> impl FnOnce(postcard::Error) -> Error {
-    let path = path.to_path_buf();
-    move |error| Error::Io { path, action: "encode the facts of", source: std::io::Error::other(error.to_string()) }
 }

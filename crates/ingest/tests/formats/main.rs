@@ -11,6 +11,7 @@ mod near_misses;
 mod sacct;
 mod sample;
 mod scale;
+mod sorted_lists;
 mod spark;
 #[path = "../support/mod.rs"]
 mod support;

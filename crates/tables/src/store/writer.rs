@@ -84,6 +84,11 @@ impl TraceWriter {
         self.nodes.append(node)
     }
 
+    /// The folder in which the trace is built, which goes if it is not finished.
+    pub fn folder(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// How many jobs were added.
     pub fn jobs(&self) -> u64 {
         self.jobs.rows()

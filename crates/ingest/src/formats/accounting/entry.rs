@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use resched_tables::model::Outcome;
+use serde::{Deserialize, Serialize};
 
 use super::shape::Shape;
 
@@ -46,7 +47,7 @@ pub(crate) struct Entry<'a> {
 }
 
 /// How far a try has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) enum Stage {
     /// It waits.
     #[default]

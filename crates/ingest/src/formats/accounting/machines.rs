@@ -6,13 +6,19 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::Path;
 
+use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::host_list::expand;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
+use serde::{Deserialize, Serialize};
 
-use super::job::{Job, Try};
+use super::job::Try;
+use crate::formats::tables::{Fact, Key};
+use crate::packed::encoding;
+use crate::sorted::{Sorter, in_order};
 use crate::texts::{TextId, Texts};
 
 /// The most hosts of a job.
@@ -20,7 +26,9 @@ pub(crate) const MOST_HOSTS: usize = 65_536;
 /// The longest name of a host, bytes.
 const LONGEST_NAME: usize = 128;
 /// The most hosts that are looked at in all, each as often as a job ran on it.
-const MOST_LOOKS: usize = 100_000_000;
+const MOST_LOOKS: usize = 1_000_000_000;
+/// The most hosts that are known; no cluster has as many.
+const MOST_NODES: usize = 1 << 20;
 /// So often the most processors of a machine must have been in use, so that it was full then.
 const OFTEN: u32 = 5;
 /// A processor, in thousandths.
@@ -96,32 +104,69 @@ impl Node {
 /// The machines of a try that runs, behind its end and its number.
 type Running = Reverse<(i64, usize, Vec<(TextId, u32)>)>;
 
+/// A try on known hosts.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OnHosts<'a> {
+    /// `None`: it runs on.
+    end: Option<i64>,
+    /// With the processors on each, as [`resched_tables::placed`] writes them.
+    hosts: &'a str,
+}
+
+impl<'a> OnHosts<'a> {
+    /// Adds a try of a job that was submitted then, if it is known when it started.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn push(one: &Try<'a>, submit: Option<i64>, tries: &mut Sorter) -> Result<(), Error> {
+        let Some(start) = one.start else { return Ok(()) };
+        let end = one.end.or_else(|| start.checked_add(one.run?));
+        let own = Self { end, hosts: one.hosts };
+        let value = postcard::to_allocvec(&own).map_err(encoding(Path::new("a try")))?;
+        let task = submit.map_or(Key::None, |submit| Key::Number(in_order(submit)));
+        tries.push(&Fact { job: Key::Number(in_order(start)), task, time: start, value: &value })
+    }
+}
+
 impl Machines {
-    /// The machines that the jobs show.
-    pub(super) fn of(jobs: &[Job], texts: &Texts, sink: &mut dyn Sink) -> Self {
+    /// The machines of the tries, which come by their starts.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn of(tries: Sorter, sink: &mut dyn Sink) -> Result<Self, Error> {
         let mut machines = Self::default();
         let mut running: BinaryHeap<Running> = BinaryHeap::new();
-        let has_place = |one: &&Try| one.start.is_some() && !one.hosts.is_none();
-        let mut tries: Vec<&Try> = jobs.iter().flat_map(|job| &job.tries).filter(has_place).collect();
-        tries.sort_by_key(|one| one.start);
-        for (number, one) in tries.into_iter().enumerate() {
-            let start = one.start.unwrap_or_default();
+        let mut number = 0;
+        tries.visit(|fact| {
+            let (start, one) = (fact.time, postcard::from_bytes::<OnHosts<'_>>(fact.value).ok());
             // Logs have whole seconds: what ends in the second in which another try starts ends first.
             while running.peek().is_some_and(|Reverse((end, ..))| *end <= start) {
                 let Some(Reverse((.., places))) = running.pop() else { break };
                 places.into_iter().for_each(|(place, cpus)| machines.at(place, |node| node.remove(cpus)));
             }
-            let Some(hosts) = hosts_of(texts.text(one.hosts)).filter(|_| machines.looks < MOST_LOOKS) else {
+            let Some((end, places)) = one.and_then(|one| Some((one.end, machines.places(one.hosts)?))) else {
                 sink.skip(cause::DAMAGED_NODE_LIST, 1);
-                continue;
+                return Ok(());
             };
-            machines.looks += hosts.len();
-            let places: Vec<(TextId, u32)> = hosts.iter().map(|(host, cpus)| (machines.place(host), *cpus)).collect();
             places.iter().for_each(|&(place, cpus)| machines.at(place, |node| node.add(cpus)));
-            let ran = || start.checked_add(one.run?);
-            running.push(Reverse((one.end.or_else(ran).unwrap_or(i64::MAX), number, places)));
+            number += 1;
+            // What runs on need not be looked for.
+            running.extend(end.map(|end| Reverse((end, number, places))));
+            Ok(())
+        })?;
+        Ok(machines)
+    }
+
+    /// The places of these hosts, with the processors on each; `None` if they are not known.
+    fn places(&mut self, hosts: &str) -> Option<Vec<(TextId, u32)>> {
+        let hosts = hosts_of(hosts).filter(|_| self.looks < MOST_LOOKS)?;
+        let is_new = |(host, _): &&(String, u32)| self.names.find(host).is_none();
+        let all = self.names.len() + hosts.len();
+        if all > MOST_NODES && self.names.len() + hosts.iter().filter(is_new).count() > MOST_NODES {
+            return None;
         }
-        machines
+        self.looks += hosts.len();
+        Some(hosts.iter().map(|(host, cpus)| (self.place(host), *cpus)).collect())
     }
 
     fn at(&mut self, place: TextId, change: impl FnOnce(&mut Node)) {

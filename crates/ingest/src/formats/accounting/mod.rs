@@ -1,16 +1,17 @@
 //! What the accounting logs of batch systems have in common: PBS and Torque, LSF, Grid Engine, and tables under a map.
 //!
 //! ```text
-//! a record ──▶ Entry (one try at a job) ──▶ Jobs (held) ──▶ which entries are one job ──▶ JobRecord, machines
+//! a record ──▶ Entry (one try at a job) ──▶ Jobs (sorted) ──▶ which entries are one job ──▶ JobRecord, machines
 //! ```
 //!
-//! A reader turns each record into an [`Entry`]. [`Jobs`] holds the entries of all logs until the last one ends, because a job may be
+//! A reader turns each record into an [`Entry`]. [`Jobs`] sorts the entries of all logs until the last one ends, because a job may be
 //! queued in one file and end in another, and because only all jobs together show how large the machines are.
 
 mod amounts;
 mod entry;
 mod job;
 mod jobs;
+mod join;
 mod machines;
 mod records;
 mod shape;
@@ -27,9 +28,9 @@ pub(super) use self::amounts::{Units, bytes, count, duration, whole};
 pub(super) use self::entry::{Entry, Stage, Wait};
 pub(super) use self::job::System;
 pub(super) use self::jobs::Jobs;
-pub(crate) use self::jobs::{MOST_ENTRIES, MOST_TEXT};
+pub(crate) use self::join::{MOST_ASKED, MOST_RECORDS};
 pub(crate) use self::machines::MOST_HOSTS;
-pub(super) use self::shape::{Shape, of_chunks};
+pub(super) use self::shape::{Assumed, Shape, of_chunks};
 pub(super) use self::times::{Clock, Order};
 
 /// The entries that the sink keeps from earlier sources of the format, or none.

@@ -1,7 +1,9 @@
 //! The shape of a job: how many instances of what size it has, and how they lie on machines.
 
+use serde::{Deserialize, Serialize};
+
 /// What a job asks for. All instances are alike.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shape {
     pub(crate) instances: i64,
     /// Processor of an instance, in thousandths of a core.
@@ -16,8 +18,27 @@ pub(crate) struct Shape {
     pub(crate) exclusive: bool,
     /// Whether its parts differ, so that it holds more here than it asked for.
     pub(crate) is_uneven: bool,
-    /// The rule that assumed how it lies on machines.
-    pub(crate) assumed: Option<&'static str>,
+    /// What was assumed about how it lies on machines.
+    pub(crate) assumed: Option<Assumed>,
+}
+
+/// A rule that assumes how a job lies on machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Assumed {
+    /// The slots of a parallel environment for shared memory are on one host.
+    OneHost,
+    /// The slots of any other may be anywhere.
+    SingleSlots,
+}
+
+impl Assumed {
+    /// Its name in the manifest.
+    pub(crate) fn rule(self) -> &'static str {
+        match self {
+            Self::OneHost => "gridengine-one-host",
+            Self::SingleSlots => "gridengine-single-slots",
+        }
+    }
 }
 
 /// The shape of a job of several kinds of chunks, each a number and the shape of one. They become as many equal instances as there are

@@ -17,7 +17,7 @@ fn entry(id: &str, submit: i64, start: Option<i64>, end: Option<i64>, stage: Sta
 fn jobs(entries: &[Entry<'_>]) -> Collected {
     let mut found = Collected::default();
     let mut jobs = Jobs::of(&SYSTEM);
-    entries.iter().for_each(|entry| jobs.take(entry, "test", &mut found).unwrap());
+    entries.iter().for_each(|entry| jobs.take(entry, &mut found).unwrap());
     jobs.hand_over(&mut found).unwrap();
     found
 }
@@ -100,26 +100,29 @@ fn machines_are_as_large_as_their_use() {
 }
 
 #[test]
-fn too_many_entries_are_refused() {
-    let mut found = Collected::default();
-    let mut jobs = Jobs::up_to(&SYSTEM, 2, usize::MAX);
-    let ids = ["1", "2", "3"].map(|id| entry(id, 10, None, None, Stage::Waiting));
-    let taken = ids.map(|entry| jobs.take(&entry, "file", &mut found).map_err(|error| error.to_string()));
-    assert_eq!(taken[..2], [Ok(()), Ok(())]);
-    let problem = taken[2].clone().unwrap_err();
-    assert!(problem.contains("at most 2 records of jobs") && problem.contains("file"), "{problem}");
+fn a_job_has_as_many_records_as_the_limit_and_not_one_more() {
+    let read = |most: usize| {
+        let (mut found, mut jobs) = (Collected::default(), Jobs::of(&SYSTEM));
+        for start in 0..most as i64 {
+            jobs.take(&entry("7", 10, Some(20 + start), Some(90 + start), Stage::GivenBack), &mut found).unwrap();
+        }
+        jobs.hand_over(&mut found).map(|()| tries(&found)[0].len()).map_err(|error| error.to_string())
+    };
+    assert_eq!(read(MOST_RECORDS), Ok(MOST_RECORDS));
+    let problem = read(MOST_RECORDS + 1).unwrap_err();
+    assert!(problem.contains("the logs: job 7: expected at most 100000 records of one job"), "{problem}");
 }
 
 #[test]
-fn texts_are_kept_up_to_the_limit_and_not_beyond() {
-    let take = |most_text: usize| {
-        let mut jobs = Jobs::up_to(&SYSTEM, usize::MAX, most_text);
-        let entry = Entry { user: "somebody", ..entry("1", 10, None, None, Stage::Waiting) };
-        let taken = jobs.take(&entry, "file", &mut Collected::default());
-        (taken.is_ok(), jobs.texts.bytes())
+fn jobs_of_one_id_that_may_be_copies_count_once() {
+    let end = |submit: Option<i64>, start: i64| Entry {
+        submit,
+        ..entry("7", 0, Some(start), Some(start + 5), Stage::Ended(Outcome::Success))
     };
-    let (_, all) = take(usize::MAX);
-    assert_eq!([take(all).0, take(all - 1).0], [true, false]);
+    let found = jobs(&[end(Some(10), 20), end(Some(1_000_000), 1_000_020), end(Some(2_000_000), 2_000_020)]);
+    let ids: Vec<&str> = found.jobs.iter().map(|record| record.job.job_id.as_str()).collect();
+    assert_eq!(ids, ["7", "7~2", "7~3"]);
+    assert_eq!((found.jobs[1].tasks[0].task.task_id.as_str(), found.skipped["reused-job-id"]), ("7~2", 2));
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn read_lines(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut d
             Ok(record) if record.is_step => sink.skip(cause::STEP_OF_A_JOB, 1),
             Ok(record) => {
                 let entry = entry(&record, sink);
-                jobs.take(&entry, path, sink)?;
+                jobs.take(&entry, sink)?;
             }
             Err(field) => {
                 sink.skip(cause::DAMAGED_LINE, 1);

@@ -1,17 +1,13 @@
 //! What a job asked for (`category`): `-u ann -l h_rt=3600,h_vmem=4G,gpu=1 -pe mpi 16-32 -q long.q`.
 //!
 //! Memory and GPUs are for each slot. How the slots of a parallel environment lie on hosts is set in its configuration, which the log
-//! does not have. An environment with a name for shared memory ([`SHARED`]) has them on one host, by the rule [`ONE_HOST`]. Any other
-//! may have them anywhere, by the rule [`ANYWHERE`].
+//! does not have. An environment with a name for shared memory ([`SHARED`]) has them on one host, by the rule [`Assumed::OneHost`]. Any other
+//! may have them anywhere, by the rule [`Assumed::SingleSlots`].
 
-use super::super::accounting::{Shape, Units, bytes, count, duration};
+use super::super::accounting::{Assumed, Shape, Units, bytes, count, duration};
 
 /// Words in the names of parallel environments whose slots are on one host.
 const SHARED: [&str; 7] = ["smp", "thread", "openmp", "omp", "shm", "shared", "multicore"];
-/// The rule for jobs of such an environment.
-const ONE_HOST: &str = "gridengine-one-host";
-/// The rule for jobs of another environment.
-const ANYWHERE: &str = "gridengine-single-slots";
 /// Requests for memory, in the order in which they count.
 const MEMORY: [&str; 6] = ["m_mem_free", "mem_free", "h_vmem", "h_rss", "virtual_free", "s_vmem"];
 /// Requests for GPUs.
@@ -66,7 +62,8 @@ impl Request {
         let slots = slots.max(1);
         let is_one = self.is_one_host(slots, environment);
         let (instances, each) = if is_one { (1, slots) } else { (slots, 1) };
-        let assumed = if slots == 1 { None } else { Some(if is_one { ONE_HOST } else { ANYWHERE }) };
+        let assumed =
+            if slots == 1 { None } else { Some(if is_one { Assumed::OneHost } else { Assumed::SingleSlots }) };
         Shape {
             instances,
             cpu: each.checked_mul(1_000),

@@ -128,7 +128,7 @@ fn read_lines(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut d
                 match Fields::of(&words) {
                     Ok(fields) => {
                         let entry = entry(&fields, sink);
-                        jobs.take(&entry, path, sink)?;
+                        jobs.take(&entry, sink)?;
                     }
                     Err(field) => {
                         sink.skip(cause::DAMAGED_LINE, 1);

@@ -67,8 +67,6 @@ const fn format(zero: TimeZero) -> Format {
     }
 }
 
-/// So many rows are put together at once if they need not be held.
-const PIECE: u64 = 100_000;
 /// The manifest's parameter with the zone of the times.
 const TIMEZONE: &str = "timezone";
 /// The manifest's parameter with the title of the map.
@@ -87,15 +85,17 @@ impl Map {
     /// # Errors
     /// [`Error::Source`] if the table lacks a column of the map or is damaged; errors of the disk and the sink.
     pub fn read_table(&self, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-        let is_held = self.machines.is_empty() && self.fields.hosts.is_some();
-        let jobs = if is_held { accounting::begin(sink, &SYSTEM) } else { Jobs::of(&SYSTEM) };
+        let shows_machines = self.machines.is_empty() && self.fields.hosts.is_some();
+        let mut jobs = accounting::begin(sink, &SYSTEM);
+        if !shows_machines {
+            jobs.without_machines();
+        }
         let before = jobs.entries();
         let zone = sink.zone().or(self.zone);
         let clock = Clock { zone: zone.unwrap_or_default(), ..Clock::default() };
         let used = self.used();
         let seen = vec![std::cell::Cell::new(false); used.len()];
-        let mut table =
-            Table { map: self, used: &used, seen: &seen, jobs, clock, counts: Counts::default(), is_held, path, sink };
+        let mut table = Table { map: self, used: &used, seen: &seen, jobs, clock, counts: Counts::default(), sink };
         let result = rows::read(self, &used, (input, path), &mut table);
         let Table { jobs, clock, counts, sink, .. } = table;
         self.report_reads(&used, &seen, sink);
@@ -109,13 +109,10 @@ impl Map {
             sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(zone.is_none()));
             sink.skip(cause::AMBIGUOUS_LOCAL_TIME, clock.ambiguous);
         }
-        if is_held {
-            accounting::end(jobs, before, sink)?;
-            return result;
+        accounting::end(jobs, before, sink)?;
+        if !shows_machines {
+            self.report_machines(sink);
         }
-        let mut jobs = jobs;
-        jobs.flush(sink)?;
-        self.report_machines(sink);
         result
     }
 
@@ -159,8 +156,6 @@ struct Table<'a> {
     jobs: Jobs,
     clock: Clock,
     counts: Counts,
-    is_held: bool,
-    path: &'a str,
     sink: &'a mut dyn Sink,
 }
 
@@ -173,7 +168,7 @@ impl take::Take for Table<'_> {
         }
         let texts = row.texts();
         match row.entry(number, &texts, &mut self.clock, &mut self.counts) {
-            Ok(entry) => self.jobs.take(&entry, self.path, self.sink)?,
+            Ok(entry) => self.jobs.take(&entry, self.sink)?,
             Err(Problem { field, found }) => {
                 self.sink.skip(cause::DAMAGED_ROW, 1);
                 let place = format!("row {number}, {field}: ");
@@ -182,9 +177,6 @@ impl take::Take for Table<'_> {
                 self.sink
                     .damage(&|| Damage::new(&place, &expected, &found, "correct the column or the unit in the map"));
             }
-        }
-        if !self.is_held && number.is_multiple_of(PIECE) {
-            self.jobs.flush(self.sink)?;
         }
         Ok(())
     }

@@ -156,12 +156,12 @@ impl Log {
                 sink.damage(&|| damage(number, &line));
                 continue;
             };
-            self.take(&record, path, sink)?;
+            self.take(&record, sink)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, record: &Record<'_>, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn take(&mut self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         if !matches!(record.kind, b'Q' | b'S' | b'E' | b'R' | b'T' | b'D' | b'A') {
             sink.skip(cause::OTHER_RECORD, 1);
             return Ok(());
@@ -177,7 +177,7 @@ impl Log {
         let fields = Fields::of(record.text);
         let entry = self.entry(record, &fields, sink);
         self.seen.add(fields.seen());
-        self.jobs.take(&entry, path, sink)
+        self.jobs.take(&entry, sink)
     }
 
     /// The time of the line, ms.

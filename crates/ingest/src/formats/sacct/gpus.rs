@@ -3,8 +3,10 @@
 //! Slurm counts them in TRES only if the site lists `gres/gpu` in `AccountingStorageTRES`, which is not the default. Then they are in the
 //! command line (`--gpus`, `--gres=gpu:4`), or in lists of versions up to 20.02 in `ReqGRES` and `AllocGRES`.
 
+use serde::{Deserialize, Serialize};
+
 /// GPUs that options ask for, in the form that they have there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Gpus {
     pub(super) in_all: Option<u32>,
     /// `--gpus-per-node`, and `--gres`.

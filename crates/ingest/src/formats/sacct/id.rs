@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Bounds a folded array: the largest `MaxArraySize` that Slurm allows is 4,000,001, and few arrays have more than this.
 pub(crate) const MOST_PENDING: usize = 20_000;
 
 /// The id of a job. Jobs sort by the number that `sbatch` printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Id {
     pub(super) number: u64,
     pub(super) part: Part,
@@ -15,7 +17,7 @@ pub(super) struct Id {
 }
 
 /// Which part of what was submitted under a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Part {
     /// All of it: `12`.
     Whole,
@@ -41,7 +43,8 @@ impl Id {
             None => (Part::Whole, ""),
             Some(b'+') => (Part::Component(count(rest.get(1..)?)?), ""),
             Some(b'_') if rest.starts_with("_[") => (Part::Pending, rest.strip_prefix("_[")?.strip_suffix(']')?),
-            Some(b'_') => (Part::Task(count(rest.get(1..)?)?), ""),
+            // Tasks are sorted by the number after theirs.
+            Some(b'_') => (Part::Task(count(rest.get(1..)?).filter(|&task| task < u64::MAX)?), ""),
             Some(_) => return None,
         };
         Some((Self { number, part, again: 0 }, ranges))

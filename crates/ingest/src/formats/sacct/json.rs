@@ -126,7 +126,7 @@ fn read_jobs(
             (Ok(job), Ok(row)) => {
                 sink.skip(cause::STEP_OF_A_JOB, job.steps.len() as u64);
                 sink.skip(cause::AMBIGUOUS_LIMIT, u64::from(job.has_ambiguous_limit(&row)));
-                jobs.take(&row, path, sink)?;
+                jobs.take(&row, sink)?;
             }
             (_, row) => {
                 sink.skip(cause::DAMAGED_JOB, 1);

@@ -9,18 +9,26 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::Path;
 
+use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 use super::hosts::hosts;
-use super::jobs::{Jobs, Try};
+use super::job::Try;
+use crate::formats::tables::{Fact, Key};
+use crate::packed::encoding;
+use crate::sorted::{Sorter, in_order};
 use crate::texts::{TextId, Texts};
 
 /// The most nodes that are looked at in all, each as often as a job ran on it.
-const MOST_LOOKS: usize = 100_000_000;
+const MOST_LOOKS: usize = 1_000_000_000;
+/// The most nodes that are known; no cluster has as many.
+const MOST_NODES: usize = 1 << 20;
 /// So often the most CPUs of a node must have been in use, so that it was full then.
 const OFTEN: u32 = 5;
 /// A processor, in thousandths.
@@ -34,18 +42,43 @@ pub(super) struct Machines {
     cpus: Vec<u32>,
 }
 
+/// A try on known nodes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OnNodes<'a> {
+    cpus: u32,
+    /// `None`: it runs on.
+    end: Option<i64>,
+    /// As the list writes them.
+    hosts: &'a str,
+}
+
+impl<'a> OnNodes<'a> {
+    /// Adds a try of a job that was submitted then, if it is known when it started.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn push(one: &Try<'a>, submit: i64, tries: &mut Sorter) -> Result<(), Error> {
+        let Some(start) = one.start() else { return Ok(()) };
+        let own = Self { cpus: one.cpus, end: one.finish().0, hosts: one.hosts };
+        let value = postcard::to_allocvec(&own).map_err(encoding(Path::new("a try")))?;
+        let (job, task) = (Key::Number(in_order(start)), Key::Number(in_order(submit)));
+        tries.push(&Fact { job, task, time: start, value: &value })
+    }
+}
+
 impl Machines {
-    pub(super) fn of(jobs: &Jobs, sink: &mut dyn Sink) -> Self {
+    /// The nodes of the tries, which come by their starts.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn of(tries: Sorter, sink: &mut dyn Sink) -> Result<Self, Error> {
         let mut sweep = Sweep::default();
-        let ran = |one: &&Try| one.ran && !one.hosts.is_none();
-        let mut tries: Vec<&Try> = jobs.all.iter().flat_map(|job| &job.tries).filter(ran).collect();
-        tries.sort_by_key(|one| one.start());
-        for one in tries {
-            if !sweep.take(one, jobs.texts.text(one.hosts)) {
-                sink.skip(cause::DAMAGED_NODE_LIST, 1);
-            }
-        }
-        Self { cpus: sweep.cpus(), names: sweep.names }
+        tries.visit(|fact| {
+            let is_known = postcard::from_bytes(fact.value).is_ok_and(|one| sweep.take(&one, fact.time));
+            sink.skip(cause::DAMAGED_NODE_LIST, u64::from(!is_known));
+            Ok(())
+        })?;
+        Ok(Self { cpus: sweep.cpus(), names: sweep.names })
     }
 
     /// The CPUs of the largest node; `None` if no node is known.
@@ -98,8 +131,6 @@ struct Sweep {
     kinds: Texts,
     /// By the number of the kind.
     of_kind: Vec<Use>,
-    /// The node of each list that is one, by the number of its text.
-    single: Vec<TextId>,
     running: BinaryHeap<Reverse<Running>>,
     tries: usize,
     looks: usize,
@@ -167,9 +198,8 @@ type Running = (i64, usize, u32, Option<TextId>, Option<TextId>);
 
 impl Sweep {
     /// Takes the next try; `false` if its nodes are not known.
-    fn take(&mut self, one: &Try, list: &str) -> bool {
-        let Some(start) = one.start() else { return true };
-        let Some(places) = self.places(one.hosts, list) else { return false };
+    fn take(&mut self, one: &OnNodes<'_>, start: i64) -> bool {
+        let Some(places) = self.places(one.hosts) else { return false };
         self.end_before(start);
         let alone = if let [place] = places[..] { Some(place) } else { None };
         match alone.and_then(|place| self.nodes.get_mut(place.number())) {
@@ -180,28 +210,29 @@ impl Sweep {
         if let Some(own) = kind.and_then(|kind| self.of_kind.get_mut(kind.number())) {
             own.add(one.cpus);
         }
-        let end = one.finish().0.unwrap_or(i64::MAX);
-        self.running.push(Reverse((end, self.tries, one.cpus, alone, kind)));
+        // What runs on need not be looked for.
+        if let Some(end) = one.end {
+            self.running.push(Reverse((end, self.tries, one.cpus, alone, kind)));
+        }
         self.tries += 1;
         true
     }
 
-    /// The places of the nodes of a list, whose text has this number; `None` if they are not known.
-    fn places(&mut self, number: TextId, list: &str) -> Option<SmallVec<[TextId; 1]>> {
-        if let Some(&place) = self.single.get(number.number()).filter(|place| !place.is_none()) {
+    /// The places of the nodes of a list; `None` if they are not known.
+    fn places(&mut self, list: &str) -> Option<SmallVec<[TextId; 1]>> {
+        // Most tries ran on one node, which ran others before.
+        if let Some(place) = self.names.find(list) {
             return Some(smallvec![place]);
         }
         let hosts = hosts(list).filter(|_| self.looks < MOST_LOOKS)?;
         self.looks += hosts.len();
-        let places: SmallVec<[TextId; 1]> = hosts.iter().map(|host| self.node(host)).collect();
-        if let [place] = places[..] {
-            let known = self.single.len().max(number.number() + 1);
-            self.single.resize(known, TextId::default());
-            if let Some(own) = self.single.get_mut(number.number()) {
-                *own = place;
-            }
+        let is_new = |host: &&String| self.names.find(host).is_none();
+        if self.names.len() + hosts.len() > MOST_NODES
+            && self.names.len() + hosts.iter().filter(is_new).count() > MOST_NODES
+        {
+            return None;
         }
-        Some(places)
+        Some(hosts.iter().map(|host| self.node(host)).collect())
     }
 
     /// The place of a node, which is new or not.

@@ -20,7 +20,7 @@
 //! | `nodes` | the names in `NodeList`, with the CPUs that were in use at once: see `machines.rs` |
 //!
 //! **Requeued jobs** have several rows under one id (with `-D`), each with its own `Submit`. They are one job that was submitted at the
-//! first; `jobs.rs` says which rows are one job. A try that was preempted or requeued is evicted, and one whose node failed is lost: a replay leaves out both, so that it runs
+//! first; `join.rs` says which rows are one job. A try that was preempted or requeued is evicted, and one whose node failed is lost: a replay leaves out both, so that it runs
 //! the last try. A try that failed by itself is run again for its time.
 //!
 //! **Time in suspension** is not run time: the attempt ends by `Elapsed` after its start, and is counted as `suspended-time-left-out`. The
@@ -32,7 +32,7 @@
 //!
 //! **Memory** is left out if Slurm did not allocate it (`CR_CPU`, `CR_Core`): then no `AllocTRES` of the list has `mem`.
 //!
-//! The jobs of all lists that are named together are held until the last one ends, see `jobs.rs`.
+//! The rows of all lists that are named together are sorted until the last one ends, see `jobs.rs`.
 
 mod dependency;
 mod fields;
@@ -41,7 +41,9 @@ mod header;
 mod headless;
 mod hosts;
 mod id;
+mod job;
 mod jobs;
+mod join;
 mod json;
 mod machines;
 mod record;
@@ -71,13 +73,15 @@ use resched_tables::store::BACKFILL_START;
 pub(crate) use self::headless::named_fields;
 pub(crate) use self::hosts::MOST_HOSTS;
 pub(crate) use self::id::MOST_PENDING;
-pub(crate) use self::jobs::{MOST_ENDS, MOST_JOBS, MOST_TEXT};
+pub(crate) use self::join::MOST_ROWS;
 pub(crate) use self::json::MAX_OBJECT;
 pub use self::record::FRAMEWORK;
 pub(crate) use self::text::MAX_LINE;
+pub(crate) use self::waits::MOST_ENDS;
 
 use self::header::Header;
 use self::jobs::Jobs;
+use self::join::{Joined, Place};
 use self::machines::Machines;
 use self::record::Records;
 use self::shape::World;
@@ -161,26 +165,27 @@ fn read_rows(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dy
 }
 
 /// Hands over the jobs and machines of all lists of a cluster.
-fn hand_over(mut jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
+fn hand_over(jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
     check_cluster(&jobs, sink)?;
     sink.skip(cause::JOB_OF_ANOTHER_CLUSTER, jobs.of_others);
     if let Some(at) = jobs.first_backfill {
         sink.parameter(BACKFILL_START, at.into());
     }
-    jobs.join(sink);
-    let waits = waits::resolve(&jobs, sink);
-    jobs.end(waits);
-    let machines = Machines::of(&jobs, sink);
-    let world = World::of(&jobs, &machines);
-    let records = Records { jobs: &jobs, machines: &machines, world };
-    let mut given = BTreeSet::new();
-    for job in &jobs.all {
-        for id in record::ids(job, &jobs, &mut given, sink) {
-            let record = records.of(job, id, sink);
-            sink.job(record)?;
+    let Joined { jobs, tries, census, waits } = join::join(jobs, sink)?;
+    let machines = Machines::of(tries, sink)?;
+    let (world, ends) = (World::of(&census, &machines), waits.resolve(sink));
+    let records = Records { machines: &machines, world, ends };
+    let mut any = false;
+    jobs.visit(|fact| {
+        let Some((place, job)) = Place::read(fact.value) else { return Ok(()) };
+        any = true;
+        for id in record::ids(&job, &place) {
+            let mut record = records.of((&job, id), &place, sink);
+            sink.lent_job(&mut record)?;
         }
-    }
-    if !jobs.all.is_empty() {
+        Ok(())
+    })?;
+    if any {
         machines.report(sink);
     }
     Ok(())

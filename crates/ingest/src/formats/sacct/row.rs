@@ -1,6 +1,7 @@
 //! A row of `sacct` about a job, whatever it was printed as.
 
 use resched_tables::model::Outcome;
+use serde::{Deserialize, Serialize};
 
 use super::hosts::count_of_hosts;
 use super::id::Id;
@@ -53,7 +54,7 @@ pub(super) struct Row<'a> {
 }
 
 /// The times of a row, ms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Times {
     pub(super) submit: i64,
     pub(super) eligible: Option<i64>,

@@ -9,9 +9,11 @@
 //!    nodes had a range (`-N 2-4`), of which only the fewest are known, and counts as one without.
 //! 4. **An assumption** over the whole list, for all others: [`PACKED`] or [`SINGLE`].
 
+use std::collections::BTreeMap;
+
 use resched_tables::named::{amounts, as_text};
 
-use super::jobs::{Demand, Job, Jobs, Try};
+use super::job::{Demand, Job, Try};
 use super::machines::Machines;
 use super::submit_line::Asked;
 
@@ -53,44 +55,70 @@ pub(super) struct World {
     largest: u32,
 }
 
-impl World {
-    pub(super) fn of(jobs: &Jobs, machines: &Machines) -> Self {
-        let tries = || jobs.all.iter().flat_map(|job| &job.tries).filter(|one| one.ran);
-        let on_each = tries().filter(|one| one.nodes > 0).map(|one| one.cpus.div_ceil(one.nodes));
-        let largest = machines.largest().or_else(|| on_each.max()).unwrap_or(0);
-        let (mut fit, mut spread) = (0_u64, 0_u64);
-        let unknown = jobs.all.iter().filter(|job| is_unknown(&job.demand) && (2..=largest).contains(&job.demand.cpus));
-        for one in unknown.flat_map(|job| &job.tries).filter(|one| one.ran && one.nodes > 0) {
-            fit += 1;
-            spread += u64::from(one.nodes > 1);
+/// A job with more CPUs fits on no node.
+const MOST_CPUS: u32 = 1 << 20;
+
+/// What the jobs of a list show, as far as [`World`] needs it.
+#[derive(Debug, Default)]
+pub(super) struct Census {
+    /// How many tries of jobs of unknown shape there were, and how many of them ran on several nodes, by the CPUs of the job.
+    unknown: BTreeMap<u32, (u64, u64)>,
+    /// The most CPUs on a node, on average over the nodes of a try.
+    on_each: Option<u32>,
+    /// Whether a try held memory, and whether the list has what tries held.
+    has_memory: bool,
+    is_listed: bool,
+}
+
+impl Census {
+    pub(super) fn see(&mut self, job: &Job<'_>) {
+        let is_unknown = is_unknown(&job.demand) && (2..=MOST_CPUS).contains(&job.demand.cpus);
+        for one in job.tries.iter().filter(|one| one.ran) {
+            self.has_memory |= one.memory.is_some();
+            self.is_listed |= one.has_alloc_tres;
+            if one.nodes == 0 {
+                continue;
+            }
+            self.on_each = self.on_each.max(Some(one.cpus.div_ceil(one.nodes)));
+            if is_unknown {
+                let (fit, spread) = self.unknown.entry(job.demand.cpus).or_default();
+                *fit += 1;
+                *spread += u64::from(one.nodes > 1);
+            }
         }
-        let allocates = || tries().any(|one| one.memory.is_some());
-        let is_listed = || tries().any(|one| one.has_alloc_tres);
+    }
+}
+
+impl World {
+    pub(super) fn of(census: &Census, machines: &Machines) -> Self {
+        let largest = machines.largest().or(census.on_each).unwrap_or(0);
+        let fitting = census.unknown.iter().take_while(|&(&cpus, _)| cpus <= largest);
+        let (fit, spread) = fitting.fold((0_u64, 0_u64), |sum, (_, own)| (sum.0 + own.0, sum.1 + own.1));
         Self {
             is_packed: fit >= FEWEST && spread * 100 <= fit * (100 - PACKED_SHARE),
-            allocates_memory: allocates() || !is_listed(),
+            allocates_memory: census.has_memory || !census.is_listed,
             largest,
         }
     }
 }
 
 /// Whether nothing but the CPUs of a job is known.
-fn is_unknown(demand: &Demand) -> bool {
+fn is_unknown(demand: &Demand<'_>) -> bool {
     let Demand { cpus, nodes, gres, asked, .. } = demand;
-    !asked.exclusive && gres.is_none() && *nodes < 2 && by_options(*asked, *cpus, *nodes, None).is_none()
+    !asked.exclusive && gres.is_empty() && *nodes < 2 && by_options(*asked, *cpus, *nodes, None).is_none()
 }
 
 /// The shape of a job that ran last, or would have run, like `one`.
-pub(super) fn of(job: &Job, one: Option<&Try>, jobs: &Jobs, world: &World, is_whole: bool) -> Shape {
+pub(super) fn of(job: &Job<'_>, one: Option<&Try<'_>>, world: &World, is_whole: bool) -> Shape {
     let demand = &job.demand;
     let held = one.map_or(0, |one| one.cpus);
     let nodes = one.map(|one| one.nodes).filter(|&nodes| nodes > 0).unwrap_or(demand.nodes).max(1);
     let total = if held > 0 { held } else { demand.cpus };
-    let gres = one.map(|one| one.gres).filter(|gres| !gres.is_none()).unwrap_or(demand.gres);
+    let gres = one.map(|one| one.gres).filter(|gres| !gres.is_empty()).unwrap_or(demand.gres);
     let mut shape = if demand.asked.exclusive || is_whole {
         let cpus = (total / nodes).max(1);
         Shape { instances: nodes, cpus, machines: Some(nodes), exclusive: true, ..Shape::default() }
-    } else if !gres.is_none() {
+    } else if !gres.is_empty() {
         let is_uneven = total % nodes > 0;
         Shape { instances: nodes, cpus: total.div_ceil(nodes), machines: Some(nodes), is_uneven, ..Shape::default() }
     } else {
@@ -104,7 +132,7 @@ pub(super) fn of(job: &Job, one: Option<&Try>, jobs: &Jobs, world: &World, is_wh
     }
     let memory = one.and_then(|one| one.memory).or(demand.memory).filter(|_| world.allocates_memory);
     shape.memory = memory.map(|bytes| bytes / i64::from(shape.instances));
-    shape.resources = as_text(amounts(jobs.texts.text(gres)).map(|(name, n)| (name, n.div_ceil(u64::from(nodes)))));
+    shape.resources = as_text(amounts(gres).map(|(name, n)| (name, n.div_ceil(u64::from(nodes)))));
     shape
 }
 

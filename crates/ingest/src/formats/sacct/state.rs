@@ -1,10 +1,11 @@
 //! States of jobs.
 
 use resched_tables::model::Outcome;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// How a job, or a try at it, ended or stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum State {
     /// It waits, and has not run in this try.
     Pending,

@@ -444,7 +444,7 @@ fn jobs_wait_for_as_many_ends_as_the_limit_and_not_one_more() {
     for (most, expected) in [(4, [2, 2]), (3, [2, 0])] {
         let mut found = Collected::default();
         let text = format!("{HEADER}\n{}\n", lines.join("\n"));
-        read_into(Jobs::up_to(MOST_JOBS, MOST_TEXT, most), &mut text.as_bytes(), "list", &mut found).unwrap();
+        read_into(Jobs::up_to(most), &mut text.as_bytes(), "list", &mut found).unwrap();
         let ends: Vec<usize> = found.jobs.iter().skip(2).map(|record| record.job.depends_on.len()).collect();
         assert_eq!(ends, expected);
         assert_eq!(found.skipped.contains_key("dependency-on-too-many-jobs"), most == 3);
@@ -625,36 +625,20 @@ fn json_has_no_limit_in_many_forms() {
     }
 }
 
-/// Reads rows as far as so many jobs with so many bytes of texts may be held. The real limits need gigabytes.
-fn rows_up_to(most: (usize, usize), rows: &[&str]) -> Result<usize, String> {
-    let mut found = Collected::default();
-    let text = format!("{HEADER}\n{}\n", rows.join("\n"));
-    let read = read_into(Jobs::up_to(most.0, most.1, MOST_ENDS), &mut text.as_bytes(), "list", &mut found);
-    read.map(|()| found.jobs.len()).map_err(|error| error.to_string())
-}
-
-/// The tasks of an array that have no id yet are jobs, too; a row that comes again is none.
 #[test]
-fn a_list_has_as_many_jobs_as_the_limit_and_not_one_more() {
-    let [one, two, three] = ["1", "2", "3"].map(|id| row(id, 100, 110, 20, "COMPLETED", 1));
-    let array = "9_[4-5]|j|100|100|Unknown|Unknown|0|PENDING|1|0|0|cpu=1||None assigned|";
-    for (rows, jobs) in [(&[one.as_str(), &two, &three, &one][..], 3), (&[&one, array], 3)] {
-        assert_eq!(rows_up_to((jobs, MOST_TEXT), rows), Ok(jobs));
-        let problem = rows_up_to((jobs - 1, MOST_TEXT), rows).unwrap_err();
-        assert!(problem.contains("expected at most 10000000 jobs, with at most 2 GiB of different texts"), "{problem}");
-        assert!(problem.contains("write a list for each period"), "{problem}");
-    }
-}
-
-#[test]
-fn a_list_has_as_many_bytes_of_texts_as_the_limit_and_not_one_more() {
-    let rows = ["1", "2"].map(|id| row(id, 100, 110, 20, "COMPLETED", 1));
-    let rows = rows.each_ref().map(String::as_str);
-    // The name `j` and the node `n1`, each once.
-    let texts = "jn1".len();
-    assert_eq!(rows_up_to((MOST_JOBS, texts), &rows), Ok(2));
-    let problem = rows_up_to((MOST_JOBS, texts - 1), &rows).unwrap_err();
-    assert!(problem.contains("found more; write a list for each period"), "{problem}");
+fn a_job_has_as_many_rows_as_the_limit_and_not_one_more() {
+    let rows = |most: usize| -> Vec<String> {
+        (0..most as i64).map(|n| row("1", 100 + n, 100 + n, 1, "REQUEUED", 1)).collect()
+    };
+    let read = |most: usize| {
+        let rows = rows(most);
+        let text = format!("{HEADER}\n{}\n", rows.join("\n"));
+        Collected::read(&FORMAT, text.as_bytes()).map_err(|error| error.to_string())
+    };
+    let found = read(MOST_ROWS).unwrap();
+    assert_eq!((found.jobs.len(), found.jobs[0].tasks[0].attempts.len()), (1, MOST_ROWS));
+    let problem = read(MOST_ROWS + 1).unwrap_err();
+    assert!(problem.contains("job 1: expected at most 10000 rows under one id"), "{problem}");
 }
 
 #[test]

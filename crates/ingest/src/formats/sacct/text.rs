@@ -47,14 +47,14 @@ pub(super) fn read(
     let (columns, fields) = (Columns::of(&header), Fields::of(&header));
     let mut list = List { columns, fields, clock, jobs, held: None, number, waiting: Vec::new(), bytes: 0 };
     if !has_header {
-        list.take(&first, path, sink)?;
+        list.take(&first, sink)?;
     }
     while let Some(line) = lines.next().map_err(failed)? {
         list.number += 1;
         match line {
             Line::TooLong => list.oversized(sink),
             Line::Text(line) if line.is_empty() && list.held.is_none() || has_header && *line == *first => {}
-            Line::Text(line) => list.take(&line, path, sink)?,
+            Line::Text(line) => list.take(&line, sink)?,
         }
     }
     if let Some((text, _)) = list.held.take() {
@@ -63,7 +63,7 @@ pub(super) fn read(
     for (fills, name) in &list.columns.reads {
         fills.iter().for_each(|column| sink.filled_from(column, name));
     }
-    list.end(path, sink)
+    list.end(sink)
 }
 
 /// The columns of a list that begins so, if it has no header: those that were given, or of Open XDMoD.
@@ -108,7 +108,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    fn take(&mut self, line: &str, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn take(&mut self, line: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         if self.held.is_none() && self.columns.id.is_some_and(|column| self.fields.is_step(line, column)) {
             sink.skip(cause::STEP_OF_A_JOB, 1);
             return Ok(());
@@ -125,22 +125,22 @@ impl List<'_> {
                     self.damaged(&cut, "too few fields", 1, sink);
                 }
                 self.fields.split(line);
-                self.row(line, path, sink)
+                self.row(line, sink)
             }
             Split::Long if self.held.is_none() => {
                 self.ambiguous(line, sink);
                 Ok(())
             }
-            _ => self.hold(line, path, sink),
+            _ => self.hold(line, sink),
         }
     }
 
     /// Reads the lines that waited for the end of the list.
-    fn end(&mut self, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn end(&mut self, sink: &mut dyn Sink) -> Result<(), Error> {
         for (number, line) in std::mem::take(&mut self.waiting) {
             self.number = number;
             match self.fields.split(&line) {
-                Split::Even | Split::Joined => self.row(&line, path, sink)?,
+                Split::Even | Split::Joined => self.row(&line, sink)?,
                 Split::Short | Split::Long => self.ambiguous(&line, sink),
             }
         }
@@ -148,7 +148,7 @@ impl List<'_> {
     }
 
     /// Joins a line to the row that is held.
-    fn hold(&mut self, line: &str, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn hold(&mut self, line: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         let Some((mut text, breaks)) = self.held.take() else {
             self.held = Some((line.to_owned(), 0));
             return Ok(());
@@ -156,7 +156,7 @@ impl List<'_> {
         text.push('\n');
         text.push_str(line);
         match self.fields.split(&text) {
-            Split::Even | Split::Joined if self.fields.fit(&text) => self.row(&text, path, sink),
+            Split::Even | Split::Joined if self.fields.fit(&text) => self.row(&text, sink),
             Split::Short if text.len() <= MAX_LINE && breaks < MOST_BREAKS => {
                 self.held = Some((text, breaks + 1));
                 Ok(())
@@ -169,7 +169,7 @@ impl List<'_> {
     }
 
     /// Takes the row of the line that was split last.
-    fn row(&mut self, line: &str, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn row(&mut self, line: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         let id = self.columns.id.map(|column| self.fields.text(line, column)).unwrap_or_default();
         if id.contains('.') {
             sink.skip(cause::STEP_OF_A_JOB, 1);
@@ -178,7 +178,7 @@ impl List<'_> {
         match self.columns.row(&self.fields, line, self.clock) {
             Ok(row) => {
                 self.fields.learn(line);
-                self.jobs.take(&row, path, sink)
+                self.jobs.take(&row, sink)
             }
             Err(Problem { column, found, remedy }) => {
                 sink.skip(cause::DAMAGED_LINE, 1);

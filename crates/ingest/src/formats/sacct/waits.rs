@@ -1,4 +1,6 @@
 //! Which jobs of a list each job waits for, once the whole list is known.
+//!
+//! While rows are read, the numbers and names that some job waits for are noted. While they are joined, the jobs of these are.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +10,12 @@ use resched_tables::sink::Sink;
 
 use super::dependency::{Dependency, End, Must};
 use super::id::{Id, Part};
-use super::jobs::{Job, Jobs};
+use super::job::Job;
 use super::state::State;
-use crate::texts::TextId;
+
+/// The most ends of jobs that all jobs of a list wait for, and the most jobs that are noted for that. A job may name an array with
+/// millions of tasks in a few bytes.
+pub(crate) const MOST_ENDS: usize = 10_000_000;
 
 /// Why a dependency is not taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,158 +39,200 @@ impl Problem {
     }
 }
 
-/// The jobs that each job waits for, by its place among `jobs`. What is left out is counted.
-pub(super) fn resolve(jobs: &Jobs, sink: &mut dyn Sink) -> BTreeMap<usize, Vec<Id>> {
-    let asking: Vec<(usize, &Dependency)> =
-        jobs.all.iter().enumerate().filter_map(|(place, job)| Some((place, job.waits_for.as_deref()?))).collect();
-    if asking.is_empty() {
-        return BTreeMap::new();
+/// How a job stands that another one may wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    No,
+    Well,
+    Badly,
+}
+
+/// A job of a number that another one waits for.
+#[derive(Debug, Clone, Copy)]
+struct One {
+    id: Id,
+    submit: i64,
+    ended: Ended,
+}
+
+/// A job that waits for others.
+#[derive(Debug)]
+struct Asking {
+    own: One,
+    ends: Box<[End]>,
+    /// The user and the name of all of whose earlier jobs it waits for the end.
+    alike: Option<(String, String)>,
+}
+
+/// What jobs wait for.
+#[derive(Debug)]
+pub(super) struct Waits {
+    /// The jobs of each number that a job waits for, in the order of their ids: a job, the tasks of an array, or the components of a
+    /// heterogeneous job.
+    numbers: BTreeMap<u64, Vec<One>>,
+    /// The jobs of each user and name of which one is a singleton, in the order of their ids, and whether each is one.
+    alike: BTreeMap<String, BTreeMap<String, Vec<(Id, bool)>>>,
+    asking: Vec<Asking>,
+    most: usize,
+    /// How many jobs may still be noted.
+    left: usize,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self::up_to(MOST_ENDS)
     }
-    let family = Family::of(jobs, &asking);
-    let mut all = BTreeMap::new();
-    let mut left = jobs.most_ends;
-    for (place, asked) in asking {
-        match family.ends(place, asked, left) {
-            Ok(ids) => {
-                left -= ids.len();
-                all.insert(place, ids);
-            }
-            Err(problem) => sink.skip(problem.cause(), 1),
+}
+
+impl Waits {
+    /// Nothing yet, and at most so many ends.
+    pub(super) fn up_to(most: usize) -> Self {
+        let left = most.max(1_000);
+        Self { numbers: BTreeMap::new(), alike: BTreeMap::new(), asking: Vec::new(), most, left }
+    }
+
+    fn spend(&mut self, jobs: usize) -> bool {
+        let left = self.left.checked_sub(jobs);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    /// Notes what the job of a row waits for.
+    pub(super) fn ask(&mut self, job: &Job<'_>) {
+        let Some(waits_for) = job.dependency.and_then(|text| Dependency::parse(text, job.id)) else { return };
+        if !self.spend(waits_for.ends.len() + 1) {
+            return;
+        }
+        for End { of, .. } in waits_for.ends {
+            self.numbers.entry(of.number).or_default();
+        }
+        if waits_for.singleton {
+            let names = self.alike.entry(job.user.to_owned()).or_default();
+            names.entry(job.name.to_owned()).or_default();
         }
     }
-    all
-}
 
-/// The jobs of one number: a job, or the tasks of an array, or the components of a heterogeneous job.
-#[derive(Debug, Default)]
-struct Parts {
-    places: Vec<usize>,
-    /// How many of them can never succeed.
-    failed: usize,
-    /// How many have succeeded.
-    succeeded: usize,
-    /// Whether the number was given again, so that they are not all of one submission.
-    is_reused: bool,
-}
-
-impl Parts {
-    fn add(&mut self, place: usize, job: &Job) {
+    /// Notes a job if one may wait for it, and what it waits for itself. Returns its number among those that wait.
+    pub(super) fn see(&mut self, job: &Job<'_>, waits_for: Option<Dependency>, sink: &mut dyn Sink) -> Option<u32> {
+        if self.numbers.is_empty() && self.alike.is_empty() && waits_for.is_none() {
+            return None;
+        }
         let state = job.tries.last().map(|last| last.state);
-        let has_succeeded = state == Some(State::Ended(Outcome::Success));
-        self.places.push(place);
-        self.is_reused |= job.id.again > 0;
-        self.succeeded += usize::from(has_succeeded);
-        self.failed += usize::from(!has_succeeded && state.is_some_and(State::has_ended));
-    }
-
-    /// Whether they will never have ended so: an array fails if one of its tasks does.
-    fn are_hopeless(&self, must: Must) -> bool {
-        match must {
-            Must::Any => false,
-            Must::Succeed => self.failed > 0,
-            Must::Fail => self.succeeded == self.places.len(),
-        }
-    }
-}
-
-/// Which jobs belong together.
-struct Family<'a> {
-    jobs: &'a Jobs,
-    /// The tasks or components of each number that a job waits for.
-    parts: BTreeMap<u64, Parts>,
-    /// The places of the jobs of each name and user of which one is a singleton, in the order of their ids.
-    alike: BTreeMap<(TextId, TextId), Vec<usize>>,
-}
-
-impl<'a> Family<'a> {
-    fn of(jobs: &'a Jobs, asking: &[(usize, &Dependency)]) -> Self {
-        let (mut parts, mut alike) = (BTreeMap::new(), BTreeMap::new());
-        for (place, asked) in asking {
-            let wholes = asked.ends.iter().filter(|end| end.of.part == Part::Whole);
-            parts.extend(wholes.map(|end| (end.of.number, Parts::default())));
-            if let Some(job) = jobs.all.get(*place).filter(|_| asked.singleton) {
-                alike.insert((job.name, job.user), Vec::new());
+        let ended = match state {
+            Some(State::Ended(Outcome::Success)) => Ended::Well,
+            Some(state) if state.has_ended() => Ended::Badly,
+            _ => Ended::No,
+        };
+        let own = One { id: job.id, submit: job.submit().unwrap_or(i64::MAX), ended };
+        let is_singleton = waits_for.as_ref().is_some_and(|waits_for| waits_for.singleton);
+        // A list that is cut here would be another one, so that what needs it is left out.
+        if let Some(all) = self.numbers.get_mut(&job.id.number) {
+            self.left = self.left.saturating_sub(1);
+            if self.left > 0 {
+                all.push(own);
             }
         }
-        for (place, job) in jobs.all.iter().enumerate() {
-            parts.entry(job.id.number).and_modify(|parts: &mut Parts| parts.add(place, job));
-            alike.entry((job.name, job.user)).and_modify(|places: &mut Vec<usize>| places.push(place));
+        if let Some(all) = self.alike.get_mut(job.user).and_then(|names| names.get_mut(job.name)) {
+            self.left = self.left.saturating_sub(1);
+            if self.left > 0 {
+                all.push((job.id, is_singleton));
+            }
         }
-        alike.values_mut().for_each(|places| places.sort_by_key(|&place| jobs.all.get(place).map(|job| job.id)));
-        Self { jobs, parts, alike }
+        let waits_for = waits_for?;
+        let number = u32::try_from(self.asking.len()).ok().filter(|_| self.left > 0);
+        if number.is_none() {
+            sink.skip(Problem::TooMany.cause(), 1);
+            return None;
+        }
+        let alike = is_singleton.then(|| (job.user.to_owned(), job.name.to_owned()));
+        self.asking.push(Asking { own, ends: waits_for.ends.into_boxed_slice(), alike });
+        number
     }
 
-    /// The ids of the jobs that the job at a place waits for, at most so many.
-    fn ends(&self, place: usize, asked: &Dependency, most: usize) -> Result<Vec<Id>, Problem> {
-        let own = self.jobs.all.get(place).ok_or(Problem::Unknown)?;
-        let mut places = Vec::new();
-        for end in &asked.ends {
-            self.add(own, *end, most, &mut places)?;
+    /// The jobs that each job waits for, by its number among those that wait. What is left out is counted.
+    pub(super) fn resolve(mut self, sink: &mut dyn Sink) -> Vec<Box<[Id]>> {
+        // The tasks of an array without an id come before all others of a number.
+        self.alike.values_mut().flat_map(BTreeMap::values_mut).for_each(|all| all.sort_by_key(|&(id, _)| id));
+        let is_cut = self.left == 0;
+        let mut left = self.most;
+        let mut all = Vec::with_capacity(self.asking.len());
+        for asking in &self.asking {
+            let ids = if is_cut { Err(Problem::TooMany) } else { self.ends(asking, left) };
+            match ids {
+                Ok(ids) => {
+                    left -= ids.len();
+                    all.push(ids.into_boxed_slice());
+                }
+                Err(problem) => {
+                    sink.skip(problem.cause(), 1);
+                    all.push(Box::default());
+                }
+            }
         }
-        if asked.singleton {
-            places.extend(self.earlier(own));
+        all
+    }
+
+    /// The ids of the jobs that a job waits for, at most so many.
+    fn ends(&self, asking: &Asking, most: usize) -> Result<Vec<Id>, Problem> {
+        let mut ids = Vec::new();
+        for end in &asking.ends {
+            self.add(&asking.own, *end, most, &mut ids)?;
+        }
+        if let Some((user, name)) = &asking.alike {
+            ids.extend(self.earlier(asking.own.id, user, name));
         }
         // Tasks of an array without an id yet are one entry that stands for many jobs.
-        let jobs = places.iter().filter_map(|&place| self.jobs.all.get(place));
-        let mut ids: Vec<Id> = jobs.filter(|job| job.id.part != Part::Pending).map(|job| job.id).collect();
+        ids.retain(|id| id.part != Part::Pending);
         ids.sort_unstable();
         ids.dedup();
         if ids.len() > most { Err(Problem::TooMany) } else { Ok(ids) }
     }
 
-    /// Those of all jobs of a number that were submitted together, last before a time.
-    fn of_time(&self, all: &Parts, time: i64) -> Parts {
-        let submit = |place: &usize| self.jobs.submit(*place);
-        let last = all.places.iter().filter_map(submit).filter(|&at| at <= time).max();
-        let mut found = Parts::default();
-        for &place in all.places.iter().filter(|place| submit(place) == last) {
-            if let Some(job) = self.jobs.all.get(place) {
-                found.add(place, job);
-            }
-        }
-        found
-    }
-
     /// Adds the jobs whose end is meant, unless there are more than `most` then.
-    fn add(&self, own: &Job, End { of, must }: End, most: usize, places: &mut Vec<usize>) -> Result<(), Problem> {
-        let mut one = Parts::default();
-        let submit = own.tries.first().map_or(i64::MAX, |one| one.times.submit);
-        let meant = match of.part {
-            Part::Whole => match self.parts.get(&of.number) {
-                Some(all) if all.is_reused => {
-                    one = self.of_time(all, submit);
-                    Some(&one)
-                }
-                all => all,
-            },
-            _ => self.jobs.place_at(of, submit).and_then(|place| {
-                one.add(place, self.jobs.all.get(place)?);
-                Some(&one)
-            }),
+    fn add(&self, own: &One, End { of, must }: End, most: usize, ids: &mut Vec<Id>) -> Result<(), Problem> {
+        let all = self.numbers.get(&of.number).map_or(&[][..], Vec::as_slice);
+        let meant: Vec<&One> = match of.part {
+            // The number was given again, so that not all are of one submission.
+            Part::Whole if all.iter().any(|one| one.id.again > 0) => {
+                let last = all.iter().map(|one| one.submit).filter(|&at| at <= own.submit).max();
+                all.iter().filter(|one| Some(one.submit) == last).collect()
+            }
+            Part::Whole => all.iter().collect(),
+            _ => {
+                // The last one that was submitted before.
+                let of_id = || all.iter().filter(|one| one.id.listed() == of);
+                of_id().take_while(|one| one.submit <= own.submit).last().or(of_id().next()).into_iter().collect()
+            }
         };
         // A job waits for earlier ones only.
-        let meant =
-            meant.filter(|meant| !meant.places.is_empty() && of.number < own.id.number).ok_or(Problem::Unknown)?;
-        if meant.are_hopeless(must) {
+        if meant.is_empty() || of.number >= own.id.number {
+            return Err(Problem::Unknown);
+        }
+        if are_hopeless(&meant, must) {
             return Err(Problem::NeverSatisfied);
         }
-        if places.len() + meant.places.len() > most {
+        if ids.len() + meant.len() > most {
             return Err(Problem::TooMany);
         }
-        places.extend(&meant.places);
+        ids.extend(meant.iter().map(|one| one.id));
         Ok(())
     }
 
     /// The earlier jobs of the same name and user, from the last one on that waits for all before it.
-    fn earlier(&self, own: &Job) -> Vec<usize> {
-        let alike = self.alike.get(&(own.name, own.user)).map_or(&[][..], Vec::as_slice);
-        let until = alike.partition_point(|&other| self.jobs.all.get(other).is_some_and(|other| other.id < own.id));
+    fn earlier(&self, own: Id, user: &str, name: &str) -> impl Iterator<Item = Id> {
+        let alike = self.alike.get(user).and_then(|names| names.get(name)).map_or(&[][..], Vec::as_slice);
+        let until = alike.partition_point(|&(other, _)| other < own);
         let before = alike.get(..until).unwrap_or_default();
-        let is_singleton = |place: &usize| {
-            let waits_for = self.jobs.all.get(*place).and_then(|job| job.waits_for.as_deref());
-            waits_for.is_some_and(|waits_for| waits_for.singleton)
-        };
-        let from = before.iter().rposition(is_singleton).unwrap_or(0);
-        before.get(from..).unwrap_or_default().to_vec()
+        let from = before.iter().rposition(|&(_, is_singleton)| is_singleton).unwrap_or(0);
+        before.get(from..).unwrap_or_default().iter().map(|&(id, _)| id)
+    }
+}
+
+/// Whether they will never have ended so: an array fails if one of its tasks does.
+fn are_hopeless(jobs: &[&One], must: Must) -> bool {
+    match must {
+        Must::Any => false,
+        Must::Succeed => jobs.iter().any(|one| one.ended == Ended::Badly),
+        Must::Fail => jobs.iter().all(|one| one.ended == Ended::Well),
     }
 }
