@@ -41,12 +41,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         file.commit()?;
         return print(format!(
             "{}{}: the key; keep it secret\n",
-            Written::of(&manifest, &args.out).in_words(),
+            Written::of(&manifest, &args.out).in_words(false),
             path.display()
         ));
     };
     let manifest = anonymise(&args.trace, &out, &Key::read(path)?)?;
-    print(Written::of(&manifest, &args.out).in_words())
+    print(Written::of(&manifest, &args.out).in_words(false))
 }
 
 /// Where to write a new key: beside the trace, not in it, so that nobody shares it by accident.
