@@ -82,7 +82,7 @@ struct Run {
 
 const ABSENT: i64 = i64::MIN;
 /// So many ids may be missing between two jobs of a run.
-const LARGEST_GAP: u64 = 16;
+const LARGEST_GAP: u64 = 8;
 /// The most jobs of a run: memory grows by runs.
 const LONGEST: usize = 1 << 16;
 

@@ -29,6 +29,7 @@ mod lines;
 pub mod lsf;
 pub mod mapped;
 mod names;
+mod over;
 pub mod pbs;
 #[cfg(test)]
 mod reads_tests;

@@ -347,3 +347,22 @@ fn too_many(id: &str, system: &System) -> Error {
         remedy: format!("ingest the {} of a shorter time into a trace", system.logs),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_jobs_are_waited_for_as_the_limit_and_not_one_more() {
+        let mut asked = Asked::default();
+        (0..=MOST_ASKED).for_each(|id| asked.ask(&id.to_string()));
+        let mut found = |id: usize| {
+            let (id, one) = (id.to_string(), Try { start: Some(5), stage: Stage::Running, ..Try::default() });
+            let held = Held { id: &id, submit: Some(1), is_exact: true, details: Details::default(), one };
+            let job = one_job(vec![held], &mut resched_tables::sink::Collected::default());
+            job.iter().for_each(|job| asked.see(job));
+            asked.find(&id)
+        };
+        assert_eq!([found(MOST_ASKED - 1), found(MOST_ASKED)], [Some((Some(1), Outcome::Incomplete)), None]);
+    }
+}

@@ -146,6 +146,23 @@ impl<'a> Try<'a> {
     }
 }
 
+/// The generic resources that a row asked for on so many nodes with so many CPUs. If only options or columns of older versions give them,
+/// they are put together in `text`, and the flag is set.
+fn gres_of<'r>(row: &'r Row<'_>, asked: Asked, (nodes, cpus): (u32, u32), text: &'r mut String) -> (&'r str, bool) {
+    if let Some(gres) = row.req.gres.as_deref() {
+        return (gres, false);
+    }
+    if row.alloc.gres.is_some() {
+        return ("", false);
+    }
+    let tasks = asked.tasks.or_else(|| Some(cpus / asked.cpus_per_task?)).unwrap_or(1);
+    let gpus = gpus::in_all(asked.gpus, row.old_gres, nodes, tasks);
+    if let Some(gpus) = gpus {
+        *text = format!("gres/gpu={gpus}");
+    }
+    (text, gpus.is_some())
+}
+
 /// What the row of a later submission under the id of a job is.
 pub(super) enum Next {
     /// The next try.
@@ -170,19 +187,7 @@ impl<'a> Job<'a> {
         let of_each = row.req_nodes.or(row.req.nodes).max(got).unwrap_or(1);
         let licenses = row.req.licenses.as_deref().or(row.alloc.licenses.as_deref()).unwrap_or_default();
         let of_memory = |memory: Memory| memory.total(of_each, cpus);
-        let mut give_gpus = false;
-        let gres = match row.req.gres.as_deref() {
-            Some(gres) => gres,
-            None if row.alloc.gres.is_some() => "",
-            None => {
-                let tasks = asked.tasks.or_else(|| Some(cpus / asked.cpus_per_task?)).unwrap_or(1);
-                if let Some(gpus) = gpus::in_all(asked.gpus, row.old_gres, of_each, tasks) {
-                    *gres = format!("gres/gpu={gpus}");
-                    give_gpus = true;
-                }
-                gres
-            }
-        };
+        let (gres, give_gpus) = gres_of(row, asked, (of_each, cpus), gres);
         Job {
             id: row.id,
             pending: row.pending,

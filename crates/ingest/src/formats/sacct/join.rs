@@ -268,7 +268,11 @@ impl Join {
             sink.skip(cause::UNFINISHED_COPY_REPLACED, (before - left.len() - beyond) as u64);
             if !left.is_empty() {
                 let place = Place { array_limit: self.array_limit, asks, tasks: left };
-                self.write(&place, |bytes| Ok(bytes.extend_from_slice(job)), submit)?;
+                let written = |bytes: &mut Vec<u8>| {
+                    bytes.extend_from_slice(job);
+                    Ok(())
+                };
+                self.write(&place, written, submit)?;
             }
         }
         self.array_limit = None;

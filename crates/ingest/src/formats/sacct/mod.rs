@@ -175,12 +175,12 @@ fn hand_over(jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
     let machines = Machines::of(tries, sink)?;
     let (world, ends) = (World::of(&census, &machines), waits.resolve(sink));
     let records = Records { machines: &machines, world, ends };
-    let mut any = false;
+    let (mut any, mut record) = (false, JobRecord::default());
     jobs.visit(|fact| {
         let Some((place, job)) = Place::read(fact.value) else { return Ok(()) };
         any = true;
         for id in record::ids(&job, &place) {
-            let mut record = records.of((&job, id), &place, sink);
+            records.write_over(&mut record, (&job, id), &place, sink);
             sink.lent_job(&mut record)?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use resched_tables::sink::Sink;
 use resched_tables::{host_list, placed};
 use smallvec::{SmallVec, smallvec};
 
+use super::super::over::{over, over_known};
 use super::hosts::hosts;
 use super::id::{Id, Part};
 use super::job::{Job, Try};
@@ -25,15 +26,27 @@ pub(super) struct Records<'a> {
 }
 
 impl Records<'_> {
-    /// The rows of a job under this id; `place` is how it stands among all. What is mended or assumed is counted.
-    pub(super) fn of(&self, (job, id): (&Job<'_>, Id), place: &Place, sink: &mut dyn Sink) -> JobRecord {
+    /// Writes the rows of a job under this id over others; `place` is how it stands among all. What is mended or assumed is counted.
+    pub(super) fn write_over(
+        &self,
+        record: &mut JobRecord,
+        (job, id): (&Job<'_>, Id),
+        place: &Place,
+        sink: &mut dyn Sink,
+    ) {
         let ran: SmallVec<[&Try<'_>; 1]> = job.tries.iter().filter(|one| one.ran).collect();
         let shape = self.shape(job, ran.last().copied(), sink);
-        let row = self.job((job, id), place, &ran, sink);
-        let attempts = self.attempts(&row, &ran, sink);
-        let task = TaskRow {
-            job_id: row.job_id.clone(),
-            task_id: row.job_id.clone(),
+        let job_id = id.to_string();
+        record.counters.clear();
+        record.tasks.resize_with(1, TaskRecord::default);
+        let JobRecord { job: row, tasks, .. } = record;
+        let Some(TaskRecord { task, splits, attempts }) = tasks.first_mut() else { return };
+        splits.clear();
+        self.write_job(row, (job, &job_id), place, &ran, sink);
+        write_attempts(attempts, &job_id, &ran, sink);
+        *task = TaskRow {
+            job_id: over(&mut task.job_id, &job_id),
+            task_id: over(&mut task.task_id, &job_id),
             start: attempts.first().and_then(|attempt| attempt.start),
             finish: attempts.last().and_then(|attempt| attempt.finish),
             outcome: row.outcome,
@@ -46,7 +59,6 @@ impl Records<'_> {
             exclusive: shape.exclusive.then_some(true),
             ..TaskRow::default()
         };
-        JobRecord { job: row, tasks: vec![TaskRecord { task, splits: Vec::new(), attempts }], counters: Vec::new() }
     }
 
     fn shape(&self, job: &Job<'_>, last: Option<&Try<'_>>, sink: &mut dyn Sink) -> Shape {
@@ -60,25 +72,30 @@ impl Records<'_> {
         shape
     }
 
-    fn job(&self, (job, id): (&Job<'_>, Id), place: &Place, ran: &[&Try<'_>], sink: &mut dyn Sink) -> JobRow {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    fn write_job(
+        &self,
+        row: &mut JobRow,
+        (job, job_id): (&Job<'_>, &str),
+        place: &Place,
+        ran: &[&Try<'_>],
+        sink: &mut dyn Sink,
+    ) {
         let demand = &job.demand;
-        let (first, last) = (job.tries.first(), job.tries.last());
-        let submit = first.map(|one| one.times.submit);
+        let (submit, last) = (job.submit(), job.tries.last());
         let array_limit = place.array_limit;
         let ends = place.asks.and_then(|asks| self.ends.get(asks as usize)).map_or(&[][..], Box::as_ref);
-        let eligible = first.and_then(|one| one.times.eligible).filter(|&eligible| Some(eligible) > submit);
+        let eligible = job.tries.first().and_then(|one| one.times.eligible).filter(|&eligible| Some(eligible) > submit);
         let counts = self.world.allocates_memory;
         sink.skip(cause::MEMORY_NOT_ALLOCATED, u64::from(demand.memory.is_some() && !counts));
         let each = demand.memory.filter(|_| counts).map(|bytes| bytes / i64::from(demand.cpus.max(1)));
-        JobRow {
-            job_id: id.to_string(),
-            name: text(job.name),
-            user: text(job.user),
-            queue: text(job.partition),
+        *row = JobRow {
+            job_id: over(&mut row.job_id, job_id),
+            name: over_known(&mut row.name, known(job.name)),
+            user: over_known(&mut row.user, known(job.user)),
+            queue: over_known(&mut row.queue, known(job.partition)),
             priority_number: job.priority,
-            group: text(job.account),
-            framework: Some(FRAMEWORK.to_owned()),
+            group: over_known(&mut row.group, known(job.account)),
+            framework: over_known(&mut row.framework, FRAMEWORK),
             submit,
             launch: ran.first().and_then(|one| one.start()),
             finish: last.filter(|one| one.state.has_ended()).and_then(|one| one.times.end.or(one.finish().0)),
@@ -93,35 +110,41 @@ impl Records<'_> {
             array_limit: array_limit.map(i64::from),
             together: matches!(job.id.part, Part::Component(_)).then(|| job.id.of_whole()),
             nice: job.nice,
-            qos: text(job.qos),
-            reservation: text(job.reservation),
-            features: text(job.constraints),
-            licenses: text(demand.licenses),
-            wait_reason: text(job.reason),
+            qos: over_known(&mut row.qos, known(job.qos)),
+            reservation: over_known(&mut row.reservation, known(job.reservation)),
+            features: over_known(&mut row.features, known(job.constraints)),
+            licenses: over_known(&mut row.licenses, known(demand.licenses)),
+            wait_reason: over_known(&mut row.wait_reason, known(job.reason)),
             ..JobRow::default()
-        }
-    }
-
-    fn attempts(&self, row: &JobRow, ran: &[&Try<'_>], sink: &mut dyn Sink) -> Vec<AttemptRow> {
-        let attempt = |(number, one): (usize, &&Try<'_>)| {
-            let (finish, was_suspended) = one.finish();
-            sink.skip(cause::SUSPENDED_TIME_LEFT_OUT, u64::from(was_suspended));
-            let start = one.start();
-            AttemptRow {
-                job_id: row.job_id.clone(),
-                task_id: row.job_id.clone(),
-                attempt: number as i64,
-                queued: Some(one.queued()),
-                start,
-                finish: finish.filter(|_| start.is_some()),
-                run_time: one.times.elapsed.filter(|_| start.is_none()),
-                outcome: one.state.outcome(),
-                host: host(one),
-                hosts: several(one),
-                ..AttemptRow::default()
-            }
         };
-        ran.iter().enumerate().map(attempt).collect()
+    }
+}
+
+/// A text; `None` for the empty one.
+fn known(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Writes the rows of the tries that ran over others.
+fn write_attempts(attempts: &mut Vec<AttemptRow>, job_id: &str, ran: &[&Try<'_>], sink: &mut dyn Sink) {
+    attempts.resize_with(ran.len(), AttemptRow::default);
+    for (number, (attempt, one)) in attempts.iter_mut().zip(ran).enumerate() {
+        let (finish, was_suspended) = one.finish();
+        sink.skip(cause::SUSPENDED_TIME_LEFT_OUT, u64::from(was_suspended));
+        let start = one.start();
+        *attempt = AttemptRow {
+            job_id: over(&mut attempt.job_id, job_id),
+            task_id: over(&mut attempt.task_id, job_id),
+            attempt: number as i64,
+            queued: Some(one.queued()),
+            start,
+            finish: finish.filter(|_| start.is_some()),
+            run_time: one.times.elapsed.filter(|_| start.is_none()),
+            outcome: one.state.outcome(),
+            host: host(one),
+            hosts: several(one),
+            ..AttemptRow::default()
+        };
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, TaskRow};
 
+use super::super::over::{over, over_known};
 use super::further::{self, Further};
 use super::header::Header;
 use super::shape::{Amounts, Shape};
@@ -171,12 +172,12 @@ impl<'a> Row<'a> {
         let queue = self.named(15, &header.queues).or_else(|| self.named(16, &header.partitions));
         *job = JobRow {
             job_id: over(&mut job.job_id, job_id),
-            name: over_known(&mut job.name, self.id(14)),
-            user: over_known(&mut job.user, self.id(12)),
-            queue: over_known(&mut job.queue, queue),
-            group: over_known(&mut job.group, self.id(13)),
-            framework: over_known(&mut job.framework, Some(FRAMEWORK.into())),
-            features: over_known(&mut job.features, further.properties.feature.map(Cow::Borrowed)),
+            name: over_known(&mut job.name, self.id(14).as_deref()),
+            user: over_known(&mut job.user, self.id(12).as_deref()),
+            queue: over_known(&mut job.queue, queue.as_deref()),
+            group: over_known(&mut job.group, self.id(13).as_deref()),
+            framework: over_known(&mut job.framework, FRAMEWORK),
+            features: over_known(&mut job.features, further.properties.feature),
             submit: span.submit,
             launch: span.start,
             finish: span.finish,
@@ -200,16 +201,4 @@ struct Span {
     run_time: Option<i64>,
     /// Whether it ran.
     ran: bool,
-}
-
-/// `text` in the memory of `old`.
-fn over(old: &mut String, text: &str) -> String {
-    let mut written = std::mem::take(old);
-    text.clone_into(&mut written);
-    written
-}
-
-/// As [`over`], for texts that may be unknown.
-fn over_known(old: &mut Option<String>, text: Option<Cow<'_, str>>) -> Option<String> {
-    text.map(|text| over(old.get_or_insert_default(), &text))
 }
