@@ -54,7 +54,7 @@ fn runs() -> Vec<Run> {
         let id =
             if number % 10 == 3 { format!("{}_{}", number / 50 * 50 + 1, number % 50) } else { number.to_string() };
         // So late, the job that had the number before has ended.
-        let id = if number % 97 == 11 && number > 485 { (number - 485).to_string() } else { id };
+        let id = if number % 97 == 11 && number > 480 { (number - 480).to_string() } else { id };
         let state = ["COMPLETED", "FAILED", "TIMEOUT"][draw.next(3) as usize];
         let (user, cpus, node) = (draw.next(30), 1 + draw.next(16), draw.next(40));
         let run = Run { id, user, submit, start, end, state, cpus, node };
