@@ -42,7 +42,7 @@ const MHZ: f64 = 1_000.0;
 const CORE: i64 = 1_000;
 /// Rows of a batch.
 const BATCH: usize = 8_192;
-/// The most parts of a task.
+/// The most parts of a task. One that has more is left out.
 const MOST_PARTS: i64 = 1_000_000;
 /// The columns of the tables that the files have a place for, or whose values follow from others in them.
 const KEPT: &[&str] = &[
@@ -94,8 +94,12 @@ fn job(record: &JobRecord, files: &mut Files, exported: &mut Exported) -> Result
             exported.count(cause::TASK_WITHOUT_RUN_TIME, 1);
             continue;
         };
-        is_written = true;
         let part = Part::of(&record.job, task, run);
+        if part.number > MOST_PARTS {
+            exported.count(cause::TOO_MANY_TASKS, 1);
+            continue;
+        }
+        is_written = true;
         exported.count(cause::GANG_DIVIDED, u64::from(part.number > 1));
         let name = name(&record.job, task);
         for number in 1..=part.number {
@@ -137,7 +141,7 @@ struct Part {
 
 impl Part {
     fn of(job: &JobRow, TaskRecord { task, attempts, .. }: &TaskRecord, run: i64) -> Self {
-        let instances = task.instances.unwrap_or(1).clamp(1, MOST_PARTS);
+        let instances = task.instances.unwrap_or(1).max(1);
         let machines = task.machines.filter(|&machines| machines > 0 && instances % machines == 0);
         let number = machines.unwrap_or(instances);
         let each = |amount: i64| amount.saturating_mul(instances / number);
