@@ -126,7 +126,7 @@ fn columns_of_gwf() {
 #[test]
 fn columns_of_sacct() {
     let text = "JobID|JobName|User|Account|Partition|QOS|Constraints|Priority|Timelimit|Submit|Eligible|Start|End|Elapsed|State|ReqCPUS|ReqNodes|ReqTRES|AllocTRES|NodeList|Reason\n\
-        1|a|ann|lab|p|high|knl|50|00:10:00|100|105|110|170|00:01:00|COMPLETED|8|2|cpu=8,mem=8G,node=2,gres/gpu=2|cpu=8,mem=8G,node=2,gres/gpu=2|n[1-2]|Priority\n";
+        1|a|ann|lab|p|high|knl|50|00:10:00|100|105|110|180|00:01:00|COMPLETED|8|2|cpu=8,mem=8G,node=2,gres/gpu=2|cpu=8,mem=8G,node=2,gres/gpu=2|n[1-2]|Priority\n";
     assert_read(&sacct::FORMAT, text, 15, |text, name| {
         let is_needed = ["JobID", "State", "Submit"].contains(&name);
         if is_needed { None } else { renamed(text, name, ["|", "|"]) }

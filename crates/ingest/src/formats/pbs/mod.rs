@@ -104,13 +104,16 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     let before = jobs.entries();
     let given = sink.zone();
     let clock = Clock { zone: given.unwrap_or_default(), ..Clock::default() };
-    let mut log = Log { jobs, clock, is_local: false, seen: Seen::default() };
+    let mut log = Log { jobs, clock, is_local: false, is_submitted_at_end: false, seen: Seen::default() };
     let result = log.read(input, path, sink);
     if log.is_local {
         TIMES.iter().for_each(|column| sink.filled_from(column, "time of the record"));
         sink.parameter(TIMEZONE, log.clock.zone.to_string().into());
         sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(given.is_none()));
         sink.skip(cause::AMBIGUOUS_LOCAL_TIME, log.clock.ambiguous);
+    }
+    if log.is_submitted_at_end {
+        sink.filled_from("jobs.submit", "end");
     }
     log.seen.reads().for_each(|(column, name)| sink.filled_from(column, name));
     accounting::end(log.jobs, before, sink)?;
@@ -134,6 +137,8 @@ struct Log {
     clock: Clock,
     /// Whether a time by a clock on the wall was needed.
     is_local: bool,
+    /// Whether the end of a job stood in for its submission.
+    is_submitted_at_end: bool,
     /// The fields that had a value.
     seen: Seen,
 }
@@ -199,6 +204,7 @@ impl Log {
             b'S' | b'T' => start.or_else(|| self.time(record)),
             _ => start,
         };
+        self.is_submitted_at_end |= submit.is_none() && end.is_some();
         let hosts = hosts_of(fields.text(fields::EXEC_HOST));
         let shape = request::shape(fields, &hosts);
         sink.skip(cause::REQUEST_NOT_READ, u64::from(shape.is_none() && matches!(record.kind, b'S' | b'E')));

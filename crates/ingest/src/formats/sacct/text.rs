@@ -284,6 +284,15 @@ type Fills = &'static [&'static str];
 
 const TIMES_OF_START: Fills = &["jobs.launch", "tasks.start", "attempts.start"];
 const TIMES_OF_END: Fills = &["jobs.finish", "tasks.finish", "attempts.finish"];
+const ALL_TIMES: Fills = &[
+    "jobs.finish",
+    "tasks.finish",
+    "attempts.finish",
+    "jobs.launch",
+    "tasks.start",
+    "attempts.start",
+    "attempts.run_time",
+];
 const SIZE: Fills = &["jobs.requested_containers", "jobs.requested_cpu", "tasks.instances", "tasks.cpu_request"];
 const LAYOUT: Fills = &["tasks.instances", "tasks.cpu_request", "tasks.machines"];
 const MEMORY: Fills = &["jobs.requested_memory", "tasks.memory_request"];
@@ -322,8 +331,19 @@ const COMMAND: Fills = &[
     "tasks.exclusive",
 ];
 
+/// The columns that an end and a run time fill. A start or an end that the list does not have follows from them.
+fn fills_of_times(header: &Header) -> [Fills; 2] {
+    let has = |field: &str| header.column(&[field]).is_some();
+    match (has("Start"), has("End")) {
+        (true, true) => [TIMES_OF_END, &["tasks.finish", "attempts.finish", "attempts.run_time"]],
+        (true, false) => [TIMES_OF_END, &["jobs.finish", "tasks.finish", "attempts.finish", "attempts.run_time"]],
+        (false, _) => [ALL_TIMES, ALL_TIMES],
+    }
+}
+
 impl Columns {
     fn of(header: &Header) -> Self {
+        let [of_end, of_run_time] = fills_of_times(header);
         let mut reads: Vec<(Fills, String)> = Vec::new();
         let mut column = |fills: Fills, fields: &[&str]| {
             let place = header.column(fields)?;
@@ -346,11 +366,9 @@ impl Columns {
             rest: [
                 column(&["jobs.eligible", "attempts.queued"], &["Eligible"]),
                 column(TIMES_OF_START, &["Start"]),
-                column(TIMES_OF_END, &["End"]),
+                column(of_end, &["End"]),
             ],
-            elapsed: ["ElapsedRaw", "Elapsed"].map(|field| {
-                column(&["jobs.finish", "tasks.finish", "attempts.finish", "attempts.run_time"], &[field])
-            }),
+            elapsed: ["ElapsedRaw", "Elapsed"].map(|field| column(of_run_time, &[field])),
             state: column(&["jobs.outcome", "tasks.outcome", "attempts.outcome"], &["State"]),
             req_cpus: column(SIZE, &["ReqCPUS"]),
             alloc_cpus: column(SIZE, &["AllocCPUS", "NCPUS"]),
