@@ -195,14 +195,15 @@ impl Fields {
     pub(super) fn is_step(&self, line: &str, column: usize) -> bool {
         let [byte] = self.between[..] else { return false };
         let line = line.as_bytes();
-        let is_open = !self.is_closed || !line.ends_with(&self.between);
         let mut ends = memchr::memchr_iter(byte, line);
-        if ends.clone().count() + usize::from(is_open) != self.shapes.len() {
-            return false;
-        }
         let from = column.checked_sub(1).and_then(|before| ends.nth(before)).map_or(0, |end| end + 1);
         let to = ends.next().unwrap_or(line.len());
-        line.get(from..to).is_some_and(|id| id.contains(&b'.'))
+        // The id mostly stands at the start, so that little of the row of a job is looked at.
+        if !line.get(from..to).is_some_and(|id| id.contains(&b'.')) {
+            return false;
+        }
+        let is_open = !self.is_closed || !line.ends_with(&self.between);
+        memchr::memchr_iter(byte, line).count() + usize::from(is_open) == self.shapes.len()
     }
 
     /// Splits a line into the fields of the columns.

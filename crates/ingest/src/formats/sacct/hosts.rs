@@ -13,6 +13,11 @@ pub(super) fn hosts(list: &str) -> Option<Vec<String>> {
     list.split(',').all(|part| part.len() <= LONGEST_PART).then(|| expand(list, MOST_HOSTS))?
 }
 
+/// Whether a list is the name of one node.
+pub(super) fn is_one(list: &str) -> bool {
+    (1..=LONGEST_PART).contains(&list.len()) && !list.contains(['[', ']', ','])
+}
+
 /// How many nodes a list names; `None` if it is damaged.
 pub(super) fn count_of_hosts(list: &str) -> Option<u32> {
     if !list.contains(['[', ',']) {
@@ -29,6 +34,18 @@ mod tests {
     fn a_list_of_long_names_is_damage() {
         assert_eq!(hosts("n[1-2]").map(|hosts| hosts.len()), Some(2));
         assert_eq!(hosts(&format!("{}[1-60000]", "n".repeat(200))), None);
+    }
+
+    #[test]
+    fn a_list_that_is_one_node_expands_to_itself() {
+        let long = "n".repeat(LONGEST_PART);
+        for (list, expected) in
+            [("n1", true), (&long, true), ("", false), ("n1,n2", false), ("n[1]", false), ("n]", false)]
+        {
+            assert_eq!(is_one(list), expected, "{list}");
+            assert!(!expected || hosts(list) == Some(vec![list.to_owned()]));
+        }
+        assert!(!is_one(&format!("{long}n")) && hosts(&format!("{long}n")).is_none());
     }
 
     #[test]

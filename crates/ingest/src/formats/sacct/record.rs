@@ -1,5 +1,7 @@
 //! From a job of a list to the rows of the tables.
 
+use std::borrow::Cow;
+
 use resched_tables::cause;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use resched_tables::sink::Sink;
@@ -7,7 +9,7 @@ use resched_tables::{host_list, placed};
 use smallvec::{SmallVec, smallvec};
 
 use super::super::over::{over, over_known};
-use super::hosts::hosts;
+use super::hosts::{hosts, is_one};
 use super::id::{Id, Part};
 use super::job::{Job, Try};
 use super::join::Place;
@@ -141,7 +143,7 @@ fn write_attempts(attempts: &mut Vec<AttemptRow>, job_id: &str, ran: &[&Try<'_>]
             finish: finish.filter(|_| start.is_some()),
             run_time: one.times.elapsed.filter(|_| start.is_none()),
             outcome: one.state.outcome(),
-            host: host(one),
+            host: over_known(&mut attempt.host, host(one).as_deref()),
             hosts: several(one),
             ..AttemptRow::default()
         };
@@ -158,12 +160,15 @@ fn several(one: &Try<'_>) -> Option<String> {
 }
 
 /// The node of a try that ran on one.
-fn host(one: &Try<'_>) -> Option<String> {
+fn host<'t>(one: &Try<'t>) -> Option<Cow<'t, str>> {
     if one.nodes > 1 || one.hosts.is_empty() {
         return None;
     }
+    if is_one(one.hosts) {
+        return Some(Cow::Borrowed(one.hosts));
+    }
     let [host] = <[String; 1]>::try_from(hosts(one.hosts)?).ok()?;
-    Some(host)
+    Some(Cow::Owned(host))
 }
 
 /// The ids under which a job stands in the tables: its own, or those of the tasks that it folds.
