@@ -1,12 +1,14 @@
 //! The queues of YARN's Capacity Scheduler and their settings.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::queues::file::{DEFAULT_QUEUE, QueueSettings};
 use crate::queues::tree::QueueTree;
 
 /// The settings of a queue of YARN's Capacity Scheduler. The policy's parameters replace the keys that you leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct YarnQueue {
     /// Share of its parent that it is guaranteed, percent. If you leave it out: an equal part of what its siblings
@@ -36,6 +38,58 @@ pub struct YarnQueue {
     pub user_limit_factor: Option<f64>,
     /// Share of the queue's limit that application masters may take, which limits how many applications are active.
     pub maximum_am_share: Option<f64>,
+    /// Which of its queues, or of its applications, is served first, by the rules of 3.4. If you leave it out: the one that uses the
+    /// smallest part of its guarantee; the one that was submitted first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// Its priority among its siblings, if their parent's order is `priority-utilization`. If you leave it out: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    /// Whether applications that ask for more get more, if its order is `fair`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_based_weight: Option<bool>,
+    /// How many of its applications may run at the same time; the others wait without asking for anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maximum_parallel_applications: Option<u32>,
+    /// How much more than others these users may have, here and in the queues below that say nothing else, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub user_weights: BTreeMap<String, f64>,
+    /// Of the root: how many applications of each user may run at the same time, in all queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_applications_of_user: Option<u32>,
+    /// The same for single users, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parallel_applications_of: BTreeMap<String, u32>,
+    /// Of the root: whether guarantees are vectors, of which amounts, percentages and weights may be siblings (Hadoop's
+    /// `legacy-queue-mode.enabled` is `false`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<bool>,
+    /// Share of its parent's virtual cores that it is guaranteed, percent, if that is another share than that of the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcores_capacity: Option<f64>,
+    /// Its weight among its siblings for virtual cores, if that is another weight than that for the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vcores_weight: Option<f64>,
+    /// Whether nothing is taken from it for other queues. If you leave it out: as its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disable_preemption: Option<bool>,
+    /// Whether nothing is taken from its applications for others of it. If you leave it out: as its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disable_preemption_inside: Option<bool>,
+}
+
+/// Which of several queues or applications is served first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Of queues: the one that uses the smallest part of its guarantee.
+    Utilization,
+    /// Of queues: one below its guarantee, and of those the one of the highest priority.
+    PriorityUtilization,
+    /// Of applications: the one of the highest priority, and of those the one that was submitted first.
+    Fifo,
+    /// Of applications: the one that uses the least memory.
+    Fair,
 }
 
 impl YarnQueue {
@@ -50,7 +104,12 @@ impl YarnQueue {
         inside("capacity", self.capacity, 100.0)?;
         inside("maximum_capacity", self.maximum_capacity, 100.0)?;
         inside("weight", self.weight, 1e9)?;
-        inside("user_limit_factor", self.user_limit_factor, 1e6)?;
+        inside("vcores_capacity", self.vcores_capacity, 100.0)?;
+        inside("vcores_weight", self.vcores_weight, 1e9)?;
+        inside("user_limit_factor", self.user_limit_factor.filter(|&factor| factor != -1.0), 1e6)?;
+        for (user, &weight) in &self.user_weights {
+            inside(&format!("user_weights.{user}"), Some(weight), 1e6)?;
+        }
         let ways = [self.capacity.is_some(), self.weight.is_some(), self.is_absolute()];
         if ways.into_iter().filter(|is_set| *is_set).count() > 1 {
             return Err("expected one of `capacity`, `weight` and `memory_mb` with `vcores`, found more".to_owned());
@@ -71,11 +130,11 @@ impl YarnQueue {
 
 impl YarnQueue {
     /// Whether its guarantee is an amount, whose share depends on the cluster.
-    fn is_absolute(&self) -> bool {
+    pub(crate) fn is_absolute(&self) -> bool {
         self.memory_mb.is_some() || self.vcores.is_some()
     }
 
-    fn has_absolute_limit(&self) -> bool {
+    pub(crate) fn has_absolute_limit(&self) -> bool {
         self.maximum_memory_mb.is_some() || self.maximum_vcores.is_some()
     }
 }
@@ -98,6 +157,8 @@ impl QueueTree<YarnQueue> {
 }
 
 impl QueueSettings for YarnQueue {
+    const HAS_ROOT: bool = true;
+
     fn check(tree: &QueueTree<Self>) -> Result<(), String> {
         shares(tree, None).map(drop)
     }
@@ -108,6 +169,8 @@ impl QueueSettings for YarnQueue {
 pub(crate) struct Shares {
     /// The share of the cluster that it is guaranteed.
     pub(crate) capacity: f32,
+    /// The share of the cluster's virtual cores that it is guaranteed.
+    pub(crate) vcores: f32,
     /// The share of the cluster that it may use at most.
     pub(crate) limit: f32,
     /// The share of its parent that it may use at most.
@@ -154,7 +217,7 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());
     }
-    let mut shares = vec![Shares { capacity: 1.0, limit: 1.0, limit_of_parent: 1.0 }; tree.queues().len()];
+    let mut shares = vec![Shares { capacity: 1.0, vcores: 1.0, limit: 1.0, limit_of_parent: 1.0 }; tree.queues().len()];
     for (place, parent) in tree.queues().iter().enumerate().filter(|(_, queue)| !queue.children.is_empty()) {
         let above = shares[place];
         for queue in parent.children.iter().map(|&child| tree.get(child)) {
@@ -166,7 +229,8 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
             let problem = format!("the capacities of the queues below `{}` add up to {set} %", parent.path);
             format!("{problem}; expected 100 %, or less with a queue that takes the rest")
         })?;
-        for (&child, capacity) in parent.children.iter().zip(capacities) {
+        let of_vcores = of_vcores(tree, &parent.children, &guarantees);
+        for (at, (&child, capacity)) in parent.children.iter().zip(capacities).enumerate() {
             let queue = tree.get(child);
             let named = |problem: String| format!("queue `{}`: {problem}", queue.path);
             let limit = match (queue.settings.maximum_capacity, total) {
@@ -182,8 +246,10 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
             }
             // A share that follows from a weight or an amount may be more than the limit says; the limit then follows.
             let limit_of_parent = limit.max(capacity) as f32 / 100.0;
+            let own = of_weights(&guarantees, at).unwrap_or(capacity as f32 / 100.0);
             shares[child] = Shares {
-                capacity: above.capacity * (capacity as f32 / 100.0),
+                capacity: above.capacity * own,
+                vcores: above.vcores * of_vcores.as_ref().map_or(own, |all| all[at]),
                 limit: above.limit * limit_of_parent,
                 limit_of_parent,
             };
@@ -192,9 +258,36 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
     Ok(shares)
 }
 
+/// The share of its parent that a queue has among siblings that all have weights, in single precision as in Hadoop.
+fn of_weights(all: &[Guarantee], at: usize) -> Option<f32> {
+    let weights: Option<Vec<f32>> =
+        all.iter().map(|own| if let Guarantee::Weight(weight) = own { Some(*weight as f32) } else { None }).collect();
+    let weights = weights?;
+    let sum = weights.iter().fold(0.0, |sum, weight| sum + weight);
+    Some(if sum > 0.0 { weights[at] / sum } else { 0.0 })
+}
+
+/// The shares of the parent's virtual cores, if any of the siblings has another one than of the memory.
+fn of_vcores(tree: &QueueTree<YarnQueue>, children: &[usize], of_memory: &[Guarantee]) -> Option<Vec<f32>> {
+    let own = |(&child, &of_memory): (&usize, &Guarantee)| {
+        let settings = &tree.get(child).settings;
+        match (settings.vcores_capacity, settings.vcores_weight) {
+            (Some(percent), _) => Guarantee::Percent(percent),
+            (None, Some(weight)) => Guarantee::Weight(weight),
+            (None, None) => of_memory,
+        }
+    };
+    let is_other = |&child: &usize| {
+        tree.get(child).settings.vcores_capacity.is_some() || tree.get(child).settings.vcores_weight.is_some()
+    };
+    let all: Vec<Guarantee> = children.iter().zip(of_memory).map(own).collect();
+    let percent = children.iter().any(is_other).then(|| in_percent(&all, 1.0).ok())??;
+    Some(percent.into_iter().map(|own| own as f32 / 100.0).collect())
+}
+
 /// What a queue is guaranteed. Amounts without a cluster are weights.
 fn guarantee(tree: &QueueTree<YarnQueue>, place: usize, total: Option<Total>) -> Guarantee {
-    let YarnQueue { capacity, weight, memory_mb, vcores, .. } = tree.get(place).settings;
+    let &YarnQueue { capacity, weight, memory_mb, vcores, .. } = &tree.get(place).settings;
     match (capacity, weight) {
         (Some(percent), _) => Guarantee::Percent(percent),
         (None, Some(weight)) => Guarantee::Weight(weight),

@@ -14,7 +14,7 @@ use super::{LimitOrigins, SettingOrigin};
 use crate::error::Error;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_capacity::YarnQueue;
+use crate::queues::yarn_capacity::{Order, YarnQueue};
 use crate::unread::Why;
 
 const QUEUE_NAMES: &str = "mapred.queue.names";
@@ -147,16 +147,23 @@ fn yarn_queue(
     let name = |setting: &str| format!("{YARN}{path}.{setting}");
     if let Some(property) = properties.first(&[&name("capacity")], notes) {
         match capacity(&property, notes)? {
-            Amount::Percent(percent) => queue.capacity = Some(percent),
-            Amount::Weight(weight) => queue.weight = Some(weight),
+            Amount::Percent(percent, of_vcores) => {
+                (queue.capacity, queue.vcores_capacity) = (Some(percent), of_vcores);
+            }
+            Amount::Weight(weight, of_vcores) => (queue.weight, queue.vcores_weight) = (Some(weight), of_vcores),
             Amount::Absolute(memory_mb, vcores) => (queue.memory_mb, queue.vcores) = (memory_mb, vcores),
         }
     }
     if let Some(property) = properties.first(&[&name("maximum-capacity")], notes) {
         match capacity(&property, notes)? {
             // Hadoop takes a negative limit for none.
-            Amount::Percent(percent) => queue.maximum_capacity = Some(percent).filter(|&percent| percent >= 0.0),
-            Amount::Weight(_) => {
+            Amount::Percent(percent, of_vcores) => {
+                if of_vcores.is_some() {
+                    notes.unsupported(&property.place, &property.name, "a queue has one limit here, that of memory");
+                }
+                queue.maximum_capacity = Some(percent).filter(|&percent| percent >= 0.0);
+            }
+            Amount::Weight(..) => {
                 return Err(notes.wrong(&property.place, &property.name, "a percentage or resources", &property.value));
             }
             Amount::Absolute(memory_mb, vcores) => {
@@ -178,10 +185,93 @@ fn yarn_queue(
         Ok(Some(number))
     };
     queue.minimum_user_limit = set("minimum-user-limit-percent", 1.0, 100.0)?.map(|percent| percent as u32);
+    // Any number below 0 stands for none.
     queue.user_limit_factor =
-        set("user-limit-factor", -1.0, 1e6)?.map(|factor| if factor < 0.0 { 1e6 } else { factor });
+        set("user-limit-factor", -1.0, 1e6)?.map(|factor| if factor < 0.0 { -1.0 } else { factor });
     queue.maximum_am_share = set(AM_SHARE, 0.0, 1.0)?;
+    queue.priority = set("priority", -1e9, 1e9)?.map(|priority| priority as i32);
+    queue.maximum_parallel_applications = set("max-parallel-apps", 0.0, f64::from(i32::MAX))?.map(|most| most as u32);
+    set_order(path, &mut queue, properties, notes)?;
+    queue.disable_preemption = flag(&name("disable_preemption"), properties, notes)?;
+    queue.disable_preemption_inside = flag(&name("intra-queue-preemption.disable_preemption"), properties, notes)?;
+    queue.user_weights = user_weights(path, properties, notes)?;
+    if path == ROOT {
+        set_of_root(&mut queue, properties, notes)?;
+    }
     Ok(queue)
+}
+
+const ROOT: &str = "root";
+
+/// Which of its queues or applications is served first.
+fn set_order(
+    path: &str,
+    queue: &mut YarnQueue,
+    properties: &mut Properties,
+    notes: &mut Notes<'_>,
+) -> Result<(), Error> {
+    let name = format!("{YARN}{path}.ordering-policy");
+    if let Some(property) = properties.first(&[&name], notes) {
+        queue.order = match property.value.as_str() {
+            "utilization" => Some(Order::Utilization),
+            "priority-utilization" => Some(Order::PriorityUtilization),
+            "fifo" => Some(Order::Fifo),
+            "fair" => Some(Order::Fair),
+            _ => {
+                notes.unsupported(&property.place, &property.name, "queues have no such order here");
+                None
+            }
+        };
+    }
+    queue.size_based_weight = flag(&format!("{name}.fair.enable-size-based-weight"), properties, notes)?;
+    Ok(())
+}
+
+/// A property that is true or false.
+fn flag(name: &str, properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Option<bool>, Error> {
+    let Some(property) = properties.first(&[name], notes) else { return Ok(None) };
+    let value = property.value.to_lowercase().parse();
+    value.map(Some).map_err(|_| notes.wrong(&property.place, &property.name, "true or false", &property.value))
+}
+
+/// How much more than others users may have.
+fn user_weights(
+    path: &str,
+    properties: &mut Properties,
+    notes: &mut Notes<'_>,
+) -> Result<BTreeMap<String, f64>, Error> {
+    let begin = format!("{YARN}{path}.user-settings.");
+    let named: Vec<String> = properties.names_beginning_with(&begin).filter(|name| name.ends_with(".weight")).collect();
+    let mut weights = BTreeMap::new();
+    for name in named {
+        let Some(property) = properties.first(&[&name], notes) else { continue };
+        let user = name.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(".weight")).unwrap_or_default();
+        let weight = notes.number(&property.place, &property.name, &property.value, 0.0, 1e6)?;
+        weights.insert(user.to_owned(), weight);
+    }
+    Ok(weights)
+}
+
+/// What holds for all queues.
+fn set_of_root(queue: &mut YarnQueue, properties: &mut Properties, notes: &mut Notes<'_>) -> Result<(), Error> {
+    if let Some(legacy) = flag(&format!("{YARN}legacy-queue-mode.enabled"), properties, notes)? {
+        queue.vectors = Some(!legacy);
+    }
+    let count = |property: &Property, notes: &Notes<'_>| {
+        notes.number(&property.place, &property.name, &property.value, 0, i32::MAX as u32)
+    };
+    if let Some(property) = properties.first(&[&format!("{YARN}user.max-parallel-apps")], notes) {
+        queue.parallel_applications_of_user = Some(count(&property, notes)?);
+    }
+    let begin = format!("{YARN}user.");
+    let named: Vec<String> =
+        properties.names_beginning_with(&begin).filter(|name| name.ends_with(".max-parallel-apps")).collect();
+    for name in named {
+        let Some(property) = properties.first(&[&name], notes) else { continue };
+        let user = name.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(".max-parallel-apps"));
+        queue.parallel_applications_of.insert(user.unwrap_or_default().to_owned(), count(&property, notes)?);
+    }
+    Ok(())
 }
 
 /// Notes that a property sets something of a queue to 0 that then stops jobs.
@@ -206,10 +296,10 @@ pub(super) fn am_share(property: &Property, text: String, notes: &mut Notes<'_>)
 
 /// What a queue is guaranteed, or may have at most.
 enum Amount {
-    /// Of its parent.
-    Percent(f64),
-    /// A part of what its siblings share.
-    Weight(f64),
+    /// Of its parent, and of its virtual cores if that is another share.
+    Percent(f64, Option<f64>),
+    /// A part of what its siblings share, and of their virtual cores if that is another one.
+    Weight(f64, Option<f64>),
     /// Memory, MB, and virtual cores.
     Absolute(Option<u64>, Option<u64>),
 }
@@ -223,10 +313,11 @@ fn capacity(property: &Property, notes: &mut Notes<'_>) -> Result<Amount, Error>
     let Property { name, value, place } = property;
     let number = |notes: &Notes<'_>, text: &str, low: f64, high: f64| notes.number(place, name, text.trim(), low, high);
     if let Some(weight) = value.strip_suffix('w') {
-        return Ok(Amount::Weight(number(notes, weight, 0.0, 1e9)?));
+        return Ok(Amount::Weight(number(notes, weight, 0.0, 1e9)?, None));
     }
     let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
-        return Ok(Amount::Percent(number(notes, value.strip_suffix('%').unwrap_or(value), -100.0, 100.0)?));
+        let percent = number(notes, value.strip_suffix('%').unwrap_or(value), -100.0, 100.0)?;
+        return Ok(Amount::Percent(percent, None));
     };
     let (mut memory, mut vcores) = (None, None);
     for part in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -244,12 +335,18 @@ fn capacity(property: &Property, notes: &mut Notes<'_>) -> Result<Amount, Error>
     let is_relative = |text: &&str| text.ends_with(['%', 'w']);
     match (memory, vcores) {
         (Some(relative), cores) if is_relative(&relative) => {
-            if cores.is_some_and(|cores| cores != relative) {
+            let other = cores.filter(|&cores| cores != relative);
+            let same_kind = |cores: &&str| cores.ends_with('w') == relative.ends_with('w') && is_relative(cores);
+            if other.is_some_and(|cores| !same_kind(&cores)) {
                 notes.unsupported(place, name, "a queue has one share here, that of memory");
             }
-            match relative.strip_suffix('w') {
-                Some(weight) => Ok(Amount::Weight(number(notes, weight, 0.0, 1e9)?)),
-                None => Ok(Amount::Percent(number(notes, relative.trim_end_matches('%'), 0.0, 100.0)?)),
+            let other = other.filter(same_kind);
+            let weight = |text: &str| number(notes, text.trim_end_matches('w'), 0.0, 1e9);
+            let percent = |text: &str| number(notes, text.trim_end_matches('%'), 0.0, 100.0);
+            if relative.ends_with('w') {
+                Ok(Amount::Weight(weight(relative)?, other.map(weight).transpose()?))
+            } else {
+                Ok(Amount::Percent(percent(relative)?, other.map(percent).transpose()?))
             }
         }
         (memory, cores) => {
@@ -286,15 +383,10 @@ const NOT_MODELLED: &[(&str, Why<'static>)] = &[
     ("default-application-lifetime", Why::harmless("a job ends as the log says")),
     ("default-application-priority", Why::bears("applications have no priorities")),
     ("default-node-label-expression", Why::bears("node labels are not replayed")),
-    ("disable_preemption", Why::harmless("queues do not preempt each other")),
-    ("intra-queue-preemption", Why::harmless("queues do not preempt each other")),
     ("maximum-allocation", Why::harmless("the log holds the jobs that were accepted")),
     ("maximum-application-lifetime", Why::harmless("a job ends as the log says")),
-    ("maximum-applications", Why::bears("the applications of a queue are limited by their masters alone")),
-    ("max-parallel-apps", Why::bears("the applications of a queue are limited by their masters alone")),
-    ("ordering-policy", Why::bears("applications of a queue come by submission")),
-    ("priority", Why::bears("queues have no priorities")),
-    ("user-settings.", Why::bears("users of a queue have equal weights")),
+    ("maximum-applications", Why::harmless("the log holds the jobs that were accepted")),
+    ("user-settings.", Why::bears("of a user, only the weight is read")),
 ];
 
 /// Names what is set for queues of YARN beyond that, but what YARN does anyway.

@@ -204,6 +204,8 @@ fn in_our_words(property: &Property) -> Option<String> {
             Some("DominantResourceCalculator") => "dominant",
             _ => return None,
         },
+        // More than any node has.
+        ("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "-1") => "1000000",
         // -1 is Hadoop's default, and stands for none.
         ("yarn.scheduler.capacity.node-locality-delay", "-1") => "0",
         ("yarn.scheduler.fair.user-as-default-queue", value) => match value.to_lowercase().as_str() {

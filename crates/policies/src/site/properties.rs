@@ -50,6 +50,12 @@ impl Properties {
         Ok(())
     }
 
+    /// The names that begin so, of properties that are set.
+    pub(super) fn names_beginning_with(&self, begin: &str) -> impl Iterator<Item = String> {
+        let range = self.set.range(begin.to_owned()..);
+        range.map(|(name, _)| name.clone()).take_while(move |name| name.starts_with(begin))
+    }
+
     /// Adds one of a file that is not XML.
     pub(super) fn put(&mut self, property: Property) {
         self.set.insert(property.name.clone(), property);

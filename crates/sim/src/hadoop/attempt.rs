@@ -50,6 +50,8 @@ pub(crate) struct Attempt {
     pub(crate) container: u64,
     /// Whether its container has been taken back already, at a tick, before its node ends it.
     pub(crate) taken_back: bool,
+    /// Whether what it holds on its node stays taken until the node has ended it, though its container was taken back.
+    pub(crate) keeps_room: bool,
     /// Whether the master of its job has still to choose its map.
     pub(crate) granted: bool,
     /// Whether the observer has been reported of it.

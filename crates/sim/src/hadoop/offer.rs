@@ -17,6 +17,8 @@ pub(crate) enum Given {
     Attempt(AttemptId),
     /// A container to the master of a job.
     Master(JobId),
+    /// Another node was kept for a request, and is no longer.
+    Freed(NodeId),
 }
 
 /// A node's free slots at its heartbeat. Launches take effect at once, so the view through the offer is always current.
@@ -72,7 +74,7 @@ impl<'w> Offer<'_, 'w> {
     /// The calls that only a policy for YARN may make.
     #[inline]
     pub fn yarn_mut(&mut self) -> YarnOfferMut<'_, 'w> {
-        YarnOfferMut { world: self.world, node: self.node }
+        YarnOfferMut { world: self.world, node: self.node, given: self.given }
     }
 
     /// How near to its input a map would run here.

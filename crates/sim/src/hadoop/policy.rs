@@ -167,6 +167,8 @@ pub trait Policy {
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(crate) kills: Vec<AttemptId>,
+    pub(crate) preempted: Vec<AttemptId>,
+    pub(crate) freed: Vec<NodeId>,
     pub(crate) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
@@ -176,6 +178,17 @@ impl Orders {
     /// once the job's master has learned of the kill. If the attempt ends by itself before its node is reported, that end counts.
     pub fn kill(&mut self, run: AttemptId) {
         self.kills.push(run);
+    }
+
+    /// As [`Orders::kill`] under YARN, but what the container holds on its node is free only when the node has reported the end, if it has
+    /// reported the start (`SchedulerNode.releaseContainer` of Hadoop 3.x).
+    pub fn preempt(&mut self, run: AttemptId) {
+        self.preempted.push(run);
+    }
+
+    /// Ends the reservation of a node.
+    pub fn unreserve(&mut self, node: NodeId) {
+        self.freed.push(node);
     }
 
     /// Reports a decision about one job or about all to the observer of the replay. The report changes nothing. Report

@@ -264,6 +264,11 @@ impl<'a> View<'a> {
         self.world.cluster.node_ids()
     }
 
+    /// The host name of a node.
+    pub fn host(&self, node: NodeId) -> &'a str {
+        &self.world.cluster.node(node).name
+    }
+
     /// The rack of a node.
     pub fn rack(&self, node: NodeId) -> RackId {
         self.world.cluster.node(node).rack

@@ -4,6 +4,7 @@ use super::apps::Reservation;
 use super::view::YarnView;
 use crate::error::Violation;
 use crate::hadoop::ask::Ask;
+use crate::hadoop::offer::Given;
 use crate::hadoop::world::{Reach, World};
 use crate::ids::{JobId, NodeId};
 
@@ -61,6 +62,7 @@ impl YarnOffer<'_> {
 pub struct YarnOfferMut<'a, 'w> {
     pub(crate) world: &'a mut World<'w>,
     pub(crate) node: NodeId,
+    pub(crate) given: &'a mut Vec<Given>,
 }
 
 impl YarnOfferMut<'_, '_> {
@@ -93,6 +95,19 @@ impl YarnOfferMut<'_, '_> {
     pub fn unreserve(&mut self) {
         if self.offer().reservation().is_some() {
             self.set_reservation(None);
+        }
+    }
+
+    /// Ends the reservation of another node at this heartbeat.
+    pub fn give_up(&mut self, node: NodeId) {
+        let other = YarnOfferMut { world: &mut *self.world, node, given: &mut *self.given };
+        if other.offer().reservation().is_some() {
+            let YarnOfferMut { world, given, .. } = other;
+            if let Some(yarn) = &mut world.yarn {
+                yarn.reserve(node, None);
+                world.version += 1;
+            }
+            given.push(Given::Freed(node));
         }
     }
 

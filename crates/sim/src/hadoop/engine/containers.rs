@@ -121,8 +121,9 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// The resource manager takes a container back at once (`FairScheduler.warnOrKillContainer`).
-    pub(super) fn take_back(&mut self, id: AttemptId) -> Result<(), Error> {
+    /// The resource manager takes a container back at once (`FairScheduler.warnOrKillContainer`), though the room on its node may stay
+    /// taken.
+    pub(super) fn take_back(&mut self, id: AttemptId, keeps_room: bool) -> Result<(), Error> {
         self.report_launch(id)?;
         let run = &self.world.runs[id.index()];
         if run.taken_back {
@@ -130,7 +131,7 @@ impl Engine<'_, '_> {
         }
         let (task, attempt, node) = (run.task, run.attempt, run.node);
         let container = container_of(run, self.world.cluster, ContainerState::Completed);
-        self.world.take_back(id);
+        self.world.take_back(id, keeps_room);
         self.policy.container_changed(&container, View { world: &self.world });
         self.observer.taken_back(&TakenBack { at: self.world.now, task, attempt, node })
     }

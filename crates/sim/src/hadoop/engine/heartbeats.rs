@@ -9,7 +9,7 @@ use crate::Error;
 use crate::cluster_file::ReduceModel;
 use crate::hadoop::attempt::Attempt;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::MasterLaunched;
+use crate::hadoop::observer::{Kept, MasterLaunched};
 use crate::hadoop::offer::{Given, Offer};
 use crate::hadoop::view::{AttemptView, View};
 use crate::hadoop::world::{Health, JobPhase};
@@ -157,6 +157,10 @@ impl Engine<'_, '_> {
                     self.observer.master_launched(&MasterLaunched { at: at.0, job, node })?;
                     self.note_start(job, Reason::Starting);
                     self.plan_master(job, at.0);
+                }
+                Given::Freed(node) => {
+                    self.observer.kept(&Kept { at: at.0, node, reservation: None })?;
+                    self.schedule(node, self.beat_after(node, at.0, at));
                 }
                 Given::Attempt(id) => {
                     self.fix_reduce_end(id);

@@ -24,6 +24,16 @@ impl Engine<'_, '_> {
             self.order_kill(run, at)?;
         }
         self.orders.kills = orders;
+        let mut orders = std::mem::take(&mut self.orders.preempted);
+        for run in orders.drain(..) {
+            self.order_preemption(run, at)?;
+        }
+        self.orders.preempted = orders;
+        let mut freed = std::mem::take(&mut self.orders.freed);
+        for node in freed.drain(..) {
+            self.free_kept(node, at)?;
+        }
+        self.orders.freed = freed;
         self.ticked = (self.world.version, unchanged && self.ticked.0 == self.world.version);
         Ok(())
     }
@@ -44,6 +54,24 @@ impl Engine<'_, '_> {
             return Err(self.violation(Violation("kills an attempt that is on no node".to_owned())));
         }
         self.will_kill(id, at);
-        if self.world.yarn.is_some() { self.take_back(id) } else { Ok(()) }
+        if self.world.yarn.is_some() { self.take_back(id, false) } else { Ok(()) }
+    }
+
+    fn order_preemption(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
+        if !self.world.is_on_node(id) {
+            return Err(self.violation(Violation("preempts an attempt that is on no node".to_owned())));
+        }
+        self.will_kill(id, at);
+        let keeps_room = self.world.runs[id.index()].reported;
+        self.take_back(id, keeps_room)
+    }
+
+    /// A node is kept for a request no longer.
+    fn free_kept(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        let before = self.kept_for(node);
+        self.world.keep_no_longer(node);
+        self.world.version += 1;
+        self.schedule(node, self.beat_after(node, at.0, at));
+        self.report_kept(node, before)
     }
 }

@@ -116,6 +116,7 @@ impl World<'_> {
             launch,
             container: launch,
             taken_back: false,
+            keeps_room: false,
             granted: false,
             announced: false,
         };
@@ -161,12 +162,15 @@ impl World<'_> {
     /// Frees what an attempt held. Its task is where the caller puts it. How it stands can still be read until the next one is launched.
     pub(crate) fn release(&mut self, id: AttemptId) {
         self.leave_bench(id);
-        let Attempt { task, job, kind, node, place, backup, reported, granted, taken_back, .. } = self.runs[id.index()];
+        let Attempt { task, job, kind, node, place, backup, reported, granted, taken_back, keeps_room, .. } =
+            self.runs[id.index()];
         let k = kind.index();
         self.tasks[task.index()].live -= 1;
         self.nodes[node.index()].runs.retain(|&other| other != id);
         if !taken_back {
             self.give_back(node, job, kind);
+        } else if keeps_room {
+            self.give_room_back(node, kind);
         }
         if granted {
             self.forget_granted(id, job);
@@ -193,16 +197,24 @@ impl World<'_> {
 
     /// What an attempt of a job at a task of a kind holds on a node is free again.
     fn give_back(&mut self, node: NodeId, job: JobId, kind: Kind) {
-        self.set_free(node, self.nodes[node.index()].free.plus(self.cluster.demand(kind)));
+        self.give_room_back(node, kind);
         self.container_given_back(job, kind);
     }
 
-    /// The resource manager takes the container of an attempt back at once; its node will end it.
-    pub(crate) fn take_back(&mut self, id: AttemptId) {
+    fn give_room_back(&mut self, node: NodeId, kind: Kind) {
+        self.set_free(node, self.nodes[node.index()].free.plus(self.cluster.demand(kind)));
+    }
+
+    /// The resource manager takes the container of an attempt back at once; its node will end it, and may keep its room until then.
+    pub(crate) fn take_back(&mut self, id: AttemptId, keeps_room: bool) {
         let run = &mut self.runs[id.index()];
-        run.taken_back = true;
+        (run.taken_back, run.keeps_room) = (true, keeps_room);
         let (node, job, kind) = (run.node, run.job, run.kind);
-        self.give_back(node, job, kind);
+        if keeps_room {
+            self.container_given_back(job, kind);
+        } else {
+            self.give_back(node, job, kind);
+        }
         self.version += 1;
     }
 

@@ -76,6 +76,10 @@ impl Calculator {
         }
     }
 
+    pub(super) fn counts_memory_alone(self) -> bool {
+        self.counted == Counted::Memory
+    }
+
     /// Whether nothing can be divided by it.
     pub(super) fn is_no_divisor(self, amount: Resources) -> bool {
         amount.memory == 0 || self.counted == Counted::Dominant && amount.cpu == 0

@@ -17,21 +17,28 @@
 //!
 //! **Not modelled.** Node labels, blacklists, asynchronous scheduling, and preemption between queues.
 
+mod amounts;
 mod calculator;
+mod effective;
 mod limits;
+mod locality;
+mod masters;
+mod order;
+mod parallel;
 mod partitions;
+mod preemption;
+mod reservations;
+mod rules;
+mod serve;
+mod state;
+mod users;
 mod whole;
 
-use calculator::{Calculator, part};
-use std::collections::BTreeMap;
-
-use resched_sim::hadoop::{
-    Ask, AttemptView, Container, ContainerState, Kind, Offer, Policy, Reach, Reservation, System, View,
-};
-use resched_sim::{JobId, NodeId, Resources, Violation};
-use resched_tables::model::Reason;
+use resched_sim::hadoop::{Ask, AttemptView, Container, ContainerState, Offer, Orders, Policy, System, View};
+use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use super::report_kept;
+use super::rules::{RULES, Version};
 use crate::error::Error;
 use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
 use crate::input::Input;
@@ -39,11 +46,19 @@ use crate::parts::by_id::ByJob;
 use crate::parts::whole_requests::{Next, WholeRequests};
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_capacity::{Shares, Total, YarnQueue, shares};
+use crate::queues::yarn_capacity::{YarnQueue, shares};
 use crate::settings::{File, parameter, settings};
 use crate::site::Site;
-use limits::{UserLimit, extra_reservations, may_go_far, most_active};
-pub(crate) use partitions::{PARTITIONS, Partitions, all_containers};
+use calculator::Calculator;
+use locality::Delays;
+use parallel::Parallel;
+pub(crate) use partitions::{Partitions, all_containers};
+use preemption::Preemption;
+use preemption::inside::Inside;
+use reservations::KeptNode;
+use rules::Rules;
+use serve::Served;
+use state::{Job, Queue, User};
 pub(crate) use whole::first_tasks;
 
 /// Its entry in the registry.
@@ -82,6 +97,132 @@ settings! {
         user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
         /// multiple of a queue's guarantee that one user may have
         user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0.000001..=1e6 },
+        rules: Version = RULES,
+        /// a job that holds a reservation looks on, and gives it up for a container elsewhere; auto: since 3.4
+        reservations_look_on: Option<bool> = "reservations_look_on" {
+            auto: Nothing, hadoop: ["yarn.scheduler.capacity.reservations-continue-look-all-nodes"],
+        },
+        /// a node that was kept for a request serves this request alone at a heartbeat; auto: since 3.4
+        heartbeat_ends_with_reservation: Option<bool> = "heartbeat_ends_with_reservation" { auto: Nothing },
+        /// a map waits for at most as many offers as there are nodes; auto: since 3.4
+        far_wait_capped: Option<bool> = "far_wait_capped" { auto: Nothing },
+        /// masters are limited by their memory, not by their number; auto: since 3.4
+        masters_by_memory: Option<bool> = "masters_by_memory" { auto: Nothing },
+        /// the limit of a user goes by what active users use; auto: since 3.4
+        user_limit_by_use: Option<bool> = "user_limit_by_use" { auto: Nothing },
+        /// a container or a reservation needs room in all queues above it; auto: since 3.4
+        room_above: Option<bool> = "room_above" { auto: Nothing },
+        /// guarantees are not rounded up to whole containers; auto: since 3.4
+        guarantee_unrounded: Option<bool> = "guarantee_unrounded" { auto: Nothing },
+        /// of queues that are equally full, the larger one is first; auto: since 3.4
+        larger_queue_first: Option<bool> = "larger_queue_first" { auto: Nothing },
+        /// the headroom is computed when a master asks; auto: since 3.4
+        headroom_when_asked: Option<bool> = "headroom_when_asked" { auto: Nothing },
+        /// a node has room only if it has some of every resource; auto: since 3.4
+        room_in_every_resource: Option<bool> = "room_in_every_resource" { auto: Nothing },
+        /// whether a node gives more than one container at a heartbeat
+        several_per_heartbeat: bool = "several_per_heartbeat" {
+            default: true, hadoop: ["yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled"],
+        },
+        /// most containers that a node gives at a heartbeat; auto: 100 since 3.4, before as many as there is room for
+        most_per_heartbeat: Option<u32> = "most_per_heartbeat" {
+            auto: Nothing, range: 1..=1_000_000, unit: "containers",
+            hadoop: ["yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments"],
+        },
+        /// most containers far from their data that a node gives at a heartbeat
+        most_far_per_heartbeat: u32 = "most_far_per_heartbeat" {
+            default: 1, range: 1..=1_000_000, unit: "containers",
+            hadoop: ["yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments"],
+        },
+        /// nodes that an application passes over beyond `node_locality_delay` before it runs a map anywhere; auto: by the number of its
+        /// requests
+        rack_locality_delay: Option<u64> = "rack_locality_delay" {
+            auto: Negative, range: 0..=1_000_000, unit: "nodes",
+            hadoop: ["yarn.scheduler.capacity.rack-locality-additional-delay"],
+        },
+        /// whether a container in the rack of its data starts the wait for the next one anew
+        rack_resets_delay: bool = "rack_resets_delay" {
+            default: true, hadoop: ["yarn.scheduler.capacity.rack-locality-full-reset"],
+        },
+        /// whether queues that use more than they should give containers back to those that lack them
+        preemption: bool = "preemption" {
+            default: false, hadoop: ["yarn.resourcemanager.scheduler.monitor.enable"],
+        },
+        /// how often preemption looks at the queues
+        preemption_interval: Ms = "preemption_interval" {
+            default: 3000, range: 1..=86_400_000, unit: "ms",
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.monitoring_interval"],
+        },
+        /// from the choice of a container to its end
+        preemption_wait: Ms = "preemption_wait" {
+            default: 15000, range: 0..=86_400_000, unit: "ms",
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.max_wait_before_kill"],
+        },
+        /// share of the cluster that is taken back at one look at most
+        preemption_per_round: f64 = "preemption_per_round" {
+            default: 0.1, range: 0..=1,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.total_preemption_per_round"],
+        },
+        /// share of its guarantee that a queue may use beyond it before anything is taken from it
+        preemption_ignored: f64 = "preemption_ignored" {
+            default: 0.1, range: 0..=1_000,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.max_ignored_over_capacity"],
+        },
+        /// share that is taken back at one look, because the rest may end by itself
+        preemption_factor: f64 = "preemption_factor" {
+            default: 0.2, range: 0..=1,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.natural_termination_factor"],
+        },
+        /// whether requests for which nodes are kept count as lacking in preemption
+        preemption_counts_reserved: bool = "preemption_counts_reserved" {
+            default: false,
+            hadoop: [
+                "yarn.resourcemanager.monitor.capacity.preemption.additional_res_balance_based_on_reserved_containers",
+            ],
+        },
+        /// whether preemption first clears nodes that are kept for requests
+        preemption_clears_kept_nodes: bool = "preemption_clears_kept_nodes" {
+            default: false,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.select_based_on_reserved_containers"],
+        },
+        /// whether preemption balances queues above their guarantees, too
+        preemption_balances: bool = "preemption_balances" {
+            default: false,
+            hadoop: [
+                "yarn.resourcemanager.monitor.capacity.preemption.preemption-to-balance-queue-after-satisfied.enabled",
+            ],
+        },
+        /// from the choice of a container to its end, if that is to balance queues
+        preemption_balance_wait: Ms = "preemption_balance_wait" {
+            default: 300000, range: 0..=86_400_000, unit: "ms",
+            hadoop: [
+                "yarn.resourcemanager.monitor.capacity.preemption.preemption-to-balance-queue-after-satisfied.max-wait-before-kill",
+            ],
+        },
+        /// whether applications of one queue give containers back to others of it
+        preemption_inside: bool = "preemption_inside" {
+            default: false,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.enabled"],
+        },
+        /// who gives to whom in a queue
+        preemption_inside_order: Inside = "preemption_inside_order" {
+            choice: Inside::UserLimits,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.preemption-order-policy"],
+        },
+        /// part of its guarantee that a queue must use before its applications give anything back to others of it
+        preemption_inside_threshold: f64 = "preemption_inside_threshold" {
+            default: 0.5, range: 0..=1,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.minimum-threshold"],
+        },
+        /// part of its guarantee that applications of a queue give back to others of it at one look at most
+        preemption_inside_most: f64 = "preemption_inside_most" {
+            default: 0.2, range: 0..=1,
+            hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.max-allowable-limit"],
+        },
+        /// highest priority that an application can have; 0: they have none
+        most_priority: u32 = "most_priority" {
+            default: 0, range: 0..=1_000_000, hadoop: ["yarn.cluster.max-application-priority"],
+        },
         /// a job starts with all of its first containers or not at all (not a rule of Hadoop)
         whole: bool = "whole" { default: false },
     }
@@ -90,12 +231,18 @@ settings! {
 /// The policy.
 #[derive(Debug)]
 pub(crate) struct YarnCapacity {
+    rules: Rules,
     tree: QueueTree<YarnQueue>,
     defaults: YarnQueue,
-    node_locality_delay: u64,
+    delays: Delays,
+    per_heartbeat: PerHeartbeat,
     /// By the queues' places in the tree.
     queues: Vec<Queue>,
     jobs: ByJob<Job>,
+    /// The nodes that are kept, in the order in which they were.
+    kept: Vec<KeptNode>,
+    /// Where the nodes stand in Hadoop's tables; empty until it matters.
+    places: Vec<u32>,
     partitions: Option<Partitions>,
     /// The jobs that wait for whole requests; `None`: containers are granted one by one.
     whole: Option<WholeRequests>,
@@ -103,84 +250,28 @@ pub(crate) struct YarnCapacity {
     next: Next,
     /// Whether the shares of queues still depend on the size of the cluster.
     is_unsettled: bool,
+    /// The size of the cluster that the amounts of the queues follow from.
+    cluster: Resources,
+    /// The highest priority that an application can have; higher ones count as this.
+    most_priority: i32,
+    parallel: Parallel,
+    preemption: Option<Preemption>,
 }
 
-/// A queue and what its applications use.
-#[derive(Debug)]
-struct Queue {
-    /// The shares of the cluster, and of its parent, that it is guaranteed and that it may use.
-    shares: Shares,
-    used: Resources,
-    /// Of a leaf: its users, its active applications by submission, and those that wait, in order.
-    users: Vec<User>,
-    user_names: BTreeMap<String, usize>,
-    active: Vec<JobId>,
-    pending: Vec<JobId>,
-    /// The active applications by what they ask for first; of equals the one that was submitted first is first. Only kept with
-    /// partitions.
-    by_size: Vec<(u32, JobId)>,
-    /// Of a leaf: how many of its users have applications that wait.
-    waiting_users: u32,
-    /// Of a parent: room for the order of its children.
-    order: Vec<usize>,
+/// How much a node gives at a heartbeat (rule K12).
+#[derive(Debug, Clone, Copy)]
+struct PerHeartbeat {
+    most: u32,
+    most_far: u32,
 }
 
-#[derive(Debug)]
-struct User {
-    used: Resources,
-    /// Its active applications, and those that wait.
-    active: u32,
-    pending: u32,
-}
+impl PerHeartbeat {
+    const OF_2014: Self = Self { most: u32::MAX, most_far: 1 };
 
-/// An application.
-#[derive(Debug, Clone, Copy, Default)]
-struct Job {
-    queue: usize,
-    user: usize,
-    /// How many tasks it asks for first.
-    size: u32,
-    /// Nodes that passed it over since it was last served, by [`Ask`].
-    missed: [u64; 4],
-    /// Nodes that are kept for it, by [`Ask`].
-    reserved: [u32; 4],
-    /// How often a kept node has had no room since that number changed last, by [`Ask`].
-    again: [u32; 4],
-    /// Memory that it could still get when its queue last looked at it, less what it was given since, MB.
-    headroom: i64,
-}
-
-/// How a node's offer to a queue ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Served {
-    /// A container, or the node itself, was given for a request near its data.
-    Near,
-    /// One was given for a request that may run anywhere.
-    Far,
-    Nothing,
-}
-
-impl Queue {
-    /// An application waits from now on.
-    fn wait(&mut self, job: JobId, user: usize) {
-        self.pending.push(job);
-        self.users[user].pending += 1;
-        self.waiting_users += u32::from(self.users[user].pending == 1);
-    }
-
-    /// An application does not wait any more.
-    fn end_wait(&mut self, job: JobId, user: usize) {
-        // Jobs are numbered by submission, so those that wait are in the order of their numbers.
-        if let Ok(place) = self.pending.binary_search(&job) {
-            self.pending.remove(place);
-            self.users[user].pending -= 1;
-            self.waiting_users -= u32::from(self.users[user].pending == 0);
-        }
-    }
-
-    /// Why its jobs are passed over when it may have no more. A queue that may have the whole cluster waits for what others hold.
-    fn at_limit(&self) -> Reason {
-        if self.shares.limit < 1.0 { Reason::QueueLimit } else { Reason::None }
+    fn of(settings: &Settings) -> Self {
+        let of_version = if settings.rules.has(None) { 100 } else { u32::MAX };
+        let most = if settings.several_per_heartbeat { settings.most_per_heartbeat.unwrap_or(of_version) } else { 1 };
+        Self { most, most_far: settings.most_far_per_heartbeat }
     }
 }
 
@@ -190,44 +281,69 @@ impl YarnCapacity {
             None => site.yarn_queues.clone().unwrap_or_else(queues::one_queue),
             Some(path) => queues::read(path).map_err(Error::File)?,
         };
-        let mut policy = Self {
-            tree: queues::one_queue(),
-            defaults: YarnQueue {
-                minimum_user_limit: Some(settings.user_limit),
-                user_limit_factor: Some(settings.user_limit_factor),
-                maximum_am_share: Some(settings.am_share),
-                ..YarnQueue::default()
-            },
-            node_locality_delay: settings.node_locality_delay,
-            queues: Vec::new(),
-            jobs: ByJob::default(),
-            partitions: None,
-            whole: settings.whole.then(WholeRequests::default),
-            next: Next::Earliest,
-            is_unsettled: false,
+        let delays = Delays {
+            node: settings.node_locality_delay,
+            rack: settings.rack_locality_delay,
+            rack_resets: settings.rack_resets_delay,
         };
-        policy.set_queues(tree)?;
-        Ok(policy)
+        let defaults = YarnQueue {
+            minimum_user_limit: Some(settings.user_limit),
+            user_limit_factor: Some(settings.user_limit_factor),
+            maximum_am_share: Some(settings.am_share),
+            ..YarnQueue::default()
+        };
+        Self {
+            rules: Rules::of(settings),
+            per_heartbeat: PerHeartbeat::of(settings),
+            preemption: Preemption::of(settings),
+            most_priority: settings.most_priority as i32,
+            whole: settings.whole.then(WholeRequests::default),
+            ..Self::empty(defaults, delays)
+        }
+        .with_queues(tree)
     }
 
-    /// One queue whose jobs are kept apart in partitions, and get whole requests with `whole`.
+    /// One queue whose jobs are kept apart in partitions, and get whole requests with `whole`, by the rules of 2014.
     ///
     /// # Errors
     /// What is wrong with the queues.
     pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64, whole: bool) -> Result<Self, Error> {
-        let mut policy = Self {
-            tree: queues::one_queue(),
-            defaults: YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() },
-            node_locality_delay,
-            queues: Vec::new(),
-            jobs: ByJob::default(),
+        let defaults = YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() };
+        let delays = Delays { node: node_locality_delay, rack: None, rack_resets: true };
+        Self {
             partitions: Some(Partitions::default()),
             whole: whole.then(WholeRequests::default),
+            ..Self::empty(defaults, delays)
+        }
+        .with_queues(queues::one_queue())
+    }
+
+    /// A scheduler by the rules of 2014 without queues.
+    fn empty(defaults: YarnQueue, delays: Delays) -> Self {
+        Self {
+            rules: Rules::default(),
+            tree: queues::one_queue(),
+            defaults,
+            delays,
+            per_heartbeat: PerHeartbeat::OF_2014,
+            queues: Vec::new(),
+            jobs: ByJob::default(),
+            kept: Vec::new(),
+            places: Vec::new(),
+            partitions: None,
+            whole: None,
             next: Next::Earliest,
             is_unsettled: false,
-        };
-        policy.set_queues(queues::one_queue())?;
-        Ok(policy)
+            cluster: Resources::NONE,
+            most_priority: 0,
+            parallel: Parallel::default(),
+            preemption: None,
+        }
+    }
+
+    fn with_queues(mut self, tree: QueueTree<YarnQueue>) -> Result<Self, Error> {
+        self.set_queues(tree)?;
+        Ok(self)
     }
 
     /// The partitions, if its jobs are kept apart.
@@ -241,32 +357,12 @@ impl YarnCapacity {
     }
 
     fn set_queues(&mut self, tree: QueueTree<YarnQueue>) -> Result<(), Error> {
-        let queue = |shares| Queue {
-            shares,
-            used: Resources::NONE,
-            users: Vec::new(),
-            user_names: BTreeMap::new(),
-            active: Vec::new(),
-            pending: Vec::new(),
-            by_size: Vec::new(),
-            waiting_users: 0,
-            order: Vec::new(),
-        };
-        self.queues = shares(&tree, None).map_err(Error::File)?.into_iter().map(queue).collect();
+        self.queues = shares(&tree, None).map_err(Error::File)?.into_iter().map(Queue::new).collect();
         self.is_unsettled = tree.depends_on_cluster();
+        self.parallel = Parallel::of(&tree);
         self.tree = tree;
+        self.cluster = Resources::NONE;
         Ok(())
-    }
-
-    /// Gives the queues whose guarantees are amounts their shares of the cluster, once it is known.
-    fn settle(&mut self, view: View<'_>) {
-        if std::mem::take(&mut self.is_unsettled) {
-            let (total, counts_cores) = (view.yarn().total(), view.yarn().smallest().cpu > 0);
-            let total = Total { memory_mb: total.memory, vcores: counts_cores.then_some(total.cpu) };
-            // The tree was checked before.
-            let settled = shares(&self.tree, Some(total)).unwrap_or_default();
-            self.queues.iter_mut().zip(settled).for_each(|(queue, shares)| queue.shares = shares);
-        }
     }
 
     fn leaf_of(&self, name: &str) -> usize {
@@ -274,382 +370,15 @@ impl YarnCapacity {
     }
 
     fn user_of(&mut self, leaf: usize, name: &str) -> usize {
-        let queue = &mut self.queues[leaf];
-        if let Some(&user) = queue.user_names.get(name) {
+        if let Some(&user) = self.queues[leaf].user_names.get(name) {
             return user;
         }
-        queue.users.push(User { used: Resources::NONE, active: 0, pending: 0 });
+        let weight = self.weight_of(leaf, name);
+        let queue = &mut self.queues[leaf];
+        queue.users.push(User::new(weight));
         queue.user_names.insert(name.to_owned(), queue.users.len() - 1);
         queue.users.len() - 1
     }
-
-    fn minimum_user_limit(&self, leaf: usize) -> u32 {
-        self.tree.get(leaf).settings.minimum_user_limit.or(self.defaults.minimum_user_limit).unwrap_or(100)
-    }
-
-    fn user_limit_factor(&self, leaf: usize) -> f32 {
-        self.tree.get(leaf).settings.user_limit_factor.or(self.defaults.user_limit_factor).unwrap_or(1.0) as f32
-    }
-
-    // Applications.
-
-    /// How many applications of a queue, and of one of its users, may be active.
-    fn most_active(&self, leaf: usize, view: View<'_>) -> (u32, u32) {
-        let own = self.tree.get(leaf).settings.maximum_am_share;
-        let am_share = own.or(self.defaults.maximum_am_share).unwrap_or(0.1) as f32;
-        let Shares { capacity, limit, .. } = self.queues[leaf].shares;
-        let most = most_active(Calculator::of(view), am_share, limit);
-        let guaranteed = most_active(Calculator::of(view), am_share, capacity) as f32;
-        let share = self.minimum_user_limit(leaf) as f32 / 100.0;
-        let most_of_user = (guaranteed * share * self.user_limit_factor(leaf)).ceil().max(1.0) as u32;
-        (most, most_of_user)
-    }
-
-    /// Whether an application may become active if so many of its queue, and of its user, may be.
-    fn may_become_active(&self, job: JobId, (most, most_of_user): (u32, u32)) -> bool {
-        let Job { queue, user, .. } = self.jobs[job];
-        let queue = &self.queues[queue];
-        queue.active.len() < most as usize && queue.users[user].active < most_of_user
-    }
-
-    /// Makes an application active if it may be. Returns whether it did.
-    fn make_active(&mut self, job: JobId, most: (u32, u32)) -> bool {
-        let may = self.may_become_active(job, most);
-        if may {
-            let Job { queue, user, size, .. } = self.jobs[job];
-            let queue = &mut self.queues[queue];
-            queue.end_wait(job, user);
-            queue.users[user].active += 1;
-            let place = queue.active.partition_point(|&other| other < job);
-            queue.active.insert(place, job);
-            if self.partitions.is_some() {
-                let place = queue.by_size.partition_point(|&other| other < (size, job));
-                queue.by_size.insert(place, (size, job));
-            }
-        }
-        may
-    }
-
-    /// Lets as many applications of a queue become active as its limits allow. Those that wait for whole requests become active when
-    /// these are granted.
-    fn activate(&mut self, leaf: usize, view: View<'_>) {
-        if self.whole.is_some() {
-            return;
-        }
-        let most = self.most_active(leaf, view);
-        let mut place = 0;
-        while let Some(&job) = self.queues[leaf].pending.get(place) {
-            // Thousands may wait for a queue that is full. Only reasons are left to report.
-            if self.queues[leaf].active.len() >= most.0 as usize && !view.wants_reasons() {
-                break;
-            }
-            let is_active = self.make_active(job, most);
-            view.pass_over_request(job, Ask::Am, if is_active { Reason::Master } else { Reason::JobLimit });
-            place += usize::from(!is_active);
-        }
-    }
-
-    /// A job uses this much more.
-    fn charge(&mut self, job: JobId, amount: Resources) {
-        self.change_use(job, |used| used.plus(amount));
-    }
-
-    fn discharge(&mut self, job: JobId, amount: Resources) {
-        self.change_use(job, |used| used.minus(amount));
-    }
-
-    fn change_use(&mut self, job: JobId, change: impl Fn(Resources) -> Resources) {
-        let Job { queue, user, .. } = self.jobs[job];
-        let user = &mut self.queues[queue].users[user];
-        user.used = change(user.used);
-        for place in self.tree.with_ancestors(queue) {
-            self.queues[place].used = change(self.queues[place].used);
-        }
-        if let Some(partitions) = &mut self.partitions {
-            partitions.change_use(job, change);
-        }
-    }
-
-    /// Grants a container for a request, which is charged apart.
-    fn grant(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
-        offer.grant(job, ask, reach)?;
-        if let Some(whole) = &mut self.whole {
-            whole.grant(job, offer.view().yarn().demand(ask));
-        }
-        Ok(())
-    }
-
-    /// Gives back what was charged for nodes that are no longer kept for a job.
-    fn drop_reservations(&mut self, job: JobId, view: View<'_>) {
-        for ask in Ask::ALL {
-            while self.jobs[job].reserved[ask.index()] > view.yarn().app(job).reserved(ask) {
-                self.note_unreserved(job, ask);
-                self.discharge(job, view.yarn().demand(ask));
-            }
-        }
-    }
-
-    /// A node is kept for a job from now on.
-    fn note_reserved(&mut self, job: JobId, ask: Ask) {
-        self.jobs[job].reserved[ask.index()] += 1;
-        self.jobs[job].again[ask.index()] = 0;
-    }
-
-    /// A node is no longer kept for a job.
-    fn note_unreserved(&mut self, job: JobId, ask: Ask) {
-        self.jobs[job].reserved[ask.index()] -= 1;
-        self.jobs[job].again[ask.index()] = 0;
-    }
-
-    // Limits.
-
-    /// What the user of a job may have before a container of this size.
-    fn user_limit(&self, job: JobId, required: Resources, view: View<'_>) -> Resources {
-        let leaf = self.jobs[job].queue;
-        let queue = &self.queues[leaf];
-        UserLimit {
-            calculator: Calculator::of(view),
-            capacity: queue.shares.capacity,
-            used: queue.used,
-            users: self.asking_users(leaf, view),
-            minimum: self.minimum_user_limit(leaf),
-            factor: self.user_limit_factor(leaf),
-        }
-        .before(required)
-    }
-
-    /// Takes down what a job could still get, by the limit of its user and by what others leave of its queue
-    /// (`LeafQueue.computeUserLimitAndSetHeadroom`).
-    fn note_headroom(&mut self, job: JobId, user_limit: Resources, view: View<'_>) {
-        let Job { queue, user, .. } = self.jobs[job];
-        let by = Calculator::of(view);
-        let available = by.part_rounded_down(by.cluster, self.most_available(queue, by));
-        let limit = by.min(user_limit, available);
-        let limit = self.partitions.as_ref().map_or(limit, |partitions| by.min(limit, partitions.limit_of(job, view)));
-        self.jobs[job].headroom = limit.memory as i64 - self.queues[queue].users[user].used.memory as i64;
-    }
-
-    /// The share of the cluster that a queue could use, beside what its siblings use and those of the queues above it
-    /// (`CSQueueUtils.getAbsoluteMaxAvailCapacity`).
-    fn most_available(&self, place: usize, by: Calculator) -> f32 {
-        let shares = self.queues[place].shares;
-        let Some(parent) = self.tree.get(place).parent else { return shares.limit };
-        let of_parent = self.most_available(parent, by);
-        let all = part(by.cluster, of_parent);
-        if by.is_no_divisor(all) {
-            return 0.0;
-        }
-        let by_siblings = by.ratio(self.queues[parent].used.minus(self.queues[place].used), all);
-        shares.limit_of_parent.min(1.0 - by_siblings) * of_parent
-    }
-
-    /// How many users of a queue ask for containers. An application that waits asks for its master.
-    fn asking_users(&self, leaf: usize, view: View<'_>) -> u64 {
-        let queue = &self.queues[leaf];
-        let asks = |&&job: &&JobId| Ask::ALL.into_iter().any(|ask| view.yarn().app(job).asked(ask) > 0);
-        debug_assert!(queue.pending.iter().all(|job| asks(&job)));
-        let users = queue.active.iter().filter(asks).map(|&job| self.jobs[job].user);
-        let mut others: Vec<usize> = users.filter(|&user| queue.users[user].pending == 0).collect();
-        others.sort_unstable();
-        others.dedup();
-        u64::from(queue.waiting_users) + others.len() as u64
-    }
-
-    // Serving.
-
-    /// Serves the request that the node is kept for, if there is room, or gives the node free if it is not asked for any more.
-    fn serve_reservation(&mut self, offer: &mut Offer<'_, '_>, kept: Reservation) -> Result<(), Violation> {
-        let Reservation { job, ask, .. } = kept;
-        // The tasks that are left may have failed here.
-        if offer.yarn().nearest(job, ask).is_none() {
-            offer.yarn_mut().unreserve();
-            self.note_unreserved(job, ask);
-            self.discharge(job, offer.view().yarn().demand(ask));
-        } else if offer.yarn().fits(ask) {
-            // It was charged when the node was kept.
-            let near = self.reach(offer, job, ask).unwrap_or(Reach::Any);
-            self.grant(offer, job, ask, near)?;
-            self.note_unreserved(job, ask);
-        } else {
-            self.jobs[job].again[ask.index()] += 1;
-        }
-        Ok(())
-    }
-
-    /// Gives one container of the node to a queue.
-    fn serve(&mut self, offer: &mut Offer<'_, '_>, place: usize) -> Result<Served, Violation> {
-        if self.tree.is_leaf(place) {
-            return self.serve_leaf(offer, place);
-        }
-        let by = Calculator::of(offer.view());
-        let queue = &self.queues[place];
-        if !has_room(offer.node(), offer.view()) {
-            return Ok(Served::Nothing);
-        }
-        if by.divide(queue.used, by.cluster) >= queue.shares.limit {
-            self.report_limit(place, queue.at_limit(), offer.view());
-            return Ok(Served::Nothing);
-        }
-        let mut order = std::mem::take(&mut self.queues[place].order);
-        order.clear();
-        order.extend_from_slice(&self.tree.get(place).children);
-        order.sort_by(|&a, &b| {
-            let fullness = |place: usize| fullness(&self.queues[place], by);
-            fullness(a).total_cmp(&fullness(b)).then_with(|| self.tree.get(a).path.cmp(&self.tree.get(b).path))
-        });
-        let mut served = Ok(Served::Nothing);
-        for &child in &order {
-            served = self.serve(offer, child);
-            if served != Ok(Served::Nothing) {
-                break;
-            }
-        }
-        self.queues[place].order = order;
-        served
-    }
-
-    /// Reports that the jobs of the queues below one may have no more.
-    fn report_limit(&self, place: usize, reason: Reason, view: View<'_>) {
-        if !view.wants_reasons() {
-            return;
-        }
-        for kind in Kind::BOTH {
-            let queue = &self.queues[place];
-            queue.active.iter().for_each(|&job| view.pass_over(job, kind, reason));
-        }
-        self.tree.get(place).children.iter().for_each(|&child| self.report_limit(child, reason, view));
-    }
-
-    fn serve_leaf(&mut self, offer: &mut Offer<'_, '_>, leaf: usize) -> Result<Served, Violation> {
-        let by = Calculator::of(offer.view());
-        let mut full = [false; PARTITIONS];
-        for place in 0..self.queues[leaf].active.len() {
-            let job = self.served_at(leaf, place);
-            let partition = self.partitions.as_ref().map(|partitions| partitions.of(job));
-            if partition.is_some_and(|partition| full[partition]) {
-                continue;
-            }
-            for ask in Ask::ALL {
-                let view = offer.view();
-                if !self.needs(job, ask, view) {
-                    continue;
-                }
-                let required = view.yarn().demand(ask);
-                let limit = self.user_limit(job, required, view);
-                self.note_headroom(job, limit, view);
-                let queue = &self.queues[leaf];
-                if by.divide(queue.used.plus(required), by.cluster) > queue.shares.limit {
-                    view.pass_over_request(job, ask, queue.at_limit());
-                    return Ok(Served::Nothing);
-                }
-                let is_due = self.whole.as_ref().is_some_and(|whole| whole.due(job).holds(required));
-                if let (Some(partitions), Some(partition)) = (&self.partitions, partition)
-                    && !is_due
-                    && !partitions.admits(partition, ask, required, &queue.active, view)
-                {
-                    full[partition] = true;
-                    view.pass_over_request(job, ask, Reason::Reserve);
-                    break;
-                }
-                if by.order(queue.users[self.jobs[job].user].used, limit).is_gt() {
-                    view.pass_over_request(job, ask, Reason::UserLimit);
-                    break;
-                }
-                if view.yarn().app(job).asked(ask) > 0 && offer.yarn().nearest(job, ask).is_none() {
-                    // Too many of its tasks have failed on this node.
-                    continue;
-                }
-                self.jobs[job].missed[ask.index()] += 1;
-                let Some(reach) = self.reach(offer, job, ask) else {
-                    offer.view().pass_over_request(job, ask, Reason::Locality);
-                    break;
-                };
-                if !self.place(offer, job, ask, reach)? {
-                    break;
-                }
-                if reach == Reach::Any {
-                    return Ok(Served::Far);
-                }
-                self.jobs[job].missed[ask.index()] = 0;
-                return Ok(Served::Near);
-            }
-        }
-        Ok(Served::Nothing)
-    }
-
-    /// The active application that is served at that place.
-    fn served_at(&self, leaf: usize, place: usize) -> JobId {
-        match self.next {
-            Next::Smallest if self.whole.is_none() => self.queues[leaf].by_size[place].1,
-            Next::Smallest | Next::Earliest => self.queues[leaf].active[place],
-        }
-    }
-
-    /// Whether a job needs containers, or nodes to be kept for it (`LeafQueue.needContainers`).
-    fn needs(&self, job: JobId, ask: Ask, view: View<'_>) -> bool {
-        let (reserved, again) = (self.jobs[job].reserved[ask.index()], self.jobs[job].again[ask.index()]);
-        let asked = view.yarn().app(job).asked(ask);
-        if asked > reserved || reserved == 0 {
-            return asked > reserved;
-        }
-        let by = Calculator::of(view);
-        let largest = view.yarn().largest();
-        let size = by.ratio(view.yarn().demand(ask), largest);
-        let range = by.ratio(largest.minus(by.smallest), largest);
-        extra_reservations(reserved, again, size, range) + asked > reserved
-    }
-
-    /// How far from its data a job may use this node; `None` if it waits for another (`LeafQueue.canAssign`).
-    fn reach(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> Option<Reach> {
-        let (view, missed) = (offer.view(), self.jobs[job].missed[ask.index()]);
-        let nodes = view.node_count();
-        let app = view.yarn().app(job);
-        let rack_open = self.node_locality_delay.min(nodes as u64) < missed;
-        match offer.yarn().nearest(job, ask) {
-            Some(Reach::Node) => Some(Reach::Node),
-            Some(Reach::Rack) if rack_open => Some(Reach::Rack),
-            _ => {
-                let locations = if ask == Ask::Map { app.locations() } else { 0 };
-                may_go_far(missed, app.asked(ask), locations, nodes).then_some(Reach::Any)
-            }
-        }
-    }
-
-    /// Launches for a request if the node has room, and else keeps the node for it. Returns whether it did either.
-    fn place(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<bool, Violation> {
-        let size = offer.view().yarn().demand(ask);
-        if !offer.view().capacity(offer.node()).holds(size) {
-            return Ok(false);
-        }
-        if !offer.yarn().fits(ask) {
-            offer.yarn_mut().reserve(job, ask)?;
-            self.note_reserved(job, ask);
-        } else if offer.yarn().nearest(job, ask).is_some() {
-            self.grant(offer, job, ask, reach)?;
-        } else {
-            // It has asked for other nodes to be kept, and needs none any more.
-            return Ok(false);
-        }
-        self.charge(job, size);
-        // One that is over its limit starts from nothing (`SchedulerApplicationAttempt.getHeadroom`).
-        let headroom = &mut self.jobs[job].headroom;
-        *headroom = (*headroom).max(0) - size.memory as i64;
-        Ok(true)
-    }
-}
-
-/// Whether a node has room for the smallest container, by the resource of which it has the larger share free
-/// (`CapacityScheduler.allocateContainersToNode`).
-fn has_room(node: NodeId, view: View<'_>) -> bool {
-    let by = Calculator::of(view);
-    by.order(view.free(node), by.smallest).is_ge()
-}
-
-/// How much of its guarantee a queue uses (`CSQueueUtils.updateQueueStatistics`).
-fn fullness(queue: &Queue, by: Calculator) -> f32 {
-    let guaranteed = part(by.cluster, queue.shares.capacity);
-    // Nothing of one resource alone is still a guarantee.
-    if guaranteed == Resources::NONE { 0.0 } else { by.divide(queue.used, guaranteed) }
 }
 
 impl Policy for YarnCapacity {
@@ -662,42 +391,46 @@ impl Policy for YarnCapacity {
         let queue = self.leaf_of(view.job(job).queue());
         let user = self.user_of(queue, view.job(job).user());
         let (_, size) = first_tasks(view.job(job));
-        self.jobs[job] = Job { queue, user, size, ..Job::default() };
-        self.queues[queue].wait(job, user);
-        self.wait_for_whole(job, view);
-        self.activate(queue, view);
+        self.jobs[job] = Job { queue, user, size, rank: self.rank(job, view), ..Job::default() };
+        if !self.hold(job, view) {
+            self.admit(job, view);
+        }
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        if self.jobs[job].is_held {
+            return self.drop_held(job);
+        }
         self.drop_reservations(job, view);
-        let Job { queue, user, size, .. } = self.jobs[job];
-        let leaf = &mut self.queues[queue];
-        if let Ok(place) = leaf.active.binary_search(&job) {
-            leaf.active.remove(place);
-            leaf.users[user].active -= 1;
-        }
-        if let Ok(place) = leaf.by_size.binary_search(&(size, job)) {
-            leaf.by_size.remove(place);
-        }
-        leaf.end_wait(job, user);
+        self.end_activity(job, view);
+        self.end_wait(job);
         if let Some(whole) = &mut self.whole {
             whole.remove(job);
         }
-        self.activate(queue, view);
+        self.activate(self.jobs[job].queue, view);
+        self.release_held(job, view);
     }
 
     fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
             let size = view.yarn().demand(Ask::of(started.kind));
-            self.charge(view.job_of(started.task), size);
+            self.charge(view.job_of(started.task), size, view);
         }
     }
 
-    fn container_changed(&mut self, container: &Container, _view: View<'_>) {
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
         if container.state == ContainerState::Completed {
-            self.discharge(container.job, container.size);
+            self.discharge(container.job, container.size, view);
         }
+    }
+
+    fn period(&self) -> Option<Ms> {
+        self.preemption.as_ref().map(Preemption::interval)
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.preempt(view, orders);
     }
 
     fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
@@ -707,25 +440,58 @@ impl Policy for YarnCapacity {
         }
     }
 
-    fn headroom(&self, job: JobId, _view: View<'_>) -> u64 {
-        self.jobs[job].headroom.max(0) as u64
+    fn headroom(&self, job: JobId, view: View<'_>) -> u64 {
+        if self.rules.headroom_when_asked {
+            self.headroom_now(job, view)
+        } else {
+            self.jobs[job].headroom.max(0) as u64
+        }
     }
 
     fn may_use(&self, node: NodeId, view: View<'_>) -> bool {
-        view.yarn().reservation(node).is_some() || has_room(node, view)
+        view.yarn().reservation(node).is_some() || self.has_room(node, view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        if let Some(kept) = offer.yarn().reservation() {
+        self.settle(offer.view());
+        let kept = offer.yarn().reservation();
+        if let Some(kept) = kept {
             self.serve_reservation(offer, kept)?;
         }
-        self.admit_whole(offer);
+        if kept.is_none() || !self.rules.heartbeat_ends_with_reservation {
+            self.admit_whole(offer);
+            self.serve_all(offer)?;
+        }
+        report_kept(offer);
+        Ok(())
+    }
+}
+
+impl YarnCapacity {
+    /// An application that may run waits to become active, and asks for its master.
+    fn admit(&mut self, job: JobId, view: View<'_>) {
+        self.wait(job);
+        self.wait_for_whole(job, view);
+        self.activate(self.jobs[job].queue, view);
+        self.ask_for_master(job);
+    }
+
+    /// Gives the containers of a node one by one.
+    fn serve_all(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let by = Calculator::of(offer.view());
+        let (mut given, mut far) = (0, 0);
         while offer.yarn().reservation().is_none() {
-            if self.serve(offer, QueueTree::<YarnQueue>::ROOT)? != Served::Near {
+            let mut limits = self.limits_of_all(by);
+            match self.serve(offer, QueueTree::<YarnQueue>::ROOT, &mut limits)? {
+                Served::Near => {}
+                Served::Far => far += 1,
+                Served::Nothing | Served::QueueFull => break,
+            }
+            given += 1;
+            if given >= self.per_heartbeat.most || far >= self.per_heartbeat.most_far {
                 break;
             }
         }
-        report_kept(offer);
         Ok(())
     }
 }
@@ -736,7 +502,7 @@ mod tests {
     use crate::queues::file::parse;
     use crate::testing::{Launch, Scenario, job, map};
     use resched_sim::Ms;
-    use resched_tables::model::Locality;
+    use resched_tables::model::{Locality, Reason};
 
     /// When the tasks of a job were allocated.
     fn times(launches: &[Launch], job: &str) -> Vec<Ms> {
@@ -777,7 +543,7 @@ mod tests {
         let full = |policy: &mut YarnCapacity, name: &str, used: u64| {
             let place = policy.leaf_of(name);
             policy.queues[place].used = memory(used);
-            fullness(&policy.queues[place], by)
+            order::fullness(&policy.queues[place], by)
         };
         assert_eq!(full(&mut policy, "a", 15_360), full(&mut policy, "c", 6_144));
     }

@@ -5,9 +5,9 @@ use resched_sim::Resources;
 use resched_sim::hadoop::{Ask, JobView, Kind, Offer, View};
 use resched_tables::model::Reason;
 
+use super::YarnCapacity;
 use super::calculator::Calculator;
 use super::partitions::PARTITIONS;
-use super::{YarnCapacity, has_room};
 use crate::parts::whole_requests::{Next, Room, WholeRequests};
 
 /// The tasks that a job asks for first (r): its maps, or else its reduces.
@@ -43,7 +43,7 @@ impl YarnCapacity {
     pub(super) fn admit_whole(&mut self, offer: &Offer<'_, '_>) {
         let view = offer.view();
         let Some(mut whole) = self.whole.take() else { return };
-        if has_room(offer.node(), view) {
+        if self.has_room(offer.node(), view) {
             let lanes = if self.partitions.is_some() { PARTITIONS } else { self.queues.len() };
             for lane in 0..lanes {
                 while self.admit_next(&mut whole, lane, view) {}
@@ -67,7 +67,8 @@ impl YarnCapacity {
             view.pass_over_request(job, Ask::Am, reason);
             return false;
         }
-        self.make_active(job, most)
+        self.make_active(job, view);
+        true
     }
 
     /// What decides about the next job of a lane, which is a partition or a queue.

@@ -1,0 +1,196 @@
+//! Amounts that may be below nothing, as the rules since 3.x need them, and Hadoop's `Resources` on them.
+//!
+//! **Source.** `Resources`, `DefaultResourceCalculator` and `DominantResourceCalculator` of Hadoop 3.4.1.
+
+use std::cmp::Ordering;
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+use resched_sim::Resources;
+
+use super::calculator::Calculator;
+
+/// Memory, MB, and vcores; what is lacking is negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Amounts {
+    pub(super) memory: i64,
+    pub(super) cpu: i64,
+}
+
+impl Amounts {
+    pub(super) const NONE: Self = Self { memory: 0, cpu: 0 };
+
+    fn map(self, change: impl Fn(i64) -> i64) -> Self {
+        Self { memory: change(self.memory), cpu: change(self.cpu) }
+    }
+
+    fn zip(self, other: Self, join: impl Fn(i64, i64) -> i64) -> Self {
+        Self { memory: join(self.memory, other.memory), cpu: join(self.cpu, other.cpu) }
+    }
+
+    /// A multiple, each part cut to whole units (`Resources.multiply`, `multiplyAndRoundDown`).
+    pub(super) fn times(self, factor: f64) -> Self {
+        self.map(|own| (own as f64 * factor) as i64)
+    }
+
+    /// Memory and vcores by factors of their own, cut to whole units.
+    pub(super) fn times_each(self, memory: f32, cpu: f32) -> Self {
+        let part = |own: i64, factor: f32| (own as f64 * f64::from(factor)) as i64;
+        Self { memory: part(self.memory, memory), cpu: part(self.cpu, cpu) }
+    }
+
+    /// The smaller of both, part by part.
+    pub(super) fn least_of_each(self, other: Self) -> Self {
+        self.zip(other, i64::min)
+    }
+
+    /// What is left of it, part by part and at least nothing (`Resources.subtractNonNegative`).
+    pub(super) fn minus(self, less: Self) -> Self {
+        self.zip(less, |own, less| (own - less).max(0))
+    }
+
+    /// At least nothing of each.
+    pub(super) fn at_least_none(self) -> Self {
+        self.map(|own| own.max(0))
+    }
+
+    /// A part for each of so many, rounded up; nothing for none (`Resources.divideAndCeil`).
+    pub(super) fn divided(self, by: f32) -> Self {
+        self.map(|own| if by == 0.0 { 0 } else { (own as f32 / by).ceil() as i64 })
+    }
+
+    /// A part for each of so many, rounded up.
+    pub(super) fn divided_by(self, by: i64) -> Self {
+        self.map(|own| (own + by - 1) / by)
+    }
+}
+
+impl From<Resources> for Amounts {
+    fn from(own: Resources) -> Self {
+        let signed = |part: u64| i64::try_from(part).unwrap_or(i64::MAX / 4);
+        Self { memory: signed(own.memory), cpu: signed(own.cpu) }
+    }
+}
+
+impl Add for Amounts {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        self.zip(more, i64::saturating_add)
+    }
+}
+
+impl Sub for Amounts {
+    type Output = Self;
+
+    fn sub(self, less: Self) -> Self {
+        self.zip(less, i64::saturating_sub)
+    }
+}
+
+impl AddAssign for Amounts {
+    fn add_assign(&mut self, more: Self) {
+        *self = *self + more;
+    }
+}
+
+impl SubAssign for Amounts {
+    fn sub_assign(&mut self, less: Self) {
+        *self = *self - less;
+    }
+}
+
+impl Calculator {
+    /// All that the cluster has, as far as it counts.
+    pub(super) fn all(self) -> Amounts {
+        self.cluster.into()
+    }
+
+    /// The smallest container.
+    pub(super) fn unit(self) -> Amounts {
+        self.smallest.into()
+    }
+
+    /// The shares of the cluster, the larger one first.
+    fn shares_of(self, amount: Amounts) -> [f32; 2] {
+        let memory = amount.memory as f32 / self.cluster.memory as f32;
+        let cpu = amount.cpu as f32 / self.cluster.cpu as f32;
+        if memory >= cpu { [memory, cpu] } else { [cpu, memory] }
+    }
+
+    /// By memory; or by the larger share of the cluster, and then by the other one (rule C6).
+    pub(super) fn compare(self, a: Amounts, b: Amounts) -> Ordering {
+        if self.counts_memory_alone() {
+            a.memory.cmp(&b.memory)
+        } else if a == b {
+            Ordering::Equal
+        } else {
+            self.shares_of(a).partial_cmp(&self.shares_of(b)).unwrap_or(Ordering::Equal)
+        }
+    }
+
+    /// The whole of the smaller amount.
+    pub(super) fn least(self, a: Amounts, b: Amounts) -> Amounts {
+        if self.compare(a, b).is_le() { a } else { b }
+    }
+
+    /// The whole of the larger amount.
+    pub(super) fn most(self, a: Amounts, b: Amounts) -> Amounts {
+        if self.compare(a, b).is_ge() { a } else { b }
+    }
+
+    /// Whether an amount fits into another one, in each resource that counts.
+    pub(super) fn holds(self, room: Amounts, amount: Amounts) -> bool {
+        amount.memory <= room.memory && (self.counts_memory_alone() || amount.cpu <= room.cpu)
+    }
+
+    /// Whether there is anything of a resource that counts.
+    pub(super) fn is_any(self, amount: Amounts) -> bool {
+        amount.memory > 0 || !self.counts_memory_alone() && amount.cpu > 0
+    }
+
+    /// How many times the one is the other, by the resource of which it is most (`ratio`).
+    pub(super) fn part_of(self, a: Amounts, b: Amounts) -> f32 {
+        let memory = a.memory as f32 / b.memory as f32;
+        if self.counts_memory_alone() { memory } else { memory.max(a.cpu as f32 / b.cpu as f32) }
+    }
+
+    /// How many times the one is the other, as shares of the cluster (`divide`).
+    pub(super) fn share_of(self, a: Amounts, b: Amounts) -> f32 {
+        if self.counts_memory_alone() {
+            a.memory as f32 / b.memory as f32
+        } else {
+            self.shares_of(a)[0] / self.shares_of(b)[0]
+        }
+    }
+
+    /// The next multiple of the smallest container.
+    pub(super) fn up(self, amount: Amounts) -> Amounts {
+        amount.zip(self.unit(), |own, step| if step == 0 { own } else { (own + step - 1).div_euclid(step) * step })
+    }
+
+    /// The multiple of the smallest container that it holds.
+    pub(super) fn down(self, amount: Amounts) -> Amounts {
+        amount.zip(self.unit(), |own, step| if step == 0 { own } else { own / step * step })
+    }
+
+    /// Memory and vcores by factors of their own, rounded up to whole units (`multiplyAndNormalizeUp` with a step of 1).
+    pub(super) fn times_up_to_units(self, amount: Amounts, [memory, cpu]: [f64; 2]) -> Amounts {
+        if self.counts_memory_alone() {
+            Amounts { memory: (amount.memory as f64 * memory + 0.5) as i64, cpu: 0 }
+        } else {
+            let part = |own: i64, factor: f64| ((own as f64 * factor) as f32).ceil() as i64;
+            Amounts { memory: part(amount.memory, memory), cpu: part(amount.cpu, cpu) }
+        }
+    }
+
+    /// A multiple, rounded up to whole containers (`multiplyAndNormalizeUp`). Memory alone is rounded to the nearest MB before, amounts of
+    /// several resources go through single precision.
+    pub(super) fn times_up(self, amount: Amounts, factor: f64) -> Amounts {
+        let part = |own: i64| own as f64 * factor;
+        self.up(if self.counts_memory_alone() {
+            amount.map(|own| (part(own) + 0.5) as i64)
+        } else {
+            amount.map(|own| (part(own) as f32).ceil() as i64)
+        })
+    }
+}

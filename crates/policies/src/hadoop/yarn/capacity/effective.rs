@@ -1,0 +1,142 @@
+//! The guarantees and maxima of queues as whole amounts, which follow the size of the cluster (rule K7).
+
+use resched_sim::hadoop::View;
+
+use super::YarnCapacity;
+use super::amounts::Amounts;
+use super::calculator::Calculator;
+use super::serve::Limits;
+use crate::queues::tree::QueueTree;
+use crate::queues::yarn_capacity::{Total, YarnQueue, shares};
+
+impl YarnCapacity {
+    /// Gives the queues whose guarantees are amounts their shares of the cluster, once it is known, and all queues their amounts whenever
+    /// the cluster has changed (`AbstractCSQueue.updateEffectiveResources`).
+    pub(super) fn settle(&mut self, view: View<'_>) {
+        let by = Calculator::of(view);
+        if by.cluster == self.cluster {
+            return;
+        }
+        self.cluster = by.cluster;
+        if std::mem::take(&mut self.is_unsettled) {
+            let (total, counts_cores) = (view.yarn().total(), by.smallest.cpu > 0);
+            let total = Total { memory_mb: total.memory, vcores: counts_cores.then_some(total.cpu) };
+            // The tree was checked before.
+            let settled = shares(&self.tree, Some(total)).unwrap_or_default();
+            self.queues.iter_mut().zip(settled).for_each(|(queue, shares)| queue.shares = shares);
+        }
+        self.settle_amounts(by);
+        for queue in &mut self.queues {
+            queue.changes += 1;
+        }
+        self.settle_limits(QueueTree::<YarnQueue>::ROOT, Limits::new(by.all()), by);
+        if self.rules.masters_by_memory {
+            for place in 0..self.queues.len() {
+                self.activate(place, view);
+            }
+        }
+    }
+
+    /// What each queue is guaranteed, and what it may have at most.
+    fn settle_amounts(&mut self, by: Calculator) {
+        let root = &mut self.queues[QueueTree::<YarnQueue>::ROOT];
+        (root.guarantee, root.most) = (by.all(), by.all());
+        let has_vectors = self.tree.get(QueueTree::<YarnQueue>::ROOT).settings.vectors == Some(true);
+        for parent in 0..self.queues.len() {
+            let children = &self.tree.get(parent).children;
+            let cut = self.cut(parent, by);
+            for &child in children {
+                let own = &self.queues[child];
+                let guarantee = match configured(&self.tree.get(child).settings) {
+                    Some(amounts) => cut.map_or(amounts, |[memory, cpu]| amounts.times_each(memory, cpu)),
+                    None => Amounts {
+                        memory: (by.all().memory as f64 * f64::from(own.shares.capacity)) as i64,
+                        cpu: (by.all().cpu as f64 * f64::from(own.shares.vcores)) as i64,
+                    },
+                };
+                let most = match configured_limit(&self.tree.get(child).settings) {
+                    Some(amounts) => by.least(amounts, self.queues[parent].most),
+                    None if self.tree.get(child).settings.is_absolute() => self.queues[parent].most,
+                    None => by.all().times(own.shares.limit.into()),
+                };
+                (self.queues[child].guarantee, self.queues[child].most) = (guarantee, most);
+            }
+            if has_vectors {
+                self.settle_vectors(parent);
+            }
+        }
+    }
+
+    /// By how much the amounts of the queues below one are cut, for memory and for vcores, if they are more than it is guaranteed
+    /// (`getEffectiveMinRatio`).
+    fn cut(&self, parent: usize, by: Calculator) -> Option<[f32; 2]> {
+        let children = self.tree.get(parent).children.iter();
+        let sum = children
+            .filter_map(|&child| configured(&self.tree.get(child).settings))
+            .fold(Amounts::NONE, |sum, own| sum + own);
+        let has = self.queues[parent].guarantee;
+        let of = |has: i64, sum: i64| if sum == 0 { 1.0 } else { has as f32 / sum as f32 };
+        by.compare(has, sum).is_lt().then(|| [of(has.memory, sum.memory), of(has.cpu, sum.cpu)])
+    }
+
+    /// Vectors of capacities: percentages of the parent rounded down, then weights of what is left, rounded to the nearest unit
+    /// (`WeightQueueCapacityCalculator`, `DefaultQueueResourceRoundingStrategy`).
+    fn settle_vectors(&mut self, parent: usize) {
+        let children = self.tree.get(parent).children.clone();
+        let has = self.queues[parent].guarantee;
+        let mut left = has;
+        let percent = |own: i64, percent: f64| (own as f64 * percent / 100.0).floor() as i64;
+        for &child in &children {
+            let settings = &self.tree.get(child).settings;
+            if let Some(amounts) = configured(settings) {
+                left -= amounts;
+            } else if let Some(of_memory) = settings.capacity {
+                let of_vcores = settings.vcores_capacity.unwrap_or(of_memory);
+                let own = Amounts { memory: percent(has.memory, of_memory), cpu: percent(has.cpu, of_vcores) };
+                self.queues[child].guarantee = own;
+                left -= own;
+            }
+        }
+        let weights = |place: &usize| {
+            let settings = &self.tree.get(*place).settings;
+            settings.weight.map(|weight| (*place, weight, settings.vcores_weight.unwrap_or(weight)))
+        };
+        let weighted: Vec<(usize, f64, f64)> = children.iter().filter_map(weights).collect();
+        let sums = weighted.iter().fold([0.0, 0.0], |[a, b], (_, memory, cpu)| [a + memory, b + cpu]);
+        let part = |left: i64, weight: f64, sum: f64| (left as f64 * (weight / sum.max(1e-9))).round() as i64;
+        for (child, memory, cpu) in weighted {
+            self.queues[child].guarantee =
+                Amounts { memory: part(left.memory, memory, sums[0]), cpu: part(left.cpu, cpu, sums[1]) };
+        }
+    }
+
+    /// What each queue could have now.
+    fn settle_limits(&mut self, place: usize, mut limits: Limits, by: Calculator) {
+        self.queues[place].limit = by.least(by.down(self.queues[place].most), limits.limit);
+        for at in 0..self.tree.get(place).children.len() {
+            let child = self.tree.get(place).children[at];
+            let below = self.limits_of(child, &mut limits, by);
+            self.settle_limits(child, below, by);
+        }
+    }
+
+    /// What the whole cluster offers at a heartbeat.
+    pub(super) fn limits_of_all(&self, by: Calculator) -> Limits {
+        Limits::new(if self.rules.follow_limits() { by.all() } else { Amounts::NONE })
+    }
+}
+
+/// An amount that a queue is guaranteed, if it is set as such.
+fn configured(settings: &YarnQueue) -> Option<Amounts> {
+    settings.is_absolute().then(|| amounts(settings.memory_mb, settings.vcores))
+}
+
+/// An amount that a queue may have at most, if it is set as such.
+fn configured_limit(settings: &YarnQueue) -> Option<Amounts> {
+    settings.has_absolute_limit().then(|| amounts(settings.maximum_memory_mb, settings.maximum_vcores))
+}
+
+fn amounts(memory_mb: Option<u64>, vcores: Option<u64>) -> Amounts {
+    let signed = |amount: Option<u64>| amount.and_then(|amount| i64::try_from(amount).ok()).unwrap_or_default();
+    Amounts { memory: signed(memory_mb), cpu: signed(vcores) }
+}

@@ -1,0 +1,153 @@
+//! How many applications of a queue are active: its masters are limited by number (2014) or by what they take (rule K4).
+
+use resched_sim::JobId;
+use resched_sim::hadoop::{Ask, View};
+use resched_tables::model::Reason;
+
+use super::YarnCapacity;
+use super::amounts::Amounts;
+use super::calculator::Calculator;
+use super::limits::most_active;
+use super::state::Job;
+use super::users::UNLIMITED;
+use crate::queues::yarn_capacity::Shares;
+
+impl YarnCapacity {
+    fn am_share(&self, leaf: usize) -> f32 {
+        let own = self.tree.get(leaf).settings.maximum_am_share;
+        own.or(self.defaults.maximum_am_share).unwrap_or(0.1) as f32
+    }
+
+    /// How many applications of a queue, and of one of its users, may be active.
+    pub(super) fn most_active(&self, leaf: usize, view: View<'_>) -> (u32, u32) {
+        let am_share = self.am_share(leaf);
+        let Shares { capacity, limit, .. } = self.queues[leaf].shares;
+        let most = most_active(Calculator::of(view), am_share, limit);
+        let guaranteed = most_active(Calculator::of(view), am_share, capacity) as f32;
+        let share = self.minimum_user_limit(leaf) as f32 / 100.0;
+        let factor = self.user_limit_factor(leaf);
+        let factor = if factor < 0.0 { 1e6 } else { factor };
+        let most_of_user = (guaranteed * share * factor).ceil().max(1.0) as u32;
+        (most, most_of_user)
+    }
+
+    /// Whether an application may become active if so many of its queue, and of its user, may be.
+    pub(super) fn may_become_active(&self, job: JobId, (most, most_of_user): (u32, u32)) -> bool {
+        let Job { queue, user, .. } = self.jobs[job];
+        let queue = &self.queues[queue];
+        queue.active.len() < most as usize && queue.users[user].active < most_of_user
+    }
+
+    /// Makes an application active that waits.
+    pub(super) fn make_active(&mut self, job: JobId, view: View<'_>) {
+        let Job { queue, user, size, .. } = self.jobs[job];
+        self.end_wait(job);
+        let place = self.place_among_active(job);
+        let master = Amounts::from(view.yarn().demand(Ask::Am));
+        let queue = &mut self.queues[queue];
+        queue.masters += master;
+        queue.users[user].masters += master;
+        queue.users[user].active += 1;
+        queue.active.insert(place, job);
+        if self.partitions.is_some() {
+            let place = queue.by_size.partition_point(|&other| other < (size, job));
+            queue.by_size.insert(place, (size, job));
+        }
+    }
+
+    /// An application is not active any more, if it was.
+    pub(super) fn end_activity(&mut self, job: JobId, view: View<'_>) {
+        let Job { queue, user, size, .. } = self.jobs[job];
+        let place = self.place_among_active(job);
+        let queue = &mut self.queues[queue];
+        if queue.active.get(place) == Some(&job) {
+            queue.active.remove(place);
+            let master = Amounts::from(view.yarn().demand(Ask::Am));
+            queue.masters -= master;
+            queue.users[user].masters -= master;
+            queue.users[user].active -= 1;
+        }
+        if let Ok(place) = queue.by_size.binary_search(&(size, job)) {
+            queue.by_size.remove(place);
+        }
+    }
+
+    /// Lets as many applications of a queue become active as its limits allow. Those that wait for whole requests become active when
+    /// these are granted.
+    pub(super) fn activate(&mut self, leaf: usize, view: View<'_>) {
+        if self.whole.is_some() {
+            return;
+        }
+        if self.rules.masters_by_memory {
+            return self.activate_by_memory(leaf, view);
+        }
+        let most = self.most_active(leaf, view);
+        let mut place = 0;
+        while let Some(&job) = self.queues[leaf].pending.get(place) {
+            // Thousands may wait for a queue that is full. Only reasons are left to report.
+            if self.queues[leaf].active.len() >= most.0 as usize && !view.wants_reasons() {
+                break;
+            }
+            let is_active = self.may_become_active(job, most);
+            if is_active {
+                self.make_active(job, view);
+            }
+            view.pass_over_request(job, Ask::Am, if is_active { Reason::Master } else { Reason::JobLimit });
+            place += usize::from(!is_active);
+        }
+    }
+
+    /// As many as the memory of their masters allows. One is let in whatever the limits say
+    /// (`AbstractLeafQueue.activateApplications`).
+    fn activate_by_memory(&mut self, leaf: usize, view: View<'_>) {
+        let by = Calculator::of(view);
+        let limit = self.limit_of_masters(leaf, by);
+        let size = Amounts::from(view.yarn().demand(Ask::Am));
+        // Hadoop takes the limit of the first user for all.
+        let mut of_user: Option<Amounts> = None;
+        let mut place = 0;
+        while let Some(&job) = self.queues[leaf].pending.get(place) {
+            let queue = &self.queues[leaf];
+            let is_first = queue.active.is_empty() || by.compare(queue.masters, Amounts::NONE).is_le();
+            let fits = is_first || by.holds(limit, queue.masters + size);
+            if !fits && !view.wants_reasons() {
+                break;
+            }
+            let is_active = fits && {
+                let user = self.jobs[job].user;
+                let limit = *of_user.get_or_insert_with(|| self.limit_of_users_masters((leaf, user), limit, by, view));
+                is_first || by.holds(limit, queue.users[user].masters + size)
+            };
+            if is_active {
+                self.make_active(job, view);
+            }
+            view.pass_over_request(job, Ask::Am, if is_active { Reason::Master } else { Reason::JobLimit });
+            place += usize::from(!is_active);
+        }
+    }
+
+    /// What the masters of a queue may take (`calculateAndGetAMResourceLimitPerPartition`).
+    fn limit_of_masters(&self, leaf: usize, by: Calculator) -> Amounts {
+        let queue = &self.queues[leaf];
+        let usable = if by.holds(queue.limit, queue.guarantee) { queue.limit } else { queue.guarantee };
+        by.times_up(usable, self.am_share(leaf).into())
+    }
+
+    /// What the masters of one user may take (`getUserAMResourceLimitPerPartition`).
+    fn limit_of_users_masters(
+        &self,
+        (leaf, user): (usize, usize),
+        of_queue: Amounts,
+        by: Calculator,
+        view: View<'_>,
+    ) -> Amounts {
+        let queue = &self.queues[leaf];
+        let users = (self.asking(leaf, view).users + queue.shared.get().waiting).max(1);
+        let share = (self.minimum_user_limit(leaf) as f32 / 100.0).max(1.0 / users as f32);
+        let share = (share * queue.users[user].weight).min(1.0);
+        let factor = self.user_limit_factor(leaf);
+        let part =
+            if f64::from(factor) == UNLIMITED { self.am_share(leaf) } else { self.am_share(leaf) * share * factor };
+        by.least(by.times_up(queue.guarantee, part.into()), of_queue)
+    }
+}
