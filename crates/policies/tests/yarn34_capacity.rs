@@ -243,7 +243,7 @@ fn write_site(dir: &Path, properties: &serde_json::Value) {
 }
 
 /// The policy of a configuration, as `--site-conf` reads it, and its settings of the cluster.
-fn configured(config: &str, roots: &Roots, old: &serde_json::Value) -> (PolicySpec, SiteConf) {
+fn configured(config: &str, rules: &str, roots: &Roots, old: &serde_json::Value) -> (PolicySpec, SiteConf) {
     let of_site = roots.new.join("configs").join(config);
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let folder = if of_site.is_dir() {
@@ -253,7 +253,7 @@ fn configured(config: &str, roots: &Roots, old: &serde_json::Value) -> (PolicySp
         dir.path().to_owned()
     };
     let conf = SiteConf::read(&folder).unwrap_or_else(|error| panic!("{config}: {error}"));
-    let spec = PolicySpec::parse("yarn-capacity:rules=3.4").unwrap_or_else(|error| panic!("{error}"));
+    let spec = PolicySpec::parse(&format!("yarn-capacity:rules={rules}")).unwrap_or_else(|error| panic!("{error}"));
     let spec = spec.at_site(&conf.site.clone().into()).unwrap_or_else(|error| panic!("{error}"));
     (spec, conf)
 }
@@ -265,9 +265,51 @@ struct Found {
     difference: Option<String>,
 }
 
-fn compare(name: &str, roots: &Roots, rows: Rows<'_>) -> Found {
-    let (events, ends) = golden(&roots.new.join(format!("golden/{name}.csv.gz")));
-    let Rows { events: found, ends: mut found_ends, .. } = rows;
+/// Puts the kills of one instant into one order: Hadoop's is that of a hash table.
+fn sort_kills(events: &mut [String]) {
+    let key = |row: &String| row.split_once(",K,").map(|(at, _)| at.to_owned());
+    for same in events.chunk_by_mut(|a, b| key(a).is_some() && key(a) == key(b)) {
+        same.sort_unstable();
+    }
+}
+
+/// Puts the containers that a node gave at one heartbeat into one order: the golden files of 2014 list them by application.
+fn sort_grants(events: &mut [String]) {
+    let key = |row: &String| {
+        let fields: Vec<&str> = row.split(',').collect();
+        (fields[1] == "A").then(|| (fields[0].to_owned(), fields[4].to_owned()))
+    };
+    for same in events.chunk_by_mut(|a, b| key(a).is_some() && key(a) == key(b)) {
+        same.sort_unstable();
+    }
+}
+
+/// Puts what a heartbeat of a node gave before the nodes that were given up for it.
+fn grants_first(events: &mut [String]) {
+    let kind = |row: &String| row.split(',').nth(1).unwrap_or_default().to_owned();
+    let at = |row: &String| row.split(',').next().unwrap_or_default().to_owned();
+    let host = |row: &String| row.split(',').nth(4).unwrap_or_default().to_owned();
+    let mut place = 1;
+    while place + 1 < events.len() {
+        let [before, own, after] = &events[place - 1..place + 2] else { break };
+        let is_between = kind(before) == "A" && kind(own) == "U" && kind(after) == "A";
+        if is_between && at(before) == at(after) && host(before) == host(after) {
+            events.swap(place, place + 1);
+            place = place.saturating_sub(1).max(1);
+        } else {
+            place += 1;
+        }
+    }
+}
+
+fn compare(name: &str, root: &Path, rows: Rows<'_>) -> Found {
+    let (mut events, ends) = golden(&root.join(format!("golden/{name}.csv.gz")));
+    let Rows { events: mut found, ends: mut found_ends, .. } = rows;
+    for events in [&mut events, &mut found] {
+        sort_kills(events);
+        grants_first(events);
+        sort_grants(events);
+    }
     found_ends.sort_unstable();
     let both = in_both(&ends, &found_ends);
     Found {
@@ -282,20 +324,21 @@ fn is_chosen(world: &str, config: &str) -> bool {
     chosen.split(',').any(|own| own == world || own == config || own == format!("{world}-{config}"))
 }
 
+/// What is said of properties that change nothing here.
+const EXPECTED: &[&str] = &["`--policy` chooses the scheduler", "the log holds the jobs that were accepted"];
+
 /// The configurations whose schedules are not reproduced yet.
 const NOT_YET: &[&str] = &[];
 
-#[test]
+/// Replays the schedules of a manifest by the rules of a version.
 #[allow(clippy::print_stderr, reason = "a test says what it compared")]
-fn yarn_capacity_of_3_4() {
-    let (Some(old), Some(new)) = (shared("oracle-yarn"), shared("oracle-yarn-3")) else { return };
-    let roots = Roots { old, new };
+fn check(rules: &str, roots: &Roots, root: &Path) {
     let json = |path: PathBuf| -> serde_json::Value {
         serde_json::from_str(&text(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     let (of_old, of_new) = (json(roots.old.join("configs/configs.json")), json(roots.new.join("configs/configs.json")));
     let (mut worlds, mut agree, mut all, mut problems) = (BTreeMap::new(), 0, 0, Vec::new());
-    let manifest = text(&roots.new.join("golden/manifest.csv"));
+    let manifest = text(&root.join("golden/manifest.csv"));
     for line in manifest.lines().skip(1) {
         let mut fields = line.split(',');
         let (Some(world), Some(config)) = (fields.next(), fields.next()) else { panic!("{line}") };
@@ -304,21 +347,37 @@ fn yarn_capacity_of_3_4() {
             continue;
         }
         let name = format!("{world}-{config}");
-        let (spec, conf) = configured(config, &roots, &of_old);
+        let (spec, conf) = configured(config, rules, roots, &of_old);
         let loaded = worlds
             .entry(format!("{world} {}", conf.cluster))
-            .or_insert_with(|| World::load(world, &roots, &conf.cluster));
+            .or_insert_with(|| World::load(world, roots, &conf.cluster));
         let mut policy = spec.build().unwrap_or_else(|error| panic!("{error}"));
-        let Found { rows, ends, difference } = compare(&name, &roots, loaded.replay(&name, &mut *policy));
+        let Found { rows, ends, difference } = compare(&name, root, loaded.replay(&name, &mut *policy));
         eprintln!("{name:12} rows {:6} / {:6}, task ends {:5} / {:5}", rows.0, rows.1, ends.0, ends.1);
         all += 1;
+        let is_known = NOT_YET.contains(&config);
         match difference {
             None => agree += 1,
-            Some(_) if NOT_YET.contains(&config) => {}
+            Some(_) if is_known => {}
             Some(difference) => problems.push(format!("{name}: {difference}")),
         }
-        problems.extend(conf.warnings.iter().map(|warning| format!("{config}: {warning}")));
+        let warnings = conf.warnings.iter().filter(|warning| !EXPECTED.iter().any(|own| warning.contains(own)));
+        problems.extend(warnings.filter(|_| !is_known).map(|warning| format!("{config}: {warning}")));
     }
     eprintln!("{agree} of {all} schedules agree");
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn yarn_capacity_of_3_4() {
+    let (Some(old), Some(new)) = (shared("oracle-yarn"), shared("oracle-yarn-3")) else { return };
+    let root = new.clone();
+    check("3.4", &Roots { old, new }, &root);
+}
+
+#[test]
+fn yarn_capacity_of_2014() {
+    let (Some(old), Some(new)) = (shared("oracle-yarn"), shared("oracle-yarn-3")) else { return };
+    let root = old.clone();
+    check("2014", &Roots { old, new }, &root);
 }

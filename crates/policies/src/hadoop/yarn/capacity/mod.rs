@@ -485,7 +485,7 @@ impl YarnCapacity {
             match self.serve(offer, QueueTree::<YarnQueue>::ROOT, &mut limits)? {
                 Served::Near => {}
                 Served::Far => far += 1,
-                Served::Nothing | Served::QueueFull => break,
+                Served::Nothing | Served::QueueFull | Served::Rejected => break,
             }
             given += 1;
             if given >= self.per_heartbeat.most || far >= self.per_heartbeat.most_far {

@@ -1,7 +1,7 @@
 //! The walk from the root to a request, and the checks on its way (rules K6 and K10).
 
 use resched_sim::hadoop::{Ask, Kind, Offer, Reach, View};
-use resched_sim::{JobId, NodeId, Violation};
+use resched_sim::{JobId, NodeId, Resources, Violation};
 use resched_tables::model::Reason;
 
 use super::YarnCapacity;
@@ -20,6 +20,8 @@ pub(super) enum Served {
     Far,
     /// The first application that may run has no room in its queue; what is left of it is withheld from the siblings.
     QueueFull,
+    /// A request was served, but a queue above had no room of one resource for it after all. Hadoop tries the same again and again.
+    Rejected,
     Nothing,
 }
 
@@ -265,11 +267,12 @@ impl YarnCapacity {
             offer.view().pass_over_request(job, ask, Reason::Locality);
             return Ok(Tried::NextJob);
         };
-        if !self.place(offer, (job, ask), reach, limits)? {
+        let served = self.place(offer, (job, ask), reach, limits)?;
+        if served == Served::Nothing {
             return Ok(Tried::NextJob);
         }
         self.end_wait_for_data(job, ask, reach);
-        Ok(Tried::Ends(if reach == Reach::Any { Served::Far } else { Served::Near }))
+        Ok(Tried::Ends(served))
     }
 
     /// Whether the container fits into what its queue has left, with what the application could give up
@@ -318,39 +321,53 @@ impl YarnCapacity {
         Tried::NextRequest
     }
 
-    /// Launches for a request if the node has room, and else keeps the node for it. Returns whether it did either.
+    /// Whether all queues above an application have room of each resource for more, once it has given up a reservation of the same size
+    /// (`AbstractCSQueue.accept`).
+    fn is_accepted(&self, job: JobId, size: Resources, gives_up: bool, by: Calculator) -> bool {
+        let net = if gives_up { Amounts::NONE } else { size.into() };
+        let has_room = |place: usize| {
+            let queue = &self.queues[place];
+            by.holds(queue.most, Amounts::from(queue.used) + net)
+        };
+        !self.rules.room_above || self.tree.with_ancestors(self.jobs[job].queue).all(has_room)
+    }
+
+    /// Launches for a request if the node has room, and else keeps the node for it.
     fn place(
         &mut self,
         offer: &mut Offer<'_, '_>,
         (job, ask): (JobId, Ask),
         reach: Reach,
         limits: &Limits,
-    ) -> Result<bool, Violation> {
+    ) -> Result<Served, Violation> {
         let view = offer.view();
         let size = view.yarn().demand(ask);
         if !view.capacity(offer.node()).holds(size) {
-            return Ok(false);
+            return Ok(Served::Nothing);
         }
         let fits = offer.yarn().fits(ask);
         let given_up = if self.rules.reservations_look_on {
             match self.what_to_give_up(job, ask, limits, view) {
                 Ok(node) => node,
-                Err(()) => return Ok(false),
+                Err(()) => return Ok(Served::Nothing),
             }
         } else {
             None
         };
+        if !fits && given_up.is_some() {
+            return Ok(Served::Nothing);
+        }
+        if !self.is_accepted(job, size, given_up.is_some(), Calculator::of(view)) {
+            return Ok(Served::Rejected);
+        }
         if !fits {
-            if given_up.is_some() {
-                return Ok(false);
-            }
             offer.yarn_mut().reserve(job, ask)?;
             self.note_reserved(job, ask, offer.node(), offer.view());
         } else if offer.yarn().nearest(job, ask).is_some() {
             self.grant(offer, job, ask, reach)?;
         } else {
             // It has asked for other nodes to be kept, and needs none any more.
-            return Ok(false);
+            return Ok(Served::Nothing);
         }
         if let Some(node) = given_up {
             self.give_up(offer, job, ask, node);
@@ -359,6 +376,6 @@ impl YarnCapacity {
         // One that is over its limit starts from nothing (`SchedulerApplicationAttempt.getHeadroom`).
         let headroom = &mut self.jobs[job].headroom;
         *headroom = (*headroom).max(0) - size.memory as i64;
-        Ok(true)
+        Ok(if reach == Reach::Any { Served::Far } else { Served::Near })
     }
 }
