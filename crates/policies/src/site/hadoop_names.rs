@@ -28,8 +28,10 @@ const IN_QUEUE: Why<'static> = Why::harmless("the log says which queue each job 
 const LABELS: Why<'static> = Why::bears("node labels are not replayed");
 const LOST: Why<'static> = Why::bears("`heartbeat.expiry` of the cluster says when a node is lost");
 const OPPORTUNISTIC: Why<'static> = Why::bears("containers do not wait on nodes (opportunistic execution)");
-const WITHOUT_MONITOR: Why<'static> =
-    Why::on(Input::YarnQueues, "if `yarn.resourcemanager.scheduler.monitor.enable` is true, this part of preemption is not replayed");
+const WITHOUT_MONITOR: Why<'static> = Why::on(
+    Input::YarnQueues,
+    "if `yarn.resourcemanager.scheduler.monitor.enable` is true, this part of preemption is not replayed",
+);
 const PRIORITIES: Why<'static> = Why::bears("applications have no priorities");
 const RAMP: Why<'static> = Why::bears("masters ask for reduces as Hadoop's default says");
 const RESOURCES: Why<'static> = Why::bears("containers ask for memory and vcores alone");

@@ -10,7 +10,8 @@ use super::YarnCapacity;
 use super::calculator::{Calculator, part};
 use super::state::Queue;
 use crate::parts::whole_requests::Next;
-use crate::queues::yarn_capacity::Order;
+use crate::queues::tree::QueueTree;
+use crate::queues::yarn_capacity::{Order, YarnQueue};
 
 /// How much of its guarantee a queue uses (`CSQueueUtils.updateQueueStatistics`).
 pub(super) fn fullness(queue: &Queue, by: Calculator) -> f32 {
@@ -36,7 +37,9 @@ impl YarnCapacity {
     /// The emptier one, or of equals the larger one, is first; those that are guaranteed nothing are last. By priority, the higher one of
     /// two that are both below their guarantees, or both not, is first (`PriorityUtilizationQueueOrderingPolicy`).
     fn compare_queues(&self, a: usize, b: usize, by_priority: bool, by: Calculator) -> Ordering {
-        let capacity = |place: usize| self.queues[place].shares.capacity;
+        // With vectors, Hadoop 3.4.1 takes the shares of all queues for 0, so what they use of the cluster decides.
+        let has_vectors = self.tree.get(QueueTree::<YarnQueue>::ROOT).settings.vectors == Some(true);
+        let capacity = |place: usize| if has_vectors { 0.0 } else { self.queues[place].shares.capacity };
         let (of_a, of_b) = (capacity(a), capacity(b));
         let has_none = (of_a == 0.0).cmp(&(of_b == 0.0));
         if has_none != Ordering::Equal {

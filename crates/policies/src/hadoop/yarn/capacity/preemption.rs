@@ -81,6 +81,7 @@ fn single(number: f64) -> f64 {
 /// A container, or a node that is kept, which could be taken back.
 #[derive(Debug, Clone, Copy)]
 struct Victim {
+    job: JobId,
     container: u64,
     /// `None`: a reservation.
     run: Option<AttemptId>,
@@ -101,6 +102,11 @@ struct Choice {
 impl Choice {
     fn has(&self, container: u64) -> bool {
         self.victims.iter().any(|(own, _)| own.container == container)
+    }
+
+    /// Puts what one selector has chosen into the order in which it is killed: by application.
+    fn sort_from(&mut self, first: usize) {
+        self.victims[first..].sort_by_key(|(victim, _)| victim.job);
     }
 
     /// Takes a container if it serves to obtain that amount, of which it is then taken off
@@ -175,11 +181,9 @@ impl YarnCapacity {
         let chosen: Vec<(usize, Amounts)> = choice
             .victims
             .iter()
-            .filter_map(|(victim, _)| {
-                let run = view.attempt(victim.run?)?;
-                Some((self.jobs[view.job_of(run.task)].queue, victim.size))
-            })
+            .filter_map(|(victim, _)| victim.run.map(|_| (self.jobs[victim.job].queue, victim.size)))
             .collect();
+        let before = choice.victims.len();
         let ideal = Ideal::of(self, needs, choice.allowed, view);
         for leaf in ideal.leaves() {
             if self.is_spared(leaf) {
@@ -194,6 +198,7 @@ impl YarnCapacity {
             }
             self.choose_from(leaf, &mut obtain, wait, choice, view);
         }
+        choice.sort_from(before);
         ideal
     }
 
@@ -232,7 +237,7 @@ impl YarnCapacity {
             for node in self.nodes_kept_for(job, ask, view) {
                 if let Some(kept) = view.yarn().reservation(node) {
                     let size = view.yarn().demand(ask).into();
-                    all.push((node, Victim { container: kept.container, run: None, size }));
+                    all.push((node, Victim { job, container: kept.container, run: None, size }));
                 }
             }
         }
@@ -254,6 +259,7 @@ fn containers(job: JobId, view: View<'_>) -> Vec<Victim> {
     }
     all.sort_by_key(|(is_reduce, run)| (*is_reduce, std::cmp::Reverse(run.container)));
     let victim = |(_, run): (bool, AttemptView)| Victim {
+        job,
         container: run.container,
         run: Some(run.id),
         size: view.yarn().demand(Ask::of(run.kind)).into(),

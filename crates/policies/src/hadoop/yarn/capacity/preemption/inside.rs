@@ -59,6 +59,10 @@ struct UserShare {
     /// What he may have beside his masters.
     limit: Amounts,
     ideal: Amounts,
+    /// What has been chosen of his applications before.
+    chosen: Amounts,
+    /// Whether he has given all that he has beyond his limit to users of the same priority.
+    has_given: bool,
 }
 
 impl YarnCapacity {
@@ -70,6 +74,7 @@ impl YarnCapacity {
         choice: &mut Choice,
         view: View<'_>,
     ) {
+        let before = choice.victims.len();
         let by = Calculator::of(view);
         for leaf in ideal.underserved() {
             let is_full = f64::from(self.used_share(leaf, by)) >= f64::from(rules.threshold as f32);
@@ -97,6 +102,7 @@ impl YarnCapacity {
                 }
             }
         }
+        choice.sort_from(before);
     }
 
     fn is_spared_inside(&self, place: usize) -> bool {
@@ -127,6 +133,7 @@ impl YarnCapacity {
                 continue;
             }
             let user = &mut users[app.user];
+            user.chosen += app.chosen;
             let without_master = app.used - app.master;
             let wanted = without_master + app.pending - app.chosen;
             if by.compare(user.ideal, user.limit).is_ge() {
@@ -155,7 +162,7 @@ impl YarnCapacity {
             app.to_give = by.least(by.most(could, Amounts::NONE), limit);
             limit = limit.minus(app.to_give);
         }
-        match_givers(&mut apps, &users, rules.order, by);
+        match_givers(&mut apps, &mut users, rules.order, by);
         Some((apps, users))
     }
 
@@ -167,7 +174,7 @@ impl YarnCapacity {
                 used: user.used.into(),
                 masters: user.masters,
                 limit: limit - user.masters,
-                ideal: Amounts::NONE,
+                ..UserShare::default()
             }
         };
         queue.users.iter().map(share).collect()
@@ -180,10 +187,8 @@ impl YarnCapacity {
         jobs.sort_unstable_by_key(|&job| (self.jobs[job].rank, job));
         let app = |job: JobId| {
             let own = view.yarn().app(job);
-            let chosen = choice.victims.iter().filter_map(|(victim, _)| {
-                let run = view.attempt(victim.run?)?;
-                (view.job_of(run.task) == job).then_some(victim.size)
-            });
+            let chosen = choice.victims.iter().filter(|(victim, _)| victim.job == job);
+            let chosen = chosen.fold(Amounts::NONE, |sum, (victim, _)| sum + victim.size);
             let has_master = own.am() != AmState::Waiting;
             App {
                 job,
@@ -191,7 +196,7 @@ impl YarnCapacity {
                 rank: self.jobs[job].rank,
                 used: own.held().into(),
                 master: if has_master { view.yarn().demand(Ask::Am).into() } else { Amounts::NONE },
-                chosen: chosen.fold(Amounts::NONE, |sum, size| sum + size),
+                chosen,
                 pending: asked(job, view),
                 ideal: Amounts::NONE,
                 to_give: Amounts::NONE,
@@ -205,7 +210,7 @@ impl YarnCapacity {
 
 /// Lets applications that need something have it from those that could give, the least important one first, but not of the same user and
 /// priority (`validateOutSameAppPriorityFromDemand`).
-fn match_givers(apps: &mut [App], users: &[UserShare], order: Inside, by: Calculator) {
+fn match_givers(apps: &mut [App], users: &mut [UserShare], order: Inside, by: Calculator) {
     for high in (0..apps.len()).rev() {
         for low in 0..apps.len() {
             let (taker, giver) = (&apps[high], &apps[low]);
@@ -214,14 +219,23 @@ fn match_givers(apps: &mut [App], users: &[UserShare], order: Inside, by: Calcul
             if is_none(taker.needs) || is_none(giver.to_give) || is_same_user && giver.rank <= taker.rank {
                 continue;
             }
-            let user = &users[giver.user];
+            let user = &mut users[giver.user];
             let is_over = by.compare(user.used - user.masters, user.limit).is_gt();
             if by.compare(giver.to_give, giver.gives).is_le()
                 || !is_same_user && !is_over && order == Inside::UserLimits
             {
                 continue;
             }
-            let part = by.least(taker.needs, giver.to_give - giver.gives);
+            let mut left = giver.to_give - giver.gives;
+            if !is_same_user && giver.rank == taker.rank && order == Inside::UserLimits {
+                let beyond = user.used - user.masters - user.chosen - user.limit;
+                let beyond = if user.has_given { Amounts::NONE } else { beyond };
+                if by.compare(beyond, left).is_lt() {
+                    user.has_given = true;
+                    left = beyond;
+                }
+            }
+            let part = by.least(taker.needs, left);
             apps[high].needs -= part;
             apps[low].gives += part;
         }

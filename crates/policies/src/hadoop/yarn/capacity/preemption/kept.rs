@@ -14,6 +14,7 @@ use crate::hadoop::yarn::capacity::calculator::Calculator;
 impl YarnCapacity {
     /// Chooses containers on kept nodes, where the fewest have to go first.
     pub(super) fn choose_on_kept_nodes(&mut self, own: &Preemption, choice: &mut Choice, view: View<'_>) {
+        let before = choice.victims.len();
         let by = Calculator::of(view);
         let ideal = Ideal::of(self, Needs { counts_reserved: true, balances: false }, choice.allowed, view);
         let mut obtain: Vec<Amounts> = vec![Amounts::NONE; self.queues.len()];
@@ -38,6 +39,7 @@ impl YarnCapacity {
                 }
             }
         }
+        choice.sort_from(before);
     }
 
     /// The containers on a kept node that would free enough, the newest first, and what part of the request they are; `None` if there are
@@ -66,7 +68,7 @@ impl YarnCapacity {
             }
             obtain[queue] -= size;
             if !choice.has(run.container) {
-                victims.push(Victim { container: run.container, run: Some(run.id), size });
+                victims.push(Victim { job: view.job_of(run.task), container: run.container, run: Some(run.id), size });
                 sum += size;
             }
             free += size;
