@@ -242,8 +242,30 @@ fn write_site(dir: &Path, properties: &serde_json::Value) {
     std::fs::write(dir.join("capacity-scheduler.xml"), text).unwrap_or_else(|error| panic!("{error}"));
 }
 
+/// A file of the labels of the nodes of a world.
+fn write_labels(file: &Path, world: &str, exclusive: &str, roots: &Roots) {
+    let nodes = text(&roots.new.join(format!("worlds/{world}.nodes.csv")));
+    let mut hosts = BTreeMap::<&str, Vec<String>>::new();
+    for line in nodes.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        if let Some(&label) = fields.get(5).filter(|label| !label.is_empty()) {
+            hosts.entry(label).or_default().push(format!("{:?}", fields[0]));
+        }
+    }
+    let section = |(label, hosts): (&&str, &Vec<String>)| {
+        let is_exclusive = exclusive.split(',').any(|own| own == format!("{label}:exclusive"));
+        format!("[labels.{label}]\nexclusive = {is_exclusive}\nhosts = [{}]\n", hosts.join(", "))
+    };
+    std::fs::write(file, hosts.iter().map(section).collect::<String>()).unwrap_or_else(|error| panic!("{error}"));
+}
+
 /// The policy of a configuration, as `--site-conf` reads it, and its settings of the cluster.
-fn configured(config: &str, rules: &str, roots: &Roots, old: &serde_json::Value) -> (PolicySpec, SiteConf) {
+fn configured(
+    config: &str,
+    (rules, labels): (&str, Option<&Path>),
+    roots: &Roots,
+    old: &serde_json::Value,
+) -> (PolicySpec, SiteConf) {
     let of_site = roots.new.join("configs").join(config);
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let folder = if of_site.is_dir() {
@@ -253,7 +275,9 @@ fn configured(config: &str, rules: &str, roots: &Roots, old: &serde_json::Value)
         dir.path().to_owned()
     };
     let conf = SiteConf::read(&folder).unwrap_or_else(|error| panic!("{config}: {error}"));
-    let spec = PolicySpec::parse(&format!("yarn-capacity:rules={rules}")).unwrap_or_else(|error| panic!("{error}"));
+    let labels = labels.map(|file| format!(",labels={}", file.display())).unwrap_or_default();
+    let spec =
+        PolicySpec::parse(&format!("yarn-capacity:rules={rules}{labels}")).unwrap_or_else(|error| panic!("{error}"));
     let spec = spec.at_site(&conf.site.clone().into()).unwrap_or_else(|error| panic!("{error}"));
     (spec, conf)
 }
@@ -325,7 +349,11 @@ fn is_chosen(world: &str, config: &str) -> bool {
 }
 
 /// What is said of properties that change nothing here.
-const EXPECTED: &[&str] = &["`--policy` chooses the scheduler", "the log holds the jobs that were accepted"];
+const EXPECTED: &[&str] = &[
+    "`--policy` chooses the scheduler",
+    "the log holds the jobs that were accepted",
+    "no file of a site says which nodes have a label",
+];
 
 /// The configurations whose schedules are not reproduced yet.
 const NOT_YET: &[&str] = &[];
@@ -347,7 +375,13 @@ fn check(rules: &str, roots: &Roots, root: &Path) {
             continue;
         }
         let name = format!("{world}-{config}");
-        let (spec, conf) = configured(config, rules, roots, &of_old);
+        let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let labels = own["world"]["labels"].as_str().map(|labels| (labels, dir.path().join("labels.toml")));
+        if let Some((labels, file)) = &labels {
+            write_labels(file, world, labels, roots);
+        }
+        let labels = labels.as_ref().map(|(_, file)| file.as_path());
+        let (spec, conf) = configured(config, (rules, labels), roots, &of_old);
         let loaded = worlds
             .entry(format!("{world} {}", conf.cluster))
             .or_insert_with(|| World::load(world, roots, &conf.cluster));

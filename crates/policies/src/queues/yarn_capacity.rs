@@ -70,12 +70,31 @@ pub struct YarnQueue {
     /// Its weight among its siblings for virtual cores, if that is another weight than that for the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcores_weight: Option<f64>,
+    /// The node labels whose nodes it may ask for; `*` stands for all. If you leave it out: those of its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accessible_labels: Option<Vec<String>>,
+    /// The node label that its applications ask for. If you leave it out: they ask for nodes without a label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_label: Option<String>,
+    /// Its shares of the nodes of each label.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, LabelShare>,
     /// Whether nothing is taken from it for other queues. If you leave it out: as its parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disable_preemption: Option<bool>,
     /// Whether nothing is taken from its applications for others of it. If you leave it out: as its parent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disable_preemption_inside: Option<bool>,
+}
+
+/// The shares of a queue of the nodes of a label.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LabelShare {
+    /// Share of its parent that it is guaranteed, percent. If you leave it out: none, but for the root all.
+    pub capacity: Option<f64>,
+    /// Share of its parent that it may use at most, percent. If you leave it out: all.
+    pub maximum_capacity: Option<f64>,
 }
 
 /// Which of several queues or applications is served first.
@@ -107,6 +126,10 @@ impl YarnQueue {
         inside("vcores_capacity", self.vcores_capacity, 100.0)?;
         inside("vcores_weight", self.vcores_weight, 1e9)?;
         inside("user_limit_factor", self.user_limit_factor.filter(|&factor| factor != -1.0), 1e6)?;
+        for (label, share) in &self.labels {
+            inside(&format!("labels.{label}.capacity"), share.capacity, 100.0)?;
+            inside(&format!("labels.{label}.maximum_capacity"), share.maximum_capacity, 100.0)?;
+        }
         for (user, &weight) in &self.user_weights {
             inside(&format!("user_weights.{user}"), Some(weight), 1e6)?;
         }

@@ -195,6 +195,7 @@ fn yarn_queue(
     queue.disable_preemption = flag(&name("disable_preemption"), properties, notes)?;
     queue.disable_preemption_inside = flag(&name("intra-queue-preemption.disable_preemption"), properties, notes)?;
     queue.user_weights = user_weights(path, properties, notes)?;
+    set_labels(path, &mut queue, properties, notes)?;
     if path == ROOT {
         set_of_root(&mut queue, properties, notes)?;
     }
@@ -250,6 +251,39 @@ fn user_weights(
         weights.insert(user.to_owned(), weight);
     }
     Ok(weights)
+}
+
+/// The node labels of a queue, and its shares of their nodes.
+fn set_labels(
+    path: &str,
+    queue: &mut YarnQueue,
+    properties: &mut Properties,
+    notes: &mut Notes<'_>,
+) -> Result<(), Error> {
+    let list = format!("{YARN}{path}.accessible-node-labels");
+    if let Some(property) = properties.first(&[&list], notes) {
+        let names = property.value.split(',').map(str::trim).filter(|name| !name.is_empty());
+        queue.accessible_labels = Some(names.map(str::to_owned).collect());
+    }
+    if let Some(property) = properties.first(&[&format!("{YARN}{path}.default-node-label-expression")], notes) {
+        queue.default_label = Some(property.value.clone()).filter(|label| !label.is_empty());
+    }
+    let begin = format!("{list}.");
+    let named: Vec<String> = properties.names_beginning_with(&begin).collect();
+    for name in named {
+        let Some((label, setting)) = name.strip_prefix(&begin).and_then(|rest| rest.rsplit_once('.')) else { continue };
+        if !matches!(setting, "capacity" | "maximum-capacity") {
+            continue;
+        }
+        let Some(property) = properties.first(&[&name], notes) else { continue };
+        let percent = Some(notes.number(&property.place, &property.name, &property.value, 0.0, 100.0)?);
+        let share = queue.labels.entry(label.to_owned()).or_default();
+        match setting {
+            "capacity" => share.capacity = percent,
+            _ => share.maximum_capacity = percent,
+        }
+    }
+    Ok(())
 }
 
 /// What holds for all queues.
@@ -377,12 +411,11 @@ fn megabytes(text: &str) -> Option<u64> {
 /// Settings of a queue whose effect a replay leaves out although they are known, by the beginning of their name.
 const NOT_MODELLED: &[(&str, Why<'static>)] = &[
     ("acl_", Why::harmless("a replay does not check who may submit")),
-    ("accessible-node-labels", Why::bears("node labels are not replayed")),
+    ("accessible-node-labels", Why::bears("of a label, a queue has only shares here")),
     ("auto-create-child-queue", Why::bears("queues are not made while jobs run")),
     ("auto-queue-creation", Why::bears("queues are not made while jobs run")),
     ("default-application-lifetime", Why::harmless("a job ends as the log says")),
     ("default-application-priority", Why::bears("applications have no priorities")),
-    ("default-node-label-expression", Why::bears("node labels are not replayed")),
     ("maximum-allocation", Why::harmless("the log holds the jobs that were accepted")),
     ("maximum-application-lifetime", Why::harmless("a job ends as the log says")),
     ("maximum-applications", Why::harmless("the log holds the jobs that were accepted")),

@@ -25,7 +25,10 @@ const OF_SPECULATOR: Why<'static> =
 const CONSTRAINTS: Why<'static> = Why::bears("placement constraints are not replayed");
 const HEARTBEATS: Why<'static> = Why::bears("the interval of heartbeats does not depend on how busy a node is");
 const IN_QUEUE: Why<'static> = Why::harmless("the log says which queue each job was in");
-const LABELS: Why<'static> = Why::bears("node labels are not replayed");
+const LABELS: Why<'static> = Why::bears("the labels of jobs are not replayed");
+const NODE_LABELS: Why<'static> = Why::bears(
+    "no file of a site says which nodes have a label; name them with `--policy yarn-capacity:labels=<file>`",
+);
 const LOST: Why<'static> = Why::bears("`heartbeat.expiry` of the cluster says when a node is lost");
 const OPPORTUNISTIC: Why<'static> = Why::bears("containers do not wait on nodes (opportunistic execution)");
 const WITHOUT_MONITOR: Why<'static> = Why::on(
@@ -103,7 +106,7 @@ const RULES: &[(&str, &[&str], Why<'static>)] = &[
     ("yarn.app.mapreduce.am.job.speculator.class", &[], BACKUPS),
     ("yarn.app.mapreduce.am.resource", &[], RESOURCES),
     ("yarn.nm.liveness-monitor.expiry-interval-ms", &["600000"], LOST),
-    ("yarn.node-labels.enabled", &["false"], LABELS),
+    ("yarn.node-labels.enabled", &["false"], NODE_LABELS),
     (
         "yarn.nodemanager.heartbeat.interval-ms",
         &["1000"],

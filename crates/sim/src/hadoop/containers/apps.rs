@@ -191,6 +191,21 @@ impl Yarn {
         app.hosts.count() + app.racks.count()
     }
 
+    /// How many they have named since they asked for any map again.
+    pub(crate) fn locations_now(&self, job: JobId) -> u32 {
+        let app = &self.apps[job.index()];
+        app.hosts.count_now() + app.racks.count_now()
+    }
+
+    /// If a job asks for no map any more, the places that it named are forgotten.
+    pub(crate) fn end_round_of_maps(&mut self, job: JobId) {
+        let app = &mut self.apps[job.index()];
+        if app.asked[Ask::Map.index()] == 0 {
+            app.hosts.end_round();
+            app.racks.end_round();
+        }
+    }
+
     /// Keeps a node for a request, or no longer.
     pub(crate) fn reserve(&mut self, node: NodeId, reservation: Option<Reservation>) {
         let before = std::mem::replace(&mut self.nodes[node.index()].reservation, reservation);

@@ -13,6 +13,11 @@ pub(crate) struct Locations {
     /// What the resource manager holds of that.
     known: Vec<u32>,
     all_known: u64,
+    /// The round of requests in which each place was named last; a round ends when nothing is asked for any more.
+    named_in: Vec<u32>,
+    round: u32,
+    /// How many were named in this round.
+    named_now: u32,
 }
 
 impl Locations {
@@ -21,7 +26,7 @@ impl Locations {
         places.sort_unstable();
         places.dedup();
         let none = vec![0; places.len()];
-        Self { places, wanted: none.clone(), known: none, all_known: 0 }
+        Self { places, wanted: none.clone(), known: none.clone(), all_known: 0, named_in: none, round: 1, named_now: 0 }
     }
 
     /// Asks anew, for the maps that wait now, one entry a map and place. Only what has changed is sent.
@@ -36,6 +41,10 @@ impl Locations {
             if wanted != self.wanted[at] {
                 self.wanted[at] = wanted;
                 self.report(at, wanted);
+                if self.named_in[at] != self.round {
+                    self.named_in[at] = self.round;
+                    self.named_now += 1;
+                }
             }
         }
     }
@@ -45,6 +54,7 @@ impl Locations {
         self.wanted.fill(0);
         self.known.fill(0);
         self.all_known = 0;
+        self.end_round();
     }
 
     /// The resource manager has given a container for this place.
@@ -71,6 +81,17 @@ impl Locations {
     /// How many places were ever named.
     pub(crate) fn count(&self) -> u32 {
         self.places.len() as u32
+    }
+
+    /// How many were named since anything was asked for again.
+    pub(crate) fn count_now(&self) -> u32 {
+        self.named_now
+    }
+
+    /// Nothing is asked for any more: the resource manager of Hadoop 3.x forgets all places.
+    pub(crate) fn end_round(&mut self) {
+        self.round += 1;
+        self.named_now = 0;
     }
 
     /// The sum of the requests for all places.
@@ -102,6 +123,18 @@ mod tests {
         hosts.withdraw_one(7);
         hosts.withdraw_one(7);
         assert_eq!((hosts.count(), hosts.requests(), hosts.asks_for(7)), (2, 0, false));
+    }
+
+    #[test]
+    fn places_are_forgotten_when_nothing_is_asked_for() {
+        let mut hosts = Locations::named(vec![3, 7, 9]);
+        hosts.ask([3, 7, 9].into_iter());
+        assert_eq!((hosts.count(), hosts.count_now()), (3, 3));
+        [3, 7, 9].into_iter().for_each(|place| hosts.withdraw_one(place));
+        assert_eq!(hosts.count_now(), 3, "they stay as long as anything else is asked for");
+        hosts.end_round();
+        hosts.ask([7].into_iter());
+        assert_eq!((hosts.count(), hosts.count_now()), (3, 1));
     }
 
     #[test]

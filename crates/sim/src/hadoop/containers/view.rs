@@ -111,6 +111,13 @@ impl AppView<'_> {
         self.yarn.map_or(0, |yarn| yarn.locations(self.job))
     }
 
+    /// How many of them it has named since it asked for any map again: the resource manager of Hadoop 3.x forgets all places once a
+    /// master says that it asks for no map.
+    #[inline]
+    pub fn locations_now(&self) -> u32 {
+        self.yarn.map_or(0, |yarn| yarn.locations_now(self.job))
+    }
+
     /// The sum of its outstanding requests for maps on hosts and in racks. A map with input on three hosts of two racks counts
     /// five times.
     #[inline]

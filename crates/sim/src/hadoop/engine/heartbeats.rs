@@ -151,17 +151,15 @@ impl Engine<'_, '_> {
         let mut offer = Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, given: &mut self.given };
         self.policy.heartbeat(&mut offer).map_err(|violation| self.violation(violation))?;
         let mut all_given = std::mem::take(&mut self.given);
-        for given in all_given.drain(..) {
+        for &given in &all_given {
             match given {
                 Given::Master(job) => {
                     self.observer.master_launched(&MasterLaunched { at: at.0, job, node })?;
                     self.note_start(job, Reason::Starting);
                     self.plan_master(job, at.0);
                 }
-                Given::Freed(node) => {
-                    self.observer.kept(&Kept { at: at.0, node, reservation: None })?;
-                    self.schedule(node, self.beat_after(node, at.0, at));
-                }
+                // They are reported after what was given.
+                Given::Freed(_) => {}
                 Given::Attempt(id) => {
                     self.fix_reduce_end(id);
                     self.tally.launches += 1;
@@ -174,6 +172,12 @@ impl Engine<'_, '_> {
                     }
                     self.plan_taking_over(self.world.runs[id.index()].job, at);
                 }
+            }
+        }
+        for given in all_given.drain(..) {
+            if let Given::Freed(node) = given {
+                self.observer.kept(&Kept { at: at.0, node, reservation: None })?;
+                self.schedule(node, self.beat_after(node, at.0, at));
             }
         }
         self.given = all_given;

@@ -143,7 +143,12 @@ impl World<'_> {
         }
         match self.cluster.config.am.withdraws {
             _ if ask != Ask::Map => {}
-            Withdraws::Grant => self.withdraw_map(task),
+            Withdraws::Grant => {
+                self.withdraw_map(task);
+                if let Some(yarn) = &mut self.yarn {
+                    yarn.end_round_of_maps(job);
+                }
+            }
             Withdraws::Heartbeat => {
                 if near == Reach::Node {
                     app.hosts.granted(node.0);
@@ -247,6 +252,7 @@ impl World<'_> {
         for (ask, count) in [(Ask::FailedMap, failed), (Ask::Reduce, reduces), (Ask::Map, maps)] {
             changed |= yarn.set_asked(job, ask, count);
         }
+        yarn.end_round_of_maps(job);
         self.version += u64::from(changed);
         decision.map_or(0, |decision| decision.stop)
     }

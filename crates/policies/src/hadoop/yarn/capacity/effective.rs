@@ -13,11 +13,13 @@ impl YarnCapacity {
     /// Gives the queues whose guarantees are amounts their shares of the cluster, once it is known, and all queues their amounts whenever
     /// the cluster has changed (`AbstractCSQueue.updateEffectiveResources`).
     pub(super) fn settle(&mut self, view: View<'_>) {
-        let by = Calculator::of(view);
-        if by.cluster == self.cluster {
+        let all = Calculator::of(view).cluster;
+        if all == self.cluster {
             return;
         }
-        self.cluster = by.cluster;
+        self.cluster = all;
+        self.count_labels(view);
+        let by = self.by(0, view);
         if std::mem::take(&mut self.is_unsettled) {
             let (total, counts_cores) = (view.yarn().total(), by.smallest.cpu > 0);
             let total = Total { memory_mb: total.memory, vcores: counts_cores.then_some(total.cpu) };
@@ -26,6 +28,7 @@ impl YarnCapacity {
             self.queues.iter_mut().zip(settled).for_each(|(queue, shares)| queue.shares = shares);
         }
         self.settle_amounts(by);
+        self.settle_parts(view);
         for queue in &mut self.queues {
             queue.changes += 1;
         }

@@ -1,4 +1,4 @@
-//! How far from its data a request may run (rules C2 and K3).
+//! How far from its data a request may run (rules C2, K3 and K14).
 
 use resched_sim::JobId;
 use resched_sim::hadoop::{Ask, Offer, Reach};
@@ -28,7 +28,11 @@ impl YarnCapacity {
             Some(Reach::Rack) if self.delays.node.min(nodes) < missed => return Some(Reach::Rack),
             _ => {}
         }
-        let locations = if ask == Ask::Map { app.locations() } else { 0 };
+        let locations = match ask {
+            Ask::Map if self.rules.places_forgotten => app.locations_now(),
+            Ask::Map => app.locations(),
+            _ => 0,
+        };
         let may = match self.delays.rack {
             _ if locations == 0 => true,
             Some(rack) => missed > nodes.min(self.delays.node + rack),

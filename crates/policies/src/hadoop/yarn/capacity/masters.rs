@@ -44,9 +44,8 @@ impl YarnCapacity {
         self.end_wait(job);
         let place = self.place_among_active(job);
         let master = Amounts::from(view.yarn().demand(Ask::Am));
+        self.change_masters(job, |masters| masters + master);
         let queue = &mut self.queues[queue];
-        queue.masters += master;
-        queue.users[user].masters += master;
         queue.users[user].active += 1;
         queue.active.insert(place, job);
         if self.partitions.is_some() {
@@ -59,16 +58,35 @@ impl YarnCapacity {
     pub(super) fn end_activity(&mut self, job: JobId, view: View<'_>) {
         let Job { queue, user, size, .. } = self.jobs[job];
         let place = self.place_among_active(job);
-        let queue = &mut self.queues[queue];
-        if queue.active.get(place) == Some(&job) {
-            queue.active.remove(place);
+        if self.queues[queue].active.get(place) == Some(&job) {
             let master = Amounts::from(view.yarn().demand(Ask::Am));
-            queue.masters -= master;
-            queue.users[user].masters -= master;
-            queue.users[user].active -= 1;
+            self.change_masters(job, |masters| masters - master);
+            self.queues[queue].active.remove(place);
+            self.queues[queue].users[user].active -= 1;
         }
+        let queue = &mut self.queues[queue];
         if let Ok(place) = queue.by_size.binary_search(&(size, job)) {
             queue.by_size.remove(place);
+        }
+    }
+
+    fn change_masters(&mut self, job: JobId, change: impl Fn(Amounts) -> Amounts) {
+        let Job { queue, user, part, .. } = self.jobs[job];
+        let queue = &mut self.queues[queue];
+        let user = &mut queue.users[user];
+        let (of_queue, of_user) = match part {
+            0 => (&mut queue.masters, &mut user.masters),
+            part => (&mut queue.parts[part - 1].masters, &mut user.parts[part - 1].masters),
+        };
+        (*of_queue, *of_user) = (change(*of_queue), change(*of_user));
+    }
+
+    /// What the masters of a queue take, and of that those of a user.
+    fn masters_of(&self, leaf: usize, user: usize, part: usize) -> (Amounts, Amounts) {
+        let (queue, user) = (&self.queues[leaf], &self.queues[leaf].users[user]);
+        match part {
+            0 => (queue.masters, user.masters),
+            part => (queue.parts[part - 1].masters, user.parts[part - 1].masters),
         }
     }
 
@@ -100,23 +118,25 @@ impl YarnCapacity {
     /// As many as the memory of their masters allows. One is let in whatever the limits say
     /// (`AbstractLeafQueue.activateApplications`).
     fn activate_by_memory(&mut self, leaf: usize, view: View<'_>) {
-        let by = Calculator::of(view);
-        let limit = self.limit_of_masters(leaf, by);
+        let part = self.part_of_jobs(leaf);
+        let by = self.by(part, view);
+        let limit = self.limit_of_masters(leaf, part, by);
         let size = Amounts::from(view.yarn().demand(Ask::Am));
         // Hadoop takes the limit of the first user for all.
         let mut of_user: Option<Amounts> = None;
         let mut place = 0;
         while let Some(&job) = self.queues[leaf].pending.get(place) {
-            let queue = &self.queues[leaf];
-            let is_first = queue.active.is_empty() || by.compare(queue.masters, Amounts::NONE).is_le();
-            let fits = is_first || by.holds(limit, queue.masters + size);
+            let user = self.jobs[job].user;
+            let (masters, of_this_user) = self.masters_of(leaf, user, part);
+            let is_first = self.queues[leaf].active.is_empty() || by.compare(masters, Amounts::NONE).is_le();
+            let fits = is_first || by.holds(limit, masters + size);
             if !fits && !view.wants_reasons() {
                 break;
             }
             let is_active = fits && {
-                let user = self.jobs[job].user;
-                let limit = *of_user.get_or_insert_with(|| self.limit_of_users_masters((leaf, user), limit, by, view));
-                is_first || by.holds(limit, queue.users[user].masters + size)
+                let limit =
+                    *of_user.get_or_insert_with(|| self.limit_of_users_masters((leaf, user, part), limit, by, view));
+                is_first || by.holds(limit, of_this_user + size)
             };
             if is_active {
                 self.make_active(job, view);
@@ -127,27 +147,27 @@ impl YarnCapacity {
     }
 
     /// What the masters of a queue may take (`calculateAndGetAMResourceLimitPerPartition`).
-    fn limit_of_masters(&self, leaf: usize, by: Calculator) -> Amounts {
-        let queue = &self.queues[leaf];
-        let usable = if by.holds(queue.limit, queue.guarantee) { queue.limit } else { queue.guarantee };
+    fn limit_of_masters(&self, leaf: usize, part: usize, by: Calculator) -> Amounts {
+        let (now, guarantee) = (self.queues[leaf].limit, self.guarantee_of(leaf, part));
+        let usable = if part == 0 && by.holds(now, guarantee) { now } else { guarantee };
         by.times_up(usable, self.am_share(leaf).into())
     }
 
     /// What the masters of one user may take (`getUserAMResourceLimitPerPartition`).
     fn limit_of_users_masters(
         &self,
-        (leaf, user): (usize, usize),
+        (leaf, user, part): (usize, usize, usize),
         of_queue: Amounts,
         by: Calculator,
         view: View<'_>,
     ) -> Amounts {
         let queue = &self.queues[leaf];
-        let users = (self.asking(leaf, view).users + queue.shared.get().waiting).max(1);
+        let users = (self.asking(leaf, part, view).users + queue.shared.get().waiting).max(1);
         let share = (self.minimum_user_limit(leaf) as f32 / 100.0).max(1.0 / users as f32);
         let share = (share * queue.users[user].weight).min(1.0);
         let factor = self.user_limit_factor(leaf);
         let part =
             if f64::from(factor) == UNLIMITED { self.am_share(leaf) } else { self.am_share(leaf) * share * factor };
-        by.least(by.times_up(queue.guarantee, part.into()), of_queue)
+        by.least(by.times_up(self.guarantee_of(leaf, part), share.into()), of_queue)
     }
 }

@@ -15,11 +15,12 @@
 //! `whole=true`, which is no rule of Hadoop's, a job gets its master and its first tasks all at once or not at all
 //! ([`whole`]); this is how the DRESS paper describes its baseline.
 //!
-//! **Not modelled.** Node labels, blacklists, asynchronous scheduling, and preemption between queues.
+//! **Not modelled.** Blacklists, asynchronous scheduling, resources beside memory and vcores, and queues that are made while jobs run.
 
 mod amounts;
 mod calculator;
 mod effective;
+mod labels;
 mod limits;
 mod locality;
 mod masters;
@@ -49,7 +50,7 @@ use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::{YarnQueue, shares};
 use crate::settings::{File, parameter, settings};
 use crate::site::Site;
-use calculator::Calculator;
+use labels::{Labels, Walk};
 use locality::Delays;
 use parallel::Parallel;
 pub(crate) use partitions::{Partitions, all_containers};
@@ -120,6 +121,10 @@ settings! {
         headroom_when_asked: Option<bool> = "headroom_when_asked" { auto: Nothing },
         /// a node has room only if it has some of every resource; auto: since 3.4
         room_in_every_resource: Option<bool> = "room_in_every_resource" { auto: Nothing },
+        /// places that requests named are forgotten once a job asks for no map any more; auto: since 3.4
+        places_forgotten: Option<bool> = "places_forgotten" { auto: Nothing },
+        /// TOML file with the nodes of each node label; without it: no node has one
+        labels: File = "labels" {},
         /// whether a node gives more than one container at a heartbeat
         several_per_heartbeat: bool = "several_per_heartbeat" {
             default: true, hadoop: ["yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled"],
@@ -256,6 +261,10 @@ pub(crate) struct YarnCapacity {
     most_priority: i32,
     parallel: Parallel,
     preemption: Option<Preemption>,
+    /// Which nodes have which label; `None`: no node has one.
+    labels: Option<Labels>,
+    /// The part of the cluster that is being served.
+    walk: Walk,
 }
 
 /// How much a node gives at a heartbeat (rule K12).
@@ -296,6 +305,7 @@ impl YarnCapacity {
             rules: Rules::of(settings),
             per_heartbeat: PerHeartbeat::of(settings),
             preemption: Preemption::of(settings),
+            labels: settings.labels.path().map(Labels::read).transpose().map_err(Error::File)?,
             most_priority: settings.most_priority as i32,
             whole: settings.whole.then(WholeRequests::default),
             ..Self::empty(defaults, delays)
@@ -338,6 +348,8 @@ impl YarnCapacity {
             most_priority: 0,
             parallel: Parallel::default(),
             preemption: None,
+            labels: None,
+            walk: Walk::default(),
         }
     }
 
@@ -361,6 +373,7 @@ impl YarnCapacity {
         self.is_unsettled = tree.depends_on_cluster();
         self.parallel = Parallel::of(&tree);
         self.tree = tree;
+        self.set_parts();
         self.cluster = Resources::NONE;
         Ok(())
     }
@@ -375,7 +388,7 @@ impl YarnCapacity {
         }
         let weight = self.weight_of(leaf, name);
         let queue = &mut self.queues[leaf];
-        queue.users.push(User::new(weight));
+        queue.users.push(User::new(weight, queue.parts.len()));
         queue.user_names.insert(name.to_owned(), queue.users.len() - 1);
         queue.users.len() - 1
     }
@@ -391,7 +404,8 @@ impl Policy for YarnCapacity {
         let queue = self.leaf_of(view.job(job).queue());
         let user = self.user_of(queue, view.job(job).user());
         let (_, size) = first_tasks(view.job(job));
-        self.jobs[job] = Job { queue, user, size, rank: self.rank(job, view), ..Job::default() };
+        let part = self.part_of_jobs(queue);
+        self.jobs[job] = Job { queue, user, size, part, rank: self.rank(job, view), ..Job::default() };
         if !self.hold(job, view) {
             self.admit(job, view);
         }
@@ -415,13 +429,13 @@ impl Policy for YarnCapacity {
         // Backups are launched beside the policy.
         if started.backup {
             let size = view.yarn().demand(Ask::of(started.kind));
-            self.charge(view.job_of(started.task), size, view);
+            self.charge(view.job_of(started.task), size, started.node, view);
         }
     }
 
     fn container_changed(&mut self, container: &Container, view: View<'_>) {
         if container.state == ContainerState::Completed {
-            self.discharge(container.job, container.size, view);
+            self.discharge(container.job, container.size, container.node, view);
         }
     }
 
@@ -455,6 +469,7 @@ impl Policy for YarnCapacity {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.settle(offer.view());
         let kept = offer.yarn().reservation();
+        self.walk = Walk { part: self.part_of(offer.node()), is_lent: false };
         if let Some(kept) = kept {
             self.serve_reservation(offer, kept)?;
         }
@@ -478,11 +493,19 @@ impl YarnCapacity {
 
     /// Gives the containers of a node one by one.
     fn serve_all(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let by = Calculator::of(offer.view());
+        let part = self.part_of(offer.node());
+        let by = self.by(part, offer.view());
         let (mut given, mut far) = (0, 0);
         while offer.yarn().reservation().is_none() {
+            self.walk = Walk { part, is_lent: false };
             let mut limits = self.limits_of_all(by);
-            match self.serve(offer, QueueTree::<YarnQueue>::ROOT, &mut limits)? {
+            let mut served = self.serve(offer, QueueTree::<YarnQueue>::ROOT, &mut limits)?;
+            if matches!(served, Served::Nothing | Served::QueueFull) && self.is_lendable(part) {
+                self.walk.is_lent = true;
+                let mut limits = self.limits_of_all(self.by(0, offer.view()));
+                served = self.serve(offer, QueueTree::<YarnQueue>::ROOT, &mut limits)?;
+            }
+            match served {
                 Served::Near => {}
                 Served::Far => far += 1,
                 Served::Nothing | Served::QueueFull | Served::Rejected => break,
@@ -498,6 +521,7 @@ impl YarnCapacity {
 
 #[cfg(test)]
 mod tests {
+    use super::calculator::Calculator;
     use super::*;
     use crate::queues::file::parse;
     use crate::testing::{Launch, Scenario, job, map};

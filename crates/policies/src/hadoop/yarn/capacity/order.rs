@@ -39,14 +39,16 @@ impl YarnCapacity {
     fn compare_queues(&self, a: usize, b: usize, by_priority: bool, by: Calculator) -> Ordering {
         // With vectors, Hadoop 3.4.1 takes the shares of all queues for 0, so what they use of the cluster decides.
         let has_vectors = self.tree.get(QueueTree::<YarnQueue>::ROOT).settings.vectors == Some(true);
-        let capacity = |place: usize| if has_vectors { 0.0 } else { self.queues[place].shares.capacity };
+        let part = self.walk.part;
+        let capacity = |place: usize| if has_vectors { 0.0 } else { self.capacity_of(place, part) };
         let (of_a, of_b) = (capacity(a), capacity(b));
-        let has_none = (of_a == 0.0).cmp(&(of_b == 0.0));
+        let is_blind = (!self.sees(a)).cmp(&!self.sees(b));
+        let has_none = is_blind.then((of_a == 0.0).cmp(&(of_b == 0.0)));
         if has_none != Ordering::Equal {
             return has_none;
         }
         let used = |place: usize| {
-            if of_a > 0.0 { self.used_share(place, by) } else { self.absolute_share(place, by) }
+            if of_a > 0.0 { self.used_share(place, part, by) } else { self.absolute_share(place, part, by) }
         };
         let priority = |place: usize| self.tree.get(place).settings.priority.unwrap_or(0);
         let (used_a, used_b) = (used(a), used(b));
@@ -66,17 +68,16 @@ impl YarnCapacity {
         if amount(a) != (0, 0) && amount(b) != (0, 0) {
             return amount(b).cmp(&amount(a));
         }
-        self.queues[b].shares.capacity.total_cmp(&self.queues[a].shares.capacity)
+        self.capacity_of(b, self.walk.part).total_cmp(&self.capacity_of(a, self.walk.part))
     }
 
     /// The part of its guarantee that a queue uses (`CSQueueUtils.updateUsedCapacity`).
-    pub(super) fn used_share(&self, place: usize, by: Calculator) -> f32 {
-        let queue = &self.queues[place];
-        by.share_of(queue.used.into(), by.most(queue.guarantee, by.unit()))
+    pub(super) fn used_share(&self, place: usize, part: usize, by: Calculator) -> f32 {
+        by.share_of(self.used(place, part), by.most(self.guarantee_of(place, part), by.unit()))
     }
 
-    fn absolute_share(&self, place: usize, by: Calculator) -> f32 {
-        by.share_of(self.queues[place].used.into(), by.all())
+    fn absolute_share(&self, place: usize, part: usize, by: Calculator) -> f32 {
+        by.share_of(self.used(place, part), by.all())
     }
 
     /// Puts the applications of a queue into an order by what they use, if it has one (`FairOrderingPolicy`).

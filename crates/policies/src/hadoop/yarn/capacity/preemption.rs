@@ -130,7 +130,7 @@ impl YarnCapacity {
     pub(super) fn preempt(&mut self, view: View<'_>, orders: &mut Orders) {
         self.settle(view);
         let Some(own) = self.preemption.clone() else { return };
-        let by = Calculator::of(view);
+        let by = self.by(0, view);
         let mut choice = Choice { allowed: by.all().times(own.per_round), ..Choice::default() };
         if own.clears_kept_nodes {
             self.choose_on_kept_nodes(&own, &mut choice, view);
@@ -161,7 +161,10 @@ impl YarnCapacity {
                     }
                 }
                 Some(_) => {}
-                None => own.marked.push((victim.container, now)),
+                None => {
+                    eprintln!("DBG {now} W {:?} {:?} {:?}", victim.job, victim.container, victim.run);
+                    own.marked.push((victim.container, now));
+                }
             }
         }
         let keeps = 2 * own.wait;
@@ -169,7 +172,7 @@ impl YarnCapacity {
         for node in choice.freed {
             if let Some(kept) = view.yarn().reservation(node) {
                 self.note_unreserved(kept.job, kept.ask, Some(node), view);
-                self.discharge(kept.job, view.yarn().demand(kept.ask), view);
+                self.discharge(kept.job, view.yarn().demand(kept.ask), node, view);
                 orders.unreserve(node);
             }
         }
@@ -177,7 +180,7 @@ impl YarnCapacity {
 
     /// One selector: what each queue is to give back, and the containers for it (`FifoCandidatesSelector.selectCandidates`).
     fn choose(&mut self, own: &Preemption, needs: Needs, wait: Ms, choice: &mut Choice, view: View<'_>) -> Ideal {
-        let by = Calculator::of(view);
+        let by = self.by(0, view);
         let chosen: Vec<(usize, Amounts)> = choice
             .victims
             .iter()
@@ -190,6 +193,7 @@ impl YarnCapacity {
                 continue;
             }
             let mut obtain = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
+            eprintln!("DBG {} leaf {leaf} obtain {obtain:?} {}", view.now(), ideal.show(leaf));
             for (_, size) in chosen.iter().filter(|(queue, _)| *queue == leaf) {
                 // One that is larger than what is left takes nothing off (`deductActuallyToBePreempted`).
                 if by.compare(obtain, *size).is_gt() {
@@ -205,7 +209,7 @@ impl YarnCapacity {
     /// Containers of a queue: of the applications from the last one on, first the nodes that are kept for it, all of which are given free,
     /// then its containers.
     fn choose_from(&mut self, leaf: usize, obtain: &mut Amounts, wait: Ms, choice: &mut Choice, view: View<'_>) {
-        let by = Calculator::of(view);
+        let by = self.by(0, view);
         self.sort_applications(leaf, view);
         for place in (0..self.queues[leaf].active.len()).rev() {
             let job = self.served_at(leaf, place);

@@ -48,7 +48,8 @@ impl YarnCapacity {
                 });
                 let node = gone.map(|kept| kept.node);
                 self.note_unreserved(job, ask, node, view);
-                self.discharge(job, view.yarn().demand(ask), view);
+                let node = node.unwrap_or(NodeId(u32::MAX));
+                self.discharge(job, view.yarn().demand(ask), node, view);
             }
         }
     }
@@ -122,7 +123,7 @@ impl YarnCapacity {
             offer.yarn_mut().unreserve();
             let view = offer.view();
             self.note_unreserved(job, ask, Some(node), view);
-            self.discharge(job, view.yarn().demand(ask), view);
+            self.discharge(job, view.yarn().demand(ask), node, view);
             return Ok(());
         }
         self.jobs[job].missed[ask.index()] += u64::from(self.rules.is_new);
@@ -180,9 +181,14 @@ impl YarnCapacity {
         job: JobId,
         ask: Ask,
         limits: &Limits,
+        fits: bool,
         view: View<'_>,
     ) -> Result<Option<NodeId>, ()> {
-        let by = Calculator::of(view);
+        if fits && self.walk.part != 0 {
+            // Nothing is given up for a node with a label.
+            return Ok(None);
+        }
+        let by = self.by(self.walk.part, view);
         let size = Amounts::from(view.yarn().demand(ask));
         let lacking = by.most(size - limits.headroom, limits.to_give_up);
         let must = by.is_any(lacking);
@@ -198,7 +204,7 @@ impl YarnCapacity {
         offer.yarn_mut().give_up(node);
         let view = offer.view();
         self.note_unreserved(job, ask, Some(node), view);
-        self.discharge(job, view.yarn().demand(ask), view);
+        self.discharge(job, view.yarn().demand(ask), node, view);
     }
 }
 

@@ -51,13 +51,15 @@ struct Look {
     has_room: bool,
     /// What it may use now, to be taken down.
     limit: Amounts,
+    /// What a user of weight 1 may have, once it is known.
+    of_user: Option<Amounts>,
     /// The partitions that are full.
     full: [bool; PARTITIONS],
 }
 
 /// How an application, or a request of it, was dealt with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tried {
+pub(super) enum Tried {
     NextRequest,
     NextJob,
     Ends(Served),
@@ -86,8 +88,8 @@ impl YarnCapacity {
             return self.serve_leaf(offer, place, limits);
         }
         let view = offer.view();
-        let by = Calculator::of(view);
-        if !self.has_room(offer.node(), view) {
+        let by = self.by(self.walk.part, view);
+        if !self.has_room(offer.node(), view) || !self.sees(place) {
             return Ok(Served::Nothing);
         }
         if !self.may_use_more(place, limits, by) {
@@ -125,9 +127,10 @@ impl YarnCapacity {
             return Limits::new(above.limit);
         }
         let parent = self.tree.get(child).parent.unwrap_or(QueueTree::<YarnQueue>::ROOT);
-        above.limit = by.least(above.limit, self.queues[parent].most);
-        let left = above.limit - above.withheld - self.queues[parent].used.into();
-        Limits::new(by.down(left + self.queues[child].used.into()))
+        let part = self.walk.part;
+        above.limit = by.least(above.limit, self.most(parent, part));
+        let left = above.limit - above.withheld - self.used(parent, part);
+        Limits::new(by.down(left + self.used(child, part)))
     }
 
     /// Whether a parent may use any more, perhaps once a reservation is given up (`canAssignToThisQueue`).
@@ -135,7 +138,7 @@ impl YarnCapacity {
         let queue = &self.queues[place];
         let looks_on = self.rules.reservations_look_on;
         if self.rules.room_above {
-            let releasable = if looks_on { queue.reserved } else { Amounts::NONE };
+            let releasable = if looks_on && self.walk.part == 0 { queue.reserved } else { Amounts::NONE };
             return self.has_room_within(place, limits, releasable, by);
         }
         limits.headroom = queue.most - queue.used.into();
@@ -145,9 +148,9 @@ impl YarnCapacity {
 
     /// Whether a queue uses less than it may, or would without what could be released.
     fn has_room_within(&self, place: usize, limits: &mut Limits, releasable: Amounts, by: Calculator) -> bool {
-        let queue = &self.queues[place];
-        let limit = by.least(queue.most, limits.limit);
-        let used = Amounts::from(queue.used);
+        let most = self.most_now(place, by);
+        let limit = if self.walk.is_lent { most } else { by.least(most, limits.limit) };
+        let used = self.used(place, self.walk.part);
         limits.headroom = limit - used;
         by.compare(used, limit).is_lt()
             || by.compare(releasable, Amounts::NONE).is_gt() && by.compare(used - releasable, limit).is_lt()
@@ -166,11 +169,11 @@ impl YarnCapacity {
     }
 
     fn serve_leaf(&mut self, offer: &mut Offer<'_, '_>, leaf: usize, limits: &mut Limits) -> Result<Served, Violation> {
-        if self.rules.room_above && !self.any_asks(leaf, offer.view()) {
+        if self.rules.room_above && (!self.sees(leaf) || !self.any_asks(leaf, offer.view())) {
             return Ok(Served::Nothing);
         }
         self.sort_applications(leaf, offer.view());
-        let by = Calculator::of(offer.view());
+        let by = self.by(self.walk.part, offer.view());
         let mut look = Look { limit: by.least(by.down(self.queues[leaf].most), limits.limit), ..Look::default() };
         for place in 0..self.queues[leaf].active.len() {
             let job = self.served_at(leaf, place);
@@ -198,7 +201,7 @@ impl YarnCapacity {
 
     /// Whether an application may have anything, whatever it asks for (`AbstractLeafQueue.assignContainers` of 3.x).
     fn look_at(&mut self, job: JobId, limits: &mut Limits, look: &mut Look, view: View<'_>) -> Tried {
-        let by = Calculator::of(view);
+        let by = self.by(self.walk.part, view);
         let leaf = self.jobs[job].queue;
         let releasable = self.releasable(job, view);
         if !look.has_room {
@@ -209,8 +212,13 @@ impl YarnCapacity {
             look.has_room = !self.rules.reservations_look_on || releasable == Amounts::NONE;
         }
         let asks = |ask: &Ask| view.yarn().app(job).asked(*ask) > 0;
-        let required = Ask::ALL.into_iter().find(asks).map_or(by.smallest, |ask| view.yarn().demand(ask));
-        let limit = self.user_limit(job, required, view);
+        let limit = if self.rules.user_limit_by_use {
+            let shared = *look.of_user.get_or_insert_with(|| self.shared_limit(leaf, self.walk, view).limit);
+            self.weighted(job, shared, by)
+        } else {
+            let required = Ask::ALL.into_iter().find(asks).map_or(by.smallest, |ask| view.yarn().demand(ask));
+            self.user_limit(job, required, self.walk, view)
+        };
         self.queues[leaf].limit = look.limit;
         self.note_headroom(job, limit, view);
         if self.is_user_over(job, limit, limits, view) {
@@ -223,8 +231,8 @@ impl YarnCapacity {
     /// Whether the user of a job uses more than he may, and the job has no reservation that it could give up for it
     /// (`AbstractLeafQueue.canAssignToUser`).
     fn is_user_over(&self, job: JobId, limit: Amounts, limits: &mut Limits, view: View<'_>) -> bool {
-        let by = Calculator::of(view);
-        let used = Amounts::from(self.queues[self.jobs[job].queue].users[self.jobs[job].user].used);
+        let by = self.by(self.walk.part, view);
+        let used = self.used_by(self.jobs[job].queue, self.jobs[job].user, self.walk.part);
         limits.to_give_up = Amounts::NONE;
         if by.compare(used, limit).is_le() {
             return false;
@@ -250,6 +258,9 @@ impl YarnCapacity {
         if is_new && asked == 0 || !self.rules.reservations_look_on && !self.needs(job, ask, view) {
             return Ok(Tried::NextRequest);
         }
+        if let Some(tried) = self.check_label(job, view) {
+            return Ok(tried);
+        }
         let checked = if self.rules.room_above {
             self.check_room(job, ask, limits, view)
         } else {
@@ -257,6 +268,9 @@ impl YarnCapacity {
         };
         if checked != Tried::NextRequest {
             return Ok(checked);
+        }
+        if self.labels.is_some() && !self.may_borrow(job, ask, view) {
+            return Ok(Tried::NextJob);
         }
         if asked > 0 && offer.yarn().nearest(job, ask).is_none() {
             // Too many of its tasks have failed on this node.
@@ -272,15 +286,18 @@ impl YarnCapacity {
             return Ok(Tried::NextJob);
         }
         self.end_wait_for_data(job, ask, reach);
+        if self.walk.part == 0 {
+            self.jobs[job].missed_unlabelled[ask.index()] = 0;
+        }
         Ok(Tried::Ends(served))
     }
 
     /// Whether the container fits into what its queue has left, with what the application could give up
     /// (`RegularContainerAllocator.checkHeadroom`).
     fn check_room(&self, job: JobId, ask: Ask, limits: &Limits, view: View<'_>) -> Tried {
-        let by = Calculator::of(view);
+        let by = self.by(self.walk.part, view);
         let required = Amounts::from(view.yarn().demand(ask));
-        if by.compare(limits.headroom + self.releasable(job, view), required).is_ge() {
+        if by.holds(limits.headroom + self.releasable(job, view), required) {
             return Tried::NextRequest;
         }
         view.pass_over_request(job, ask, self.queues[self.jobs[job].queue].at_limit());
@@ -289,10 +306,10 @@ impl YarnCapacity {
 
     /// The checks of 2014: the queue's maximum, that of the partition, and then the user's.
     fn check_limits(&mut self, job: JobId, ask: Ask, limits: &mut Limits, look: &mut Look, view: View<'_>) -> Tried {
-        let by = Calculator::of(view);
+        let by = self.by(self.walk.part, view);
         let leaf = self.jobs[job].queue;
         let required = view.yarn().demand(ask);
-        let limit = self.user_limit(job, required, view);
+        let limit = self.user_limit(job, required, self.walk, view);
         self.queues[leaf].limit = look.limit;
         self.note_headroom(job, limit, view);
         let queue = &self.queues[leaf];
@@ -325,10 +342,7 @@ impl YarnCapacity {
     /// (`AbstractCSQueue.accept`).
     fn is_accepted(&self, job: JobId, size: Resources, gives_up: bool, by: Calculator) -> bool {
         let net = if gives_up { Amounts::NONE } else { size.into() };
-        let has_room = |place: usize| {
-            let queue = &self.queues[place];
-            by.holds(queue.most, Amounts::from(queue.used) + net)
-        };
+        let has_room = |place: usize| by.holds(self.most_now(place, by), self.used(place, self.walk.part) + net);
         !self.rules.room_above || self.tree.with_ancestors(self.jobs[job].queue).all(has_room)
     }
 
@@ -347,7 +361,7 @@ impl YarnCapacity {
         }
         let fits = offer.yarn().fits(ask);
         let given_up = if self.rules.reservations_look_on {
-            match self.what_to_give_up(job, ask, limits, view) {
+            match self.what_to_give_up(job, ask, limits, fits, view) {
                 Ok(node) => node,
                 Err(()) => return Ok(Served::Nothing),
             }
@@ -357,7 +371,7 @@ impl YarnCapacity {
         if !fits && given_up.is_some() {
             return Ok(Served::Nothing);
         }
-        if !self.is_accepted(job, size, given_up.is_some(), Calculator::of(view)) {
+        if !self.is_accepted(job, size, given_up.is_some(), self.by(self.walk.part, view)) {
             return Ok(Served::Rejected);
         }
         if !fits {
@@ -372,7 +386,7 @@ impl YarnCapacity {
         if let Some(node) = given_up {
             self.give_up(offer, job, ask, node);
         }
-        self.charge(job, size, offer.view());
+        self.charge(job, size, offer.node(), offer.view());
         // One that is over its limit starts from nothing (`SchedulerApplicationAttempt.getHeadroom`).
         let headroom = &mut self.jobs[job].headroom;
         *headroom = (*headroom).max(0) - size.memory as i64;

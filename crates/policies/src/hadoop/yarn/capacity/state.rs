@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use resched_sim::hadoop::{Ask, Offer, Reach, View};
-use resched_sim::{JobId, Resources, Violation};
+use resched_sim::{JobId, NodeId, Resources, Violation};
 use resched_tables::model::Reason;
 
 use super::YarnCapacity;
 use super::amounts::Amounts;
-use super::calculator::Calculator;
+use super::labels::{Part, UserPart};
 use crate::queues::yarn_capacity::Shares;
 
 /// A queue and what its applications use.
@@ -48,6 +48,8 @@ pub(super) struct Queue {
     pub(super) shared: Cell<Shared>,
     /// Grows with all that is given and taken back.
     pub(super) changes: u64,
+    /// What it has of the nodes of each label, if there are any.
+    pub(super) parts: Vec<Part>,
     /// Marks the users that one look has counted.
     pub(super) stamp: Cell<u64>,
     /// Of a parent: room for the order of its children.
@@ -88,12 +90,14 @@ pub(super) struct User {
     pub(super) weight: f32,
     /// The part of the cluster that it uses.
     pub(super) ratio: f32,
+    /// What it has of the nodes of each label, if there are any.
+    pub(super) parts: Vec<UserPart>,
     /// The look that counted it last.
     pub(super) stamp: Cell<u64>,
 }
 
 impl User {
-    pub(super) fn new(weight: f32) -> Self {
+    pub(super) fn new(weight: f32, parts: usize) -> Self {
         Self {
             used: Resources::NONE,
             active: 0,
@@ -102,6 +106,7 @@ impl User {
             masters: Amounts::NONE,
             weight,
             ratio: 0.0,
+            parts: vec![UserPart::default(); parts],
             stamp: Cell::new(0),
         }
     }
@@ -118,6 +123,10 @@ pub(super) struct Job {
     pub(super) rank: i32,
     /// Whether its user counts as asking because of it while its master waits.
     pub(super) counts: bool,
+    /// The part of the cluster for which it asks.
+    pub(super) part: usize,
+    /// Nodes that could have served it since a node without a label did, by [`Ask`].
+    pub(super) missed_unlabelled: [u64; 4],
     /// Nodes that passed it over since it was last served, by [`Ask`].
     pub(super) missed: [u64; 4],
     /// Nodes that are kept for it, by [`Ask`].
@@ -154,6 +163,7 @@ impl Queue {
             held: Vec::new(),
             shared: Cell::default(),
             changes: 1,
+            parts: Vec::new(),
             stamp: Cell::new(0),
             order: Vec::new(),
         }
@@ -210,22 +220,45 @@ impl YarnCapacity {
     }
 
     /// A job uses this much more.
-    pub(super) fn charge(&mut self, job: JobId, amount: Resources, view: View<'_>) {
-        self.change_use(job, |used| used.plus(amount), view);
+    pub(super) fn charge(&mut self, job: JobId, amount: Resources, node: NodeId, view: View<'_>) {
+        match self.part_of(node) {
+            0 => self.change_use(job, |used| used.plus(amount), view),
+            part => self.change_part(job, part, |used| used + amount.into(), view),
+        }
     }
 
-    pub(super) fn discharge(&mut self, job: JobId, amount: Resources, view: View<'_>) {
-        self.change_use(job, |used| used.minus(amount), view);
+    pub(super) fn discharge(&mut self, job: JobId, amount: Resources, node: NodeId, view: View<'_>) {
+        match self.part_of(node) {
+            0 => self.change_use(job, |used| used.minus(amount), view),
+            part => self.change_part(job, part, |used| used - amount.into(), view),
+        }
+    }
+
+    /// A job uses more or less of the nodes of a label.
+    fn change_part(&mut self, job: JobId, part: usize, change: impl Fn(Amounts) -> Amounts, view: View<'_>) {
+        let Job { queue: leaf, user, .. } = self.jobs[job];
+        let by = self.by(part, view);
+        let queue = &mut self.queues[leaf];
+        queue.changes += 1;
+        let user = &mut queue.users[user].parts[part - 1];
+        user.used = change(user.used);
+        let ratio = by.part_of(user.used, by.all());
+        queue.parts[part - 1].ratio += ratio - user.ratio;
+        user.ratio = ratio;
+        for place in self.tree.with_ancestors(leaf) {
+            let own = &mut self.queues[place].parts[part - 1];
+            own.used = change(own.used);
+        }
     }
 
     fn change_use(&mut self, job: JobId, change: impl Fn(Resources) -> Resources, view: View<'_>) {
         let Job { queue: leaf, user, .. } = self.jobs[job];
+        let by = self.by(0, view);
         let queue = &mut self.queues[leaf];
         queue.changes += 1;
         let user = &mut queue.users[user];
         user.used = change(user.used);
         if self.rules.user_limit_by_use {
-            let by = Calculator::of(view);
             let ratio = by.part_of(user.used.into(), by.all());
             queue.ratio += ratio - user.ratio;
             user.ratio = ratio;

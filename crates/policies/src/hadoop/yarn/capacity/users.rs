@@ -7,8 +7,11 @@ use resched_sim::hadoop::{AmState, Ask, View};
 use super::YarnCapacity;
 use super::amounts::Amounts;
 use super::calculator::{Calculator, part};
+use super::labels::Walk;
 use super::limits::UserLimit;
 use super::state::{Asking, Job, Shared};
+use crate::queues::tree::QueueTree;
+use crate::queues::yarn_capacity::YarnQueue;
 
 /// A factor of the limit of users that stands for none.
 pub(super) const UNLIMITED: f64 = -1.0;
@@ -23,12 +26,11 @@ impl YarnCapacity {
     }
 
     /// What the user of a job may have before a container of this size.
-    pub(super) fn user_limit(&self, job: JobId, required: Resources, view: View<'_>) -> Amounts {
+    pub(super) fn user_limit(&self, job: JobId, required: Resources, walk: Walk, view: View<'_>) -> Amounts {
         let Job { queue: leaf, user, .. } = self.jobs[job];
-        let by = Calculator::of(view);
+        let by = self.by(walk.part, view);
         if self.rules.user_limit_by_use {
-            let limit = self.shared_limit(leaf, by, view).limit;
-            return by.down(limit.times(self.queues[leaf].users[user].weight.into()));
+            return self.weighted(job, self.shared_limit(leaf, walk, view).limit, by);
         }
         let queue = &self.queues[leaf];
         let factor = self.user_limit_factor(leaf);
@@ -43,6 +45,12 @@ impl YarnCapacity {
         .before(required)
         .scaled(queue.users[user].weight.into())
         .into()
+    }
+
+    /// What the user of a job may have, if one of weight 1 may have that.
+    pub(super) fn weighted(&self, job: JobId, limit: Amounts, by: Calculator) -> Amounts {
+        let Job { queue, user, .. } = self.jobs[job];
+        by.down(limit.times(self.queues[queue].users[user].weight.into()))
     }
 
     /// The weight of a user in a queue: its own setting, or that of the nearest queue above it that has one.
@@ -66,13 +74,17 @@ impl YarnCapacity {
     /// Whether any application of a queue asks for containers, be it active or not.
     pub(super) fn any_asks(&self, leaf: usize, view: View<'_>) -> bool {
         let queue = &self.queues[leaf];
+        // All jobs of a queue ask for the same part.
+        if self.labels.is_some() && self.part_of_jobs(leaf) != self.part_asked() {
+            return false;
+        }
         let asks = |&job: &JobId| Ask::ALL.into_iter().any(|ask| view.yarn().app(job).asked(ask) > 0);
         !queue.pending.is_empty() || queue.active.iter().any(asks)
     }
 
     /// The users of a queue that count as asking (`UsersManager.activateApplication`): a request of an application counts if its user
     /// had an active one when it was made.
-    pub(super) fn asking(&self, leaf: usize, view: View<'_>) -> Asking {
+    pub(super) fn asking(&self, leaf: usize, part: usize, view: View<'_>) -> Asking {
         let queue = &self.queues[leaf];
         let stamp = queue.stamp.get() + 1;
         queue.stamp.set(stamp);
@@ -82,7 +94,7 @@ impl YarnCapacity {
             if user.stamp.replace(stamp) != stamp {
                 all.users += 1;
                 all.weights += user.weight;
-                all.used += user.used.into();
+                all.used += self.used_by(leaf, place, part);
             }
         };
         queue.users.iter().enumerate().filter(|(_, user)| user.asking > 0).for_each(|(place, _)| count(place));
@@ -101,47 +113,56 @@ impl YarnCapacity {
 
     /// What limits the users of a queue now. It is computed anew only when something has changed, so that users who only wait are
     /// counted then (`UsersManager.reComputeUserLimits`).
-    pub(super) fn shared_limit(&self, leaf: usize, by: Calculator, view: View<'_>) -> Shared {
+    pub(super) fn shared_limit(&self, leaf: usize, walk: Walk, view: View<'_>) -> Shared {
         let queue = &self.queues[leaf];
-        let asking = self.asking(leaf, view);
-        let known = queue.shared.get();
+        let asking = self.asking(leaf, walk.part, view);
+        let shared = if walk.part == 0 { &queue.shared } else { &queue.parts[walk.part - 1].shared };
+        let known = if walk.is_lent { Shared::default() } else { shared.get() };
         if (known.changes, known.asking) == (queue.changes, asking) {
             return known;
         }
         let only_waits = |user: &&super::state::User| user.pending > 0 && user.active == 0;
         let waiting = queue.users.iter().filter(only_waits).count() as u32;
-        let limit = self.limit_by_use(leaf, asking, by);
-        let shared = Shared { changes: queue.changes, asking, waiting, limit };
-        queue.shared.set(shared);
-        shared
+        let by = self.by(walk.part, view);
+        let limit = self.limit_of_users(leaf, (asking.used + by.unit(), asking.weights), walk, by);
+        let found = Shared { changes: queue.changes, asking, waiting, limit };
+        if !walk.is_lent {
+            shared.set(found);
+        }
+        found
     }
 
     /// What a queue is guaranteed, and what its users have to share: that, or what they use if it is more.
-    fn to_share(&self, leaf: usize, by: Calculator) -> (Amounts, Amounts) {
-        let capacity = by.most(self.guarantee(leaf, by), by.unit());
-        let consumed = by.times_up(by.all(), self.queues[leaf].ratio.into());
+    fn to_share(&self, leaf: usize, part: usize, by: Calculator) -> (Amounts, Amounts) {
+        let queue = &self.queues[leaf];
+        let ratio = if part == 0 { queue.ratio } else { queue.parts[part - 1].ratio };
+        let guarantee = if part == 0 { self.guarantee(leaf, by) } else { self.guarantee_of(leaf, part) };
+        let capacity = by.most(guarantee, by.unit());
+        let consumed = by.times_up(by.all(), ratio.into());
         (capacity, if by.compare(consumed, capacity).is_lt() { capacity } else { consumed + by.unit() })
-    }
-
-    /// What a user of weight 1 may have (`UsersManager.computeUserLimit`).
-    fn limit_by_use(&self, leaf: usize, asking: Asking, by: Calculator) -> Amounts {
-        self.limit_of_users(leaf, asking.used + by.unit(), asking.weights, by)
     }
 
     /// What a user of weight 1 may have if all users count, whether they ask or not.
     pub(super) fn limit_of_all_users(&self, leaf: usize, by: Calculator) -> Amounts {
         let users = self.queues[leaf].users.iter().filter(|user| user.active + user.pending > 0);
         let weights = users.fold(0.0, |sum, user| sum + user.weight);
-        self.limit_of_users(leaf, self.to_share(leaf, by).1, weights, by)
+        self.limit_of_users(leaf, (self.to_share(leaf, 0, by).1, weights), Walk::default(), by)
     }
 
-    fn limit_of_users(&self, leaf: usize, used: Amounts, weights: f32, by: Calculator) -> Amounts {
-        let queue = &self.queues[leaf];
-        let (capacity, current) = self.to_share(leaf, by);
+    /// What a user of weight 1 may have (`UsersManager.computeUserLimit`): an equal part of what these users share, but no less than the
+    /// minimum, and no more than so many times the guarantee, or than a part that is lent has.
+    fn limit_of_users(&self, leaf: usize, (used, weights): (Amounts, f32), walk: Walk, by: Calculator) -> Amounts {
+        let (capacity, current) = self.to_share(leaf, walk.part, by);
         let minimum = current.times(self.minimum_user_limit(leaf).into()).divided_by(100);
         let shared = by.most(used.divided(weights), minimum);
         let factor = self.user_limit_factor(leaf);
-        let most = if f64::from(factor) == UNLIMITED { by.down(queue.most) } else { capacity.times(factor.into()) };
+        let most = if walk.is_lent {
+            by.all()
+        } else if f64::from(factor) == UNLIMITED {
+            by.down(self.most(leaf, walk.part))
+        } else {
+            capacity.times(factor.into())
+        };
         by.up(by.least(shared, most))
     }
 
@@ -187,13 +208,13 @@ impl YarnCapacity {
 
     /// What a job could still get, MB (`CapacityHeadroomProvider.getHeadroom`).
     pub(super) fn headroom_now(&self, job: JobId, view: View<'_>) -> u64 {
-        let Job { queue: leaf, user, .. } = self.jobs[job];
-        let by = Calculator::of(view);
-        let limit = self.user_limit(job, view.yarn().smallest(), view);
-        let queue = &self.queues[leaf];
-        let of_user = limit.minus(queue.users[user].used.into());
-        let of_queue = queue.limit.minus(queue.used.into());
-        let free = by.all() - self.queues[0].used.into();
+        let Job { queue: leaf, user, part, .. } = self.jobs[job];
+        let by = self.by(part, view);
+        let limit = self.user_limit(job, view.yarn().smallest(), Walk { part, is_lent: false }, view);
+        let of_user = limit.minus(self.used_by(leaf, user, part));
+        let most = if part == 0 { self.queues[leaf].limit } else { self.most(leaf, part) };
+        let of_queue = most.minus(self.used(leaf, part));
+        let free = by.all() - self.used(QueueTree::<YarnQueue>::ROOT, part);
         by.least(free, by.down(of_user.least_of_each(of_queue))).memory.max(0) as u64
     }
 }

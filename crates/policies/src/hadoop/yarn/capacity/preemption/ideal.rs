@@ -11,6 +11,7 @@ use resched_sim::hadoop::{Ask, View};
 use crate::hadoop::yarn::capacity::YarnCapacity;
 use crate::hadoop::yarn::capacity::amounts::Amounts;
 use crate::hadoop::yarn::capacity::calculator::Calculator;
+use crate::hadoop::yarn::capacity::labels::Walk;
 
 /// What counts as lacking.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +56,7 @@ pub(super) struct Ideal {
 impl Ideal {
     /// The shares of all queues, if so much may be taken back in all.
     pub(super) fn of(policy: &YarnCapacity, needs: Needs, allowed: Amounts, view: View<'_>) -> Self {
-        let mut own = Self { shares: Vec::new(), underserved: Vec::new(), needs, by: Calculator::of(view) };
+        let mut own = Self { shares: Vec::new(), underserved: Vec::new(), needs, by: policy.by(0, view) };
         for (place, queue) in policy.queues.iter().enumerate() {
             let is_leaf = policy.tree.is_leaf(place);
             let pending = |less: bool| if is_leaf { pending(policy, place, less, view) } else { Amounts::NONE };
@@ -103,6 +104,14 @@ impl Ideal {
 
     pub(super) fn leaves(&self) -> Vec<usize> {
         (0..self.shares.len()).filter(|&place| self.shares[place].children.is_empty()).collect()
+    }
+
+    pub(super) fn show(&self, leaf: usize) -> String {
+        let s = &self.shares[leaf];
+        format!(
+            "used {:?} ideal {:?} pending {:?} unres {:?} topre {:?}",
+            s.used, s.ideal, s.pending, s.pending_unreserved, s.to_preempt
+        )
     }
 
     /// What a leaf is to give back now (`calculateResToObtainByPartitionForLeafQueues`).
@@ -256,7 +265,7 @@ fn pending(policy: &YarnCapacity, leaf: usize, without_reserved: bool, view: Vie
     for &job in &queue.active {
         let user = policy.jobs[job].user;
         let left = left[user].get_or_insert_with(|| {
-            policy.user_limit(job, view.yarn().smallest(), view).minus(queue.users[user].used.into())
+            policy.user_limit(job, view.yarn().smallest(), Walk::default(), view).minus(queue.users[user].used.into())
         });
         let reserved = if without_reserved { policy.reserved_by(job, view) } else { Amounts::NONE };
         let pending = asked(job, view).minus(reserved).least_of_each(*left);

@@ -75,14 +75,15 @@ impl YarnCapacity {
         view: View<'_>,
     ) {
         let before = choice.victims.len();
-        let by = Calculator::of(view);
+        let by = self.by(0, view);
         for leaf in ideal.underserved() {
-            let is_full = f64::from(self.used_share(leaf, by)) >= f64::from(rules.threshold as f32);
+            let is_full = f64::from(self.used_share(leaf, 0, by)) >= f64::from(rules.threshold as f32);
             if !self.tree.is_leaf(leaf) || self.is_spared_inside(leaf) || !is_full {
                 continue;
             }
             let taken = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
             let Some((apps, users)) = self.shares_inside(leaf, rules, taken, choice, view) else { continue };
+            eprintln!("DBG {} inside leaf {leaf} taken {taken:?} apps {apps:?} users {users:?}", view.now());
             let mut obtain = apps.iter().fold(Amounts::NONE, |sum, app| sum + app.gives);
             let mut used: Vec<Amounts> = users.iter().map(|user| user.used).collect();
             for app in apps.iter().filter(|app| app.gives != Amounts::NONE) {
@@ -120,7 +121,7 @@ impl YarnCapacity {
         choice: &Choice,
         view: View<'_>,
     ) -> Option<(Vec<App>, Vec<UserShare>)> {
-        let by = Calculator::of(view);
+        let by = self.by(0, view);
         let queue = &self.queues[leaf];
         let mut left = Amounts::from(queue.used) - taken - queue.masters;
         if queue.active.len() + queue.pending.len() == 1 {

@@ -15,7 +15,7 @@ impl YarnCapacity {
     /// Chooses containers on kept nodes, where the fewest have to go first.
     pub(super) fn choose_on_kept_nodes(&mut self, own: &Preemption, choice: &mut Choice, view: View<'_>) {
         let before = choice.victims.len();
-        let by = Calculator::of(view);
+        let by = self.by(0, view);
         let ideal = Ideal::of(self, Needs { counts_reserved: true, balances: false }, choice.allowed, view);
         let mut obtain: Vec<Amounts> = vec![Amounts::NONE; self.queues.len()];
         for leaf in ideal.leaves().into_iter().filter(|&leaf| !self.is_spared(leaf)) {
@@ -51,7 +51,7 @@ impl YarnCapacity {
         choice: &Choice,
         view: View<'_>,
     ) -> Option<(f32, Vec<Victim>)> {
-        let by = Calculator::of(view);
+        let by = self.by(0, view);
         let kept = view.yarn().reservation(node)?;
         let wanted = Amounts::from(view.yarn().demand(kept.ask));
         let mut free = Amounts::from(view.free(node));
