@@ -402,6 +402,43 @@ fn check(rules: &str, roots: &Roots, root: &Path) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// The rules of 3.4, and a schedule that is another one without each.
+const SHOWN_BY: &[(&str, &str, &str)] = &[
+    ("reservations_look_on", "y1", "cap40"),
+    ("heartbeat_ends_with_reservation", "y4", "cap40"),
+    ("far_wait_capped", "y3", "cap40"),
+    ("masters_by_memory", "y1", "cap40"),
+    ("user_limit_by_use", "y5", "capq"),
+    ("room_above", "y7", "capr"),
+    ("guarantee_unrounded", "y7", "capq"),
+    ("headroom_when_asked", "y6", "capq"),
+    ("room_in_every_resource", "y8", "capr"),
+    ("places_forgotten", "y5", "preno"),
+    ("kept_offers_count", "y4", "cap40"),
+];
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a test says what it compared")]
+fn each_rule_of_3_4_shows() {
+    let (Some(old), Some(new)) = (shared("oracle-yarn"), shared("oracle-yarn-3")) else { return };
+    let roots = Roots { old, new };
+    let configs = serde_json::from_str(&text(&roots.old.join("configs/configs.json")));
+    let of_old: serde_json::Value = configs.unwrap_or_else(|error| panic!("{error}"));
+    let mut unseen = Vec::new();
+    for (rule, world, config) in SHOWN_BY {
+        let (spec, conf) = configured(config, (&format!("3.4,{rule}=false"), None), &roots, &of_old);
+        let loaded = World::load(world, &roots, &conf.cluster);
+        let mut policy = spec.build().unwrap_or_else(|error| panic!("{error}"));
+        let name = format!("{world}-{config}");
+        let found = compare(&name, &roots.new, loaded.replay(&name, &mut *policy));
+        eprintln!("{rule:32} {name}: {} of {} rows without it", found.rows.0, found.rows.1);
+        if found.difference.is_none() {
+            unseen.push(*rule);
+        }
+    }
+    assert!(unseen.is_empty(), "no row shows {unseen:?}");
+}
+
 #[test]
 fn yarn_capacity_of_3_4() {
     let (Some(old), Some(new)) = (shared("oracle-yarn"), shared("oracle-yarn-3")) else { return };

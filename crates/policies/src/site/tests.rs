@@ -8,6 +8,7 @@ use super::spark_names::SPARK;
 use super::*;
 use crate::parameter::Range;
 use crate::queues::allocations::{PoolConfig, PoolMode};
+use crate::queues::yarn_capacity::Order;
 use crate::queues::yarn_fair::SharePolicy;
 use crate::spec::PolicySpec;
 
@@ -298,7 +299,7 @@ fn nested_queues_of_yarns_fair_scheduler() {
     let conf = read(&[("fair-scheduler.xml", YARN_QUEUES)]).unwrap();
     assert_eq!(conf.site.pools, None);
     let queues = conf.site.yarn_fair.unwrap();
-    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings.clone();
+    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings;
     let etl = FairQueue {
         min_memory_mb: 2048,
         min_vcores: 2,
@@ -319,7 +320,7 @@ fn nested_queues_of_yarns_fair_scheduler() {
     assert_eq!((of("etl"), of("etl.daily"), of("adhoc")), (etl, daily, by_default));
     let other = FairQueue { policy: Some(SharePolicy::Drf), max_memory_share: Some(0.5), ..by_default };
     assert_eq!(of("etl.other"), other);
-    let root = queues.get(0).settings.clone();
+    let root = queues.get(0).settings;
     assert_eq!((root.min_share_timeout, root.fair_share_timeout, root.max_apps), (Some(30_000), Some(90_000), None));
     let parameters = [("yarn-fair", "share"), ("yarn-fair", "max_am_share")].map(|key| &conf.site.parameters[&key]);
     assert_eq!(parameters, ["drf", "0.5"]);
@@ -597,7 +598,7 @@ const QUEUES: &str = "<queues>
 fn nested_queues_of_mapreduce_1() {
     let conf = read(&[("mapred-queues.xml", QUEUES)]).unwrap();
     let queues = conf.site.mapred_queues.unwrap();
-    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings.clone();
+    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings;
     let paths: Vec<&str> = queues.queues().iter().map(|queue| queue.path.as_str()).collect();
     assert_eq!(paths, ["root", "root.etl", "root.etl.daily", "root.etl.other", "root.adhoc"]);
     let etl = CapacityQueue { capacity: Some(60.0), priorities: Some(true), ..CapacityQueue::default() };
@@ -613,6 +614,64 @@ fn nested_queues_of_mapreduce_1() {
             "mapred-queues.xml: line 15: `<state>` is not supported: a replay submits jobs to a stopped queue, too",
         ]
     );
+}
+
+#[test]
+fn queues_of_hadoop_3() {
+    let of = |rest: &str| format!("yarn.scheduler.capacity.{rest}");
+    let text = configuration(&[
+        (&of("root.queues"), "a,b"),
+        (&of("root.ordering-policy"), "priority-utilization"),
+        (&of("root.user-settings.ann.weight"), "2"),
+        (&of("root.max-parallel-apps"), "6"),
+        (&of("root.accessible-node-labels.gpu.capacity"), "100"),
+        (&of("user.max-parallel-apps"), "4"),
+        (&of("user.ann.max-parallel-apps"), "1"),
+        (&of("legacy-queue-mode.enabled"), "false"),
+        (&of("root.a.capacity"), "[memory=60%,vcores=50%]"),
+        (&of("root.a.priority"), "5"),
+        (&of("root.a.ordering-policy"), "fair"),
+        (&of("root.a.ordering-policy.fair.enable-size-based-weight"), "true"),
+        (&of("root.a.user-limit-factor"), "-1"),
+        (&of("root.b.capacity"), "[memory=1w,vcores=2w]"),
+        (&of("root.b.disable_preemption"), "true"),
+        (&of("root.b.accessible-node-labels"), "gpu, ssd"),
+        (&of("root.b.accessible-node-labels.gpu.capacity"), "70"),
+        (&of("root.b.accessible-node-labels.gpu.maximum-capacity"), "80"),
+        (&of("root.b.default-node-label-expression"), "gpu"),
+        (&of("per-node-heartbeat.maximum-container-assignments"), "-1"),
+        (&of("rack-locality-additional-delay"), "8"),
+        ("yarn.resourcemanager.scheduler.monitor.enable", "true"),
+        ("yarn.cluster.max-application-priority", "10"),
+    ]);
+    let conf = read(&[("capacity-scheduler.xml", &text)]).unwrap();
+    assert_eq!(conf.warnings, [""; 0]);
+    let queues = conf.site.yarn_queues.unwrap();
+    let settings = |path: &str| queues.get(queues.find(path).unwrap()).settings.clone();
+    let root = queues.get(0).settings.clone();
+    assert_eq!((root.order, root.vectors), (Some(Order::PriorityUtilization), Some(true)));
+    assert_eq!((root.maximum_parallel_applications, root.parallel_applications_of_user), (Some(6), Some(4)));
+    assert_eq!((root.user_weights["ann"], root.parallel_applications_of["ann"]), (2.0, 1));
+    let a = YarnQueue {
+        capacity: Some(60.0),
+        vcores_capacity: Some(50.0),
+        priority: Some(5),
+        order: Some(Order::Fair),
+        size_based_weight: Some(true),
+        user_limit_factor: Some(-1.0),
+        ..YarnQueue::default()
+    };
+    assert_eq!(settings("a"), a);
+    let b = settings("b");
+    assert_eq!((b.weight, b.vcores_weight, b.disable_preemption), (Some(1.0), Some(2.0), Some(true)));
+    assert_eq!(
+        (b.accessible_labels, b.default_label.as_deref()),
+        (Some(vec!["gpu".into(), "ssd".into()]), Some("gpu"))
+    );
+    assert_eq!((b.labels["gpu"].capacity, b.labels["gpu"].maximum_capacity), (Some(70.0), Some(80.0)));
+    let keys = ["most_per_heartbeat", "rack_locality_delay", "preemption", "most_priority"];
+    let set = keys.map(|key| conf.site.parameters[&("yarn-capacity", key)].as_str());
+    assert_eq!(set, ["1000000", "8", "true", "10"]);
 }
 
 #[test]

@@ -173,6 +173,20 @@ impl Calculator {
         amount.zip(self.unit(), |own, step| if step == 0 { own } else { own / step * step })
     }
 
+    /// Whether there is nothing of a resource that counts.
+    pub(super) fn lacks_any(self, amount: Amounts) -> bool {
+        amount.memory <= 0 || !self.counts_memory_alone() && amount.cpu <= 0
+    }
+
+    /// As [`Self::times_up_to_units`], but several resources in double precision.
+    pub(super) fn parts_up_to_units(self, amount: Amounts, [memory, cpu]: [f64; 2]) -> Amounts {
+        if self.counts_memory_alone() {
+            return self.times_up_to_units(amount, [memory, cpu]);
+        }
+        let part = |own: i64, factor: f64| (own as f64 * factor).ceil() as i64;
+        Amounts { memory: part(amount.memory, memory), cpu: part(amount.cpu, cpu) }
+    }
+
     /// Memory and vcores by factors of their own, rounded up to whole units (`multiplyAndNormalizeUp` with a step of 1).
     pub(super) fn times_up_to_units(self, amount: Amounts, [memory, cpu]: [f64; 2]) -> Amounts {
         if self.counts_memory_alone() {

@@ -163,11 +163,11 @@ impl YarnCapacity {
     ) -> Amounts {
         let queue = &self.queues[leaf];
         let users = (self.asking(leaf, part, view).users + queue.shared.get().waiting).max(1);
-        let share = (self.minimum_user_limit(leaf) as f32 / 100.0).max(1.0 / users as f32);
-        let share = (share * queue.users[user].weight).min(1.0);
+        let of_user = (self.minimum_user_limit(leaf) as f32 / 100.0).max(1.0 / users as f32);
+        let of_user = (of_user * queue.users[user].weight).min(1.0);
         let factor = self.user_limit_factor(leaf);
-        let part =
-            if f64::from(factor) == UNLIMITED { self.am_share(leaf) } else { self.am_share(leaf) * share * factor };
+        let share =
+            if f64::from(factor) == UNLIMITED { self.am_share(leaf) } else { self.am_share(leaf) * of_user * factor };
         by.least(by.times_up(self.guarantee_of(leaf, part), share.into()), of_queue)
     }
 }

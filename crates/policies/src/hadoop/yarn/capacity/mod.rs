@@ -123,6 +123,8 @@ settings! {
         room_in_every_resource: Option<bool> = "room_in_every_resource" { auto: Nothing },
         /// places that requests named are forgotten once a job asks for no map any more; auto: since 3.4
         places_forgotten: Option<bool> = "places_forgotten" { auto: Nothing },
+        /// the offer of a node to the request for which it is kept counts as one that was missed; auto: since 3.4
+        kept_offers_count: Option<bool> = "kept_offers_count" { auto: Nothing },
         /// TOML file with the nodes of each node label; without it: no node has one
         labels: File = "labels" {},
         /// whether a node gives more than one container at a heartbeat

@@ -149,7 +149,7 @@ impl YarnCapacity {
 
     /// Kills what was chosen long enough ago, and takes down what is chosen for the first time
     /// (`preemptOrkillSelectedContainerAfterWait`).
-    fn take_back(&mut self, choice: Choice, orders: &mut Orders, view: View<'_>) {
+    fn take_back(&mut self, mut choice: Choice, orders: &mut Orders, view: View<'_>) {
         let Some(own) = &mut self.preemption else { return };
         let now = view.now();
         for (victim, wait) in choice.victims {
@@ -161,14 +161,12 @@ impl YarnCapacity {
                     }
                 }
                 Some(_) => {}
-                None => {
-                    eprintln!("DBG {now} W {:?} {:?} {:?}", victim.job, victim.container, victim.run);
-                    own.marked.push((victim.container, now));
-                }
+                None => own.marked.push((victim.container, now)),
             }
         }
         let keeps = 2 * own.wait;
         own.marked.retain(|(_, at)| at + keeps >= now);
+        choice.freed.sort_unstable();
         for node in choice.freed {
             if let Some(kept) = view.yarn().reservation(node) {
                 self.note_unreserved(kept.job, kept.ask, Some(node), view);
@@ -193,13 +191,7 @@ impl YarnCapacity {
                 continue;
             }
             let mut obtain = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
-            eprintln!("DBG {} leaf {leaf} obtain {obtain:?} {}", view.now(), ideal.show(leaf));
-            for (_, size) in chosen.iter().filter(|(queue, _)| *queue == leaf) {
-                // One that is larger than what is left takes nothing off (`deductActuallyToBePreempted`).
-                if by.compare(obtain, *size).is_gt() {
-                    obtain -= *size;
-                }
-            }
+            deduct(&mut obtain, chosen.iter().filter(|(queue, _)| *queue == leaf).map(|(_, size)| *size), by);
             self.choose_from(leaf, &mut obtain, wait, choice, view);
         }
         choice.sort_from(before);
@@ -252,6 +244,16 @@ impl YarnCapacity {
     pub(super) fn is_spared(&self, place: usize) -> bool {
         let setting = |place: usize| self.tree.get(place).settings.disable_preemption;
         self.tree.with_ancestors(place).find_map(setting).unwrap_or(false)
+    }
+}
+
+/// Takes what has been chosen before off what a queue is to give back. One that is larger than what is left, or as large, takes nothing off
+/// (`deductActuallyToBePreempted`).
+fn deduct(obtain: &mut Amounts, chosen: impl Iterator<Item = Amounts>, by: Calculator) {
+    for size in chosen {
+        if by.compare(*obtain, size).is_gt() {
+            *obtain -= size;
+        }
     }
 }
 

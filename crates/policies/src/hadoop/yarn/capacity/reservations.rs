@@ -48,8 +48,9 @@ impl YarnCapacity {
                 });
                 let node = gone.map(|kept| kept.node);
                 self.note_unreserved(job, ask, node, view);
-                let node = node.unwrap_or(NodeId(u32::MAX));
-                self.discharge(job, view.yarn().demand(ask), node, view);
+                if let Some(node) = node {
+                    self.discharge(job, view.yarn().demand(ask), node, view);
+                }
             }
         }
     }
@@ -126,7 +127,7 @@ impl YarnCapacity {
             self.discharge(job, view.yarn().demand(ask), node, view);
             return Ok(());
         }
-        self.jobs[job].missed[ask.index()] += u64::from(self.rules.is_new);
+        self.jobs[job].missed[ask.index()] += u64::from(self.rules.kept_offers_count);
         if offer.yarn().fits(ask) {
             // It was charged when the node was kept.
             let near = self.reach(offer, job, ask).unwrap_or(Reach::Any);
@@ -181,13 +182,8 @@ impl YarnCapacity {
         job: JobId,
         ask: Ask,
         limits: &Limits,
-        fits: bool,
         view: View<'_>,
     ) -> Result<Option<NodeId>, ()> {
-        if fits && self.walk.part != 0 {
-            // Nothing is given up for a node with a label.
-            return Ok(None);
-        }
         let by = self.by(self.walk.part, view);
         let size = Amounts::from(view.yarn().demand(ask));
         let lacking = by.most(size - limits.headroom, limits.to_give_up);

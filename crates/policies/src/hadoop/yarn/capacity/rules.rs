@@ -27,9 +27,8 @@ pub(super) struct Rules {
     pub(super) room_in_every_resource: bool,
     /// K14: once a job asks for no map any more, the places that its requests have named are forgotten.
     pub(super) places_forgotten: bool,
-    /// A master that asks while no application of its user is active does not make the user active, and the offer of a kept node counts
-    /// as one that was missed. Both came with the others and show in no other rule.
-    pub(super) is_new: bool,
+    /// K15: the offer of a node to the request for which it is kept counts as one that was missed.
+    pub(super) kept_offers_count: bool,
 }
 
 impl Rules {
@@ -47,7 +46,7 @@ impl Rules {
             headroom_when_asked: has(settings.headroom_when_asked),
             room_in_every_resource: has(settings.room_in_every_resource),
             places_forgotten: has(settings.places_forgotten),
-            is_new: has(None),
+            kept_offers_count: has(settings.kept_offers_count),
         }
     }
 

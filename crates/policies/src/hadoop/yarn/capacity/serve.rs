@@ -361,7 +361,7 @@ impl YarnCapacity {
         }
         let fits = offer.yarn().fits(ask);
         let given_up = if self.rules.reservations_look_on {
-            match self.what_to_give_up(job, ask, limits, fits, view) {
+            match self.what_to_give_up(job, ask, limits, view) {
                 Ok(node) => node,
                 Err(()) => return Ok(Served::Nothing),
             }

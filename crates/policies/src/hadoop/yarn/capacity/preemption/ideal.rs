@@ -106,14 +106,6 @@ impl Ideal {
         (0..self.shares.len()).filter(|&place| self.shares[place].children.is_empty()).collect()
     }
 
-    pub(super) fn show(&self, leaf: usize) -> String {
-        let s = &self.shares[leaf];
-        format!(
-            "used {:?} ideal {:?} pending {:?} unres {:?} topre {:?}",
-            s.used, s.ideal, s.pending, s.pending_unreserved, s.to_preempt
-        )
-    }
-
     /// What a leaf is to give back now (`calculateResToObtainByPartitionForLeafQueues`).
     pub(super) fn to_obtain(&self, leaf: usize, ignored: f64, unnatural: f64, by: Calculator) -> Amounts {
         let share = &self.shares[leaf];
@@ -193,10 +185,11 @@ impl Ideal {
             let underserved: Vec<usize> = wanting.drain(..alike).collect();
             self.underserved.extend(underserved.iter().chain(wanting.first()));
             for place in underserved {
-                if !by.is_any(*unassigned) {
+                if by.lacks_any(*unassigned) {
+                    // Those that are left are not asked again.
                     break;
                 }
-                let offered = by.times_up_to_units(round, self.shares[place].normalized);
+                let offered = by.parts_up_to_units(round, self.shares[place].normalized);
                 let offered = offered.least_of_each(*unassigned);
                 let accepted = self.offer(place, offered);
                 if by.compare(accepted, Amounts::NONE).is_gt() {
@@ -212,7 +205,8 @@ impl Ideal {
     /// The parts that queues have in what is left, by their guarantees.
     fn normalize(&mut self, queues: &[usize], alike: bool) {
         let sum = queues.iter().fold(Amounts::NONE, |sum, &place| sum + self.shares[place].guarantee);
-        let part = |own: i64, all: i64| if all == 0 { 0.0 } else { own as f64 / all as f64 };
+        // In single precision, which decides where a part is a whole number.
+        let part = |own: i64, all: i64| if all == 0 { 0.0 } else { f64::from(own as f32 / all as f32) };
         for &place in queues {
             let own = self.shares[place].guarantee;
             self.shares[place].normalized = if alike {

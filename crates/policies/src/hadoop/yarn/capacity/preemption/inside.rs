@@ -7,7 +7,7 @@ use resched_sim::JobId;
 use resched_sim::hadoop::{AmState, Ask, View};
 
 use super::ideal::{Ideal, asked};
-use super::{Choice, Preemption, containers};
+use super::{Choice, Preemption, containers, deduct};
 use crate::hadoop::yarn::capacity::YarnCapacity;
 use crate::hadoop::yarn::capacity::amounts::Amounts;
 use crate::hadoop::yarn::capacity::calculator::Calculator;
@@ -81,9 +81,10 @@ impl YarnCapacity {
             if !self.tree.is_leaf(leaf) || self.is_spared_inside(leaf) || !is_full {
                 continue;
             }
-            let taken = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
+            let mut taken = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
+            let of_leaf = choice.victims.iter().filter(|(victim, _)| self.jobs[victim.job].queue == leaf);
+            deduct(&mut taken, of_leaf.map(|(victim, _)| victim.size), by);
             let Some((apps, users)) = self.shares_inside(leaf, rules, taken, choice, view) else { continue };
-            eprintln!("DBG {} inside leaf {leaf} taken {taken:?} apps {apps:?} users {users:?}", view.now());
             let mut obtain = apps.iter().fold(Amounts::NONE, |sum, app| sum + app.gives);
             let mut used: Vec<Amounts> = users.iter().map(|user| user.used).collect();
             for app in apps.iter().filter(|app| app.gives != Amounts::NONE) {

@@ -9,7 +9,6 @@ use super::ideal::{Ideal, Needs};
 use super::{Choice, Preemption, Victim};
 use crate::hadoop::yarn::capacity::YarnCapacity;
 use crate::hadoop::yarn::capacity::amounts::Amounts;
-use crate::hadoop::yarn::capacity::calculator::Calculator;
 
 impl YarnCapacity {
     /// Chooses containers on kept nodes, where the fewest have to go first.
