@@ -214,7 +214,7 @@ fn capacities_are_read_in_each_form() {
         ]);
         let conf = read(&[("capacity-scheduler.xml", &text)]).unwrap();
         let queues = conf.site.yarn_queues.unwrap();
-        let settings = ["p", "q"].map(|name| queues.get(queues.find(name).unwrap()).settings);
+        let settings = ["p", "q"].map(|name| queues.get(queues.find(name).unwrap()).settings.clone());
         (settings, conf.warnings)
     };
     let ([p, q], warnings) = of("1w", "9w");

@@ -3,8 +3,8 @@
 //!
 //! **Source.** `IntraQueueCandidatesSelector` and `FifoIntraQueuePreemptionPlugin` of Hadoop 3.4.1.
 
-use resched_sim::JobId;
 use resched_sim::hadoop::{AmState, Ask, View};
+use resched_sim::{JobId, Ms};
 
 use super::ideal::{Ideal, asked};
 use super::{Choice, Preemption, containers, deduct};
@@ -76,33 +76,23 @@ impl YarnCapacity {
     ) {
         let before = choice.victims.len();
         let by = self.by(0, view);
+        let mut all = Vec::new();
         for leaf in ideal.underserved() {
             let is_full = f64::from(self.used_share(leaf, 0, by)) >= f64::from(rules.threshold as f32);
             if !self.tree.is_leaf(leaf) || self.is_spared_inside(leaf) || !is_full {
                 continue;
             }
-            let mut taken = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
-            let of_leaf = choice.victims.iter().filter(|(victim, _)| self.jobs[victim.job].queue == leaf);
-            deduct(&mut taken, of_leaf.map(|(victim, _)| victim.size), by);
-            let Some((apps, users)) = self.shares_inside(leaf, rules, taken, choice, view) else { continue };
-            let mut obtain = apps.iter().fold(Amounts::NONE, |sum, app| sum + app.gives);
-            let mut used: Vec<Amounts> = users.iter().map(|user| user.used).collect();
-            for app in apps.iter().filter(|app| app.gives != Amounts::NONE) {
-                for victim in containers(app.job, view) {
-                    if by.compare(obtain, Amounts::NONE).is_le() {
-                        break;
-                    }
-                    let user = &users[app.user];
-                    let by_limits = rules.order == Inside::UserLimits;
-                    let keeps_limit = by.compare(used[app.user] - victim.size, user.limit + user.masters).is_le();
-                    if choice.has(victim.container) || by_limits && keeps_limit {
-                        continue;
-                    }
-                    if choice.take(victim, own.wait, &mut obtain, by) && by_limits {
-                        used[app.user] -= victim.size;
-                    }
-                }
+            let taken = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
+            let Some((mut apps, users)) = self.shares_inside(leaf, rules, taken, choice, view) else { continue };
+            // What has been chosen before is taken off every application of the queue (`deductPreemptableResourcePerApp`).
+            for app in &mut apps {
+                let of_leaf = choice.victims.iter().filter(|(victim, _)| self.jobs[victim.job].queue == leaf);
+                deduct(&mut app.gives, of_leaf.map(|(victim, _)| victim.size), by);
             }
+            all.push((apps, users));
+        }
+        for (apps, users) in &all {
+            choose_of(apps, users, (own.wait, rules.order), choice, (by, view));
         }
         choice.sort_from(before);
     }
@@ -207,6 +197,34 @@ impl YarnCapacity {
             }
         };
         jobs.into_iter().map(app).collect()
+    }
+}
+
+/// Chooses containers of applications that give some, the least important one first. By user limits, a user keeps his limit.
+fn choose_of(
+    apps: &[App],
+    users: &[UserShare],
+    (wait, order): (Ms, Inside),
+    choice: &mut Choice,
+    (by, view): (Calculator, View<'_>),
+) {
+    let mut obtain = apps.iter().fold(Amounts::NONE, |sum, app| sum + app.gives);
+    let mut used: Vec<Amounts> = users.iter().map(|user| user.used).collect();
+    for app in apps.iter().filter(|app| app.gives != Amounts::NONE) {
+        for victim in containers(app.job, view) {
+            if by.compare(obtain, Amounts::NONE).is_le() {
+                return;
+            }
+            let user = &users[app.user];
+            let by_limits = order == Inside::UserLimits;
+            let keeps_limit = by.compare(used[app.user] - victim.size, user.limit + user.masters).is_le();
+            if choice.has(victim.container) || by_limits && keeps_limit {
+                continue;
+            }
+            if choice.take(victim, wait, &mut obtain, by) && by_limits {
+                used[app.user] -= victim.size;
+            }
+        }
     }
 }
 
