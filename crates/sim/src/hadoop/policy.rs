@@ -86,6 +86,9 @@ pub trait Policy {
         due
     }
 
+    /// Called before each [`Policy::tick`]. What it orders is carried out before that.
+    fn before_tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
+
     /// Called every [`Policy::period`] of the simulated clock, but less often in a lull. The first call comes one period after
     /// the clock starts.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
@@ -169,6 +172,7 @@ pub struct Orders {
     pub(crate) kills: Vec<AttemptId>,
     pub(crate) preempted: Vec<AttemptId>,
     pub(crate) freed: Vec<NodeId>,
+    pub(crate) masters: Vec<JobId>,
     pub(crate) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
@@ -184,6 +188,12 @@ impl Orders {
     /// reported the start (`SchedulerNode.releaseContainer` of Hadoop 3.x).
     pub fn preempt(&mut self, run: AttemptId) {
         self.preempted.push(run);
+    }
+
+    /// As [`Orders::preempt`], the application master of a job. All its containers are preempted with it, and another master is asked for,
+    /// which knows what tasks were done. Only for [`Policy::before_tick`].
+    pub fn preempt_master(&mut self, job: JobId) {
+        self.masters.push(job);
     }
 
     /// Ends the reservation of a node.

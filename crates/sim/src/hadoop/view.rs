@@ -269,6 +269,11 @@ impl<'a> View<'a> {
         &self.world.cluster.node(node).name
     }
 
+    /// The name of a rack.
+    pub fn rack_name(&self, rack: RackId) -> &'a str {
+        self.world.cluster.racks().get(rack.index()).map_or("", String::as_str)
+    }
+
     /// The rack of a node.
     pub fn rack(&self, node: NodeId) -> RackId {
         self.world.cluster.node(node).rack

@@ -99,6 +99,8 @@ pub(crate) struct App {
 pub(crate) struct NodeContainers {
     /// Jobs whose masters are here.
     pub(crate) ams: Vec<JobId>,
+    /// How many masters are still here whose containers were taken back.
+    pub(crate) dying_ams: u32,
     pub(crate) reservation: Option<Reservation>,
 }
 

@@ -94,6 +94,11 @@ impl Locations {
         self.named_now = 0;
     }
 
+    /// Every place that was named, and for how many maps it is asked, as far as the resource manager knows.
+    pub(crate) fn known(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.places.iter().copied().zip(self.known.iter().copied())
+    }
+
     /// The sum of the requests for all places.
     pub(crate) fn requests(&self) -> u64 {
         self.all_known

@@ -3,7 +3,7 @@
 use super::apps::{AmState, Reservation, Yarn};
 use crate::hadoop::ask::Ask;
 use crate::hadoop::world::World;
-use crate::ids::{JobId, NodeId};
+use crate::ids::{JobId, NodeId, RackId};
 use crate::resources::Resources;
 
 /// The state that the resource manager of YARN knows (`docs/model/containers.md`). On slots there are no requests and no containers,
@@ -73,6 +73,12 @@ impl<'a> YarnView<'a> {
         self.yarn().and_then(|yarn| yarn.nodes[node.index()].reservation)
     }
 
+    /// The jobs whose application masters are on a node, in the order of their launches.
+    #[inline]
+    pub fn masters_on(self, node: NodeId) -> &'a [JobId] {
+        self.yarn().map_or(&[], |yarn| &yarn.nodes[node.index()].ams)
+    }
+
     /// The application of a job.
     #[inline]
     pub fn app(self, job: JobId) -> AppView<'a> {
@@ -80,7 +86,7 @@ impl<'a> YarnView<'a> {
     }
 }
 
-impl AppView<'_> {
+impl<'a> AppView<'a> {
     /// How many of its requests are outstanding.
     #[inline]
     pub fn asked(&self, ask: Ask) -> u32 {
@@ -126,5 +132,17 @@ impl AppView<'_> {
             let app = &yarn.apps[self.job.index()];
             app.hosts.requests() + app.racks.requests()
         })
+    }
+
+    /// The nodes that its requests for maps have named, and how many of these are outstanding.
+    pub fn host_requests(&self) -> impl Iterator<Item = (NodeId, u32)> + use<'a> {
+        let places = self.yarn.map(|yarn| yarn.apps[self.job.index()].hosts.known());
+        places.into_iter().flatten().map(|(place, count)| (NodeId(place), count))
+    }
+
+    /// The racks that its requests for maps have named, and how many of these are outstanding.
+    pub fn rack_requests(&self) -> impl Iterator<Item = (RackId, u32)> + use<'a> {
+        let places = self.yarn.map(|yarn| yarn.apps[self.job.index()].racks.known());
+        places.into_iter().flatten().map(|(place, count)| (RackId(place), count))
     }
 }

@@ -162,8 +162,38 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
+    /// The resource manager takes the container of a master back, and with it those of its job. Another master is asked for; it knows what
+    /// was done, and nothing of the rest. The room of those that run is free once their nodes have reported their ends.
+    pub(super) fn preempt_master(&mut self, job: JobId, at: Position) -> Result<(), Error> {
+        let place = self.world.yarn.as_ref().and_then(|yarn| yarn.apps[job.index()].am_node);
+        let Some(node) = place.filter(|_| self.world.jobs[job.index()].phase == JobPhase::Active) else {
+            return Ok(());
+        };
+        self.observer.master_ended(&MasterEnded { at: self.world.now, job, outcome: Outcome::Killed })?;
+        self.world.take_back_am(job, node);
+        self.schedule(node, self.beat_after(node, at.0, at));
+        let size = self.world.cluster.demand_of(Ask::Am);
+        let container = Container { id: 0, job, task: None, kind: None, node, size, state: ContainerState::Completed };
+        self.policy.container_changed(&container, View { world: &self.world });
+        self.world.orphan_containers_of(job);
+        for kind in 0..2 {
+            for id in self.world.jobs[job.index()].runs[kind].clone() {
+                self.order_preemption(id, at)?;
+            }
+        }
+        for kept in self.world.unreserve_all(job) {
+            self.observer.kept(&Kept { at: self.world.now, node: kept, reservation: None })?;
+        }
+        self.planned.cancel_master(job);
+        self.world.restart_master(job);
+        self.world.forget_places(job);
+        self.note_start(job, Reason::Master);
+        Ok(())
+    }
+
     /// Applies what the node reports of application masters: those that run now, and those whose jobs have ended.
     fn take_master_reports(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        self.world.free_room_of_masters(node);
         let mut place = 0;
         while let Some(job) = self.master_on(node, place) {
             place += 1;
@@ -216,6 +246,7 @@ impl Engine<'_, '_> {
             }
         }
         let Some(yarn) = &self.world.yarn else { return };
+        awake |= yarn.nodes[node.index()].dying_ams > 0;
         for job in &yarn.nodes[node.index()].ams {
             awake |= self.world.jobs[job.index()].phase == JobPhase::Over;
             let app = &yarn.apps[job.index()];

@@ -14,6 +14,7 @@ impl Engine<'_, '_> {
         self.next_tick = self.policy.period().map(|period| self.tick_from(at.0 + period));
         let reported = if self.classes.heartbeat < self.classes.tick { at.0 } else { at.0 - 1 };
         self.world.settle_reports(reported, NodeId(u32::MAX));
+        self.before_tick(at)?;
         let unchanged = self.ticked.0 == self.world.version;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
         for (name, job, value) in self.orders.decisions.drain(..) {
@@ -57,13 +58,32 @@ impl Engine<'_, '_> {
         if self.world.yarn.is_some() { self.take_back(id, false) } else { Ok(()) }
     }
 
-    fn order_preemption(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
+    pub(super) fn order_preemption(&mut self, id: AttemptId, at: Position) -> Result<(), Error> {
         if !self.world.is_on_node(id) {
             return Err(self.violation(Violation("preempts an attempt that is on no node".to_owned())));
         }
         self.will_kill(id, at);
         let keeps_room = self.world.runs[id.index()].reported;
         self.take_back(id, keeps_room)
+    }
+
+    /// Carries out what the policy wants to be done before its tick.
+    fn before_tick(&mut self, at: Position) -> Result<(), Error> {
+        self.policy.before_tick(View { world: &self.world }, &mut self.orders);
+        let mut orders = std::mem::take(&mut self.orders.preempted);
+        for run in orders.drain(..) {
+            // Its job's master may have been preempted before it.
+            if self.world.is_on_node(run) {
+                self.order_preemption(run, at)?;
+            }
+        }
+        self.orders.preempted = orders;
+        let mut masters = std::mem::take(&mut self.orders.masters);
+        for job in masters.drain(..) {
+            self.preempt_master(job, at)?;
+        }
+        self.orders.masters = masters;
+        Ok(())
     }
 
     /// A node is kept for a request no longer.

@@ -126,6 +126,38 @@ impl World<'_> {
         self.version += 1;
     }
 
+    /// Takes the container of the master of a job back. If it runs, its room is free once its node has ended it.
+    pub(crate) fn take_back_am(&mut self, job: JobId, node: NodeId) {
+        let runs = self.yarn.as_ref().is_some_and(|yarn| yarn.apps[job.index()].am == AmState::Running);
+        let free = self.nodes[node.index()].free;
+        self.release_am(job, node);
+        if runs {
+            self.set_free(node, free);
+            if let Some(yarn) = &mut self.yarn {
+                yarn.nodes[node.index()].dying_ams += 1;
+            }
+        }
+    }
+
+    /// The masters on a node whose containers were taken back have ended.
+    pub(crate) fn free_room_of_masters(&mut self, node: NodeId) {
+        let Some(yarn) = &mut self.yarn else { return };
+        let ended = std::mem::take(&mut yarn.nodes[node.index()].dying_ams);
+        if ended > 0 {
+            let room = self.cluster.demand_of(Ask::Am).times(ended.into());
+            self.set_free(node, self.nodes[node.index()].free.plus(room));
+            self.version += 1;
+        }
+    }
+
+    /// The resource manager knows nothing of the places that a job names any more.
+    pub(crate) fn forget_places(&mut self, job: JobId) {
+        if let Some(yarn) = &mut self.yarn {
+            let app = &mut yarn.apps[job.index()];
+            (app.hosts, app.racks) = (Locations::default(), Locations::default());
+        }
+    }
+
     /// When an attempt that is assigned now starts: at once on a slot; a container once its job's master has taken it over.
     pub(crate) fn start_of(&self, job: JobId) -> Ms {
         let taken_over = self.yarn.as_ref().map_or(self.now, |yarn| yarn.am_beat(job, self.now));
@@ -195,19 +227,23 @@ impl World<'_> {
 
     /// The masters on a node die with it. Containers that they have not taken over never start.
     pub(crate) fn orphan_containers(&mut self, node: NodeId) {
+        let jobs = self.yarn.as_ref().map_or_else(Vec::new, |yarn| yarn.nodes[node.index()].ams.clone());
+        jobs.into_iter().for_each(|job| self.orphan_containers_of(job));
+    }
+
+    /// The master of a job dies. Containers that it has not taken over never start.
+    pub(crate) fn orphan_containers_of(&mut self, job: JobId) {
         let Some(yarn) = &mut self.yarn else { return };
-        for &job in &yarn.nodes[node.index()].ams {
-            let app = &mut yarn.apps[job.index()];
-            app.dead = true;
-            app.granted.clear();
-            for id in self.jobs[job.index()].runs.iter().flatten() {
-                let run = &mut self.runs[id.index()];
-                let granted = std::mem::take(&mut run.granted);
-                if (run.start > self.now || granted) && !run.lost {
-                    (run.start, run.end) = (NO_BEAT, None);
-                    if let Some(bench) = &mut self.bench {
-                        bench.end(*id, self.now);
-                    }
+        let app = &mut yarn.apps[job.index()];
+        app.dead = true;
+        app.granted.clear();
+        for id in self.jobs[job.index()].runs.iter().flatten() {
+            let run = &mut self.runs[id.index()];
+            let granted = std::mem::take(&mut run.granted);
+            if (run.start > self.now || granted) && !run.lost {
+                (run.start, run.end) = (NO_BEAT, None);
+                if let Some(bench) = &mut self.bench {
+                    bench.end(*id, self.now);
                 }
             }
         }
