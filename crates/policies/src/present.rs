@@ -19,6 +19,7 @@ impl Input {
             pools,
             yarn_queues,
             yarn_fair,
+            yarn_fair_users: _,
             spark_pools,
             mapred_queues,
             slurm,

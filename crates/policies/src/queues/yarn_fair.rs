@@ -25,6 +25,18 @@ pub struct FairQueue {
     /// Share of the cluster's virtual cores beyond which it gets no more containers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_vcores_share: Option<f64>,
+    /// Memory that a queue may have at most that is made below it for a job, MB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_child_memory_mb: Option<u32>,
+    /// Virtual cores that a queue may have at most that is made below it for a job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_child_vcores: Option<u32>,
+    /// Share of the cluster's memory that a queue may have at most that is made below it for a job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_child_memory_share: Option<f64>,
+    /// Share of the cluster's virtual cores that a queue may have at most that is made below it for a job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_child_vcores_share: Option<f64>,
     /// Its weight against its siblings. With 0, it has its guarantee and no more.
     pub weight: f64,
     /// How many jobs run in it and below it at once.
@@ -35,8 +47,17 @@ pub struct FairQueue {
     pub max_am_share: Option<f64>,
     /// How long it stays below its guarantee before it preempts, ms.
     pub min_share_timeout: Option<Ms>,
-    /// How long it stays below half its fair share before it preempts, ms.
+    /// How long it stays below half its fair share, or below `fair_share_threshold` of it, before it preempts, ms.
     pub fair_share_timeout: Option<Ms>,
+    /// Below which part of its fair share it preempts; 0.5 if no queue above says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair_share_threshold: Option<f64>,
+    /// Whether its containers, and those of queues below it, may be killed for others (rules of 3.4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preemptable: Option<bool>,
+    /// Whether its application masters may be killed for others (rules of 3.4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub am_preemption: Option<bool>,
 }
 
 impl Default for FairQueue {
@@ -48,12 +69,19 @@ impl Default for FairQueue {
             max_vcores: None,
             max_memory_share: None,
             max_vcores_share: None,
+            max_child_memory_mb: None,
+            max_child_vcores: None,
+            max_child_memory_share: None,
+            max_child_vcores_share: None,
             weight: 1.0,
             max_apps: None,
             policy: None,
             max_am_share: None,
             min_share_timeout: None,
             fair_share_timeout: None,
+            fair_share_threshold: None,
+            preemptable: None,
+            am_preemption: None,
         }
     }
 }
@@ -85,15 +113,38 @@ impl FairQueue {
         Self {
             max_memory_mb: least(self.max_memory_mb, self.max_memory_share, memory),
             max_vcores: least(self.max_vcores, self.max_vcores_share, vcores),
+            max_child_memory_mb: least(self.max_child_memory_mb, self.max_child_memory_share, memory),
+            max_child_vcores: least(self.max_child_vcores, self.max_child_vcores_share, vcores),
             max_memory_share: None,
             max_vcores_share: None,
+            max_child_memory_share: None,
+            max_child_vcores_share: None,
             ..self
         }
     }
 
     /// Whether it has a limit that depends on the size of the cluster.
     pub(crate) fn depends_on_cluster(&self) -> bool {
-        self.max_memory_share.is_some() || self.max_vcores_share.is_some()
+        let shares = [self.max_memory_share, self.max_vcores_share];
+        let of_children = [self.max_child_memory_share, self.max_child_vcores_share];
+        shares.iter().chain(&of_children).any(Option::is_some)
+    }
+
+    /// The settings of a queue that is made below it for a job.
+    pub(crate) fn child(&self) -> Self {
+        Self {
+            max_memory_mb: self.max_child_memory_mb,
+            max_vcores: self.max_child_vcores,
+            max_child_memory_mb: self.max_child_memory_mb,
+            max_child_vcores: self.max_child_vcores,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it, or a queue that is made below it, may have no more than something.
+    pub(crate) fn has_maximum(&self) -> bool {
+        let amounts = [self.max_memory_mb, self.max_vcores, self.max_child_memory_mb, self.max_child_vcores];
+        self.depends_on_cluster() || amounts.iter().any(Option::is_some)
     }
 
     /// What is wrong with it by itself, if anything.
@@ -101,7 +152,13 @@ impl FairQueue {
         if !(0.0..=1e9).contains(&self.weight) {
             return Err(format!("weight: expected a number from 0 to 1e9, found {}", self.weight));
         }
-        let shares = [("max_memory_share", self.max_memory_share), ("max_vcores_share", self.max_vcores_share)];
+        let shares = [
+            ("max_memory_share", self.max_memory_share),
+            ("max_vcores_share", self.max_vcores_share),
+            ("max_child_memory_share", self.max_child_memory_share),
+            ("max_child_vcores_share", self.max_child_vcores_share),
+            ("fair_share_threshold", self.fair_share_threshold),
+        ];
         for (name, share) in shares {
             if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
                 return Err(format!("{name}: expected a share from 0 to 1, found {share}"));
@@ -163,6 +220,7 @@ mod tests {
         assert!(error("[queues.a]\nweight = -1.0\n").contains("from 0 to 1e9"));
         assert!(error("[queues.a]\nweight = nan\n").contains("from 0 to 1e9"));
         assert!(error("[queues.a]\nmax_am_share = 2.0\n").contains("from 0 to 1"));
+        assert!(error("[queues.a]\nfair_share_threshold = 1.5\n").contains("from 0 to 1"));
         assert!(error("[queues.a]\nmin_memory_mb = 9\nmax_memory_mb = 8\n").contains("min_memory_mb, 9"));
         assert!(error("[queues.a]\npolicy = 'fifo'\n[queues.\"a.b\"]\n").contains("fifo is for queues of jobs"));
         assert!(error("[queues.a]\nmin_share_timeout = -5\n").contains("found -5"));

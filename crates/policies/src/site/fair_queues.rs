@@ -1,11 +1,11 @@
 //! `fair-scheduler.xml` as YARN reads it: queues below each other, with resources instead of slots.
 //!
 //! **Source.** `AllocationFileLoaderService` and `FairSchedulerConfiguration` of Hadoop YARN, August 2014, and their successors
-//! for the forms of resources. `<pool>` is another word for `<queue>`. Times are seconds.
+//! of Hadoop 3.4 (`AllocationFileParser`, `AllocationFileQueueParser`). `<pool>` is another word for `<queue>`. Times are seconds.
 
 use std::collections::BTreeSet;
 
-use super::xml::{Element, Notes, java_float};
+use super::xml::{Element, Notes};
 use super::{SettingOrigin, Site};
 use crate::error::Error;
 use crate::queues::file::check;
@@ -18,40 +18,37 @@ const POLICY: &str = "yarn-fair";
 
 /// Elements that YARN knows and MapReduce 1 does not: a file with one of them is YARN's.
 const OF_YARN: &[&str] = &[
+    "allowPreemptionFrom",
+    "defaultFairSharePreemptionThreshold",
     "defaultFairSharePreemptionTimeout",
     "defaultQueueSchedulingMode",
     "defaultQueueSchedulingPolicy",
+    "fairSharePreemptionThreshold",
     "maxAMShare",
+    "maxChildResources",
     "maxResources",
     "maxRunningApps",
     "minResources",
     "queue",
     "queueMaxAMShareDefault",
     "queueMaxAppsDefault",
+    "queueMaxResourcesDefault",
     "schedulingPolicy",
+    "userMaxAppsDefault",
 ];
-
-const STARVES: Why<'static> = Why::bears("a queue starves below half its fair share");
 
 /// Elements that YARN knows but a replay does not follow, each with the reason.
 const UNSUPPORTED: &[(&str, Why<'static>)] = &[
     ("aclAdministerApps", Why::harmless("a replay does not check who may submit")),
     ("aclSubmitApps", Why::harmless("a replay does not check who may submit")),
-    ("allowPreemptionFrom", Why::bears("containers of every queue may be killed")),
-    ("defaultFairSharePreemptionThreshold", STARVES),
-    ("fairSharePreemptionThreshold", STARVES),
     ("maxContainerAllocation", Why::harmless("the log holds the jobs that were accepted")),
-    ("maxChildResources", Why::bears("set <maxResources> of the queues below")),
-    ("queueMaxResourcesDefault", Why::bears("set <maxResources> of the queues")),
     ("queuePlacementPolicy", Why::bears("`--policy yarn-fair:placement=…` says which queue a job goes to")),
     ("reservation", Why::bears("reservations of users are not replayed")),
-    ("user", Why::bears("the jobs of a user are not limited under YARN")),
-    ("userMaxAppsDefault", Why::bears("the jobs of a user are not limited under YARN")),
 ];
 
 /// Whether a file is YARN's.
 pub(super) fn is_yarn(element: Element<'_>) -> bool {
-    let unsupported = |name: &str| name != "user" && UNSUPPORTED.iter().any(|(other, _)| *other == name);
+    let unsupported = |name: &str| UNSUPPORTED.iter().any(|(other, _)| *other == name);
     let of_yarn = |name| OF_YARN.contains(&name) || unsupported(name);
     of_yarn(element.name()) || element.children().any(is_yarn)
 }
@@ -66,59 +63,115 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
         [queue] if queue.named(notes)?.eq_ignore_ascii_case("root") => fill(&mut tree, top, queue, site, notes)?,
         _ => add(&mut tree, top, &queues, site, notes)?,
     }
-    let mut most_apps = None;
+    let mut defaults = Defaults::default();
     for element in root.children() {
-        let settings = &mut tree.get_mut(top).settings;
-        match element.name() {
-            "defaultMinSharePreemptionTimeout" => settings.min_share_timeout = Some(element.seconds(notes)?),
-            "defaultFairSharePreemptionTimeout" => settings.fair_share_timeout = Some(element.seconds(notes)?),
-            "fairSharePreemptionTimeout" => {
-                let timeout = element.seconds(notes)?;
-                settings.fair_share_timeout.get_or_insert(timeout);
-            }
-            "queueMaxAppsDefault" => {
-                most_apps = Some(element.count(notes)?);
-                site.note_zero((POLICY, "", "max_apps"), element);
-            }
-            "queueMaxAMShareDefault" => {
-                let share: f64 = element.number(notes, -1.0, 1.0)?;
-                // A negative share is no limit, which is the default. With 0, no queue without a share of its own runs any job.
-                if share == 0.0 {
-                    let expected = "-1 for no limit, or a share above 0 up to 1";
-                    return Err(notes.wrong(element.place(), &element.tag(), expected, &element.text()));
-                }
-                if share > 0.0 {
-                    site.parameters.insert((POLICY, "max_am_share"), share.to_string());
-                }
-            }
-            "defaultQueueSchedulingPolicy" | "defaultQueueSchedulingMode" => {
-                if let Some((name, _)) = policy(element, notes) {
-                    site.parameters.insert(("yarn-fair", "share"), name);
-                }
-            }
-            "queue" | "pool" => {}
-            _ => unsupported(element, notes),
-        }
+        of_all(&mut tree.get_mut(top).settings, &mut defaults, element, site, notes)?;
     }
-    for place in (0..tree.queues().len()).filter(|&place| place != top) {
-        let settings = &mut tree.get_mut(place).settings;
-        settings.max_apps = settings.max_apps.or(most_apps);
-    }
+    defaults.fill(&mut tree);
     check(&tree).map_err(|problem| notes.wrong(root.place(), "the queues", "those that YARN takes", &problem))?;
     site.yarn_fair = Some(tree);
+    Ok(())
+}
+
+/// What holds for queues that do not say.
+#[derive(Default)]
+struct Defaults {
+    most_apps: Option<u32>,
+    most: Option<Amounts>,
+}
+
+impl Defaults {
+    fn fill(&self, tree: &mut QueueTree<FairQueue>) {
+        for place in 0..tree.queues().len() {
+            let settings = &mut tree.get_mut(place).settings;
+            if place != QueueTree::<FairQueue>::ROOT {
+                settings.max_apps = settings.max_apps.or(self.most_apps);
+            }
+            let Some(most) = &self.most else { continue };
+            let limits = [settings.max_memory_mb, settings.max_vcores];
+            let shares = [settings.max_memory_share, settings.max_vcores_share];
+            if limits == [None; 2] && shares == [None; 2] {
+                most.limit(settings);
+            }
+            let limits = [settings.max_child_memory_mb, settings.max_child_vcores];
+            let shares = [settings.max_child_memory_share, settings.max_child_vcores_share];
+            if limits == [None; 2] && shares == [None; 2] {
+                most.limit_children(settings);
+            }
+        }
+    }
+}
+
+/// Reads an element that holds for all queues or users.
+fn of_all(
+    top: &mut FairQueue,
+    defaults: &mut Defaults,
+    element: Element<'_>,
+    site: &mut Site,
+    notes: &mut Notes<'_>,
+) -> Result<(), Error> {
+    match element.name() {
+        "defaultMinSharePreemptionTimeout" => top.min_share_timeout = Some(element.seconds(notes)?),
+        "defaultFairSharePreemptionTimeout" => top.fair_share_timeout = Some(element.seconds(notes)?),
+        "fairSharePreemptionTimeout" => {
+            let timeout = element.seconds(notes)?;
+            top.fair_share_timeout.get_or_insert(timeout);
+        }
+        "defaultFairSharePreemptionThreshold" => top.fair_share_threshold = Some(element.number(notes, 0.0, 1.0)?),
+        "queueMaxAppsDefault" => {
+            let most = element.count(notes)?;
+            defaults.most_apps = Some(most);
+            site.parameters.insert((POLICY, "queue_max_apps"), most.to_string());
+            site.note_zero((POLICY, "", "max_apps"), element);
+        }
+        "queueMaxResourcesDefault" => defaults.most = Some(resources(element, notes)?),
+        "userMaxAppsDefault" => {
+            site.parameters.insert((POLICY, "user_max_apps"), element.count(notes)?.to_string());
+        }
+        "user" => user(element, site, notes)?,
+        "queueMaxAMShareDefault" => masters(element, site, notes)?,
+        "defaultQueueSchedulingPolicy" | "defaultQueueSchedulingMode" => {
+            if let Some((name, _)) = policy(element, notes) {
+                site.parameters.insert((POLICY, "share"), name);
+            }
+        }
+        "queue" | "pool" => {}
+        _ => unsupported(element, notes),
+    }
+    Ok(())
+}
+
+/// Reads the share of masters of queues that do not say.
+fn masters(element: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
+    let share: f64 = element.number(notes, -1.0, 1.0)?;
+    // With 0, no queue without a share of its own runs any job.
+    if share == 0.0 {
+        let expected = "-1 for no limit, or a share above 0 up to 1";
+        return Err(notes.wrong(element.place(), &element.tag(), expected, &element.text()));
+    }
+    let share = if share < 0.0 { -1.0 } else { share };
+    site.parameters.insert((POLICY, "max_am_share"), share.to_string());
+    Ok(())
+}
+
+/// Reads the limit of a user.
+fn user(element: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
+    let name = element.named(notes)?;
+    for part in element.children() {
+        if part.name() == "maxRunningApps" {
+            site.yarn_fair_users.insert(name.clone(), part.count(notes)?);
+        } else {
+            unsupported(part, notes);
+        }
+    }
     Ok(())
 }
 
 /// Names what has no effect.
 fn unsupported(element: Element<'_>, notes: &mut Notes<'_>) {
     let known = UNSUPPORTED.iter().find(|(name, _)| *name == element.name());
-    // A queue starves below half of its fair share also if the file does not say so.
-    let is_default =
-        element.name().ends_with("airSharePreemptionThreshold") && java_float(&element.text()).parse() == Ok(0.5);
-    if !is_default {
-        let why = known.map_or(Why::bears("resched does not know it"), |(_, why)| *why);
-        notes.unsupported(element.place(), &element.tag(), why);
-    }
+    let why = known.map_or(Why::bears("resched does not know it"), |(_, why)| *why);
+    notes.unsupported(element.place(), &element.tag(), why);
 }
 
 fn is_queue(element: &Element<'_>) -> bool {
@@ -157,27 +210,16 @@ fn fill(
     let mut queue = FairQueue::default();
     for part in element.children() {
         match part.name() {
-            "minResources" => {
-                let Amounts { memory_mb, vcores, shares } = resources(part, notes)?;
-                if shares != [None; 2] {
-                    notes.unsupported(
-                        part.place(),
-                        &part.tag(),
-                        "a share of the cluster; give memory in mb and vcores",
-                    );
-                }
-                queue.min_memory_mb = memory_mb.unwrap_or(0);
-                queue.min_vcores = vcores.unwrap_or(0);
-            }
+            "minResources" => guarantee(&mut queue, part, notes)?,
             "maxResources" => {
-                let Amounts { memory_mb, vcores, shares } = resources(part, notes)?;
-                (queue.max_memory_mb, queue.max_vcores) = (memory_mb, vcores);
-                [queue.max_memory_share, queue.max_vcores_share] = shares;
-                let zeros = [("max_memory_mb", memory_mb), ("max_vcores", vcores)];
+                let most = resources(part, notes)?;
+                most.limit(&mut queue);
+                let zeros = [("max_memory_mb", most.memory_mb), ("max_vcores", most.vcores)];
                 for (key, _) in zeros.into_iter().filter(|(_, most)| *most == Some(0)) {
                     site.limits.insert((POLICY, path.clone(), key), SettingOrigin::of_element(part));
                 }
             }
+            "maxChildResources" => resources(part, notes)?.limit_children(&mut queue),
             "maxRunningApps" => {
                 queue.max_apps = Some(part.count(notes)?);
                 site.note_zero((POLICY, &path, "max_apps"), part);
@@ -189,6 +231,8 @@ fn fill(
             }
             "minSharePreemptionTimeout" => queue.min_share_timeout = Some(part.seconds(notes)?),
             "fairSharePreemptionTimeout" => queue.fair_share_timeout = Some(part.seconds(notes)?),
+            "fairSharePreemptionThreshold" => queue.fair_share_threshold = Some(part.number(notes, 0.0, 1.0)?),
+            "allowPreemptionFrom" => queue.preemptable = Some(part.text().eq_ignore_ascii_case("true")),
             "schedulingPolicy" | "schedulingMode" => {
                 queue.policy = policy(part, notes).map(|(_, policy)| policy).or(queue.policy);
             }
@@ -201,6 +245,17 @@ fn fill(
     add(tree, place, &below, site, notes)
 }
 
+/// Reads what a queue is guaranteed.
+fn guarantee(queue: &mut FairQueue, element: Element<'_>, notes: &mut Notes<'_>) -> Result<(), Error> {
+    let Amounts { memory_mb, vcores, shares } = resources(element, notes)?;
+    if shares != [None; 2] {
+        let why = "a share of the cluster; give memory in mb and vcores";
+        notes.unsupported(element.place(), &element.tag(), why);
+    }
+    (queue.min_memory_mb, queue.min_vcores) = (memory_mb.unwrap_or(0), vcores.unwrap_or(0));
+    Ok(())
+}
+
 /// What a queue is guaranteed or may have at most, as far as it is given.
 #[derive(Default)]
 struct Amounts {
@@ -208,6 +263,20 @@ struct Amounts {
     vcores: Option<u32>,
     /// Shares of the cluster's memory and virtual cores.
     shares: [Option<f64>; 2],
+}
+
+impl Amounts {
+    /// Makes them the most that a queue may have.
+    fn limit(&self, queue: &mut FairQueue) {
+        (queue.max_memory_mb, queue.max_vcores) = (self.memory_mb, self.vcores);
+        [queue.max_memory_share, queue.max_vcores_share] = self.shares;
+    }
+
+    /// Makes them the most that a queue may have that is made below another one.
+    fn limit_children(&self, queue: &mut FairQueue) {
+        (queue.max_child_memory_mb, queue.max_child_vcores) = (self.memory_mb, self.vcores);
+        [queue.max_child_memory_share, queue.max_child_vcores_share] = self.shares;
+    }
 }
 
 /// Memory (MB) and virtual cores: `2048 mb, 4 vcores` or `memory-mb=2048, vcores=4`; a number alone is memory. Each may be a percentage of

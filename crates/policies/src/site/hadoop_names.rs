@@ -160,7 +160,6 @@ const RULES: &[(&str, &[&str], Why<'static>)] = &[
         &["5"],
         Why::harmless("without continuous scheduling, it does nothing"),
     ),
-    ("yarn.scheduler.fair.dynamic.max.assign", &["true"], UNMODELLED),
     ("yarn.scheduler.fair.locality-delay-node-ms", &["-1"], ALL_AT_HEARTBEATS),
     ("yarn.scheduler.fair.locality-delay-rack-ms", &["-1"], ALL_AT_HEARTBEATS),
     (

@@ -70,6 +70,8 @@ pub struct Site {
     pub yarn_queues: Option<QueueTree<YarnQueue>>,
     /// The queues of YARN's Fair Scheduler.
     pub yarn_fair: Option<QueueTree<FairQueue>>,
+    /// How many jobs of a user run at once under YARN's Fair Scheduler, by name.
+    pub yarn_fair_users: BTreeMap<String, u32>,
     /// The pools of Spark's `fairscheduler.xml`.
     pub spark_pools: Option<SparkPools>,
     /// The queues of MapReduce 1's Capacity Scheduler.

@@ -31,7 +31,20 @@ pub(super) fn fair_shares(claims: &[Claim], units: u64) -> Vec<u64> {
     let fixed: u64 = claims.iter().filter_map(Claim::fixed).sum();
     let most: u64 = open().map(|claim| u64::from(claim.max)).sum();
     let total = units.saturating_sub(fixed).min(most);
-    let used = |ratio: f64| -> u64 { open().map(|claim| claim.share(ratio)).sum() };
+    let ratio = ratio(total, |ratio| open().map(|claim| claim.share(ratio)).sum());
+    claims.iter().map(|claim| claim.fixed().unwrap_or_else(|| claim.share(ratio))).collect()
+}
+
+/// The share of each of so many claims alike that want no less and no more than others.
+pub(super) fn equal_share(claims: usize, units: u64) -> u64 {
+    if claims == 0 {
+        return 0;
+    }
+    ratio(units, |ratio| claims as u64 * ratio as u64) as u64
+}
+
+/// The units per weight at which so many units are used, nearest from above.
+fn ratio(total: u64, used: impl Fn(f64) -> u64) -> f64 {
     let mut right = 1.0;
     while used(right) < total {
         right *= 2.0;
@@ -41,14 +54,11 @@ pub(super) fn fair_shares(claims: &[Claim], units: u64) -> Vec<u64> {
         let middle = (left + right) / 2.0;
         match used(middle).cmp(&total) {
             Ordering::Less => left = middle,
-            Ordering::Equal => {
-                right = middle;
-                break;
-            }
+            Ordering::Equal => return middle,
             Ordering::Greater => right = middle,
         }
     }
-    claims.iter().map(|claim| claim.fixed().unwrap_or_else(|| claim.share(right))).collect()
+    right
 }
 
 #[cfg(test)]
@@ -67,6 +77,16 @@ mod tests {
         // One MB cannot be divided in two; the search ends at the nearest ratio that is not below.
         let thirds = fair_shares(&[claim(1.0, 0, all), claim(1.0, 0, all), claim(1.0, 0, all)], 10);
         assert!(thirds == [4, 4, 4] || thirds == [3, 3, 3], "{thirds:?}");
+    }
+
+    #[test]
+    fn claims_alike_have_the_share_that_each_of_them_has_among_all() {
+        for claims in 1..40 {
+            for units in [0, 1, 7, 1_024, 73_728, 163_840, 1_000_003] {
+                let all = fair_shares(&vec![claim(1.0, 0, u32::MAX); claims], units);
+                assert_eq!(all, vec![equal_share(claims, units); claims], "{claims} of {units}");
+            }
+        }
     }
 
     #[test]

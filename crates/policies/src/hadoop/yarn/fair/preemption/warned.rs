@@ -9,11 +9,11 @@ use std::cmp::Ordering;
 use resched_sim::hadoop::{Ask, AttemptView, Kind, Orders, View};
 use resched_sim::{JobId, Ms, Resources};
 
-use super::{ROOT, YarnFair};
+use crate::hadoop::yarn::fair::{ROOT, Settings, YarnFair};
 
 /// When a queue last had what it may claim.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Starvation {
+pub(in crate::hadoop::yarn::fair) struct Starvation {
     /// Its guarantee, or all that it demanded, ms.
     at_min_share: Ms,
     /// Half its fair share, or all that it demanded, ms.
@@ -21,13 +21,21 @@ pub(super) struct Starvation {
 }
 
 impl Starvation {
-    pub(super) fn since(now: Ms) -> Self {
+    pub(in crate::hadoop::yarn::fair) fn since(now: Ms) -> Self {
         Self { at_min_share: now, at_half_fair_share: now }
+    }
+
+    /// Since when a queue has lacked a part of its guarantee, of which it is known whether it lacks it now, ms.
+    pub(super) fn lacks_guarantee_since(&mut self, lacks: bool, now: Ms) -> Ms {
+        if !lacks {
+            self.at_min_share = now;
+        }
+        self.at_min_share
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Preemption {
+pub(in crate::hadoop::yarn::fair) struct Preemption {
     interval: Ms,
     wait: Ms,
     threshold: f32,
@@ -38,9 +46,9 @@ pub(super) struct Preemption {
 
 /// A container that was warned, as its job remembers it: it is not chosen again.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Warned {
+pub(in crate::hadoop::yarn::fair) struct Warned {
     /// Which container of the replay.
-    pub(super) container: u64,
+    pub(in crate::hadoop::yarn::fair) container: u64,
     at: Ms,
     size: Resources,
 }
@@ -54,7 +62,12 @@ struct Victim {
 }
 
 impl Preemption {
-    pub(super) fn new(interval: Ms, wait: Ms, threshold: f64) -> Self {
+    pub(in crate::hadoop::yarn::fair) fn new(settings: &Settings) -> Self {
+        let &Settings { preemption_interval, preemption_wait, preemption_threshold, .. } = settings;
+        Self::every(preemption_interval, preemption_wait, preemption_threshold)
+    }
+
+    fn every(interval: Ms, wait: Ms, threshold: f64) -> Self {
         Self { interval, wait, threshold: threshold as f32, checked: None, wanted_back: Vec::new() }
     }
 
@@ -104,7 +117,7 @@ impl YarnFair {
     }
 
     /// Takes down which queues have what they may claim.
-    pub(super) fn note_starvation(&mut self, now: Ms) {
+    pub(in crate::hadoop::yarn::fair) fn note_starvation(&mut self, now: Ms) {
         for leaf in 0..self.queues.len() {
             let lack = self.lack(leaf);
             let starvation = &mut self.queues[leaf].starvation;
@@ -133,7 +146,7 @@ impl YarnFair {
 
     /// If a check is due, warns as many containers as starving queues lack, and kills those that were warned long ago. If
     /// nothing is wanted, those that were warned stay so, and their time runs on.
-    pub(super) fn preempt(&mut self, view: View<'_>, orders: &mut Orders) {
+    pub(in crate::hadoop::yarn::fair) fn preempt(&mut self, view: View<'_>, orders: &mut Orders) {
         let (used, now) = (self.queues[ROOT].used, view.now());
         let Some(preemption) = &mut self.preemption else { return };
         if !preemption.is_due(used, view.yarn().total(), now) {
@@ -256,7 +269,7 @@ mod tests {
 
     #[test]
     fn preemption_waits_for_a_busy_cluster_and_for_its_interval() {
-        let mut preemption = Preemption::new(5_000, 15_000, 0.8);
+        let mut preemption = Preemption::every(5_000, 15_000, 0.8);
         let total = Resources { cpu: 10, memory: 100 };
         let due = |preemption: &Preemption, memory, now| preemption.is_due(Resources { cpu: 0, memory }, total, now);
         assert!(!due(&preemption, 80, 0) && due(&preemption, 81, 0));

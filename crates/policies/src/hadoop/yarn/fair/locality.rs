@@ -1,7 +1,10 @@
 //! Delay scheduling by opportunities: how often the requests of a job of one priority are refused a place before they take a farther
-//! one (`docs/model/yarn-policies.md`; rule F2 of `docs/yarn.md`).
+//! one (`docs/model/yarn-policies.md`). In 2014, requests that name no place wait like others; in Hadoop 3.4 they do not (rule F2).
 
-use resched_sim::hadoop::Reach;
+use resched_sim::JobId;
+use resched_sim::hadoop::{Ask, Reach, View};
+
+use super::YarnFair;
 
 /// The share of the nodes at which a job holds out for a node, and then for a rack, with its data.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,6 +49,16 @@ impl Opportunities {
     /// The job was given a container at this level: it goes no farther from now on.
     pub(super) fn launched(&mut self, near: Reach) {
         self.allowed = self.allowed.map(|allowed| allowed.min(near));
+    }
+}
+
+impl YarnFair {
+    /// How far from its data a job may use the node that is offered (`FSAppAttempt.getAllowedLocalityLevel`).
+    pub(super) fn reach(&mut self, view: View<'_>, job: JobId, ask: Ask) -> Reach {
+        let Some(thresholds) = self.thresholds else { return Reach::Any };
+        let allowed = self.apps[job].opportunities[ask.index()].allowed(view.node_count(), thresholds);
+        let names_places = ask == Ask::Map && view.yarn().app(job).locations() > 0;
+        if self.rules.placeless_go_anywhere && !names_places { Reach::Any } else { allowed }
     }
 }
 
