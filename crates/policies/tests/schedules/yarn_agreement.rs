@@ -178,14 +178,13 @@ fn fair_queue(preempts: bool) -> impl Strategy<Value = FairQueue> {
                 min_vcores: if min_memory_mb > 0 { min_vcores } else { 0 },
                 max_memory_mb: memory.map(|most| most.max(min_memory_mb)),
                 max_vcores,
-                max_memory_share: None,
-                max_vcores_share: None,
                 weight,
                 max_apps,
                 policy,
                 max_am_share,
                 min_share_timeout: min,
                 fair_share_timeout: fair,
+                ..FairQueue::default()
             }
         },
     )
