@@ -1,0 +1,167 @@
+//! Workloads: what they ask for, where they stand, and what they were given.
+
+use std::sync::Arc;
+
+use super::flavors::Nomination;
+use super::model::{Expression, FlavorId, QueueId, ResourceId, Toleration};
+
+/// The number of a workload, in the order of submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkloadId(pub u32);
+
+/// A workload as it is created.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    /// Its ClusterQueue.
+    pub queue: QueueId,
+    /// Its priority.
+    pub priority: i64,
+    /// When it was created, milliseconds; the API keeps whole seconds, and only these are compared.
+    pub created: i64,
+    /// Decides between equals, as the UID does. Random in reality: draw it by a seed of yours, or count up for the order of submission.
+    pub uid: u64,
+    /// Whether the queue's namespace selector matches its namespace.
+    pub namespace_matches: bool,
+    /// Its pod sets, in their order.
+    pub pod_sets: Vec<PodSet>,
+}
+
+/// Pods of one kind of a workload.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodSet {
+    /// Its name.
+    pub name: String,
+    /// How many pods.
+    pub count: u32,
+    /// What one pod asks for, in the unit of the quotas. Zero amounts are ignored.
+    pub requests: Vec<(ResourceId, i64)>,
+    /// What its pods tolerate.
+    pub tolerations: Vec<Toleration>,
+    /// Labels that its nodes must have.
+    pub node_selector: Vec<(String, String)>,
+    /// Required node affinity: terms, one of which must hold; all expressions of a term must.
+    pub affinity: Vec<Vec<Expression>>,
+}
+
+/// What one pod set got of one resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assigned {
+    /// The position of the pod set.
+    pub pod_set: u32,
+    /// The resource.
+    pub resource: ResourceId,
+    /// The flavour that gives it.
+    pub flavor: FlavorId,
+}
+
+/// Where a pending workload stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the queue proper; the first of it is looked at in each cycle.
+    Queued,
+    /// Set aside until something of its cohort tree is freed.
+    Parked,
+}
+
+/// Why a workload was not admitted when it was last looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PendingReason {
+    /// No flavour fits.
+    NoFit,
+    /// It would have to preempt, and nobody may be preempted.
+    NoCandidates,
+    /// Its victims are ending.
+    PendingPreemption,
+    /// An earlier one of the cycle took its place.
+    FailedAfterNomination,
+    /// The queue does not take workloads of its namespace.
+    NamespaceMismatch,
+    /// Parked untried, because one of its shape found no place.
+    Equivalent,
+}
+
+impl PendingReason {
+    /// Kueue's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoFit => "NoFit",
+            Self::NoCandidates => "PreemptionNoCandidates",
+            Self::PendingPreemption => "PendingPreemption",
+            Self::FailedAfterNomination => "FailedAfterNomination",
+            Self::NamespaceMismatch => "NamespaceMismatch",
+            Self::Equivalent => "Equivalent",
+        }
+    }
+}
+
+/// The state of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Pending,
+    /// Parked for ever: its queue does not take its namespace.
+    Mismatched,
+    Admitted,
+    /// Evicted; it holds its quota until its pods are gone.
+    Evicted,
+    Done,
+}
+
+impl State {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Mismatched => "refused by its queue",
+            Self::Admitted => "admitted",
+            Self::Evicted => "evicted",
+            Self::Done => "at its end",
+        }
+    }
+}
+
+/// Where the search for flavours goes on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memory {
+    /// The first flavour to try, for each part of each pod set. Empty or all 0: from the start.
+    pub(crate) next: Vec<u16>,
+    /// The cycle that wrote it.
+    pub(crate) cycle: u64,
+    /// The generation of the queue that this cycle saw.
+    pub(crate) generation: u64,
+}
+
+impl Memory {
+    /// Whether flavours are left to try.
+    pub(crate) fn pending(&self) -> bool {
+        self.next.iter().any(|&next| next != 0)
+    }
+}
+
+/// Nominations for one state of the tree, by where their search began.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    pub(crate) version: u64,
+    pub(crate) found: Vec<(Vec<u16>, Arc<Nomination>)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Workload {
+    pub(crate) shape: u32,
+    pub(crate) queue: u32,
+    pub(crate) priority: i64,
+    /// Whole seconds.
+    pub(crate) created: i64,
+    pub(crate) uid: u64,
+    pub(crate) state: State,
+    pub(crate) reason: Option<PendingReason>,
+    /// When it entered its queue, and when it was last tried there, in ticks of [`super::queue::Pending`].
+    pub(crate) entered: u64,
+    pub(crate) tried: u64,
+    pub(crate) memory: Memory,
+    pub(crate) cache: Cache,
+    /// When it was admitted, whole seconds.
+    pub(crate) admitted: i64,
+    pub(crate) usage: Vec<(u32, i64)>,
+    pub(crate) assigned: Vec<Assigned>,
+    /// Its position among the admitted of its queue.
+    pub(crate) slot: u32,
+}

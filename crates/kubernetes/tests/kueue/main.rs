@@ -1,0 +1,7 @@
+//! Kueue's decisions against the real code's, and against a second, naive implementation of the rules.
+
+#![allow(clippy::unwrap_used, reason = "a test may end where it fails")]
+
+mod driver;
+mod truth;
+mod world;
