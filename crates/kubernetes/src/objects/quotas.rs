@@ -40,7 +40,6 @@ pub struct ResourceQuota {
 pub(crate) fn groups(spec: &Fields<'_>, notes: &mut Vec<Note>) -> Result<Vec<ResourceGroup>, Error> {
     let mut groups = Vec::new();
     let mut resources = BTreeSet::new();
-    let mut flavors = BTreeSet::new();
     for fields in spec.maps("resourceGroups")? {
         let group = group(&fields, notes)?;
         for name in &group.resources {
@@ -49,16 +48,6 @@ pub(crate) fn groups(spec: &Fields<'_>, notes: &mut Vec<Note>) -> Result<Vec<Res
                     "coveredResources",
                     "each resource in one group",
                     &format!("{name:?} again"),
-                    "remove it",
-                ));
-            }
-        }
-        for flavor in &group.flavors {
-            if !flavors.insert(flavor.name.clone()) {
-                return Err(fields.wrong(
-                    "flavors",
-                    "each flavor once",
-                    &format!("{:?} again", flavor.name),
                     "remove it",
                 ));
             }
@@ -73,6 +62,9 @@ fn group(fields: &Fields<'_>, notes: &mut Vec<Note>) -> Result<ResourceGroup, Er
     let mut flavors = Vec::new();
     for flavor in fields.maps("flavors")? {
         let name = flavor.need_text("name")?.to_owned();
+        if flavors.iter().any(|known: &FlavorQuotas| known.name == name) {
+            return Err(flavor.wrong("name", "each flavor once in a group", &format!("{name:?} again"), "remove it"));
+        }
         let mut quotas = Vec::new();
         for quota in flavor.maps("resources")? {
             quotas.push(self::quota(&quota)?);

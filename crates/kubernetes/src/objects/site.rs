@@ -35,6 +35,8 @@ pub struct Site {
     pub configuration: Option<Configuration>,
     /// Fields without effect.
     pub notes: Vec<Note>,
+    /// LocalQueues whose ClusterQueue no object defines. Their workloads never queue.
+    pub lost_queues: Vec<Error>,
     /// Objects of other kinds, counted by their kind.
     pub skipped: BTreeMap<String, usize>,
 }
@@ -44,8 +46,8 @@ impl Site {
     ///
     /// # Errors
     ///
-    /// A file that is no YAML; a field that is missing or wrong; an object twice; a flavour, queue or topology that no object defines; a
-    /// cohort above itself.
+    /// A file that is no YAML; a field that is missing or wrong; an object twice; a flavour or topology that no object defines; a cohort
+    /// above itself.
     pub fn read<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Error> {
         let mut site = Self::default();
         for (file, text) in files {
@@ -54,6 +56,7 @@ impl Site {
             }
         }
         site.check()?;
+        site.note_queues();
         Ok(site)
     }
 
@@ -111,7 +114,6 @@ impl Site {
         unique("Topology", self.topologies.iter().map(|topology| (topology.name.clone(), &topology.place)))?;
         unique("Namespace", self.namespaces.iter().map(|namespace| (namespace.name.clone(), &namespace.place)))?;
         self.check_flavors()?;
-        self.check_queues()?;
         self.check_cohorts()
     }
 
@@ -136,15 +138,15 @@ impl Site {
         Ok(())
     }
 
-    fn check_queues(&self) -> Result<(), Error> {
+    /// LocalQueues that lead nowhere are no error: Kueue keeps them, and their workloads wait for ever.
+    fn note_queues(&mut self) {
         let queues: BTreeSet<&str> = self.queues.iter().map(|queue| queue.name.as_str()).collect();
-        match self.local_queues.iter().find(|local| !queues.contains(local.queue.as_str())) {
-            None => Ok(()),
-            Some(local) => {
-                let object = format!("LocalQueue {}/{}", local.namespace, local.name);
-                Err(unknown(&local.place, object, "spec.clusterQueue", "ClusterQueue", &local.queue))
-            }
-        }
+        let lost = self.local_queues.iter().filter(|local| !queues.contains(local.queue.as_str()));
+        let error = |local: &LocalQueue| {
+            let object = format!("LocalQueue {}/{}", local.namespace, local.name);
+            unknown(&local.place, object, "spec.clusterQueue", "ClusterQueue", &local.queue)
+        };
+        self.lost_queues = lost.map(error).collect();
     }
 
     /// No cohort is above itself.

@@ -82,7 +82,7 @@ pub(crate) fn flavors(model: &Model, given: impl Iterator<Item = (u32, u32, u32)
 }
 
 /// A row of decisions.csv: time, event, workload, cluster_queue, flavors, reason, by, detail.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Row {
     pub(crate) time: i64,
     pub(crate) event: char,
@@ -118,6 +118,7 @@ pub(crate) struct Driver<'a, D> {
     /// The order of submission, and how far it is done.
     order: Vec<usize>,
     submitted: usize,
+    strays: usize,
     /// The decider's number of each job, and the other way round.
     pending: std::collections::BTreeSet<u32>,
     rows: Vec<Row>,
@@ -137,6 +138,7 @@ pub(crate) fn run<D: Decider>(world: &World, decider: D, standings: bool) -> Res
         gone: BTreeMap::new(),
         order,
         submitted: 0,
+        strays: 0,
         pending: std::collections::BTreeSet::new(),
         rows: Vec::new(),
         standings,
@@ -153,7 +155,8 @@ impl<D: Decider> Driver<'_, D> {
         let wake = self.decider.next_wake().map(|wake| wake / 1_000);
         let ends = self.ends.keys().next().copied();
         let gone = self.gone.keys().next().copied();
-        [submission, wake, ends, gone].into_iter().flatten().min()
+        let stray = self.world.strays.get(self.strays).map(|stray| stray.2);
+        [submission, wake, ends, gone, stray].into_iter().flatten().min()
     }
 
     fn instant(&mut self, now: i64) -> Result<(), String> {
@@ -174,6 +177,10 @@ impl<D: Decider> Driver<'_, D> {
             self.pending.insert(self.submitted as u32);
             self.submitted += 1;
             self.row(now, 'S', self.submitted as u32 - 1, |_| {});
+        }
+        while let Some((name, queue, _)) = self.world.strays.get(self.strays).filter(|stray| stray.2 == now) {
+            self.strays += 1;
+            self.rows.push(Row { time: now, event: 'S', workload: name.clone(), queue: queue.clone(), ..Row::default() });
         }
         for event in self.decider.settle(now * 1_000)? {
             self.event(now, event);

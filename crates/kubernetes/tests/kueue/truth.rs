@@ -7,7 +7,7 @@ use std::path::Path;
 use resched_kubernetes::kueue::Kueue;
 
 use crate::driver::{Row, run};
-use crate::world::{World, read, rows, shared};
+use crate::world::{World, read, rows, shared, text};
 
 /// Worlds that are draws from some second on, or wholly: ties-a by intent, fairtree-b after its first equal shares.
 const DRAWS: [(&str, i64); 2] = [("ties-a", 0), ("fairtree-b", 1551)];
@@ -50,9 +50,16 @@ fn compare(mut ours: Vec<Row>, mut theirs: Vec<Row>) -> (usize, usize, Vec<Strin
     (equal, theirs.len(), differences)
 }
 
+/// How many cycles the real code ran, idle ones included.
+fn cycles(folder: &Path) -> u64 {
+    let summary = text(&folder.join("truth/summary.json"));
+    let after = summary.split("\"cycles\":").nth(1).unwrap();
+    after.trim_start().split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+}
+
 fn check(kind: &str, name: &str, world: &World, folder: &Path, report: &mut String) -> bool {
     let machine = Kueue::new(world.model.clone()).unwrap();
-    let (mut ours, _) = run(world, machine, true).unwrap();
+    let (mut ours, machine) = run(world, machine, true).unwrap();
     let mut theirs = expected(folder);
     let until = DRAWS.iter().find(|(world, _)| *world == name).map_or(i64::MAX, |(_, until)| *until);
     ours.retain(|row| row.time < until);
@@ -62,7 +69,8 @@ fn check(kind: &str, name: &str, world: &World, folder: &Path, report: &mut Stri
     };
     let (equal, of, differences) = compare(split(&ours, false), split(&theirs, false));
     let (equal_q, of_q, differences_q) = compare(split(&ours, true), split(&theirs, true));
-    writeln!(report, "{kind}/{name}: {equal} of {of} rows, {equal_q} of {of_q} Q rows").unwrap();
+    let (cycles, real) = (machine.cycles(), cycles(folder));
+    writeln!(report, "{kind}/{name}: {equal} of {of} rows, {equal_q} of {of_q} Q rows, {cycles} of {real} cycles").unwrap();
     for difference in differences.iter().take(6).chain(differences_q.iter().take(4)) {
         writeln!(report, "    {difference}").unwrap();
     }

@@ -22,6 +22,8 @@ pub(crate) struct Job {
 pub(crate) struct World {
     pub(crate) model: Model,
     pub(crate) jobs: Vec<Job>,
+    /// Workloads whose LocalQueue leads nowhere: name, ClusterQueue, second.
+    pub(crate) strays: Vec<(String, String, i64)>,
     /// Seconds until the pods of a victim are gone.
     pub(crate) eviction: i64,
     /// Whether the work of a victim is kept.
@@ -72,9 +74,16 @@ pub(crate) fn read(folder: &Path) -> World {
         .collect();
     let mut model = site.model(["cpu", "memory", "nvidia.com/gpu"]);
     model.settings.requeue_ms = settings["requeueBatchSeconds"].parse::<i64>().unwrap() * 1_000;
-    let jobs = jobs(&site, &model, &rows(&folder.join("workloads.csv")));
+    let (strays, rows): (Vec<_>, Vec<_>) = rows(&folder.join("workloads.csv")).into_iter().partition(|row| site.queue(&row["namespace"], &row["queue"]).is_none());
+    let strays = strays.iter().map(|row| {
+        let mut queues = site.local_queues.iter();
+        let queue = queues.find(|queue| queue.namespace == row["namespace"] && queue.name == row["queue"]).unwrap();
+        (row["workload"].clone(), queue.queue.clone(), row["submit"].parse().unwrap())
+    });
+    let strays = strays.collect();
+    let jobs = jobs(&site, &model, &rows);
     let eviction = settings["evictionSeconds"].parse().unwrap();
-    World { model, jobs, eviction, keep: settings["onEviction"] == "keep", ends: None }
+    World { model, jobs, strays, eviction, keep: settings["onEviction"] == "keep", ends: None }
 }
 
 fn jobs(site: &Site, model: &Model, rows: &[BTreeMap<String, String>]) -> Vec<Job> {
