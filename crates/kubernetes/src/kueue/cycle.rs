@@ -28,8 +28,6 @@ pub(crate) struct Entry {
     /// Whether the memory of flavours was out of date.
     pub(crate) outdated: bool,
     pub(crate) outcome: Outcome,
-    /// Whether it evicts: then the next search begins anew.
-    pub(crate) evicts: bool,
 }
 
 /// What the entries of a cycle have done so far.
@@ -87,7 +85,7 @@ impl Kueue {
             self.store.workloads[id as usize].cache.found.push((start, Arc::clone(&found)));
             found
         });
-        Entry { id, queue, nomination, outdated, outcome: Outcome::Waits(PendingReason::NoFit), evicts: false }
+        Entry { id, queue, nomination, outdated, outcome: Outcome::Waits(PendingReason::NoFit) }
     }
 
     fn search<'a>(&'a mut self, without: &'a [u32]) -> Search<'a> {
@@ -115,42 +113,33 @@ impl Kueue {
         }
     }
 
-    /// The winner of the tournament is processed, then the tournament runs again.
+    /// The winner of the tournament is processed, then the tournament runs again. One that can book nothing takes part, too: it keeps those
+    /// behind it waiting.
     fn process_fairly(&mut self, root: usize, round: &mut Round, now: i64) {
-        let mut players: Vec<Option<Player>> = round.entries.iter().map(|entry| self.player(entry)).collect();
-        for at in (0..players.len()).filter(|&at| players[at].is_none()).collect::<Vec<_>>() {
-            self.process(round, at);
-        }
-        let seed = self.model.settings.seed;
-        for _ in 0..players.len() {
-            let mut tournament =
-                Tournament { links: &self.links, shares: &self.shares, quotas: &mut self.quotas, seed, now };
-            let Some(winner) = tournament.winner(root, &players) else { break };
-            players[winner] = None;
-            self.process(round, winner);
+        let players: Vec<Player> = round.entries.iter().map(|entry| self.player(entry)).collect();
+        let (links, shares) = (Arc::clone(&self.links), Arc::clone(&self.shares));
+        let mut tournament = Tournament::new(&links, &shares, self.model.settings.seed, now, players);
+        tournament.refresh(&mut self.quotas);
+        while let Some(winner) = tournament.take_winner(root) {
+            if self.process(round, winner) {
+                tournament.refresh(&mut self.quotas);
+            }
         }
     }
 
-    /// An entry as a player; none if it can book nothing, so that its turn has no effect.
-    fn player(&self, entry: &Entry) -> Option<Player> {
-        let nomination = &entry.nomination;
-        let reclaims = self.model.queues[entry.queue as usize].preemption.reclaim == Policy::Any;
-        if nomination.mode == Mode::NoFit
-            || (nomination.mode == Mode::Preempt && nomination.targets.is_empty() && reclaims)
-        {
-            return None;
-        }
+    fn player(&self, entry: &Entry) -> Player {
         let workload = &self.store.workloads[entry.id as usize];
-        Some(Player {
+        Player {
             queue: entry.queue as usize,
-            usage: nomination.usage.clone(),
+            usage: entry.nomination.usage.clone(),
             priority: workload.priority,
             created: workload.created,
             uid: workload.uid,
-        })
+        }
     }
 
-    fn process(&mut self, round: &mut Round, at: usize) {
+    /// Processes one entry; true if it booked something.
+    fn process(&mut self, round: &mut Round, at: usize) -> bool {
         let mut deferred = false;
         if overlaps(&round.entries[at].nomination, &round.victims) {
             let entry = &round.entries[at];
@@ -165,27 +154,26 @@ impl Kueue {
         let entry = &round.entries[at];
         let nomination = Arc::clone(&entry.nomination);
         if nomination.mode == Mode::NoFit {
-            return;
+            return false;
         }
         if nomination.mode == Mode::Preempt && nomination.targets.is_empty() {
-            self.reserve(round, at);
             round.entries[at].outcome = Outcome::Waits(PendingReason::NoCandidates);
-            return;
+            return self.reserve(round, at);
         }
         if overlaps(&nomination, &round.victims) || !self.still_fits(round, at) {
             round.entries[at].outcome = Outcome::Waits(PendingReason::FailedAfterNomination);
-            return;
+            return false;
         }
         self.quotas.add(entry.queue as usize, &nomination.usage);
         let (id, queue) = (entry.id, entry.queue);
         if nomination.mode == Mode::Fit && !deferred {
             round.entries[at].outcome = Outcome::Admitted;
-            return;
+            return true;
         }
         round.booked.push((queue, nomination.usage.clone()));
         round.victims.extend(nomination.targets.iter().map(|&target| (target, id)));
         round.entries[at].outcome = Outcome::Waits(PendingReason::PendingPreemption);
-        round.entries[at].evicts = !deferred;
+        true
     }
 
     /// Whether an entry fits without its victims and those of the cycle.
@@ -202,11 +190,11 @@ impl Kueue {
     }
 
     /// Books what a head without candidates would take of its quota, so that in this cycle no other takes it.
-    fn reserve(&mut self, round: &mut Round, at: usize) {
+    fn reserve(&mut self, round: &mut Round, at: usize) -> bool {
         let entry = &round.entries[at];
         let queue = entry.queue as usize;
         if self.model.queues[queue].preemption.reclaim == Policy::Any {
-            return;
+            return false;
         }
         let reserved = entry.nomination.usage.iter().map(|&(cell, value)| {
             let (quota, usage) = (self.quotas.quota(queue, cell), self.quotas.usage(queue, cell));
@@ -216,6 +204,7 @@ impl Kueue {
         let reserved: Vec<(u32, i64)> = reserved.collect();
         self.quotas.add(queue, &reserved);
         round.booked.push((entry.queue, reserved));
+        true
     }
 }
 

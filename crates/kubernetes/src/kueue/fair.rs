@@ -1,6 +1,7 @@
 //! Fair sharing: the share of a node, and the tournament that orders a cycle.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::draw;
 use super::machine::Links;
@@ -106,76 +107,54 @@ struct Standing {
 
 /// The tournament of one tree.
 pub(crate) struct Tournament<'a> {
-    pub(crate) links: &'a Links,
-    pub(crate) shares: &'a Shares,
-    pub(crate) quotas: &'a mut Quotas,
-    pub(crate) seed: u64,
-    pub(crate) now: i64,
+    links: &'a Links,
+    shares: &'a Shares,
+    seed: u64,
+    now: i64,
+    /// Those that are still in.
+    players: Vec<Option<Player>>,
+    /// Of each player, at each node from its queue up to the one below the root.
+    standings: Vec<Vec<(usize, Standing)>>,
+    of_queue: BTreeMap<usize, usize>,
 }
 
-impl Tournament<'_> {
-    /// The position of the winner among `players`; those that are gone are `None`.
-    pub(crate) fn winner(&mut self, root: usize, players: &[Option<Player>]) -> Option<usize> {
-        let mut of_queue = std::collections::BTreeMap::new();
-        for (at, player) in players.iter().enumerate() {
-            if let Some(player) = player {
-                of_queue.insert(player.queue, (at, self.standings(player)));
-            }
-        }
-        if let Some(&(at, _)) = of_queue.get(&root) {
-            return Some(at);
-        }
-        self.best(root, players, &of_queue)
+impl<'a> Tournament<'a> {
+    pub(crate) fn new(links: &'a Links, shares: &'a Shares, seed: u64, now: i64, players: Vec<Player>) -> Self {
+        let of_queue = players.iter().enumerate().map(|(at, player)| (player.queue, at)).collect();
+        let players: Vec<Option<Player>> = players.into_iter().map(Some).collect();
+        Self { links, shares, seed, now, players, standings: Vec::new(), of_queue }
     }
 
-    /// The standing at each node from the queue up to the one below the root, with the request counted.
-    fn standings(&mut self, player: &Player) -> Vec<(usize, Standing)> {
-        self.quotas.add(player.queue, &player.usage);
-        let quotas = &*self.quotas;
-        let path = quotas.path(player.queue).filter(|&node| quotas.parent[node] != NONE);
-        let standings = path.map(|node| {
-            let borrows = player.usage.iter().any(|&(cell, _)| !quotas.within(node, cell, 0));
-            (node, Standing { borrows, share: self.shares.of(quotas, node) })
-        });
-        let standings = standings.collect();
-        self.quotas.remove(player.queue, &player.usage);
-        standings
+    /// Computes the standings anew, after something was booked.
+    pub(crate) fn refresh(&mut self, quotas: &mut Quotas) {
+        let shares = self.shares;
+        let standings =
+            |player: &Option<Player>| player.as_ref().map_or_else(Vec::new, |player| standings(player, shares, quotas));
+        self.standings = self.players.iter().map(standings).collect();
     }
 
-    fn best(
-        &self,
-        cohort: usize,
-        players: &[Option<Player>],
-        of_queue: &std::collections::BTreeMap<usize, (usize, Vec<(usize, Standing)>)>,
-    ) -> Option<usize> {
-        let mut best: Option<(usize, usize)> = None;
-        let below = self.links.cohorts[cohort]
-            .iter()
-            .map(|&child| (child as usize, self.best(child as usize, players, of_queue)));
-        let queues = self.links.queues[cohort].iter().map(|&queue| {
-            let queue = queue as usize;
-            (queue, of_queue.get(&queue).map(|&(at, _)| at))
-        });
+    /// The position of the winner, which leaves.
+    pub(crate) fn take_winner(&mut self, root: usize) -> Option<usize> {
+        let alone = self.of_queue.get(&root).copied().filter(|&at| self.players[at].is_some());
+        let winner = alone.or_else(|| self.best(root))?;
+        self.players[winner] = None;
+        Some(winner)
+    }
+
+    fn best(&self, cohort: usize) -> Option<usize> {
+        let below = self.links.cohorts[cohort].iter().map(|&child| (child as usize, self.best(child as usize)));
+        let in_play = |queue: usize| self.of_queue.get(&queue).copied().filter(|&at| self.players[at].is_some());
+        let queues = self.links.queues[cohort].iter().map(|&queue| (queue as usize, in_play(queue as usize)));
+        let mut best: Option<(&Player, &Standing, usize)> = None;
         for (node, at) in below.chain(queues) {
             let Some(at) = at else { continue };
-            let standing = |node: usize, at: usize| {
-                let player = players[at].as_ref()?;
-                let (_, standings) = of_queue.get(&player.queue)?;
-                let (_, standing) = standings.iter().find(|(other, _)| *other == node)?;
-                Some((player, standing))
-            };
-            let wins = match best {
-                None => true,
-                Some((node_before, before)) => match (standing(node, at), standing(node_before, before)) {
-                    (Some(new), Some(old)) => self.compare(new, old).is_lt(),
-                    _ => false,
-                },
-            };
-            if wins {
-                best = Some((node, at));
+            let standing = self.standings[at].iter().find(|(other, _)| *other == node);
+            let (Some(player), Some((_, standing))) = (&self.players[at], standing) else { continue };
+            if best.is_none_or(|(other, theirs, _)| self.compare((player, standing), (other, theirs)).is_lt()) {
+                best = Some((player, standing, at));
             }
         }
-        best.map(|(_, at)| at)
+        best.map(|(_, _, at)| at)
     }
 
     fn compare(&self, a: (&Player, &Standing), b: (&Player, &Standing)) -> Ordering {
@@ -187,4 +166,17 @@ impl Tournament<'_> {
             .then_with(|| a.0.created.cmp(&b.0.created))
             .then_with(|| drawn(a.0).cmp(&drawn(b.0)))
     }
+}
+
+/// The standing at each node, with the request counted.
+fn standings(player: &Player, shares: &Shares, quotas: &mut Quotas) -> Vec<(usize, Standing)> {
+    quotas.add(player.queue, &player.usage);
+    let path = quotas.path(player.queue).filter(|&node| quotas.parent[node] != NONE);
+    let standings = path.map(|node| {
+        let borrows = player.usage.iter().any(|&(cell, _)| !quotas.within(node, cell, 0));
+        (node, Standing { borrows, share: shares.of(quotas, node) })
+    });
+    let standings = standings.collect();
+    quotas.remove(player.queue, &player.usage);
+    standings
 }

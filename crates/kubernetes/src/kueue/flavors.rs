@@ -90,9 +90,16 @@ enum Scope<'a> {
 /// The flavour chosen for a part.
 struct Choice {
     position: u16,
-    level: u32,
     next: u16,
-    /// For each request: its cell, and whether it needs preemption.
+    judged: Judged,
+}
+
+/// How each request of a part is served by one flavour.
+#[derive(Default)]
+struct Judged {
+    /// The highest level of the resources, whatever their grade.
+    level: u32,
+    /// The cell, and whether it needs preemption.
     cells: Vec<(u32, bool)>,
 }
 
@@ -105,7 +112,9 @@ impl Search<'_> {
 
     /// The same on the flavours of `first` alone.
     pub(crate) fn nominate_again(&mut self, id: u32, first: &Nomination) -> Nomination {
-        let nomination = self.assign(id, &Scope::Only(first));
+        let mut nomination = self.assign(id, &Scope::Only(first));
+        // With one flavour each, the search has come to its end.
+        nomination.next.fill(0);
         self.with_targets(id, nomination)
     }
 
@@ -168,10 +177,10 @@ impl Search<'_> {
     fn keep(&self, set: u32, part: &Part, at: usize, choice: Choice, nomination: &mut Nomination) {
         let queue = &self.model.queues[part.queue as usize];
         let flavor = queue.groups[part.group as usize].flavors[choice.position as usize];
-        nomination.level = nomination.level.max(choice.level);
+        nomination.level = nomination.level.max(choice.judged.level);
         nomination.chosen[at] = choice.position;
         nomination.next[at] = choice.next;
-        for (&(resource, value), &(cell, preempts)) in part.requests.iter().zip(&choice.cells) {
+        for (&(resource, value), &(cell, preempts)) in part.requests.iter().zip(&choice.judged.cells) {
             add(&mut nomination.usage, cell, value);
             nomination.assigned.push(Assigned { pod_set: set, resource, flavor });
             if preempts {
@@ -191,43 +200,32 @@ impl Search<'_> {
             Scope::From(start) => usize::from(start.get(at).copied().unwrap_or(0))..flavors.len(),
             Scope::Only(first) => usize::from(first.chosen[at])..usize::from(first.chosen[at]) + 1,
         };
-        let mut best: Option<(Judgement, usize, Vec<(u32, bool)>)> = None;
+        let mut best: Option<(Judgement, usize, Judged)> = None;
         let mut last = tried.end.saturating_sub(1);
         for position in tried {
             if !part.possible[position] {
                 continue;
             }
-            let (judgement, cells) = self.judge_flavor(id, part, flavors[position], taken);
+            let (judgement, judged) = self.judge_flavor(id, part, flavors[position], taken);
             let known = best.as_ref().map_or(Judgement::WORST, |(known, ..)| *known);
             if judgement.stops(queue.fungibility) {
-                best = Some((judgement, position, cells));
+                best = Some((judgement, position, judged));
                 last = position;
                 break;
             }
             if judgement.better(known, queue.fungibility) {
-                best = Some((judgement, position, cells));
+                best = Some((judgement, position, judged));
             }
         }
         let next = if last + 1 >= flavors.len() { 0 } else { last + 1 };
-        best.map(|(judgement, position, cells)| Choice {
-            position: position as u16,
-            level: judgement.level,
-            next: next as u16,
-            cells,
-        })
+        best.map(|(_, position, judged)| Choice { position: position as u16, next: next as u16, judged })
     }
 
     /// The worst of the resources, judged one at a time.
-    fn judge_flavor(
-        &mut self,
-        id: u32,
-        part: &Part,
-        flavor: FlavorId,
-        taken: &[(u32, i64)],
-    ) -> (Judgement, Vec<(u32, bool)>) {
+    fn judge_flavor(&mut self, id: u32, part: &Part, flavor: FlavorId, taken: &[(u32, i64)]) -> (Judgement, Judged) {
         let fungibility = self.model.queues[part.queue as usize].fungibility;
         let mut worst = Judgement::BEST;
-        let mut cells = Vec::with_capacity(part.requests.len());
+        let mut judged = Judged::default();
         for &(resource, value) in &part.requests {
             let cell = self.quotas.cell(flavor, resource);
             let before = taken.iter().find(|&&(other, _)| other == cell).map_or(0, |&(_, taken)| taken);
@@ -238,9 +236,10 @@ impl Search<'_> {
             if judgement.grade == Grade::NoFit {
                 break;
             }
-            cells.push((cell, judgement.grade != Grade::Fit));
+            judged.level = judged.level.max(judgement.level);
+            judged.cells.push((cell, judgement.grade != Grade::Fit));
         }
-        (worst, cells)
+        (worst, judged)
     }
 
     fn judge(&mut self, id: u32, queue: usize, cell: u32, value: i64) -> Judgement {

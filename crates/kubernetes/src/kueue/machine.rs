@@ -1,6 +1,7 @@
 //! The machine: what callers tell it and ask it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::error::Error;
 use super::fair::Shares;
@@ -50,7 +51,6 @@ pub(crate) struct Store {
     pub(crate) workloads: Vec<Workload>,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) queues: Vec<QueueState>,
-    pub(crate) ticks: u64,
     /// All that are queued, and all that are parked.
     pub(crate) queued: usize,
     pub(crate) parked: usize,
@@ -82,10 +82,10 @@ struct ShapeKey {
 #[derive(Debug)]
 pub struct Kueue {
     pub(crate) model: Model,
-    pub(crate) links: Links,
+    pub(crate) links: Arc<Links>,
     pub(crate) store: Store,
     pub(crate) quotas: Quotas,
-    pub(crate) shares: Shares,
+    pub(crate) shares: Arc<Shares>,
     pub(crate) trees: Vec<Tree>,
     tree_of_queue: Vec<u32>,
     /// The trees that are not quiet.
@@ -119,10 +119,10 @@ impl Kueue {
         }
         Ok(Self {
             model,
-            links,
+            links: Arc::new(links),
             store: Store { queues, ..Store::default() },
             quotas,
-            shares,
+            shares: Arc::new(shares),
             trees,
             tree_of_queue,
             restless: Vec::new(),
@@ -151,8 +151,6 @@ impl Kueue {
             uid,
             state: State::Pending,
             reason: None,
-            entered: 0,
-            tried: 0,
             memory: Memory::default(),
             cache: Cache::default(),
             admitted: 0,

@@ -39,23 +39,11 @@ pub(crate) struct Shape {
     /// The pending ones: creation, UID, number.
     pub(crate) members: BTreeSet<(i64, u64, u32)>,
     parked: bool,
-    /// Ticks of the last parking and of the last wake-up.
-    parked_at: u64,
-    woken_at: u64,
 }
 
 impl Shape {
     pub(crate) fn new(queue: u32, priority: i64, namespace_matches: bool, sets: Vec<SetShape>) -> Self {
-        Self {
-            queue,
-            priority,
-            namespace_matches,
-            sets,
-            members: BTreeSet::new(),
-            parked: false,
-            parked_at: 0,
-            woken_at: 0,
-        }
+        Self { queue, priority, namespace_matches, sets, members: BTreeSet::new(), parked: false }
     }
 }
 
@@ -82,19 +70,10 @@ impl QueueState {
 }
 
 impl Store {
-    /// A tick of the clock that orders parking, waking and trying.
-    fn tick(&mut self) -> u64 {
-        self.ticks += 1;
-        self.ticks
-    }
-
     /// Puts a workload into its queue, or with its like among the parked.
     pub(crate) fn enter(&mut self, id: u32) {
-        let tick = self.tick();
         let workload = &mut self.workloads[id as usize];
         workload.state = State::Pending;
-        workload.entered = tick;
-        workload.tried = 0;
         workload.reason = None;
         let key = (workload.created, workload.uid, id);
         let shape = workload.shape;
@@ -162,22 +141,12 @@ impl Store {
         workload.state == State::Pending && !self.shapes[workload.shape as usize].parked
     }
 
-    /// Notes why a head was not admitted.
-    pub(crate) fn tried(&mut self, id: u32, reason: PendingReason) {
-        let tick = self.tick();
-        let workload = &mut self.workloads[id as usize];
-        workload.tried = tick;
-        workload.reason = Some(reason);
-    }
-
-    /// Parks a head that was tried in this tick, and all of its shape.
+    /// Parks a head and all of its shape.
     pub(crate) fn park(&mut self, id: u32) {
-        let workload = &self.workloads[id as usize];
-        let (shape, tried) = (workload.shape, workload.tried);
+        let shape = self.workloads[id as usize].shape;
         self.hide(shape);
         let shape_state = &mut self.shapes[shape as usize];
         shape_state.parked = true;
-        shape_state.parked_at = tried;
         let members = shape_state.members.len();
         let queue = &mut self.queues[shape_state.queue as usize];
         queue.parked_shapes.push(shape);
@@ -198,11 +167,9 @@ impl Store {
 
     /// Wakes all that is parked at a queue.
     pub(crate) fn wake(&mut self, queue: u32) {
-        let tick = self.tick();
         for id in std::mem::take(&mut self.queues[queue as usize].parked_shapes) {
             let shape = &mut self.shapes[id as usize];
             shape.parked = false;
-            shape.woken_at = tick;
             let members = shape.members.len();
             let state = &mut self.queues[queue as usize];
             state.parked -= members;
@@ -222,16 +189,8 @@ impl Store {
         if workload.state != State::Pending {
             return None;
         }
-        let shape = &self.shapes[workload.shape as usize];
-        let place = if shape.parked { Place::Parked } else { Place::Queued };
-        let parked_with_others = if workload.entered < shape.parked_at {
-            shape.parked_at
-        } else if shape.parked || workload.entered < shape.woken_at {
-            workload.entered
-        } else {
-            0
-        };
-        let untried = parked_with_others > 0 && workload.tried < parked_with_others;
-        Some((place, if untried { Some(PendingReason::Equivalent) } else { workload.reason }))
+        let parked = self.shapes[workload.shape as usize].parked;
+        let untried = parked.then_some(PendingReason::Equivalent);
+        Some((if parked { Place::Parked } else { Place::Queued }, workload.reason.or(untried)))
     }
 }

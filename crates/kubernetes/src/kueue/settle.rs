@@ -112,7 +112,7 @@ impl Kueue {
             self.evict(target, by, now, decisions)?;
         }
         for id in round.refused {
-            self.store.tried(id, PendingReason::NamespaceMismatch);
+            self.store.workloads[id as usize].reason = Some(PendingReason::NamespaceMismatch);
             self.store.refuse(id);
         }
         if decisions.len() > before {
@@ -167,7 +167,6 @@ impl Kueue {
 impl Store {
     /// Notes what a head waits for, and parks it if nothing but a wake-up can help; false if all is as before.
     fn wait(&mut self, entry: &Entry, reason: PendingReason, cycle: u64) -> bool {
-        self.tried(entry.id, reason);
         let queue = &mut self.queues[entry.queue as usize];
         let (strict, generation) = (queue.strict, queue.generation);
         let mut changed = entry.outdated;
@@ -176,8 +175,11 @@ impl Store {
             queue.sticky = Some(entry.id);
         }
         let workload = &mut self.workloads[entry.id as usize];
+        workload.reason = Some(reason);
         let was_pending = workload.memory.pending();
-        let next = if entry.evicts { Vec::new() } else { entry.nomination.next.clone() };
+        // Once victims are ending, all flavours are tried again.
+        let ending = reason == PendingReason::PendingPreemption;
+        let next = if ending { Vec::new() } else { entry.nomination.next.clone() };
         let memory = Memory { next, cycle, generation };
         changed |= (was_pending || memory.pending()) && workload.memory.next != memory.next;
         let left = memory.pending();

@@ -153,9 +153,6 @@ pub(crate) struct Workload {
     pub(crate) uid: u64,
     pub(crate) state: State,
     pub(crate) reason: Option<PendingReason>,
-    /// When it entered its queue, and when it was last tried there, in ticks of [`super::queue::Pending`].
-    pub(crate) entered: u64,
-    pub(crate) tried: u64,
     pub(crate) memory: Memory,
     pub(crate) cache: Cache,
     /// When it was admitted, whole seconds.

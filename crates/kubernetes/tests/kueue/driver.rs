@@ -143,7 +143,7 @@ pub(crate) fn run<D: Decider>(world: &World, decider: D, standings: bool) -> Res
         rows: Vec::new(),
         standings,
     };
-    while let Some(now) = driver.next() {
+    while let Some(now) = driver.next().filter(|&now| now <= world.horizon) {
         driver.instant(now)?;
     }
     Ok((driver.rows, driver.decider))
@@ -152,7 +152,7 @@ pub(crate) fn run<D: Decider>(world: &World, decider: D, standings: bool) -> Res
 impl<D: Decider> Driver<'_, D> {
     fn next(&self) -> Option<i64> {
         let submission = self.order.get(self.submitted).map(|&at| self.world.jobs[at].submit);
-        let wake = self.decider.next_wake().map(|wake| wake / 1_000);
+        let wake = self.decider.next_wake().map(|wake| wake / self.world.unit);
         let ends = self.ends.keys().next().copied();
         let gone = self.gone.keys().next().copied();
         let stray = self.world.strays.get(self.strays).map(|stray| stray.2);
@@ -162,16 +162,16 @@ impl<D: Decider> Driver<'_, D> {
     fn instant(&mut self, now: i64) -> Result<(), String> {
         for id in self.ends.remove(&now).unwrap_or_default() {
             if self.lives[id as usize].end.take_if(|end| *end == now).is_some() {
-                self.decider.ended(now * 1_000, id);
+                self.decider.ended(now * self.world.unit, id);
                 self.row(now, 'F', id, |_| {});
             }
         }
         for id in self.gone.remove(&now).unwrap_or_default() {
-            self.decider.gone(now * 1_000, id);
+            self.decider.gone(now * self.world.unit, id);
             self.pending.insert(id);
             self.row(now, 'R', id, |_| {});
         }
-        self.decider.wake(now * 1_000);
+        self.decider.wake(now * self.world.unit);
         while let Some(&at) = self.order.get(self.submitted).filter(|&&at| self.world.jobs[at].submit == now) {
             self.decider.submit(self.world.jobs[at].submission.clone());
             self.pending.insert(self.submitted as u32);
@@ -180,9 +180,15 @@ impl<D: Decider> Driver<'_, D> {
         }
         while let Some((name, queue, _)) = self.world.strays.get(self.strays).filter(|stray| stray.2 == now) {
             self.strays += 1;
-            self.rows.push(Row { time: now, event: 'S', workload: name.clone(), queue: queue.clone(), ..Row::default() });
+            self.rows.push(Row {
+                time: now,
+                event: 'S',
+                workload: name.clone(),
+                queue: queue.clone(),
+                ..Row::default()
+            });
         }
-        for event in self.decider.settle(now * 1_000)? {
+        for event in self.decider.settle(now * self.world.unit)? {
             self.event(now, event);
         }
         if self.standings {

@@ -28,6 +28,10 @@ pub(crate) struct World {
     pub(crate) eviction: i64,
     /// Whether the work of a victim is kept.
     pub(crate) keep: bool,
+    /// Milliseconds of a second of the world.
+    pub(crate) unit: i64,
+    /// The last second that is of interest.
+    pub(crate) horizon: i64,
     /// Ends that are given; others follow from the run time.
     pub(crate) ends: Option<BTreeMap<String, i64>>,
 }
@@ -74,7 +78,9 @@ pub(crate) fn read(folder: &Path) -> World {
         .collect();
     let mut model = site.model(["cpu", "memory", "nvidia.com/gpu"]);
     model.settings.requeue_ms = settings["requeueBatchSeconds"].parse::<i64>().unwrap() * 1_000;
-    let (strays, rows): (Vec<_>, Vec<_>) = rows(&folder.join("workloads.csv")).into_iter().partition(|row| site.queue(&row["namespace"], &row["queue"]).is_none());
+    let (strays, rows): (Vec<_>, Vec<_>) = rows(&folder.join("workloads.csv"))
+        .into_iter()
+        .partition(|row| site.queue(&row["namespace"], &row["queue"]).is_none());
     let strays = strays.iter().map(|row| {
         let mut queues = site.local_queues.iter();
         let queue = queues.find(|queue| queue.namespace == row["namespace"] && queue.name == row["queue"]).unwrap();
@@ -83,7 +89,16 @@ pub(crate) fn read(folder: &Path) -> World {
     let strays = strays.collect();
     let jobs = jobs(&site, &model, &rows);
     let eviction = settings["evictionSeconds"].parse().unwrap();
-    World { model, jobs, strays, eviction, keep: settings["onEviction"] == "keep", ends: None }
+    World {
+        model,
+        jobs,
+        strays,
+        eviction,
+        keep: settings["onEviction"] == "keep",
+        unit: 1_000,
+        horizon: i64::MAX,
+        ends: None,
+    }
 }
 
 fn jobs(site: &Site, model: &Model, rows: &[BTreeMap<String, String>]) -> Vec<Job> {

@@ -84,8 +84,10 @@ impl Attempt {
         strategy: Strategy,
     ) -> bool {
         let mut queue = Victims::new(search, request, candidates);
+        // Decided before any victim is taken: those of the own queue do not make room to reclaim more.
+        let reclaims = search.within(request.queue, request.short);
         while let Some(target) = queue.next(search) {
-            if target == request.queue || search.within(request.queue, request.short) {
+            if target == request.queue || reclaims {
                 let own = target == request.queue;
                 let reason = if own { Reason::InClusterQueue } else { Reason::InCohortReclamation };
                 let Some(id) = queue.pop(target) else { continue };
