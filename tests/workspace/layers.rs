@@ -16,6 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-tables", &[]),
     ("resched-workload", &["resched-tables"]),
     ("resched-objects", &[]),
+    ("resched-kubernetes", &[]),
     ("resched-ingest", &["resched-objects", "resched-workload", "resched-tables"]),
     ("resched-sim", &["resched-tables"]),
     ("resched-policies", &["resched-sim", "resched-tables"]),

@@ -300,3 +300,82 @@ fn name(model: &Model, node: usize) -> &str {
         Some(cohort) => &model.cohorts[cohort].name,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{Cohort, Flavor, Queue};
+    use super::*;
+
+    fn quota(nominal: i64, borrowing: Option<i64>, lending: Option<i64>) -> Quota {
+        Quota { flavor: FlavorId(0), resource: ResourceId(0), nominal, borrowing, lending }
+    }
+
+    /// A root with quota 2; below it `left` (quota 4, lends 3) with the queues a (10, lends 6) and b (0, borrows up to 5), and `right` with the
+    /// queue c (8). The queue d stands alone.
+    fn tree() -> Quotas {
+        let mut model =
+            Model { resources: vec!["cpu".to_owned()], flavors: vec![Flavor::default()], ..Model::default() };
+        for (name, parent, own) in [("root", None, quota(2, None, None)), ("left", Some(0), quota(4, None, Some(3)))] {
+            model.cohorts.push(Cohort { parent, quotas: vec![own], ..Cohort::new(name) });
+        }
+        model.cohorts.push(Cohort { parent: Some(0), ..Cohort::new("right") });
+        let queues = [
+            ("a", Some(1), quota(10, None, Some(6))),
+            ("b", Some(1), quota(0, Some(5), None)),
+            ("c", Some(2), quota(8, None, None)),
+            ("d", None, quota(3, None, None)),
+        ];
+        for (name, cohort, own) in queues {
+            model.queues.push(Queue { cohort, quotas: vec![own], ..Queue::new(name) });
+        }
+        Quotas::new(&model).unwrap()
+    }
+
+    const A: usize = 0;
+    const B: usize = 1;
+    const C: usize = 2;
+    const D: usize = 3;
+    const ROOT: usize = 4;
+    const LEFT: usize = 5;
+    const RIGHT: usize = 6;
+
+    #[test]
+    fn quotas_climb_without_what_is_kept_back() {
+        let tree = tree();
+        // left: 4 + (10 - 4 kept by a) + 0 = 10, of which it lends 3; root: 2 + 3 + 8.
+        assert_eq!([LEFT, RIGHT, ROOT].map(|node| tree.quota(node, 0)), [10, 8, 13]);
+        // a: 4 kept + left's 7 kept + 13; b: at most its limit; c: all of the root.
+        assert_eq!([A, B, C, D].map(|queue| tree.potential(queue, 0)), [24, 5, 13, 3]);
+        assert_eq!([A, B, C, D].map(|queue| tree.available(queue, 0)), [24, 5, 13, 3]);
+    }
+
+    #[test]
+    fn use_climbs_and_comes_down_again() {
+        let mut tree = tree();
+        tree.add(A, &[(0, 15)]);
+        // a keeps 4, so 11 reach left, which keeps 7, so 4 reach the root.
+        assert_eq!([A, LEFT, ROOT].map(|node| tree.usage(node, 0)), [15, 11, 4]);
+        assert_eq!([A, B, C].map(|queue| tree.available(queue, 0)), [9, 5, 9]);
+        tree.add(C, &[(0, 9)]);
+        assert_eq!([A, B, C].map(|queue| tree.available(queue, 0)), [0, 0, 0]);
+        tree.remove(A, &[(0, 12)]);
+        assert_eq!([A, LEFT, ROOT].map(|node| tree.usage(node, 0)), [3, 0, 9]);
+        tree.remove(A, &[(0, 3)]);
+        tree.remove(C, &[(0, 9)]);
+        assert_eq!([A, B, C, LEFT, RIGHT, ROOT].map(|node| tree.usage(node, 0)), [0; 6]);
+    }
+
+    #[test]
+    fn levels_are_the_heights_of_those_who_lend() {
+        let mut tree = tree();
+        assert_eq!(tree.level(A, 0, 10), (0, true));
+        // 12 - 4 kept = 8 fit left's 10.
+        assert_eq!(tree.level(A, 0, 12), (1, true));
+        // 15 - 4 = 11 do not; 11 - 7 kept = 4 fit the root's 13.
+        assert_eq!(tree.level(A, 0, 15), (2, false));
+        assert_eq!(tree.level(A, 0, 99), (2, false));
+        assert_eq!(tree.level(D, 0, 99), (0, false));
+        tree.add(C, &[(0, 8)]);
+        assert_eq!(tree.level(C, 0, 1), (2, false));
+    }
+}

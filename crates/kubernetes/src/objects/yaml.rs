@@ -7,11 +7,11 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 use super::error::{Error, Place};
 
 /// Bytes of one file.
-pub const LARGEST_FILE: usize = 256 << 20;
+pub const LARGEST_FILE: usize = 64 << 20;
 /// Lists and maps within each other.
 pub const DEEPEST: usize = 64;
 /// Values of one file, with those that aliases repeat.
-pub const MOST_VALUES: usize = 8 << 20;
+pub const MOST_VALUES: usize = 4 << 20;
 
 /// A value with its place.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ impl Node {
 pub fn read(file: &str, text: &str) -> Result<Vec<Node>, Error> {
     let mut reader = Reader { file, anchors: HashMap::new(), values: 0 };
     if text.len() > LARGEST_FILE {
-        return Err(reader.error((1, 1), "at most 256 MiB", &format!("{} bytes", text.len()), "divide the file"));
+        return Err(reader.error((1, 1), "at most 64 MiB", &format!("{} bytes", text.len()), "divide the file"));
     }
     let mut parser = Parser::new_from_str(text);
     let mut documents = Vec::new();
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         self.values = self.values.saturating_add(values);
         if self.values > MOST_VALUES {
             let remedy = "divide the file, or write out its aliases";
-            return Err(self.error(at, "at most 8 Mi values in a file, those of aliases included", "more", remedy));
+            return Err(self.error(at, "at most 4 Mi values in a file, those of aliases included", "more", remedy));
         }
         Ok(())
     }

@@ -3,5 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may end where it fails")]
 
 mod driver;
+mod loops;
+mod naive;
+mod random;
+mod speed;
 mod truth;
 mod world;
