@@ -189,8 +189,8 @@ fn lists_of_resources_must_agree() {
     let flavors = "flavors: [{name: default, resources: [{name: cpu, nominalQuota: 1}]}]";
     let error = refused(&queue("a", &format!("resourceGroups: [{{coveredResources: [cpu, memory], {flavors}}}]")));
     assert!(error.contains("expected a quota for each of coveredResources, once: cpu, memory, found cpu"), "{error}");
-    let twice = quota("1").replace("}]}]", "}]}, {coveredResources: [cpu], flavors: []}]");
-    assert!(refused(&queue("a", &twice)).contains("each resource in one group"), "{twice}");
+    let twice = "resourceGroups: [{coveredResources: [cpu], flavors: []}, {coveredResources: [cpu], flavors: []}]";
+    assert!(refused(&queue("a", twice)).contains("each resource in one group"), "{twice}");
 }
 
 #[test]
