@@ -233,12 +233,9 @@ impl Kueue {
         let usage = std::mem::take(&mut workload.usage);
         workload.assigned.clear();
         workload.memory = Memory::default();
-        let (queue, slot) = (workload.queue, workload.slot);
+        let (queue, slot, priority) = (workload.queue, workload.slot, workload.priority);
         self.quotas.remove(queue as usize, &usage);
-        let state = &mut self.store.queues[queue as usize];
-        state.generation += 1;
-        state.admitted.swap_remove(slot as usize);
-        if let Some(&moved) = state.admitted.get(slot as usize) {
+        if let Some(moved) = self.store.queues[queue as usize].release(slot, priority) {
             self.store.workloads[moved as usize].slot = slot;
         }
         self.trees[self.tree_of_queue[queue as usize] as usize].version += 1;
@@ -302,7 +299,7 @@ impl Kueue {
 
     /// How many workloads are queued and parked at a queue.
     pub fn pending(&self, queue: QueueId) -> (usize, usize) {
-        self.store.queues.get(queue.0 as usize).map_or((0, 0), |queue| (queue.queued, queue.parked))
+        self.store.queues.get(queue.0 as usize).map_or((0, 0), |queue| (queue.queued, queue.parked + queue.refused))
     }
 
     /// What the admitted workloads of a queue hold, those that are being evicted included.

@@ -4,7 +4,8 @@
 //! woken together, so that a queue with many of few shapes costs no more than its shapes.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use super::machine::Store;
 use super::model::ResourceId;
@@ -38,34 +39,84 @@ pub(crate) struct Shape {
     pub(crate) sets: Vec<SetShape>,
     /// The pending ones: creation, UID, number.
     pub(crate) members: BTreeSet<(i64, u64, u32)>,
-    parked: bool,
+    /// It is parked while this is the epoch of its queue.
+    parked_in: u64,
 }
 
 impl Shape {
     pub(crate) fn new(queue: u32, priority: i64, namespace_matches: bool, sets: Vec<SetShape>) -> Self {
-        Self { queue, priority, namespace_matches, sets, members: BTreeSet::new(), parked: false }
+        Self { queue, priority, namespace_matches, sets, members: BTreeSet::new(), parked_in: 0 }
     }
 }
 
+/// The place of a shape in its queue: priority, creation and UID of its first member, its number.
+type Key = (Reverse<i64>, i64, u64, u32);
+
 /// What is pending at one queue, and what it has admitted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct QueueState {
     pub(crate) strict: bool,
-    /// The shapes that are not parked: priority, creation and UID of their first member.
-    active: BTreeSet<(Reverse<i64>, i64, u64, u32)>,
-    parked_shapes: Vec<u32>,
+    /// All shapes with members.
+    order: BTreeSet<Key>,
+    /// Shapes before this one are parked.
+    cursor: Option<Key>,
+    /// Each wake-up begins another one, in which nothing is parked.
+    epoch: u64,
     /// The one that last issued or awaited preemptions.
     pub(crate) sticky: Option<u32>,
     pub(crate) queued: usize,
+    /// Those that a wake-up brings back.
     pub(crate) parked: usize,
+    /// Those whose namespace it does not take.
+    pub(crate) refused: usize,
     pub(crate) admitted: Vec<u32>,
+    /// How many are admitted of each priority.
+    priorities: BTreeMap<i64, u32>,
     /// Grows with each change to an admitted workload.
     pub(crate) generation: u64,
 }
 
 impl QueueState {
     pub(crate) fn new(strict: bool) -> Self {
-        Self { strict, ..Self::default() }
+        Self {
+            strict,
+            order: BTreeSet::new(),
+            cursor: None,
+            epoch: 1,
+            sticky: None,
+            queued: 0,
+            parked: 0,
+            refused: 0,
+            admitted: Vec::new(),
+            priorities: BTreeMap::new(),
+            generation: 0,
+        }
+    }
+
+    /// Notes an admission; gives the position among the admitted.
+    pub(crate) fn admit(&mut self, id: u32, priority: i64) -> u32 {
+        *self.priorities.entry(priority).or_insert(0) += 1;
+        self.generation += 1;
+        self.admitted.push(id);
+        self.admitted.len() as u32 - 1
+    }
+
+    /// Notes that an admitted one left; gives the one that takes its position.
+    pub(crate) fn release(&mut self, slot: u32, priority: i64) -> Option<u32> {
+        if let Some(count) = self.priorities.get_mut(&priority) {
+            *count -= 1;
+            if *count == 0 {
+                self.priorities.remove(&priority);
+            }
+        }
+        self.generation += 1;
+        self.admitted.swap_remove(slot as usize);
+        self.admitted.get(slot as usize).copied()
+    }
+
+    /// The lowest priority that is admitted.
+    pub(crate) fn lowest(&self) -> Option<i64> {
+        self.priorities.first_key_value().map(|(&priority, _)| priority)
     }
 }
 
@@ -92,7 +143,7 @@ impl Store {
             state.sticky = None;
         }
         if workload.state == State::Mismatched {
-            state.parked -= 1;
+            state.refused -= 1;
             self.parked -= 1;
             return;
         }
@@ -102,27 +153,39 @@ impl Store {
         self.count(shape, -1);
     }
 
-    fn count(&mut self, shape: u32, by: isize) {
+    fn is_parked(&self, shape: u32) -> bool {
         let shape = &self.shapes[shape as usize];
-        let queue = &mut self.queues[shape.queue as usize];
+        shape.parked_in == self.queues[shape.queue as usize].epoch
+    }
+
+    fn count(&mut self, shape: u32, by: isize) {
+        let parked = self.is_parked(shape);
+        let queue = &mut self.queues[self.shapes[shape as usize].queue as usize];
         let (of_queue, of_all) =
-            if shape.parked { (&mut queue.parked, &mut self.parked) } else { (&mut queue.queued, &mut self.queued) };
+            if parked { (&mut queue.parked, &mut self.parked) } else { (&mut queue.queued, &mut self.queued) };
         *of_queue = of_queue.saturating_add_signed(by);
         *of_all = of_all.saturating_add_signed(by);
     }
 
+    fn key(&self, id: u32) -> Option<Key> {
+        let shape = &self.shapes[id as usize];
+        shape.members.first().map(|&(created, uid, _)| (Reverse(shape.priority), created, uid, id))
+    }
+
     /// Takes a shape off the order of its queue, before its first member changes.
     fn hide(&mut self, id: u32) {
-        let shape = &self.shapes[id as usize];
-        if let (false, Some(&(created, uid, _))) = (shape.parked, shape.members.first()) {
-            self.queues[shape.queue as usize].active.remove(&(Reverse(shape.priority), created, uid, id));
+        if let Some(key) = self.key(id) {
+            self.queues[self.shapes[id as usize].queue as usize].order.remove(&key);
         }
     }
 
     fn show(&mut self, id: u32) {
-        let shape = &self.shapes[id as usize];
-        if let (false, Some(&(created, uid, _))) = (shape.parked, shape.members.first()) {
-            self.queues[shape.queue as usize].active.insert((Reverse(shape.priority), created, uid, id));
+        let Some(key) = self.key(id) else { return };
+        let parked = self.is_parked(id);
+        let queue = &mut self.queues[self.shapes[id as usize].queue as usize];
+        queue.order.insert(key);
+        if !parked && queue.cursor.is_some_and(|cursor| key < cursor) {
+            queue.cursor = Some(key);
         }
     }
 
@@ -132,24 +195,35 @@ impl Store {
         if let Some(sticky) = state.sticky.filter(|&id| self.is_queued(id)) {
             return Some(sticky);
         }
-        let &(_, _, _, shape) = state.active.first()?;
+        let shape = self.first_shape(queue)?;
         self.shapes[shape as usize].members.first().map(|&(_, _, id)| id)
+    }
+
+    /// The first shape of a queue that is not parked.
+    fn first_shape(&self, queue: u32) -> Option<u32> {
+        let state = &self.queues[queue as usize];
+        let from = state.cursor.map_or(Bound::Unbounded, Bound::Included);
+        let mut shapes = state.order.range((from, Bound::Unbounded)).map(|&(_, _, _, shape)| shape);
+        shapes.find(|&shape| self.shapes[shape as usize].parked_in != state.epoch)
     }
 
     fn is_queued(&self, id: u32) -> bool {
         let workload = &self.workloads[id as usize];
-        workload.state == State::Pending && !self.shapes[workload.shape as usize].parked
+        workload.state == State::Pending && !self.is_parked(workload.shape)
     }
 
     /// Parks a head and all of its shape.
     pub(crate) fn park(&mut self, id: u32) {
-        let shape = self.workloads[id as usize].shape;
-        self.hide(shape);
-        let shape_state = &mut self.shapes[shape as usize];
-        shape_state.parked = true;
-        let members = shape_state.members.len();
-        let queue = &mut self.queues[shape_state.queue as usize];
-        queue.parked_shapes.push(shape);
+        let at = self.workloads[id as usize].shape;
+        let queue = self.shapes[at as usize].queue;
+        // A sticky head may stand behind others that are not parked.
+        if self.first_shape(queue) == Some(at) {
+            self.queues[queue as usize].cursor = self.key(at);
+        }
+        let shape = &mut self.shapes[at as usize];
+        let members = shape.members.len();
+        let queue = &mut self.queues[queue as usize];
+        shape.parked_in = queue.epoch;
         queue.queued -= members;
         queue.parked += members;
         self.queued -= members;
@@ -161,23 +235,19 @@ impl Store {
         self.leave(id);
         let workload = &mut self.workloads[id as usize];
         workload.state = State::Mismatched;
-        self.queues[workload.queue as usize].parked += 1;
+        self.queues[workload.queue as usize].refused += 1;
         self.parked += 1;
     }
 
     /// Wakes all that is parked at a queue.
     pub(crate) fn wake(&mut self, queue: u32) {
-        for id in std::mem::take(&mut self.queues[queue as usize].parked_shapes) {
-            let shape = &mut self.shapes[id as usize];
-            shape.parked = false;
-            let members = shape.members.len();
-            let state = &mut self.queues[queue as usize];
-            state.parked -= members;
-            state.queued += members;
-            self.parked -= members;
-            self.queued += members;
-            self.show(id);
-        }
+        let queue = &mut self.queues[queue as usize];
+        queue.epoch += 1;
+        queue.cursor = None;
+        let woken = std::mem::take(&mut queue.parked);
+        queue.queued += woken;
+        self.parked -= woken;
+        self.queued += woken;
     }
 
     /// Where a pending workload stands, and why it is not admitted; no reason if it was not looked at.
@@ -189,7 +259,7 @@ impl Store {
         if workload.state != State::Pending {
             return None;
         }
-        let parked = self.shapes[workload.shape as usize].parked;
+        let parked = self.is_parked(workload.shape);
         let untried = parked.then_some(PendingReason::Equivalent);
         Some((if parked { Place::Parked } else { Place::Queued }, workload.reason.or(untried)))
     }

@@ -135,9 +135,7 @@ impl Kueue {
         workload.assigned.clone_from(&nomination.assigned);
         workload.memory = Memory::default();
         workload.cache.found = Vec::new();
-        workload.slot = queue.admitted.len() as u32;
-        queue.admitted.push(id);
-        queue.generation += 1;
+        workload.slot = queue.admit(id, workload.priority);
         decisions.push(Decision::Admitted(WorkloadId(id)));
     }
 

@@ -101,9 +101,9 @@ fn tree(jobs: usize) -> World {
         };
         queue.groups =
             vec![Group { resources: (0..3).map(ResourceId).collect(), flavors: vec![FlavorId(0), FlavorId(1)] }];
-        // A tenth more is asked for than there is.
+        // As much is asked for as there is.
         let of_flavor =
-            |flavor| [quota(flavor, 0, 96_000, None), quota(flavor, 1, 576, None), quota(flavor, 2, 12, None)];
+            |flavor| [quota(flavor, 0, 104_000, None), quota(flavor, 1, 624, None), quota(flavor, 2, 13, None)];
         queue.quotas = (0..2).flat_map(of_flavor).collect();
         model.queues.push(queue);
     }

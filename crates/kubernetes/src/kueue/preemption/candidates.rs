@@ -38,7 +38,7 @@ impl Candidate {
 pub(super) fn collect(search: &Search<'_>, request: &Request<'_>) -> Vec<Candidate> {
     let policies = search.model.queues[request.queue].preemption;
     let mut found = Vec::new();
-    if policies.within != Policy::Never {
+    if search.may_give(request.queue, request, policies.within) {
         for &id in &search.store.queues[request.queue].admitted {
             if search.candidate(id, request, policies.within) {
                 found.push(Candidate { id, right: Right::Own, while_borrowing: true, common: request.queue });
@@ -60,6 +60,7 @@ fn collect_from_others(search: &Search<'_>, request: &Request<'_>, policies: Pre
     let mut rest = request.usage.to_vec();
     let mut node = request.queue;
     let mut right = Right::Priority;
+    let mut steps = Vec::new();
     while let Some(above) = search.quotas.above(node) {
         if rest.iter().all(|&(cell, value)| search.quotas.within(node, cell, value)) {
             right = Right::Hierarchy;
@@ -67,8 +68,16 @@ fn collect_from_others(search: &Search<'_>, request: &Request<'_>, policies: Pre
         for (cell, value) in &mut rest {
             *value = (*value - search.quotas.kept_free(node, *cell)).max(0);
         }
-        Walk { search, request, policies, right, common: above }.cohort(above, node, found);
+        steps.push((above, node, right));
         node = above;
+    }
+    // Others can help by priority alone only if the queue does not borrow at the end, for which it must lose some of its own, or if it may
+    // preempt while it borrows.
+    if right == Right::Priority && found.is_empty() && policies.borrow.is_none() {
+        return;
+    }
+    for (common, without, right) in steps {
+        Walk { search, request, policies, right, common }.cohort(common, without, found);
     }
 }
 
@@ -98,6 +107,9 @@ impl Walk<'_, '_> {
     }
 
     fn queue(&self, queue: usize, found: &mut Vec<Candidate>) {
+        if !self.search.may_give(queue, self.request, self.policies.reclaim) {
+            return;
+        }
         for &id in &self.search.store.queues[queue].admitted {
             if self.search.candidate(id, self.request, self.policies.reclaim) {
                 let while_borrowing = self.right == Right::Hierarchy || self.lower(self.search.workload(id));

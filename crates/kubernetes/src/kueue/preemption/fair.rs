@@ -34,7 +34,9 @@ fn candidates(search: &Search<'_>, request: &Request<'_>) -> Vec<u32> {
     let policies = search.model.queues[request.queue].preemption;
     let mut found = Vec::new();
     let mut add = |queue: usize, policy: Policy| {
-        for &id in &search.store.queues[queue].admitted {
+        let admitted = &search.store.queues[queue].admitted;
+        let asked = if search.may_give(queue, request, policy) { &admitted[..] } else { &[] };
+        for &id in asked {
             if search.candidate(id, request, policy) {
                 found.push(id);
             }

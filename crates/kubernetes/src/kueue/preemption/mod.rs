@@ -72,6 +72,16 @@ impl Search<'_> {
         }
     }
 
+    /// Whether a queue may have admitted anyone whom the policy gives up.
+    fn may_give(&self, queue: usize, request: &Request<'_>, policy: Policy) -> bool {
+        self.store.queues[queue].lowest().is_some_and(|lowest| match policy {
+            Policy::Never => false,
+            Policy::LowerPriority => lowest < request.priority,
+            Policy::LowerOrNewerEqualPriority => lowest <= request.priority,
+            Policy::Any => true,
+        })
+    }
+
     /// Whether a workload may be a candidate: it holds something of what is short, and the policy gives it up.
     fn candidate(&self, id: u32, request: &Request<'_>, policy: Policy) -> bool {
         let workload = self.workload(id);
