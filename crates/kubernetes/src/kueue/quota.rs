@@ -302,6 +302,7 @@ fn name(model: &Model, node: usize) -> &str {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may end where it fails")]
 mod tests {
     use super::super::model::{Cohort, Flavor, Queue};
     use super::*;

@@ -21,35 +21,39 @@ impl fmt::Display for Place {
 
 /// An error that names the place, the object, the field, what was expected and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// The text is no YAML, or more than the limits allow.
-    #[error("{place}: expected {expected}, found {found}; {remedy}")]
-    Yaml {
-        /// Where.
-        place: Place,
-        /// What was expected.
-        expected: String,
-        /// What was found instead.
-        found: String,
-        /// What you can do.
-        remedy: String,
-    },
-    /// A field of an object is missing or wrong.
-    #[error("{place}: {object}: {field}: expected {expected}, found {found}; {remedy}")]
-    Field {
-        /// Where.
-        place: Place,
-        /// Kind and name.
-        object: String,
-        /// The path of the field.
-        field: String,
-        /// What was expected.
-        expected: String,
-        /// What was found instead.
-        found: String,
-        /// What you can do.
-        remedy: String,
-    },
+#[error("{0}")]
+pub struct Error(Box<Wrong>);
+
+impl Error {
+    pub(crate) fn new(wrong: Wrong) -> Self {
+        Self(Box::new(wrong))
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+}
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) place: Place,
+    /// Kind and name of the object, and the path of its field; nothing if the text is no YAML.
+    pub(crate) field: Option<(String, String)>,
+    pub(crate) expected: String,
+    pub(crate) found: String,
+    pub(crate) remedy: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        if let Some((object, field)) = &self.field {
+            write!(f, "{object}: {field}: ")?;
+        }
+        write!(f, "expected {}, found {}; {}", self.expected, self.found, self.remedy)
+    }
 }
 
 /// A field without effect here.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::error::{Error, Note, Place};
+use super::error::{Error, Note, Place, Wrong};
 use super::quantity;
 use super::yaml::{Node, Value};
 
@@ -51,14 +51,13 @@ impl<'a> Fields<'a> {
     }
 
     fn found(&self, key: &str, node: &Node, expected: &str, found: &str, remedy: &str) -> Error {
-        Error::Field {
+        Error::new(Wrong {
             place: place(self.file, node),
-            object: self.object.clone(),
-            field: self.field(key),
+            field: Some((self.object.clone(), self.field(key))),
             expected: expected.to_owned(),
             found: found.to_owned(),
             remedy: remedy.to_owned(),
-        }
+        })
     }
 
     /// An error about a field that is there, or about this map if it is not.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cluster_queue::ClusterQueue;
 use super::cohort::Cohort;
 use super::configuration::Configuration;
-use super::error::{Error, Note, Place};
+use super::error::{Error, Note, Place, Wrong};
 use super::fields::Fields;
 use super::flavor::ResourceFlavor;
 use super::local_queue::LocalQueue;
@@ -161,14 +161,13 @@ impl Site {
                 let circle = path.iter().position(|&name| name == above);
                 path.push(above);
                 if let Some(from) = circle {
-                    return Err(Error::Field {
+                    return Err(Error::new(Wrong {
                         place: at.place.clone(),
-                        object: format!("Cohort {}", at.name),
-                        field: "spec.parentName".to_owned(),
+                        field: Some((format!("Cohort {}", at.name), "spec.parentName".to_owned())),
                         expected: "a cohort that is not below it".to_owned(),
                         found: format!("the circle {}", path[from..].join(" → ")),
                         remedy: "let one of them have no parent".to_owned(),
-                    });
+                    }));
                 }
                 let Some(next) = parents.get(above) else { break };
                 at = next;
@@ -203,23 +202,21 @@ fn unique<'a>(kind: &str, names: impl Iterator<Item = (String, &'a Place)>) -> R
 }
 
 fn twice(place: &Place, object: &str, field: &str, first: &Place) -> Error {
-    Error::Field {
+    Error::new(Wrong {
         place: place.clone(),
-        object: object.to_owned(),
-        field: field.to_owned(),
+        field: Some((object.to_owned(), field.to_owned())),
         expected: "each object once".to_owned(),
         found: format!("the one of {first} again"),
         remedy: "remove one of them".to_owned(),
-    }
+    })
 }
 
 fn unknown(place: &Place, object: String, field: &str, kind: &str, name: &str) -> Error {
-    Error::Field {
+    Error::new(Wrong {
         place: place.clone(),
-        object,
-        field: field.to_owned(),
+        field: Some((object, field.to_owned())),
         expected: format!("the name of a {kind}"),
         found: format!("{name:?}, which no object defines"),
         remedy: format!("add the {kind}, or correct the name"),
-    }
+    })
 }

@@ -1,5 +1,7 @@
 //! Objects as a site keeps them, and what is wrong with them.
 
+#![allow(clippy::unwrap_used, reason = "a test may end where it fails")]
+
 use super::quantity::{LARGEST, Quantity, amount};
 use super::site::Site;
 use super::yaml;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
-use super::error::{Error, Place};
+use super::error::{Error, Place, Wrong};
 
 /// Bytes of one file.
 pub const LARGEST_FILE: usize = 64 << 20;
@@ -115,7 +115,8 @@ fn place(span: Span) -> (u32, u32) {
 impl<'a> Reader<'a> {
     fn error(&self, (line, column): (u32, u32), expected: &str, found: &str, remedy: &str) -> Error {
         let place = Place { file: self.file.to_owned(), line: line as usize, column: column as usize };
-        Error::Yaml { place, expected: expected.to_owned(), found: found.to_owned(), remedy: remedy.to_owned() }
+        let (expected, found, remedy) = (expected.to_owned(), found.to_owned(), remedy.to_owned());
+        Error::new(Wrong { place, field: None, expected, found, remedy })
     }
 
     fn next(&self, parser: &mut Events<'a>) -> Result<Option<(Event<'a>, Span)>, Error> {

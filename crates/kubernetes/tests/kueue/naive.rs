@@ -13,6 +13,8 @@ use crate::driver::{Decider, Event, flavors};
 type Pair = (u32, u32);
 /// How much of each.
 type Amounts = BTreeMap<Pair, i64>;
+/// Per pod set and group, a position among the flavours.
+type Positions = BTreeMap<(usize, usize), usize>;
 /// Kind of workload: priority, namespace, pods.
 type Kind = (i64, bool, Vec<PodSet>);
 
@@ -31,7 +33,7 @@ struct Job {
     stage: Stage,
     reason: Option<&'static str>,
     /// Per pod set and group: the next flavour; the cycle and the queue's changes when it was written.
-    memory: Option<(BTreeMap<(usize, usize), usize>, u64, u64)>,
+    memory: Option<(Positions, u64, u64)>,
     holds: Amounts,
     given: Vec<(u32, u32, u32)>,
     admitted: i64,
@@ -235,8 +237,8 @@ struct Plan {
     short: BTreeSet<Pair>,
     given: Vec<(u32, u32, u32)>,
     /// Per pod set and group: the flavour's position, and the next to try.
-    chosen: BTreeMap<(usize, usize), usize>,
-    next: BTreeMap<(usize, usize), usize>,
+    chosen: Positions,
+    next: Positions,
     victims: Vec<(usize, &'static str)>,
 }
 
@@ -346,7 +348,7 @@ impl Naive {
     }
 
     /// F6: where the search goes on.
-    fn start(&self, id: usize) -> BTreeMap<(usize, usize), usize> {
+    fn start(&self, id: usize) -> Positions {
         let Some((next, cycle, changes)) = &self.jobs[id].memory else { return BTreeMap::new() };
         let old = self.cycle - cycle > 1;
         if old && *changes != self.changes[self.queue(id)] { BTreeMap::new() } else { next.clone() }
@@ -359,7 +361,7 @@ impl Naive {
         id: usize,
         set: usize,
         gone: &[usize],
-        start: &BTreeMap<(usize, usize), usize>,
+        start: &Positions,
         only: Option<&Plan>,
         plan: &mut Plan,
     ) -> bool {
