@@ -297,6 +297,17 @@ fn sort_kills(events: &mut [String]) {
     }
 }
 
+/// Puts the reservations that begin and end at one instant into one order: that of those given up is that of a hash table (H1).
+fn sort_reservations(events: &mut [String]) {
+    let key = |row: &String| {
+        let fields: Vec<&str> = row.split(',').collect();
+        matches!(fields[1], "R" | "U").then(|| fields[0].to_owned())
+    };
+    for same in events.chunk_by_mut(|a, b| key(a).is_some() && key(a) == key(b)) {
+        same.sort_unstable();
+    }
+}
+
 /// Puts the containers that a node gave at one heartbeat into one order: the golden files of 2014 list them by application.
 fn sort_grants(events: &mut [String]) {
     let key = |row: &String| {
@@ -313,6 +324,7 @@ fn compare(name: &str, root: &Path, rows: Rows<'_>) -> Found {
     let Rows { events: mut found, ends: mut found_ends, .. } = rows;
     for events in [&mut events, &mut found] {
         sort_kills(events);
+        sort_reservations(events);
         sort_grants(events);
     }
     found_ends.sort_unstable();

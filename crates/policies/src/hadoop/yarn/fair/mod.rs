@@ -29,6 +29,7 @@
 //! **Not modelled.** Continuous scheduling, node labels, blacklists.
 
 mod assignment;
+mod idle;
 mod locality;
 mod masters;
 mod order;
@@ -48,7 +49,7 @@ use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 use super::report_kept;
 use super::rules::{RULES, Version};
 use crate::error::Error;
-use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::input::Input;
 use crate::parts::by_id::ByJob;
 use crate::queues::file;
@@ -72,7 +73,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     oracle: false,
     parameters: Settings::PARAMETERS,
     inputs: &[Input::YarnFairQueues],
-    idle: ALL_ACT,
+    idle: idle::find_idle,
     build: Build::Hadoop(System::Containers, |values, site| {
         Ok(Box::new(YarnFair::new(&Settings::read(values)?, site)?))
     }),
