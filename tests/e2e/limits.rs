@@ -64,7 +64,7 @@ fn values_with_which_nothing_starts_are_refused_at_once() {
     for (policy, key, expected) in [
         ("fair:map_cap=0", "map_cap", "auto|1..100000"),
         ("fair:reduce_cap=0", "reduce_cap", "auto|1..100000"),
-        ("yarn-fair:max_am_share=0", "max_am_share", "auto|0.000001..1"),
+        ("yarn-fair:max_am_share=0", "max_am_share", "auto|-1|0.000001..1"),
         ("yarn-capacity:user_limit_factor=0", "user_limit_factor", "0.000001..1000000"),
     ] {
         let found = format!("{key}: expected {expected}, found `0`");

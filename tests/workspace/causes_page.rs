@@ -13,8 +13,8 @@ fn the_page_of_causes_is_fresh() {
     let about = "`resched ingest` counts whatever the tables of a trace do not have as the source has it. `resched inspect`, `trace.json` and \
                  reports show the counts under these codes, and so do `scale` and `export`. `resched ingest --explain` prints what each \
                  count means, and which column was read from what.";
-    let kinds = "**What became of it:** *could not be read*: damage, whose share may lower the grade of an answer; *left out*: the tables lack it; \
-                 *mended*: the tables have another value; *assumed*: the source leaves it open, and a rule decided; *merged*: several records \
+    let kinds = "**What became of it.** *Could not be read*: damage, whose share may lower the grade of an answer. *Left out*: the tables lack it. \
+                 *Mended*: the tables have another value. *Assumed*: the source leaves it open, and a rule decided. *Merged*: several records \
                  became one, or the same is in the source under another name.";
     let page = Page::new("Codes of what was left out", about, "--workspace --test workspace").paragraph(kinds);
     let page = SECTIONS.iter().fold(page, section);

@@ -153,15 +153,14 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("line of a grid workflow", RECORDS, "the_line_of_a_grid_workflow"),
     ("row of a list by sacct (text)", RECORDS, "the_row_of_a_list_by_sacct"),
     ("job of a list by sacct (JSON)", RECORDS, "the_job_of_a_list_by_sacct_in_json"),
-    ("jobs of a list by sacct", SACCT, "a_list_has_as_many_jobs_as_the_limit_and_not_one_more"),
-    ("different texts of such a list", SACCT, "a_list_has_as_many_bytes_of_texts_as_the_limit_and_not_one_more"),
+    ("rows under one id in lists by sacct", SACCT, "a_job_has_as_many_rows_as_the_limit_and_not_one_more"),
     (
         "tasks of an array that have no id yet",
         SACCT,
         "an_array_has_as_many_tasks_without_an_id_as_the_limit_and_not_one_more",
     ),
     (
-        "ends of jobs that the jobs of such a list wait for",
+        "ends of jobs that the jobs of such lists wait for, and jobs that are noted for that",
         SACCT,
         "jobs_wait_for_as_many_ends_as_the_limit_and_not_one_more",
     ),
@@ -170,11 +169,15 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("record of LSF", RECORDS, "the_record_of_lsf"),
     ("record of Grid Engine", RECORDS, "the_record_of_grid_engine"),
     (
-        "records of jobs in logs of PBS, LSF or Grid Engine, or in tables whose hosts are read",
+        "records of one job in logs of PBS, LSF or Grid Engine, or in tables under a map",
         ACCOUNTING,
-        "too_many_entries_are_refused",
+        "a_job_has_as_many_records_as_the_limit_and_not_one_more",
     ),
-    ("different texts of such records", ACCOUNTING, "texts_are_kept_up_to_the_limit_and_not_beyond"),
+    (
+        "jobs that other jobs of such logs wait for",
+        "crates/ingest/src/formats/accounting/join.rs",
+        "as_many_jobs_are_waited_for_as_the_limit_and_not_one_more",
+    ),
     ("hosts of a job in such a record", ACCOUNTING, "a_job_has_as_many_hosts_as_the_limit_and_not_one_more"),
     ("map of a table", MAPPED, "a_map_is_read_up_to_its_limit_and_not_beyond"),
     (

@@ -159,7 +159,10 @@ impl Origin {
 mod tests {
     use super::*;
 
-    fn manifest(formats: &[(&str, &[(&str, &[&str])])]) -> Manifest {
+    /// What the columns are read from in a format.
+    type Reads<'a> = (&'a str, &'a [(&'a str, &'a [&'a str])]);
+
+    fn manifest(formats: &[Reads<'_>]) -> Manifest {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let read =
             |read: &[(&str, &[&str])]| read.iter().map(|(column, of)| ((*column).to_owned(), names(of))).collect();
@@ -201,7 +204,7 @@ mod tests {
 
     #[test]
     fn names_of_several_formats_stand_behind_their_format() {
-        let two: [(&str, &[(&str, &[&str])]); 2] =
+        let two: [Reads<'_>; 2] =
             [("jhist", &[("jobs.user", &["userName"])]), ("swf", &[("jobs.user", &["field 12"])])];
         let found = origins(&manifest(&two));
         assert_eq!(

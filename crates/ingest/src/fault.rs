@@ -9,6 +9,9 @@ use resched_tables::Error;
 use resched_tables::cause::{self, Cause, Kind};
 use resched_tables::sink::Damage;
 
+/// The most files in no known format that are named.
+pub(super) const MOST_NAMED: usize = 100;
+
 /// A fault in a file's content. In a folder, it is counted. If you named the file and it gives nothing, it is an error.
 pub(super) struct Fault {
     pub(super) cause: Cause,

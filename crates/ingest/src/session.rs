@@ -11,7 +11,7 @@ use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, CONF_FORMAT, Confs, Entered};
 use super::copies::{Claim, Copies, Held, HeldBack, MOST_HELD, Notes};
 use super::far::{self, Mended};
-use super::fault::{Fault, Nothing, damage_since, no_history};
+use super::fault::{Fault, MOST_NAMED, Nothing, damage_since, no_history};
 use super::groups::MOST_LISTED;
 use super::inputs::{InputFile, Inputs};
 use super::machines::Machines;
@@ -97,9 +97,6 @@ pub(super) struct Session<'a> {
 
 /// The place of the files that you name one by one, behind all folders.
 const NAMED: usize = usize::MAX;
-
-/// The most files in no known format that are named.
-pub(super) const MOST_NAMED: usize = 100;
 
 /// A folder that was named, and what was found in it.
 struct Folder<'a> {

@@ -53,6 +53,7 @@ def ingest(
     timezone: str | None = None,
     cluster_name: str | None = None,
     fields: str | None = None,
+    explain: bool = False,
     counters: bool = False,
     tasks: StrPath | None = None,
     seed: int = 1,
@@ -95,6 +96,9 @@ def ingest(
     fields : str
         The columns of a list by ``sacct`` without a header, in their order, as ``sacct --format``
         takes them: ``JobID,Submit,Start,…``. Those that Open XDMoD asks for are known.
+    explain : bool, default False
+        Print what each column was read from, what was made up, and what each count means.
+        ``--json`` has this anyway.
     counters : bool, default False
         Keep all job and task counters, in the table ``counters``.
     tasks : StrPath
@@ -125,7 +129,7 @@ def ingest(
     Trace
         The trace in ``out``.
     """
-    return made_trace("ingest", [*listed(paths)], dict(out=out, force=force, merge=merge, format=format, map=map, timezone=timezone, cluster_name=cluster_name, fields=fields, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
+    return made_trace("ingest", [*listed(paths)], dict(out=out, force=force, merge=merge, format=format, map=map, timezone=timezone, cluster_name=cluster_name, fields=fields, explain=explain, counters=counters, tasks=tasks, seed=seed, threads=threads, engine=engine, scheduler=scheduler, workers=workers, python=python, retries=retries, program=program), progress)
 
 
 def inspect(
@@ -901,16 +905,18 @@ def export(
     force: bool = False,
     progress: bool | Progress = True,
 ) -> Result:
-    """Write a trace or a run in another tool's format: Rumen or SWF.
+    """Write a trace or a run in another tool's format: Rumen, SWF, Batsim's list of jobs, or OpenDC.
 
     Parameters
     ----------
     source : Source
         The folder of the trace or the run.
     format : str
-        The format to write: ``rumen`` (jobs), ``rumen-topology`` (machines) or ``swf``.
+        The format to write: ``rumen`` (jobs), ``rumen-topology`` (machines), ``swf``, ``batsim-
+        jobs`` (the CSV that evalys reads), or ``opendc`` (a folder with tasks and fragments in
+        Parquet).
     out : StrPath
-        The file to write. It is gzipped if its name ends in ``.gz``.
+        The file or folder to write. A file is gzipped if its name ends in ``.gz``.
     force : bool, default False
         Replace an existing file, or a result that was changed after resched wrote it, and print
         what is replaced. Without this option, the command refuses. All other files stay.

@@ -115,7 +115,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The GPUs that an attempt held, of which `resources` tells if it held anything but processor and memory. Where its processor is known, so
+/// The GPUs that an attempt held, of which `resources` says if it held anything but processor and memory. Where its processor is known, so
 /// are they.
 #[inline]
 fn gpus_held(cpu_request: Option<i64>, resources: Option<u64>) -> Option<u64> {

@@ -9,10 +9,9 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::fault::{Fault, no_history};
+use super::super::fault::{Fault, MOST_NAMED, no_history};
 use super::super::inputs::{InputFile, Inputs};
 use super::super::origins::Origins;
-use super::super::session::MOST_NAMED;
 use super::super::source::SourceFile;
 use crate::formats::tables::{TableFormat, Use};
 use crate::formats::{FORMATS, TABLE_FORMATS};

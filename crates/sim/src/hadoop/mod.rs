@@ -20,6 +20,7 @@ mod containers;
 mod contention;
 mod cost;
 mod engine;
+mod given;
 mod kind;
 mod load;
 mod logged;

@@ -4,22 +4,12 @@ use crate::error::Violation;
 use crate::hadoop::ask::Ask;
 use crate::hadoop::containers::{AmState, Reservation, YarnOffer, YarnOfferMut};
 use crate::hadoop::cost::CostModel;
+use crate::hadoop::given::Given;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::view::View;
 use crate::hadoop::world::{Found, JobPhase, Reach, TaskPhase, World};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
 use resched_tables::model::{Locality, Reason};
-
-/// What a policy has given at a heartbeat.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Given {
-    /// A slot or a container to an attempt.
-    Attempt(AttemptId),
-    /// A container to the master of a job.
-    Master(JobId),
-    /// Another node was kept for a request, and is no longer.
-    Freed(NodeId),
-}
 
 /// A node's free slots at its heartbeat. Launches take effect at once, so the view through the offer is always current.
 pub struct Offer<'a, 'w> {

@@ -17,7 +17,7 @@ use resched_tables::sink::Sink;
 
 use super::entry::Entry;
 use super::job::{Details, Job, System, Try};
-use super::join::{Asked, Held, Joined, join};
+use super::join::{Asked, Held, Joined, join, numbers};
 use super::machines::{self, Machines};
 use super::records::Records;
 use crate::formats::tables::{Fact, Key};
@@ -157,11 +157,4 @@ fn keys_of<'k>(id: &'k str, text: &'k mut String) -> (Key<'k>, Key<'k>) {
         }
         _ => (Key::Text(id), Key::None),
     }
-}
-
-/// The first two numbers in an id: `12[3].server` comes before `100.server`.
-pub(super) fn numbers(id: &str) -> (u64, u64) {
-    let mut parts = id.split(|letter: char| !letter.is_ascii_digit()).filter(|part| !part.is_empty());
-    let mut next = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
-    (next(), next())
 }

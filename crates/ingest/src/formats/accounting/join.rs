@@ -20,7 +20,6 @@ use smallvec::SmallVec;
 
 use super::entry::Stage;
 use super::job::{Details, Job, System, Try};
-use super::jobs::numbers;
 use super::machines::OnHosts;
 use crate::formats::tables::{Fact, Key};
 use crate::packed::encoding;
@@ -346,6 +345,13 @@ fn too_many(id: &str, system: &System) -> Error {
         found: "more".to_owned(),
         remedy: format!("ingest the {} of a shorter time into a trace", system.logs),
     }
+}
+
+/// The first two numbers in an id: `12[3].server` comes before `100.server`.
+pub(super) fn numbers(id: &str) -> (u64, u64) {
+    let mut parts = id.split(|letter: char| !letter.is_ascii_digit()).filter(|part| !part.is_empty());
+    let mut next = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
+    (next(), next())
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ choices! {
 }
 
 parameter! {
-    /// version of YARN whose rules hold; a rule that you set by its name holds or not by itself
+    /// version of YARN whose rules hold; a rule that you set alone holds or not
     pub(crate) RULES: Version = "rules" { choice: Version::Of2014, }
 }
 

@@ -4,7 +4,7 @@ use super::apps::Reservation;
 use super::view::YarnView;
 use crate::error::Violation;
 use crate::hadoop::ask::Ask;
-use crate::hadoop::offer::Given;
+use crate::hadoop::given::Given;
 use crate::hadoop::world::{Reach, World};
 use crate::ids::{JobId, NodeId};
 

@@ -6,7 +6,6 @@
 //!
 //! **Decisions.** The parts of the cluster are numbered: 0 are the nodes without a label. Preemption looks at these alone.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use resched_sim::hadoop::{AmState, Ask, View};
@@ -17,7 +16,7 @@ use super::YarnCapacity;
 use super::amounts::Amounts;
 use super::calculator::{Calculator, counted};
 use super::serve::Tried;
-use super::state::Shared;
+use super::state::Part;
 use crate::queues::toml;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
@@ -53,30 +52,6 @@ pub(super) struct Labels {
     /// The part of each node, and what each part has; empty until the cluster is known.
     of_node: Vec<usize>,
     totals: Vec<Resources>,
-}
-
-/// What a queue has of the nodes of a label.
-#[derive(Debug, Default)]
-pub(super) struct Part {
-    /// Whether it may ask for them.
-    is_seen: bool,
-    /// The shares of these nodes that it is guaranteed and may use.
-    pub(super) capacity: f32,
-    limit: f32,
-    pub(super) guarantee: Amounts,
-    pub(super) most: Amounts,
-    pub(super) used: Amounts,
-    pub(super) masters: Amounts,
-    pub(super) ratio: f32,
-    pub(super) shared: Cell<Shared>,
-}
-
-/// What a user has of them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct UserPart {
-    pub(super) used: Amounts,
-    pub(super) masters: Amounts,
-    pub(super) ratio: f32,
 }
 
 /// Which part of the cluster is being served.

@@ -78,7 +78,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 };
 
 parameter! {
-    /// how many nodes an application passes over before it runs a map in the rack of its data
+    /// nodes that a job passes over before it runs a map in the rack of its data
     pub(crate) NODE_LOCALITY_DELAY: u64 = "node_locality_delay" {
         default: 40, range: 0..=1_000_000, unit: "nodes", hadoop: ["yarn.scheduler.capacity.node-locality-delay"],
     }
@@ -87,10 +87,10 @@ parameter! {
 settings! {
     /// What you can set.
     struct Settings {
-        /// TOML file with the queues: capacities, limits of users and masters; without it: one queue
+        /// TOML file with the queues: capacities, limits of users and masters; else: one
         queues: File = "queues" {},
         node_locality_delay: u64 = NODE_LOCALITY_DELAY,
-        /// share of a queue's limit that masters may take, which limits the active applications
+        /// share of a queue's limit that masters may take; it limits the applications
         am_share: f64 = "am_share" {
             default: 0.1, range: 0..=1, hadoop: ["yarn.scheduler.capacity.maximum-am-resource-percent"],
         },
@@ -99,11 +99,11 @@ settings! {
         /// multiple of a queue's guarantee that one user may have
         user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0.000001..=1e6 },
         rules: Version = RULES,
-        /// a job that holds a reservation looks on, and gives it up for a container elsewhere; auto: since 3.4
+        /// a job with a reservation also takes a container elsewhere; auto: since 3.4
         reservations_look_on: Option<bool> = "reservations_look_on" {
             auto: Nothing, hadoop: ["yarn.scheduler.capacity.reservations-continue-look-all-nodes"],
         },
-        /// a node that was kept for a request serves this request alone at a heartbeat; auto: since 3.4
+        /// a node that was kept serves its request alone at a heartbeat; auto: since 3.4
         heartbeat_ends_with_reservation: Option<bool> = "heartbeat_ends_with_reservation" { auto: Nothing },
         /// a map waits for at most as many offers as there are nodes; auto: since 3.4
         far_wait_capped: Option<bool> = "far_wait_capped" { auto: Nothing },
@@ -121,9 +121,9 @@ settings! {
         headroom_when_asked: Option<bool> = "headroom_when_asked" { auto: Nothing },
         /// a node has room only if it has some of every resource; auto: since 3.4
         room_in_every_resource: Option<bool> = "room_in_every_resource" { auto: Nothing },
-        /// places that requests named are forgotten once a job asks for no map any more; auto: since 3.4
+        /// places are forgotten once a job asks for no map any more; auto: since 3.4
         places_forgotten: Option<bool> = "places_forgotten" { auto: Nothing },
-        /// the offer of a node to the request for which it is kept counts as one that was missed; auto: since 3.4
+        /// the offer of a node that is kept counts as one that was missed; auto: since 3.4
         kept_offers_count: Option<bool> = "kept_offers_count" { auto: Nothing },
         /// TOML file with the nodes of each node label; without it: no node has one
         labels: File = "labels" {},
@@ -131,7 +131,7 @@ settings! {
         several_per_heartbeat: bool = "several_per_heartbeat" {
             default: true, hadoop: ["yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled"],
         },
-        /// most containers that a node gives at a heartbeat; auto: 100 since 3.4, before as many as there is room for
+        /// most containers that a node gives at a heartbeat; auto: 100 since 3.4, else all
         most_per_heartbeat: Option<u32> = "most_per_heartbeat" {
             auto: Nothing, range: 1..=1_000_000, unit: "containers",
             hadoop: ["yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments"],
@@ -141,17 +141,16 @@ settings! {
             default: 1, range: 1..=1_000_000, unit: "containers",
             hadoop: ["yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments"],
         },
-        /// nodes that an application passes over beyond `node_locality_delay` before it runs a map anywhere; auto: by the number of its
-        /// requests
+        /// nodes passed over after `node_locality_delay` for any place; auto: by requests
         rack_locality_delay: Option<u64> = "rack_locality_delay" {
             auto: Negative, range: 0..=1_000_000, unit: "nodes",
             hadoop: ["yarn.scheduler.capacity.rack-locality-additional-delay"],
         },
-        /// whether a container in the rack of its data starts the wait for the next one anew
+        /// a container in the rack of its data starts the wait for the next one anew
         rack_resets_delay: bool = "rack_resets_delay" {
             default: true, hadoop: ["yarn.scheduler.capacity.rack-locality-full-reset"],
         },
-        /// whether queues that use more than they should give containers back to those that lack them
+        /// queues that use more than they should give containers back to others
         preemption: bool = "preemption" {
             default: false, hadoop: ["yarn.resourcemanager.scheduler.monitor.enable"],
         },
@@ -170,7 +169,7 @@ settings! {
             default: 0.1, range: 0..=1,
             hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.total_preemption_per_round"],
         },
-        /// share of its guarantee that a queue may use beyond it before anything is taken from it
+        /// share of its guarantee that a queue may use beyond it and keep
         preemption_ignored: f64 = "preemption_ignored" {
             default: 0.1, range: 0..=1_000,
             hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.max_ignored_over_capacity"],
@@ -216,12 +215,12 @@ settings! {
             choice: Inside::UserLimits,
             hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.preemption-order-policy"],
         },
-        /// part of its guarantee that a queue must use before its applications give anything back to others of it
+        /// part of its guarantee from which on a queue preempts inside
         preemption_inside_threshold: f64 = "preemption_inside_threshold" {
             default: 0.5, range: 0..=1,
             hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.minimum-threshold"],
         },
-        /// part of its guarantee that applications of a queue give back to others of it at one look at most
+        /// part of its guarantee that a queue preempts inside at one look at most
         preemption_inside_most: f64 = "preemption_inside_most" {
             default: 0.2, range: 0..=1,
             hadoop: ["yarn.resourcemanager.monitor.capacity.preemption.intra-queue-preemption.max-allowable-limit"],

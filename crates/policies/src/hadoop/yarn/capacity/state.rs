@@ -9,8 +9,31 @@ use resched_tables::model::Reason;
 
 use super::YarnCapacity;
 use super::amounts::Amounts;
-use super::labels::{Part, UserPart};
 use crate::queues::yarn_capacity::Shares;
+
+/// What a queue has of the nodes of a label.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// Whether it may ask for them.
+    pub(super) is_seen: bool,
+    /// The shares of these nodes that it is guaranteed and may use.
+    pub(super) capacity: f32,
+    pub(super) limit: f32,
+    pub(super) guarantee: Amounts,
+    pub(super) most: Amounts,
+    pub(super) used: Amounts,
+    pub(super) masters: Amounts,
+    pub(super) ratio: f32,
+    pub(super) shared: Cell<Shared>,
+}
+
+/// What a user has of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct UserPart {
+    pub(super) used: Amounts,
+    pub(super) masters: Amounts,
+    pub(super) ratio: f32,
+}
 
 /// A queue and what its applications use.
 #[derive(Debug)]

@@ -75,7 +75,12 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     inputs: &[Input::YarnFairQueues],
     idle: idle::find_idle,
     build: Build::Hadoop(System::Containers, |values, site| {
-        Ok(Box::new(YarnFair::new(&Settings::read(values)?, site)?))
+        let settings = Settings::read(values)?;
+        // At a site, it holds all jobs, as it does there. Whoever sets it can only have meant something else.
+        if values.is_set("max_am_share") && settings.max_am_share == Some(0.0) {
+            return Err(Error::Parameter("max_am_share: expected auto|-1|0.000001..1, found `0`".to_owned()));
+        }
+        Ok(Box::new(YarnFair::new(&settings, site)?))
     }),
 };
 
@@ -133,12 +138,11 @@ settings! {
         },
         /// requests that name no place do not wait for one; auto: since 3.4
         placeless_go_anywhere: Option<bool> = "placeless_go_anywhere" { auto: Nothing },
-        /// share of a queue's fair share that masters may take, if the queue does not say; -1: all; auto: all in 2014, 0.5 in 3.4
+        /// share of a queue's fair share that masters may take; -1: all; auto: all in 2014, 0.5 in 3.4
         max_am_share: Option<f64> = "max_am_share" { auto: Nothing, range: -1..=1 },
-        /// the limit of masters is one of memory and of virtual cores, and, without a fair share, of what is free; auto: since 3.4
+        /// the limit of masters is one of memory and cores, and of what is free; auto: since 3.4
         whole_master_limit: Option<bool> = "whole_master_limit" { auto: Nothing },
-        /// how often a request for a map counts in a job's demand; places: once for every place that it names; maps: once; auto: places in
-        /// 2014, maps in 3.4
+        /// how a request for a map counts in a demand: once a place, or once; auto: places in 2014, else maps
         demand: Option<DemandCount> = "demand" { auto: Nothing },
         /// the demand of a queue is that of all its jobs, though it may have less; auto: since 3.4
         whole_demand: Option<bool> = "whole_demand" { auto: Nothing },
@@ -156,7 +160,7 @@ settings! {
         reservable_nodes: f64 = "reservable_nodes" {
             default: 0.05, range: 0..=1, hadoop: ["yarn.scheduler.fair.reservable-nodes"],
         },
-        /// smallest request for which a node is kept, with rare_reservations, in increments of 1,024 MB and one virtual core
+        /// smallest request for which a node is kept, in steps of 1,024 MB and a core; with rare_reservations
         reservation_multiple: f64 = "reservation_multiple" {
             default: 2, range: 0..=1_000_000, hadoop: ["yarn.scheduler.reservation-threshold.increment-multiple"],
         },
@@ -182,7 +186,7 @@ settings! {
         preemption_wait: Ms = "preemption_wait" {
             default: 15000, range: 0..=86_400_000, unit: "ms", hadoop: ["yarn.scheduler.fair.waitTimeBeforeKill"],
         },
-        /// time until a job for which containers were killed is looked at again, beside some heartbeats; with starved_jobs_preempt
+        /// time until a job for which containers were killed is looked at again; with starved_jobs_preempt
         starvation_check: Ms = "starvation_check" {
             default: 10000, range: 0..=86_400_000, unit: "ms",
             hadoop: ["yarn.scheduler.fair.waitTimeBeforeNextStarvationCheck"],
