@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::draw;
 use super::fair::{Player, Tournament};
-use super::flavors::{Mode, Nomination};
 use super::machine::Kueue;
 use super::model::Policy;
-use super::preemption::{Search, Target};
+use super::nomination::{Mode, Nomination, Target};
+use super::preemption::Search;
 use super::workload::PendingReason;
 
 /// What became of an entry.

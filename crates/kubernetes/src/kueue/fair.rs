@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::draw;
-use super::machine::Links;
+use super::links::Links;
 use super::model::Model;
 use super::quota::{NONE, Quotas};
 

@@ -1,35 +1,11 @@
 //! The choice of flavours for a workload, against the present state of its tree.
 
 use super::model::{FlavorId, Fungibility, Policy};
-use super::preemption::{Request, Search, Target};
+use super::nomination::{Mode, Nomination, Target};
+use super::preemption::{Request, Search};
 use super::queue::{Part, SetShape};
 use super::quota::NONE;
 use super::workload::Assigned;
-
-/// What is to become of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    NoFit,
-    Preempt,
-    Fit,
-}
-
-/// Flavours, level and victims that a workload would get.
-#[derive(Debug)]
-pub(crate) struct Nomination {
-    pub(crate) mode: Mode,
-    /// How far up it borrows.
-    pub(crate) level: u32,
-    pub(crate) usage: Vec<(u32, i64)>,
-    /// The cells of which it needs what others hold.
-    pub(crate) short: Vec<u32>,
-    pub(crate) assigned: Vec<Assigned>,
-    /// The flavour of each part, as its position in the group.
-    chosen: Vec<u16>,
-    /// Where the next search begins, for each part.
-    pub(crate) next: Vec<u16>,
-    pub(crate) targets: Vec<Target>,
-}
 
 /// How well a flavour serves, from worst to best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,55 +6,12 @@ use std::sync::Arc;
 use super::error::Error;
 use super::fair::Shares;
 use super::fit;
+use super::links::Links;
 use super::model::{FlavorId, Model, QueueId, ResourceId};
-use super::queue::{Part, QueueState, SetShape, Shape};
+use super::queue::{Part, QueueState, SetShape, Shape, Store};
 use super::quota::{LARGEST, Quotas};
-use super::workload::{Assigned, Cache, Memory, PendingReason, Place, PodSet, State, Submission, Workload, WorkloadId};
-
-/// Who is below whom.
-#[derive(Debug)]
-pub(crate) struct Links {
-    /// The queues directly below each node.
-    pub(crate) queues: Vec<Vec<u32>>,
-    /// The cohorts directly below each node.
-    pub(crate) cohorts: Vec<Vec<u32>>,
-    /// All queues of the tree of which a node is the root.
-    trees: Vec<Vec<u32>>,
-}
-
-impl Links {
-    fn new(model: &Model, quotas: &Quotas) -> Self {
-        let nodes = quotas.parent.len();
-        let mut links =
-            Self { queues: vec![Vec::new(); nodes], cohorts: vec![Vec::new(); nodes], trees: vec![Vec::new(); nodes] };
-        for node in 0..nodes {
-            let queue = node < model.queues.len();
-            if queue {
-                links.trees[quotas.root(node)].push(node as u32);
-            }
-            if let Some(above) = quotas.above(node) {
-                if queue { links.queues[above].push(node as u32) } else { links.cohorts[above].push(node as u32) }
-            }
-        }
-        links
-    }
-
-    /// All queues of the tree below a root.
-    pub(crate) fn tree_of(&self, root: usize) -> &[u32] {
-        &self.trees[root]
-    }
-}
-
-/// Workloads, their shapes, and the state of queues.
-#[derive(Debug, Default)]
-pub(crate) struct Store {
-    pub(crate) workloads: Vec<Workload>,
-    pub(crate) shapes: Vec<Shape>,
-    pub(crate) queues: Vec<QueueState>,
-    /// All that are queued, and all that are parked.
-    pub(crate) queued: usize,
-    pub(crate) parked: usize,
-}
+use super::state::{Cache, Memory, State, Workload};
+use super::workload::{Assigned, PendingReason, Place, PodSet, Submission, WorkloadId};
 
 /// A cohort tree, or a queue without cohort.
 #[derive(Debug)]

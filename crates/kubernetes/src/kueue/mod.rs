@@ -23,12 +23,15 @@ mod error;
 mod fair;
 mod fit;
 mod flavors;
+mod links;
 mod machine;
 mod model;
+mod nomination;
 mod preemption;
 mod queue;
 mod quota;
 mod settle;
+mod state;
 mod workload;
 
 pub use self::error::Error;
@@ -37,6 +40,6 @@ pub use self::model::{
     BorrowWithinCohort, Cohort, Expression, FairSharing, Flavor, FlavorId, Fungibility, Group, Model, Operator, Policy,
     Preemption, Queue, QueueId, Quota, ResourceId, Settings, Strategy, Taint, Toleration,
 };
-pub use self::preemption::Reason;
+pub use self::nomination::Reason;
 pub use self::settle::Decision;
 pub use self::workload::{Assigned, PendingReason, Place, PodSet, Submission, WorkloadId};

@@ -7,9 +7,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use super::machine::Store;
 use super::model::ResourceId;
-use super::workload::{PendingReason, Place, State};
+use super::state::{State, Workload};
+use super::workload::{PendingReason, Place};
 
 /// Requests of a pod set that one resource group serves.
 #[derive(Debug)]
@@ -118,6 +118,17 @@ impl QueueState {
     pub(crate) fn lowest(&self) -> Option<i64> {
         self.priorities.first_key_value().map(|(&priority, _)| priority)
     }
+}
+
+/// Workloads, their shapes, and the state of queues.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) shapes: Vec<Shape>,
+    pub(crate) queues: Vec<QueueState>,
+    /// All that are queued, and all that are parked.
+    pub(crate) queued: usize,
+    pub(crate) parked: usize,
 }
 
 impl Store {

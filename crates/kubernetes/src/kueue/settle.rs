@@ -3,10 +3,11 @@
 use super::cycle::{Entry, Outcome, Round};
 use super::draw::mix;
 use super::error::Error;
-use super::flavors::Nomination;
-use super::machine::{Kueue, Store};
-use super::preemption::{Reason, Target};
-use super::workload::{Memory, PendingReason, State, WorkloadId};
+use super::machine::Kueue;
+use super::nomination::{Nomination, Reason, Target};
+use super::queue::Store;
+use super::state::{Memory, State};
+use super::workload::{PendingReason, WorkloadId};
 
 /// Kueue's answer stands once the same outcome of a cycle has come up so many times.
 const REPEATS: u32 = 4;
@@ -49,7 +50,7 @@ impl Seen {
 }
 
 impl Kueue {
-    /// Runs cycles until one outcome has come up four times, and tells what they decided. Call it after all events of an instant, and again
+    /// Runs cycles until one outcome has come up four times, and says what they decided. Call it after all events of an instant, and again
     /// if the instant brings further ones, such as pods that are gone at once.
     ///
     /// Cycles that would repeat the last one are counted, not computed.

@@ -4,7 +4,7 @@
 //! files ──▶ yaml: documents with places ──▶ one reader per kind ──▶ Site: names checked ──▶ kueue::Model
 //! ```
 //!
-//! Kinds are told by `kind`; `v1beta1` and `v1beta2` are read alike, older names included. A field that has no effect here becomes a
+//! Kinds are given by `kind`; `v1beta1` and `v1beta2` are read alike, older names included. A field that has no effect here becomes a
 //! [`Note`], an object of another kind is counted.
 
 mod cluster_queue;

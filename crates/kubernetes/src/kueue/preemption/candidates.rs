@@ -1,8 +1,9 @@
 //! Who may be preempted without fair sharing, and by which right.
 
-use super::{Reason, Request, Search, order};
+use super::{Request, Search, order};
 use crate::kueue::model::{Policy, Preemption};
-use crate::kueue::workload::{State, Workload};
+use crate::kueue::nomination::Reason;
+use crate::kueue::state::{State, Workload};
 
 /// By which right a candidate may be taken, in the order of trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

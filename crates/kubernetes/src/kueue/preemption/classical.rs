@@ -1,7 +1,8 @@
 //! Preemption without fair sharing.
 
 use super::candidates::{Candidate, Right, collect};
-use super::{Request, Search, Target};
+use super::{Request, Search};
+use crate::kueue::nomination::Target;
 
 /// The victims of the first attempt that makes room.
 pub(super) fn find(search: &mut Search<'_>, request: &Request<'_>) -> Vec<Target> {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::{Reason, Request, Search, Target, order};
+use super::{Request, Search, order};
 use crate::kueue::draw;
 use crate::kueue::fair::Share;
 use crate::kueue::model::{FairSharing, Policy, Strategy};
+use crate::kueue::nomination::{Reason, Target};
 
 /// The victims for a request, none if no set of them helps.
 pub(super) fn find(search: &mut Search<'_>, request: &Request<'_>, strategies: &FairSharing) -> Vec<Target> {

@@ -4,43 +4,13 @@ mod candidates;
 mod classical;
 mod fair;
 
-use super::machine::{Links, Store};
+use super::links::Links;
 use super::model::{Model, Policy};
+use super::nomination::Target;
+use super::queue::Store;
 use super::quota::Quotas;
-use super::workload::{State, Workload};
+use super::state::{State, Workload};
 use crate::kueue::fair::Shares;
-
-/// Why a workload is preempted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// A workload of its queue comes first.
-    InClusterQueue,
-    /// A queue takes back what it lent.
-    InCohortReclamation,
-    /// A queue that borrows comes first by its priority.
-    InCohortReclaimWhileBorrowing,
-    /// A queue of lower share takes it.
-    InCohortFairSharing,
-}
-
-impl Reason {
-    /// Kueue's word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::InClusterQueue => "InClusterQueue",
-            Self::InCohortReclamation => "InCohortReclamation",
-            Self::InCohortReclaimWhileBorrowing => "InCohortReclaimWhileBorrowing",
-            Self::InCohortFairSharing => "InCohortFairSharing",
-        }
-    }
-}
-
-/// A victim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Target {
-    pub(crate) workload: u32,
-    pub(crate) reason: Reason,
-}
 
 /// What room is to be made for.
 pub(crate) struct Request<'a> {
