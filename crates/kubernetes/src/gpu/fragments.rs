@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cluster::Shape;
+use super::demand::Shape;
 
 /// One typical pod.
 #[derive(Clone, Debug)]

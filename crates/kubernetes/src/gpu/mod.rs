@@ -8,6 +8,7 @@
 //! ends. [`openb`] reads the lists of that paper and repeats its experiment.
 
 mod cluster;
+mod demand;
 mod fragments;
 mod go_rand;
 pub mod openb;
@@ -16,7 +17,8 @@ mod states;
 #[cfg(test)]
 mod tests;
 
-pub use cluster::{Cluster, Demand, GpuNode, MOST_DEVICES, MOST_MODELS, Place, Shape, Wrong};
+pub use cluster::{Cluster, GpuNode, Place, Wrong};
+pub use demand::{Demand, MOST_DEVICES, MOST_MODELS, Shape};
 pub use fragments::Typical;
 pub use go_rand::GoRand;
 pub use policy::{Policy, UnknownPolicy};

@@ -7,7 +7,8 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use super::cluster::{Cluster, Demand, GpuNode, Shape, Wrong};
+use super::cluster::{Cluster, GpuNode, Wrong};
+use super::demand::{Demand, Shape};
 use super::fragments::Typical;
 use super::go_rand::GoRand;
 use super::policy::Policy;

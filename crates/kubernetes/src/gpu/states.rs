@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cluster::MOST_DEVICES;
+use super::demand::MOST_DEVICES;
 use super::fragments::{self, Typical};
 
 /// What fragmentation depends on.

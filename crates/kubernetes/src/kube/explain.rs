@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::filter::{self, Change};
 use super::matching;
-use super::nodes::NodeId;
-use super::pods::PodId;
+use super::numbers::{NodeId, PodId};
 use super::scheduler::Scheduler;
 
 impl Scheduler {

@@ -1,8 +1,9 @@
 //! Whether a pod fits on a node now.
 
-use super::kinds::{Kind, KindId};
-use super::nodes::{NodeId, Nodes};
-use super::pods::{Pod, PodId};
+use super::kinds::Kind;
+use super::nodes::Nodes;
+use super::numbers::{KindId, NodeId, PodId};
+use super::pods::Pod;
 use super::resources::Resource;
 
 /// Room on a node that is promised, or would become free.

@@ -3,18 +3,9 @@
 use fixedbitset::FixedBitSet;
 
 use super::matching::{self, Verdict};
-use super::nodes::{Amounts, NodeId};
+use super::nodes::Amounts;
+use super::numbers::NodeId;
 use super::spec::{NodeSpec, PodSpec};
-
-/// A kind of pods by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KindId(pub u32);
-
-impl KindId {
-    pub(super) fn place(self) -> usize {
-        usize::try_from(self.0).unwrap_or(usize::MAX)
-    }
-}
 
 /// Pods that ask for the same, and what the nodes are to them.
 #[derive(Clone, Debug)]

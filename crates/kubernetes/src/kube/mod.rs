@@ -1,7 +1,7 @@
 //! kube-scheduler 1.34 as a state machine: a queue, filters, scores, a draw among the best, and preemption.
 //!
-//! The caller names nodes and pods once ([`NodeSpec`], [`PodSpec`]) and works with dense numbers from then on. It tells the
-//! [`Scheduler`] what happens ([`Scheduler::submit`], [`Scheduler::end`], …) and takes its [`Decision`]s until there is none
+//! The caller names nodes and pods once ([`NodeSpec`], [`PodSpec`]) and works with dense numbers from then on. It says to
+//! the [`Scheduler`] what happens ([`Scheduler::submit`], [`Scheduler::end`], …) and takes its [`Decision`]s until there is none
 //! ([`Scheduler::decide`]). Which nodes a kind of pod may use at all is worked out once per kind and node.
 //!
 //! Covered: resources, number of pods, taints, node selectors and affinity, priorities, preemption with nominations, the sample
@@ -12,6 +12,7 @@ mod filter;
 mod kinds;
 mod matching;
 mod nodes;
+mod numbers;
 mod pods;
 mod preempt;
 mod profile;
@@ -24,9 +25,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use kinds::KindId;
-pub use nodes::NodeId;
-pub use pods::PodId;
+pub use numbers::{KindId, NodeId, PodId};
 pub use profile::{Fit, Point, Profile, Strategy, Weights};
 pub use resources::{CPU, MEMORY, MOST_RESOURCES, Resource, Resources, TooManyResources};
 pub use scheduler::{Decision, Scheduler, Tie};

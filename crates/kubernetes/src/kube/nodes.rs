@@ -2,23 +2,9 @@
 
 use fixedbitset::FixedBitSet;
 
-use super::pods::PodId;
+use super::numbers::{NodeId, PodId};
 use super::resources::{CPU, MEMORY, Resource};
 use super::spec::NodeSpec;
-
-/// A node by its number, counted from 0 in the order in which nodes came. A node that returns has a new one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u32);
-
-impl NodeId {
-    pub(super) fn place(self) -> usize {
-        usize::try_from(self.0).unwrap_or(usize::MAX)
-    }
-
-    pub(super) fn at(place: usize) -> Self {
-        Self(u32::try_from(place).unwrap_or(u32::MAX))
-    }
-}
 
 /// What pods take of a node, by resource.
 #[derive(Clone, Debug)]

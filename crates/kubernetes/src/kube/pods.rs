@@ -1,17 +1,6 @@
 //! The pods that were submitted.
 
-use super::kinds::KindId;
-use super::nodes::NodeId;
-
-/// A pod by its number, counted from 0 in the order of submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PodId(pub u32);
-
-impl PodId {
-    pub(super) fn place(self) -> usize {
-        usize::try_from(self.0).unwrap_or(usize::MAX)
-    }
-}
+use super::numbers::{KindId, NodeId};
 
 /// Where a pod stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

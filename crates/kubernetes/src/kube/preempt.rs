@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use super::filter::{self, Change};
 use super::kinds::Kind;
-use super::nodes::{NodeId, Nodes};
-use super::pods::{Pod, PodId};
+use super::nodes::Nodes;
+use super::numbers::{NodeId, PodId};
+use super::pods::Pod;
 
 /// A node on which a pod would fit without some others.
 #[derive(Clone, Debug)]

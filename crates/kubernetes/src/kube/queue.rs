@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::pods::{Pod, PodId, State};
+use super::numbers::PodId;
+use super::pods::{Pod, State};
 
 /// After this long in vain a pod is tried anyway, in ms.
 pub(super) const LONGEST_WAIT: i64 = 300_000;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{NodeId, Nodes};
+use super::nodes::Nodes;
+use super::numbers::NodeId;
 
 const FEWEST: usize = 100;
 const LEAST_PERCENTAGE: usize = 5;

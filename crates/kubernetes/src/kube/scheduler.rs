@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::filter::{self, Change};
-use super::kinds::{Kind, KindId};
-use super::nodes::{Amounts, NodeId, Nodes};
-use super::pods::{Pod, PodId, State};
+use super::kinds::Kind;
+use super::nodes::{Amounts, Nodes};
+use super::numbers::{KindId, NodeId, PodId};
+use super::pods::{Pod, State};
 use super::preempt::Search;
 use super::profile::Profile;
 use super::queue::{Causes, LONGEST_WAIT, Queue};
@@ -259,7 +260,7 @@ impl Scheduler {
         &self.victims
     }
 
-    /// Those of the victims that are told to leave now. The caller ends them after their grace period.
+    /// Those of the victims whose grace period starts now. The caller ends them after it.
     pub fn evicted(&self) -> &[PodId] {
         &self.evicted
     }

@@ -1,7 +1,8 @@
 //! Scores of the nodes that are feasible.
 
 use super::kinds::Kind;
-use super::nodes::{NodeId, Nodes};
+use super::nodes::Nodes;
+use super::numbers::NodeId;
 use super::profile::{Point, Profile, Strategy, Weights};
 use super::resources::{CPU, MEMORY, Resource, Resources, TooManyResources};
 
