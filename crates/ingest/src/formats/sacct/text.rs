@@ -316,6 +316,7 @@ const GIVEN: Fills = &[
     "tasks.cpu_request",
     "tasks.memory_request",
     "tasks.machines",
+    "tasks.resources",
 ];
 const PLACES: Fills =
     &["attempts.host", "attempts.hosts", "tasks.machines", "tasks.exclusive", "nodes.host", "nodes.cpu"];
