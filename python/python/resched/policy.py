@@ -252,6 +252,7 @@ class HadoopPolicy(Policy):
         "node_lost",
         "tick",
         "tick_from",
+        "before_tick",
         "skips_idle_ticks",
         "restless",
         "counts_heartbeats",
@@ -296,6 +297,9 @@ class HadoopPolicy(Policy):
 
     def tick(self, view: HadoopOffer) -> None:
         """Do what is due every :attr:`period`. Only here, you can call ``view.kill`` and ``view.report``."""
+
+    def before_tick(self, view: HadoopOffer) -> None:
+        """Do what must be carried out before :meth:`tick` is called. You can call ``view.kill`` and ``view.report`` as there."""
 
     def tick_from(self, due: int) -> int:
         """Return the first multiple of :attr:`period`, at ``due`` or later, at which :meth:`tick` does anything, ms.

@@ -522,6 +522,7 @@ pub(super) struct Shell {
     node_lost: Option<Method>,
     tick: Option<Method>,
     tick_from: Option<Method>,
+    before_tick: Option<Method>,
     skips_idle_ticks: Option<Method>,
     restless: Option<Method>,
     counts_heartbeats: Option<Method>,
@@ -560,6 +561,7 @@ impl Shell {
             node_lost: method("node_lost")?,
             tick: method("tick")?,
             tick_from: method("tick_from")?,
+            before_tick: method("before_tick")?,
             skips_idle_ticks: method("skips_idle_ticks")?,
             restless: method("restless")?,
             counts_heartbeats: method("counts_heartbeats")?,
@@ -631,6 +633,11 @@ impl Policy for Shell {
             Ok(from.min(due.saturating_add(LONGEST)))
         };
         self.caller.hooks.call(method, |py| (due,).into_pyobject(py), take).unwrap_or(due)
+    }
+
+    fn before_tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        let window = self.caller.window.get();
+        window.orders.during(NonNull::from(orders), || self.caller.inform(self.before_tick.as_ref(), view));
     }
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {

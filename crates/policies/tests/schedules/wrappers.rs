@@ -60,6 +60,7 @@ recorder! {
         fn task_waits(task: TaskId, view: View<'_>);
         fn node_lost(node: NodeId, view: View<'_>);
         fn container_changed(container: &Container, view: View<'_>);
+        fn before_tick(view: View<'_>, orders: &mut Orders);
         fn tick(view: View<'_>, orders: &mut Orders);
         fn check(view: View<'_>, over: bool) -> Result<(), Violation>;
         fn heartbeat(offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
