@@ -252,9 +252,7 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
             let problem = format!("the capacities of the queues below `{}` add up to {set} %", parent.path);
             format!("{problem}; expected 100 %, or less with a queue that takes the rest")
         })?;
-        let of_vcores = of_vcores(tree, &parent.children, &guarantees).map_err(|set| {
-            format!("the vcores of the queues below `{}` add up to {set} %; expected 100 %", parent.path)
-        })?;
+        let of_vcores = of_vcores(tree, &parent.children, &guarantees);
         for (at, (&child, capacity)) in parent.children.iter().zip(capacities).enumerate() {
             let queue = tree.get(child);
             let named = |problem: String| format!("queue `{}`: {problem}", queue.path);
@@ -293,14 +291,7 @@ fn of_weights(all: &[Guarantee], at: usize) -> Option<f32> {
 }
 
 /// The shares of the parent's virtual cores, if any of the siblings has another one than of the memory.
-///
-/// # Errors
-/// The sum of the percentages, if they do not add up to 100.
-fn of_vcores(
-    tree: &QueueTree<YarnQueue>,
-    children: &[usize],
-    of_memory: &[Guarantee],
-) -> Result<Option<Vec<f32>>, f64> {
+fn of_vcores(tree: &QueueTree<YarnQueue>, children: &[usize], of_memory: &[Guarantee]) -> Option<Vec<f32>> {
     let own = |(&child, &of_memory): (&usize, &Guarantee)| {
         let settings = &tree.get(child).settings;
         match (settings.vcores_capacity, settings.vcores_weight) {
@@ -313,8 +304,8 @@ fn of_vcores(
         tree.get(child).settings.vcores_capacity.is_some() || tree.get(child).settings.vcores_weight.is_some()
     };
     let all: Vec<Guarantee> = children.iter().zip(of_memory).map(own).collect();
-    let percent = children.iter().any(is_other).then(|| in_percent(&all, 1.0)).transpose()?;
-    Ok(percent.map(|percent| percent.into_iter().map(|own| own as f32 / 100.0).collect()))
+    let percent = children.iter().any(is_other).then(|| in_percent(&all, 1.0).ok())??;
+    Some(percent.into_iter().map(|own| own as f32 / 100.0).collect())
 }
 
 /// What a queue is guaranteed. Amounts without a cluster are weights.
