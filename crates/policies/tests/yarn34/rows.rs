@@ -31,6 +31,11 @@ impl Agreement {
     pub(crate) fn is_full(&self) -> bool {
         self.difference.is_none()
     }
+
+    /// The first row that differs, with those around it.
+    pub(crate) fn difference(&self) -> Option<&str> {
+        self.difference.as_deref()
+    }
 }
 
 impl fmt::Display for Agreement {
@@ -65,12 +70,15 @@ fn golden(file: &Path) -> (Vec<String>, Vec<String>) {
     (events, ends)
 }
 
-/// How many rows of the first are among the second.
-fn common(golden: &[String], found: &[String]) -> usize {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    found.iter().for_each(|row| *counts.entry(row).or_default() += 1);
-    let taken = |row: &&String| counts.get_mut(row.as_str()).is_some_and(|count| std::mem::take(count) > 0);
-    golden.iter().filter(taken).count()
+/// How many rows are in both, each as often as in the one that has fewer.
+fn in_both(one: &[String], other: &[String]) -> usize {
+    let mut left = BTreeMap::<&str, usize>::new();
+    one.iter().for_each(|row| *left.entry(row).or_default() += 1);
+    let takes = |row: &&String| {
+        let count = left.get_mut(row.as_str()).filter(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
+    };
+    other.iter().filter(takes).count()
 }
 
 fn first_difference(golden: &[String], found: &[String]) -> Option<String> {
@@ -82,18 +90,22 @@ fn first_difference(golden: &[String], found: &[String]) -> Option<String> {
     Some(before.chain(after).collect())
 }
 
-/// Compares a replay with the golden schedule of that name.
-pub(crate) fn compare(name: &str, root: &Path, rows: Rows<'_>) -> Agreement {
-    let (events, ends) = golden(&root.join(format!("golden/{name}.csv.gz")));
-    let Rows { events: found, ends: mut found_ends, .. } = rows;
+/// Puts events whose order means nothing into one order.
+pub(crate) type Sort = fn(&mut [String]);
+
+/// Compares a replay with the golden schedule of that name, the events of both in these orders.
+pub(crate) fn compare(name: &str, root: &Path, rows: Rows<'_>, sorts: &[Sort]) -> Agreement {
+    let (mut events, ends) = golden(&root.join(format!("golden/{name}.csv.gz")));
+    let Rows { events: mut found, ends: mut found_ends, .. } = rows;
+    sorts.iter().for_each(|sort| [&mut events, &mut found].into_iter().for_each(|events| sort(events)));
     found_ends.sort_unstable();
     let succeeded = |row: &&String| row.ends_with("SUCCEEDED");
     let successes: Vec<String> = ends.iter().filter(succeeded).cloned().collect();
-    let common_ends = common(&ends, &found_ends);
+    let equal_ends = in_both(&ends, &found_ends);
     Agreement {
         name: name.to_owned(),
-        rows: [events.len() + ends.len(), common(&events, &found) + common_ends],
-        ends: [successes.len(), common(&successes, &found_ends)],
+        rows: [events.len() + ends.len(), in_both(&events, &found) + equal_ends],
+        ends: [successes.len(), in_both(&successes, &found_ends)],
         difference: first_difference(&events, &found).or_else(|| first_difference(&ends, &found_ends)),
     }
 }

@@ -17,7 +17,7 @@ use resched_sim::{ClusterConfig, Error, JobEnded, JobId, NodeId, Reports, Scope,
 use resched_tables::model::{Locality, Outcome};
 use resched_tables::store::Trace;
 
-use crate::{Configuration, Folders};
+use crate::folders::Folders;
 
 /// A cluster and its jobs.
 pub(crate) struct World {
@@ -26,20 +26,26 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn load(folders: &Folders, name: &str, configuration: &Configuration) -> Self {
+    /// `settings` are laid under those of the world's cluster file. `queues` has other names for queues of the trace.
+    pub(crate) fn load(
+        folders: &Folders,
+        name: &str,
+        settings: &toml::Table,
+        queues: &BTreeMap<String, String>,
+    ) -> Self {
         // Worlds p are worlds y with other phases, and r2 is r1.
         let twin = format!("{}{}", if name.starts_with('p') { "y" } else { "r" }, &name[1..]);
-        let trace = |part: &str| {
-            let of = |trace: &str| folders.with(&format!("traces/{trace}.{part}.json.gz"));
-            of(name).or_else(|| of(&twin)).or_else(|| of("r1")).unwrap_or_else(|| panic!("{name}: no trace"))
-        };
+        let part = |trace: &str, part: &str| folders.with(&format!("traces/{trace}.{part}.json.gz"));
+        let trace = [name, &twin, "r1"].into_iter().find_map(|trace| Some((trace, part(trace, "trace")?)));
+        let (trace, jobs) = trace.unwrap_or_else(|| panic!("{name}: no trace"));
         let dir = tempfile::tempdir().unwrap();
-        let jobs = in_queues(&trace("trace"), dir.path(), &configuration.queues);
+        let jobs = in_queues(&jobs, dir.path(), queues);
         let at = dir.path().join("trace");
-        ingest(&[jobs, trace("topology")], &at, &resched_ingest::Options::default(), &mut ()).unwrap();
+        let sources = [jobs, part(trace, "topology").unwrap()];
+        ingest(&sources, &at, &resched_ingest::Options::default(), &mut ()).unwrap();
         let trace = Trace::open(&at).unwrap();
         let file = folders.with(&format!("clusters/{name}.toml")).unwrap();
-        let mut config = ClusterConfig::read_over(&configuration.site.cluster, &file).unwrap();
+        let mut config = ClusterConfig::read_over(settings, &file).unwrap();
         config.am.withdraws = Withdraws::Grant;
         let cluster = Cluster::for_trace(config, &trace).unwrap();
         let scope = Scope { seed: 1, ..Scope::default() };
@@ -59,6 +65,9 @@ impl World {
 
 /// The jobs of a trace in the queues that a configuration says.
 fn in_queues(trace: &Path, dir: &Path, queues: &BTreeMap<String, String>) -> PathBuf {
+    if queues.is_empty() {
+        return trace.to_owned();
+    }
     let mut text = String::new();
     MultiGzDecoder::new(std::fs::File::open(trace).unwrap()).read_to_string(&mut text).unwrap();
     for (from, to) in queues {
