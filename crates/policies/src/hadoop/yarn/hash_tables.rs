@@ -1,6 +1,7 @@
-//! The orders in which Hadoop goes through its hash tables: nodes, containers of a node, and places of a job (rule H2 of `docs/yarn.md`).
-//! They look drawn by lot, and yet decide whose containers are killed. Where a real cluster has other ports and time stamps, they
-//! differ from its.
+//! The orders in which Hadoop goes through its hash tables: nodes, containers of a node, and places of a job.
+//!
+//! They look drawn by lot, and yet decide which reserved node is given up and whose containers are killed. They depend on the port of the
+//! node managers and on the time stamp of the cluster: 1234 and 0 here, and others in a real cluster.
 
 /// The hash of a text (`String.hashCode`).
 fn of_text(text: &str) -> u32 {
@@ -8,7 +9,7 @@ fn of_text(text: &str) -> u32 {
 }
 
 /// Where a hash stands in a table of so many places, a power of 2.
-fn place(hash: u32, places: usize) -> usize {
+pub(super) fn place(hash: u32, places: usize) -> usize {
     ((hash ^ hash >> 16) as usize) & (places - 1)
 }
 
@@ -26,11 +27,10 @@ fn places_of_concurrent(entries: usize) -> usize {
     places(entries + 1)
 }
 
-/// The place of a node of this name in the table of all nodes (`NodeId.hashCode`; the port is 1234).
-pub(super) fn of_node(name: &str, places: usize) -> usize {
+/// The hash of a node of this name (`NodeId.hashCode`).
+pub(super) fn hash_of_node(name: &str) -> u32 {
     const FACTOR: u32 = 493_217;
-    let hash = FACTOR.wrapping_mul(FACTOR.wrapping_mul(8501).wrapping_add(of_text(name))).wrapping_add(1234);
-    place(hash, places)
+    FACTOR.wrapping_mul(FACTOR.wrapping_mul(8501).wrapping_add(of_text(name))).wrapping_add(1234)
 }
 
 fn hash_of_application(application: u32) -> u32 {
@@ -70,5 +70,13 @@ mod tests {
         assert_eq!((places(12), places(13), places(20), places(25)), (16, 32, 32, 64));
         assert_eq!(place(685_004_415, 32), 11);
         assert_eq!((of_place("*", 11), of_place("*", 30)), (10, 42));
+    }
+
+    #[test]
+    fn nodes_stand_in_hadoops_table() {
+        // Computed by Java's rules in Python.
+        let at = |host: &str| place(hash_of_node(host), 32);
+        assert_eq!(["rack00-n00", "rack00-n01", "rack00-n02"].map(at), [11, 27, 2]);
+        assert_eq!([1, 12, 13, 24, 25].map(places), [16, 16, 32, 32, 64]);
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod capacity;
 pub(crate) mod fair;
 pub(crate) mod fifo;
+mod hash_tables;
 pub(crate) mod rules;
 
 use resched_sim::hadoop::{Ask, Offer};

@@ -8,6 +8,7 @@ use super::amounts::Amounts;
 use super::calculator::Calculator;
 use super::limits::extra_reservations;
 use super::serve::Limits;
+use crate::hadoop::yarn::hash_tables::{hash_of_node, place, places};
 
 /// A node that is kept for a request, in the order in which they were.
 #[derive(Debug, Clone, Copy)]
@@ -15,26 +16,6 @@ pub(super) struct KeptNode {
     job: JobId,
     ask: Ask,
     node: NodeId,
-}
-
-/// The port of all node managers, on which Hadoop's order of reserved nodes depends.
-const PORT: i32 = 1234;
-
-/// The hash of a node in Hadoop's tables (`NodeIdPBImpl.hashCode`), spread as `HashMap` does.
-pub(super) fn place_in_table(host: &str) -> u32 {
-    const FACTOR: i32 = 493_217;
-    let name = host.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
-    let hash = FACTOR.wrapping_mul(FACTOR.wrapping_mul(8501).wrapping_add(name)).wrapping_add(PORT) as u32;
-    hash ^ (hash >> 16)
-}
-
-/// The size of a `HashMap` that has held so many entries.
-fn table_size(entries: u32) -> u32 {
-    let mut size = 16;
-    while entries > size / 4 * 3 {
-        size *= 2;
-    }
-    size
 }
 
 impl YarnCapacity {
@@ -150,16 +131,16 @@ impl YarnCapacity {
 
     fn find_places(&mut self, view: View<'_>) {
         if self.places.is_empty() {
-            self.places = view.nodes().map(|node| place_in_table(view.host(node))).collect();
+            self.places = view.nodes().map(|node| hash_of_node(view.host(node))).collect();
         }
     }
 
     /// All nodes in the order of Hadoop's table, which grows as soon as it is three quarters full.
     pub(super) fn all_nodes(&mut self, view: View<'_>) -> Vec<NodeId> {
         self.find_places(view);
-        let size = table_size(view.node_count() as u32 + 1);
+        let size = places(view.node_count() + 1);
         let mut nodes: Vec<NodeId> = view.nodes().collect();
-        nodes.sort_by_key(|node| self.places[node.index()] & (size - 1));
+        nodes.sort_by_key(|node| place(self.places[node.index()], size));
         nodes
     }
 
@@ -169,10 +150,10 @@ impl YarnCapacity {
             return Vec::new();
         }
         self.find_places(view);
-        let size = table_size(self.jobs[job].most_reserved[ask.index()]);
+        let size = places(self.jobs[job].most_reserved[ask.index()] as usize);
         let kept = self.kept.iter().filter(|kept| (kept.job, kept.ask) == (job, ask));
         let mut nodes: Vec<NodeId> = kept.map(|kept| kept.node).collect();
-        nodes.sort_by_key(|node| self.places[node.index()] & (size - 1));
+        nodes.sort_by_key(|node| place(self.places[node.index()], size));
         nodes
     }
 
@@ -201,18 +182,5 @@ impl YarnCapacity {
         let view = offer.view();
         self.note_unreserved(job, ask, Some(node), view);
         self.discharge(job, view.yarn().demand(ask), node, view);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn h1_nodes_stand_in_hadoops_table() {
-        // Computed by Java's rules in Python.
-        let place = |host: &str| place_in_table(host) & 31;
-        assert_eq!(["rack00-n00", "rack00-n01", "rack00-n02"].map(place), [11, 27, 2]);
-        assert_eq!([1, 12, 13, 24, 25].map(table_size), [16, 16, 32, 32, 64]);
     }
 }

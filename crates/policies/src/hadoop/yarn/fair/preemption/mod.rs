@@ -7,7 +7,6 @@
 
 mod line;
 mod starved;
-mod tables;
 mod victims;
 mod warned;
 

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use resched_sim::hadoop::{Ask, Kind, Offer, Orders, View};
 use resched_sim::{AttemptId, JobId, Ms, NodeId, RackId, Resources, Violation};
 
-use super::tables;
 use crate::hadoop::yarn::fair::{ROOT, Settings, YarnFair};
+use crate::hadoop::yarn::hash_tables;
 
 /// How many heartbeats of a node a starved job is given to take what was freed for it.
 const HEARTBEATS: Ms = 4;
@@ -122,9 +122,9 @@ impl Killing {
     fn know_nodes(&mut self, view: View<'_>) {
         if self.nodes.len() < view.node_count() {
             self.nodes.resize_with(view.node_count(), Promised::default);
-            let places = tables::places(view.node_count());
+            let places = hash_tables::places(view.node_count());
             self.order = view.nodes().collect();
-            self.order.sort_by_key(|&node| tables::of_node(view.host(node), places));
+            self.order.sort_by_key(|&node| hash_tables::place(hash_tables::hash_of_node(view.host(node)), places));
         }
     }
 }
@@ -212,7 +212,7 @@ impl YarnFair {
     fn places_of_maps(&self, job: JobId, view: View<'_>) -> Vec<(Place, u32)> {
         let app = view.yarn().app(job);
         let entries = app.locations() as usize + 1;
-        let at = |name: &str| tables::of_place(name, entries);
+        let at = |name: &str| hash_tables::of_place(name, entries);
         let hosts = app.host_requests().map(|(node, count)| (at(view.host(node)), Place::Host(node), count));
         let racks = app.rack_requests().map(|(rack, count)| (at(view.rack_name(rack)), Place::Rack(rack), count));
         let any = (at("*"), Place::Any, app.asked(Ask::Map));
@@ -275,7 +275,7 @@ impl YarnFair {
                 room = room.plus(candidate.size);
             }
             if room.holds(size) {
-                victims.sort_by_key(|victim| tables::of_application(victim.job.index() as u32 + 1));
+                victims.sort_by_key(|victim| hash_tables::of_application(victim.job.index() as u32 + 1));
                 return Some(victims);
             }
         }
@@ -285,7 +285,7 @@ impl YarnFair {
     /// The containers on a node as Hadoop goes through them, masters last.
     fn containers_on(&self, node: NodeId, view: View<'_>) -> Vec<Victim> {
         let most = self.killing.as_ref().and_then(|killing| killing.nodes.get(node.index())).map_or(0, |own| own.most);
-        let places = tables::places(most);
+        let places = hash_tables::places(most);
         let place = |job: JobId, container: u64| {
             let chosen = &self.apps[job].chosen;
             let number = if container == 0 {
@@ -293,7 +293,7 @@ impl YarnFair {
             } else {
                 chosen.made.binary_search(&container).unwrap_or(chosen.made.len())
             };
-            tables::of_container(job.index() as u32 + 1, chosen.attempt + 1, number as u32 + 1, places)
+            hash_tables::of_container(job.index() as u32 + 1, chosen.attempt + 1, number as u32 + 1, places)
         };
         let runs = Kind::BOTH.into_iter().flat_map(|kind| {
             let size = view.yarn().demand(Ask::of(kind));
