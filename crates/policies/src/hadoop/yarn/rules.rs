@@ -15,7 +15,8 @@
 //!
 //! `true` is always the rule of 3.4 and `false` that of 2014, so that a sweep over one of them says what this rule of the upgrade changed.
 
-use crate::settings::{choices, parameter};
+use crate::info::Idle;
+use crate::settings::{Values, choices, parameter};
 
 choices! {
     /// A version of YARN.
@@ -39,6 +40,15 @@ impl Version {
     pub(crate) fn has(self, rule: Option<bool>) -> bool {
         rule.unwrap_or(self == Self::Of34)
     }
+}
+
+/// Says that a site is of Hadoop 3, as `sign` shows, and yet replayed by the rules of 2014, if you did not choose them.
+pub(super) fn older_than_site(version: Version, values: &Values, sign: Option<&str>) -> Option<Idle> {
+    let sign = sign.filter(|_| version == Version::Of2014 && !values.is_set("rules"))?;
+    Some(Idle {
+        says: format!("the site is one of Hadoop 3 (it sets `{sign}`), and the rules are those of 2014"),
+        remedy: "Set `rules=3.4`, or `rules=2014` if these are meant.".to_owned(),
+    })
 }
 
 #[cfg(test)]

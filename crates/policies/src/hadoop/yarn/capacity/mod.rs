@@ -20,6 +20,7 @@
 mod amounts;
 mod calculator;
 mod effective;
+mod idle;
 mod labels;
 mod limits;
 mod locality;
@@ -41,7 +42,7 @@ use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 use super::report_kept;
 use super::rules::{RULES, Version};
 use crate::error::Error;
-use crate::info::{ALL_ACT, Build, Family, PolicyInfo};
+use crate::info::{Build, Family, PolicyInfo};
 use crate::input::Input;
 use crate::parts::by_id::ByJob;
 use crate::parts::whole_requests::{Next, WholeRequests};
@@ -66,12 +67,12 @@ pub(crate) use whole::first_tasks;
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "yarn-capacity",
     title: "YARN Capacity Scheduler",
-    source: "Hadoop YARN (2014)",
+    source: "Hadoop YARN (August 2014, 3.4.1)",
     family: Family::Yarn,
     oracle: false,
     parameters: Settings::PARAMETERS,
     inputs: &[Input::YarnQueues],
-    idle: ALL_ACT,
+    idle: idle::find_idle,
     build: Build::Hadoop(System::Containers, |values, site| {
         Ok(Box::new(YarnCapacity::new(&Settings::read(values)?, site)?))
     }),

@@ -1,4 +1,4 @@
-//! The rules of the Capacity Scheduler that differ between the versions of YARN (`docs/yarn.md`).
+//! The rules of the Capacity Scheduler that differ between the versions of YARN (`docs/yarn-capacity-3.md`).
 
 use super::Settings;
 
