@@ -10,7 +10,7 @@ use serde_saphyr::{Location, Spanned};
 use crate::kube::{
     Effect, Fit, NodeSpec, Operator, PodSpec, Point, Profile, Requirement, Strategy, Taint, Term, Toleration,
 };
-use crate::quantity;
+use crate::objects::amount;
 
 /// The longest file that is read, in bytes.
 pub const LONGEST: usize = 1 << 30;
@@ -380,13 +380,11 @@ fn raise(peak: &mut BTreeMap<String, i64>, to: &BTreeMap<String, i64>) {
 fn amounts(texts: &Amounts, file: &str) -> Result<BTreeMap<String, i64>, Error> {
     let mut amounts = BTreeMap::new();
     for (name, text) in texts {
-        let read = if name == "cpu" { quantity::thousandths(&text.value) } else { quantity::whole(&text.value) };
-        let amount = read.map_err(|what| Error::at(file, text.referenced, what))?;
-        if amount < 0 {
-            let what = format!("expected an amount of at least 0, found `{}`", text.value);
-            return Err(Error::at(file, text.referenced, what));
-        }
-        amounts.insert(name.clone(), amount);
+        let wrong = |found: String| {
+            let what = format!("expected an amount of at least 0, such as `100m`, `4` or `2Gi`, found {found}");
+            Error::at(file, text.referenced, what)
+        };
+        amounts.insert(name.clone(), amount(name, &text.value).map_err(wrong)?);
     }
     Ok(amounts)
 }

@@ -15,4 +15,3 @@ pub mod kube;
 pub mod kube_config;
 pub mod kueue;
 pub mod objects;
-pub mod quantity;

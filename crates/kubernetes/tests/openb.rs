@@ -3,8 +3,9 @@
 //! The lists are read from `$RESCHED_SHARED/traces/openb`. All 1,020 runs are those of `examples/openb.rs`, which takes a release build;
 //! here are some of them. Without the folder the test reports itself as skipped.
 
+mod shared;
+
 use std::fs::File;
-use std::path::PathBuf;
 
 use flate2::read::GzDecoder;
 use resched_kubernetes::gpu::Policy;
@@ -19,25 +20,9 @@ const POLICIES: [(Policy, &str); 6] = [
     (Policy::Fgd, "06-FGD"),
 ];
 
-#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
-fn folder() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("RESCHED_SHARED").map_or_else(beside, PathBuf::from).join("traces/openb");
-    if !folder.exists() {
-        assert!(
-            std::env::var_os("RESCHED_REQUIRE_SHARED").is_none_or(|value| value != "1"),
-            "{} is missing",
-            folder.display()
-        );
-        eprintln!("skipped: {} is missing", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
 #[test]
 fn curves_are_those_of_the_paper() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = shared::shared("traces/openb") else { return };
     let open = |name: &str| GzDecoder::new(File::open(folder.join(name)).expect("the file is there"));
     let nodes = read_nodes(open("openb_node_list_gpu_node.csv.gz"), "nodes").expect("the list is valid");
     let mut expected = Vec::new();

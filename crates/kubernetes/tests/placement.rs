@@ -4,14 +4,18 @@
 //! from the record; each decision is compared, and ties are drawn as recorded. Without the folder the tests report themselves as
 //! skipped.
 
+mod shared;
+
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use resched_kubernetes::kube::{
     Decision, NodeId, Operator, PodId, PodSpec, Profile, Requirement, Scheduler, Term, Tie, Toleration,
 };
-use resched_kubernetes::{kube_config, quantity};
+use resched_kubernetes::kube_config;
+use resched_kubernetes::objects::amount;
+use shared::shared;
 
 /// A row of `placements.csv`.
 #[derive(Clone, Debug)]
@@ -48,22 +52,6 @@ struct World {
     names: Vec<String>,
     said: HashMap<String, String>,
     scores: Scores,
-}
-
-#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
-fn shared(path: &str) -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("RESCHED_SHARED").map_or_else(beside, PathBuf::from).join("truth/k8s").join(path);
-    if !folder.exists() {
-        assert!(
-            std::env::var_os("RESCHED_REQUIRE_SHARED").is_none_or(|value| value != "1"),
-            "{} is missing",
-            folder.display()
-        );
-        eprintln!("skipped: {} is missing", folder.display());
-        return None;
-    }
-    Some(folder)
 }
 
 fn text(path: &Path) -> String {
@@ -105,11 +93,11 @@ fn spec(row: &HashMap<String, String>) -> PodSpec {
     };
     match row["cpu"].as_str() {
         "" => spec.without_cpu = 1,
-        text => spec.requests.push(("cpu".to_owned(), quantity::thousandths(text).expect("an amount"))),
+        text => spec.requests.push(("cpu".to_owned(), amount("cpu", text).expect("an amount"))),
     }
     match row["memory"].as_str() {
         "" => spec.without_memory = 1,
-        text => spec.requests.push(("memory".to_owned(), quantity::whole(text).expect("an amount"))),
+        text => spec.requests.push(("memory".to_owned(), amount("memory", text).expect("an amount"))),
     }
     let gpus: i64 = row["gpu"].parse().expect("a number");
     if gpus > 0 {
@@ -373,7 +361,7 @@ fn check(name: &str, agreement: &Agreement) {
 }
 
 fn placement(name: &str) {
-    let Some(folder) = shared(&format!("placement/{name}")) else { return };
+    let Some(folder) = shared(&format!("truth/k8s/placement/{name}")) else { return };
     let mut world = World::read(&folder);
     for row in table(&folder.join("pods.csv")) {
         world.specs.insert(format!("{}/{}", row["namespace"], row["pod"]), spec(&row));
@@ -388,7 +376,7 @@ fn placement(name: &str) {
 
 /// A world in which Kueue admits first: its pods carry the labels of the flavour.
 fn combined(name: &str) {
-    let Some(folder) = shared(&format!("combined/{name}")) else { return };
+    let Some(folder) = shared(&format!("truth/k8s/combined/{name}")) else { return };
     let mut world = World::read(&folder);
     let mut sets: HashMap<(String, String, String), PodSpec> = HashMap::new();
     for row in table(&folder.join("workloads.csv")) {

@@ -3,7 +3,8 @@
 use resched_kubernetes::kueue::Kueue;
 
 use crate::driver::run;
-use crate::world::{read, shared};
+use crate::shared::shared;
+use crate::world::read;
 
 /// The preemptor of this world gets its place only when another workload ends; until then its victim is admitted before it, again and again.
 #[test]

@@ -6,6 +6,8 @@ mod driver;
 mod loops;
 mod naive;
 mod random;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod speed;
 mod truth;
 mod world;

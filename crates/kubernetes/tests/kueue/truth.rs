@@ -7,7 +7,8 @@ use std::path::Path;
 use resched_kubernetes::kueue::Kueue;
 
 use crate::driver::{Row, run};
-use crate::world::{World, read, rows, shared, text};
+use crate::shared::shared;
+use crate::world::{World, read, rows, text};
 
 /// Worlds that are draws from some second on, or wholly: ties-a by intent, fairtree-b after its first equal shares.
 const DRAWS: [(&str, i64); 2] = [("ties-a", 0), ("fairtree-b", 1551)];
