@@ -28,7 +28,7 @@ use std::time::{Duration, UNIX_EPOCH};
 const EXPECTED: &str = "expected: xdmod_rows OUT JOBS [MONTHS] [SEED]";
 /// When the first job arrives (s).
 const EPOCH: u64 = 1_700_000_000;
-/// Jobs of a minute.
+/// How many jobs are submitted within a minute.
 const A_MINUTE: u64 = 10;
 /// Nodes whose CPUs are shared, in parts of 16, and nodes that are given as a whole.
 const NODES: (u64, u64) = (1_200, 800);

@@ -31,12 +31,12 @@ pub struct Origin {
     pub made_rows: Option<u64>,
 }
 
-/// Something that was counted.
+/// A count of a trace, with what its code means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counted<'a> {
     /// The name of its [cause](Cause).
     pub code: &'a str,
-    /// How often.
+    /// How many records or values it counts.
     pub times: u64,
     /// What became of it; `None` for a code of another version.
     pub kind: Option<&'static str>,
@@ -208,7 +208,7 @@ mod tests {
             [("jhist", &[("jobs.user", &["userName"])]), ("swf", &[("jobs.user", &["field 12"])])];
         let found = origins(&manifest(&two));
         assert_eq!(
-            found.first().map(|own| own.from.clone()),
+            found.first().map(|origin| origin.from.clone()),
             Some(vec!["jhist: userName".to_owned(), "swf: field 12".to_owned()])
         );
     }
@@ -272,7 +272,9 @@ mod tests {
                     1|ann|100|110|170|COMPLETED|8|n1|x\n2|bob|100|110|170|COMPLETED|8|n2|y\n2.batch|bob|100|110|170|COMPLETED|8|n2|\n";
         let manifest = explained(&[("jobs.txt", list)]);
         let all = origins(&manifest);
-        let of = |column: &str| all.iter().find(|own| own.column == column).map(|own| (own.rows, own.from.join(" ")));
+        let of = |column: &str| {
+            all.iter().find(|origin| origin.column == column).map(|origin| (origin.rows, origin.from.join(" ")))
+        };
         assert_eq!(of("jobs.user"), Some((2, "User".to_owned())));
         assert_eq!(of("attempts.start"), Some((2, "Start".to_owned())));
         assert_eq!(of("nodes.cpu"), Some((2, "NodeList".to_owned())));
@@ -296,7 +298,7 @@ mod tests {
     fn a_trace_of_an_swf_log_names_further_fields() {
         let log = "; MaxNodes: 2\n; MaxProcs: 8\n; 18: used_GPUs\n; 0: job\n1 10 5 100 4 90 -1 4 300 -1 1 1 1 1 1 -1 -1 -1 2\n";
         let manifest = explained(&[("log.swf", log)]);
-        let origin = origins(&manifest).into_iter().find(|own| own.column == "tasks.resources").unwrap();
+        let origin = origins(&manifest).into_iter().find(|origin| origin.column == "tasks.resources").unwrap();
         assert_eq!((origin.rows, origin.from), (1, vec!["used_GPUs".to_owned()]));
     }
 }

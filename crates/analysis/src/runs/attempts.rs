@@ -115,8 +115,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The GPUs that an attempt held, of which `resources` says if it held anything but processor and memory. Where its processor is known, so
-/// are they.
+/// The GPUs that an attempt held. A row that names its processor also names its GPUs: without `resources`, it held none.
 #[inline]
 fn gpus_held(cpu_request: Option<i64>, resources: Option<u64>) -> Option<u64> {
     cpu_request.map(|_| resources.unwrap_or(0))

@@ -130,7 +130,7 @@ struct Free {
 }
 
 impl Free {
-    /// Takes the lowest numbers.
+    /// So many of the lowest numbers that are free, as ranges; they are taken from now on.
     fn take(&mut self, mut wanted: u64) -> Ranges {
         let mut taken = Ranges::new();
         while wanted > 0 {
@@ -153,7 +153,7 @@ impl Free {
         taken
     }
 
-    /// Gives a range back.
+    /// The numbers from the first to the last are free again.
     fn give(&mut self, (mut first, mut last): (u64, u64)) {
         if let Some((&before, &end)) = self.ranges.range(..first).next_back()
             && end + 1 == first

@@ -59,11 +59,11 @@ impl Target {
     }
 }
 
-/// Writes a target.
+/// What an export in a format makes.
 enum Write {
-    /// Into a file.
+    /// One file, or the standard output.
     File(fn(&Source, &mut Output<'_>) -> Result<(), Error>),
-    /// Into files of these names in a folder.
+    /// A folder with files of these names.
     Folder(&'static [&'static str], fn(&Source, &Path, &mut Output<'_>) -> Result<(), Error>),
 }
 

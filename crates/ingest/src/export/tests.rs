@@ -47,7 +47,7 @@ fn jobs_of_batsim_have_its_columns_and_processors_of_their_own() {
     assert_eq!((exported.written, count(&exported, "job-without-run-time")), (3, 1));
     // Users of four jobs, the memory that one asked for, and the processor time of one.
     let lost =
-        ["jobs.user", "jobs.requested_memory", "attempts.cpu_ms", "jobs.submit"].map(|own| count(&exported, own));
+        ["jobs.user", "jobs.requested_memory", "attempts.cpu_ms", "jobs.submit"].map(|code| count(&exported, code));
     assert_eq!(lost, [4, 1, 1, 0], "{:?}", exported.left_out);
 }
 
@@ -66,7 +66,11 @@ fn a_workload_of_opendc_has_a_task_for_each_part_of_a_job() {
     let (text, long, int, double) = (DataType::Utf8, DataType::Int64, DataType::Int32, DataType::Float64);
     let columns = |batch: &RecordBatch| -> Vec<(String, DataType, bool)> {
         let schema = batch.schema();
-        schema.fields().iter().map(|own| (own.name().clone(), own.data_type().clone(), own.is_nullable())).collect()
+        schema
+            .fields()
+            .iter()
+            .map(|field| (field.name().clone(), field.data_type().clone(), field.is_nullable()))
+            .collect()
     };
     let named = |columns: &[(&str, &DataType)]| -> Vec<(String, DataType, bool)> {
         columns.iter().map(|(name, kind)| ((*name).to_owned(), (*kind).clone(), false)).collect()
@@ -80,16 +84,17 @@ fn a_workload_of_opendc_has_a_task_for_each_part_of_a_job() {
     assert_eq!(ids, ["1#1", "1#2", "1#3", "1#4", "2#1", "2#2", "2#3", "2#4", "2#5", "2#6", "4"]);
     let row = |row: usize| {
         let submit = tasks.column(1).as_primitive::<TimestampMillisecondType>().value(row);
-        let [run, memory] = [2, 5].map(|own| tasks.column(own).as_primitive::<Int64Type>().value(row));
+        let [run, memory] = [2, 5].map(|place| tasks.column(place).as_primitive::<Int64Type>().value(row));
         let cores = tasks.column(3).as_primitive::<Int32Type>().value(row);
-        let speeds = [tasks.column(4), fragments.column(4)].map(|own| own.as_primitive::<Float64Type>().value(row));
+        let speeds =
+            [tasks.column(4), fragments.column(4)].map(|column| column.as_primitive::<Float64Type>().value(row));
         (submit, run, cores, memory, speeds)
     };
     assert_eq!(row(0), (10_000, 100_000, 1, 0, [1_000.0, 900.0]));
     assert_eq!(row(4), (20_000, 50_000, 1, 2_097, [1_000.0, 1_000.0]));
     assert_eq!(row(10), (40_000, 0, 1, 0, [1_000.0, 1_000.0]));
     assert_eq!(fragments.num_rows(), 11);
-    let counts = ["task-without-run-time", "gang-divided", "speed-of-cores-assumed"].map(|own| count(&exported, own));
+    let counts = ["task-without-run-time", "gang-divided", "speed-of-cores-assumed"].map(|code| count(&exported, code));
     assert_eq!((exported.written, counts), (3, [1, 2, 1]));
     // A second export replaces the first, and nothing else.
     let trace = dir.path().join("trace");

@@ -307,17 +307,6 @@ const TRES: Fills = &[
     "tasks.machines",
     "tasks.resources",
 ];
-const GIVEN: Fills = &[
-    "jobs.requested_containers",
-    "jobs.requested_cpu",
-    "jobs.requested_memory",
-    "jobs.licenses",
-    "tasks.instances",
-    "tasks.cpu_request",
-    "tasks.memory_request",
-    "tasks.machines",
-    "tasks.resources",
-];
 const PLACES: Fills =
     &["attempts.host", "attempts.hosts", "tasks.machines", "tasks.exclusive", "nodes.host", "nodes.cpu"];
 const COMMAND: Fills = &[
@@ -376,7 +365,7 @@ impl Columns {
             req_nodes: column(LAYOUT, &["ReqNodes"]),
             alloc_nodes: column(LAYOUT, &["AllocNodes"]),
             req_tres: column(TRES, &["ReqTRES"]),
-            alloc_tres: column(GIVEN, &["AllocTRES"]),
+            alloc_tres: column(TRES, &["AllocTRES"]),
             req_mem: column(MEMORY, &["ReqMem"]),
             node_list: column(PLACES, &["NodeList"]),
             any_nodes: column(LAYOUT, &["NNodes"]),
