@@ -97,7 +97,7 @@ fn configurations_that_daemons_take_are_shown() {
         ("sacctmgr-dump-bare-cluster", &["account = \"bio\"", "jobs = 20"], true),
         ("float-suffix", &["max_am_share = 0.5", "weight = 2.0"], false),
         ("am-percent-10", &["am_share = 1 ", "a share of 10 is more than all"], true),
-        ("sls-fair-scheduler", &["[rules.yarn-fair.queues.q1]", "weight = 0.25", "user_max_apps = 1000"], false),
+        ("sls-fair-scheduler", &["[rules.yarn-fair.queues.q1]", "weight = 0.25", "user_max_apps = 1000"], true),
         ("include-absolute", &["name = \"gpu\"", "partitions.conf", "parts/gpu.conf"], true),
         ("stock-capacity-scheduler", &["node_locality_delay = 40", "user_limit_factor = 1.0"], false),
     ] {

@@ -158,10 +158,14 @@ fn masters(element: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Resu
 fn user(element: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
     let name = element.named(notes)?;
     for part in element.children() {
-        if part.name() == "maxRunningApps" {
-            site.yarn_fair_users.insert(name.clone(), part.count(notes)?);
-        } else {
-            unsupported(part, notes);
+        match part.name() {
+            "maxRunningApps" => _ = site.yarn_fair_users.insert(name.clone(), part.count(notes)?),
+            // The name of MapReduce 1.
+            "maxRunningJobs" => {
+                let why = Why::harmless("YARN passes it over; its name there is `maxRunningApps`");
+                notes.unsupported(part.place(), &part.tag(), why);
+            }
+            _ => unsupported(part, notes),
         }
     }
     Ok(())
