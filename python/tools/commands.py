@@ -31,6 +31,7 @@ RESULTS = {
 LEFT_OUT = {
     "completions": "it is for a shell",
     "demo": "it is a tour of the command line",
+    "gate": "its answer is an exit status: use the command",
     "help": "Python has `help`",
     "man": "it is for a terminal",
     "new-policy": "it makes files for people to edit: use the command",

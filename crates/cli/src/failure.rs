@@ -30,23 +30,30 @@ pub(crate) struct Failure {
     message: String,
     kind: Kind,
     unread: bool,
+    /// The exit status, if it is not that of the kind.
+    status: Option<u8>,
 }
 
 impl Failure {
     /// The request was wrong (exit status 2).
     pub(crate) fn request(message: impl Into<String>) -> Self {
-        Self { message: message.into(), kind: Kind::Request, unread: false }
+        Self { message: message.into(), kind: Kind::Request, unread: false, status: None }
     }
 
     /// The work failed (exit status 1).
     pub(crate) fn work(message: impl Into<String>) -> Self {
-        Self { message: message.into(), kind: Kind::Work, unread: false }
+        Self { message: message.into(), kind: Kind::Work, unread: false, status: None }
     }
 
     /// The result cannot be written to standard output.
     pub(crate) fn output(error: &std::io::Error) -> Self {
         let unread = error.kind() == std::io::ErrorKind::BrokenPipe;
-        Self { message: format!("cannot write to standard output: {error}"), kind: Kind::Work, unread }
+        Self { message: format!("cannot write to standard output: {error}"), kind: Kind::Work, unread, status: None }
+    }
+
+    /// The same failure with this exit status.
+    pub(crate) fn with_status(self, status: u8) -> Self {
+        Self { status: Some(status), ..self }
     }
 
     /// Whether the reader of standard output has seen enough and closed the pipe, as `head` does.
@@ -61,7 +68,7 @@ impl Failure {
 
     /// The exit status.
     pub(crate) fn status(&self) -> u8 {
-        if self.kind == Kind::Request { 2 } else { 1 }
+        self.status.unwrap_or(if self.kind == Kind::Request { 2 } else { 1 })
     }
 }
 
@@ -174,7 +181,7 @@ macro_rules! from_libraries {
         $(impl From<$library::Error> for Failure {
             fn from(error: $library::Error) -> Self {
                 let kind = if error.is_request() { Kind::Request } else { error.kind() };
-                Self { kind, message: error.to_string(), unread: false }
+                Self { kind, message: error.to_string(), unread: false, status: None }
             }
         })+
     };

@@ -1,7 +1,7 @@
 //! The command line of resched. It parses arguments, shows progress and prints, and does nothing else.
 //!
 //! Results go to standard output, progress and messages to standard error. Exit status: 0 done, 1 the work failed, 2 the
-//! request was wrong.
+//! request was wrong. `gate` has statuses of its own.
 //!
 //! [`status`] is the program. [`call`] does the same inside another program, such as the Python package: it prints nothing, returns what would
 //! be printed, and can be stopped.
@@ -65,12 +65,13 @@ pub fn command() -> clap::Command {
 /// Runs the command line with these arguments, of which the first is the name of the program, until it is done or a signal ends the process.
 /// Returns the exit status.
 pub fn status(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
             // It is no error if nobody reads it.
             let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            return status_of_request(&args, error.exit_code());
         }
     };
     keep_quiet_while_decoding();
@@ -92,6 +93,14 @@ pub fn status(args: impl IntoIterator<Item = OsString>) -> u8 {
             print_message(&format!("error: {failure}"));
             failure.status()
         }
+    }
+}
+
+/// The status after arguments that ended with `code` before any work: 0 after the help, else that of a wrong request.
+fn status_of_request(args: &[OsString], code: i32) -> u8 {
+    match args.get(1).is_some_and(|command| command == "gate") {
+        true if code != 0 => commands::gate::ERROR,
+        _ => u8::try_from(code).unwrap_or(2),
     }
 }
 

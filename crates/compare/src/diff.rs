@@ -9,7 +9,7 @@ use resched_analysis::runs::window;
 use resched_analysis::statistics::compare::{self, Comparison, JOB_METRICS};
 use resched_analysis::statistics::headline::of_completion;
 use resched_analysis::statistics::practical::Matters;
-use resched_analysis::statistics::sign::{Variants, untested};
+use resched_analysis::statistics::sign::{Sign, Variants, untested};
 use resched_analysis::validation::log::{self, BesideLog};
 use resched_analysis::validation::{ModelError, doubts, model_error};
 use resched_analysis::why::{Diff, Side, Why};
@@ -43,6 +43,10 @@ pub struct Diffed {
     pub differences: Vec<Difference>,
     /// What really ran beside its replay, if the first is a trace.
     pub model_error: Option<ModelError>,
+    /// The completion times of both; `None` if the first is a trace, as what ran is not a policy.
+    pub comparison: Option<Comparison>,
+    /// Whether the run stays on its side of the first, for each pair whose sign was tested.
+    pub signs: Vec<Sign>,
     /// What the comparison rests on.
     pub validity: Validity,
     /// The part of the time that was asked for, and what the first run covers; `None` for all of the time.
@@ -103,14 +107,16 @@ pub fn diff(baseline: &Path, run: &Path, how: &How) -> Result<Diffed, Error> {
         )));
     }
     let [before, after] = if same { names } else { [diff.baseline.clone(), diff.run.clone()] };
-    let SummedUp { comparison, validity, differences, model_error } = summed.sum_up(&before, &after, how.matters);
+    let SummedUp { comparison, signs, validity, differences, model_error } =
+        summed.sum_up(&before, &after, how.matters);
     let headline = match &model_error {
         Some(_) => format!(
             "Model error of {after}: the observed run beside its replay. There is no test, because the observed run is not a policy."
         ),
         None => format!("{after}: mean completion time {}.", of_completion(&comparison, &before, how.matters)),
     };
-    Ok(Diffed { diff, headline, differences, model_error, validity, window })
+    let comparison = model_error.is_none().then_some(comparison);
+    Ok(Diffed { diff, headline, differences, model_error, comparison, signs, validity, window })
 }
 
 /// Gathers what the sentences and the grade of a comparison need, pair by pair.
@@ -128,6 +134,7 @@ struct Pairs {
 
 struct SummedUp {
     comparison: Comparison,
+    signs: Vec<Sign>,
     validity: Validity,
     differences: Vec<Difference>,
     model_error: Option<ModelError>,
@@ -181,14 +188,15 @@ impl Pairs {
         Ok(())
     }
 
-    /// The facts about the sign of a comparison with the run labelled `before`.
-    fn signs(tests: &[Option<Variants>], before: &str, after: &str) -> Vec<Fact> {
-        let of_pair = |test: &Option<Variants>| match test {
-            Some(test) => {
-                let sign = test.signs(before).into_iter().find(|sign| sign.policy == after);
-                sign.map_or_else(untested, |sign| sign.fact(test))
-            }
-            None => untested(),
+    /// For each pair, the sign of the comparison with the run labelled `before`, if it was tested, and the fact about it.
+    fn signs(tests: &[Option<Variants>], before: &str, after: &str) -> Vec<(Option<Sign>, Fact)> {
+        let of_pair = |test: &Option<Variants>| {
+            let found = test.as_ref().and_then(|test| {
+                let sign = test.signs(before).into_iter().find(|sign| sign.policy == after)?;
+                let fact = sign.fact(test);
+                Some((Some(sign), fact))
+            });
+            found.unwrap_or_else(|| (None, untested()))
         };
         tests.iter().map(of_pair).collect()
     }
@@ -201,8 +209,12 @@ impl Pairs {
     fn sum_up(self, before: &str, after: &str, matters: Matters) -> SummedUp {
         let is_model_error = self.is_model_error();
         let Self { jobs, mut validity, differences, model_errors, seed, tests } = self;
+        let mut signs = Vec::new();
         if !is_model_error {
-            Self::signs(&tests, before, after).into_iter().for_each(|fact| validity.add(fact));
+            for (sign, fact) in Self::signs(&tests, before, after) {
+                signs.extend(sign);
+                validity.add(fact);
+            }
         }
         let named = differences.iter().map(|difference| (format!("{after} and {before}"), difference));
         identity::facts(named).into_iter().for_each(|fact| validity.add(fact));
@@ -212,12 +224,12 @@ impl Pairs {
             jobs.iter().map(|[before, after]| (&before[..], &after[..])).collect();
         let [completion, _] = JOB_METRICS;
         let model_error = is_model_error.then(|| ModelError::mean_of(&model_errors));
-        SummedUp { comparison: compare::compare(&pairs, &completion, &how), validity, differences, model_error }
+        SummedUp { comparison: compare::compare(&pairs, &completion, &how), signs, validity, differences, model_error }
     }
 }
 
 /// The runs in a folder by their seed; a trace has none.
-fn by_seed(path: &Path) -> Result<BTreeMap<Option<u64>, PathBuf>, Error> {
+pub(crate) fn by_seed(path: &Path) -> Result<BTreeMap<Option<u64>, PathBuf>, Error> {
     let mut runs = BTreeMap::new();
     let mut policies = BTreeMap::new();
     for dir in runs_in(path)? {

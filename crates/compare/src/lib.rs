@@ -5,7 +5,8 @@
 //! World, policies ────┼─ log       replays what may have run, beside the log ───────────────────────────────────────▶ BesideLog
 //!                     ├─ validate  replays what ran beside what was observed ─────────────────────────────────────▶ Validated
 //!                     └─ sign      replays every policy in variants of the world ──────────────────────────────────▶ Variants
-//! folders of runs ───── diff       pairs of runs: what differs beside the policies, and how sure the change is ────▶ Diffed
+//! folders of runs ─┬─── diff       pairs of runs: what differs beside the policies, and how sure the change is ────▶ Diffed
+//!                  └─── gate       may this run be merged: bounds, and comparisons with other runs ────────────────▶ Gate
 //! ```
 //!
 //! What an answer rests on is put together in one place, [`resched_analysis::answer`], so that every command gives the same facts and the same
@@ -13,6 +14,7 @@
 
 pub mod diff;
 mod error;
+pub mod gate;
 pub mod log;
 pub mod replay;
 pub mod sign;

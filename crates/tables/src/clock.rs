@@ -12,7 +12,8 @@ use std::str::FromStr;
 use std::time::UNIX_EPOCH;
 
 use chrono::{
-    DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Offset, SecondsFormat, TimeDelta, TimeZone, Utc,
+    DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Offset, SecondsFormat, TimeDelta, TimeZone,
+    Utc, Weekday,
 };
 use chrono_tz::Tz;
 
@@ -50,6 +51,39 @@ impl FromStr for Instant {
         }
         let date = humantime::parse_rfc3339_weak(text).map_err(|_| expected())?;
         ms(date.duration_since(UNIX_EPOCH).map_err(|_| expected())?).map(Self::Date)
+    }
+}
+
+/// A part of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Calendar {
+    /// A day.
+    Day,
+    /// A week from Monday.
+    Week,
+    /// A month.
+    Month,
+}
+
+impl Calendar {
+    /// The first day of the one that holds a time (ms since the epoch) in a zone, in days since the epoch.
+    pub fn first_day(self, at: i64, zone: Zone) -> Option<i64> {
+        let day = zone.local(at)?.date_naive();
+        let first = match self {
+            Self::Day => day,
+            Self::Week => day.week(Weekday::Mon).checked_first_day()?,
+            Self::Month => day.with_day(1)?,
+        };
+        Some(first.to_epoch_days().into())
+    }
+
+    /// Its name by its first day: `2011-05-02`, for a month `2011-05`.
+    pub fn name(self, first_day: i64) -> Option<String> {
+        let day = NaiveDate::from_epoch_days(first_day.try_into().ok()?)?;
+        Some(match self {
+            Self::Day | Self::Week => day.to_string(),
+            Self::Month => day.format("%Y-%m").to_string(),
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use resched_tables::clock::Zone;
+use resched_tables::clock::{Calendar, Zone};
 use resched_tables::run::RunClock;
 use resched_tables::words::count;
 use serde::Serialize;
@@ -48,11 +48,17 @@ pub enum By {
     Limit,
     /// By the hour of the day in which they were submitted: by the clock, or since the zero of a run whose trace has no dates.
     Hour,
+    /// By the day in which they were submitted; of a run whose trace has no dates, the first is day 1.
+    Day,
+    /// By the week, which begins on Monday; without dates, the first is week 1.
+    Week,
+    /// By the month; unknown without dates.
+    Month,
 }
 
 impl By {
     /// All of them, in the order in which tables show them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::User,
         Self::Account,
         Self::Queue,
@@ -65,6 +71,9 @@ impl By {
         Self::Memory,
         Self::Limit,
         Self::Hour,
+        Self::Day,
+        Self::Week,
+        Self::Month,
     ];
 
     /// The heading of such groups, in the usual words.
@@ -82,6 +91,9 @@ impl By {
             Self::Memory => "memory",
             Self::Limit => "time limit",
             Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week from",
+            Self::Month => "month",
         }
     }
 
@@ -100,6 +112,9 @@ impl By {
             Self::Memory => "memory",
             Self::Limit => "limit",
             Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
         }
     }
 
@@ -335,7 +350,7 @@ impl Ranked {
 }
 
 /// The groups that a table shows, by name, and what it leaves out in words. Users, accounts and queues are ranked, the group with the
-/// largest loss under any policy first. Priorities, sizes, classes and hours keep their order.
+/// largest loss under any policy first. Priorities, sizes, classes, hours and days keep their order.
 pub fn shown(by: By, rows: &[GroupRow]) -> (Vec<&str>, String) {
     let mut names: Vec<&str> = Vec::new();
     let mut found: BTreeMap<&str, (u64, Option<f64>)> = BTreeMap::new();
@@ -392,6 +407,8 @@ enum Key<'a> {
     Number(i64),
     Text(&'a str),
     Class(Class),
+    /// A part of the calendar, by its first day.
+    Period(i64, Calendar),
     Unknown,
 }
 
@@ -415,10 +432,24 @@ impl Keys {
         }
     }
 
+    /// The part of the calendar of a submission; of a trace without dates, the number of days or weeks since its zero, from 1.
+    fn period(&self, submit: i64, calendar: Calendar) -> Key<'static> {
+        let Some(date) = self.clock.date(submit) else {
+            let days = submit.div_euclid(86_400_000);
+            return match calendar {
+                Calendar::Day => Key::Number(days + 1),
+                Calendar::Week => Key::Number(days.div_euclid(7) + 1),
+                Calendar::Month => Key::Unknown,
+            };
+        };
+        calendar.first_day(date, self.zone).map_or(Key::Unknown, |first| Key::Period(first, calendar))
+    }
+
     fn key<'a>(&self, job: &'a JobMetrics) -> Key<'a> {
         let text = |text: &'a Option<Arc<str>>| text.as_deref().map_or(Key::Unknown, Key::Text);
         let class = |class: Option<Class>| class.map_or(Key::Unknown, Key::Class);
         let count = |count: Option<i64>| class(count.map(|count| Class::of_count(count as f64)));
+        let period = |calendar| job.submit.map_or(Key::Unknown, |submit| self.period(submit, calendar));
         match self.by {
             By::User => text(&job.user),
             By::Account => text(&job.group),
@@ -436,6 +467,9 @@ impl Keys {
             },
             By::Size => self.sizes.map_or(Key::Unknown, |sizes| Key::Text(sizes.class(job))),
             By::Hour => job.submit.map_or(Key::Unknown, |submit| Key::Number(self.hour(submit))),
+            By::Day => period(Calendar::Day),
+            By::Week => period(Calendar::Week),
+            By::Month => period(Calendar::Month),
         }
     }
 }
@@ -446,6 +480,7 @@ impl Key<'_> {
             Self::Number(number) => number.to_string(),
             Self::Text(text) => (*text).to_owned(),
             Self::Class(class) => class.to_string(),
+            Self::Period(first, calendar) => calendar.name(*first).unwrap_or_else(|| first.to_string()),
             Self::Unknown => UNKNOWN.to_owned(),
         }
     }
@@ -596,6 +631,32 @@ mod tests {
         };
         assert_eq!(hours("UTC"), ["9", "10", "23"], "half an hour after the hour");
         assert_eq!(hours("+02:30"), ["2", "12", "13"]);
+    }
+
+    /// 30 hours apart, from a Sunday evening before a new month in a zone where it is Monday, the first, already.
+    #[test]
+    fn days_weeks_and_months_are_those_of_the_zone() {
+        let mut run = run("fifo", &[("ann", 1, 0), ("ann", 1, 30), ("ann", 1, 24 * 31)]);
+        let names = |run: &Run, by: By, zone: &str| -> Vec<String> {
+            groups(&[run], 0, by, zone.parse().unwrap()).into_iter().map(|row| row.group).collect()
+        };
+        assert_eq!(
+            [By::Day, By::Week, By::Month].map(|by| names(&run, by, "UTC")),
+            [
+                vec!["1".to_owned(), "2".to_owned(), "32".to_owned()],
+                vec!["1".to_owned(), "5".to_owned()],
+                vec!["–".to_owned()]
+            ]
+        );
+        // 2026-05-31T23:00Z is a Sunday.
+        let clock = resched_tables::run::RunClock { zero: 1_780_268_400_000, start: 0, dated: true };
+        run.origin =
+            Origin::Replay(Box::new(resched_tables::run::RunInfo { clock: Some(clock), ..Default::default() }));
+        assert_eq!(names(&run, By::Day, "UTC"), ["2026-05-31", "2026-06-02", "2026-07-01"]);
+        assert_eq!(names(&run, By::Week, "UTC"), ["2026-05-25", "2026-06-01", "2026-06-29"]);
+        assert_eq!(names(&run, By::Month, "UTC"), ["2026-05", "2026-06", "2026-07"]);
+        assert_eq!(names(&run, By::Day, "+02:00"), ["2026-06-01", "2026-06-02", "2026-07-02"]);
+        assert_eq!(names(&run, By::Month, "+02:00"), ["2026-06", "2026-07"]);
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("diff");
     let zone = args.window.zone();
     let how = How { matters: args.matters, period: args.window.period(), zone };
-    let Diffed { diff, headline, differences, model_error, validity, window } =
+    let Diffed { diff, headline, differences, model_error, validity, window, .. } =
         compare::diff(&args.baseline, &args.run, &how)?;
     spinner.finish_and_clear();
     let looked = window.map(|(span, covered)| Looked { span, covered, zone });

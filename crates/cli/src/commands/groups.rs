@@ -34,6 +34,9 @@ pub(crate) enum Grouping {
     Memory,
     Limit,
     Hour,
+    Day,
+    Week,
+    Month,
 }
 
 impl Grouping {
@@ -51,6 +54,9 @@ impl Grouping {
             Self::Memory => By::Memory,
             Self::Limit => By::Limit,
             Self::Hour => By::Hour,
+            Self::Day => By::Day,
+            Self::Week => By::Week,
+            Self::Month => By::Month,
         }
     }
 }

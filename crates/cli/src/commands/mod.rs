@@ -8,6 +8,7 @@ mod diff;
 mod engine;
 mod explain;
 mod export;
+pub(crate) mod gate;
 mod generate;
 mod groups;
 pub(crate) mod ingest;
@@ -62,6 +63,7 @@ commands! {
     Report(report::Args) => report::run,
     Explain(explain::Args) => explain::run,
     Diff(diff::Args) => diff::run,
+    Gate(gate::Args) => gate::run,
     Validate(validate::Args) => validate::run,
     Calibrate(calibrate::Args) => calibrate::run,
     Site(site::Args) => site::run,

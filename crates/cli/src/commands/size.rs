@@ -92,7 +92,7 @@ enum Vary {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let metric = Metric::named(&args.metric).map_err(|problem| Failure::request(format!("--metric: {problem}")))?;
-    let number = |text: &str| Bound::number(text, &metric).map_err(Failure::request);
+    let number = |text: &str| metric.number(text).map_err(Failure::request);
     let bound = match (&args.below, &args.above) {
         (Some(most), _) => Bound::Below(number(most)?),
         (None, Some(least)) => Bound::Above(number(least)?),

@@ -176,6 +176,22 @@ impl Metric {
         }
     }
 
+    /// A value of this metric as people write it: `30s`, `5min` or `1h 30m` for a time, in ms; `0.9` or `90%` for a number.
+    ///
+    /// # Errors
+    /// What is expected of this metric.
+    pub fn number(&self, text: &str) -> Result<f64, String> {
+        let text = text.trim();
+        if self.unit == "ms" {
+            let expected =
+                || format!("{}: expected a time with its unit, for example 30s or 5min, found `{text}`", self.name);
+            return humantime::parse_duration(text).map(|time| time.as_millis() as f64).map_err(|_| expected());
+        }
+        let share = text.strip_suffix('%').map(|percent| percent.trim().parse::<f64>().map(|percent| percent / 100.0));
+        let number = share.unwrap_or_else(|| text.parse()).ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| format!("{}: expected a number, for example 0.9 or 90%, found `{text}`", self.name))
+    }
+
     /// The value, negated if more is better, so that less is always better.
     pub fn cost(&self, value: f64) -> f64 {
         if self.less_is_better { value } else { -value }

@@ -290,3 +290,17 @@ fn hostile_texts_are_refused_and_do_not_overflow() {
     }
     assert_eq!(value("count() where tasks < 99999999999999999999999999"), Some(10.0));
 }
+
+#[test]
+fn values_are_read_in_the_unit_of_the_metric() {
+    let number = |text: &str, metric: &str| Metric::named(metric).unwrap().number(text);
+    assert_eq!(number("30s", "mean_waiting"), Ok(30_000.0));
+    assert_eq!(number("1h 30m", "makespan"), Ok(5_400_000.0));
+    assert_eq!(number("90%", "node_locality"), Ok(0.9));
+    assert_eq!(number("0.9", "node_locality"), Ok(0.9));
+    for (text, metric, expected) in
+        [("30", "mean_waiting", "30s or 5min"), ("30s", "node_locality", "0.9 or 90%"), ("nan", "fairness", "a number")]
+    {
+        assert!(number(text, metric).unwrap_err().contains(expected), "{text}");
+    }
+}
