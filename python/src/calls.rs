@@ -39,7 +39,7 @@ pub(crate) fn call(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, Vec<String>)> {
     let host = Arc::new(Host::default());
-    let own = Arc::clone(&host);
+    let of_call = Arc::clone(&host);
     let report = |py: Python<'_>| {
         let Some(progress) = &progress else { return Ok(()) };
         for at in host.progress() {
@@ -50,7 +50,7 @@ pub(crate) fn call(
     let made = Call::new(Arc::<Host>::clone(&host) as Arc<dyn Any + Send + Sync>);
     let work = {
         let made = made.clone();
-        move || resched_cli::call(&args, &made, &own)
+        move || resched_cli::call(&args, &made, &of_call)
     };
     let Outcome { printed, words, messages, failure } = beside(py, &made, work, report)?;
     let Some((kind, message)) = failure else { return Ok((printed, words, messages)) };
@@ -128,9 +128,9 @@ fn beside<R: Send + 'static>(
 
 /// Threads do not survive a fork, so a process that was forked off after they were started would wait for them forever.
 pub(crate) fn refuse_in_fork(py: Python<'_>) -> PyResult<()> {
-    let own = std::process::id();
+    let id = std::process::id();
     let mut process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
-    if *process.get_or_insert(own) == own {
+    if *process.get_or_insert(id) == id {
         return Ok(());
     }
     Err(errors::error(

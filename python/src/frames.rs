@@ -178,7 +178,7 @@ impl Frames {
     /// The jobs with all that belongs to them, and the machines.
     fn into_records(self, system: Option<System>, made: &mut Made) -> Result<(Vec<JobRecord>, Vec<NodeRow>), Error> {
         let framework = match system {
-            Some(own) if own.is_hadoop() => MAPREDUCE,
+            Some(system) if system.is_hadoop() => MAPREDUCE,
             Some(System::Spark) => "spark",
             Some(System::Slurm) => "slurm",
             _ => "batch",
@@ -200,7 +200,7 @@ impl Frames {
         }
         let mut of_tasks: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for (row, task) in
-            self.tasks.map(|own| rows::<TaskRow>(own, made)).transpose()?.into_iter().flatten().enumerate()
+            self.tasks.map(|tasks| rows::<TaskRow>(tasks, made)).transpose()?.into_iter().flatten().enumerate()
         {
             let place = place_of(&places, TaskRow::TABLE, row, &task.job_id)?;
             let record = &mut records[place];
@@ -216,7 +216,7 @@ impl Frames {
             record.tasks.push(TaskRecord { task, ..TaskRecord::default() });
         }
         let has_tasks = !of_tasks.is_empty();
-        let attempts = self.attempts.map(|own| rows::<AttemptRow>(own, made)).transpose()?;
+        let attempts = self.attempts.map(|attempts| rows::<AttemptRow>(attempts, made)).transpose()?;
         for (row, mut attempt) in attempts.into_iter().flatten().enumerate() {
             let place = place_of(&places, AttemptRow::TABLE, row, &attempt.job_id)?;
             let record = &mut records[place];
@@ -251,7 +251,7 @@ impl Frames {
             record.attempts.push(attempt);
         }
         for (row, mut split) in
-            self.splits.map(|own| rows::<SplitRow>(own, made)).transpose()?.into_iter().flatten().enumerate()
+            self.splits.map(|splits| rows::<SplitRow>(splits, made)).transpose()?.into_iter().flatten().enumerate()
         {
             let Some(&(job, task)) = of_tasks.get(&split.task_id) else {
                 return Err(wrong(SplitRow::TABLE, "task_id", row, "a known task", &format!("`{}`", split.task_id)));
@@ -262,7 +262,7 @@ impl Frames {
             }
             splits.push(split);
         }
-        let nodes = self.nodes.map(|own| rows::<NodeRow>(own, made)).transpose()?.unwrap_or_default();
+        let nodes = self.nodes.map(|nodes| rows::<NodeRow>(nodes, made)).transpose()?.unwrap_or_default();
         Ok((records, nodes))
     }
 }
@@ -358,8 +358,8 @@ fn default_of<R: Row>(column: &Column, kind: &DataType, rows: usize, made: &mut 
             return Err(Error::Request(format!("{table}: column `{name}` is missing; it holds: {meaning}")));
         }
     };
-    let own = format!("{}.{}", R::TABLE, column.name);
-    if let Some(name) = FILLED.iter().find(|name| **name == own) {
+    let full_name = format!("{}.{}", R::TABLE, column.name);
+    if let Some(name) = FILLED.iter().find(|name| **name == full_name) {
         made.entry(name).or_insert((RULE, 0)).1 += rows as u64;
     }
     Ok(array)

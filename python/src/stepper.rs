@@ -137,14 +137,14 @@ impl Stepper {
         let (answers, asked) = channel();
         let (sender, messages) = channel();
         let call = Call::new(Arc::new(Host::default()));
-        let (world, own, all) = (Arc::clone(&self.world), call.clone(), jobs.len() == self.jobs);
+        let (world, of_play, all) = (Arc::clone(&self.world), call.clone(), jobs.len() == self.jobs);
         let mut player = Player::new(self.candidates, sender.clone(), asked);
         let play = move || {
             let play = || {
                 let part = if all { None } else { Some(world.part(Engine::Batch, jobs)?) };
                 part.as_ref().unwrap_or(&world).replay(Scheduler::Batch("gym", &mut player), Memory)
             };
-            let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| within(Some(own), play)));
+            let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| within(Some(of_play), play)));
             let message = match played {
                 Ok(Ok(run)) => {
                     let (costs, now, left) = (player.costs, player.last, player.left);
@@ -205,16 +205,16 @@ impl Stepper {
             }
         };
         match message {
-            Ok(Message::Decide(own)) => Ok((
+            Ok(Message::Decide(state)) => Ok((
                 false,
-                own.now,
+                state.now,
                 [
-                    PyBytes::new(py, &bytes(&own.jobs)),
-                    PyBytes::new(py, &bytes(&own.cluster)),
-                    PyBytes::new(py, &bytes(&own.backlog)),
-                    PyBytes::new(py, &own.mask),
+                    PyBytes::new(py, &bytes(&state.jobs)),
+                    PyBytes::new(py, &bytes(&state.cluster)),
+                    PyBytes::new(py, &bytes(&state.backlog)),
+                    PyBytes::new(py, &state.mask),
                 ],
-                own.costs.parts(),
+                state.costs.parts(),
                 None,
             )),
             Ok(Message::Over(over)) => {
@@ -367,19 +367,19 @@ impl Player {
         let mut mask = vec![0; self.candidates + 1];
         mask[self.candidates] = 1;
         for ((place, &task), row) in self.queue.iter().enumerate().zip(jobs.chunks_exact_mut(FEATURES)) {
-            let own = view.task(task);
-            let waited = now - self.arrived.get(own.job.index()).copied().flatten().map_or(now, |(at, _)| at);
+            let of_view = view.task(task);
+            let waited = now - self.arrived.get(of_view.job.index()).copied().flatten().map_or(now, |(at, _)| at);
             let features = [
                 of_most(waited as f64, LONGEST),
                 of_most(f64::from(view.waiting(task)), MOST_UNITS),
-                share(own.unit().cpu, total.cpu),
-                share(own.unit().memory, total.memory),
+                share(of_view.unit().cpu, total.cpu),
+                share(of_view.unit().memory, total.memory),
                 of_most(view.estimate(task) as f64, LONGEST),
-                share(view.running(task).into(), own.units().into()),
+                share(view.running(task).into(), of_view.units().into()),
                 (place + 1) as f64 / self.candidates as f64,
             ];
             row.iter_mut().zip(features).for_each(|(cell, value)| *cell = value as f32);
-            mask[place] = u8::from(free.holds(own.unit()));
+            mask[place] = u8::from(free.holds(of_view.unit()));
         }
         let next = self.ends.iter().flatten().map(|&end| end.max(now)).min();
         let asked: u64 = self.queue.iter().map(|&task| asked(task, view).cpu).fold(0, u64::saturating_add);

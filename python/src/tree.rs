@@ -16,7 +16,7 @@ fn command(command: &clap::Command) -> Value {
     let args: Vec<Value> = command.get_arguments().filter(|arg| !arg.is_hide_set()).map(argument).collect();
     let below: Vec<Value> = command
         .get_subcommands()
-        .filter(|own| !own.is_hide_set() && own.get_name() != "help")
+        .filter(|subcommand| !subcommand.is_hide_set() && subcommand.get_name() != "help")
         .map(self::command)
         .collect();
     json!({

@@ -164,11 +164,11 @@ fn try_page(page: &Page, folder: &Folder) -> Tried {
                         }
                     }
                     "console" => {
-                        let own = lines(text);
+                        let commands = lines(text);
                         let written_out = |line: &&String| {
                             line.starts_with("resched ") && !line.contains(['…', '<', '|', '$', '>', '&'])
                         };
-                        for line in own.iter().filter(written_out) {
+                        for line in commands.iter().filter(written_out) {
                             tried.checked += 1;
                             tried.failures.extend(check_options(line).err());
                         }

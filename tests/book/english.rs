@@ -109,11 +109,11 @@ fn help_texts_are_plain() {
         let about = command.get_long_about().or(command.get_about());
         for text in texts.chain(about).chain(command.get_after_help()) {
             for sentence in text.to_string().split("\n").flat_map(split) {
-                let own = faults(&sentence);
-                problems.extend(own.into_iter().map(|fault| format!("{}: {fault}: {sentence}", command.get_name())));
+                let found = faults(&sentence);
+                problems.extend(found.into_iter().map(|fault| format!("{}: {fault}: {sentence}", command.get_name())));
             }
         }
-        command.get_subcommands().for_each(|own| check(own, problems));
+        command.get_subcommands().for_each(|subcommand| check(subcommand, problems));
     }
     let mut problems = Vec::new();
     check(&resched_cli::command(), &mut problems);
@@ -135,9 +135,9 @@ const MOST_LINES: usize = 150;
 
 #[test]
 fn pages_are_short() {
-    let own = |page: &&Page| page.name.starts_with("docs/") && page.name != "docs/SUMMARY.md" && !page.is_made();
+    let is_written = |page: &&Page| page.name.starts_with("docs/") && page.name != "docs/SUMMARY.md" && !page.is_made();
     let mut problems = Vec::new();
-    for page in pages().iter().filter(own) {
+    for page in pages().iter().filter(is_written) {
         let lines = page.text.lines().count();
         if (lines > MOST_LINES) != LONG.contains(&page.name.as_str()) {
             problems.push(format!("{} has {lines} lines of {MOST_LINES}", page.name));

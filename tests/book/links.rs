@@ -29,9 +29,9 @@ fn anchors(page: &Page) -> BTreeSet<String> {
                 }
             }
             Event::End(TagEnd::Heading(_)) => {
-                let own = anchor(&heading.take().unwrap_or_default());
-                let again = (1..).map(|number| format!("{own}-{number}"));
-                let free = std::iter::once(own.clone()).chain(again).find(|name| !found.contains(name));
+                let name = anchor(&heading.take().unwrap_or_default());
+                let again = (1..).map(|number| format!("{name}-{number}"));
+                let free = std::iter::once(name.clone()).chain(again).find(|name| !found.contains(name));
                 found.extend(free);
             }
             _ => {}
@@ -55,11 +55,11 @@ fn plain(path: &Path) -> PathBuf {
 
 /// The links of a page, images among them.
 fn links(page: &Page) -> Vec<String> {
-    let own = |event| match event {
+    let anchor_of = |event| match event {
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),
         _ => None,
     };
-    page.events().filter_map(|(event, _)| own(event)).collect()
+    page.events().filter_map(|(event, _)| anchor_of(event)).collect()
 }
 
 #[test]

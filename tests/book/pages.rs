@@ -95,13 +95,13 @@ impl Page {
                     block = Some((language, range.end..range.start));
                 }
                 Event::Text(_) => {
-                    if let Some((_, own)) = &mut block {
-                        *own = own.start.min(range.start)..own.end.max(range.end);
+                    if let Some((_, whole)) = &mut block {
+                        *whole = whole.start.min(range.start)..whole.end.max(range.end);
                     }
                 }
                 Event::End(TagEnd::CodeBlock) => {
-                    let (language, own) = block.take().unwrap();
-                    let range = if own.is_empty() { range.end..range.end } else { own };
+                    let (language, whole) = block.take().unwrap();
+                    let range = if whole.is_empty() { range.end..range.end } else { whole };
                     parts.push(Part::Block { language, range, skip: skip.take() });
                 }
                 Event::Start(Tag::Image { dest_url, .. }) => {

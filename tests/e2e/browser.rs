@@ -79,10 +79,10 @@ fn evening(number: u32) -> serde_json::Value {
     let maps =
         (0..1 + number % 5).map(|map| task(number, 'm', map, &[(2_000, 3_500 + 1_000 * from + 10 * i64::from(map))]));
     let reduces = (0..number % 2).map(|reduce| task(number, 'r', reduce, &[(3_000, 6_000 + 500 * from)]));
-    let own = job(number, maps.collect(), reduces.collect());
-    let own = with(own, "submitTime", EVENING + 7_000 * i64::from(number));
+    let made = job(number, maps.collect(), reduces.collect());
+    let made = with(made, "submitTime", EVENING + 7_000 * i64::from(number));
     let user = if number.is_multiple_of(11) { number % 37 } else { number * number % 17 };
-    let named = with(with(own, "user", format!("user{user}")), "queue", HOSTILE[number as usize % HOSTILE.len()]);
+    let named = with(with(made, "user", format!("user{user}")), "queue", HOSTILE[number as usize % HOSTILE.len()]);
     with(named, "jobName", format!("{} {number}", HOSTILE[number as usize % 3]))
 }
 

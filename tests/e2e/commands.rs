@@ -98,10 +98,10 @@ fn report_writes_what_is_asked_for() {
     for (format, endings) in [("png", "png"), ("svg", "svg"), ("html", "html"), ("tables", "parquet")] {
         dir.ok(&["report", "R", "T", "--out", "P", "--format", format]);
         let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
-        let own = files.iter().filter(|file| file.ends_with(&format!(".{endings}"))).count();
+        let of_format = files.iter().filter(|file| file.ends_with(&format!(".{endings}"))).count();
         // report.json, and summary.csv and timelines.csv with the tables.
         let more = if format == "tables" { 3 } else { 1 };
-        assert!(own > 0 && own + more == files.len(), "{format}: {files:?}");
+        assert!(of_format > 0 && of_format + more == files.len(), "{format}: {files:?}");
     }
     dir.ok(&["report", "R", "T", "--out", "P", "--format", "notebook"]);
     let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
@@ -161,7 +161,7 @@ fn policies_are_listed_with_their_parameters() {
     let all = all.as_array().unwrap();
     let names = |role: &str| -> Vec<&str> {
         let mut names: Vec<&str> =
-            all.iter().filter(|own| own["role"] == role).map(|own| own["name"].as_str().unwrap()).collect();
+            all.iter().filter(|policy| policy["role"] == role).map(|policy| policy["name"].as_str().unwrap()).collect();
         names.sort_unstable();
         names
     };

@@ -193,11 +193,11 @@ fn traces_whose_rows_are_swapped() {
     for table in ["tasks", "attempts"] {
         let file = format!("{table}.parquet");
         dir.without_hashes("A/trace.json");
-        let own = fs::read(dir.path("A").join(&file)).unwrap();
+        let bytes = fs::read(dir.path("A").join(&file)).unwrap();
         fs::copy(dir.path("B").join(&file), dir.path("A").join(&file)).unwrap();
         let replay = ["replay", "A", "--assume", "--policy", "fifo", "--out", "R"];
         refused(&dir, &replay, 1, &[".parquet: the rows are not grouped", "ingest the sources again"]);
-        dir.write(&format!("A/{file}"), own);
+        dir.write(&format!("A/{file}"), bytes);
     }
 }
 

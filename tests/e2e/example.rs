@@ -8,10 +8,10 @@ use crate::support::{Dir, repository};
 #[test]
 fn the_shortest_job_first_shortens_the_mean() {
     let workload = repository("traces/coupling-table3.toml");
-    let [fifo, own] = compare(Path::new(&workload)).unwrap();
-    assert_eq!((fifo.policy.as_str(), own.policy.as_str()), ("fifo", "shortest-job"));
-    assert_eq!((own.jobs_finished, own.tasks), (10, fifo.tasks));
-    assert!(own.mean_completion_ms < fifo.mean_completion_ms, "{own:?}");
+    let [fifo, shortest] = compare(Path::new(&workload)).unwrap();
+    assert_eq!((fifo.policy.as_str(), shortest.policy.as_str()), ("fifo", "shortest-job"));
+    assert_eq!((shortest.jobs_finished, shortest.tasks), (10, fifo.tasks));
+    assert!(shortest.mean_completion_ms < fifo.mean_completion_ms, "{shortest:?}");
 
     let dir = Dir::new();
     let replayed = dir.json(&["replay", &workload, "--assume", "--policy", "fifo", "--out", "R", "--json"]);

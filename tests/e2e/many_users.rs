@@ -39,7 +39,7 @@ fn a_hundred_thousand_users_are_replayed_and_reported() {
     let report = dir.read("P/report.json");
     assert!(report.len() < 1 << 20, "{} bytes", report.len());
     let report: Value = serde_json::from_str(&report).unwrap();
-    let users = report["groups"].as_array().unwrap().iter().find(|own| own["by"] == "user").unwrap();
+    let users = report["groups"].as_array().unwrap().iter().find(|way| way["by"] == "user").unwrap();
     let kept = users["rows"].as_array().unwrap().len() as u64;
     assert_eq!(kept / 2 + users["left_out"].as_u64().unwrap(), USERS);
 }

@@ -61,7 +61,7 @@ fn both(dir: &Dir, trace: &str, policy: &str, pairs: &[(&str, &str)]) -> Option<
     let python = python()?;
     let mut args = vec!["replay", trace, "--assume", "--policy", policy, "--out", "R", "--json"];
     args.extend(pairs.iter().flat_map(|(metric, _)| ["--metric", metric]));
-    let own = dir.json(&args)["metrics"].clone();
+    let ours = dir.json(&args)["metrics"].clone();
     let queries: BTreeMap<&str, &str> = pairs.iter().copied().collect();
     let mut sql = Command::new(python)
         .arg(repository("tests/python/metrics_by_sql.py"))
@@ -73,24 +73,24 @@ fn both(dir: &Dir, trace: &str, policy: &str, pairs: &[(&str, &str)]) -> Option<
     sql.stdin.take().unwrap().write_all(json!(queries).to_string().as_bytes()).unwrap();
     let output = sql.wait_with_output().unwrap();
     assert!(output.status.success(), "metrics_by_sql.py failed; does the Python of RESCHED_PYTHON have duckdb?");
-    Some([serde_json::from_value(own).unwrap(), serde_json::from_slice(&output.stdout).unwrap()])
+    Some([serde_json::from_value(ours).unwrap(), serde_json::from_slice(&output.stdout).unwrap()])
 }
 
 /// Both must be equal to the last bit. Standard deviations, and percentiles of ratios, are computed in other steps, so they are
 /// equal to 12 digits.
 fn assert_same(found: Option<[BTreeMap<String, Option<f64>>; 2]>, at_least_known: usize) {
-    let Some([own, sql]) = found else { return };
-    assert_eq!(own.len(), sql.len());
-    for (metric, own) in &own {
+    let Some([ours, sql]) = found else { return };
+    assert_eq!(ours.len(), sql.len());
+    for (metric, ours) in &ours {
         let by_sql = sql[metric];
-        match (own, by_sql) {
-            (Some(own), Some(by_sql)) if metric.contains("stddev") || metric.contains("bounded_slowdown") => {
-                assert!((own - by_sql).abs() <= 1e-12 * by_sql, "{metric}: {own}, by SQL {by_sql}");
+        match (ours, by_sql) {
+            (Some(ours), Some(by_sql)) if metric.contains("stddev") || metric.contains("bounded_slowdown") => {
+                assert!((ours - by_sql).abs() <= 1e-12 * by_sql, "{metric}: {ours}, by SQL {by_sql}");
             }
-            (own, by_sql) => assert_eq!(*own, by_sql, "{metric}"),
+            (ours, by_sql) => assert_eq!(*ours, by_sql, "{metric}"),
         }
     }
-    let known = own.values().flatten().count();
+    let known = ours.values().flatten().count();
     assert!(known >= at_least_known, "only {known} are known");
 }
 
@@ -132,10 +132,10 @@ fn a_production_trace_has_no_columns_that_do_not_apply() {
 fn a_report_has_further_metrics() {
     let dir = Dir::with_sample();
     let metric = "p95(completion) where size = 'small'";
-    let own = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--metric", metric, "--json"]);
+    let found = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--metric", metric, "--json"]);
     dir.ok(&["report", "R", "--out", "A", "--format", "html,tables", "--metric", metric]);
     let json: Value = serde_json::from_str(&dir.read("A/report.json")).unwrap();
-    let value = &own["metrics"][metric];
+    let value = &found["metrics"][metric];
     assert!(value.is_number());
     assert_eq!(&json["runs"][0]["metrics"][metric], value);
     assert!(dir.read("A/summary.csv").lines().next().unwrap().ends_with(metric));

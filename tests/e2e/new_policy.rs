@@ -32,8 +32,8 @@ fn each_kind_has_its_files_and_its_name_in_them() {
             printed.contains(&format!("cd {python}\n")) && printed.contains("resched sweep sweep.toml"),
             "{printed}"
         );
-        let own = ["README.md", "policy.py", "sweep.toml", "test_policy.py"];
-        assert_eq!(files(&dir, &python), in_order(&[&own, data]));
+        let code = ["README.md", "policy.py", "sweep.toml", "test_policy.py"];
+        assert_eq!(files(&dir, &python), in_order(&[&code, data]));
         let class = format!("Py{}{}Policy", kind[..1].to_uppercase(), &kind[1..]);
         assert!(dir.read(&format!("{python}/policy.py")).contains(&format!("class {class}(")));
         assert!(dir.read(&format!("{python}/sweep.toml")).contains(&format!("policy = \"policy.py:{class}\"")));
@@ -41,8 +41,8 @@ fn each_kind_has_its_files_and_its_name_in_them() {
         let rust = format!("rs-{kind}");
         let printed = dir.ok(&["new-policy", &rust, "--rust", &format!("--{kind}"), "--kit", &repository(".")]);
         assert!(printed.contains("cargo run"), "{printed}");
-        let own = [".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "src/main.rs", "src/policy.rs"];
-        assert_eq!(files(&dir, &rust), in_order(&[&own, data]));
+        let code = [".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "src/main.rs", "src/policy.rs"];
+        assert_eq!(files(&dir, &rust), in_order(&[&code, data]));
         let manifest: toml::Table = dir.read(&format!("{rust}/Cargo.toml")).parse().unwrap();
         assert_eq!(manifest["package"]["name"].as_str(), Some(format!("{rust}-policy").as_str()));
         let kit = manifest["dependencies"]["resched-kit"]["path"].as_str().unwrap();

@@ -120,7 +120,7 @@ impl Between {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port().to_string();
         let (cuts, passed) = (Arc::new(AtomicU64::new(cuts)), Arc::new(AtomicU64::new(0)));
-        let own = Self { port, cuts: Arc::clone(&cuts), passed: Arc::clone(&passed) };
+        let proxy = Self { port, cuts: Arc::clone(&cuts), passed: Arc::clone(&passed) };
         let store = format!("127.0.0.1:{store}");
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -134,7 +134,7 @@ impl Between {
                 std::thread::spawn(move || pass(server, client, (&cuts, after), &passed, pause));
             }
         });
-        own
+        proxy
     }
 }
 
@@ -146,10 +146,10 @@ fn pass(
     pause: Duration,
 ) {
     let mut piece = [0; 16 << 10];
-    let mut own = 0;
+    let mut sent = 0;
     while let Ok(read @ 1..) = server.read(&mut piece) {
-        own += read;
-        let may_cut = own > after;
+        sent += read;
+        let may_cut = sent > after;
         if may_cut && cuts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
             break;
         }

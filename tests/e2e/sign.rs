@@ -22,7 +22,7 @@ fn a_sign_that_hangs_on_a_default_is_never_measured() {
     let sign = &reported[1]["sign"];
     assert_eq!((&reported[1]["grade"], &sign["grade"]), (&"assumed".into(), &"assumed".into()));
     let turned: Vec<&str> =
-        sign["turned_by"].as_array().unwrap().iter().map(|own| own["unknown"].as_str().unwrap()).collect();
+        sign["turned_by"].as_array().unwrap().iter().map(|variant| variant["unknown"].as_str().unwrap()).collect();
     assert!(turned.contains(&"locality"), "{sign}");
     let says = sign["says"].as_str().unwrap();
     assert!(says.contains("later without a cost of distance"), "{says}");
@@ -38,7 +38,7 @@ fn a_sign_that_hangs_on_a_default_is_never_measured() {
     dir.write("given.toml", format!("[nodes]\nmap_slots = 2\nreduce_slots = 1\n{given}"));
     let reported = replayed(&dir, &["--cluster", "given.toml"]);
     let tried = reported[1]["sign"]["variants"].as_array().unwrap();
-    assert!(tried.iter().all(|own| own["unknown"] != "locality"), "{tried:?}");
+    assert!(tried.iter().all(|variant| variant["unknown"] != "locality"), "{tried:?}");
 }
 
 /// A test of other runs says nothing about these.

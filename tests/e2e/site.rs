@@ -151,10 +151,10 @@ fn a_sweep_replays_at_its_site_and_its_cells_are_new_when_a_file_changes() {
         let args = ["replay", "W.toml", "--assume", "--policy", "capacity", "--site-conf", "S", "--out", "R", "--json"];
         dir.json(&args)["mean_completion_ms"].as_f64().unwrap()
     };
-    let own = mean(&["s.toml", "--out", "A"]);
-    assert_eq!(own, alone, "a cell is the replay at the site");
-    assert_eq!(mean(&["plain.toml", "--site-conf", "S", "--out", "B"]), own);
-    assert_ne!(mean(&["plain.toml", "--out", "C"]), own, "the site changes nothing");
+    let of_file = mean(&["s.toml", "--out", "A"]);
+    assert_eq!(of_file, alone, "a cell is the replay at the site");
+    assert_eq!(mean(&["plain.toml", "--site-conf", "S", "--out", "B"]), of_file);
+    assert_ne!(mean(&["plain.toml", "--out", "C"]), of_file, "the site changes nothing");
     let plan = |name: &str| serde_json::from_str::<Value>(&dir.read(&format!("{name}/sweep.json"))).unwrap();
     let id = |name: &str| plan(name)["cells"][0]["id"].clone();
     assert_eq!(id("A"), id("B"));

@@ -175,6 +175,6 @@ fn a_calibrated_cluster_grows_and_shrinks() {
     assert_eq!((&info["cluster"]["nodes"], &info["rules"]["nodes"]["clones"]), (&json!(40), &json!(40)));
     // At its own size, the cluster is itself.
     let manifest: Value = serde_json::from_str(&dir.read("T/trace.json")).unwrap();
-    let own = manifest["rows"]["nodes"].to_string();
-    assert_eq!(alone(&["--nodes", &own])["mean_completion_ms"], alone(&[])["mean_completion_ms"]);
+    let nodes = manifest["rows"]["nodes"].to_string();
+    assert_eq!(alone(&["--nodes", &nodes])["mean_completion_ms"], alone(&[])["mean_completion_ms"]);
 }

@@ -44,7 +44,11 @@ fn a_stage_that_holds_out_for_locality_is_named() {
     let explained = |run: &str| dir.json(&["explain", run, "--job", "app_job_0", "--json"]);
     let held_out = |explained: &Value| {
         let phases = explained["phases"].as_array().unwrap();
-        phases.iter().filter(|own| own["phase"] == "locality").map(|own| own["ms"].as_i64().unwrap()).sum::<i64>()
+        phases
+            .iter()
+            .filter(|phase| phase["phase"] == "locality")
+            .map(|phase| phase["ms"].as_i64().unwrap())
+            .sum::<i64>()
     };
     assert_eq!((held_out(&explained("R/spark")), held_out(&explained("R/spark:wait=0"))), (1_000, 0));
     let text = dir.ok(&["explain", "R/spark", "--job", "app_job_0"]);
@@ -149,7 +153,7 @@ fn a_log_replayed_under_the_settings_of_another_run_resembles_that_run() {
     // With the true hosts, the mean is 5.5 % too low: the real runs differ in more than the wait.
     assert!(without["errors"]["mean_completion"].as_f64().unwrap().abs() < 0.1, "{without}");
     // A wait keeps tasks at their input: the real runs differ by 17 points.
-    let points = |own: &serde_json::Value| own["errors"]["locality_node_points"].as_f64().unwrap();
+    let points = |value: &serde_json::Value| value["errors"]["locality_node_points"].as_f64().unwrap();
     assert!((10.0..=20.0).contains(&(points(&with) - points(&without))), "{with}\n{without}");
 }
 

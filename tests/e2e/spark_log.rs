@@ -118,7 +118,7 @@ fn made() -> (String, String) {
     let mut preferred = "stage,index,hosts\n".to_owned();
     for stage in jobs.iter().flat_map(|job| &job.stages) {
         for task in &stage.tasks {
-            let hosts: Vec<String> = task.hosts.iter().map(|&own| host(own)).collect();
+            let hosts: Vec<String> = task.hosts.iter().map(|&number| host(number)).collect();
             let _ = writeln!(preferred, "{},{},{}", stage.number, task.index, hosts.join(" "));
         }
     }
@@ -132,15 +132,15 @@ fn made() -> (String, String) {
     let mut running: Vec<Running> = Vec::new();
     let (mut free, mut now, mut tasks) = (vec![true; HOSTS * CORES], 0, 0);
     while jobs.iter().flat_map(|job| &job.stages).any(|stage| stage.ended < stage.size) {
-        running.sort_by_key(|own| (own.0, own.1));
-        while running.first().is_some_and(|own| own.0 <= now) {
+        running.sort_by_key(|task| (task.0, task.1));
+        while running.first().is_some_and(|task| task.0 <= now) {
             let (at, core, job, stage, line) = running.remove(0);
             free[core] = true;
-            let own = &mut jobs[job].stages[stage];
-            own.ended += 1;
+            let state = &mut jobs[job].stages[stage];
+            state.ended += 1;
             log(at, line);
-            if own.ended == own.size {
-                log(at, completed(own, at));
+            if state.ended == state.size {
+                log(at, completed(state, at));
                 if stage == 1 {
                     log(at, json!({"Event": "SparkListenerJobEnd", "Job ID": job, "Completion Time": ZERO + at, "Job Result": {"Result": "JobSucceeded"}}).to_string());
                 }
@@ -189,8 +189,8 @@ fn head() -> Vec<String> {
         json!({"Event": "SparkListenerApplicationStart", "App Name": "sample", "App ID": "app-sample", "Timestamp": ZERO, "User": "ann"}),
         json!({"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": settings}),
     ];
-    lines.extend((0..HOSTS).map(|own| {
-        json!({"Event": "SparkListenerExecutorAdded", "Timestamp": ZERO, "Executor ID": own.to_string(), "Executor Info": {"Host": host(own), "Total Cores": CORES}})
+    lines.extend((0..HOSTS).map(|number| {
+        json!({"Event": "SparkListenerExecutorAdded", "Timestamp": ZERO, "Executor ID": number.to_string(), "Executor Info": {"Host": host(number), "Total Cores": CORES}})
     }));
     lines.into_iter().map(|line| line.to_string()).collect()
 }

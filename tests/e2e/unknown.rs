@@ -200,7 +200,7 @@ fn a_trace_is_explained_by_the_resources_of_its_system() {
         assert_eq!(dir.json(&["inspect", "T", "--json"])["system"], system);
         let explanation = dir.json(&["explain", "T", "--json"]);
         let phases: Vec<&str> =
-            explanation["phases"].as_array().unwrap().iter().map(|own| own["phase"].as_str().unwrap()).collect();
+            explanation["phases"].as_array().unwrap().iter().map(|row| row["phase"].as_str().unwrap()).collect();
         assert!(phases.contains(&phase) && others.iter().all(|other| !phases.contains(other)), "{source}: {phases:?}");
         let blamed = explanation["blame"].as_array().unwrap().iter().any(|row| row["holder"] == "job");
         assert!(blamed, "{source}: somebody held what others waited for");

@@ -188,7 +188,7 @@ fn a_replay_is_compared_with_another_run_of_the_same_jobs() {
         (&Value::from(0.0), &Value::from(1.0))
     );
     let other = dir.json(&with(&["R/naive-fair", "--against", "R/fifo", "--json"]));
-    let error = |own: &Value| own["completion"]["mean"].as_f64().unwrap();
+    let error = |value: &Value| value["completion"]["mean"].as_f64().unwrap();
     assert!(error(&other["replays"][0]) > 0.1, "{other}");
     // The second run is the replay itself.
     assert!((error(&other["noise"]) - error(&other["replays"][0])).abs() < 1e-12, "{other}");

@@ -12,14 +12,14 @@ use crate::support::{Dir, nineteen_jobs, repository};
 /// Checks all jobs of a run: each instant is in one phase, and each wait has its blame.
 fn check(what: &str, why: &Why) {
     let check_sums = |about: &str, explanation: &Explanation| {
-        let phases: i64 = explanation.phases.iter().map(|own| own.ms).sum();
+        let phases: i64 = explanation.phases.iter().map(|phase| phase.ms).sum();
         assert_eq!(phases, explanation.completion_ms, "{what}: {about}: the phases");
-        for own in explanation.phases.iter().filter(|own| own.phase.is_wait()) {
+        for phase in explanation.phases.iter().filter(|phase| phase.phase.is_wait()) {
             let is_own = |row: &&BlameRow| {
-                (row.phase, row.reason, row.while_running) == (own.phase, own.reason, own.while_running)
+                (row.phase, row.reason, row.while_running) == (phase.phase, phase.reason, phase.while_running)
             };
             let blamed: i64 = explanation.blame.iter().filter(is_own).map(|row| row.ms).sum();
-            assert_eq!(blamed, own.ms, "{what}: {about}: the blame for {:?}", own.phase);
+            assert_eq!(blamed, phase.ms, "{what}: {about}: the blame for {:?}", phase.phase);
         }
         assert!(explanation.blame.iter().all(|row| row.ms >= 0 && row.held >= 0.0), "{what}: {about}");
         let csv: i64 = explanation.csv_rows().iter().map(|row| row.ms).sum();
@@ -116,8 +116,8 @@ fn phases_and_blame_add_up_in_every_bundled_experiment_under_every_policy() {
         for path in &files {
             let turn = LARGE.iter().position(|name| path.file_stem().is_some_and(|stem| stem == *name));
             let (first, step) = turn.map_or((0, 1), |turn| (turn, LARGE.len()));
-            let own: Vec<&str> = policies.iter().copied().skip(first).step_by(step).collect();
-            scope.spawn(move || check_source(&path.display().to_string(), &rules_of(path), 1..2, &own));
+            let part: Vec<&str> = policies.iter().copied().skip(first).step_by(step).collect();
+            scope.spawn(move || check_source(&path.display().to_string(), &rules_of(path), 1..2, &part));
         }
     });
 }

@@ -96,64 +96,76 @@ fn level(level: Option<Locality>) -> i64 {
 }
 
 impl Reports for Rows<'_> {
-    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
-        let job = self.world.workload.job(own.job);
-        let launch = own.launch.unwrap_or_default();
+    fn job_ended(&mut self, job_ended: &JobEnded) -> Result<(), Error> {
+        let job = self.world.workload.job(job_ended.job);
+        let launch = job_ended.launch.unwrap_or_default();
         // The golden schedules end a job when its master knows that all its tasks are done.
-        let at = own.finish - self.world.cluster.commit(&job.edges) - job.edges.cleanup.unwrap_or(0);
+        let at = job_ended.finish - self.world.cluster.commit(&job.edges) - job.edges.cleanup.unwrap_or(0);
         self.events.push(format!("{at},J,{},{},{launch},{at}", job.id, job.submit));
         Ok(())
     }
 }
 
 impl Observer for Rows<'_> {
-    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
         let row = format!(
             "{},A,{},{},{},{}",
-            own.at,
-            self.task(own.task),
-            self.host(own.node),
-            level(own.level),
-            own.attempt
+            launched.at,
+            self.task(launched.task),
+            self.host(launched.node),
+            level(launched.level),
+            launched.attempt
         );
         self.events.push(row);
         Ok(())
     }
 
-    fn master_launched(&mut self, own: &MasterLaunched) -> Result<(), Error> {
-        let row = format!("{},A,{},AM,{},-1,0", own.at, self.job(own.job), self.host(own.node));
+    fn master_launched(&mut self, master_launched: &MasterLaunched) -> Result<(), Error> {
+        let row = format!(
+            "{},A,{},AM,{},-1,0",
+            master_launched.at,
+            self.job(master_launched.job),
+            self.host(master_launched.node)
+        );
         self.events.push(row);
         Ok(())
     }
 
-    fn kept(&mut self, own: &Kept) -> Result<(), Error> {
-        let host = self.host(own.node);
-        self.events.push(match own.reservation {
-            None => format!("{},U,,,{host}", own.at),
-            Some(kept) => {
-                let priority = match kept.ask {
+    fn kept(&mut self, kept: &Kept) -> Result<(), Error> {
+        let host = self.host(kept.node);
+        self.events.push(match kept.reservation {
+            None => format!("{},U,,,{host}", kept.at),
+            Some(reservation) => {
+                let priority = match reservation.ask {
                     Ask::Am => 0,
                     Ask::FailedMap => 5,
                     Ask::Reduce => 10,
                     Ask::Map => 20,
                 };
-                format!("{},R,{},p{priority},{host}", own.at, self.job(kept.job))
+                format!("{},R,{},p{priority},{host}", kept.at, self.job(reservation.job))
             }
         });
         Ok(())
     }
 
-    fn taken_back(&mut self, own: &TakenBack) -> Result<(), Error> {
-        let row = format!("{},K,{},{},{}", own.at, self.task(own.task), self.host(own.node), own.attempt);
+    fn taken_back(&mut self, taken_back: &TakenBack) -> Result<(), Error> {
+        let row = format!(
+            "{},K,{},{},{}",
+            taken_back.at,
+            self.task(taken_back.task),
+            self.host(taken_back.node),
+            taken_back.attempt
+        );
         self.events.push(row);
         Ok(())
     }
 
-    fn ended(&mut self, own: &Ended) -> Result<(), Error> {
-        if let Some(finish) = own.finish {
-            let state = if own.outcome == Outcome::Success { "SUCCEEDED" } else { "KILLED" };
-            let (task, host) = (self.task(own.task), self.host(own.node));
-            let row = format!("{finish},F,{task},{host},{},{},{},{state}", level(own.level), own.attempt, own.start);
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        if let Some(finish) = ended.finish {
+            let state = if ended.outcome == Outcome::Success { "SUCCEEDED" } else { "KILLED" };
+            let (task, host) = (self.task(ended.task), self.host(ended.node));
+            let row =
+                format!("{finish},F,{task},{host},{},{},{},{state}", level(ended.level), ended.attempt, ended.start);
             self.ends.push(row);
         }
         Ok(())
@@ -255,12 +267,12 @@ fn configurations(root: &Path) -> BTreeMap<String, Configuration> {
     let configuration = |(name, value): (&String, &serde_json::Value)| {
         let properties = value["hadoop"].as_object().into_iter().flatten();
         let policy = text(&value["resched"]).replace("configs/", &format!("{}/configs/", root.display()));
-        let own = Configuration {
+        let configuration = Configuration {
             policy,
             scheduler: text(&value["scheduler"]),
             properties: properties.map(|(key, value)| (key.clone(), text(value))).collect(),
         };
-        (name.clone(), own)
+        (name.clone(), configuration)
     };
     all.iter().map(configuration).collect()
 }
@@ -304,15 +316,17 @@ fn check(scheduler: &str, set_by: SetBy, chosen: impl Fn(&str) -> bool) {
     let configurations = configurations(&root);
     let (mut worlds, mut schedules, mut rows, mut problems) = (BTreeMap::new(), 0, 0, Vec::new());
     for (world, config) in manifest(&root) {
-        let own = configurations.get(&config).unwrap_or_else(|| panic!("{config} is no configuration"));
-        if own.scheduler != scheduler || !chosen(&config) {
+        let configuration = configurations.get(&config).unwrap_or_else(|| panic!("{config} is no configuration"));
+        if configuration.scheduler != scheduler || !chosen(&config) {
             continue;
         }
         let name = format!("{world}-{config}");
         let (spec, cluster) = match set_by {
-            SetBy::Parameters => (PolicySpec::parse(&own.policy).unwrap_or_else(|error| panic!("{error}")), None),
+            SetBy::Parameters => {
+                (PolicySpec::parse(&configuration.policy).unwrap_or_else(|error| panic!("{error}")), None)
+            }
             SetBy::Site => {
-                let (spec, conf) = own.at_site(&root);
+                let (spec, conf) = configuration.at_site(&root);
                 (spec, Some(conf.cluster))
             }
         };

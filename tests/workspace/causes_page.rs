@@ -47,5 +47,9 @@ fn each_cause_is_counted_somewhere() {
     let stale: Vec<&Cause> =
         SECTIONS.iter().flat_map(|section| section.causes).filter(|cause| !is_used(cause)).collect();
     assert!(stale.is_empty(), "nobody counts {stale:?}");
-    assert!(Kind::ALL.iter().all(|kind| SECTIONS.iter().flat_map(|own| own.causes).any(|cause| cause.kind() == *kind)));
+    assert!(
+        Kind::ALL
+            .iter()
+            .all(|kind| SECTIONS.iter().flat_map(|section| section.causes).any(|cause| cause.kind() == *kind))
+    );
 }

@@ -32,16 +32,16 @@ struct Crate {
 
 impl Crate {
     fn read(src: &Path) -> Self {
-        let mut own = Self::default();
+        let mut found = Self::default();
         for file in rust_files(src) {
             let module = module_of(file.strip_prefix(src).unwrap());
             let text = fs::read_to_string(&file).unwrap();
             let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-            let mut reader = Reader { own: &mut own, file: module.clone(), module: module.clone() };
+            let mut reader = Reader { found: &mut found, file: module.clone(), module: module.clone() };
             reader.visit_file(&syntax);
-            own.files.insert(module, file);
+            found.files.insert(module, file);
         }
-        own
+        found
     }
 
     /// The files that each file uses.
@@ -120,7 +120,7 @@ impl Crate {
 
 /// Reads the names of a file.
 struct Reader<'c> {
-    own: &'c mut Crate,
+    found: &'c mut Crate,
     /// The module of the file.
     file: Module,
     /// The module that is read.
@@ -129,7 +129,7 @@ struct Reader<'c> {
 
 impl Reader<'_> {
     fn name(&mut self, path: Vec<String>) {
-        self.own.named.entry(self.file.clone()).or_default().push((self.module.clone(), path));
+        self.found.named.entry(self.file.clone()).or_default().push((self.module.clone(), path));
     }
 
     /// The paths of a tree of `use`, each with the name that it has here.
@@ -154,7 +154,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             visit::visit_item(self, item);
         } else if let Item::Mod(child) = item {
             let path = self.module.iter().cloned().chain([child.ident.to_string()]).collect();
-            self.own.for_tests.insert(path);
+            self.found.for_tests.insert(path);
         }
     }
 
@@ -171,7 +171,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             if matches!(item.vis, Visibility::Inherited) {
                 self.name(path.clone());
             }
-            self.own.handed_on.insert((self.module.clone(), name), path);
+            self.found.handed_on.insert((self.module.clone(), name), path);
         }
     }
 
@@ -211,8 +211,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 }
 
 fn is_for_tests(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|own| {
-        own.path().is_ident("cfg") && own.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
     })
 }
 

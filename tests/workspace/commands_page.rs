@@ -20,7 +20,7 @@ fn the_page_of_commands_is_fresh() {
 }
 
 fn visible(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|own| !own.is_hide_set() && own.get_name() != "help")
+    command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set() && subcommand.get_name() != "help")
 }
 
 /// A command, and the commands below it.
@@ -28,10 +28,11 @@ fn section(page: Page, command: &Command, name: &str) -> Page {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let usage = command.clone().bin_name(format!("resched {name}")).render_usage().to_string();
     let usage = format!("`{}`", usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" "));
-    let own: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set() && !arg.is_global_set()).collect();
+    let arguments: Vec<&Arg> =
+        command.get_arguments().filter(|arg| !arg.is_hide_set() && !arg.is_global_set()).collect();
     let mut page = page.heading(&format!("`{name}`")).paragraph(about.trim()).paragraph(&usage);
-    if !own.is_empty() {
-        page = page.rows(&["argument", "meaning", "default"], own.into_iter().map(row));
+    if !arguments.is_empty() {
+        page = page.rows(&["argument", "meaning", "default"], arguments.into_iter().map(row));
     }
     visible(command).fold(page, |page, below| section(page, below, &format!("{name} {}", below.get_name())))
 }

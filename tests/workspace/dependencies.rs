@@ -131,7 +131,7 @@ fn the_oldest_compiler_is_the_one_that_builds_the_container() {
         assert!(toolchain.contains(oldest), "{name} names another compiler than `rust-version`, {oldest}");
     }
     for manifest in members() {
-        let (name, own) = (&manifest["package"]["name"], &manifest["package"]["rust-version"]);
-        assert_eq!(own.get("workspace").and_then(toml::Value::as_bool), Some(true), "{name}");
+        let (name, version) = (&manifest["package"]["name"], &manifest["package"]["rust-version"]);
+        assert_eq!(version.get("workspace").and_then(toml::Value::as_bool), Some(true), "{name}");
     }
 }

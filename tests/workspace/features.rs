@@ -29,8 +29,8 @@ fn tests_of_one_crate_share_the_libraries_of_the_workspace() {
     let ours: Vec<&str> = members.filter(|name| *name == "resched" || name.starts_with("resched-")).collect();
     assert!(ours.len() > 12, "found only {ours:?}");
     for name in ours.into_iter().filter(|name| *name != "resched-unify") {
-        let own = packages(&["--package", name], "normal,build,dev");
-        for (package, features) in &own {
+        let alone = packages(&["--package", name], "normal,build,dev");
+        for (package, features) in &alone {
             let other: Vec<&String> = features.difference(&whole[package]).collect();
             assert!(
                 other.is_empty(),

@@ -87,7 +87,8 @@ fn the_page_of_metrics_is_fresh() {
         let texts = [quantity.unit, better(quantity.better == Better::Less), quantity.title];
         [format!("`{}`", quantity.name)].into_iter().chain(texts.map(str::to_owned)).collect()
     });
-    let attributes = ATTRIBUTES.iter().map(|own| vec![format!("`{}`", own.name), own.meaning.to_owned()]);
+    let attributes =
+        ATTRIBUTES.iter().map(|attribute| vec![format!("`{}`", attribute.name), attribute.meaning.to_owned()]);
     let page = Page::new("Metrics", about, TEST)
         .paragraph(sources)
         .heading("Of a job")

@@ -35,6 +35,6 @@ fn each_usual_text_is_a_text_of_the_code() {
     assert!(texts.len() > 30 && phrases.len() > 8, "{texts:?} {phrases:?}");
     let is_stale = |text: &&&str| !code.contains(&format!("\"{text}\""));
     let stale: Vec<&&str> =
-        texts.iter().filter(is_stale).chain(phrases.iter().filter(|own| !code.contains(**own))).collect();
+        texts.iter().filter(is_stale).chain(phrases.iter().filter(|phrase| !code.contains(**phrase))).collect();
     assert!(stale.is_empty(), "nobody asks {FILE} for {stale:?}");
 }

@@ -45,12 +45,12 @@ impl World {
             let (u, v): (f64, f64) = (draws.random(), draws.random());
             (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
         };
-        let (mut common, mut own) = (normal(), normal());
+        let (mut common, mut private) = (normal(), normal());
         let fresh = (1.0 - self.memory * self.memory).sqrt();
         let times = (0..self.jobs).map(|_| {
             common = self.memory * common + fresh * normal();
-            own = self.memory * own + fresh * normal();
-            let second = self.alike * common + (1.0 - self.alike * self.alike).sqrt() * own;
+            private = self.memory * private + fresh * normal();
+            let second = self.alike * common + (1.0 - self.alike * self.alike).sqrt() * private;
             let ms = |log: f64| (600_000.0 * log.exp()).round() as i64;
             (ms(self.spread[0] * common), ms(self.shift + self.spread[1] * second))
         });

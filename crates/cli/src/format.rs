@@ -94,7 +94,7 @@ fn csv<R: Serialize>(rows: &[R]) -> Result<String, Failure> {
         write(heading.clone()).map_err(unprintable)?;
     }
     for row in &rows {
-        let cell = |name: &&str| row.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value.as_str());
+        let cell = |name: &&str| row.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
         write(heading.iter().map(cell).collect()).map_err(unprintable)?;
     }
     let bytes = writer.into_inner().map_err(unprintable)?;

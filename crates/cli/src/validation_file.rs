@@ -76,8 +76,8 @@ impl Validation {
             let found: Line = serde_json::from_str(line)
                 .map_err(|error| wrong(&format!("expected the output of validate ({error})")))?;
             // Which policy explains single jobs best shows which one ran. The error of an answer is another: that of its quantity.
-            let median = found.errors.get("completion_median").and_then(|own| own.as_ref()?.as_f64());
-            if let Some(median) = median.filter(|own| best.as_ref().is_none_or(|(least, _)| own < least)) {
+            let median = found.errors.get("completion_median").and_then(|error| error.as_ref()?.as_f64());
+            if let Some(median) = median.filter(|median| best.as_ref().is_none_or(|(least, _)| median < least)) {
                 best = Some((median, found));
             }
         }
@@ -115,7 +115,7 @@ impl Validation {
     /// What it says about the answers of replays by these rules of a cluster: measured only if waits and completion times are near the log, in
     /// the mean and at the 95th percentile.
     pub(crate) fn in_facts(&self, cluster: &ClusterConfig) -> Validity {
-        let others = self.rules_sha256.as_ref().is_some_and(|own| *own != rules_sha256(cluster));
+        let others = self.rules_sha256.as_ref().is_some_and(|known| *known != rules_sha256(cluster));
         let error = |name: &str| self.best.error(name);
         let Some(mean) = error("mean_completion") else {
             let says = "The validation has no error of the mean completion time.".to_owned();

@@ -148,7 +148,7 @@ impl WorldArgs {
         };
         let validation = self.validation.as_deref().map(|path| self.validated(path, &source)).transpose()?;
         let site_files = self.site_conf.is_some().then_some(RunSite { files, warnings });
-        let known = validation.as_ref().map(|own| own.in_facts(&cluster)).unwrap_or_default();
+        let known = validation.as_ref().map(|file| file.in_facts(&cluster)).unwrap_or_default();
         let setup = Setup {
             cluster,
             given,
@@ -159,7 +159,7 @@ impl WorldArgs {
             window: self.window.of_source(ends, &source)?,
             assume: self.assume,
             known,
-            validation: validation.map(|own| own.best),
+            validation: validation.map(|file| file.best),
             ..Setup::default()
         };
         Ok((source, setup))
@@ -225,7 +225,7 @@ mod tests {
     fn each_option_of_a_world_is_accounted_for() {
         use clap::Args as _;
         let command = WorldArgs::augment_args(clap::Command::new("x"));
-        let options: Vec<&str> = command.get_arguments().map(|own| own.get_id().as_str()).collect();
+        let options: Vec<&str> = command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
         let known = |id: &&str| BEARS.iter().any(|(name, _)| name == id);
         let unknown: Vec<&&str> = options.iter().filter(|id| !known(id)).collect();
         assert!(unknown.is_empty(), "say in BEARS where {unknown:?} are reported if they have no effect");

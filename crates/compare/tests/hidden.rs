@@ -294,9 +294,9 @@ impl Hiding {
         }
         for record in &mut log.jobs {
             let row = ran.jobs.iter().find(|row| row.job_id == record.job.job_id).unwrap();
-            let own = of_job.remove(record.job.job_id.as_str()).unwrap_or_default();
+            let of_this = of_job.remove(record.job.job_id.as_str()).unwrap_or_default();
             let master: Vec<AttemptRow> =
-                own.iter().filter(|attempt| attempt.kind == TaskKind::Master).map(|&row| row.clone()).collect();
+                of_this.iter().filter(|attempt| attempt.kind == TaskKind::Master).map(|&row| row.clone()).collect();
             let launch = master.iter().filter_map(|master| master.start).max().map(|start| start + 1);
             (record.job.launch, record.job.finish, record.job.outcome) =
                 (launch.or(row.launch), row.finish, row.outcome);
@@ -304,8 +304,9 @@ impl Hiding {
                 record.job.licenses = None;
             }
             for task in &mut record.tasks {
-                let own = own.iter().filter(|attempt| attempt.task_id == task.task.task_id);
-                task.attempts = own.map(|&attempt| AttemptRow { kind: task.task.kind, ..attempt.clone() }).collect();
+                let of_task = of_this.iter().filter(|attempt| attempt.task_id == task.task.task_id);
+                task.attempts =
+                    of_task.map(|&attempt| AttemptRow { kind: task.task.kind, ..attempt.clone() }).collect();
                 task.task.outcome = Outcome::Success;
                 task.task.start = task.attempts.iter().filter_map(|attempt| attempt.start).min();
                 task.task.finish = task.attempts.iter().filter_map(|attempt| attempt.finish).max();

@@ -32,12 +32,12 @@ fn check(workload: &str, policies: &[&str]) {
         let policy = PolicySpec::parse(policy).unwrap();
         let Replayed { info, tables } = world.replay(&policy, Memory).unwrap();
         rows.push(Run::of_rows(info, tables));
-        let mut own = Gathered::default();
-        let info = world.replay(&policy, ReadBy(&mut own)).unwrap();
-        gathered.push(Run::of_gathered(info, own));
-        let mut own = Traced::default();
-        let info = world.replay(&policy, ReadBy(&mut own)).unwrap();
-        outlines.push(Outline::of_traced(info, own));
+        let mut rows = Gathered::default();
+        let info = world.replay(&policy, ReadBy(&mut rows)).unwrap();
+        gathered.push(Run::of_gathered(info, rows));
+        let mut traced = Traced::default();
+        let info = world.replay(&policy, ReadBy(&mut traced)).unwrap();
+        outlines.push(Outline::of_traced(info, traced));
     }
     for (one, other) in rows.iter().zip(&gathered) {
         assert_eq!(

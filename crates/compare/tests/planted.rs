@@ -62,8 +62,8 @@ impl Planted {
             let row = ran.jobs.iter().find(|row| row.job_id == job.job_id).unwrap();
             (job.launch, job.finish, job.outcome) = (row.launch, row.finish, row.outcome);
             for record in tasks {
-                let own = ran.attempts.iter().filter(|attempt| attempt.task_id == record.task.task_id);
-                record.attempts = own.cloned().collect();
+                let of_task = ran.attempts.iter().filter(|attempt| attempt.task_id == record.task.task_id);
+                record.attempts = of_task.cloned().collect();
             }
         }
         log

@@ -31,6 +31,6 @@ pub fn compare(source: &Source, setup: &Setup, seeds: u64, candidates: &[Candida
         }
     }
     let baseline = found.first().map_or(&[][..], Vec::as_slice);
-    let rows = candidates.iter().zip(&found).map(|(candidate, own)| Row::of(candidate.label(), own, baseline));
+    let rows = candidates.iter().zip(&found).map(|(candidate, found)| Row::of(candidate.label(), found, baseline));
     Ok(Table { rows: rows.collect() })
 }

@@ -44,22 +44,22 @@ impl Row {
         let all = |field: fn(&Summary) -> Option<f64>| seeds.iter().filter_map(field).collect::<Vec<f64>>();
         let completion = |summary: &Summary| summary.mean_completion_ms;
         let logs =
-            seeds.iter().zip(first).filter_map(|(own, first)| Some((completion(own)? / completion(first)?).ln()));
+            seeds.iter().zip(first).filter_map(|(seed, first)| Some((completion(seed)? / completion(first)?).ln()));
         Self {
             policy: policy.to_owned(),
-            jobs: mean(&all(|own| Some(own.jobs_counted as f64))).unwrap_or(0.0),
+            jobs: mean(&all(|outcome| Some(outcome.jobs_counted as f64))).unwrap_or(0.0),
             mean_completion: t_interval(&all(completion)),
             ratio: log_ratio(&logs.collect::<Vec<f64>>()),
-            p95_completion: mean(&all(|own| own.p95_completion_ms)),
-            mean_waiting: mean(&all(|own| own.mean_waiting_ms)),
-            p95_waiting: mean(&all(|own| own.p95_waiting_ms)),
-            makespan: mean(&all(|own| own.makespan_ms.map(|ms| ms as f64))),
+            p95_completion: mean(&all(|outcome| outcome.p95_completion_ms)),
+            mean_waiting: mean(&all(|outcome| outcome.mean_waiting_ms)),
+            p95_waiting: mean(&all(|outcome| outcome.p95_waiting_ms)),
+            makespan: mean(&all(|outcome| outcome.makespan_ms.map(|ms| ms as f64))),
         }
     }
 
     /// The times that the table shows, in its order.
     fn times(&self) -> [Option<f64>; 4] {
-        let completion = self.mean_completion.map(|own| own.value);
+        let completion = self.mean_completion.map(|mean| mean.value);
         [completion, self.p95_completion, self.mean_waiting, self.p95_waiting]
     }
 

@@ -39,8 +39,8 @@ fn compared(seeds: u64, policies: &[Candidate]) -> Result<Table, Error> {
 
 #[test]
 fn each_policy_is_compared_with_the_first() -> Result<(), Error> {
-    let own = Candidate::hadoop("mine", || LastFirst);
-    let table = compared(3, &[Candidate::listed("fifo"), own])?;
+    let mine = Candidate::hadoop("mine", || LastFirst);
+    let table = compared(3, &[Candidate::listed("fifo"), mine])?;
     let [fifo, mine] = &table.rows[..] else { panic!("{table:?}") };
     assert_eq!((fifo.policy.as_str(), mine.policy.as_str(), mine.jobs), ("fifo", "mine", 12.0));
     let ratio = mine.ratio.map(|ratio| ratio.value).unwrap_or(1.0);

@@ -110,7 +110,8 @@ impl Answer {
         let mut beside = observed.as_ref().map(|observed| Beside::new(observed, &runs, &policies, validated.as_ref()));
         let differences = differences(&runs, folders, &policies, baseline)?;
         let label = policies.get(baseline).map_or_else(String::new, |policy| policy.label.clone());
-        let named = differences.iter().map(|own| (format!("{} and {label}", own.policy), &own.difference));
+        let named =
+            differences.iter().map(|difference| (format!("{} and {label}", difference.policy), &difference.difference));
         let variants = test_of_sign(folders, &policies)?;
         if let Some(variants) = &variants {
             name_signs(variants, &label, &mut policies);
@@ -152,7 +153,7 @@ impl Answer {
         }
         let measured: Vec<Measured<'_>> = runs.iter().map(Measured::new).collect();
         let summaries = measured.iter().map(|run| (Summary::measured(run), Details::measured(run))).collect();
-        let of_run = |run: &Measured<'_>| listed().iter().map(|own| (own.0.field, run.number(own))).collect();
+        let of_run = |run: &Measured<'_>| listed().iter().map(|metric| (metric.0.field, run.number(metric))).collect();
         let numbers = measured.iter().map(of_run).collect();
         let values = |metric: &Metric| measured.iter().map(|run| metric.of(run)).collect();
         let metrics = options.metrics.iter().map(|metric| (metric.clone(), values(metric))).collect();
@@ -272,15 +273,15 @@ fn narrowed(mut observed: Run, runs: &[Run], rows: Option<Vec<usize>>) -> (Run, 
     for job in observed.jobs.iter_mut().filter(|job| !started.contains(&job.job_id)) {
         job.leave_out(Who::Started);
     }
-    let mut own = Vec::new();
+    let mut read = Vec::new();
     for (row, job) in observed.jobs.iter_mut().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
         if counting.contains(&job.job_id) {
-            own.push(row);
+            read.push(row);
         } else {
             job.leave_out(Who::Ended);
         }
     }
-    (observed, rows.unwrap_or(own))
+    (observed, rows.unwrap_or(read))
 }
 
 /// In what the policies differ from the baseline, by their first runs.
@@ -288,11 +289,11 @@ fn differences(runs: &[Run], folders: &[PathBuf], policies: &[Policy], baseline:
     let side = |place: usize| Some(Side { path: folders.get(place)?, origin: &runs.get(place)?.origin });
     let first = |policy: &Policy| policy.runs.first().copied();
     let base = policies.get(baseline);
-    let Some(own) = base.and_then(first).and_then(side) else { return Ok(Vec::new()) };
+    let Some(first_side) = base.and_then(first).and_then(side) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for policy in policies {
         let Some((place, other)) = first(policy).and_then(|place| Some((place, side(place)?))) else { continue };
-        let mut differences = identity::compare(&own, &other)?;
+        let mut differences = identity::compare(&first_side, &other)?;
         let single = |policy: &Policy| policy.runs.len() == 1;
         if let (Some(one), Some(two), true) = (
             base.and_then(first).and_then(|place| runs.get(place)?.replay()),
@@ -352,7 +353,7 @@ fn alike(one: &Run, other: &Run) -> bool {
         let info = run.replay()?;
         Some((info.label.clone(), info.trace.path.clone(), info.cluster, info.rules.clone()))
     };
-    key(one).is_some_and(|own| Some(own) == key(other))
+    key(one).is_some_and(|key_of_one| Some(key_of_one) == key(other))
 }
 
 fn place_of(baseline: Option<&str>, policies: &[Policy]) -> Result<usize, Error> {

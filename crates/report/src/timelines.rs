@@ -95,20 +95,20 @@ impl Timelines {
             },
         );
         let lines = queue.into_iter().chain(running).chain(delta).chain(used).collect();
-        let own = own_colours::largest_jobs(scene);
+        let largest = own_colours::largest_jobs(scene);
         // The first is what the system counts by.
         let stacked = if kinds == CPUS { &kinds[..1] } else { kinds };
         let stacks = stacked.iter().filter_map(|&(what, name, title, unit, _)| {
             let of_run = |(shown, rows): (&Shown<'_>, &&[usize])| {
-                let own = own_colours::rows_of(&own, rows);
-                by_job::Layers::new(shown.run, what, &own, i64::MAX).of_jobs()
+                let largest = own_colours::rows_of(&largest, rows);
+                by_job::Layers::new(shown.run, what, &largest, i64::MAX).of_jobs()
             };
             let runs: Vec<Layers> = scene.runs.iter().zip(&scene.rows).map(of_run).collect();
             let any = runs.iter().flat_map(|run| &run.jobs).flatten().any(|tasks| *tasks > 0.0);
             any.then_some(Stack { name, title, unit, runs })
         });
         let stacks = stacks.collect();
-        Self { lines, own: own.iter().map(|(number, _)| number + 1).collect(), stacks }
+        Self { lines, own: largest.iter().map(|(number, _)| number + 1).collect(), stacks }
     }
 
     /// `timelines.csv`: a row for each cell of time. Rows of a job have its number in the order of submission.
@@ -166,8 +166,8 @@ fn line(
         steps.iter().zip(&spans).flat_map(|(steps, (first, _))| steps.points.iter().map(move |at| at.0 - first));
     let edges = edges(times, longest, CELLS);
     let means = |(steps, (first, _)): (&Steps, &(i64, i64))| {
-        let own: Vec<i64> = edges.iter().map(|edge| edge.saturating_add(*first)).collect();
-        if steps.points.is_empty() { Vec::new() } else { steps.cell_means(&own) }
+        let edges_of_run: Vec<i64> = edges.iter().map(|edge| edge.saturating_add(*first)).collect();
+        if steps.points.is_empty() { Vec::new() } else { steps.cell_means(&edges_of_run) }
     };
     let runs = steps.iter().zip(&spans).map(means).collect();
     Some(Timeline { name, title, unit, caption, edges, runs })

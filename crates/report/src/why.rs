@@ -100,18 +100,18 @@ impl Reasons {
         let jobs = scene.count();
         let mut found = Self { are_kept: true, system: answer.system(), ..Self::default() };
         let mut names = Names::default();
-        for run in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
-            let Some(folder) = folders.get(*run) else { continue };
-            let Some(own) = answer.runs.get(*run) else { continue };
-            let mut numbers: Vec<Option<u32>> = vec![None; own.jobs.len()];
-            for (number, row) in (0..).zip(answer.population.rows.get(*run).into_iter().flatten()) {
-                if let Some(own) = numbers.get_mut(*row) {
-                    *own = Some(number);
+        for &place in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
+            let Some(folder) = folders.get(place) else { continue };
+            let Some(run) = answer.runs.get(place) else { continue };
+            let mut numbers: Vec<Option<u32>> = vec![None; run.jobs.len()];
+            for (number, row) in (0..).zip(answer.population.rows.get(place).into_iter().flatten()) {
+                if let Some(of_row) = numbers.get_mut(*row) {
+                    *of_row = Some(number);
                 }
             }
-            let why = Why::open_again(folder, own)?;
+            let why = Why::open_again(folder, run)?;
             found.are_kept &= why.has_reasons;
-            found.add_advice(advise(own, &why), &own.label);
+            found.add_advice(advise(run, &why), &run.label);
             let mut rows: Vec<Option<usize>> = vec![None; jobs];
             for row in why.counted() {
                 let number = numbers.get(row).copied().flatten();
@@ -122,11 +122,11 @@ impl Reasons {
             let shown: Vec<Option<usize>> = rows.into_iter().step_by(every).collect();
             let mut in_short = why.in_short(shown.iter().copied().flatten());
             let mut namer = Namer { why: &why, numbers: &numbers, names: &mut names };
-            let mut own = OfRun::default();
+            let mut of_run = OfRun::default();
             for row in &shown {
-                own.push(row.and_then(|_| in_short.next()), &mut namer);
+                of_run.push(row.and_then(|_| in_short.next()), &mut namer);
             }
-            found.runs.push(own);
+            found.runs.push(of_run);
         }
         // A log knows other phases than a replay, so what really ran is not explained beside replays.
         if answer.observed.is_some() {
@@ -141,13 +141,13 @@ impl Reasons {
 
     /// Adds the advice of a run. What several runs show alike stands once.
     fn add_advice(&mut self, advice: Vec<Advice>, label: &str) {
-        for own in advice {
-            match self.advice.iter_mut().find(|(known, _)| known.says == own.says && known.change == own.change) {
+        for advice in advice {
+            match self.advice.iter_mut().find(|(known, _)| known.says == advice.says && known.change == advice.change) {
                 Some((_, labels)) => labels.push(label.to_owned()),
-                None => self.advice.push((own, vec![label.to_owned()])),
+                None => self.advice.push((advice, vec![label.to_owned()])),
             }
         }
-        self.advice.sort_by_key(|(own, _)| std::cmp::Reverse(own.time_ms));
+        self.advice.sort_by_key(|(advice, _)| std::cmp::Reverse(advice.time_ms));
     }
 
     /// Writes `phases.parquet` and `blame.parquet` into `dir`, with what the page says of the jobs. Returns their entries in the list of
@@ -159,15 +159,15 @@ impl Reasons {
         let ids = scene.ids();
         let mut phases = TableWriter::<JobPhaseRow>::create(dir)?;
         let mut blame = TableWriter::<JobBlameRow>::create(dir)?;
-        for (shown, own) in scene.runs.iter().zip(&self.runs) {
+        for (shown, blamed) in scene.runs.iter().zip(&self.runs) {
             for (job, id) in ids.iter().step_by(every).enumerate() {
                 // As `jobs.parquet` has it, with its seed if the policy has several.
                 let [run, job_id] = [shown.run.label.as_str(), id].map(str::to_owned);
-                for &(phase, ms) in own.phases.get(job) {
+                for &(phase, ms) in blamed.phases.get(job) {
                     let (run, job_id) = (run.clone(), job_id.clone());
                     phases.append(&JobPhaseRow { run, job_id, phase: phase.name().to_owned(), time: ms })?;
                 }
-                for (by, (blamed, ms)) in own.shares(job) {
+                for (by, (blamed, ms)) in blamed.shares(job) {
                     let (holder, name) = (blamed.name(), self.name_of(*blamed, &ids));
                     let [run, job_id, by, holder] = [&run, &job_id, by, holder].map(str::to_owned);
                     blame.append(&JobBlameRow { run, job_id, by, holder, name, time: *ms })?;
@@ -216,8 +216,8 @@ impl OfRun {
 
     /// How long a job was in a phase, ms; `None` if nothing is known of it.
     pub(crate) fn in_phase(&self, job: usize, phase: Phase) -> Option<i64> {
-        let own = self.phases.get(job).iter().find(|own| own.0 == phase);
-        self.known.get(job).filter(|known| **known).map(|_| own.map_or(0, |own| own.1))
+        let waited = self.phases.get(job).iter().find(|waited| waited.0 == phase);
+        self.known.get(job).filter(|known| **known).map(|_| waited.map_or(0, |waited| waited.1))
     }
 
     /// Who made a job wait, by job, user and queue.

@@ -159,19 +159,21 @@ fn the_page_the_json_and_the_tables_agree() {
         {
             assert!(near(text.parse().unwrap(), number(&run[column])), "{column}: {text}, {}", run[column]);
         }
-        let own: Vec<&ComparedJobRow> =
+        let rows_of_run: Vec<&ComparedJobRow> =
             all.iter().filter(|row| run["label"] == row.run.as_str() && row.standing == Standing::Counts).collect();
-        let mean = |of: fn(&ComparedJobRow) -> f64| own.iter().map(|row| of(row)).sum::<f64>() / own.len() as f64;
-        let last = own.iter().filter_map(|row| row.finish).max().unwrap();
-        let makespan = last - own.iter().filter_map(|row| row.submit).min().unwrap();
+        let mean = |of: fn(&ComparedJobRow) -> f64| {
+            rows_of_run.iter().map(|row| of(row)).sum::<f64>() / rows_of_run.len() as f64
+        };
+        let last = rows_of_run.iter().filter_map(|row| row.finish).max().unwrap();
+        let makespan = last - rows_of_run.iter().filter_map(|row| row.submit).min().unwrap();
         assert!(near(mean(|row| row.completion.unwrap() as f64), number(&run["mean_completion_ms"])));
         // Those that did not end have waited, too.
-        let of_run = all.iter().filter(|row| run["label"] == row.run.as_str());
-        let waits: Vec<f64> = of_run.filter_map(|row| row.waiting).map(|waiting| waiting as f64).collect();
+        let with_waits = all.iter().filter(|row| run["label"] == row.run.as_str());
+        let waits: Vec<f64> = with_waits.filter_map(|row| row.waiting).map(|waiting| waiting as f64).collect();
         assert!(near(waits.iter().sum::<f64>() / waits.len() as f64, number(&run["mean_waiting_ms"])));
         assert!(near(mean(|row| row.slowdown.unwrap()), number(&run["mean_slowdown"])));
         assert_eq!(run["makespan_ms"], makespan);
-        assert_eq!(run["tasks"], own.iter().map(|row| row.tasks_done).sum::<i64>());
+        assert_eq!(run["tasks"], rows_of_run.iter().map(|row| row.tasks_done).sum::<i64>());
     }
     // The page shows the means of policies, which have one run each here.
     for (policy, run) in report["policies"].as_array().unwrap().iter().zip(runs) {
@@ -241,9 +243,9 @@ fn phases_and_blame_add_up() {
     let mut named = 0;
     for job in rows(&out).into_iter().filter(|row| row.standing == Standing::Counts) {
         let place = (&job.run, &job.job_id);
-        let own: Vec<&JobPhaseRow> = phases.iter().filter(|row| (&row.run, &row.job_id) == place).collect();
-        assert_eq!(own.iter().map(|row| row.time).sum::<i64>(), job.completion.unwrap(), "{place:?}");
-        let waited: i64 = own.iter().filter(|row| waits.contains(&row.phase.as_str())).map(|row| row.time).sum();
+        let in_phases: Vec<&JobPhaseRow> = phases.iter().filter(|row| (&row.run, &row.job_id) == place).collect();
+        assert_eq!(in_phases.iter().map(|row| row.time).sum::<i64>(), job.completion.unwrap(), "{place:?}");
+        let waited: i64 = in_phases.iter().filter(|row| waits.contains(&row.phase.as_str())).map(|row| row.time).sum();
         // All jobs are of one user and one queue, about which there is nothing to say.
         let of_job = || blame.iter().filter(|row| (&row.run, &row.job_id) == place && row.by == "job");
         assert_eq!(of_job().map(|row| row.time).sum::<i64>(), waited, "{place:?}");
@@ -251,7 +253,7 @@ fn phases_and_blame_add_up() {
         let policies = data["policies"].as_array().unwrap();
         let policy = policies.iter().position(|look| look["label"] == job.run.as_str()).unwrap();
         let number = ids.iter().position(|id| *id == job.job_id).unwrap();
-        for row in own {
+        for row in in_phases {
             assert_eq!(numbers(&data, &row.phase, policy)[number], Some(row.time), "{place:?}");
         }
         let of_page = &data["why"]["blame"]["jobs"]["times"][policy][number];
@@ -274,8 +276,8 @@ fn the_jobs_of_the_page_are_those_of_the_table() {
     let values = |name: &str, policy: usize| numbers(&data, name, policy);
     for (policy, look) in data["policies"].as_array().unwrap().iter().enumerate() {
         let label = look["label"].as_str().unwrap();
-        let own: Vec<&ComparedJobRow> = ids.iter().map(|id| of(label, id)).collect();
-        let column = |of: fn(&ComparedJobRow) -> Option<i64>| own.iter().map(|row| of(row)).collect::<Vec<_>>();
+        let of_run: Vec<&ComparedJobRow> = ids.iter().map(|id| of(label, id)).collect();
+        let column = |of: fn(&ComparedJobRow) -> Option<i64>| of_run.iter().map(|row| of(row)).collect::<Vec<_>>();
         assert_eq!(values("completion", policy), column(|row| row.completion), "{label}");
         assert_eq!(values("waiting", policy), column(|row| row.waiting), "{label}");
         assert_eq!(values("node_local", policy), column(|row| Some(row.node_local)), "{label}");
@@ -301,8 +303,8 @@ fn timelines_have_the_areas_of_the_tasks() {
         *areas.entry((record[1].to_owned(), record[2].is_empty())).or_default() += (number(4) - number(3)) * number(5);
     }
     for label in ["fifo", "fair", "delay:D=24"] {
-        let own = rows(&out).into_iter().filter(|row| row.run == label && row.standing == Standing::Counts);
-        let slot_time: i64 = own.map(|row| row.slot_time).sum();
+        let counting = rows(&out).into_iter().filter(|row| row.run == label && row.standing == Standing::Counts);
+        let slot_time: i64 = counting.map(|row| row.slot_time).sum();
         for all in [true, false] {
             let area = areas[&(label.to_owned(), all)];
             assert!((area - slot_time as f64).abs() < 1e-6 * area, "{label}: {area}, {slot_time}");
@@ -354,8 +356,8 @@ fn the_notebook_computes_the_numbers_of_the_report() {
             summary.as_object().unwrap().keys().map(String::as_str).filter(|name| *name != "run").collect();
         assert!(fields.len() >= 8, "{fields:?}");
         for field in fields {
-            let (own, other) = (number(&summary[field]), number(&expected(run, field)));
-            assert!(near(own, other), "{field}: {summary}, {run}");
+            let (of_summary, other) = (number(&summary[field]), number(&expected(run, field)));
+            assert!(near(of_summary, other), "{field}: {summary}, {run}");
         }
     }
     let compared = found["compared"].as_array().unwrap();

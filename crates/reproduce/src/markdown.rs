@@ -73,7 +73,7 @@ fn of_paper(text: &mut String, part: &Part<'_>) {
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
-    for reproduced in &part.own {
+    for reproduced in &part.experiments {
         section(text, reproduced);
     }
     if !part.knobs.is_empty() {

@@ -46,8 +46,8 @@ pub(crate) fn papers(all: &[Reproduced]) -> Vec<Paper> {
 /// The knobs of a paper, each once.
 pub(crate) fn knobs(paper: Paper, all: &[Reproduced]) -> Vec<Knob> {
     let mut knobs: Vec<Knob> = Vec::new();
-    for own in all.iter().filter(|own| own.experiment.paper == paper) {
-        for knob in own.experiment.knobs {
+    for reproduced in all.iter().filter(|reproduced| reproduced.experiment.paper == paper) {
+        for knob in reproduced.experiment.knobs {
             if !knobs.contains(knob) {
                 knobs.push(*knob);
             }
@@ -62,12 +62,16 @@ pub(crate) fn openings(all: &[Reproduced]) -> Vec<Opening> {
 }
 
 fn opening(paper: Paper, all: &[Reproduced]) -> Opening {
-    let own = || all.iter().filter(move |reproduced| reproduced.experiment.paper == paper);
-    let claims: Vec<&Row> = own().flat_map(|own| &own.rows).filter(|row| row.role == Role::Claim).collect();
-    let bands: Vec<&Band> = own().flat_map(|own| &own.bands).collect();
+    let of_paper = || all.iter().filter(move |reproduced| reproduced.experiment.paper == paper);
+    let claims: Vec<&Row> =
+        of_paper().flat_map(|reproduced| &reproduced.rows).filter(|row| row.role == Role::Claim).collect();
+    let bands: Vec<&Band> = of_paper().flat_map(|reproduced| &reproduced.bands).collect();
     let agree = claims.iter().filter(|row| row.verdict.agrees()).count();
-    let main =
-        own().flat_map(|own| &own.rows).filter(|row| row.main && row.role == Role::Claim).map(in_words).collect();
+    let main = of_paper()
+        .flat_map(|reproduced| &reproduced.rows)
+        .filter(|row| row.main && row.role == Role::Claim)
+        .map(in_words)
+        .collect();
     Opening {
         paper,
         claimed: paper.claim(),

@@ -87,12 +87,12 @@ pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
 }
 
 fn of_paper(part: Part<'_>) -> Result<OfPaper<'_>, Error> {
-    let Part { paper, own, claims, knobs, assumptions } = part;
+    let Part { paper, experiments, claims, knobs, assumptions } = part;
     Ok(OfPaper {
         name: paper.name(),
         id: paper.id(),
         claims: claims.into_iter().map(|Claim { row, over }| line(row, over)).collect(),
-        experiments: own.into_iter().map(section).collect::<Result<_, Error>>()?,
+        experiments: experiments.into_iter().map(section).collect::<Result<_, Error>>()?,
         knobs,
         assumptions,
     })

@@ -10,7 +10,7 @@ pub(crate) struct Part<'a> {
     /// The paper.
     pub(crate) paper: Paper,
     /// Its experiments.
-    pub(crate) own: Vec<&'a Reproduced>,
+    pub(crate) experiments: Vec<&'a Reproduced>,
     /// Its claims, in the order of the experiments.
     pub(crate) claims: Vec<Claim<'a>>,
     /// Its knobs, each once.
@@ -33,14 +33,15 @@ pub(crate) fn parts(all: &[Reproduced]) -> Vec<Part<'_>> {
 }
 
 fn part(paper: Paper, all: &[Reproduced]) -> Part<'_> {
-    let own: Vec<&Reproduced> = all.iter().filter(|own| own.experiment.paper == paper).collect();
-    let claims = own.iter().flat_map(|own| own.rows.iter().map(|row| claim(row, &own.bands)));
+    let experiments: Vec<&Reproduced> = all.iter().filter(|reproduced| reproduced.experiment.paper == paper).collect();
+    let claims =
+        experiments.iter().flat_map(|reproduced| reproduced.rows.iter().map(|row| claim(row, &reproduced.bands)));
     Part {
         paper,
         claims: claims.filter(|claim| claim.row.role == Role::Claim).collect(),
         knobs: knobs(paper, all),
-        assumptions: assumptions(&own),
-        own,
+        assumptions: assumptions(&experiments),
+        experiments,
     }
 }
 
@@ -60,12 +61,13 @@ fn over(band: &Band) -> String {
     format!("{}, {} to {}: {words}", band.unknown, value(band.points.first()), value(band.points.last()))
 }
 
-fn assumptions(own: &[&Reproduced]) -> Vec<(&'static str, &'static str)> {
-    let of_all = |text: &str| own.iter().all(|own| own.experiment.assumptions.contains(&text));
-    let first = own.first().map_or(&[][..], |own| own.experiment.assumptions);
+fn assumptions(experiments: &[&Reproduced]) -> Vec<(&'static str, &'static str)> {
+    let of_all = |text: &str| experiments.iter().all(|reproduced| reproduced.experiment.assumptions.contains(&text));
+    let first = experiments.first().map_or(&[][..], |reproduced| reproduced.experiment.assumptions);
     let shared = first.iter().filter(|text| of_all(text)).map(|&text| ("", text));
-    let single =
-        own.iter().flat_map(|own| own.experiment.assumptions.iter().map(|&text| (own.experiment.source, text)));
+    let single = experiments.iter().flat_map(|reproduced| {
+        reproduced.experiment.assumptions.iter().map(|&text| (reproduced.experiment.source, text))
+    });
     let mut found: Vec<(&str, &str)> = shared.collect();
     for (source, text) in single {
         if found.iter().all(|(_, known)| *known != text) {

@@ -499,8 +499,9 @@ mod tests {
 
     #[test]
     fn a_claim_that_the_baseline_meets_does_not_tell_the_policies_apart() {
-        let of =
-            |own: f64, of_baseline: f64| row("", "", "min", Published::Value(own)).beside(of_baseline).replayed(&[own]);
+        let of = |value: f64, of_baseline: f64| {
+            row("", "", "min", Published::Value(value)).beside(of_baseline).replayed(&[value])
+        };
         assert!(of(0.0, 6.1).distinguishes && !of(0.0, 0.2).distinguishes);
         assert!(!of(4.5, 4.9).distinguishes, "within a quarter");
         assert!(row("", "", "min", Published::Value(0.0)).replayed(&[0.0]).distinguishes, "the baseline has no number");

@@ -184,8 +184,8 @@ fn a_testbed_is_calibrated_once() {
         let (mut known, mut known_reduces) = (BTreeMap::new(), BTreeMap::new());
         let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
-        let own = |path: &&std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
-        for path in paths.iter().filter(own) {
+        let has_prefix = |path: &&std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
+        for path in paths.iter().filter(has_prefix) {
             let workload = resched_workload::Workload::read(path).unwrap();
             for (name, class) in &workload.classes {
                 let maps = (class.map_mean_s, class.map_variation);

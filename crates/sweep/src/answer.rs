@@ -129,9 +129,9 @@ pub(crate) fn answer(
     if best.is_empty() {
         return vec!["No setting has a value of this metric.".to_owned()];
     }
-    let own: Vec<&Difference> = compared.iter().filter(|row| row.metric == metric.name).collect();
-    let more = [against(&own, metric, merged.file.matters), out_of_reach(&own), over_draws(groups, &own)];
-    let days = over_other_days(groups, &own, metric);
+    let rows: Vec<&Difference> = compared.iter().filter(|row| row.metric == metric.name).collect();
+    let more = [against(&rows, metric, merged.file.matters), out_of_reach(&rows), over_draws(groups, &rows)];
+    let days = over_other_days(groups, &rows, metric);
     best.into_iter().chain(more.into_iter().flatten()).chain(days).collect()
 }
 
@@ -148,13 +148,13 @@ fn best_in_words(metric: &Metric, best: &Group<'_>, found: Estimate, of: &str, s
 }
 
 /// How many settings are better and worse than their baseline, by the verdicts of the table.
-fn against(own: &[&Difference], metric: &Metric, matters: Matters) -> Option<String> {
+fn against(rows: &[&Difference], metric: &Metric, matters: Matters) -> Option<String> {
     let mut standings: BTreeMap<Standing, usize> = BTreeMap::new();
-    for row in own {
+    for row in rows {
         *standings.entry(Standing::of(row, metric)).or_default() += 1;
     }
     let parts: Vec<String> = standings.into_iter().map(|(standing, n)| standing.in_words(n, matters)).collect();
-    let settings = match own.len() {
+    let settings = match rows.len() {
         0 => return None,
         1 => "setting that is".to_owned(),
         settings => format!("{settings} settings that are"),
@@ -167,9 +167,9 @@ fn against(own: &[&Difference], metric: &Metric, matters: Matters) -> Option<Str
 }
 
 /// What intervals over draws do not say, if some comparison has one and the jobs are those of a trace.
-fn over_draws(groups: &[Group<'_>], own: &[&Difference]) -> Option<String> {
+fn over_draws(groups: &[Group<'_>], rows: &[&Difference]) -> Option<String> {
     let is_over_draws = |row: &&&Difference| row.other_days.is_some() && !row.fixed && row.seeds > 1;
-    own.iter().find(is_over_draws)?;
+    rows.iter().find(is_over_draws)?;
     let fixed = groups.iter().filter(|group| group.is_fixed()).count();
     let fixed = match fixed {
         0 => String::new(),
@@ -185,8 +185,8 @@ fn over_draws(groups: &[Group<'_>], own: &[&Difference]) -> Option<String> {
 const MOST_ONE_BY_ONE: usize = 5;
 
 /// What other days would bring: each comparison if there are few, or else how many are significant.
-fn over_other_days(groups: &[Group<'_>], own: &[&Difference], metric: &Metric) -> Vec<String> {
-    let rows: Vec<(&Difference, OtherDays)> = own.iter().filter_map(|row| Some((*row, row.other_days?))).collect();
+fn over_other_days(groups: &[Group<'_>], rows: &[&Difference], metric: &Metric) -> Vec<String> {
+    let rows: Vec<(&Difference, OtherDays)> = rows.iter().filter_map(|row| Some((*row, row.other_days?))).collect();
     let label = |place: usize| groups.get(place).map_or_else(String::new, Group::label);
     if rows.len() > MOST_ONE_BY_ONE {
         let tested = rows.iter().filter(|(_, days)| days.ratio.interval.is_some()).count();
@@ -223,8 +223,8 @@ fn over_other_days(groups: &[Group<'_>], own: &[&Difference], metric: &Metric) -
 }
 
 /// If no test of these comparisons of one metric can be significant: why, and how many seeds would do.
-pub(crate) fn out_of_reach(own: &[&Difference]) -> Option<String> {
-    let tested: Vec<&&Difference> = own.iter().filter(|row| row.tests.is_some()).collect();
+pub(crate) fn out_of_reach(rows: &[&Difference]) -> Option<String> {
+    let tested: Vec<&&Difference> = rows.iter().filter(|row| row.tests.is_some()).collect();
     let seeds = tested.iter().map(|row| row.seeds).max()?;
     let comparisons = tested.len();
     let least = (least_p(seeds) * comparisons as f64).min(1.0);

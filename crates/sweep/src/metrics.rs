@@ -5,10 +5,10 @@ use resched_analysis::metrics::named::{Measured, Metric, known};
 use resched_analysis::statistics::estimate::Estimate;
 
 /// The known values of a run, by the name of the metric: of the metrics that have a name, then of these.
-pub(crate) fn measure(run: &Run, own: &[Metric]) -> Vec<(String, f64)> {
+pub(crate) fn measure(run: &Run, further: &[Metric]) -> Vec<(String, f64)> {
     let run = Measured::new(run);
     let value = |metric: &Metric| Some((metric.name.clone(), metric.of(&run)?));
-    known().iter().chain(own).filter_map(value).collect()
+    known().iter().chain(further).filter_map(value).collect()
 }
 
 /// A point of a chart at `x`, with its interval.

@@ -56,15 +56,16 @@ pub(crate) struct MeasurementRow {
 
 impl CellResult {
     /// The result of a replay, with these metrics beside those that have a name.
-    pub(crate) fn of(run: &Run, own: &[Metric]) -> Self {
-        let own = measure(run, own).into_iter().map(|(metric, value)| MeasurementRow { metric, job: None, value });
+    pub(crate) fn of(run: &Run, further: &[Metric]) -> Self {
+        let measured =
+            measure(run, further).into_iter().map(|(metric, value)| MeasurementRow { metric, job: None, value });
         let jobs = run.finished_jobs().flat_map(|job| {
             let values = [job.completion, job.waiting, job.submit];
             JOB_METRICS.into_iter().zip(values).filter_map(|(metric, value)| {
                 Some(MeasurementRow { metric: metric.to_owned(), job: Some(job.job_id.clone()), value: value? as f64 })
             })
         });
-        Self { validity: answer::of_run(run), bound: bound(run), ..Self::of_rows(own.chain(jobs).collect()) }
+        Self { validity: answer::of_run(run), bound: bound(run), ..Self::of_rows(measured.chain(jobs).collect()) }
     }
 
     fn of_rows(rows: Vec<MeasurementRow>) -> Self {

@@ -35,7 +35,8 @@ impl SourcePath {
 /// [`Error::Request`] if a trace cannot be opened, or if the sources are of both kinds.
 pub(crate) fn engine_of(sources: &[SourcePath]) -> Result<Engine, Error> {
     let engines = sources.iter().map(SourcePath::engine).collect::<Result<Vec<_>, _>>()?;
-    let first = |engine| sources.iter().zip(&engines).find(|(_, own)| **own == engine).map(|(source, _)| source.path());
+    let first =
+        |engine| sources.iter().zip(&engines).find(|(_, source)| **source == engine).map(|(source, _)| source.path());
     match (first(Engine::Hadoop), first(Engine::Batch)) {
         (Some(hadoop), Some(batch)) => Err(Error::Request(format!(
             "expected sources of one kind, found jobs of Hadoop ({}) and a production trace ({}), which have other policies and \

@@ -177,10 +177,10 @@ const MEANS: [(&str, &str); 2] = [("mean_completion", "completion"), ("mean_wait
 /// What other days would bring. Two groups on a trace have the same jobs with every seed.
 fn other_days(group: &Group<'_>, base: &Group<'_>, metric: &Metric) -> Option<OtherDays> {
     let (_, of_jobs) = MEANS.iter().find(|(name, _)| *name == metric.name)?;
-    let of_jobs = JOB_METRICS.iter().find(|own| own.name == *of_jobs)?;
-    let (seed, own) = group.cells.iter().find(|(seed, _)| base.cells.contains_key(seed))?;
+    let of_jobs = JOB_METRICS.iter().find(|metric| metric.name == *of_jobs)?;
+    let (seed, cell) = group.cells.iter().find(|(seed, _)| base.cells.contains_key(seed))?;
     let theirs = base.cells.get(seed)?;
-    let (basis, ratio) = of_other_days(&theirs.jobs(), &own.jobs(), of_jobs, *seed);
+    let (basis, ratio) = of_other_days(&theirs.jobs(), &cell.jobs(), of_jobs, *seed);
     Some(OtherDays { basis, ratio: ratio? })
 }
 
@@ -218,9 +218,9 @@ pub(crate) fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<us
     groups
         .iter()
         .enumerate()
-        .map(|(own, group)| {
+        .map(|(place, group)| {
             let found = groups.iter().position(|other| other.variant == name && same_world(group, other));
-            found.filter(|&found| found != own)
+            found.filter(|&found| found != place)
         })
         .collect()
 }
@@ -253,10 +253,10 @@ fn difference(
     metric: &Metric,
     matters: Matters,
 ) -> Option<Difference> {
-    let (own, theirs) = (group.values(metric), base.values(metric));
-    let pairs: Vec<(f64, f64)> = own.iter().filter_map(|(seed, own)| Some((*theirs.get(seed)?, *own))).collect();
-    let differences: Vec<f64> = pairs.iter().map(|(base, own)| own - base).collect();
-    let logs: Vec<f64> = pairs.iter().map(|(base, own)| (own / base).ln()).collect();
+    let (ours, theirs) = (group.values(metric), base.values(metric));
+    let pairs: Vec<(f64, f64)> = ours.iter().filter_map(|(seed, ours)| Some((*theirs.get(seed)?, *ours))).collect();
+    let differences: Vec<f64> = pairs.iter().map(|(base, value)| value - base).collect();
+    let logs: Vec<f64> = pairs.iter().map(|(base, value)| (value / base).ln()).collect();
     let answerable = is_answerable(group, base, &differences);
     let fixed = group.is_fixed() && base.is_fixed();
     let is_tested = answerable && !fixed;
@@ -342,8 +342,8 @@ fn in_other_places(groups: &[Group<'_>], baselines: &[Option<usize>], file: &Swe
 fn with_other_jobs(groups: &[Group<'_>], baselines: &[Option<usize>]) -> usize {
     let differ = |(group, baseline): (&Group<'_>, &Option<usize>)| {
         let Some(base) = baseline.and_then(|base| groups.get(base)) else { return 0 };
-        let pairs = group.cells.iter().filter_map(|(seed, own)| Some((own, base.cells.get(seed)?)));
-        pairs.filter(|(own, base)| !own.completions.keys().eq(base.completions.keys())).count()
+        let pairs = group.cells.iter().filter_map(|(seed, cell)| Some((cell, base.cells.get(seed)?)));
+        pairs.filter(|(cell, base)| !cell.completions.keys().eq(base.completions.keys())).count()
     };
     groups.iter().zip(baselines).map(differ).sum()
 }
@@ -352,9 +352,9 @@ fn with_other_jobs(groups: &[Group<'_>], baselines: &[Option<usize>]) -> usize {
 pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<DominanceRow> {
     let row = |(group, baseline): (usize, Option<usize>)| {
         let baseline = baseline?;
-        let (own, base) = (groups.get(group)?.completions(), groups.get(baseline)?.completions());
+        let (ours, base) = (groups.get(group)?.completions(), groups.get(baseline)?.completions());
         let rises = |upper, lower| rises_above(upper, lower).map(|(by, _)| by);
-        Some(DominanceRow { group, baseline, above: rises(&own, &base), below: rises(&base, &own) })
+        Some(DominanceRow { group, baseline, above: rises(&ours, &base), below: rises(&base, &ours) })
     };
     baselines(groups, file).into_iter().enumerate().filter_map(row).collect()
 }

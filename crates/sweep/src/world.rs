@@ -102,10 +102,10 @@ impl WorldSpec {
                 let text = toml::to_string(&table).map_err(|error| reported(&error))?;
                 let parsed = WorkloadFile::parse(&text, path)
                     .map_err(|error| if values.is_empty() { Error::from(error) } else { reported(&error) })?;
-                let own = parsed.cluster().nodes;
-                if let Some(count) = rules.nodes.count.filter(|count| *count != own) {
+                let machines = parsed.cluster().nodes;
+                if let Some(count) = rules.nodes.count.filter(|count| *count != machines) {
                     return Err(Error::Request(format!(
-                        "{path}: the workload has {own} machines, the cluster file has {count}; remove nodes.count from the cluster file"
+                        "{path}: the workload has {machines} machines, the cluster file has {count}; remove nodes.count from the cluster file"
                     )));
                 }
                 // The workload and the cluster file agree on the number of machines.

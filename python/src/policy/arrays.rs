@@ -136,12 +136,12 @@ impl Queue {
     }
 
     fn row(&mut self, task: TaskId, view: View<'_>) -> Row {
-        let own = view.task(task);
-        let job = view.job(own.job);
-        let unit = own.unit();
+        let of_view = view.task(task);
+        let job = view.job(of_view.job);
+        let unit = of_view.unit();
         let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
         let cells = [
-            own.job.index() as i64,
+            of_view.job.index() as i64,
             task.index() as i64,
             job.submit,
             i64::from(view.waiting(task)),

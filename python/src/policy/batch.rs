@@ -463,12 +463,12 @@ impl Shell {
         let tasks = self.caller.window.get().known.tasks();
         let waits = |task: &&TaskId| view.waiting(**task) > 0;
         for &task in tasks.iter().filter(waits) {
-            let own = view.task(task);
-            let instance = own.demand;
+            let of_view = view.task(task);
+            let instance = of_view.demand;
             let room: u64 = view.nodes().map(|(node, _)| view.offers(node).1.fits(instance)).sum();
-            let needed = if own.gang { u64::from(own.instances) } else { 1 };
+            let needed = if of_view.gang { u64::from(of_view.instances) } else { 1 };
             if room >= needed && *view.needs(task) == Needs::default() {
-                let job = view.job(own.job).id;
+                let job = view.job(of_view.job).id;
                 return Err(Violation::new(format!(
                     "starts nothing more, although {} units wait and there is room for job {job}",
                     view.all_waiting()

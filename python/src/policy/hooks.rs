@@ -136,9 +136,9 @@ impl Hooks {
         let number = self.thread.borrow().as_ref().map(|thread| thread.0);
         let set = |due| {
             let mut threads = threads();
-            let own = threads.iter_mut().find(|running| Some(running.number) == number)?;
-            own.due = due;
-            Some((own.ident, std::mem::take(&mut own.overdue)))
+            let thread = threads.iter_mut().find(|running| Some(running.number) == number)?;
+            thread.due = due;
+            Some((thread.ident, std::mem::take(&mut thread.overdue)))
         };
         set(Instant::now().checked_add(limit));
         let result = run();
@@ -166,14 +166,14 @@ impl Hooks {
 
     /// Takes note of the thread of Python on which the policy runs, so that it can be interrupted.
     fn note_thread(&self, py: Python<'_>) {
-        let mut own = self.thread.borrow_mut();
-        if own.is_none()
+        let mut thread = self.thread.borrow_mut();
+        if thread.is_none()
             && let Ok(ident) = thread_ident(py)
         {
             let mut threads = threads();
             let number = threads.last().map_or(0, |running| running.number + 1);
             threads.push(Running { number, ident, call: Call::current(), due: None, overdue: false });
-            *own = Some(Thread(number));
+            *thread = Some(Thread(number));
         }
     }
 }

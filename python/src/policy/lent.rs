@@ -58,8 +58,8 @@ impl<T> Lent<T> {
             }
         }
         let mut place = self.lock();
-        let own = place.as_ref().is_some_and(|pointer| pointer.thread == std::thread::current().id());
-        let Some(pointer) = place.take_if(|_| own) else { return Err(not_lent()) };
+        let is_ours = place.as_ref().is_some_and(|pointer| pointer.thread == std::thread::current().id());
+        let Some(pointer) = place.take_if(|_| is_ours) else { return Err(not_lent()) };
         drop(place);
         let to = pointer.to;
         let _back = Back(self, Some(pointer));

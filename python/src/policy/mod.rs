@@ -107,7 +107,8 @@ fn read(entry: &Bound<'_, PyAny>) -> PyResult<Loaded> {
             return Err(PyValueError::new_err(format!("system: expected \"slots\" or \"yarn\", found `{other}`")));
         }
     };
-    let parameters = entry.get_item("parameters")?.try_iter()?.map(|own| parameter(&own?)).collect::<PyResult<_>>()?;
+    let parameters =
+        entry.get_item("parameters")?.try_iter()?.map(|declared| parameter(&declared?)).collect::<PyResult<_>>()?;
     let class = entry.get_item("class")?.unbind();
     let identity = entry.get_item("identity")?.extract()?;
     Ok(Loaded {
@@ -120,20 +121,20 @@ fn read(entry: &Bound<'_, PyAny>) -> PyResult<Loaded> {
     })
 }
 
-fn parameter(own: &Bound<'_, PyAny>) -> PyResult<LoadedParameter> {
-    let text = |key: &str| own.get_item(key)?.extract::<String>();
-    let end = |key: &str| own.get_item(key);
+fn parameter(declared: &Bound<'_, PyAny>) -> PyResult<LoadedParameter> {
+    let text = |key: &str| declared.get_item(key)?.extract::<String>();
+    let end = |key: &str| declared.get_item(key);
     let range = match text("kind")?.as_str() {
         "integer" => LoadedRange::Integer(end("low")?.extract()?, end("high")?.extract()?),
         "number" => LoadedRange::Number(end("low")?.extract()?, end("high")?.extract()?),
         "boolean" => LoadedRange::Boolean,
-        "choice" => LoadedRange::Choice(own.get_item("words")?.extract()?),
+        "choice" => LoadedRange::Choice(declared.get_item("words")?.extract()?),
         _ => LoadedRange::File,
     };
     Ok(LoadedParameter {
         key: text("key")?,
         range,
-        auto: own.get_item("auto")?.extract()?,
+        auto: declared.get_item("auto")?.extract()?,
         default: text("default")?,
         unit: text("unit")?,
         meaning: text("meaning")?,

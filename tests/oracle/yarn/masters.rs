@@ -107,7 +107,7 @@ impl Schedule {
         for row in &ends {
             let fields: Vec<&str> = row.split(',').collect();
             let [finish, "F", job, task, host, level, attempt, start, state] = fields[..] else { panic!("{row}") };
-            let own = (
+            let ended = (
                 task.to_owned(),
                 number(attempt),
                 host.to_owned(),
@@ -116,7 +116,7 @@ impl Schedule {
                 number(finish),
                 state.to_owned(),
             );
-            schedule.attempts.entry(job.to_owned()).or_default().push(own);
+            schedule.attempts.entry(job.to_owned()).or_default().push(ended);
         }
         schedule
     }
@@ -165,15 +165,15 @@ impl Schedule {
         let hosts: Vec<&str> = reported.splits.iter().filter_map(|split| split.host.as_deref()).collect();
         let racks: BTreeMap<&str, &str> =
             reported.splits.iter().filter_map(|split| Some((split.host.as_deref()?, split.rack.as_deref()?))).collect();
-        let own = self.attempts[job].iter().filter(|attempt| attempt.0 == format!("{letter}{place}"));
-        let first = own.clone().map(|attempt| attempt.4).min().unwrap_or_default();
-        let last = own.clone().map(|attempt| attempt.5).max().unwrap_or_default();
+        let of_task = self.attempts[job].iter().filter(|attempt| attempt.0 == format!("{letter}{place}"));
+        let first = of_task.clone().map(|attempt| attempt.4).min().unwrap_or_default();
+        let last = of_task.clone().map(|attempt| attempt.5).max().unwrap_or_default();
         let mut events = vec![event(
             "TASK_STARTED",
             json!({"taskid": id, "taskType": kind, "startTime": at(first),
             "splitLocations": hosts.join(",")}),
         )];
-        for (_, attempt, host, level, start, finish, state) in own {
+        for (_, attempt, host, level, start, finish, state) in of_task {
             let name = format!("attempt_{number}_{letter}_{place:06}_{attempt}");
             let locality = ["NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH"].get(usize::try_from(*level).unwrap_or(2));
             events.push(event(
@@ -197,7 +197,7 @@ impl Schedule {
                 let phase = reported
                     .attempts
                     .iter()
-                    .find_map(|own| own.finish?.checked_sub(own.sort_finish?))
+                    .find_map(|attempt| attempt.finish?.checked_sub(attempt.sort_finish?))
                     .unwrap_or_default();
                 end["shuffleFinishTime"] = json!(at(finish - phase));
                 end["sortFinishTime"] = json!(at(finish - phase));

@@ -49,13 +49,13 @@ pub struct Advice {
 impl Advice {
     /// Advice about a job.
     fn of_job(rule: &'static str, seen: &Seen<'_>, job: usize, time_ms: i64) -> Self {
-        let own = seen.run.jobs.get(job);
+        let metrics = seen.run.jobs.get(job);
         let text = |text: Option<&std::sync::Arc<str>>| text.map(|text| text.as_ref().to_owned());
         Self {
             rule,
-            job_id: own.map(|job| job.job_id.clone()),
-            user: text(own.and_then(|job| job.user.as_ref())),
-            queue: text(own.and_then(|job| job.queue.as_ref())),
+            job_id: metrics.map(|job| job.job_id.clone()),
+            user: text(metrics.and_then(|job| job.user.as_ref())),
+            queue: text(metrics.and_then(|job| job.queue.as_ref())),
             node: None,
             time_ms,
             says: String::new(),
@@ -82,8 +82,8 @@ impl Seen<'_> {
     fn attempts(&self, kind: TaskKind) -> Vec<Vec<&Interval>> {
         let mut of_jobs: Vec<Vec<&Interval>> = vec![Vec::new(); self.run.jobs.len()];
         for attempt in self.run.counted_intervals().filter(|attempt| attempt.kind == kind) {
-            if let Some(own) = of_jobs.get_mut(attempt.job) {
-                own.push(attempt);
+            if let Some(of_job) = of_jobs.get_mut(attempt.job) {
+                of_job.push(attempt);
             }
         }
         of_jobs
@@ -104,10 +104,10 @@ pub fn advise(run: &Run, why: &Why) -> Vec<Advice> {
     let seen = Seen { run, waits: why.waits(), in_containers: why.is_in_containers() };
     let rules = [queue_limit::advise, slowstart::advise, short_maps::advise, stragglers::advise, slow_node::advise];
     let of_rule = |rule: fn(&Seen<'_>) -> Vec<Advice>| {
-        let mut own = rule(&seen);
-        own.sort_by_key(|advice| std::cmp::Reverse(advice.time_ms));
-        own.truncate(MOST_OF_A_RULE);
-        own
+        let mut found = rule(&seen);
+        found.sort_by_key(|advice| std::cmp::Reverse(advice.time_ms));
+        found.truncate(MOST_OF_A_RULE);
+        found
     };
     let mut all: Vec<Advice> = rules.into_iter().flat_map(of_rule).collect();
     // Equal ones keep the order of the rules.

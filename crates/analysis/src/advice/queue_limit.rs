@@ -25,13 +25,13 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
         waits.entry((queue, wait.reason)).or_default().push(wait);
     }
     let running = Integral::of_spans(seen.run.intervals.iter().map(|attempt| (attempt.start, attempt.finish)));
-    let of_queue = |((queue, reason), own): (Limit<'_>, Vec<&Wait>)| {
+    let of_queue = |((queue, reason), waits): (Limit<'_>, Vec<&Wait>)| {
         let mut of_jobs: BTreeMap<usize, i64> = BTreeMap::new();
-        own.iter().for_each(|wait| *of_jobs.entry(wait.row).or_default() += wait.to - wait.from);
+        waits.iter().for_each(|wait| *of_jobs.entry(wait.row).or_default() += wait.to - wait.from);
         let waited: i64 = of_jobs.values().sum();
         let completion = |row: &usize| seen.run.jobs.get(*row).and_then(|job| job.completion).unwrap_or(0);
         let completions: i64 = of_jobs.keys().map(completion).sum();
-        let busy: i128 = own.iter().map(|wait| running.between(wait.from, wait.to)).sum();
+        let busy: i128 = waits.iter().map(|wait| running.between(wait.from, wait.to)).sum();
         let free = 1.0 - busy as f64 / (waited.max(1) as f64 * slots as f64);
         if waited < LEAST_WAIT || (waited as f64) < LEAST_SHARE * completions as f64 || free < LEAST_FREE {
             return None;

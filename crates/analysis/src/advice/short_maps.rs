@@ -23,17 +23,17 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
             found.push((job, good, median, sum));
         }
     }
-    let Some(&(job, maps, median, _)) = found.iter().max_by_key(|own| (own.1, std::cmp::Reverse(own.0))) else {
+    let Some(&(job, maps, median, _)) = found.iter().max_by_key(|job| (job.1, std::cmp::Reverse(job.0))) else {
         return Vec::new();
     };
-    let (own, each) =
+    let (of_job, each) =
         (seen.job(job), format!("{} maps with a median run time of {}", count(maps as u64), time(median as i64)));
     let says = match found.len() {
         1 => {
-            format!("{} has {each}; maps below {} are short.", own.replacen("job", "Job", 1), time(SHORT as i64))
+            format!("{} has {each}; maps below {} are short.", of_job.replacen("job", "Job", 1), time(SHORT as i64))
         }
         jobs => format!(
-            "{} jobs have at least {LEAST_MAPS} maps with a median run time below {}; {own} has the most: {each}.",
+            "{} jobs have at least {LEAST_MAPS} maps with a median run time below {}; {of_job} has the most: {each}.",
             count(jobs as u64),
             time(SHORT as i64)
         ),
@@ -46,6 +46,6 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
              map take about a minute.",
             count(together as u64)
         ),
-        ..Advice::of_job("short-maps", seen, job, found.iter().map(|own| own.3).sum())
+        ..Advice::of_job("short-maps", seen, job, found.iter().map(|job| job.3).sum())
     }]
 }

@@ -63,7 +63,7 @@ impl Made {
 }
 
 fn rules(advice: &[Advice]) -> Vec<&'static str> {
-    advice.iter().map(|own| own.rule).collect()
+    advice.iter().map(|advice| advice.rule).collect()
 }
 
 /// One job runs on one of ten slots; another of its queue waits for `wait` at a limit.
@@ -81,10 +81,20 @@ fn at_limit(wait: i64, running: usize) -> Vec<Advice> {
 fn a_queue_at_its_limit_while_slots_are_free() {
     let advice = at_limit(5 * MINUTE, 1);
     assert_eq!(rules(&advice), ["queue-limit"]);
-    let own = &advice[0];
-    assert_eq!((own.job_id.as_deref(), own.queue.as_deref(), own.time_ms), (Some("second"), Some("slow"), 5 * MINUTE));
-    assert!(own.says.contains("1 job of queue slow waited 5.0 min") || own.says.contains("300.0 s"), "{}", own.says);
-    assert!(own.says.contains("90 % of the slots were free") && own.change.contains("maximum-capacity"), "{own:?}");
+    let first = &advice[0];
+    assert_eq!(
+        (first.job_id.as_deref(), first.queue.as_deref(), first.time_ms),
+        (Some("second"), Some("slow"), 5 * MINUTE)
+    );
+    assert!(
+        first.says.contains("1 job of queue slow waited 5.0 min") || first.says.contains("300.0 s"),
+        "{}",
+        first.says
+    );
+    assert!(
+        first.says.contains("90 % of the slots were free") && first.change.contains("maximum-capacity"),
+        "{first:?}"
+    );
     assert!(at_limit(MINUTE / 2, 1).is_empty(), "less than a minute");
     assert!(at_limit(5 * MINUTE, 10).is_empty(), "nothing is free");
 }
@@ -143,9 +153,9 @@ fn last_map(length: i64) -> Vec<Advice> {
 fn a_task_that_runs_much_longer_than_the_others() {
     let advice = last_map(5 * MINUTE);
     assert_eq!(rules(&advice), ["stragglers"]);
-    let own = &advice[0];
-    assert_eq!((own.job_id.as_deref(), own.node.as_deref()), (Some("skewed"), Some("n7")));
-    assert!(own.says.contains("5.0 times as long") && own.change.contains("fair+late"), "{own:?}");
+    let first = &advice[0];
+    assert_eq!((first.job_id.as_deref(), first.node.as_deref()), (Some("skewed"), Some("n7")));
+    assert!(first.says.contains("5.0 times as long") && first.change.contains("fair+late"), "{first:?}");
     assert!(last_map(2 * MINUTE).is_empty(), "twice as long");
 }
 

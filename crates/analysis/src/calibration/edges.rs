@@ -46,9 +46,9 @@ pub fn edges(observed: &Observed) -> Edges {
             _ => {}
         }
     }
-    let inits = observed.jobs.iter().enumerate().filter_map(|(job, own)| {
-        let (submit, launch) = (masters.get(&job).copied().or(own.submit)?, own.launch?);
-        let is_init = setups.contains_key(&job) || first_start.get(&job).is_some_and(|&start| launch < start);
+    let inits = observed.jobs.iter().enumerate().filter_map(|(row, job)| {
+        let (submit, launch) = (masters.get(&row).copied().or(job.submit)?, job.launch?);
+        let is_init = setups.contains_key(&row) || first_start.get(&row).is_some_and(|&start| launch < start);
         (is_init && launch >= submit).then_some((launch - submit) as f64)
     });
     let of_most = |tasks: BTreeMap<usize, f64>| {

@@ -80,15 +80,15 @@ pub fn heartbeat(observed: &Observed, slots: Option<u32>) -> Heartbeat {
 
 /// From the ends of attempts until the master learned of them, ms.
 fn reports(observed: &Observed) -> Vec<f64> {
-    let tasks = observed.attempts.iter().filter(|own| matches!(own.kind, TaskKind::Map | TaskKind::Reduce));
-    tasks.filter_map(|own| Some((own.learned? - own.finish?) as f64)).collect()
+    let tasks = observed.attempts.iter().filter(|attempt| matches!(attempt.kind, TaskKind::Map | TaskKind::Reduce));
+    tasks.filter_map(|attempt| Some((attempt.learned? - attempt.finish?) as f64)).collect()
 }
 
 /// From the assignment of a map to its start. An application master says when it asked; then the least tenth waited for no
 /// other map, only for the next heartbeat of the master, at which it takes the container over.
 fn launch_overhead(observed: &Observed, by_application: bool) -> Fitted {
-    let maps = observed.attempts.iter().filter(|own| own.kind == TaskKind::Map);
-    let delays = Distribution::new(maps.filter_map(|own| Some((own.start? - own.assigned?) as f64)));
+    let maps = observed.attempts.iter().filter(|attempt| attempt.kind == TaskKind::Map);
+    let delays = Distribution::new(maps.filter_map(|attempt| Some((attempt.start? - attempt.assigned?) as f64)));
     let statistic = |delays: &Distribution| match by_application {
         true => Some((delays.quantile(0.1)? - YARN_INTERVAL).max(0.0)),
         false => middle_mean(delays).map(|mean| mean.max(0.0)),

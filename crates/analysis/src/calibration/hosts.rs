@@ -36,7 +36,7 @@ pub fn host_factors(observed: &Observed) -> BTreeMap<String, Fitted> {
         .collect();
     let (effects, residual) = fit(&cells);
     let Some(sigma) = residual else { return BTreeMap::new() };
-    let median = Distribution::new(effects.values().map(|own| own.0)).median().unwrap_or(0.0);
+    let median = Distribution::new(effects.values().map(|effect| effect.0)).median().unwrap_or(0.0);
     let named = effects.into_iter().filter_map(|(host, (effect, n))| {
         let (effect, error) = (effect - median, sigma / (n as f64).sqrt());
         if n < LEAST || effect.abs() <= SIGMAS * error || effect.abs() < 1e-9 {
@@ -54,7 +54,7 @@ fn fit(cells: &[Cell]) -> (BTreeMap<usize, (f64, u64)>, Option<f64>) {
     let mut squares: f64 = 0.0;
     for _ in 0..ROUNDS {
         let before = squares;
-        let of_host = |host: usize| effects.get(&host).map_or(0.0, |own| own.0);
+        let of_host = |host: usize| effects.get(&host).map_or(0.0, |effect| effect.0);
         let mut sums: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
         squares = 0.0;
         for cell in cells {

@@ -37,9 +37,9 @@ pub fn stage_factors(observed: &Observed) -> StageFactors {
     let contrasts = contrasts(observed, |attempt| attempt.stage);
     let [mut rack, mut off] = contrasts.map(fitted);
     let stages = contrasts.map(|contrast| contrast.groups());
-    for (own, stages) in [&mut rack, &mut off].into_iter().zip(stages) {
-        own.value = own.value.filter(|_| stages >= LEAST_STAGES).map(|factor| factor.max(1.0));
-        own.standard_error = own.standard_error.filter(|_| own.value.is_some());
+    for (factor, stages) in [&mut rack, &mut off].into_iter().zip(stages) {
+        factor.value = factor.value.filter(|_| stages >= LEAST_STAGES).map(|value| value.max(1.0));
+        factor.standard_error = factor.standard_error.filter(|_| factor.value.is_some());
     }
     StageFactors { factors: [rack, off], stages }
 }

@@ -132,8 +132,8 @@ impl Observed {
                     observed.hosts.len() - 1
                 })
             });
-            let (task, own) = tasks.of(&row.task_id)?;
-            let stage = own.and_then(|task| task.stage.clone()).map(|stage| {
+            let (task, task_row) = tasks.of(&row.task_id)?;
+            let stage = task_row.and_then(|task| task.stage.clone()).map(|stage| {
                 let next = stages.len();
                 *stages.entry((job, stage)).or_insert(next)
             });
@@ -143,9 +143,9 @@ impl Observed {
                 host,
                 task,
                 stage,
-                kind: own.map_or(row.kind, role),
-                assigned: own.filter(|_| row.attempt == 0).and_then(|task| time(task.start)),
-                learned: own.filter(|_| succeeded).and_then(|task| time(task.finish)),
+                kind: task_row.map_or(row.kind, role),
+                assigned: task_row.filter(|_| row.attempt == 0).and_then(|task| time(task.start)),
+                learned: task_row.filter(|_| succeeded).and_then(|task| time(task.finish)),
                 first: row.attempt == 0,
                 start: time(row.start),
                 shuffle_finish: time(row.shuffle_finish),

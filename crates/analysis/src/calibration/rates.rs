@@ -90,8 +90,10 @@ fn fluid_rate(map_ends: &[i64], bytes: f64, start: i64, end: i64) -> Option<f64>
 /// ratio estimator (Cochran 1977, ch. 6) over jobs, or over attempts where there is one job only. Attempts with less than 1 MiB
 /// are left out.
 fn rate(attempts: impl Iterator<Item = (usize, u64, f64)>) -> Fitted {
-    let attempts: Vec<(usize, f64, f64)> =
-        attempts.filter(|own| own.1 >= LEAST_BYTES).map(|(job, bytes, ms)| (job, bytes as f64, ms / 1_000.0)).collect();
+    let attempts: Vec<(usize, f64, f64)> = attempts
+        .filter(|attempt| attempt.1 >= LEAST_BYTES)
+        .map(|(job, bytes, ms)| (job, bytes as f64, ms / 1_000.0))
+        .collect();
     let n = attempts.len() as u64;
     if n < LEAST {
         return Fitted::unknown(n);
@@ -106,9 +108,9 @@ fn rate(attempts: impl Iterator<Item = (usize, u64, f64)>) -> Fitted {
     } else {
         attempts.iter().map(|&(_, bytes, seconds)| (bytes, seconds)).collect()
     };
-    let (bytes, seconds) = groups.iter().fold((0.0, 0.0), |sums, own| (sums.0 + own.0, sums.1 + own.1));
+    let (bytes, seconds) = groups.iter().fold((0.0, 0.0), |sums, group| (sums.0 + group.0, sums.1 + group.1));
     let (ratio, count) = (bytes / seconds, groups.len() as f64);
-    let squares: f64 = groups.iter().map(|own| (own.0 - ratio * own.1).powi(2)).sum();
+    let squares: f64 = groups.iter().map(|group| (group.0 - ratio * group.1).powi(2)).sum();
     Fitted::of(ratio, Some((squares * count / (count - 1.0)).sqrt() / seconds), n)
 }
 

@@ -42,7 +42,7 @@ impl Slots {
 /// The largest number of attempts of `kind` that at least 1 % of the nodes (with less than a hundred, one node) ran at once. All
 /// outcomes count. It is a lower bound of the slots, as nodes that were never full do not show all theirs.
 pub fn slots(observed: &Observed, kind: TaskKind) -> Slots {
-    most_attempts(observed, |own| own == kind)
+    most_attempts(observed, |other| other == kind)
 }
 
 /// What a node of YARN carried at once, if tasks and masters have containers of the default sizes.
@@ -97,12 +97,12 @@ fn most_held(observed: &Observed, held: impl Fn(TaskKind) -> i64) -> Slots {
     let value = most_of_nodes(&most);
     let mut slots = Slots {
         most: value.map(|value| value as u32),
-        reached: most.iter().filter(|&&own| Some(own) >= value).count() as u64,
+        reached: most.iter().filter(|&&most| Some(most) >= value).count() as u64,
         nodes: most.len() as u64,
         standard_error: None,
     };
     // An odd node shows no more than the others have.
-    let capped: Vec<f64> = most.iter().map(|&own| value.map_or(own, |value| own.min(value))).collect();
+    let capped: Vec<f64> = most.iter().map(|&most| value.map_or(most, |value| most.min(value))).collect();
     slots.standard_error = slots.were_full().then(|| bootstrap_error(&capped, 8, most_of_nodes)).flatten();
     slots
 }

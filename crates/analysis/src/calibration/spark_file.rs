@@ -22,7 +22,7 @@ pub(super) fn cost(text: &mut String, found: StageFactors) -> std::fmt::Result {
     writeln!(text, "\n[fitted]")?;
     writeln!(text, "# The standard errors of the values above, by key. A value without a line here has none.")?;
     let keys = [("cost.locality.off", off), ("cost.locality.rack", rack)];
-    for (key, error) in keys.into_iter().filter_map(|(key, own)| Some((key, own.standard_error?))) {
+    for (key, error) in keys.into_iter().filter_map(|(key, fitted)| Some((key, fitted.standard_error?))) {
         writeln!(text, "\"{key}\" = {:?}", error.min(MOST_ERROR))?;
     }
     Ok(())

@@ -23,11 +23,12 @@ pub struct Speculation {
 /// Finds the backups. A trace with none shows that speculation was off, or that no task was slow.
 pub fn speculation(observed: &Observed) -> Speculation {
     let (mut tasks, mut ages) = (0, Vec::new());
-    let own = |attempt: &&Attempt| matches!(attempt.kind, TaskKind::Map | TaskKind::Reduce);
-    let attempts: Vec<&Attempt> = observed.attempts.iter().filter(own).collect();
+    let is_of_work = |attempt: &&Attempt| matches!(attempt.kind, TaskKind::Map | TaskKind::Reduce);
+    let attempts: Vec<&Attempt> = observed.attempts.iter().filter(is_of_work).collect();
     for task in attempts.chunk_by(|one, other| one.task == other.task) {
         tasks += 1;
-        let mut times: Vec<(i64, i64)> = task.iter().filter_map(|own| Some((own.start?, own.finish?))).collect();
+        let mut times: Vec<(i64, i64)> =
+            task.iter().filter_map(|attempt| Some((attempt.start?, attempt.finish?))).collect();
         times.sort_unstable();
         // Each attempt against the one before it.
         ages.extend(times.windows(2).filter_map(|pair| match pair {

@@ -10,7 +10,7 @@ impl Number {
     pub fn meaning(&self) -> String {
         match self.way {
             Way::Text(text) => format!("`{text}`"),
-            Way::Run(_) => self.measure().map_or_else(String::new, |own| joined(own.meaning)),
+            Way::Run(_) => self.measure().map_or_else(String::new, |measure| joined(measure.meaning)),
         }
     }
 
@@ -25,6 +25,6 @@ impl Number {
 
     /// What the summary or the details say of it.
     fn measure(&self) -> Option<&'static Measure> {
-        Summary::MEASURES.iter().chain(Details::MEASURES).find(|own| own.name == self.field)
+        Summary::MEASURES.iter().chain(Details::MEASURES).find(|measure| measure.name == self.field)
     }
 }

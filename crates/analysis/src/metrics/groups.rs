@@ -327,7 +327,7 @@ pub fn ranked(groups: &[(u64, Option<f64>)]) -> Ranked {
     if between > 0 {
         shown.drain(first..first + between);
     }
-    let places = |own: Vec<(usize, &Group)>| own.into_iter().map(|(place, _)| place).collect();
+    let places = |groups: Vec<(usize, &Group)>| groups.into_iter().map(|(place, _)| place).collect();
     Ranked { shown: places(shown), floor, small: places(small), between }
 }
 
@@ -500,8 +500,8 @@ impl<'a> Completions<'a> {
 
     /// The time of the job with the id of `job`, which is in this row of another run. Most runs have the same jobs in the same rows.
     fn before(&self, row: usize, job: &JobMetrics) -> Option<i64> {
-        match self.run.jobs.get(row).filter(|own| own.job_id == job.job_id) {
-            Some(own) => own.completion.filter(|_| own.standing == Standing::Counts),
+        match self.run.jobs.get(row).filter(|other| other.job_id == job.job_id) {
+            Some(before) => before.completion.filter(|_| before.standing == Standing::Counts),
             None => {
                 let all = || self.run.finished_jobs().filter_map(|job| Some((job.job_id.as_str(), job.completion?)));
                 self.by_id.get_or_init(|| all().collect()).get(job.job_id.as_str()).copied()
@@ -614,7 +614,7 @@ mod tests {
         );
         let second = run("fair", &jobs(&[("b", 6), ("c", 5), ("d", 7), ("e", 8)]));
         let found = largest(&[&first, &second], By::User, 3);
-        let names: Vec<(&str, u64)> = found.iter().map(|own| (own.group.as_str(), own.jobs)).collect();
+        let names: Vec<(&str, u64)> = found.iter().map(|group| (group.group.as_str(), group.jobs)).collect();
         assert_eq!(names, [("b", 2), ("c", 1), ("d", 1)], "equal ones are ordered by name");
         assert_eq!(found[0].completion_ms, [[Some(2e3), Some(2.9e3)], [Some(6e3), Some(6e3)]]);
         assert_eq!(largest(&[], By::User, 3), []);

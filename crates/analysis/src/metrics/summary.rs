@@ -81,7 +81,7 @@ impl Field for u64 {
 
 /// The field of that name, by its formula in the list of metrics.
 fn field<T: Field>(run: &Measured<'_>, name: &str) -> T {
-    T::of(listed().iter().find(|(number, _)| number.field == name).and_then(|own| run.number(own)))
+    T::of(listed().iter().find(|(number, _)| number.field == name).and_then(|metric| run.number(metric)))
 }
 
 /// The words of map launches by distance from the input.
@@ -89,8 +89,9 @@ const MAPS: [&str; 3] = ["node_local", "rack_local", "off_rack"];
 
 /// The quantities of jobs that a summary, and a comparison of times, need.
 pub(crate) fn quantities() -> Vec<&'static Quantity> {
-    let is_in_summary = |number: &Number| Summary::MEASURES.iter().any(|own| own.name == number.field);
-    let of_numbers = listed().iter().filter(|(number, _)| is_in_summary(number)).flat_map(|(_, own)| own.quantities());
+    let is_in_summary = |number: &Number| Summary::MEASURES.iter().any(|measure| measure.name == number.field);
+    let of_numbers =
+        listed().iter().filter(|(number, _)| is_in_summary(number)).flat_map(|(_, metric)| metric.quantities());
     let words = ["submit", "finish", "completion", "waiting"].into_iter().chain(MAPS).filter_map(quantity);
     let mut all: Vec<&'static Quantity> = of_numbers.chain(words).collect();
     all.sort_by_key(|quantity| quantity.name);
@@ -106,7 +107,7 @@ impl Summary {
 
     /// The summary of a run that is measured for more, too.
     pub fn measured(measured: &Measured<'_>) -> Self {
-        let run = measured.own();
+        let run = measured.run();
         let [node, rack, off] = MAPS.map(|word| {
             quantity(word).map_or(0, |quantity| measured.values(quantity).iter().map(|maps| *maps as u64).sum())
         });

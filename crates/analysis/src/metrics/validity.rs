@@ -101,8 +101,8 @@ fn ended_alike<R: Compared>(replays: &[(&R, &RunInfo)]) -> bool {
     let limit = granularity(info) as f64;
     let base = first.numbers("completion");
     others.iter().all(|(run, _)| {
-        let own = run.numbers("completion");
-        let alike = |(one, two): (usize, usize)| match (base.get(one), own.get(two)) {
+        let times = run.numbers("completion");
+        let alike = |(one, two): (usize, usize)| match (base.get(one), times.get(two)) {
             (Some(one), Some(two)) => (one - two).abs() <= limit,
             _ => true,
         };

@@ -288,13 +288,13 @@ impl Sums {
         }
         let span = start.zip(finish).filter(|(start, finish)| start < finish);
         if let Some(peaks) = &mut self.outline {
-            let own = match kind {
+            let of_kind = match kind {
                 TaskKind::Map => &mut peaks[0],
                 TaskKind::Reduce => &mut peaks[1],
                 _ => return,
             };
             if let Some((start, finish)) = span {
-                own.add(start, finish);
+                of_kind.add(start, finish);
             }
             return;
         }
@@ -411,7 +411,7 @@ impl Sums {
             let Some(job) = of_job.first().map(|first| first.job) else { continue };
             let Some(last_map) = self.last_map_finish.get(job).time() else { continue };
             let starved = starvation(of_job, last_map);
-            self.starvation.change(job, |own| *own = Some(starved));
+            self.starvation.change(job, |starvation| *starvation = Some(starved));
         }
         std::mem::take(&mut self.intervals)
     }

@@ -18,8 +18,8 @@ impl<T: Copy + Default> Column<T> {
         if place >= self.0.len() {
             self.0.resize(place + 1, T::default());
         }
-        if let Some(own) = self.0.get_mut(place) {
-            change(own);
+        if let Some(value) = self.0.get_mut(place) {
+            change(value);
         }
     }
 

@@ -81,13 +81,13 @@ pub fn compare(first: &Side<'_>, second: &Side<'_>) -> Result<Vec<Difference>, E
         )));
     }
     let (Origin::Replay(one), Origin::Replay(two)) = (first.origin, second.origin) else { return Ok(Vec::new()) };
-    let [own, other] = [one, two].map(|info| info.engine);
-    if own != other {
+    let [engine, other] = [one, two].map(|info| info.engine);
+    if engine != other {
         return Err(refused(format!(
             "{}: expected runs of one engine, found {} ({}) and {} ({}); compare policies of one engine, for example `fifo` with `fair`, or \
              `batch-fifo` with `batch-fair`",
             paths(),
-            own.in_words(),
+            engine.in_words(),
             one.label,
             other.in_words(),
             two.label
@@ -121,16 +121,16 @@ pub fn of_replays<R: Compared>(runs: &[R]) -> Vec<Fact> {
     let of_run = |run: &R| {
         let info = run.replay()?;
         let who = format!("{} and {}", run.label(), first.label());
-        let [own, other] = [info, base].map(|info| info.engine);
-        if own != other {
+        let [engine, other] = [info, base].map(|info| info.engine);
+        if engine != other {
             let says =
-                format!("{who} were replayed by different engines, {} and {}.", own.in_words(), other.in_words());
+                format!("{who} were replayed by different engines, {} and {}.", engine.in_words(), other.in_words());
             let fact = Fact::new("comparison", Grade::Assumed, says);
             return Some(vec![fact.with_remedy("Do not compare them: their clocks and costs are not the same.")]);
         }
         let differ = differences(base, info);
-        let assumed = differ.iter().filter(|own| own.grade > Grade::Measured);
-        Some(facts(assumed.map(|own| (who.clone(), own))))
+        let assumed = differ.iter().filter(|difference| difference.grade > Grade::Measured);
+        Some(facts(assumed.map(|difference| (who.clone(), difference))))
     };
     runs.iter().skip(1).filter_map(of_run).flatten().collect()
 }
@@ -329,22 +329,22 @@ mod tests {
     #[test]
     fn seeds_and_sizes_of_a_workload_are_one_trace() {
         let of_workload = |sha256: &str, nodes| {
-            let own = run(sha256);
-            let trace = RunTrace { workload: Some("w".to_owned()), ..own.trace };
-            RunInfo { trace, cluster: RunCluster { nodes, ..own.cluster }, ..own }
+            let info = run(sha256);
+            let trace = RunTrace { workload: Some("w".to_owned()), ..info.trace };
+            RunInfo { trace, cluster: RunCluster { nodes, ..info.cluster }, ..info }
         };
         assert_eq!(found(of_workload("a", 2), of_workload("b", 3)), Ok(vec!["cluster: nodes 2 → 3".to_owned()]));
     }
 
     #[test]
     fn what_else_differs_is_named() {
-        let own = run("a");
+        let info = run("a");
         let other = RunInfo {
-            cluster: RunCluster { map_slots: 8, ..own.cluster },
+            cluster: RunCluster { map_slots: 8, ..info.cluster },
             rules: with_map_slots(4),
             unfinished: Unfinished::Cap,
             written_by: "resched 9".to_owned(),
-            ..own.clone()
+            ..info.clone()
         };
         let expected = [
             "cluster: total map slots 4 → 8",
@@ -352,9 +352,9 @@ mod tests {
             "unfinished: drop → cap",
             "version:  → resched 9",
         ];
-        assert_eq!(found(own.clone(), other).unwrap(), expected);
-        let yarn = RunCluster { memory_mb: Some(64_000), vcores: Some(16), ..own.cluster };
-        let [one, two] = [own.cluster, yarn];
+        assert_eq!(found(info.clone(), other).unwrap(), expected);
+        let yarn = RunCluster { memory_mb: Some(64_000), vcores: Some(16), ..info.cluster };
+        let [one, two] = [info.cluster, yarn];
         let found = other_systems(one, two);
         assert_eq!(found.in_words(), "cluster: 4 map and 4 reduce slots → containers in 64,000 MB and 16 vcores");
         assert_eq!(found.grade, Grade::Assumed);

@@ -265,13 +265,13 @@ impl Inspection {
             self.odd(FAR, usual.far([start, finish]));
             let (mut tries, mut last) = (0u64, None);
             while attempts.advance_if(|attempt| attempt.task_id() == task.task_id)? {
-                let own = attempts.row();
-                self.odd("attempt-before-its-task", u64::from(before(own.start, start)));
-                self.odd("attempt-seen-before", u64::from(last == Some(own.attempt)));
-                last = Some(own.attempt);
+                let attempt = attempts.row();
+                self.odd("attempt-before-its-task", u64::from(before(attempt.start, start)));
+                self.odd("attempt-seen-before", u64::from(last == Some(attempt.attempt)));
+                last = Some(attempt.attempt);
                 tries += 1;
-                self.count_attempt(&own);
-                self.odd(FAR, usual.far([own.start, own.finish]));
+                self.count_attempt(&attempt);
+                self.odd(FAR, usual.far([attempt.start, attempt.finish]));
             }
             self.odd("task-without-attempts", u64::from(tries == 0));
         }

@@ -125,7 +125,8 @@ mod tests {
         let mut jobs = JobList::from(vec![job(0, 40), job(10, 100)]);
         let attempt = |job| Interval { job, start: 0, finish: 1, ..Interval::default() };
         let attempts = [attempt(1), attempt(0), attempt(2)];
-        let of_counting = |jobs: &JobList| jobs.attempts_that_count(&attempts).map(|own| own.job).collect::<Vec<_>>();
+        let of_counting =
+            |jobs: &JobList| jobs.attempts_that_count(&attempts).map(|attempt| attempt.job).collect::<Vec<_>>();
         assert_eq!((jobs.span(), jobs.makespan(), of_counting(&jobs)), (Some((0, 100)), Some(100), vec![1, 0]));
         if let Some(job) = jobs.first_mut() {
             job.standing = Standing::NotInAll;

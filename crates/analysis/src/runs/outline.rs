@@ -61,8 +61,8 @@ impl Jobs {
     }
 
     fn numbers(&self, word: &str) -> Numbers<'_> {
-        let own = self.columns.iter().find(|(quantity, _)| quantity.name == word);
-        own.map_or(Numbers::Same(f64::NAN), |(_, values)| values.numbers())
+        let column = self.columns.iter().find(|(quantity, _)| quantity.name == word);
+        column.map_or(Numbers::Same(f64::NAN), |(_, values)| values.numbers())
     }
 
     /// The standing of each in a run that is described so.
@@ -75,8 +75,8 @@ impl Jobs {
         };
         let mut standings: Vec<Standing> = self.outcomes.iter().enumerate().map(of_row).collect();
         for row in repeated((0..self.ids.len()).map(|row| self.ids.get(row))) {
-            if let Some(own) = standings.get_mut(row) {
-                *own = Standing::RepeatedId;
+            if let Some(standing) = standings.get_mut(row) {
+                *standing = Standing::RepeatedId;
             }
         }
         standings
@@ -159,8 +159,8 @@ impl Outline {
         for (peaks, kind) in
             peaks.iter_mut().zip([resched_tables::model::TaskKind::Map, resched_tables::model::TaskKind::Reduce])
         {
-            let own = run.intervals.iter().filter(|interval| interval.kind == kind);
-            own.for_each(|interval| peaks.add(interval.start, interval.finish));
+            let of_kind = run.intervals.iter().filter(|interval| interval.kind == kind);
+            of_kind.for_each(|interval| peaks.add(interval.start, interval.finish));
         }
         let not_started_in_all = FixedBitSet::new();
         Ok(Self { standings: jobs.standings(&info), not_started_in_all, info, jobs, peaks })
@@ -257,13 +257,13 @@ impl RowSink for Traced {
         let columns = JobRow::read(rows);
         let mut job = JobMetrics::default();
         for (row, number) in (0..rows.num_rows()).zip(self.jobs.ids.len()..) {
-            let own = JobRow::view(&columns, row);
-            (job.submit, job.eligible) = (own.submit, own.eligible);
-            (job.finish, job.outcome) = (own.finish, own.outcome);
-            job.framework = shared(job.framework.take(), own.framework);
+            let row = JobRow::view(&columns, row);
+            (job.submit, job.eligible) = (row.submit, row.eligible);
+            (job.finish, job.outcome) = (row.finish, row.outcome);
+            job.framework = shared(job.framework.take(), row.framework);
             let attempts = self.sums.of_job(u32::try_from(number).unwrap_or(u32::MAX));
-            job.compute(&Known { attempts: &attempts, launch: own.launch });
-            self.jobs.push(own.job_id, &job);
+            job.compute(&Known { attempts: &attempts, launch: row.launch });
+            self.jobs.push(row.job_id, &job);
         }
         Ok(())
     }

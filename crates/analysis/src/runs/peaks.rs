@@ -127,9 +127,9 @@ mod tests {
             let first = part * PART + 100;
             let mut peaks = Peaks::default();
             for place in 0..10 * PART {
-                let own = 2 * place as i64;
+                let at = 2 * place as i64;
                 let (start, finish) =
-                    if (first..first + 5).contains(&place) { (2 * first as i64, own + 50) } else { (own, own + 1) };
+                    if (first..first + 5).contains(&place) { (2 * first as i64, at + 50) } else { (at, at + 1) };
                 peaks.add(start, finish);
             }
             peaks

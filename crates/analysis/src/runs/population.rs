@@ -107,7 +107,7 @@ impl Population {
         let mut seen = vec![Seen::default(); numbered.ids];
         // The row of each job in each run.
         let mut rows = vec![vec![ABSENT; numbered.ids]; runs.len()];
-        let mut own = Vec::new();
+        let mut of_runs = Vec::new();
         for ((run, numbers), rows) in runs.iter().zip(&numbered.of_rows).zip(&mut rows) {
             let mut left_out: BTreeMap<Standing, u64> = BTreeMap::new();
             let submits = run.numbers("submit");
@@ -131,10 +131,10 @@ impl Population {
             }
             left_out.insert(Standing::Absent, rows.iter().filter(|row| **row == ABSENT).count() as u64);
             let jobs = counting_rows(*run).count() as u64;
-            own.push(RunPopulation { run: run.label().to_owned(), jobs, left_out: named(&left_out) });
+            of_runs.push(RunPopulation { run: run.label().to_owned(), jobs, left_out: named(&left_out) });
         }
         let in_trace = runs.iter().filter_map(|run| run.replay()?.trace.jobs).max();
-        Self::settled(&seen, &rows, own, in_trace)
+        Self::settled(&seen, &rows, of_runs, in_trace)
     }
 
     fn settled(seen: &[Seen], rows: &[Vec<u32>], runs: Vec<RunPopulation>, in_trace: Option<u64>) -> Self {

@@ -122,12 +122,13 @@ impl Run {
     /// The attempts of the jobs that count on each of their nodes: the attempt, the place of the node in `nodes`, and the share of its
     /// instances there. Those on unknown nodes are left out.
     pub fn counted_on_nodes(&self) -> impl Iterator<Item = (&Interval, usize, f64)> {
-        let counted = self.intervals.iter().enumerate().filter(|(_, own)| self.jobs.counts(own.job));
-        counted.flat_map(|(place, own)| {
+        let counted = self.intervals.iter().enumerate().filter(|(_, interval)| self.jobs.counts(interval.job));
+        counted.flat_map(|(place, interval)| {
             let several = self.spread.get(&place).map_or(&[][..], |places| &**places);
             let all: f64 = several.iter().map(|(_, instances)| f64::from(*instances)).sum();
-            let share = move |(node, instances): &(NodeNumber, u32)| (own, node.place(), f64::from(*instances) / all);
-            own.node.map(|node| (own, node.place(), 1.0)).into_iter().chain(several.iter().map(share))
+            let share =
+                move |(node, instances): &(NodeNumber, u32)| (interval, node.place(), f64::from(*instances) / all);
+            interval.node.map(|node| (interval, node.place(), 1.0)).into_iter().chain(several.iter().map(share))
         })
     }
 

@@ -211,10 +211,10 @@ impl Jobs {
     pub(crate) fn push(&mut self, row: &View<'_, JobRow>, implausible: &mut u64) {
         let (texts, before) = (&mut self.texts, self.rows.last());
         // A text is mostly that of the job before.
-        let mut share = |of: fn(&JobMetrics) -> &Option<Arc<str>>, own: Option<&str>| {
-            let own = own?;
-            let known = before.and_then(|job| of(job).as_ref()).filter(|known| ***known == *own);
-            Some(known.map_or_else(|| texts.share(own), Arc::clone))
+        let mut share = |of: fn(&JobMetrics) -> &Option<Arc<str>>, text: Option<&str>| {
+            let text = text?;
+            let known = before.and_then(|job| of(job).as_ref()).filter(|known| ***known == *text);
+            Some(known.map_or_else(|| texts.share(text), Arc::clone))
         };
         let job = JobMetrics {
             job_id: row.job_id.to_owned(),
@@ -248,8 +248,8 @@ impl Jobs {
 }
 
 /// A text of a job, which mostly is that of the job before it.
-pub(crate) fn shared(before: Option<Arc<str>>, own: Option<&str>) -> Option<Arc<str>> {
-    if before.as_deref() == own { before } else { own.map(Arc::from) }
+pub(crate) fn shared(before: Option<Arc<str>>, text: Option<&str>) -> Option<Arc<str>> {
+    if before.as_deref() == text { before } else { text.map(Arc::from) }
 }
 
 /// The rows of jobs by id. Of two jobs with one id, the first is found, so it has the attempts of both.

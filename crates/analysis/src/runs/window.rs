@@ -35,13 +35,13 @@ pub(crate) fn covered(origin: &Origin, jobs: &[JobMetrics]) -> Covered {
 fn window(origin: &Origin, jobs: &[JobMetrics], span: Span) -> RunWindow {
     let zero = clock(origin, jobs).zero;
     let submits = || jobs.iter().filter_map(|job| job.submit);
-    let own = origin.window().unwrap_or_else(|| RunWindow {
+    let whole = origin.window().unwrap_or_else(|| RunWindow {
         from: submits().min().unwrap_or(0),
         to: submits().max().unwrap_or(0).saturating_add(1),
     });
     let at = |end: i64| end.saturating_sub(zero);
-    let from = span.from.map_or(own.from, |from| at(from).max(own.from));
-    RunWindow { from, to: span.to.map_or(own.to, |to| at(to).min(own.to)).max(from) }
+    let from = span.from.map_or(whole.from, |from| at(from).max(whole.from));
+    RunWindow { from, to: span.to.map_or(whole.to, |to| at(to).min(whole.to)).max(from) }
 }
 
 /// Judges the jobs again in this part of the time, and returns it on their clock.

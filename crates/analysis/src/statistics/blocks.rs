@@ -87,7 +87,7 @@ impl Blocks {
     /// Whether the influence of a block on the ratio of means resembles that of the next one.
     fn resemble_neighbours(&self) -> bool {
         let sums: Vec<(f64, f64)> = self.jobs.iter().map(|jobs| sums(jobs)).collect();
-        let total = sums.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        let total = sums.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         let influence: Vec<f64> = sums.iter().map(|sum| sum.1 / total.1 - sum.0 / total.0).collect();
         let squares: f64 = influence.iter().map(|z| z * z).sum();
         let beside: f64 = influence.iter().zip(influence.iter().skip(1)).map(|(one, next)| one * next).sum();
@@ -106,8 +106,8 @@ impl Blocks {
     pub fn ratio_of_means(&self, seed: u64) -> Option<Ratio> {
         let sums: Vec<(f64, f64)> = self.jobs.iter().map(|jobs| sums(jobs)).collect();
         let of = |weights: &[u32]| {
-            let weighted = sums.iter().zip(weights).fold((0.0, 0.0), |sum, (own, &weight)| {
-                (sum.0 + own.0 * f64::from(weight), sum.1 + own.1 * f64::from(weight))
+            let weighted = sums.iter().zip(weights).fold((0.0, 0.0), |sum, (part, &weight)| {
+                (sum.0 + part.0 * f64::from(weight), sum.1 + part.1 * f64::from(weight))
             });
             [(weighted.1 / weighted.0).ln()]
         };
@@ -298,8 +298,8 @@ impl Sample {
         let least = least.unwrap_or(f64::NAN);
         let sums = blocks.iter().map(|jobs| {
             jobs.iter().fold((0.0, 0.0, 0.0, 0.0), |(n, first, second, ratio), pair| {
-                let own = pair.second.max(least) / pair.first.max(least);
-                (n + 1.0, first + pair.first, second + pair.second, ratio + own)
+                let of_pair = pair.second.max(least) / pair.first.max(least);
+                (n + 1.0, first + pair.first, second + pair.second, ratio + of_pair)
             })
         });
         let sorted = [(|pair| pair.first) as fn(&Pair) -> f64, |pair| pair.second].map(|value| {
@@ -368,11 +368,11 @@ fn weighted_quantiles(sorted: &Sorted, weights: &[u32], jobs: f64) -> [f64; 3] {
                 (reached, place) = (reached + weight, place + STRETCH);
                 continue;
             }
-            let Some(&(own, block)) = sorted.values.get(place) else { break };
+            let Some(&(next, block)) = sorted.values.get(place) else { break };
             place += 1;
             let weight = u64::from(weights.get(block as usize).copied().unwrap_or(0));
             if weight > 0 {
-                (reached, value) = (reached + weight, own);
+                (reached, value) = (reached + weight, next);
             }
         }
         (rank, value)

@@ -34,17 +34,17 @@ pub const JOB_METRICS: [JobMetric; 2] =
 impl JobMetric {
     /// The quantity of the list.
     fn quantity(&self) -> Option<&'static Quantity> {
-        QUANTITIES.iter().find(|own| own.name == self.name)
+        QUANTITIES.iter().find(|quantity| quantity.name == self.name)
     }
 
     /// Its title.
     pub fn title(&self) -> &'static str {
-        self.quantity().map_or(self.name, |own| own.title)
+        self.quantity().map_or(self.name, |quantity| quantity.title)
     }
 
     /// Its value for a job; `None` if it is unknown.
     pub fn of(&self, job: &JobMetrics) -> Option<f64> {
-        self.quantity().and_then(|own| (own.of)(job))
+        self.quantity().and_then(|quantity| (quantity.of)(job))
     }
 }
 
@@ -267,8 +267,8 @@ fn bare(seeds: &[Vec<Pair>], metric: &JobMetric) -> Ratios {
 fn over_seeds(seeds: &[Vec<Pair>], metric: &JobMetric) -> Ratios {
     let logs: Vec<[f64; STATISTICS]> = seeds.iter().map(|pairs| logs_of(pairs, metric.least)).collect();
     let ratio = |statistic: usize| {
-        let own: Vec<f64> = logs.iter().filter_map(|logs| logs.get(statistic).copied()).collect();
-        log_ratio(&own)
+        let of_seeds: Vec<f64> = logs.iter().filter_map(|logs| logs.get(statistic).copied()).collect();
+        log_ratio(&of_seeds)
     };
     let jobs = seeds.iter().map(Vec::len).min().unwrap_or(0);
     let quantile = |(place, p): (usize, f64)| {

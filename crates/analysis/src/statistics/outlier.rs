@@ -81,8 +81,8 @@ mod tests {
     fn a_job_that_moves_the_mean_by_a_tenth_is_named_once() {
         let mut hours = vec![30; 40];
         hours.push(7_200);
-        let own = jobs(&hours);
-        let found = hints([("fifo", own.as_slice()), ("easy", own.as_slice())]);
+        let jobs_of_hours = jobs(&hours);
+        let found = hints([("fifo", jobs_of_hours.as_slice()), ("easy", jobs_of_hours.as_slice())]);
         assert_eq!(
             found,
             ["Job 40 alone moves the mean completion time under fifo from 30.0 h to 204.9 h: it takes 300.0 d."]

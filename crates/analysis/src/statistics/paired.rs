@@ -101,9 +101,9 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     let mut largest = 0.0;
     for (rank, &place) in order.iter().enumerate() {
-        let Some((&own, slot)) = p.get(place).zip(adjusted.get_mut(place)) else { continue };
+        let Some((&p_value, slot)) = p.get(place).zip(adjusted.get_mut(place)) else { continue };
         // A step down never falls below an earlier one.
-        largest = f64::max(largest, (own * (p.len() - rank) as f64).min(1.0));
+        largest = f64::max(largest, (p_value * (p.len() - rank) as f64).min(1.0));
         *slot = largest;
     }
     adjusted

@@ -769,10 +769,10 @@ mod tests {
         assert_eq!(Variants::read(dir.path()).unwrap(), None);
         let mut written = comparison(vec![varied("heartbeat", "with heartbeats every 1 s", [100.0, 67.0])]);
         let dirs = ["fifo", "fair"].map(|name| dir.path().join(name));
-        for (own, run) in dirs.iter().zip(&mut written.runs) {
-            fs::create_dir(own).unwrap();
-            fs::write(own.join(run::MARKER), &run.label).unwrap();
-            run.sha256 = fingerprint(own).unwrap();
+        for (dir, run) in dirs.iter().zip(&mut written.runs) {
+            fs::create_dir(dir).unwrap();
+            fs::write(dir.join(run::MARKER), &run.label).unwrap();
+            run.sha256 = fingerprint(dir).unwrap();
         }
         written.write(dir.path()).unwrap();
         let of_both = || Variants::of_runs(&[&dirs[0], &dirs[1]]).unwrap();

@@ -135,7 +135,9 @@ pub fn cpus_held<'a>(jobs: &JobList, intervals: impl IntoIterator<Item = &'a Int
     let thousandths = |job: &JobMetrics| job.cpus_of_attempt().map_or(0, |cpus| (cpus * 1e3).round() as i64);
     let of_jobs: Vec<i64> = jobs.iter().map(thousandths).collect();
     let of = |job: usize| of_jobs.get(job).copied().unwrap_or(0);
-    let changes = intervals.into_iter().flat_map(|own| [(own.start, of(own.job)), (own.finish, -of(own.job))]);
+    let changes = intervals
+        .into_iter()
+        .flat_map(|interval| [(interval.start, of(interval.job)), (interval.finish, -of(interval.job))]);
     let mut steps = Steps::from_changes(changes);
     steps.points.iter_mut().for_each(|(_, held)| *held /= 1e3);
     steps

@@ -26,9 +26,9 @@ pub struct Guess {
 impl Guess {
     /// The most probable candidate; the first one if the trace cannot say.
     pub fn best(&self) -> usize {
-        let better = |best: usize, (own, probability): (usize, &f64)| {
+        let better = |best: usize, (place, probability): (usize, &f64)| {
             let known = self.probabilities.get(best).copied().unwrap_or(0.0);
-            if *probability > known { own } else { best }
+            if *probability > known { place } else { best }
         };
         self.probabilities.iter().enumerate().fold(0, better)
     }

@@ -132,7 +132,8 @@ impl Validation {
         let within = |place: usize| self.starts.and_then(|starts| starts.within.get(place).copied());
         let points = |level: usize| self.locality.and_then(|locality| locality.points.get(level).copied());
         let quantities = QUANTITIES.iter().filter(|(name, _)| *name != "makespan");
-        let compared = quantities.map(|(name, _)| (*name, self.quantities.get(name).and_then(|own| own.relative)));
+        let compared =
+            quantities.map(|(name, _)| (*name, self.quantities.get(name).and_then(|quantity| quantity.relative)));
         let others = [
             ("completion_median", completion(|error| error.median)),
             ("completion_p90", completion(|error| error.p90)),
@@ -163,12 +164,12 @@ pub struct Skip(pub Vec<String>);
 impl Skip {
     /// Whether a job is left out.
     pub fn has(&self, job: &JobMetrics) -> bool {
-        let is_meant = |own: &String, text: &str| match own.strip_suffix('*') {
+        let is_meant = |pattern: &String, text: &str| match pattern.strip_suffix('*') {
             Some(start) => text.starts_with(start),
-            None => text == own,
+            None => text == pattern,
         };
         let texts = || std::iter::once(job.job_id.as_str()).chain(job.name.as_deref());
-        self.0.iter().any(|own| texts().any(|text| is_meant(own, text)))
+        self.0.iter().any(|pattern| texts().any(|text| is_meant(pattern, text)))
     }
 }
 
@@ -210,7 +211,7 @@ pub fn validate(observed: &Run, replayed: &Run, skip: &Skip) -> Validation {
 /// that draws at random is compared so. Jobs that some replay does not compare are left out.
 pub fn completion_over(replays: &[&Validation]) -> Option<RelativeError> {
     let mut sums: BTreeMap<usize, (usize, i64, f64)> = BTreeMap::new();
-    for job in replays.iter().flat_map(|own| &own.jobs) {
+    for job in replays.iter().flat_map(|replay| &replay.jobs) {
         let (times, observed, sum) = sums.entry(job.row).or_default();
         *times += 1;
         *observed = job.observed;
@@ -334,8 +335,10 @@ fn aligned(observed: &Run, replayed: &Run, shared: &BTreeMap<&str, (usize, usize
     let of = |run: &Run, rows: BTreeSet<usize>| {
         let jobs = rows.iter().filter_map(|&row| run.jobs.get(row));
         let zero = jobs.filter_map(|job| job.submit).min().unwrap_or(0);
-        let own = run.intervals.iter().filter(|interval| rows.contains(&interval.job));
-        own.map(|own| Interval { start: own.start - zero, finish: own.finish - zero, ..*own }).collect()
+        let attempts = run.intervals.iter().filter(|interval| rows.contains(&interval.job));
+        attempts
+            .map(|attempt| Interval { start: attempt.start - zero, finish: attempt.finish - zero, ..*attempt })
+            .collect()
     };
     let real = of(observed, shared.values().map(|rows| rows.0).collect());
     (real, of(replayed, shared.values().map(|rows| rows.1).collect()))
@@ -489,7 +492,7 @@ mod tests {
         let simulated = vec![job("a", 0, 900), job("b", 50, 150)];
         let attempts = || vec![map(0, 0, 90), map(1, 50, 140)];
         let of = |skip: &[&str]| {
-            let skip = Skip(skip.iter().map(|&own| own.to_owned()).collect());
+            let skip = Skip(skip.iter().map(|&pattern| pattern.to_owned()).collect());
             validate(&run(real.clone(), attempts()), &run(simulated.clone(), attempts()), &skip)
         };
         assert!(of(&[]).completion.unwrap().mean > 3.0);

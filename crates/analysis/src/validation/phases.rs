@@ -24,7 +24,7 @@ pub fn phases_of(system: System, classes: &[SizeClass]) -> Vec<(&'static str, &'
     }
     let takes_time = |(phase, _): &(&str, &str)| {
         let found = classes.iter().filter_map(|class| class.phases.get(phase));
-        found.map(|own| own.observed_ms.max(own.replayed_ms)).any(|ms| ms > 0.0)
+        found.map(|error| error.observed_ms.max(error.replayed_ms)).any(|ms| ms > 0.0)
     };
     [("launch", "waiting"), ("reduce", "running"), ("end", "end")].into_iter().filter(takes_time).collect()
 }
@@ -72,7 +72,7 @@ struct Phases([i64; 4]);
 
 /// The errors of these jobs in all, then by size.
 pub(super) fn by_size(observed: &Run, replayed: &Run, compared: &[Compared]) -> Vec<SizeClass> {
-    let has_maps = |run: &Run| run.intervals.iter().any(|own| own.kind == TaskKind::Map);
+    let has_maps = |run: &Run| run.intervals.iter().any(|interval| interval.kind == TaskKind::Map);
     let maps_count = has_maps(observed) && has_maps(replayed);
     let rows = |run: &Run| -> BTreeMap<String, Phases> {
         let spans = spans(&run.intervals, maps_count);
@@ -94,7 +94,7 @@ pub(super) fn by_size(observed: &Run, replayed: &Run, compared: &[Compared]) -> 
             // A part of a CPU counts as a whole one.
             let size = |job: &JobMetrics| by.amount(by.size(job)).ceil().max(1.0) as u64;
             let inside = |size: u64| size >= from && to.is_none_or(|to| size <= to);
-            class((by, from, to), all.iter().filter(|own| inside(size(own.0.0))))
+            class((by, from, to), all.iter().filter(|job| inside(size(job.0.0))))
         })
         .filter(|class| class.jobs > 0)
         .collect()
@@ -115,10 +115,10 @@ fn class<'a>(
     let error = |errors: &[(f64, f64, f64)]| {
         let of = |pick: fn(&(f64, f64, f64)) -> f64| mean(&errors.iter().map(pick).collect::<Vec<f64>>());
         PhaseError {
-            observed_ms: of(|own| own.0).unwrap_or(0.0),
-            replayed_ms: of(|own| own.1).unwrap_or(0.0),
-            mean: of(|own| own.2.abs()).unwrap_or(0.0),
-            mean_signed: of(|own| own.2).unwrap_or(0.0),
+            observed_ms: of(|times| times.0).unwrap_or(0.0),
+            replayed_ms: of(|times| times.1).unwrap_or(0.0),
+            mean: of(|times| times.2.abs()).unwrap_or(0.0),
+            mean_signed: of(|times| times.2).unwrap_or(0.0),
         }
     };
     SizeClass {
@@ -141,9 +141,9 @@ struct Span {
 
 /// The spans by row of the job. Maps and reduces count; of a job that has neither, all tasks.
 fn spans(intervals: &[Interval], maps_count: bool) -> BTreeMap<usize, Span> {
-    let of_kind = |own: fn(TaskKind) -> bool| {
+    let of_kind = |is_of_kind: fn(TaskKind) -> bool| {
         let mut spans: BTreeMap<usize, Span> = BTreeMap::new();
-        for attempt in intervals.iter().filter(|attempt| own(attempt.kind)) {
+        for attempt in intervals.iter().filter(|attempt| is_of_kind(attempt.kind)) {
             let start = attempt.start;
             let span = spans.entry(attempt.job).or_insert(Span { first_start: start, last_map: None, last_task: None });
             span.first_start = span.first_start.min(start);

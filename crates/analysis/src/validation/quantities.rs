@@ -113,11 +113,11 @@ impl ModelError {
     pub fn mean_of(seeds: &[Self]) -> Self {
         let Some(first) = seeds.first() else { return Self::default() };
         let over = |pick: &dyn Fn(&Self) -> Option<f64>| mean(&seeds.iter().filter_map(pick).collect::<Vec<f64>>());
-        let quantity = |(&name, own): (&&'static str, &QuantityError)| {
+        let quantity = |(&name, first): (&&'static str, &QuantityError)| {
             let value = |pick: fn(&QuantityError) -> f64| over(&|seed| seed.quantities.get(name).map(pick));
             let found = QuantityError {
-                observed_ms: value(|own| own.observed_ms).unwrap_or(own.observed_ms),
-                replayed_ms: value(|own| own.replayed_ms).unwrap_or(own.replayed_ms),
+                observed_ms: value(|first| first.observed_ms).unwrap_or(first.observed_ms),
+                replayed_ms: value(|first| first.replayed_ms).unwrap_or(first.replayed_ms),
                 relative: over(&|seed| seed.of(name)),
             };
             (name, found)

@@ -173,12 +173,12 @@ impl<'a> Ledger<'a> {
         let mut held: Vec<Vec<(u32, u128)>> = vec![Vec::new(); curves.len()];
         for attempt in attempts {
             by_scope.each(self.why, attempt, |place, amount| {
-                let (Some((_, curve)), Some(own)) = (curves.get(place), held.get_mut(place)) else { return };
+                let (Some((_, curve)), Some(of_resource)) = (curves.get(place), held.get_mut(place)) else { return };
                 let waited = curve.up_to(attempt.finish) - curve.up_to(attempt.start);
-                match own.last_mut().filter(|last| last.0 == attempt.job) {
+                match of_resource.last_mut().filter(|last| last.0 == attempt.job) {
                     _ if waited == 0 => {}
                     Some(last) => last.1 += waited * amount,
-                    None => own.push((attempt.job, waited * amount)),
+                    None => of_resource.push((attempt.job, waited * amount)),
                 }
             });
         }
@@ -217,13 +217,13 @@ impl<'a> Ledger<'a> {
             blame.entry((kind, None, holder)).or_default().ms += ms;
         }
         for (Divided { kind, total, resource, .. }, held) in self.divided().zip(self.held_by(&self.why.attempts)) {
-            let sum = held.iter().fold(0u128, |sum, own| sum.saturating_add(own.1));
+            let sum = held.iter().fold(0u128, |sum, holder| sum.saturating_add(holder.1));
             // Nobody holds the limit of a user who holds nothing: the rule itself does.
             let (rest, rest_weight) = match self.all_of(resource, total) {
                 Some(all) => (Holder::Idle, all.saturating_sub(sum)),
                 None => (Holder::Rule, 0),
             };
-            let weights: Vec<u128> = held.iter().map(|own| own.1).chain([rest_weight]).collect();
+            let weights: Vec<u128> = held.iter().map(|holder| holder.1).chain([rest_weight]).collect();
             let parts = apportion(total, &weights);
             let mut given = 0;
             for (&(job, amount), &ms) in held.iter().zip(&parts) {

@@ -57,8 +57,8 @@ impl Why {
         let by = SizeBy::of(Some(self.system), self.counted().filter_map(|row| self.jobs.get(row)));
         let mut time = |row: usize| {
             let job = self.jobs.get(row)?;
-            let mut own = Vec::new();
-            stretches(self, row, &mut changes, &mut |stretch| own.push(stretch));
+            let mut of_job = Vec::new();
+            stretches(self, row, &mut changes, &mut |stretch| of_job.push(stretch));
             let count = |count: Option<i64>| count.map(|count| Class::of_count(count as f64));
             Some(JobTime {
                 job_id: job.job_id.clone(),
@@ -72,7 +72,7 @@ impl Why {
                 },
                 asks: [job.cpus.map(Class::of_count), count(job.gpus), count(job.nodes), job.limit.map(Class::of_time)],
                 completion: self.completion(row)?,
-                phases: by_phase(&own),
+                phases: by_phase(&of_job),
             })
         };
         self.counted().filter_map(&mut time).collect()
@@ -242,17 +242,17 @@ impl Diff {
     pub fn of([baseline, run]: [Side<'_>; 2], pairs: &[(Vec<JobTime>, Vec<JobTime>)], matters: Matters) -> Self {
         let mut jobs = paired(pairs, matters);
         if baseline.is_observed {
-            jobs.iter_mut().for_each(|own| own.moved = [0; Phase::ALL.len()]);
+            jobs.iter_mut().for_each(|pair| pair.moved = [0; Phase::ALL.len()]);
         }
         let jobs = jobs;
         let system = System::of_all([baseline.system, run.system]);
-        let sizes = Sizes::of_sizes(SizeBy::Tasks, jobs.iter().map(|own| own.job.size).collect());
+        let sizes = Sizes::of_sizes(SizeBy::Tasks, jobs.iter().map(|pair| pair.job.size).collect());
         let all: Vec<&Pair<'_>> = jobs.iter().collect();
         let text = |text: &Option<Arc<str>>| text.as_deref().unwrap_or("–").to_owned();
         let by = |name: &dyn Fn(&JobTime) -> String| {
             let mut groups: BTreeMap<String, Vec<&Pair<'_>>> = BTreeMap::new();
-            for own in &jobs {
-                groups.entry(name(own.job)).or_default().push(own);
+            for pair in &jobs {
+                groups.entry(name(pair.job)).or_default().push(pair);
             }
             let mut groups: Vec<DiffGroup> = groups.into_iter().map(|(name, jobs)| group(name, &jobs)).collect();
             // Those that lose most come first; equal ones stand in the order of their names.
@@ -277,7 +277,7 @@ impl Diff {
                 let class = |job: &JobTime| job.asks.get(place).copied().flatten();
                 let mut rows = by(&|job| class(job).map_or_else(|| UNKNOWN.to_owned(), |class| class.to_string()));
                 // Classes stand in the order of their numbers.
-                let mut order: Vec<Class> = jobs.iter().filter_map(|own| class(own.job)).collect();
+                let mut order: Vec<Class> = jobs.iter().filter_map(|pair| class(pair.job)).collect();
                 order.sort_unstable();
                 order.dedup();
                 let names: Vec<String> = order.iter().map(Class::to_string).collect();
@@ -286,7 +286,7 @@ impl Diff {
             }
         }
         let mut changed: Vec<Changed> =
-            jobs.iter().filter(|own| own.verdict != Verdict::Same).map(|own| own.changed(sizes)).collect();
+            jobs.iter().filter(|pair| pair.verdict != Verdict::Same).map(|pair| pair.changed(sizes)).collect();
         changed.sort_by(|a, b| (b.after_ms - b.before_ms).abs().total_cmp(&(a.after_ms - a.before_ms).abs()));
         Self {
             baseline: baseline.label.to_owned(),
@@ -316,19 +316,19 @@ fn paired(pairs: &[(Vec<JobTime>, Vec<JobTime>)], matters: Matters) -> Vec<Pair<
         pairs.iter().map(|(before, after)| [index(before), index(after)]).collect();
     let Some((first, _)) = pairs.first() else { return Vec::new() };
     let pair = |job| {
-        let mut own =
+        let mut pair =
             Pair { job, before: Vec::new(), after: Vec::new(), moved: [0; Phase::ALL.len()], verdict: Verdict::Same };
         for ((before, after), [in_before, in_after]) in pairs.iter().zip(&indices) {
             let before = before.get(*in_before.get(&job.job_id)?)?;
             let after = after.get(*in_after.get(&job.job_id)?)?;
-            own.before.push(before.completion as f64);
-            own.after.push(after.completion as f64);
-            for ((moved, before), after) in own.moved.iter_mut().zip(before.phases).zip(after.phases) {
+            pair.before.push(before.completion as f64);
+            pair.after.push(after.completion as f64);
+            for ((moved, before), after) in pair.moved.iter_mut().zip(before.phases).zip(after.phases) {
                 *moved += after - before;
             }
         }
-        own.verdict = own.judge(matters);
-        Some(own)
+        pair.verdict = pair.judge(matters);
+        Some(pair)
     };
     first.iter().filter_map(pair).collect()
 }
@@ -375,12 +375,12 @@ impl Pair<'_> {
 /// The phase that changes most in the direction in which the completion time changes, and its mean change.
 fn through(jobs: &[&Pair<'_>]) -> (Option<Phase>, f64) {
     let sums = Phase::ALL.map(|phase| {
-        let moved = |own: &&Pair<'_>| own.moved.get(phase as usize).copied().unwrap_or(0);
+        let moved = |pair: &&Pair<'_>| pair.moved.get(phase as usize).copied().unwrap_or(0);
         (jobs.iter().map(moved).sum::<i64>(), phase)
     });
     let all: i64 = sums.iter().map(|(moved, _)| moved).sum();
     let most = sums.into_iter().max_by_key(|&(moved, phase)| (moved * all.signum(), Reverse(phase)));
-    let seeds = jobs.first().map_or(1, |own| own.before.len()).max(1);
+    let seeds = jobs.first().map_or(1, |pair| pair.before.len()).max(1);
     match most {
         Some((moved, phase)) if all != 0 => (Some(phase), moved as f64 / (seeds * jobs.len().max(1)) as f64),
         _ => (None, 0.0),
@@ -388,12 +388,12 @@ fn through(jobs: &[&Pair<'_>]) -> (Option<Phase>, f64) {
 }
 
 fn group(name: String, jobs: &[&Pair<'_>]) -> DiffGroup {
-    let of = |verdict| jobs.iter().filter(|own| own.verdict == verdict).count() as u64;
+    let of = |verdict| jobs.iter().filter(|pair| pair.verdict == verdict).count() as u64;
     let over =
-        |pick: fn(&Pair<'_>) -> f64| mean(&jobs.iter().map(|own| pick(own)).collect::<Vec<f64>>()).unwrap_or(0.0);
-    let seeds = jobs.first().map_or(0, |own| own.before.len());
+        |pick: fn(&Pair<'_>) -> f64| mean(&jobs.iter().map(|pair| pick(pair)).collect::<Vec<f64>>()).unwrap_or(0.0);
+    let seeds = jobs.first().map_or(0, |pair| pair.before.len());
     let of_seed = |seed: usize| {
-        let change = |own: &&Pair<'_>| Some(own.after.get(seed)? - own.before.get(seed)?);
+        let change = |pair: &&Pair<'_>| Some(pair.after.get(seed)? - pair.before.get(seed)?);
         mean(&jobs.iter().filter_map(change).collect::<Vec<f64>>()).unwrap_or(0.0)
     };
     let changes: Vec<f64> = (0..seeds).map(of_seed).collect();
@@ -403,8 +403,8 @@ fn group(name: String, jobs: &[&Pair<'_>]) -> DiffGroup {
         jobs: jobs.len() as u64,
         slower: of(Verdict::Slower),
         faster: of(Verdict::Faster),
-        before_ms: over(|own| own.means().0),
-        after_ms: over(|own| own.means().1),
+        before_ms: over(|pair| pair.means().0),
+        after_ms: over(|pair| pair.means().1),
         change_ms: Change::of(&changes),
         through,
         through_ms,
@@ -412,10 +412,10 @@ fn group(name: String, jobs: &[&Pair<'_>]) -> DiffGroup {
 }
 
 fn phases(pairs: &[(Vec<JobTime>, Vec<JobTime>)], jobs: &[Pair<'_>]) -> Vec<Moved> {
-    let compared: hashbrown::HashSet<&str> = jobs.iter().map(|own| own.job.job_id.as_str()).collect();
+    let compared: hashbrown::HashSet<&str> = jobs.iter().map(|pair| pair.job.job_id.as_str()).collect();
     let mean_of = |times: &[JobTime], phase: Phase| {
-        let own = times.iter().filter(|job| compared.contains(job.job_id.as_str()));
-        let sum: i64 = own.filter_map(|job| job.phases.get(phase as usize)).sum();
+        let counting = times.iter().filter(|job| compared.contains(job.job_id.as_str()));
+        let sum: i64 = counting.filter_map(|job| job.phases.get(phase as usize)).sum();
         sum as f64 / jobs.len().max(1) as f64
     };
     let moved = |&phase: &Phase| {
@@ -424,12 +424,12 @@ fn phases(pairs: &[(Vec<JobTime>, Vec<JobTime>)], jobs: &[Pair<'_>]) -> Vec<Move
         let changes: Vec<f64> = times.iter().map(|(before, after)| after - before).collect();
         Some(Moved {
             phase,
-            before_ms: mean(&times.iter().map(|own| own.0).collect::<Vec<f64>>())?,
-            after_ms: mean(&times.iter().map(|own| own.1).collect::<Vec<f64>>())?,
+            before_ms: mean(&times.iter().map(|time| time.0).collect::<Vec<f64>>())?,
+            after_ms: mean(&times.iter().map(|time| time.1).collect::<Vec<f64>>())?,
             change_ms: Change::of(&changes),
         })
     };
-    Phase::ALL.iter().filter_map(moved).filter(|own| own.before_ms > 0.0 || own.after_ms > 0.0).collect()
+    Phase::ALL.iter().filter_map(moved).filter(|moved| moved.before_ms > 0.0 || moved.after_ms > 0.0).collect()
 }
 
 /// Sentences such as "3 of 22 jobs get slower, all of user cho, by holding out for locality".
@@ -437,19 +437,19 @@ fn sentences(jobs: &[Pair<'_>], matters: Matters, system: System) -> Vec<String>
     let mut sentences = Vec::new();
     for (verdict, word) in [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")] {
         let mut by_phase: BTreeMap<Option<Phase>, Vec<&Pair<'_>>> = BTreeMap::new();
-        for own in jobs.iter().filter(|own| own.verdict == verdict) {
-            by_phase.entry(through(&[own]).0).or_default().push(own);
+        for pair in jobs.iter().filter(|pair| pair.verdict == verdict) {
+            by_phase.entry(through(&[pair]).0).or_default().push(pair);
         }
         let mut causes: Vec<(Option<Phase>, Vec<&Pair<'_>>)> = by_phase.into_iter().collect();
-        causes.sort_by_key(|(phase, own)| (Reverse(own.len()), *phase));
-        for (phase, own) in causes {
+        causes.sort_by_key(|(phase, pairs)| (Reverse(pairs.len()), *phase));
+        for (phase, pairs) in causes {
             let noun = if jobs.len() == 1 { "job" } else { "jobs" };
-            let verb = if own.len() == 1 { "gets" } else { "get" };
+            let verb = if pairs.len() == 1 { "gets" } else { "get" };
             let by = phase.map_or_else(String::new, |phase| format!(", {}", by(phase, verdict, system)));
-            let change = mean(&own.iter().map(|own| own.change().value.abs()).collect::<Vec<f64>>());
+            let change = mean(&pairs.iter().map(|pair| pair.change().value.abs()).collect::<Vec<f64>>());
             let change = change.map_or_else(String::new, |ms| format!(" ({} on average)", duration(ms)));
-            let (few, all) = (count(own.len() as u64), count(jobs.len() as u64));
-            sentences.push(format!("{few} of {all} {noun} {verb} {word}{}{by}{change}.", whose(&own, jobs, system)));
+            let (few, all) = (count(pairs.len() as u64), count(jobs.len() as u64));
+            sentences.push(format!("{few} of {all} {noun} {verb} {word}{}{by}{change}.", whose(&pairs, jobs, system)));
         }
     }
     if sentences.is_empty() {
@@ -460,7 +460,7 @@ fn sentences(jobs: &[Pair<'_>], matters: Matters, system: System) -> Vec<String>
 
 /// How many jobs end later or sooner in the replay than they did.
 fn beside(jobs: &[Pair<'_>], matters: Matters) -> String {
-    let of = |verdict| jobs.iter().filter(|own| own.verdict == verdict).count() as u64;
+    let of = |verdict| jobs.iter().filter(|pair| pair.verdict == verdict).count() as u64;
     let [later, sooner, all] = [of(Verdict::Slower), of(Verdict::Faster), jobs.len() as u64].map(count);
     format!(
         "In the replay, {later} of {all} jobs end later than observed by more than {matters}, and {sooner} end sooner."
@@ -484,18 +484,20 @@ fn by(phase: Phase, verdict: Verdict, system: System) -> String {
 fn whose(jobs: &[&Pair<'_>], all: &[Pair<'_>], system: System) -> String {
     let common = |what: &str, text: fn(&JobTime) -> Option<&str>| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for own in jobs {
-            *counts.entry(text(own.job)?).or_default() += 1;
+        for pair in jobs {
+            *counts.entry(text(pair.job)?).or_default() += 1;
         }
-        let (most, own) = counts.into_iter().max_by_key(|&(text, own)| (own, Reverse(text)))?;
-        if all.iter().all(|own| text(own.job) == Some(most)) {
+        let (most, with_text) = counts.into_iter().max_by_key(|&(text, count)| (count, Reverse(text)))?;
+        if all.iter().all(|pair| text(pair.job) == Some(most)) {
             return None;
         }
         let most = name(most);
-        match (own == jobs.len(), own) {
+        match (with_text == jobs.len(), with_text) {
             (true, 1) => Some(format!(", of {what} {most}")),
             (true, _) => Some(format!(", all of {what} {most}")),
-            (false, own) if 2 * own > jobs.len() => Some(format!(", {} of them of {what} {most}", count(own as u64))),
+            (false, with_text) if 2 * with_text > jobs.len() => {
+                Some(format!(", {} of them of {what} {most}", count(with_text as u64)))
+            }
             (false, _) => None,
         }
     };

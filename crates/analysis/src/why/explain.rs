@@ -29,7 +29,12 @@ impl Why {
             user: text(&job.user),
             queue: text(&job.queue),
             submit: job.submit,
-            start: self.attempts_of(row).iter().filter(|own| own.kind != TaskKind::Master).map(|own| own.start).min(),
+            start: self
+                .attempts_of(row)
+                .iter()
+                .filter(|attempt| attempt.kind != TaskKind::Master)
+                .map(|attempt| attempt.start)
+                .min(),
             finish: job.finish,
             outcome: job.outcome,
         };
@@ -47,7 +52,7 @@ impl Why {
 
     /// The last wait of a job that the policy gave a reason for.
     fn last_wait(&self, row: usize) -> Option<(Phase, Reason)> {
-        let last = self.passed_over(row).iter().rev().find(|own| own.reason != Reason::None)?;
+        let last = self.passed_over(row).iter().rev().find(|passed_over| passed_over.reason != Reason::None)?;
         Some((Phase::of_reason(last.reason, last.kind, self.in_containers), last.reason))
     }
 
@@ -199,29 +204,29 @@ impl Explanation {
             About::User(text) | About::Queue(text) => text.clone(),
             About::All => String::new(),
         };
-        let ran = self.phases.iter().filter(|own| !own.phase.is_wait()).map(|own| CsvRow {
+        let ran = self.phases.iter().filter(|phase| !phase.phase.is_wait()).map(|phase| CsvRow {
             about: about(),
-            phase: own.phase.name(),
-            reason: own.reason.as_str(),
-            while_running: own.while_running,
+            phase: phase.phase.name(),
+            reason: phase.reason.as_str(),
+            while_running: phase.while_running,
             holder: "",
             job_id: None,
             user: None,
             queue: None,
-            ms: own.ms,
+            ms: phase.ms,
             held: 0.0,
         });
-        let blamed = self.blame.iter().map(|own| CsvRow {
+        let blamed = self.blame.iter().map(|blamed| CsvRow {
             about: about(),
-            phase: own.phase.name(),
-            reason: own.reason.as_str(),
-            while_running: own.while_running,
-            holder: own.holder,
-            job_id: own.job_id.clone(),
-            user: own.user.clone(),
-            queue: own.queue.clone(),
-            ms: own.ms,
-            held: own.held,
+            phase: blamed.phase.name(),
+            reason: blamed.reason.as_str(),
+            while_running: blamed.while_running,
+            holder: blamed.holder,
+            job_id: blamed.job_id.clone(),
+            user: blamed.user.clone(),
+            queue: blamed.queue.clone(),
+            ms: blamed.ms,
+            held: blamed.held,
         });
         ran.chain(blamed).collect()
     }

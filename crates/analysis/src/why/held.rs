@@ -154,10 +154,12 @@ impl Why {
         let Raw { jobs, mut attempts, mut passed_over, amounts, names, has_reasons, skipped, untimed, logged_reasons } =
             raw;
         // The rest of the key only makes the order of equal ones certain.
-        attempts.sort_unstable_by_key(|own| (own.job, own.start, own.finish, own.kind, own.since, own.amounts));
-        passed_over.sort_by_key(|own| (own.job, own.at));
-        let first_attempt = firsts(jobs.len(), attempts.iter().map(|own| own.job));
-        let first_passed_over = firsts(jobs.len(), passed_over.iter().map(|own| own.job));
+        attempts.sort_unstable_by_key(|attempt| {
+            (attempt.job, attempt.start, attempt.finish, attempt.kind, attempt.since, attempt.amounts)
+        });
+        passed_over.sort_by_key(|passed_over| (passed_over.job, passed_over.at));
+        let first_attempt = firsts(jobs.len(), attempts.iter().map(|attempt| attempt.job));
+        let first_passed_over = firsts(jobs.len(), passed_over.iter().map(|passed_over| passed_over.job));
         let numbers = |text: fn(&JobMetrics) -> &Option<Arc<str>>| numbered(jobs.iter().map(text));
         let (users, queues) = (numbers(|job| &job.user), numbers(|job| &job.queue));
         let [first_of_user, first_of_queue] = [&users, &queues].map(|numbers| first_rows(numbers));
@@ -219,7 +221,7 @@ impl Why {
     /// Whether the job in that row was submitted in the part of the time that is looked at.
     pub(super) fn is_in_window(&self, row: usize) -> bool {
         let submit = self.jobs.get(row).and_then(|job| job.submit);
-        self.window.is_none_or(|own| submit.is_some_and(|submit| (own.from..own.to).contains(&submit)))
+        self.window.is_none_or(|window| submit.is_some_and(|submit| (window.from..window.to).contains(&submit)))
     }
 
     /// The rows of the jobs in the window whose completion time is known.

@@ -34,22 +34,22 @@ impl Why {
     where
         R: IntoIterator<Item = usize>,
     {
-        let (mut usage, mut changes, mut own) = (Usage::new(self), Vec::new(), Vec::new());
+        let (mut usage, mut changes, mut of_job) = (Usage::new(self), Vec::new(), Vec::new());
         rows.into_iter().map(move |row| {
             let mut ledger = Ledger::new(self);
-            own.clear();
+            of_job.clear();
             stretches(self, row, &mut changes, &mut |stretch| {
                 // Of other time, nobody is to blame.
                 if stretch.phase.is_wait() {
                     ledger.add(&stretch);
                 }
-                own.push(stretch);
+                of_job.push(stretch);
             });
             ledger.settle();
             let mut several = |by| self.has_several(by).then(|| usage.shares(&ledger, by));
             let (users, queues) = (several(By::User), several(By::Queue));
             let jobs = usage.shares(&ledger, By::Job);
-            InShort { row, phases: by_phase(&own), track: track(&own), jobs, users, queues }
+            InShort { row, phases: by_phase(&of_job), track: track(&of_job), jobs, users, queues }
         })
     }
 }
@@ -67,7 +67,9 @@ pub(super) fn by_phase(stretches: &[Stretch]) -> [i64; Phase::ALL.len()] {
 
 /// The phases in the order of time, in equal parts.
 fn track(stretches: &[Stretch]) -> Vec<(Phase, u16)> {
-    let (Some(begin), Some(end)) = (stretches.first().map(|own| own.from), stretches.last().map(|own| own.to)) else {
+    let (Some(begin), Some(end)) =
+        (stretches.first().map(|stretch| stretch.from), stretches.last().map(|stretch| stretch.to))
+    else {
         return Vec::new();
     };
     let parts = PARTS.min(end - begin);
@@ -82,7 +84,7 @@ fn track(stretches: &[Stretch]) -> Vec<(Phase, u16)> {
     let (mut rest, mut part) = (stretches, 0);
     while part < parts {
         let (from, to) = (edge(part), edge(part + 1));
-        while let Some((_, later)) = rest.split_first().filter(|(own, _)| own.to <= from) {
+        while let Some((_, later)) = rest.split_first().filter(|(stretch, _)| stretch.to <= from) {
             rest = later;
         }
         let Some(first) = rest.first() else { break };
@@ -104,9 +106,9 @@ fn track(stretches: &[Stretch]) -> Vec<(Phase, u16)> {
 /// The phase that takes most of the time from `from` to `to`; of equal ones the first in their order. No stretch ends before `from`.
 fn longest(stretches: &[Stretch], from: i64, to: i64) -> Phase {
     let mut times = [0; Phase::ALL.len()];
-    for own in stretches.iter().take_while(|own| own.from < to) {
-        if let Some(time) = times.get_mut(own.phase as usize) {
-            *time += own.to.min(to) - own.from.max(from);
+    for stretch in stretches.iter().take_while(|stretch| stretch.from < to) {
+        if let Some(time) = times.get_mut(stretch.phase as usize) {
+            *time += stretch.to.min(to) - stretch.from.max(from);
         }
     }
     let most = Phase::ALL.into_iter().zip(times).max_by_key(|&(phase, time)| (time, std::cmp::Reverse(phase)));

@@ -69,9 +69,9 @@ impl Why {
                 of_unknown_job += 1;
                 continue;
             };
-            let own = Attempt::of(&row);
-            let times = own.times.map(|time| plausible(time.filter(|_| is_observed), &mut implausible));
-            attempts.add(job, &Attempt { kind: role(origin, own.kind), times, ..own });
+            let attempt = Attempt::of(&row);
+            let times = attempt.times.map(|time| plausible(time.filter(|_| is_observed), &mut implausible));
+            attempts.add(job, &Attempt { kind: role(origin, attempt.kind), times, ..attempt });
         }
         let rows = reasons(dir, origin)?;
         let passed_over = passed_over(&rows, &index);
@@ -151,11 +151,11 @@ fn passed_over(rows: &[ReasonRow], index: &Index<'_>) -> Vec<PassedOver> {
         rows.iter().filter(|row| row.job_id.is_none()).map(|row| (row.kind, row.time)).collect();
     ends.sort_unstable();
     let mut all = Vec::with_capacity(rows.len());
-    for own in rows.iter().filter_map(passed_over) {
-        all.push(own);
-        let end = ends.partition_point(|&end| end <= (own.kind, own.at));
-        if let Some(&(_, at)) = ends.get(end).filter(|end| end.0 == own.kind && own.reason.needs_free_places()) {
-            all.push(PassedOver { at, reason: Reason::None, other: None, ..own });
+    for reason in rows.iter().filter_map(passed_over) {
+        all.push(reason);
+        let end = ends.partition_point(|&end| end <= (reason.kind, reason.at));
+        if let Some(&(_, at)) = ends.get(end).filter(|end| end.0 == reason.kind && reason.reason.needs_free_places()) {
+            all.push(PassedOver { at, reason: Reason::None, other: None, ..reason });
         }
     }
     all
@@ -207,12 +207,12 @@ impl Attempts {
             Origin::Replay(info) => Some(&info.rules.containers),
             Origin::Observed(_) => None,
         };
-        let container = |size: fn(&Containers) -> Size| rules.map_or([0, 0], |own| [0, size(own).memory_mb.into()]);
+        let container = |size: fn(&Containers) -> Size| rules.map_or([0, 0], |rules| [0, size(rules).memory_mb.into()]);
         Self {
             raw: Raw::default(),
             places: HashMap::new(),
-            containers: [container(|own| own.map), container(|own| own.reduce)],
-            master: container(|own| own.am),
+            containers: [container(|containers| containers.map), container(|containers| containers.reduce)],
+            master: container(|containers| containers.am),
             names: HashMap::new(),
             horizon: i64::MIN,
         }
@@ -297,13 +297,15 @@ impl Attempts {
     /// Takes what begins after all maps and reduces of a job for its clean-up: some logs do not say it from the set-up.
     fn find_clean_up(&mut self) {
         let mut last: HashMap<u32, i64> = HashMap::new();
-        for own in self.raw.attempts.iter().filter(|own| matches!(own.kind, TaskKind::Map | TaskKind::Reduce)) {
-            let latest = last.entry(own.job).or_insert(own.finish);
-            *latest = own.finish.max(*latest);
+        for attempt in
+            self.raw.attempts.iter().filter(|attempt| matches!(attempt.kind, TaskKind::Map | TaskKind::Reduce))
+        {
+            let latest = last.entry(attempt.job).or_insert(attempt.finish);
+            *latest = attempt.finish.max(*latest);
         }
-        for own in self.raw.attempts.iter_mut().filter(|own| own.kind == TaskKind::Setup) {
-            if last.get(&own.job).is_some_and(|&last| own.start >= last) {
-                own.kind = TaskKind::Cleanup;
+        for attempt in self.raw.attempts.iter_mut().filter(|attempt| attempt.kind == TaskKind::Setup) {
+            if last.get(&attempt.job).is_some_and(|&last| attempt.start >= last) {
+                attempt.kind = TaskKind::Cleanup;
             }
         }
     }

@@ -36,11 +36,11 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
     let mut waits: Vec<&PhaseTime> = explanation
         .phases
         .iter()
-        .filter(|own| own.ms > 0 && (own.phase.is_wait() || own.phase == Phase::Lost))
+        .filter(|phase| phase.ms > 0 && (phase.phase.is_wait() || phase.phase == Phase::Lost))
         .collect();
-    waits.sort_by_key(|own| (own.while_running, std::cmp::Reverse(own.ms)));
-    sentences.extend(waits.into_iter().map(|own| of_wait(explanation, own)));
-    if !explanation.has_reasons && explanation.phases.iter().any(|own| own.ms > 0 && own.phase.is_wait()) {
+    waits.sort_by_key(|wait| (wait.while_running, std::cmp::Reverse(wait.ms)));
+    sentences.extend(waits.into_iter().map(|wait| of_wait(explanation, wait)));
+    if !explanation.has_reasons && explanation.phases.iter().any(|phase| phase.ms > 0 && phase.phase.is_wait()) {
         sentences.push(WITHOUT_REASONS.to_owned());
     }
     sentences
@@ -79,12 +79,13 @@ pub(super) fn as_logged(mut sentences: Vec<String>, reason: &str) -> Vec<String>
 /// How long it took, and how much of that it ran and waited.
 fn in_all(explanation: &Explanation) -> String {
     let sum = |wanted: &dyn Fn(&PhaseTime) -> bool| {
-        duration(explanation.phases.iter().filter(|own| wanted(own)).map(|own| own.ms).sum::<i64>() as f64)
+        duration(explanation.phases.iter().filter(|phase| wanted(phase)).map(|phase| phase.ms).sum::<i64>() as f64)
     };
-    let waited = sum(&|own| own.phase.is_wait() && !own.while_running);
-    let partly = sum(&|own| own.phase.is_wait() && own.while_running);
-    let ran = sum(&|own| !own.phase.is_wait() && own.phase != Phase::Unknown);
-    let unknown = explanation.phases.iter().filter(|own| own.phase == Phase::Unknown).map(|own| own.ms).sum::<i64>();
+    let waited = sum(&|spent| spent.phase.is_wait() && !spent.while_running);
+    let partly = sum(&|spent| spent.phase.is_wait() && spent.while_running);
+    let ran = sum(&|spent| !spent.phase.is_wait() && spent.phase != Phase::Unknown);
+    let unknown =
+        explanation.phases.iter().filter(|phase| phase.phase == Phase::Unknown).map(|phase| phase.ms).sum::<i64>();
     let unknown = match unknown {
         0 => String::new(),
         ms => format!(" For {}, the log does not show what ran.", duration(ms as f64)),
@@ -102,21 +103,21 @@ fn in_all(explanation: &Explanation) -> String {
     format!("{who} took {took}: {waited} waiting, {partly} partly running, {ran} running.{unknown}")
 }
 
-fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
-    let time = duration(own.ms as f64);
+fn of_wait(explanation: &Explanation, spent: &PhaseTime) -> String {
+    let time = duration(spent.ms as f64);
     let who = if explanation.jobs == 1 { ONE } else { SEVERAL };
     let Who { it, its, .. } = who;
     let system = explanation.system;
     let is_own = |row: &&BlameRow| {
-        (row.phase, row.reason, row.while_running) == (own.phase, own.reason, own.while_running) && row.ms > 0
+        (row.phase, row.reason, row.while_running) == (spent.phase, spent.reason, spent.while_running) && row.ms > 0
     };
     let rows: Vec<&BlameRow> = explanation.blame.iter().filter(is_own).collect();
-    let named = named_resources(own, &rows);
+    let named = named_resources(spent, &rows);
     let why = match &named {
         Some(names) => format!("for {names}"),
-        None => system.says(because((own.phase, own.reason))).replace("{its}", its),
+        None => system.says(because((spent.phase, spent.reason))).replace("{its}", its),
     };
-    let text = match (own.phase, own.while_running) {
+    let text = match (spent.phase, spent.while_running) {
         (Phase::Lost, _) => {
             let on = system.says("machines");
             return format!("For {time}, {it} ran only on {on} that were lost, so that work was repeated.");

@@ -84,7 +84,7 @@ fn explained(why: &Why, id: &str) -> Explanation {
 
 /// The phases with their seconds.
 fn phases(explanation: &Explanation) -> Vec<(Phase, bool, i64)> {
-    explanation.phases.iter().map(|own| (own.phase, own.while_running, own.ms / 1_000)).collect()
+    explanation.phases.iter().map(|phase| (phase.phase, phase.while_running, phase.ms / 1_000)).collect()
 }
 
 /// Who is to blame for the phase, with ms.
@@ -181,7 +181,7 @@ fn a_wait_is_blamed_on_those_who_hold_the_slots() {
     assert_eq!(blame(&found, Phase::MapSlot), expected);
     assert_eq!(found.blame.iter().map(|row| row.ms).sum::<i64>(), 10_000);
     assert_eq!(found.blame.first().unwrap().held, 16.0, "slot seconds");
-    let users: Vec<_> = found.users.iter().map(|own| (own.name.as_deref(), own.waited_ms)).collect();
+    let users: Vec<_> = found.users.iter().map(|user| (user.name.as_deref(), user.waited_ms)).collect();
     assert_eq!(users, [(Some("ann"), 5_333), (None, 3_000), (Some("cho"), 1_667)]);
     assert!(
         found
@@ -203,12 +203,12 @@ fn the_worst_waits_and_the_worst_holders_are_found() {
         .map("c", (40, 60))
         .on(1, 1, 0);
     let top = why.top(2);
-    let waited: Vec<_> = top.waited.iter().map(|own| (own.job_id.as_str(), own.waited_ms, own.phase)).collect();
+    let waited: Vec<_> = top.waited.iter().map(|job| (job.job_id.as_str(), job.waited_ms, job.phase)).collect();
     assert_eq!(waited, [("b", 30_000, Some(Phase::MapSlot)), ("c", 30_000, Some(Phase::MapSlot))]);
     // `a` made `b` wait for 30 s and `c` for 20 s, `b` made `c` wait for 10 s; and `a` itself is no other.
-    let made_wait: Vec<_> = top.made_wait.iter().map(|own| (own.job_id.as_str(), own.waited_ms)).collect();
+    let made_wait: Vec<_> = top.made_wait.iter().map(|job| (job.job_id.as_str(), job.waited_ms)).collect();
     assert_eq!(made_wait, [("a", 50_000), ("b", 10_000)]);
-    assert_eq!(top.made_wait.iter().map(|own| own.while_running_ms).sum::<i64>(), 0);
+    assert_eq!(top.made_wait.iter().map(|job| job.while_running_ms).sum::<i64>(), 0);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn a_master_holds_a_container_until_its_job_ends() {
         .reason(20, Some("a"), map, Reason::Master, None)
         .reason(25, Some("a"), map, Reason::Starting, None)
         .task("a", TaskKind::Master, (2, 20))
-        .with(|own| own.outcome = Outcome::Lost)
+        .with(|row| row.outcome = Outcome::Lost)
         .task("a", TaskKind::Master, (25, 40))
         .map("a", (10, 20))
         .map("a", (30, 40))
@@ -341,7 +341,7 @@ fn odd_rows_do_no_harm() {
     assert_eq!(phases(&explained(&why, "c")), [(Phase::Ending, false, 10)]);
     let all = why.explain_all();
     assert_eq!((all.jobs, all.left_out), (2, 2));
-    assert_eq!(all.phases.iter().map(|own| own.ms).sum::<i64>(), all.completion_ms);
+    assert_eq!(all.phases.iter().map(|phase| phase.ms).sum::<i64>(), all.completion_ms);
     assert_eq!(explained(&why, "a").jobs, 0);
     assert!(why.explain_user("nobody").is_none());
     assert_eq!(why.top(5).jobs, 2);
@@ -379,7 +379,7 @@ mod of_two_runs {
         );
         assert_eq!((diff.all.jobs, diff.all.slower, diff.all.faster), (5, 3, 0));
         let users: Vec<_> =
-            diff.groups["user"].iter().map(|own| (own.group.as_str(), own.slower, own.through)).collect();
+            diff.groups["user"].iter().map(|group| (group.group.as_str(), group.slower, group.through)).collect();
         assert_eq!(users, [("cho", 3, Some(Phase::Locality)), ("ann", 0, None)], "who loses most comes first");
         let back = Diff::of(SIDES, &[(after.times(), before.times())], Matters::default());
         assert!(back.sentences[0].contains("3 of 5 jobs get faster, all of user cho, by less time holding out"));
@@ -432,19 +432,19 @@ fn agrees(
     place: &str,
 ) {
     let sum = |wanted: &dyn Fn(&BlameRow) -> bool| -> i64 {
-        whole.blame.iter().filter(|own| wanted(own)).map(|own| own.ms).sum()
+        whole.blame.iter().filter(|row| wanted(row)).map(|row| row.ms).sum()
     };
     // A part is rounded down for each kind of wait, and the first one gets what that leaves.
     let check = |found: i64, expected: i64| {
         let near = (found - expected).abs() <= 4 * whole.phases.len() as i64;
         assert!(near, "{place}: {shares:?} {:?}", whole.blame);
     };
-    let all = shares.named.iter().map(|own| own.1).sum::<i64>() + shares.others + shares.idle + shares.rule;
+    let all = shares.named.iter().map(|share| share.1).sum::<i64>() + shares.others + shares.idle + shares.rule;
     assert_eq!(all, sum(&|_| true), "{place}: {shares:?}");
-    check(shares.idle, sum(&|own| own.holder == "idle"));
-    check(shares.rule, sum(&|own| own.holder == "rule"));
+    check(shares.idle, sum(&|row| row.holder == "idle"));
+    check(shares.rule, sum(&|row| row.holder == "rule"));
     for &(row, ms) in &shares.named {
-        check(ms, sum(&|own| own.holder == "job" && of_row(own) == named(row)));
+        check(ms, sum(&|blamed| blamed.holder == "job" && of_row(blamed) == named(row)));
     }
     let least = match shares.named.get(2) {
         Some(least) => least.1,
@@ -453,12 +453,12 @@ fn agrees(
             0
         }
     };
-    let waits: BTreeSet<_> = whole.blame.iter().map(|own| (own.phase, own.reason, own.while_running)).collect();
+    let waits: BTreeSet<_> = whole.blame.iter().map(|row| (row.phase, row.reason, row.while_running)).collect();
     // With several waits, one that is among the first three of none is not named.
     if waits.len() == 1 {
-        let names: Vec<Option<String>> = shares.named.iter().map(|own| named(own.0)).collect();
-        for own in whole.blame.iter().filter(|own| own.holder == "job" && !names.contains(&of_row(own))) {
-            let all = sum(&|other| other.holder == "job" && of_row(other) == of_row(own));
+        let names: Vec<Option<String>> = shares.named.iter().map(|share| named(share.0)).collect();
+        for row in whole.blame.iter().filter(|row| row.holder == "job" && !names.contains(&of_row(row))) {
+            let all = sum(&|other| other.holder == "job" && of_row(other) == of_row(row));
             assert!(all <= least + 4, "{place}: {shares:?} {:?}", whole.blame);
         }
     }
@@ -474,14 +474,14 @@ fn in_short_is_the_explanation_in_short() {
             let whole = why.explain_job(found.row);
             let place = format!("seed {seed}, {}", why.jobs[found.row].job_id);
             for phase in Phase::ALL {
-                let time: i64 = whole.phases.iter().filter(|own| own.phase == phase).map(|own| own.ms).sum();
+                let time: i64 = whole.phases.iter().filter(|time| time.phase == phase).map(|time| time.ms).sum();
                 assert_eq!(found.phases[phase as usize], time, "{place}: {}", phase.name());
             }
             let job = |row: usize| Some(why.jobs[row].job_id.clone());
             let user = |row: usize| why.jobs[row].user.as_deref().map(str::to_owned);
-            agrees(&found.jobs, &whole, |own| own.job_id.clone(), job, &place);
-            agrees(found.users.as_ref().unwrap(), &whole, |own| own.user.clone(), user, &place);
-            let parts: u16 = found.track.iter().map(|own| own.1).sum();
+            agrees(&found.jobs, &whole, |blamed| blamed.job_id.clone(), job, &place);
+            agrees(found.users.as_ref().unwrap(), &whole, |blamed| blamed.user.clone(), user, &place);
+            let parts: u16 = found.track.iter().map(|stretch| stretch.1).sum();
             assert_eq!(i64::from(parts), super::PARTS, "{place}");
         }
     }

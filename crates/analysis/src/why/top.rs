@@ -84,22 +84,22 @@ pub struct TopRow {
 impl Top {
     /// The rows of both lists as CSV.
     pub fn csv_rows(&self) -> Vec<TopRow> {
-        let waited = self.waited.iter().cloned().map(|own| TopRow {
+        let waited = self.waited.iter().cloned().map(|job| TopRow {
             list: "waited",
-            job_id: own.job_id,
-            user: own.user,
-            queue: own.queue,
-            waited_ms: own.waited_ms,
-            while_running_ms: own.while_running_ms,
-            phase: own.phase,
+            job_id: job.job_id,
+            user: job.user,
+            queue: job.queue,
+            waited_ms: job.waited_ms,
+            while_running_ms: job.while_running_ms,
+            phase: job.phase,
         });
-        let made_wait = self.made_wait.iter().cloned().map(|own| TopRow {
+        let made_wait = self.made_wait.iter().cloned().map(|job| TopRow {
             list: "made-wait",
-            job_id: own.job_id,
-            user: own.user,
-            queue: own.queue,
-            waited_ms: own.waited_ms,
-            while_running_ms: own.while_running_ms,
+            job_id: job.job_id,
+            user: job.user,
+            queue: job.queue,
+            waited_ms: job.waited_ms,
+            while_running_ms: job.while_running_ms,
             phase: None,
         });
         waited.chain(made_wait).collect()
@@ -114,19 +114,19 @@ impl Why {
         let mut waits: Vec<(usize, [i64; 2])> = Vec::new();
         let mut held_alone = Own::default();
         for row in self.complete() {
-            let mut own = Ledger::new(self);
+            let mut ledger = Ledger::new(self);
             let mut waited = [0; 2];
             stretches(self, row, &mut changes, &mut |stretch| {
                 all.add(&stretch);
-                own.add(&stretch);
+                ledger.add(&stretch);
                 if stretch.phase.is_wait() {
                     waited[usize::from(stretch.partly)] += stretch.to - stretch.from;
                 }
             });
             waits.push((row, waited));
             // What a job held while it waited itself delays no other.
-            own.settle();
-            held_alone.add(&own, self.attempts_of(row));
+            ledger.settle();
+            held_alone.add(&ledger, self.attempts_of(row));
         }
         all.settle();
         let jobs = waits.len() as u64;
@@ -158,7 +158,7 @@ impl Why {
         })
     }
 
-    fn culprits(&self, all: &Ledger<'_>, own: &Own, most: usize) -> Vec<Culprit> {
+    fn culprits(&self, all: &Ledger<'_>, alone: &Own, most: usize) -> Vec<Culprit> {
         let mut caused = vec![[0i64; 2]; self.jobs.len()];
         let mut blame = |row: usize, partly: bool, ms: i64| {
             if let Some(caused) = caused.get_mut(row) {
@@ -171,17 +171,17 @@ impl Why {
             }
         }
         for (Divided { kind, scope, total, resource }, held) in all.divided().zip(all.held_by(&self.attempts)) {
-            let sum = held.iter().fold(0u128, |sum, own| sum.saturating_add(own.1));
+            let sum = held.iter().fold(0u128, |sum, holder| sum.saturating_add(holder.1));
             let whole = all.all_of(resource, total).unwrap_or(0).max(sum).max(1);
-            let mut alone = own.held.get(&(kind, scope)).into_iter().flatten().peekable();
+            let mut held_alone = alone.held.get(&(kind, scope)).into_iter().flatten().peekable();
             for (job, amount) in held {
-                let alone = alone.next_if(|alone| alone.0 == job).map_or(0, |alone| alone.1);
+                let alone = held_alone.next_if(|alone| alone.0 == job).map_or(0, |alone| alone.1);
                 // A ratio of sums: their products would not fit in whole numbers.
                 let part = amount.saturating_sub(alone) as f64 / whole as f64 * total as f64;
                 blame(job as usize, kind.partly, part as i64);
             }
         }
-        let mut rows: Vec<(usize, [i64; 2])> = caused.into_iter().enumerate().filter(|own| own.1 != [0; 2]).collect();
+        let mut rows: Vec<(usize, [i64; 2])> = caused.into_iter().enumerate().filter(|job| job.1 != [0; 2]).collect();
         rows.sort_by_key(|&(row, [waited, partly])| (std::cmp::Reverse((waited, partly)), row));
         rows.truncate(most);
         let culprit = |(row, [waited_ms, while_running_ms]): (usize, [i64; 2])| {

@@ -141,7 +141,7 @@ struct HolderOf {
 
 impl Areas {
     fn of(why: &Why, scope: Scope, by: By) -> Self {
-        let mut own = Self {
+        let mut usage = Self {
             times: Vec::new(),
             areas: Vec::new(),
             holders: Vec::new(),
@@ -163,9 +163,9 @@ impl Areas {
         jobs.sort_unstable();
         let of_holders = || jobs.chunk_by(|one, other| one.0 == other.0);
         let points = 2 * jobs.iter().map(|&(_, job)| why.attempts_of(job).len()).sum::<usize>();
-        own.times.reserve(points);
-        own.areas.reserve(points);
-        own.holders.reserve(of_holders().count());
+        usage.times.reserve(points);
+        usage.areas.reserve(points);
+        usage.holders.reserve(of_holders().count());
         let mut changes: Vec<(i64, i64)> = Vec::new();
         for of_holder in of_holders() {
             changes.clear();
@@ -181,16 +181,16 @@ impl Areas {
             }
             // Of one instant, they come in any order.
             changes.sort_unstable_by_key(|change| change.0);
-            own.add(of_holder.first().map_or(0, |own| own.0), &changes);
+            usage.add(of_holder.first().map_or(0, |usage| usage.0), &changes);
         }
-        own.holders.sort_unstable_by_key(|of| (of.first, of.holder));
-        own.places = own.holders.iter().zip(0..).map(|(of, place)| (of.holder, place)).collect();
+        usage.holders.sort_unstable_by_key(|of| (of.first, of.holder));
+        usage.places = usage.holders.iter().zip(0..).map(|(of, place)| (of.holder, place)).collect();
         let most = |of: fn(&HolderOf) -> u128, block: &[HolderOf]| block.iter().map(of).max().unwrap_or(0);
-        let blocks = own.holders.chunks(BLOCK).map(|block| (most(|of| of.peak, block), most(|of| of.area, block)));
-        own.blocks = blocks.collect();
-        own.peak = own.blocks.iter().map(|block| block.0).max().unwrap_or(0);
-        own.list_by_cell();
-        own
+        let blocks = usage.holders.chunks(BLOCK).map(|block| (most(|of| of.peak, block), most(|of| of.area, block)));
+        usage.blocks = blocks.collect();
+        usage.peak = usage.blocks.iter().map(|block| block.0).max().unwrap_or(0);
+        usage.list_by_cell();
+        usage
     }
 
     /// Adds what a holder held. `changes` are in the order of time.

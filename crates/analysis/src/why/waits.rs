@@ -22,9 +22,15 @@ impl Why {
     pub(crate) fn waits(&self) -> Vec<Wait> {
         let (mut waits, mut changes) = (Vec::new(), Vec::new());
         for row in self.counted() {
-            stretches(self, row, &mut changes, &mut |own| {
-                if own.phase.is_wait() && !own.partly {
-                    waits.push(Wait { row, from: own.from, to: own.to, phase: own.phase, reason: own.reason });
+            stretches(self, row, &mut changes, &mut |stretch| {
+                if stretch.phase.is_wait() && !stretch.partly {
+                    waits.push(Wait {
+                        row,
+                        from: stretch.from,
+                        to: stretch.to,
+                        phase: stretch.phase,
+                        reason: stretch.reason,
+                    });
                 }
             });
         }

@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let validity = found.validity();
     let reported =
         || in_words(&found) + known_in_words(&known) + &graded(&validity) + &format!("\n{}\n", args.out.display());
-    let settings = known.iter().map(|own| (own.key, own.value)).collect();
+    let settings = known.iter().map(|setting| (setting.key, setting.value)).collect();
     let value = Answer { trace: &maker.path, sha256: &maker.sha256, known: settings, calibration: &found };
     args.format.print(&Graded::of(&value, &validity), &values_of(&value)?, reported)
 }
@@ -93,12 +93,12 @@ fn nothing_fitted(args: &Args, found: &Calibration) -> Failure {
         true => String::new(),
         false => format!(" Its machines offer {}, but were never full.", bounds.join(" and ")),
     };
-    let few = found.spark.filter(|own| own.factors[1].value.is_none()).map_or_else(String::new, |own| {
-        let stages = own.stages[1];
+    let few = found.spark.filter(|factors| factors.factors[1].value.is_none()).map_or_else(String::new, |factors| {
+        let stages = factors.stages[1];
         format!(
             " Too few tasks ran away from their preferred hosts to fit the cost of distance: {} in {}; at least {LEAST_STAGES} stages with \
              tasks at both levels are needed.",
-            counted(own.factors[1].n, "task"),
+            counted(factors.factors[1].n, "task"),
             counted(stages, "stage")
         )
     });
@@ -139,7 +139,7 @@ fn known_in_words(known: &[Known<'_>]) -> Text {
     if known.is_empty() {
         return Text::default();
     }
-    let row = |own: &Known<'_>| vec![own.key.to_owned(), own.value.to_string(), own.place()];
+    let row = |known: &Known<'_>| vec![known.key.to_owned(), known.value.to_string(), known.place()];
     Text::from("\n")
         + table(&["known from the site, not fitted", "value", "from"], known.iter().map(row).collect(), 1..2)
 }
@@ -200,19 +200,26 @@ fn machine_rows(Machines { cpu, memory }: Machines) -> Vec<Vec<String>> {
         let from = format!("{} of {} machines full", count(offer.full), count(offer.machines));
         vec![what.to_owned(), size, "-".to_owned(), from]
     };
-    both.into_iter().filter(|own| own.1.machines > 0).map(row).collect()
+    both.into_iter().filter(|row| row.1.machines > 0).map(row).collect()
 }
 
 /// How much longer tasks of Spark take away from the machines that they prefer.
 fn spark_rows(found: StageFactors) -> Vec<Vec<String>> {
     let names = ["run time at RACK_LOCAL / at NODE_LOCAL", "run time at ANY / at NODE_LOCAL"];
-    let row = |((name, own), stages): ((&str, Fitted), u64)| {
-        let interval =
-            own.value.zip(own.standard_error).map(|(factor, error)| [-1.0, 1.0].map(|sign| factor + sign * Z * error));
+    let row = |((name, fitted), stages): ((&str, Fitted), u64)| {
+        let interval = fitted
+            .value
+            .zip(fitted.standard_error)
+            .map(|(factor, error)| [-1.0, 1.0].map(|sign| factor + sign * Z * error));
         let interval = interval.map_or_else(|| "-".to_owned(), |[low, high]| format!("{low:.3} to {high:.3}"));
-        let value = own.value.map_or_else(|| NOT.to_owned(), |factor| format!("{factor:.3}"));
+        let value = fitted.value.map_or_else(|| NOT.to_owned(), |factor| format!("{factor:.3}"));
         let few = if stages < LEAST_STAGES { ", too few" } else { "" };
-        vec![name.to_owned(), value, interval, format!("{} tasks in {}{few}", count(own.n), counted(stages, "stage"))]
+        vec![
+            name.to_owned(),
+            value,
+            interval,
+            format!("{} tasks in {}{few}", count(fitted.n), counted(stages, "stage")),
+        ]
     };
     names.into_iter().zip(found.factors).zip(found.stages).map(row).collect()
 }

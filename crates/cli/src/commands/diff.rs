@@ -88,7 +88,7 @@ fn in_words(reported: &Answer<'_>, looked: Option<Looked>) -> Text {
     text += &reported
         .differences
         .iter()
-        .map(|own| format!("  They also differ in {}.\n", own.in_words()))
+        .map(|difference| format!("  They also differ in {}.\n", difference.in_words()))
         .collect::<String>();
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     let system = diff.system;
@@ -97,17 +97,17 @@ fn in_words(reported: &Answer<'_>, looked: Option<Looked>) -> Text {
         text += groups(system.says(what), rows, &diff.all, system);
     }
     let (slower, faster): (Vec<&Changed>, Vec<&Changed>) =
-        diff.changed.iter().partition(|own| own.after_ms > own.before_ms);
+        diff.changed.iter().partition(|job| job.after_ms > job.before_ms);
     text + changed("slower most", &slower, system) + changed("faster most", &faster, system)
 }
 
 /// The quantities that are compared, as they were and as they are in the replay.
 fn quantities(error: &ModelError) -> Text {
     let row = |(name, title): &(&str, &str)| {
-        let own = error.quantities.get(name)?;
-        let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
-        let relative = own.relative.map_or_else(|| UNKNOWN.to_owned(), |error| format!("{:+.1} %", 100.0 * error));
-        Some(vec![(*title).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), relative])
+        let error = error.quantities.get(name)?;
+        let unit = TimeUnit::of([error.observed_ms, error.replayed_ms]);
+        let relative = error.relative.map_or_else(|| UNKNOWN.to_owned(), |error| format!("{:+.1} %", 100.0 * error));
+        Some(vec![(*title).to_owned(), unit.show(error.observed_ms), unit.show(error.replayed_ms), relative])
     };
     shortened(&["quantity", "observed", "replayed", "error"], QUANTITIES.iter().filter_map(row).collect(), 1..4)
 }
@@ -116,10 +116,10 @@ fn quantities(error: &ModelError) -> Text {
 fn by_phase(error: &ModelError, system: System) -> Text {
     let Some(all) = error.by_size.first() else { return Text::default() };
     let row = |(name, title): &(&str, &str)| {
-        let own = all.phases.get(*name).filter(|own| own.observed_ms.max(own.replayed_ms) > 0.0)?;
-        let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
-        let share = format!("{:+.1} %", 100.0 * own.mean_signed);
-        Some(vec![(*title).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])
+        let phase = all.phases.get(*name).filter(|phase| phase.observed_ms.max(phase.replayed_ms) > 0.0)?;
+        let unit = TimeUnit::of([phase.observed_ms, phase.replayed_ms]);
+        let share = format!("{:+.1} %", 100.0 * phase.mean_signed);
+        Some(vec![(*title).to_owned(), unit.show(phase.observed_ms), unit.show(phase.replayed_ms), share])
     };
     let heading = ["phase", "observed", "replayed", "error, % of completion"];
     shortened(&heading, phases_of(system, &error.by_size).iter().filter_map(row).collect(), 1..4)
@@ -147,9 +147,9 @@ fn change(unit: TimeUnit, change: Change) -> String {
 
 fn phases(phases: &[Moved], system: System) -> Text {
     let unit = unit_of(phases.iter().map(|row| [row.before_ms, row.after_ms]));
-    let row = |own: &Moved| {
-        let phase = own.phase.in_words(system).to_owned();
-        vec![phase, unit.number(own.before_ms), unit.number(own.after_ms), change(unit, own.change_ms)]
+    let row = |moved: &Moved| {
+        let phase = moved.phase.in_words(system).to_owned();
+        vec![phase, unit.number(moved.before_ms), unit.number(moved.after_ms), change(unit, moved.change_ms)]
     };
     let [before, after, change] = ["before", "after", "change"].map(|heading| of_unit(heading, unit));
     let heading = ["mean time of a job", &before, &after, &change];
@@ -162,22 +162,22 @@ fn phase(phase: Option<Phase>, system: System) -> String {
 
 /// The groups that lose most and those that gain most, then small ones together, then all jobs.
 fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup, system: System) -> Text {
-    let ranked = ranked(&groups.iter().map(|own| (own.jobs, Some(own.change_ms.value))).collect::<Vec<_>>());
+    let ranked = ranked(&groups.iter().map(|group| (group.jobs, Some(group.change_ms.value))).collect::<Vec<_>>());
     let at = |places: &[usize]| places.iter().filter_map(|&place| groups.get(place)).collect::<Vec<_>>();
     let (shown, small) = (at(&ranked.shown), together(&at(&ranked.small), ranked.floor));
     let rows = || shown.iter().copied().chain(&small).chain([all]);
     let unit = unit_of(rows().map(|row| [row.before_ms, row.after_ms]));
-    let row = |own: &DiffGroup| {
+    let row = |group: &DiffGroup| {
         vec![
-            own.group.clone(),
-            count(own.jobs),
-            count(own.slower),
-            count(own.faster),
-            unit.number(own.before_ms),
-            unit.number(own.after_ms),
-            change(unit, own.change_ms),
-            signed(unit, own.through_ms),
-            phase(own.through, system),
+            group.group.clone(),
+            count(group.jobs),
+            count(group.slower),
+            count(group.faster),
+            unit.number(group.before_ms),
+            unit.number(group.after_ms),
+            change(unit, group.change_ms),
+            signed(unit, group.through_ms),
+            phase(group.through, system),
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
@@ -192,9 +192,9 @@ fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup, system: System) -> 
 
 /// Small groups as one; `None` if there are none.
 fn together(groups: &[&DiffGroup], floor: u64) -> Option<DiffGroup> {
-    let jobs: u64 = groups.iter().map(|own| own.jobs).sum();
+    let jobs: u64 = groups.iter().map(|group| group.jobs).sum();
     let mean = |of: fn(&DiffGroup) -> f64| {
-        groups.iter().map(|own| of(own) * own.jobs as f64).sum::<f64>() / jobs.max(1) as f64
+        groups.iter().map(|group| of(group) * group.jobs as f64).sum::<f64>() / jobs.max(1) as f64
     };
     let name = match groups {
         [] => return None,
@@ -204,11 +204,11 @@ fn together(groups: &[&DiffGroup], floor: u64) -> Option<DiffGroup> {
     Some(DiffGroup {
         group: name,
         jobs,
-        slower: groups.iter().map(|own| own.slower).sum(),
-        faster: groups.iter().map(|own| own.faster).sum(),
-        before_ms: mean(|own| own.before_ms),
-        after_ms: mean(|own| own.after_ms),
-        change_ms: Change { value: mean(|own| own.change_ms.value), low: None, high: None },
+        slower: groups.iter().map(|group| group.slower).sum(),
+        faster: groups.iter().map(|group| group.faster).sum(),
+        before_ms: mean(|group| group.before_ms),
+        after_ms: mean(|group| group.after_ms),
+        change_ms: Change { value: mean(|group| group.change_ms.value), low: None, high: None },
         through: None,
         through_ms: 0.0,
     })
@@ -223,17 +223,17 @@ fn changed(heading: &str, changed: &[&Changed], system: System) -> Text {
     }
     let text = |text: &Option<String>| text.as_deref().unwrap_or(UNKNOWN).to_owned();
     let unit = unit_of(changed.iter().map(|row| [row.before_ms, row.after_ms]));
-    let row = |own: &&Changed| {
+    let row = |job: &&Changed| {
         vec![
-            own.job_id.clone(),
-            text(&own.user),
-            text(&own.queue),
-            own.size.to_owned(),
-            unit.number(own.before_ms),
-            unit.number(own.after_ms),
-            signed(unit, own.after_ms - own.before_ms),
-            signed(unit, own.through_ms),
-            phase(own.through, system),
+            job.job_id.clone(),
+            text(&job.user),
+            text(&job.queue),
+            job.size.to_owned(),
+            unit.number(job.before_ms),
+            unit.number(job.after_ms),
+            signed(unit, job.after_ms - job.before_ms),
+            signed(unit, job.through_ms),
+            phase(job.through, system),
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         why.narrow(looked.span, zone)?;
     }
     let (window, within) =
-        (looked.map(Looked::within), looked.map_or_else(String::new, |own| format!(", {}", own.in_words())));
+        (looked.map(Looked::within), looked.map_or_else(String::new, |looked| format!(", {}", looked.in_words())));
     if let Some(most) = args.top {
         let top = why.top(most);
         let advice = advice(args, &why, looked, |_| true)?;
@@ -136,7 +136,7 @@ fn concerns(advice: &Advice, about: &About) -> bool {
 
 /// The advice in words.
 fn advised(advice: &[Advice]) -> String {
-    let lines: String = advice.iter().map(|own| format!("  {}: {}\n", own.rule, own.in_words())).collect();
+    let lines: String = advice.iter().map(|advice| format!("  {}: {}\n", advice.rule, advice.in_words())).collect();
     if lines.is_empty() { lines } else { format!("\nWhat the data suggest:\n{lines}") }
 }
 
@@ -206,9 +206,9 @@ fn phase_in_words(phase: Phase, while_running: bool, system: System) -> String {
 
 fn time_line(explanation: &Explanation, unit: TimeUnit) -> Text {
     let begin = explanation.timeline.first().map_or(0, |row| row.from);
-    let row = |own: &TimelineRow| {
-        let phase = phase_in_words(own.phase, own.while_running, explanation.system);
-        vec![time(unit, own.from - begin), time(unit, own.to - own.from), phase]
+    let row = |row: &TimelineRow| {
+        let phase = phase_in_words(row.phase, row.while_running, explanation.system);
+        vec![time(unit, row.from - begin), time(unit, row.to - row.from), phase]
     };
     let [after, lasts] = ["after", "for"].map(|heading| of_unit(heading, unit));
     shortened(&[&after, &lasts, "phase"], explanation.timeline.iter().map(row).collect(), 0..2)
@@ -218,10 +218,10 @@ fn phases(phases: &[PhaseTime], system: System, unit: TimeUnit) -> Text {
     // Only some policies report reasons, and only if they are kept.
     let has_reasons = phases.iter().any(|phase| phase.reason != Reason::None);
     let reason = |phase: &PhaseTime| has_reasons.then(|| phase.reason.to_string());
-    let row = |own: &PhaseTime| {
-        let phase = phase_in_words(own.phase, own.while_running, system);
-        let share = format!("{:.1} %", 100.0 * own.share);
-        std::iter::once(phase).chain(reason(own)).chain([time(unit, own.ms), share]).collect()
+    let row = |spent: &PhaseTime| {
+        let phase = phase_in_words(spent.phase, spent.while_running, system);
+        let share = format!("{:.1} %", 100.0 * spent.share);
+        std::iter::once(phase).chain(reason(spent)).chain([time(unit, spent.ms), share]).collect()
     };
     let of_unit = of_unit("time", unit);
     let heading: Vec<&str> =
@@ -233,19 +233,19 @@ fn phases(phases: &[PhaseTime], system: System, unit: TimeUnit) -> Text {
 /// Who held what was waited for. `about` is the job that is explained, if it is one.
 fn blame(blame: &[BlameRow], about: Option<&str>, system: System, unit: TimeUnit) -> Text {
     let all = blame.iter().map(|row| row.ms).sum::<i64>().max(1);
-    let row = |own: &BlameRow| {
-        let holder = match own.job_id.as_deref() {
+    let row = |row: &BlameRow| {
+        let holder = match row.job_id.as_deref() {
             Some(job) if Some(job) == about => "its own tasks",
             Some(job) => job,
-            None => holder_in_words(own.holder),
+            None => holder_in_words(row.holder),
         };
         vec![
             holder.to_owned(),
-            text(own.user.as_deref()),
-            text(own.queue.as_deref()),
-            phase_in_words(own.phase, own.while_running, system),
-            time(unit, own.ms),
-            format!("{:.1} %", 100.0 * own.ms as f64 / all as f64),
+            text(row.user.as_deref()),
+            text(row.queue.as_deref()),
+            phase_in_words(row.phase, row.while_running, system),
+            time(unit, row.ms),
+            format!("{:.1} %", 100.0 * row.ms as f64 / all as f64),
         ]
     };
     let caused = of_unit("wait caused", unit);
@@ -271,10 +271,10 @@ fn holder_in_words(holder: &'static str) -> &'static str {
 fn blamed(what: &str, blamed: &[Blamed], unit: TimeUnit) -> Text {
     // A job of one task never waits while it runs.
     let columns = if blamed.iter().any(|blamed| blamed.while_running_ms > 0) { 3 } else { 2 };
-    let row = |own: &Blamed| {
-        let is_job = own.holder == Holder::Job(()).name();
-        let name = if is_job { text(own.name.as_deref()) } else { holder_in_words(own.holder).to_owned() };
-        let cells = [name, time(unit, own.waited_ms), time(unit, own.while_running_ms)];
+    let row = |blamed: &Blamed| {
+        let is_job = blamed.holder == Holder::Job(()).name();
+        let name = if is_job { text(blamed.name.as_deref()) } else { holder_in_words(blamed.holder).to_owned() };
+        let cells = [name, time(unit, blamed.waited_ms), time(unit, blamed.while_running_ms)];
         cells.into_iter().take(columns).collect()
     };
     let [waited, running] = ["waited", "while running"].map(|heading| of_unit(heading, unit));
@@ -283,8 +283,8 @@ fn blamed(what: &str, blamed: &[Blamed], unit: TimeUnit) -> Text {
 }
 
 fn in_tables(top: &Top, within: &str) -> Text {
-    let waits = top.waited.iter().map(|own| own.waited_ms as f64);
-    let unit = TimeUnit::of(waits.chain(top.made_wait.iter().map(|own| own.waited_ms as f64)));
+    let waits = top.waited.iter().map(|job| job.waited_ms as f64);
+    let unit = TimeUnit::of(waits.chain(top.made_wait.iter().map(|job| job.waited_ms as f64)));
     let (first, second) = (waited(&top.waited, top.system, unit), made_wait(&top.made_wait, top.system, unit));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
     Text::from(format!("{} under {}{within}\n\n", of_jobs(top.jobs), top.run)) + first + "\n" + second + known
@@ -292,10 +292,10 @@ fn in_tables(top: &Top, within: &str) -> Text {
 
 fn waited(rows: &[Waited], system: System, unit: TimeUnit) -> Text {
     let times: [fn(&Waited) -> i64; 3] = [|row| row.completion_ms, |row| row.waited_ms, |row| row.while_running_ms];
-    let row = |own: &Waited| {
-        let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
-        cells.extend(times.iter().map(|of| time(unit, of(own))));
-        cells.push(own.phase.map_or(UNKNOWN, |phase| phase.in_words(system)).to_owned());
+    let row = |waited: &Waited| {
+        let mut cells = vec![waited.job_id.clone(), text(waited.user.as_deref()), text(waited.queue.as_deref())];
+        cells.extend(times.iter().map(|of| time(unit, of(waited))));
+        cells.push(waited.phase.map_or(UNKNOWN, |phase| phase.in_words(system)).to_owned());
         cells
     };
     let [completion, waits, running] = ["completion", "waited", "while running"].map(|heading| of_unit(heading, unit));
@@ -305,9 +305,9 @@ fn waited(rows: &[Waited], system: System, unit: TimeUnit) -> Text {
 
 fn made_wait(rows: &[Culprit], system: System, unit: TimeUnit) -> Text {
     let times: [fn(&Culprit) -> i64; 2] = [|row| row.waited_ms, |row| row.while_running_ms];
-    let row = |own: &Culprit| {
-        let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
-        cells.extend(times.iter().map(|of| time(unit, of(own))));
+    let row = |culprit: &Culprit| {
+        let mut cells = vec![culprit.job_id.clone(), text(culprit.user.as_deref()), text(culprit.queue.as_deref())];
+        cells.extend(times.iter().map(|of| time(unit, of(culprit))));
         cells
     };
     let [waits, running] = ["waited", "while running"].map(|heading| of_unit(heading, unit));

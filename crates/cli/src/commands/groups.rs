@@ -81,10 +81,10 @@ pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping], zone: Zone
     let runs: Vec<&Run> = runs.iter().collect();
     let all: Vec<(By, Vec<GroupRow>)> = by.iter().map(|by| (by.by(), groups(&runs, baseline, by.by(), zone))).collect();
     let of_run = |(place, run): (usize, &&Run)| {
-        let own = |rows: &[GroupRow]| rows.iter().filter(|row| row.run == run.label).cloned().collect();
+        let of_run = |rows: &[GroupRow]| rows.iter().filter(|row| row.run == run.label).cloned().collect();
         let base = if place == baseline { None } else { runs.get(baseline).copied() };
         (!all.is_empty()).then(|| Grouped {
-            groups: all.iter().map(|(by, rows)| (*by, own(rows))).collect(),
+            groups: all.iter().map(|(by, rows)| (*by, of_run(rows))).collect(),
             most_slowed: most_slowed(run, base, MOST_SLOWED),
             system: run.origin.system().unwrap_or_default(),
             size_by: Sizes::of(run).by(),
@@ -105,10 +105,12 @@ pub(super) fn groups_reported(grouped: &[&Grouped]) -> Text {
 
 /// The table of one grouping: the groups that lose and gain most, each with all its runs.
 fn table_of(by: By, grouped: &[&Grouped]) -> Text {
-    let all: Vec<GroupRow> = grouped.iter().filter_map(|own| own.groups.get(&by)).flatten().cloned().collect();
-    let system = System::of_all(grouped.iter().map(|own| own.system));
+    let all: Vec<GroupRow> = grouped.iter().filter_map(|grouped| grouped.groups.get(&by)).flatten().cloned().collect();
+    let system = System::of_all(grouped.iter().map(|grouped| grouped.system));
     let name = match by {
-        By::Size => grouped.first().map_or_else(String::new, |own| format!("size by {}", own.size_by.in_words())),
+        By::Size => {
+            grouped.first().map_or_else(String::new, |grouped| format!("size by {}", grouped.size_by.in_words()))
+        }
         by => system.says(by.heading()).to_owned(),
     };
     if all.iter().all(|row| row.group == GROUP_UNKNOWN) {
@@ -194,7 +196,7 @@ fn table_of_slowed(grouped: &[&Grouped]) -> Text {
             job.bounded_slowdown.map_or_else(|| UNKNOWN.to_owned(), |slowdown| format!("{slowdown:.1}")),
         ]
     };
-    let queue = System::of_all(grouped.iter().map(|own| own.system)).says("queue");
+    let queue = System::of_all(grouped.iter().map(|grouped| grouped.system)).says("queue");
     let heading =
         ["most slowed", "policy", "user", queue, "completion", "in the baseline", "times as long", "bounded slowdown"];
     Text::from("\n") + table(&heading, jobs.iter().map(row).collect(), 4..heading.len())

@@ -32,9 +32,9 @@ pub(super) fn known(conf: &SiteConf) -> Vec<Known<'_>> {
 /// The text of a cluster file with these settings in place of its own, which stay as comments.
 pub(super) fn with_known(text: &str, known: &[Known<'_>]) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    for own in known {
-        let (section, key) = own.key.rsplit_once('.').unwrap_or(("", own.key));
-        let line = format!("{key} = {} # known: {}", own.value, own.place());
+    for setting in known {
+        let (section, key) = setting.key.rsplit_once('.').unwrap_or(("", setting.key));
+        let line = format!("{key} = {} # known: {}", setting.value, setting.place());
         let header = format!("[{section}]");
         let Some(begin) = lines.iter().position(|line| *line == header) else {
             lines.extend([String::new(), header, line]);
@@ -43,7 +43,7 @@ pub(super) fn with_known(text: &str, known: &[Known<'_>]) -> String {
         let inside = lines.iter().skip(begin + 1).position(|line| line.starts_with('['));
         let end = inside.map_or(lines.len(), |inside| begin + 1 + inside);
         let is = |line: &str, key| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='));
-        let replaces = replaced_by(own.key).iter().chain([&key]);
+        let replaces = replaced_by(setting.key).iter().chain([&key]);
         for key in replaces {
             let fitted = lines.get_mut(begin + 1..end).and_then(|lines| lines.iter_mut().find(|line| is(line, key)));
             if let Some(fitted) = fitted {
@@ -52,7 +52,7 @@ pub(super) fn with_known(text: &str, known: &[Known<'_>]) -> String {
         }
         lines.insert(begin + 1, line);
     }
-    lines.retain(|line| !known.iter().any(|own| is_error_of(line, own.key)));
+    lines.retain(|line| !known.iter().any(|setting| is_error_of(line, setting.key)));
     lines.join("\n") + "\n"
 }
 

@@ -184,7 +184,7 @@ pub(super) fn policies(texts: &[String], engine: Engine) -> Result<Vec<PolicySpe
 fn baseline_of(label: Option<&str>, policies: &[PolicySpec]) -> Result<usize, Failure> {
     let Some(label) = label else { return Ok(0) };
     let labels: Vec<String> = policies.iter().map(PolicySpec::label).collect();
-    labels.iter().position(|own| own == label).ok_or_else(|| {
+    labels.iter().position(|other| other == label).ok_or_else(|| {
         Failure::request(format!("--baseline: no policy is labelled `{label}`; the labels are {}", labels.join(", ")))
     })
 }
@@ -309,7 +309,7 @@ pub(super) fn summary(done: &[Done], metrics: &[Metric], baseline: usize) -> Tex
     let base = done.get(baseline);
     let base_mean = base.and_then(|base| base.summary.mean_completion_ms).filter(|mean| *mean > 0.0);
     let change = move |done: &Done| match done.summary.mean_completion_ms.zip(base_mean) {
-        Some((own, base)) => format!("{:+.1} %", 100.0 * (own / base - 1.0)),
+        Some((mean, base)) => format!("{:+.1} %", 100.0 * (mean / base - 1.0)),
         None => UNKNOWN.to_owned(),
     };
     let counted = |done: &Done| format!("{} of {}", count(done.summary.jobs_counted), count(done.jobs));
@@ -340,8 +340,8 @@ pub(super) fn summary(done: &[Done], metrics: &[Metric], baseline: usize) -> Tex
         column(off, Box::new(|done| share(done, |counts| counts.off)));
     }
     for metric in metrics {
-        let own = |done: &Done| value(metric, done.metrics.get(&metric.name).copied().flatten());
-        columns.push((metric.name.clone(), Box::new(own)));
+        let cell = |done: &Done| value(metric, done.metrics.get(&metric.name).copied().flatten());
+        columns.push((metric.name.clone(), Box::new(cell)));
     }
     let unit = TimeUnit::of(done.iter().filter_map(|done| Some(done.wall_ms? as f64)));
     let time = move |done: &Done| done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| unit.show(ms as f64));

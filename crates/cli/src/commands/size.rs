@@ -117,8 +117,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     let answer = search(&asked, &kept, args)?;
     let sentences = size::in_words(&asked, &answer);
-    if let Some((own, _lock)) = claimed {
-        size::write(&asked, &answer, &sentences, own)?;
+    if let Some((files, _lock)) = claimed {
+        size::write(&asked, &answer, &sentences, files)?;
     }
     args.format.print(&answer, &answer.found.probes, || in_words(&asked, &answer, &sentences, args.out.as_deref()))
 }

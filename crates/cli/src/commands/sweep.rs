@@ -342,10 +342,10 @@ struct Ranked {
 
 fn merge(plan: Plan, out: &Out, format: FormatArgs, threads: Threads) -> Result<(), Failure> {
     let dir = out.path.as_path();
-    let own = OwnFiles::open(out, &Merged::FILES)?;
+    let files = OwnFiles::open(out, &Merged::FILES)?;
     let store = plan.store(&folder(dir))?;
     let merged = Merged::read(plan, &store)?.tested(threads)?;
-    merged.write(own)?;
+    merged.write(files)?;
     store.sweep_up()?;
     let several = merged.places() > 1;
     let ranked: Vec<Ranked> = merged

@@ -67,7 +67,7 @@ fn in_words(tuned: &Tuned, out: &Path) -> Text {
                 .map(|(low, high)| format!(" ({} to {})", words::signed(change(low)), words::signed(change(high))));
             format!("{} %{}", words::signed(change(found.mean)), ends.unwrap_or_default())
         };
-        let own = [
+        let cells = [
             (number + 1).to_string(),
             found.policy.clone(),
             found.seeds.to_string(),
@@ -77,7 +77,7 @@ fn in_words(tuned: &Tuned, out: &Path) -> Text {
             if found.on_front { "front" } else { "" }.to_owned(),
         ];
         let relative = metrics.iter().map(|metric| found.relative.get(*metric).map_or_else(String::new, percent));
-        own.into_iter().chain(relative).collect()
+        cells.into_iter().chain(relative).collect()
     };
     let heading = ["rank", "policy", "seeds", "objective", "95 % interval", "bounds", ""];
     let heading: Vec<&str> = heading.into_iter().chain(metrics.iter().copied()).collect();

@@ -82,9 +82,10 @@ const OF_ALL: &str =
 /// The table that compares the policies, and what was left out.
 fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
     let noise = reported.first().and_then(Validated::noise);
-    let columns: Vec<Vec<String>> = reported.iter().chain(&noise).map(|own| Column(own).cells(jobs)).collect();
-    let compares = reported.iter().any(|own| own.against.is_some());
-    let system = System::of_all(reported.iter().map(|own| own.system));
+    let columns: Vec<Vec<String>> =
+        reported.iter().chain(&noise).map(|validated| Column(validated).cells(jobs)).collect();
+    let compares = reported.iter().any(|validated| validated.against.is_some());
+    let system = System::of_all(reported.iter().map(|validated| validated.system));
     let is_shown = |(_, (_, of_others)): &(usize, &(&str, bool))| compares || !of_others;
     // A row about maps says nothing where there are none.
     let is_known = |(place, _): &(usize, &(&str, bool))| {
@@ -95,32 +96,36 @@ fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
         std::iter::once(system.says(name).to_owned()).chain(cells).collect()
     };
     let heading: Vec<&str> = std::iter::once("error of the replay")
-        .chain(reported.iter().chain(&noise).map(|own| own.label.as_str()))
+        .chain(reported.iter().chain(&noise).map(|validated| validated.label.as_str()))
         .collect();
     let mut text =
         table(&heading, ROWS.iter().enumerate().filter(is_shown).filter(is_known).map(row).collect(), 1..heading.len());
-    if let Some(own) = reported.first() {
-        text += &against::in_words(own.against.as_ref());
+    if let Some(validated) = reported.first() {
+        text += &against::in_words(validated.against.as_ref());
     }
-    for (own, at) in reported.iter().filter_map(|own| Some((own, own.backfill_ran_at?))) {
+    for (validated, at) in reported.iter().filter_map(|validated| Some((validated, validated.backfill_ran_at?))) {
         text += &format!(
             "{}: backfill ran when it ran in the log (bf_ran_at={at}); a replay draws that time, so its error may be larger.\n",
-            own.label
+            validated.label
         );
     }
-    for own in reported {
-        let by_size = by_size::in_words(own);
-        text += if reported.len() > 1 { Text::from(format!("\n{}", own.label)) + by_size } else { by_size };
+    for validated in reported {
+        let by_size = by_size::in_words(validated);
+        text += if reported.len() > 1 { Text::from(format!("\n{}", validated.label)) + by_size } else { by_size };
     }
-    for own in reported {
-        if let Some(causes) =
-            own.replays.first().map(|replay| &replay.validation.not_compared).filter(|own| !own.is_empty())
+    for validated in reported {
+        if let Some(causes) = validated
+            .replays
+            .first()
+            .map(|replay| &replay.validation.not_compared)
+            .filter(|reasons| !reasons.is_empty())
         {
             let causes: Vec<String> = causes.iter().map(|(cause, &n)| format!("{} × {cause}", count(n))).collect();
-            text += &format!("{}: not compared: {}\n", own.label, causes.join(", "));
+            text += &format!("{}: not compared: {}\n", validated.label, causes.join(", "));
         }
     }
-    if reported.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
+    if reported.iter().flat_map(|validated| &validated.replays).any(|replay| !replay.validation.not_compared.is_empty())
+    {
         // Other systems have no numbers of the tasks of all jobs.
         let of_all = if matches!(system, System::Slurm | System::Batch) {
             String::new()
@@ -129,12 +134,12 @@ fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
         };
         text += &format!("Completion times and makespans cover the jobs compared{of_all}.\n");
     }
-    for own in reported {
-        if let Some(guess) = &own.guess {
-            let compared = own.replays.first().map_or(0, |replay| replay.validation.jobs_compared);
-            text += &guessed::in_words(guess, &own.label, compared);
+    for validated in reported {
+        if let Some(guess) = &validated.guess {
+            let compared = validated.replays.first().map_or(0, |replay| replay.validation.jobs_compared);
+            text += &guessed::in_words(guess, &validated.label, compared);
         }
     }
-    let all = reported.iter().fold(Validity::default(), |all, own| all.and(&own.validity));
+    let all = reported.iter().fold(Validity::default(), |all, validated| all.and(&validated.validity));
     text + &caveats(&all) + &left_out(skipped)
 }

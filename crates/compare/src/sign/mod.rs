@@ -133,7 +133,7 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
         let mut order: Vec<(usize, usize)> = Vec::new();
         for (place, variant) in self.variants.iter().enumerate() {
             let before =
-                self.variants.iter().take(place).filter(|own| own.unknown.name == variant.unknown.name).count();
+                self.variants.iter().take(place).filter(|other| other.unknown.name == variant.unknown.name).count();
             order.push((before, place));
         }
         order.sort_unstable();
@@ -151,7 +151,7 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
     }
 
     fn leave_out(&mut self, why: &str, mut is_left_out: impl FnMut(&Variant) -> bool) {
-        let (left_out, kept) = std::mem::take(&mut self.variants).into_iter().partition(|own| is_left_out(own));
+        let (left_out, kept) = std::mem::take(&mut self.variants).into_iter().partition(|variant| is_left_out(variant));
         self.variants = kept;
         self.not_tried.extend(left_out.iter().map(|variant| not_tried(variant, why)));
     }
@@ -195,8 +195,12 @@ impl<'a, R: Compared + Sync> Plan<'a, R> {
             })?
             .into_iter();
         for variant in &self.variants {
-            let own: Vec<Result<Timed, Error>> = tried.by_ref().take(policies.len()).collect();
-            match own.into_iter().collect::<Result<Vec<Timed>, Error>>().map(|timed| quantities::of_times(&timed)) {
+            let of_variant: Vec<Result<Timed, Error>> = tried.by_ref().take(policies.len()).collect();
+            match of_variant
+                .into_iter()
+                .collect::<Result<Vec<Timed>, Error>>()
+                .map(|timed| quantities::of_times(&timed))
+            {
                 Ok(values) if values == found.base => found.without_effect.push(varied(variant, values)),
                 Ok(values) => found.variants.push(varied(variant, values)),
                 Err(error) => found.not_tried.push(not_tried(variant, &error.to_string())),

@@ -22,15 +22,15 @@ pub(crate) fn of_run<R: Compared>(run: &R) -> Quantities {
 
 /// The quantities of replays of the same jobs, over the jobs that count in all.
 pub(crate) fn of_times(all: &[Timed]) -> Vec<Quantities> {
-    let jobs = all.iter().map(|own| own.jobs.len()).max().unwrap_or(0);
-    let counts = |own: &Timed, place: usize| own.jobs.get(place).is_some_and(|times| counts(times, own));
-    let counting: Vec<usize> = (0..jobs).filter(|&place| all.iter().all(|own| counts(own, place))).collect();
-    let started = |own: &Timed, place: usize| own.jobs.get(place).is_some_and(|times| started(times, own));
-    let starting: Vec<usize> = (0..jobs).filter(|&place| all.iter().all(|own| started(own, place))).collect();
-    let of = |own: &Timed| {
-        let times = || counting.iter().filter_map(|&place| own.jobs.get(place));
+    let jobs = all.iter().map(|timed| timed.jobs.len()).max().unwrap_or(0);
+    let counts = |timed: &Timed, place: usize| timed.jobs.get(place).is_some_and(|times| counts(times, timed));
+    let counting: Vec<usize> = (0..jobs).filter(|&place| all.iter().all(|timed| counts(timed, place))).collect();
+    let started = |timed: &Timed, place: usize| timed.jobs.get(place).is_some_and(|times| started(times, timed));
+    let starting: Vec<usize> = (0..jobs).filter(|&place| all.iter().all(|timed| started(timed, place))).collect();
+    let of = |timed: &Timed| {
+        let times = || counting.iter().filter_map(|&place| timed.jobs.get(place));
         let since_submit = |places: &[usize], at: fn(&JobTimes) -> Option<i64>| -> Vec<f64> {
-            let times = places.iter().filter_map(|&place| own.jobs.get(place));
+            let times = places.iter().filter_map(|&place| timed.jobs.get(place));
             times.filter_map(|times| Some((at(times)? - times.submit?).max(0) as f64)).collect()
         };
         let first = times().filter_map(|times| times.submit).min();

@@ -31,8 +31,12 @@ pub(crate) fn find<R: Compared>(runs: &[R], tasks: &[u64], most: u64) -> Range<u
     let completions: Vec<Vec<Option<f64>>> = runs.iter().map(completions).collect();
     let whole = ratios(&completions, 0..jobs);
     let distance = |window: &Range<usize>| -> f64 {
-        let own = ratios(&completions, window.clone());
-        whole.iter().zip(own).map(|(whole, own)| if own.is_nan() { f64::INFINITY } else { (whole - own).abs() }).sum()
+        let part = ratios(&completions, window.clone());
+        whole
+            .iter()
+            .zip(part)
+            .map(|(whole, part)| if part.is_nan() { f64::INFINITY } else { (whole - part).abs() })
+            .sum()
     };
     let nearest = affordable.into_iter().map(|window| (distance(window), window));
     let nearest = nearest.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.start.cmp(&other.1.start)));
@@ -43,8 +47,8 @@ pub(crate) fn find<R: Compared>(runs: &[R], tasks: &[u64], most: u64) -> Range<u
 fn grow(tasks: &[u64], first: usize, least: usize, most: u64) -> Range<usize> {
     let mut sum = 0;
     let mut end = first;
-    for (place, own) in tasks.iter().enumerate().skip(first) {
-        sum += own;
+    for (place, tasks) in tasks.iter().enumerate().skip(first) {
+        sum += tasks;
         if sum > most && place >= first + least {
             break;
         }

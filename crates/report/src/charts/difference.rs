@@ -30,7 +30,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             if run.replay().is_none() {
                 return vec![None; of_base.len()];
             }
-            of(run, cells).into_iter().zip(of_base).map(|(own, base)| Some(own - base)).collect()
+            of(run, cells).into_iter().zip(of_base).map(|(value, base)| Some(value - base)).collect()
         }
     };
     let measures = [

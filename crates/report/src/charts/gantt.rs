@@ -106,9 +106,9 @@ fn lines(run: &Run) -> Lines<'_> {
 
 /// A bar for each task.
 fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>]) -> Result<String, Error> {
-    let own = largest_jobs(scene);
+    let largest = largest_jobs(scene);
     let colours: BTreeMap<&str, RGBColor> =
-        own.iter().enumerate().map(|(number, job)| (job.1, area_colour(number))).collect();
+        largest.iter().enumerate().map(|(number, job)| (job.1, area_colour(number))).collect();
     // Each run has as much room as its lines need.
     let plot = |lines: &Lines<'_>| {
         let mut y = Axis::exact(scene.system().says("Nodes"), 0.0, lines.count as f64, 1, 0.0);
@@ -116,7 +116,7 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
         (y, (LINE * lines.count as u32).max(LEAST_HEIGHT))
     };
     let plots: Vec<(Axis, u32)> = lines.iter().map(plot).collect();
-    let legend = entries(scene.count(), &own);
+    let legend = entries(scene.count(), &largest);
     draw_plots(scene, sheet, legend, (&clock.axis, &plots), |number, plot| {
         let (Some(shown), Some(lines)) = (scene.runs.get(number), lines.get(number)) else { return Ok(()) };
         let inside = inside(plot);

@@ -42,7 +42,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let observed = scene.runs.iter().find(|shown| shown.run.replay().is_none());
     let Some(shown) = observed.or(scene.runs.first()) else { return Ok(None) };
     let run = shown.run;
-    let own = |kind| Series { colour: area_colour(2 * kind), form: kind };
+    let series = |kind| Series { colour: area_colour(2 * kind), form: kind };
     if run.finished_jobs().next().is_none() {
         return Ok(None);
     }
@@ -51,7 +51,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         let tasks = run.counted_intervals().filter(|task| task.kind == kind && task.succeeded);
         let times = Distribution::new(tasks.map(|task| (task.finish - task.start) as f64));
         if !times.values().is_empty() {
-            tails.push((own(number), name, times));
+            tails.push((series(number), name, times));
         }
     }
     let by = Sizes::of(run).by();

@@ -38,20 +38,20 @@ pub(crate) fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
 }
 
 /// The rows of these jobs in a run that has the jobs of a scene in these rows.
-pub(crate) fn rows_of(own: &[(usize, &str)], rows: &[usize]) -> Vec<usize> {
-    own.iter().filter_map(|&(number, _)| rows.get(number).copied()).collect()
+pub(crate) fn rows_of(largest: &[(usize, &str)], rows: &[usize]) -> Vec<usize> {
+    largest.iter().filter_map(|&(number, _)| rows.get(number).copied()).collect()
 }
 
 /// The legend of these jobs, of `jobs` in all.
-pub(super) fn entries(jobs: usize, own: &[(usize, &str)]) -> Vec<(Swatch, String)> {
+pub(super) fn entries(jobs: usize, largest: &[(usize, &str)]) -> Vec<(Swatch, String)> {
     let of_job = |(layer, (number, _)): (usize, &(usize, &str))| {
         (Swatch::Box(area_colour(layer), Fill::Solid), format!("job {}", number + 1))
     };
-    let others = match jobs - own.len() {
+    let others = match jobs - largest.len() {
         0 => None,
         1 => Some("1 other job".to_owned()),
         n => Some(format!("{} other jobs", count(n as u64))),
     };
     let others = others.map(|label| (Swatch::Box(GREY, Fill::Solid), label));
-    own.iter().enumerate().map(of_job).chain(others).collect()
+    largest.iter().enumerate().map(of_job).chain(others).collect()
 }

@@ -35,7 +35,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     }
     let share = |title: String| Axis::from_zero(title, 100.0, 5);
     let curve = |shown: &&Shown<'_>| Curve {
-        points: against(&of_base, &times(shown)).into_iter().map(|(base, own)| (base, Some(own))).collect(),
+        points: against(&of_base, &times(shown)).into_iter().map(|(base, share)| (base, Some(share))).collect(),
         series: shown.series,
         marked: false,
     };
@@ -47,9 +47,9 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
 }
 
 /// The shares (%) of both that are at most as long, for times of either.
-fn against(base: &Distribution, own: &Distribution) -> Vec<(f64, f64)> {
-    let all = Distribution::new(base.values().iter().chain(own.values()).copied());
-    let at = |(time, _): (f64, f64)| (100.0 * base.cdf(time), 100.0 * own.cdf(time));
+fn against(base: &Distribution, run: &Distribution) -> Vec<(f64, f64)> {
+    let all = Distribution::new(base.values().iter().chain(run.values()).copied());
+    let at = |(time, _): (f64, f64)| (100.0 * base.cdf(time), 100.0 * run.cdf(time));
     std::iter::once((0.0, 0.0)).chain(all.curve(POINTS).into_iter().map(at)).collect()
 }
 

@@ -25,11 +25,11 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let Some((base, others)) = scene.compared() else { return Ok(None) };
     let values = scene.values(|job| job.completion.filter(|ms| *ms > 0).map(|ms| ms as f64));
     let Some(of_base) = values.get(scene.baseline) else { return Ok(None) };
-    let ratios = |own: &Vec<Option<f64>>| {
-        Distribution::new(own.iter().zip(of_base).filter_map(|(own, base)| Some((*own)? / (*base)?)))
+    let ratios = |times: &Vec<Option<f64>>| {
+        Distribution::new(times.iter().zip(of_base).filter_map(|(time, base)| Some((*time)? / (*base)?)))
     };
     let of_others = values.iter().enumerate().filter(|(place, _)| scene.is_compared(*place));
-    let found: Vec<Distribution> = of_others.map(|(_, own)| ratios(own)).collect();
+    let found: Vec<Distribution> = of_others.map(|(_, of_other)| ratios(of_other)).collect();
     let all = || found.iter().flat_map(Distribution::values).copied();
     if all().next().is_none() {
         return Ok(None);

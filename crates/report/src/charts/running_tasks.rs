@@ -39,16 +39,17 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let (runs, look) = (&scene.runs, scene.look());
     let Some(clock) = scene.clock() else { return Ok(None) };
     let x = &clock.axis;
-    let own = largest_jobs(scene);
+    let largest = largest_jobs(scene);
     let mut panels = Vec::new();
     for (what, title) in Running::of(scene) {
         let shown = runs.iter().zip(&scene.rows);
         let layers: Vec<Layers> =
-            shown.map(|(shown, rows)| Layers::new(shown.run, what, &rows_of(&own, rows), clock.longest)).collect();
+            shown.map(|(shown, rows)| Layers::new(shown.run, what, &rows_of(&largest, rows), clock.longest)).collect();
         let highest = layers.iter().map(Layers::highest).fold(0.0, f64::max);
         // What no replay has, such as set-up tasks of an unknown kind, would be an empty plot for each of them.
         let replayed = runs.iter().zip(&layers).filter(|(shown, _)| shown.run.replay().is_some());
-        let compared = replayed.clone().next().is_none() || replayed.into_iter().any(|(_, own)| own.highest() > 0.0);
+        let compared =
+            replayed.clone().next().is_none() || replayed.into_iter().any(|(_, layers)| layers.highest() > 0.0);
         if highest > 0.0 && compared {
             let all = runs.iter().filter_map(|shown| scene.cluster(shown.run).vcores).max();
             panels.push(match (what, all) {
@@ -65,7 +66,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let lined = panels.iter().flat_map(|(layers, _)| layers).all(|layers| layers.edges.len() <= LINED_CELLS);
-    let legend = Legend::new(look, entries(scene.count(), &own))?;
+    let legend = Legend::new(look, entries(scene.count(), &largest))?;
     let left = left_of(look, panels.iter().map(|(_, y)| y));
     let plot_height = look.scaled(PLOT_HEIGHT);
     let per_run = look.line_height() + panels.len() as u32 * (plot_height + below(look, false));
@@ -114,7 +115,7 @@ impl Running {
 
     fn counts(self, kind: TaskKind) -> bool {
         match self {
-            Self::Tasks(own) => own == kind,
+            Self::Tasks(known) => known == kind,
             Self::Cpus => true,
         }
     }
@@ -137,11 +138,11 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    /// The layers of what runs, each job in the rows `own` in one of its own, as far as the run lasts and at most for `longest` ms.
-    pub(crate) fn new(run: &Run, what: Running, own: &[usize], longest: i64) -> Self {
-        let layer_of = |job: usize| own.iter().position(|row| *row == job).unwrap_or(own.len());
+    /// The layers of what runs, each job in the rows `layered` in one by itself, as far as the run lasts and at most for `longest` ms.
+    pub(crate) fn new(run: &Run, what: Running, layered: &[usize], longest: i64) -> Self {
+        let layer_of = |job: usize| layered.iter().position(|row| *row == job).unwrap_or(layered.len());
         let (first, last) = run.jobs.span().unwrap_or((0, 0));
-        let mut by_layer: Vec<Vec<Interval>> = vec![Vec::new(); own.len() + 1];
+        let mut by_layer: Vec<Vec<Interval>> = vec![Vec::new(); layered.len() + 1];
         for attempt in run.counted_intervals().filter(|attempt| what.counts(attempt.kind)) {
             if let Some(layer) = by_layer.get_mut(layer_of(attempt.job)) {
                 layer.push(Interval { start: attempt.start - first, finish: attempt.finish - first, ..*attempt });
@@ -156,7 +157,7 @@ impl Layers {
             if let Some((_, below)) = tops.last() {
                 top.iter_mut().zip(below).for_each(|(top, below)| *top += below);
             }
-            tops.push((if layer < own.len() { area_colour(layer) } else { GREY }, top));
+            tops.push((if layer < layered.len() { area_colour(layer) } else { GREY }, top));
         }
         Self { edges, tops }
     }
@@ -164,12 +165,12 @@ impl Layers {
     /// The tasks of each layer by itself.
     pub(crate) fn of_jobs(self) -> cells::Layers {
         let mut below = vec![0.0; self.edges.len().saturating_sub(1)];
-        let own = |top: &Vec<f64>| {
-            let own = top.iter().zip(&below).map(|(top, below)| top - below).collect();
+        let between = |top: &Vec<f64>| {
+            let between = top.iter().zip(&below).map(|(top, below)| top - below).collect();
             below.clone_from(top);
-            own
+            between
         };
-        let jobs = self.tops.iter().map(|(_, top)| top).map(own).collect();
+        let jobs = self.tops.iter().map(|(_, top)| top).map(between).collect();
         cells::Layers { edges: self.edges, jobs }
     }
 

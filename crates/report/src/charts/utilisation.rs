@@ -44,7 +44,7 @@ fn used(run: &Run, kind: TaskKind, slots: fn(&RunCluster) -> u64, cells: Cells) 
     if slots == 0 || !run.intervals.iter().any(|task| task.kind == kind) {
         return Vec::new();
     }
-    percent(&running(run, |own| own == kind, cells), slots as f64)
+    percent(&running(run, |running| running == kind, cells), slots as f64)
 }
 
 fn processor(scene: &Scene<'_>, run: &Run, cells: Cells) -> Vec<Option<f64>> {

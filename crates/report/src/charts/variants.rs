@@ -43,19 +43,19 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
 /// A line for each unknown, the widest first.
 fn lines(sign: &Sign, names_policy: bool) -> Vec<Interval> {
     let mut unknowns: Vec<(&str, Vec<&InVariant>)> = Vec::new();
-    for own in &sign.variants {
-        match unknowns.iter_mut().find(|(name, _)| *name == own.unknown) {
-            Some((_, variants)) => variants.push(own),
-            None => unknowns.push((&own.unknown, vec![own])),
+    for variant in &sign.variants {
+        match unknowns.iter_mut().find(|(name, _)| *name == variant.unknown) {
+            Some((_, variants)) => variants.push(variant),
+            None => unknowns.push((&variant.unknown, vec![variant])),
         }
     }
     let line = |(_, variants): &(&str, Vec<&InVariant>)| {
-        let all = || variants.iter().map(|own| own.ratio).chain([sign.ratio]).map(change);
+        let all = || variants.iter().map(|variant| variant.ratio).chain([sign.ratio]).map(change);
         let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-        let title = variants.first().map_or("", |own| own.title.as_str());
+        let title = variants.first().map_or("", |variant| variant.title.as_str());
         let label = if names_policy { format!("{}: {title}", sign.policy) } else { title.to_owned() };
-        let own = change(sign.ratio);
-        Interval { label, published: Some((low, high)), found: Some((own, own, own)) }
+        let found = change(sign.ratio);
+        Interval { label, published: Some((low, high)), found: Some((found, found, found)) }
     };
     let mut lines: Vec<Interval> = unknowns.iter().map(line).collect();
     let width = |line: &Interval| line.published.map_or(0.0, |(low, high)| high - low);

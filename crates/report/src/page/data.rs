@@ -189,7 +189,7 @@ fn rows(waits: bool) -> Vec<PageRow> {
         let formula = metric.formula().filter(|formula| waits || covers(formula) == Who::Ended)?;
         Some(PageRow { name: number.field, form, decimals, formula })
     };
-    listed_rows().filter_map(|(number, metric, own)| row(number, metric, own)).collect()
+    listed_rows().filter_map(|(number, metric, listed)| row(number, metric, listed)).collect()
 }
 
 /// The data as JSON, packed with gzip and written in base64: a third of its size, and without a character that HTML knows.
@@ -231,7 +231,11 @@ pub(crate) fn page_data(
         why: PageWhy::new(reasons, facts),
         rests,
         same,
-        choices: QUANTITIES.iter().filter(|own| own.page == Page::Choice).map(|own| own.name).collect(),
+        choices: QUANTITIES
+            .iter()
+            .filter(|quantity| quantity.page == Page::Choice)
+            .map(|quantity| quantity.name)
+            .collect(),
         rows: rows(waits),
         measures,
         timelines,
@@ -273,14 +277,14 @@ fn hex(colour: plotters::style::RGBColor) -> String {
 
 /// The jobs. What they are called, and when they were submitted, is the same in all runs; the first knows it.
 fn jobs<'a>(answer: &Answer, scene: &Scene<'a>, all: usize, every: usize) -> Jobs<'a> {
-    let own: Vec<&JobMetrics> = scene.jobs.first().into_iter().flatten().step_by(every).copied().collect();
+    let shown: Vec<&JobMetrics> = scene.jobs.first().into_iter().flatten().step_by(every).copied().collect();
     let sizes = scene.runs.first().map(|shown| Sizes::of(shown.run));
     let size = |job: &JobMetrics| match sizes {
         Some(sizes) if sizes.is_small(job) => 0,
         Some(sizes) if sizes.is_large(job) => 2,
         _ => 1,
     };
-    let first = own.first().and_then(|job| job.submit).unwrap_or(0);
+    let first = shown.first().and_then(|job| job.submit).unwrap_or(0);
     let mut before = first;
     let since = |job: &&JobMetrics| {
         let submit = job.submit.unwrap_or(before);
@@ -296,16 +300,16 @@ fn jobs<'a>(answer: &Answer, scene: &Scene<'a>, all: usize, every: usize) -> Job
     Jobs {
         all,
         every,
-        ids: own.iter().map(|job| words::name(&job.job_id)).collect(),
+        ids: shown.iter().map(|job| words::name(&job.job_id)).collect(),
         names: named(|job| job.name.as_deref()),
         users: named(|job| job.user.as_deref()),
         queues: named(|job| job.queue.as_deref()),
         queue: scene.system().says("queue"),
-        submits: own.iter().map(since).collect(),
-        tasks: own.iter().map(|job| job.tasks_done).collect(),
-        sizes: own.iter().map(|job| size(job)).collect(),
+        submits: shown.iter().map(since).collect(),
+        tasks: shown.iter().map(|job| job.tasks_done).collect(),
+        sizes: shown.iter().map(|job| size(job)).collect(),
         by_cpus: sizes.is_some_and(|sizes| sizes.by() == SizeBy::Cpus),
-        ways: ways(answer, scene, &own),
+        ways: ways(answer, scene, &shown),
     }
 }
 
@@ -313,7 +317,7 @@ fn jobs<'a>(answer: &Answer, scene: &Scene<'a>, all: usize, every: usize) -> Job
 fn ways(answer: &Answer, scene: &Scene<'_>, jobs: &[&JobMetrics]) -> Vec<Way> {
     let Some(shown) = scene.runs.first() else { return Vec::new() };
     let of_script = |by: &By| OF_SCRIPT.contains(by);
-    let ways = answer.groups.iter().map(|own| own.by).filter(|by| !of_script(by));
+    let ways = answer.groups.iter().map(|group| group.by).filter(|by| !of_script(by));
     let way = |by: By| {
         let (names, of) = group_of_each(shown.run, jobs, by, Zone::default());
         let names = names.iter().map(|name| words::name(name).into_owned()).collect();
@@ -364,13 +368,13 @@ fn rest(measures: &mut [Measure], parts: &[&'static str]) -> Option<Rest> {
 /// Takes out the numbers of facts that are those of an earlier measure.
 fn same(measures: &mut [Measure]) -> Vec<[&'static str; 2]> {
     let mut found = Vec::new();
-    let is_fact = |name: &str| QUANTITIES.iter().any(|own| own.name == name && own.page == Page::Fact);
+    let is_fact = |name: &str| QUANTITIES.iter().any(|quantity| quantity.name == name && quantity.page == Page::Fact);
     for place in 1..measures.len() {
         let (before, rest) = measures.split_at_mut(place);
-        let Some(own) = rest.first_mut().filter(|own| is_fact(own.name)) else { continue };
-        if let Some(other) = before.iter().find(|other| other.unit == own.unit && other.runs == own.runs) {
-            found.push([own.name, other.name]);
-            own.runs = Vec::new();
+        let Some(next) = rest.first_mut().filter(|next| is_fact(next.name)) else { continue };
+        if let Some(other) = before.iter().find(|other| other.unit == next.unit && other.runs == next.runs) {
+            found.push([next.name, other.name]);
+            next.runs = Vec::new();
         }
     }
     found
@@ -378,8 +382,8 @@ fn same(measures: &mut [Measure]) -> Vec<[&'static str; 2]> {
 
 /// The quantities of the jobs that the page has, without those that are nothing for all of them.
 fn measures(scene: &Scene<'_>, every: usize) -> Vec<Measure> {
-    let of_page = QUANTITIES.iter().filter(|own| own.page != Page::Absent);
-    let of_page: Vec<(&Quantity, f64)> = of_page.map(|own| (own, scale(own))).collect();
+    let of_page = QUANTITIES.iter().filter(|quantity| quantity.page != Page::Absent);
+    let of_page: Vec<(&Quantity, f64)> = of_page.map(|quantity| (quantity, scale(quantity))).collect();
     // Rows of jobs are large, so that all quantities of a job are taken at once.
     let of_run = |jobs: &Vec<&JobMetrics>| {
         let room = jobs.len().div_ceil(every);

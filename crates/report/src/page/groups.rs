@@ -167,8 +167,12 @@ pub(crate) fn slowed_cells(jobs: &[SlowedJob]) -> Vec<Vec<String>> {
 
 fn of_slowed(job: &SlowedJob, both: [String; 2]) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let own = [job.job_id.clone(), text(&job.name), text(&job.user), text(&job.queue), job.run.clone()];
-    own.into_iter().chain(both).chain([job.slowed.map_or_else(String::new, |times| format!("{times:.1} ×"))]).collect()
+    let about = [job.job_id.clone(), text(&job.name), text(&job.user), text(&job.queue), job.run.clone()];
+    about
+        .into_iter()
+        .chain(both)
+        .chain([job.slowed.map_or_else(String::new, |times| format!("{times:.1} ×"))])
+        .collect()
 }
 
 #[cfg(test)]
@@ -197,7 +201,7 @@ mod tests {
             Grouped::of(By::User, "User", rows)
         };
         assert!(of(1).is_none());
-        let whole = of(MOST_KEPT).map(|own| (own.rows.len(), own.left_out));
+        let whole = of(MOST_KEPT).map(|kept| (kept.rows.len(), kept.left_out));
         assert_eq!(whole, Some((2 * MOST_KEPT, 0)));
         let Some(cut) = of(2 * MOST_KEPT + 100) else { panic!("expected groups") };
         let large = |row: &&GroupRow| row.jobs == 20;

@@ -151,12 +151,15 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
             .advice
             .iter()
             .take(MOST_ADVICE)
-            .map(|(own, runs)| (runs.join(", "), &*own.says, &*own.change))
+            .map(|(reason, runs)| (runs.join(", "), &*reason.says, &*reason.change))
             .collect(),
         answerable: answer.is_answerable(),
         population: answer.population.in_words(),
         differences: differences(answer),
-        beside: answer.beside.as_ref().map(|own| (emphasised(&own.says), own.tables(answer.system()), own.drawn)),
+        beside: answer
+            .beside
+            .as_ref()
+            .map(|beside| (emphasised(&beside.says), beside.tables(answer.system()), beside.drawn)),
         left_out: left_out(answer),
         overview: overview(answer),
         baseline: answer.baseline_label(),
@@ -164,7 +167,7 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         matters: answer.matters.to_string(),
         weak_tests: weak_tests(answer),
         has_seeds: answer.has_seeds(),
-        groups: answer.groups.iter().map(|own| own.table(answer.system())).collect(),
+        groups: answer.groups.iter().map(|group| group.table(answer.system())).collect(),
         queue: answer.system().says("Queue"),
         slowed: slowed_cells(&answer.slowed),
         gallery: gallery(false)?,

@@ -28,7 +28,8 @@ impl Numbers {
     }
 
     pub(crate) fn push(&mut self, number: Option<i64>) {
-        let small = number.map_or(Some(i32::MIN), |number| i32::try_from(number).ok().filter(|own| *own != i32::MIN));
+        let small =
+            number.map_or(Some(i32::MIN), |number| i32::try_from(number).ok().filter(|number| *number != i32::MIN));
         if small.is_none() && matches!(self, Self::Small(_)) {
             *self = Self::Large(self.iter().map(|number| number.unwrap_or(i64::MIN)).collect());
         }

@@ -87,13 +87,13 @@ impl Beside {
 
     /// The least error of a quantity, without its sign: that of the likely scheduler, if it is known.
     fn error(&self, quantity: &str) -> Option<f64> {
-        let errors = self.policies.iter().filter_map(|own| own.error.of(quantity));
+        let errors = self.policies.iter().filter_map(|policy| policy.error.of(quantity));
         errors.min_by(|one, other| one.abs().total_cmp(&other.abs()))
     }
 
     /// The tables of the page.
     pub(crate) fn tables(&self, system: System) -> Vec<Table> {
-        self.policies.iter().map(|own| Table::of(own, system)).collect()
+        self.policies.iter().map(|policy| Table::of(policy, system)).collect()
     }
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn doubts(
 ) -> Vec<Fact> {
     let error = |quantity: &str| match beside {
         Some(beside) => beside.error(quantity),
-        None => validated.and_then(|own| own.error(quantity)),
+        None => validated.and_then(|validated| validated.error(quantity)),
     };
     let of_policy = |policy: &Policy| {
         let difference = |(quantity, metric, ratio): &(&'static str, &str, Ratio)| {
@@ -153,8 +153,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    fn of(own: &OfPolicy, system: System) -> Self {
-        let error = &own.error;
+    fn of(of_policy: &OfPolicy, system: System) -> Self {
+        let error = &of_policy.error;
         let quantity = |(name, title): &(&str, &str)| {
             let found = error.quantities.get(name)?;
             let both = times(&[Some(found.observed_ms), Some(found.replayed_ms)]);
@@ -171,9 +171,9 @@ impl Table {
             let phase = |name: &str| {
                 class.phases.get(name).map_or_else(
                     || UNKNOWN.to_owned(),
-                    |own| {
-                        let both = times(&[Some(own.observed_ms), Some(own.replayed_ms)]);
-                        format!("{} ({})", both.join(" → "), percent_change(Some(own.mean_signed)))
+                    |phase| {
+                        let both = times(&[Some(phase.observed_ms), Some(phase.replayed_ms)]);
+                        format!("{} ({})", both.join(" → "), percent_change(Some(phase.mean_signed)))
                     },
                 )
             };
@@ -181,7 +181,7 @@ impl Table {
             head.into_iter().chain(shown.iter().map(|(name, _)| phase(name))).collect()
         });
         Self {
-            policy: own.policy.clone(),
+            policy: of_policy.policy.clone(),
             jobs: count(error.jobs),
             phase_titles: shown.iter().map(|(_, title)| *title).collect(),
             by: error.by_size.first().map_or("tasks", |class| class.size),

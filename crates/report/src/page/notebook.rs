@@ -45,7 +45,7 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Resu
     let baseline = if answer.has_replays() { literal(answer.baseline_label()) } else { "None".to_owned() };
     list += &format!("}}\nBASELINE = {baseline}\n");
     // What really ran is no policy: it is in the tables, and compared with none.
-    let observed = answer.observed.as_ref().map_or_else(|| "None".to_owned(), |own| literal(&own.label));
+    let observed = answer.observed.as_ref().map_or_else(|| "None".to_owned(), |observed| literal(&observed.label));
     list += &format!("OBSERVED = {observed}\nTRACE = {}\n", trace(answer));
     let intro = "## The numbers\n\nNeeds polars, and matplotlib for the figures. Run it in the folder of the report. In the tables, times are \
                  in ms of the simulated clock, and their schemas describe the columns. `readable` shows them in larger units.";
@@ -104,10 +104,11 @@ fn python(formula: &Value) -> Option<(String, IsTerm)> {
         return Some((formula.to_string(), true));
     };
     let column = || {
-        let quantity = QUANTITIES.iter().find(|own| Some(own.name) == arguments.first().and_then(Value::as_str))?;
+        let quantity =
+            QUANTITIES.iter().find(|quantity| Some(quantity.name) == arguments.first().and_then(Value::as_str))?;
         ComparedJobRow::reference()
             .iter()
-            .any(|own| own.name == quantity.field)
+            .any(|column| column.name == quantity.field)
             .then(|| format!("pl.col(\"{}\")", quantity.field))
     };
     let term = |text: String| Some((text, true));
@@ -157,8 +158,8 @@ fn markdown(text: &str) -> String {
 fn in_sentences(answer: &Answer) -> String {
     let Sentences { first, others } = sentences(answer);
     let mut text = format!("# resched: runs compared\n\n**{}**\n", markdown(&first));
-    for own in others.into_iter().filter(|_| answer.is_answerable()) {
-        text += &format!("\n- **{}**: {}", markdown(&own.label), markdown(&own.says));
+    for other in others.into_iter().filter(|_| answer.is_answerable()) {
+        text += &format!("\n- **{}**: {}", markdown(&other.label), markdown(&other.says));
     }
     text
 }
@@ -235,7 +236,7 @@ mod tests {
              .then((pl.len() * 3600000.0) / (pl.col(\"finish\").max() - pl.col(\"submit\").min())),",
             "    tasks=pl.col(\"tasks_done\").sum(),",
         ] {
-            assert!(found.lines().any(|own| own == line), "{line}\n{found}");
+            assert!(found.lines().any(|found| found == line), "{line}\n{found}");
         }
         assert!(!found.contains("utilisation"), "{found}");
     }

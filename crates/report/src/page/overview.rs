@@ -112,14 +112,14 @@ pub(crate) fn overview(answer: &Answer) -> Vec<Part> {
 }
 
 fn own_rows(answer: &Answer) -> impl Iterator<Item = TableRow> {
-    listed_rows().filter_map(|(number, metric, own)| {
-        let values = of_number(answer, number, own.form);
+    listed_rows().filter_map(|(number, metric, listed)| {
+        let values = of_number(answer, number, listed.form);
         let known = values.iter().any(Option::is_some);
-        let texts = in_words(own.form, &values);
+        let texts = in_words(listed.form, &values);
         known.then(|| {
             row(
                 answer,
-                [number.field, answer.system().says(own.title)],
+                [number.field, answer.system().says(listed.title)],
                 &values,
                 texts,
                 (metric.better(), metric.tested()),
@@ -131,7 +131,7 @@ fn own_rows(answer: &Answer) -> impl Iterator<Item = TableRow> {
 /// A number of each policy.
 fn of_number(answer: &Answer, number: &Number, form: Form) -> Vec<Option<f64>> {
     let otherwise = (form == Form::Count).then_some(0.0);
-    let of_run = |run: usize| answer.numbers.get(run).and_then(|own| *own.get(number.field)?).or(otherwise);
+    let of_run = |run: usize| answer.numbers.get(run).and_then(|numbers| *numbers.get(number.field)?).or(otherwise);
     of_policies(answer, of_run)
 }
 
@@ -216,9 +216,9 @@ fn best_of(
     let cost = |value: f64| if best == Better::Less { value } else { -value };
     let (place, value) = known.iter().copied().min_by(|one, other| cost(one.1).total_cmp(&cost(other.1)))?;
     let looks_alike = |(other, text): (usize, &String)| other != place && texts.get(place) == Some(text);
-    let others = || known.iter().filter(|own| own.0 != place);
+    let others = || known.iter().filter(|other| other.0 != place);
     let certain = match baseline {
-        None => others().all(|own| (own.1 - value).abs() > matters.share() * own.1.abs().max(value.abs())),
+        None => others().all(|other| (other.1 - value).abs() > matters.share() * other.1.abs().max(value.abs())),
         Some(baseline) if baseline == place => {
             ratios.iter().enumerate().all(|(other, ratio)| other == baseline || is_certain(ratio))
         }
@@ -230,13 +230,14 @@ fn best_of(
 /// The means of a policy's runs by name, for `report.json`.
 pub(crate) fn means(answer: &Answer) -> Vec<Value> {
     let of = |place: usize| {
-        let own = listed_rows()
-            .map(|(number, _, own)| (number.field.to_owned(), json!(of_number(answer, number, own.form).get(place))));
+        let listed = listed_rows().map(|(number, _, listed)| {
+            (number.field.to_owned(), json!(of_number(answer, number, listed.form).get(place)))
+        });
         let further = answer.metrics.iter().map(|(metric, of_runs)| {
             let values = of_policies(answer, |run| of_runs.get(run).copied().flatten());
             (metric.name.clone(), json!(values.get(place)))
         });
-        Value::Object(own.chain(further).collect::<Map<String, Value>>())
+        Value::Object(listed.chain(further).collect::<Map<String, Value>>())
     };
     (0..answer.policies.len()).map(of).collect()
 }

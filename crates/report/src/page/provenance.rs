@@ -124,8 +124,8 @@ pub(crate) fn again(answer: &Answer, folders: &[PathBuf], options: &Options) -> 
         let Some(info) = run.replay() else { continue };
         let folder = folder.parent().unwrap_or(folder).display().to_string();
         let (start, end) = replay(info, &mut files, &folder);
-        match replays.iter_mut().find(|(_, own)| *own == end) {
-            Some((own, _)) => own.push_str(&policy(info)),
+        match replays.iter_mut().find(|(_, known)| *known == end) {
+            Some((policies, _)) => policies.push_str(&policy(info)),
             None => replays.push((start + &policy(info), end)),
         }
     }

@@ -59,7 +59,7 @@ pub(crate) fn in_lines(answer: &Answer) -> Vec<String> {
     let Sentences { first, others } = sentences(answer);
     let shown = others.into_iter().filter(|_| answer.is_answerable());
     let mut lines = vec![first];
-    lines.extend(shown.map(|own| format!("  {}: {}", own.label, own.says)));
+    lines.extend(shown.map(|policy| format!("  {}: {}", policy.label, policy.says)));
     lines.extend(differences(answer).into_iter().map(|line| format!("  {line}")));
     if let Some(beside) = &answer.beside {
         lines.push(format!("Model error: {}", beside.says));
@@ -73,8 +73,8 @@ pub(crate) fn in_lines(answer: &Answer) -> Vec<String> {
 /// In what policies differ from the baseline beside the policy, a line each.
 pub(crate) fn differences(answer: &Answer) -> Vec<String> {
     let baseline = answer.baseline_label();
-    let line = |own: &crate::answer::Differs| {
-        format!("{} and {baseline} also differ in {}.", own.policy, own.difference.in_words())
+    let line = |differs: &crate::answer::Differs| {
+        format!("{} and {baseline} also differ in {}.", differs.policy, differs.difference.in_words())
     };
     answer.differences.iter().map(line).collect()
 }
@@ -179,7 +179,7 @@ fn about(answer: &Answer, row: &Compared) -> String {
     let found = &row.found;
     let waiting = compared(answer, "waiting").into_iter().find(|other| other.policy == row.policy);
     let waits = waiting.map(|other| of_waiting(&other.found, found.means)).filter(|text| !text.is_empty());
-    let sign = answer.policies.iter().find(|policy| policy.label == row.policy).and_then(|own| own.sign.clone());
+    let sign = answer.policies.iter().find(|policy| policy.label == row.policy).and_then(|policy| policy.sign.clone());
     let completes = of_completion(found, answer.baseline_label(), answer.matters);
     let completes = match found.means {
         Some(_) => format!("mean completion time {completes}."),

@@ -41,8 +41,8 @@ fn losers(answer: &Answer, row: &Compared, names: &ShortNames) -> String {
     let jobs = |share: Option<f64>| share.map(|share| (share * row.found.jobs as f64).round() as u64);
     let Some((later, sooner)) = jobs(row.found.longer).zip(jobs(row.found.shorter)) else { return String::new() };
     let worst = [By::User, By::Queue].into_iter().find_map(|by| worst(answer, by, &row.policy));
-    let worst = worst.map_or_else(String::new, |own| {
-        format!("; {} loses most ({} a job)", own.group, signed_times(&[own.change_ms]).concat())
+    let worst = worst.map_or_else(String::new, |group| {
+        format!("; {} loses most ({} a job)", group.group, signed_times(&[group.change_ms]).concat())
     });
     format!(
         "Under {}, {} of {} jobs end later by more than {} and {} sooner{worst}. ",
@@ -56,7 +56,7 @@ fn losers(answer: &Answer, row: &Compared, names: &ShortNames) -> String {
 
 /// The group whose jobs lose most under a policy, if any loses.
 fn worst<'a>(answer: &'a Answer, by: By, policy: &str) -> Option<&'a GroupRow> {
-    let rows = answer.groups.iter().find(|own| own.by == by)?.rows.iter();
+    let rows = answer.groups.iter().find(|group| group.by == by)?.rows.iter();
     let loses = rows.filter(|row| row.run == policy && row.change.is_some_and(|change| change > 0.0));
     loses.max_by(|one, other| one.change_ms.partial_cmp(&other.change_ms).unwrap_or(Ordering::Equal))
 }

@@ -111,7 +111,7 @@ struct Tracks<'a>(&'a Reasons);
 
 impl Serialize for Tracks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let place = |phase: Phase| self.0.phases.iter().position(|own| *own == phase).unwrap_or(0) as u64;
+        let place = |phase: Phase| self.0.phases.iter().position(|known| *known == phase).unwrap_or(0) as u64;
         let numbers = |&(phase, parts): &(Phase, u16)| [place(phase), u64::from(parts)];
         let track = |run: &'_ OfRun, job| run.track.get(job).iter().flat_map(numbers).collect::<Vec<u64>>();
         serializer.collect_seq(

@@ -109,7 +109,7 @@ impl Axis {
     /// The label of a tick, without needless decimals. On a logarithmic axis over very small or large numbers, powers of ten are written
     /// as such.
     pub(crate) fn label(&self, tick: f64) -> String {
-        let place = self.ticks.iter().position(|own| *own == tick);
+        let place = self.ticks.iter().position(|other| *other == tick);
         if let Some(label) = place.and_then(|place| self.labels.get(place)) {
             return label.clone();
         }

@@ -94,8 +94,8 @@ pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, what: What, parts: &[Part
         .map(|(run, at)| stack(parts, run, at, together))
         .collect();
     let highest = |runs: &[usize]| {
-        let own = stacks.iter().filter(|stack| runs.contains(&stack.run));
-        own.map(|stack| stack.values.iter().sum()).fold(0.0, f64::max)
+        let of_panel = stacks.iter().filter(|stack| runs.contains(&stack.run));
+        of_panel.map(|stack| stack.values.iter().sum()).fold(0.0, f64::max)
     };
     let highest: Vec<f64> = panels.iter().map(|runs| highest(runs)).collect();
     let most = highest.iter().copied().fold(0.0, f64::max);

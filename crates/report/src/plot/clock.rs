@@ -132,8 +132,8 @@ impl Clock {
         }
         let cut = Self::new(shorter).dated(self.date);
         let beyond: Vec<(usize, f64)> = runs.iter().map(|run| cut.beyond(run)).collect();
-        let jobs = beyond.iter().map(|own| own.0).max().unwrap_or(0);
-        let share = beyond.iter().map(|own| own.1).fold(0.0, f64::max);
+        let jobs = beyond.iter().map(|run| run.0).max().unwrap_or(0);
+        let share = beyond.iter().map(|run| run.1).fold(0.0, f64::max);
         let words = format!(
             "cut at {}: at most {} {} on, to {}, with {:.1} % of the task time",
             cut.in_words(cut.longest),

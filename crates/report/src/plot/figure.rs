@@ -310,7 +310,8 @@ pub(crate) fn axes<'a, 'b>(
     )?;
     let width = look.width().saturating_sub(left + LEFT + RIGHT.max(last_label / 2 + 2));
     let every = labels_apart(look, x, width);
-    let is_labelled = |tick: f64| x.ticks.iter().position(|own| *own == tick).is_none_or(|place| place % every == 0);
+    let is_labelled =
+        |tick: f64| x.ticks.iter().position(|other| *other == tick).is_none_or(|place| place % every == 0);
     let x_label = |tick: &f64| if labelled && is_labelled(*tick) { x.label(*tick) } else { String::new() };
     let mut mesh = chart.configure_mesh();
     mesh.disable_x_mesh()

@@ -87,8 +87,8 @@ pub fn draw_heat_map(chart: &HeatMap<'_>) -> Result<Option<String>, Error> {
         put(&top, &LOOK.shorten(chart.y, WIDTH - 12), (6, LINE_HEIGHT as i32 / 2 + 2), HPos::Left, BLACK)?;
         let left = chart.rows.iter().map(|label| LOOK.text_width(label)).max().unwrap_or(0).min(WIDTH / 3) + 12;
         for drawn_panel in chart.panels {
-            let (own, rest) = area.split_vertically(panel(drawn_panel));
-            draw_panel(&own, chart, drawn_panel, left, scale)?;
+            let (top, rest) = area.split_vertically(panel(drawn_panel));
+            draw_panel(&top, chart, drawn_panel, left, scale)?;
             area = rest;
         }
         draw_columns(&area, chart, left)?;

@@ -63,7 +63,8 @@ pub(crate) fn draw_panels(
         .collect();
     let title_height = |panel: &Panel| if panel.title.is_empty() { 0 } else { look.line_height() };
     let plot_height = |panel: &Panel, labelled: bool| look.scaled(panel.height) + below(look, labelled);
-    let heights = panels.iter().zip(&labelled).map(|(panel, &own)| title_height(panel) + plot_height(panel, own));
+    let heights =
+        panels.iter().zip(&labelled).map(|(panel, &labelled)| title_height(panel) + plot_height(panel, labelled));
     figure(sheet, name, legend.height() + heights.sum::<u32>(), |area| {
         let mut rest = legend.draw(&area)?;
         for (panel, &labelled) in panels.iter().zip(&labelled) {

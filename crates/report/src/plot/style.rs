@@ -73,8 +73,8 @@ pub type Order = fn(&str) -> Option<u32>;
 /// has parameters, gets the next free one. Labels that are no policies get what is left, in their order.
 pub(crate) fn styles(labels: &[(&str, Option<u32>)]) -> Vec<Series> {
     let mut order: Vec<usize> = (0..labels.len()).collect();
-    let label = |at: usize| labels.get(at).map_or("", |own| own.0);
-    let known = |at: usize| labels.get(at).and_then(|own| own.1);
+    let label = |at: usize| labels.get(at).map_or("", |label| label.0);
+    let known = |at: usize| labels.get(at).and_then(|label| label.1);
     order.sort_by_key(|&at| (known(at).is_none(), label(at) != policy(label(at)), known(at)));
     let mut found = vec![OBSERVED; labels.len()];
     let mut taken: Vec<usize> = Vec::new();
@@ -177,14 +177,14 @@ mod tests {
     /// The styles of labels, in an order of a few policies.
     fn styled(labels: &[&str]) -> Vec<Series> {
         const ORDER: [&str; 8] = ["fifo", "fair", "capacity", "naive-fair", "delay", "coupling", "dress", "yarn-fifo"];
-        let place = |label: &str| ORDER.iter().position(|own| *own == policy(label)).map(|place| place as u32);
+        let place = |label: &str| ORDER.iter().position(|known| *known == policy(label)).map(|place| place as u32);
         styles_by(labels.iter().copied(), place)
     }
 
     #[test]
     fn a_policy_looks_alike_in_every_figure() {
         let of = |labels: &[&str], label: &str| {
-            labels.iter().position(|own| *own == label).and_then(|at| styled(labels).get(at).copied())
+            labels.iter().position(|other| *other == label).and_then(|at| styled(labels).get(at).copied())
         };
         let alone = of(&["fair"], "fair");
         for labels in

@@ -128,9 +128,9 @@ pub(super) const KNOBS: &[Knob] = &[
 
 /// The assumptions of every experiment of the paper.
 macro_rules! assumptions {
-    ($($own:expr),* $(,)?) => {
+    ($($further:expr),* $(,)?) => {
         &[
-            $($own,)*
+            $($further,)*
             "One rack, but for Set B; heartbeats every 3 s; jobs that read the same file read the same blocks; slow-start 0.05 under Fair, where Coupling has its ramp; all jobs in one pool; one seed draws task times, block places and heartbeats.",
             "But for rows on shared nodes, tasks on a node do not slow each other down, and reduces fetch as if alone.",
         ]

@@ -238,9 +238,9 @@ fn rows_of_shared_nodes(replays: &Replays<'_>) -> Vec<Row> {
         let both = [("Fair", of_fair), ("Coupling", of_coupling)];
         for (policy, [mean, least, greatest]) in both {
             let of = |what: &str, published| {
-                let own =
+                let row =
                     row("Table I", format!("{policy}: {name}{what} (Table I)"), "ms", published).ours(NO_REQUESTS);
-                if policy == "Fair" { own.baseline().cannot() } else { own.arithmetic().cannot() }
+                if policy == "Fair" { row.baseline().cannot() } else { row.arithmetic().cannot() }
             };
             rows.extend([of("", value(mean)), of(" of the nodes", Published::Range(least, greatest))]);
         }

@@ -111,9 +111,9 @@ fn variation(run: &Run) -> Option<f64> {
         let (mut time, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for pair in steps.points.windows(2) {
             let &[(at, maps), (next, _)] = pair else { continue };
-            let own = (next as f64).min(to - 90e3) - (at as f64).max(from + 90e3);
-            if own > 0.0 {
-                (time, sum, squares) = (time + own, sum + own * maps, squares + own * maps * maps);
+            let stretch = (next as f64).min(to - 90e3) - (at as f64).max(from + 90e3);
+            if stretch > 0.0 {
+                (time, sum, squares) = (time + stretch, sum + stretch * maps, squares + stretch * maps * maps);
             }
         }
         (time > 0.0).then(|| (squares / time - (sum / time).powi(2)).max(0.0).sqrt())

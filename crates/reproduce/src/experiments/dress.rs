@@ -262,8 +262,8 @@ impl Demands {
     }
 
     /// The time of a job, as a part of its class's.
-    fn time(&self, number: usize, own: &Drawn) -> f64 {
-        if self.small.contains(&number) { self.length * own.length } else { own.length }
+    fn time(&self, number: usize, drawn: &Drawn) -> f64 {
+        if self.small.contains(&number) { self.length * drawn.length } else { drawn.length }
     }
 
     /// Whether the first jobs, and no more, fit into the cluster.
@@ -355,11 +355,11 @@ pub(super) fn draw(workload: &mut Workload, demands: &Demands, number: u64) {
 
 /// Gives the jobs of a workload what was drawn for them.
 fn apply(workload: &mut Workload, demands: &Demands, drawn: &[Drawn]) {
-    for (number, (job, own)) in (1..).zip(workload.jobs.iter_mut().zip(drawn)) {
-        job.maps = own.containers.try_into().unwrap_or(job.maps);
-        job.reduces = job.reduces.min(1) * own.containers.div_ceil(10);
+    for (number, (job, drawn)) in (1..).zip(workload.jobs.iter_mut().zip(drawn)) {
+        job.maps = drawn.containers.try_into().unwrap_or(job.maps);
+        job.reduces = job.reduces.min(1) * drawn.containers.div_ceil(10);
         // Each job has a class of its own, because the executors of a job end together.
-        let length = demands.time(number, own);
+        let length = demands.time(number, drawn);
         let Some(class) = workload.classes.get(job.class.get_ref()) else { continue };
         let scaled = Class {
             map_mean_s: length * class.map_mean_s,
@@ -383,9 +383,9 @@ fn drawn(workload: &Workload, demands: &Demands, number: u64) -> Vec<Drawn> {
     for _ in 0..TRIES {
         let found = fitted(workload, demands, &mut draws);
         let far = demands.distance.map_or(0.0, |distance| {
-            let mut own = workload.clone();
-            apply(&mut own, demands, &found);
-            replayed(own, number).map_or(f64::INFINITY, |times| distance(&times))
+            let mut changed = workload.clone();
+            apply(&mut changed, demands, &found);
+            replayed(changed, number).map_or(f64::INFINITY, |times| distance(&times))
         });
         if nearest.1.is_empty() || far < nearest.0 {
             nearest = (far, found);
@@ -442,11 +442,11 @@ fn a_length(draws: &mut impl Rng, variation: f64) -> f64 {
 
 /// The jobs of a draw, as [`in_turn`] takes them.
 fn jobs(workload: &Workload, demands: &Demands, drawn: &[Drawn]) -> Vec<Job> {
-    let of = |(number, (job, own)): (usize, (&Jobs, &Drawn))| {
+    let of = |(number, (job, drawn)): (usize, (&Jobs, &Drawn))| {
         let class = workload.classes.get(job.class.get_ref());
-        let time = |of: fn(&Class) -> f64| class.map_or(0.0, of) * demands.time(number, own);
-        let maps = (own.containers, time(|class| class.map_mean_s));
-        let reduces = (own.containers.div_ceil(10), time(|class| class.reduce_mean_s));
+        let time = |of: fn(&Class) -> f64| class.map_or(0.0, of) * demands.time(number, drawn);
+        let maps = (drawn.containers, time(|class| class.map_mean_s));
+        let reduces = (drawn.containers.div_ceil(10), time(|class| class.reduce_mean_s));
         let stages = if job.reduces > 0 { vec![maps, reduces] } else { vec![maps] };
         Job { submit: job.submit_s, stages }
     };
@@ -457,9 +457,9 @@ fn jobs(workload: &Workload, demands: &Demands, drawn: &[Drawn]) -> Vec<Job> {
 #[cfg(test)]
 pub(super) fn fitted_of_ten(workload: &Workload, demands: &Demands) -> usize {
     let near = |number: &u64| {
-        let mut own = workload.clone();
-        draw(&mut own, demands, *number);
-        let times = replayed(own, *number);
+        let mut redrawn = workload.clone();
+        draw(&mut redrawn, demands, *number);
+        let times = replayed(redrawn, *number);
         times.is_some_and(|times| demands.distance.is_none_or(|distance| distance(&times) <= NEAR))
     };
     (1..=10).filter(near).count()
@@ -489,8 +489,8 @@ pub(super) fn waits(
     of_jobs: OfJobs<'_>,
 ) -> Result<Option<Figure>, Error> {
     let seconds = |run: &Run, job: usize| waiting(run, job).map(|ms| ms / 1e3);
-    let own = ["capacity", "dress"].map(|case| by_job(replays, (case, case), JOBS, seconds));
-    let series: Vec<Line> = own.into_iter().chain(published(of_jobs)).collect();
+    let replayed = ["capacity", "dress"].map(|case| by_job(replays, (case, case), JOBS, seconds));
+    let series: Vec<Line> = replayed.into_iter().chain(published(of_jobs)).collect();
     OnPaper { name, title, caption, x: "Job", y: "Waiting time (s)", ends: None }.draw(&series)
 }
 

@@ -62,7 +62,7 @@ fn ms(seconds: f64) -> i64 {
 
 /// The times of jobs that get containers of a cluster one by one, in the order of submission. Each job also has a master.
 pub(super) fn in_turn(jobs: &[Job], containers: u32) -> Vec<Times> {
-    let submitted = jobs.iter().enumerate().map(|(job, own)| Reverse((ms(own.submit), job, Event::Submitted)));
+    let submitted = jobs.iter().enumerate().map(|(number, job)| Reverse((ms(job.submit), number, Event::Submitted)));
     let mut events: BinaryHeap<Reverse<(i64, usize, Event)>> = submitted.collect();
     let mut states = vec![State::default(); jobs.len()];
     let mut free = containers;

@@ -62,7 +62,7 @@ fn distance(times: &[Times]) -> f64 {
         completions.median(),
         times.get(6).map(|job| job.wait),
     ];
-    let published = TABLE.iter().map(|(_, capacity, ..)| *capacity).chain(WAITS.first().map(|own| own.1));
+    let published = TABLE.iter().map(|(_, capacity, ..)| *capacity).chain(WAITS.first().map(|wait| wait.1));
     let far =
         published.zip(found).map(|(paper, found)| found.map_or(f64::INFINITY, |found| (found / paper - 1.0).abs()));
     far.fold(0.0, f64::max)

@@ -66,7 +66,9 @@ fn unfairness_of_reduces(intervals: &[Interval]) -> Option<f64> {
         let until = of(TaskKind::Reduce, job).map(|reduce| reduce.finish).max();
         let (Some(from), Some(until)) = (from, until) else { continue };
         changes.extend([(from, jobs, 1, 0), (until, jobs, -1, 0)]);
-        changes.extend(of(TaskKind::Reduce, job).flat_map(|own| [(own.start, jobs, 0, 1), (own.finish, jobs, 0, -1)]));
+        changes.extend(
+            of(TaskKind::Reduce, job).flat_map(|attempt| [(attempt.start, jobs, 0, 1), (attempt.finish, jobs, 0, -1)]),
+        );
         jobs += 1;
     }
     changes.sort_unstable();
@@ -78,10 +80,9 @@ fn unfairness_of_reduces(intervals: &[Interval]) -> Option<f64> {
         holds[job] += holding;
         let (wanting, held): (i32, i32) = (wants.iter().sum(), holds.iter().sum());
         if held > 0 && wanting > 0 {
-            let shares = holds
-                .iter()
-                .zip(&wants)
-                .map(|(own, wants)| (f64::from(*own) / f64::from(held) - f64::from(*wants) / f64::from(wanting)).abs());
+            let shares = holds.iter().zip(&wants).map(|(hold, wants)| {
+                (f64::from(*hold) / f64::from(held) - f64::from(*wants) / f64::from(wanting)).abs()
+            });
             distance += 0.5 * shares.sum::<f64>() * (next - at) as f64;
             time += (next - at) as f64;
         }
@@ -145,7 +146,10 @@ mod tests {
     #[test]
     fn pseudo_values_of_a_difference_are_the_differences() {
         let found = pseudo_values(&[1.0, 2.0, 6.0], &[4.0, 4.0, 7.0], |first, second| second - first);
-        assert!(found.iter().zip([3.0, 2.0, 1.0]).all(|(found, own)| (found - own).abs() < 1e-9), "{found:?}");
+        assert!(
+            found.iter().zip([3.0, 2.0, 1.0]).all(|(found, expected)| (found - expected).abs() < 1e-9),
+            "{found:?}"
+        );
         assert!(pseudo_values(&[], &[], |first, _| first).is_empty());
         assert_eq!(pseudo_values(&[2.0], &[6.0], |first, second| second / first), [3.0]);
     }

@@ -273,7 +273,7 @@ fn throughput(run: &Run) -> Option<f64> {
 /// The change of one number for all orders from the native scheduler to Triple-Queue, seed by seed, %.
 fn gains(replays: &Replays<'_>, measure: fn(&Run) -> Option<f64>, of_orders: fn(&[f64]) -> Option<f64>) -> Vec<f64> {
     let pairs = by_order(replays, NATIVE, measure).into_iter().zip(by_order(replays, OWN, measure));
-    pairs.filter_map(|(native, own)| change(of_orders(&native), of_orders(&own))).collect()
+    pairs.filter_map(|(native, changed)| change(of_orders(&native), of_orders(&changed))).collect()
 }
 
 fn least(orders: &[f64]) -> Option<f64> {
@@ -435,9 +435,9 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 
 /// The claims with other queues for jobs that sway, and with reduces that take about as long for all three users.
 fn other_readings(replays: &Replays<'_>) -> Vec<Row> {
-    let of = |(what, native, own): (String, String, String)| {
+    let of = |(what, native, changed): (String, String, String)| {
         let found =
-            |measure: fn(&Run) -> Option<f64>| replays.pairs(&native, &own, |a, b| change(measure(a), measure(b)));
+            |measure: fn(&Run) -> Option<f64>| replays.pairs(&native, &changed, |a, b| change(measure(a), measure(b)));
         let orders = format!("{ONE_ORDER}, {what}");
         [(throughput_gain(&orders).variant(), found(throughput)), (makespan_gain(&orders).variant(), found(seconds))]
     };

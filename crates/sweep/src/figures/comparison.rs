@@ -31,10 +31,10 @@ pub(super) fn against_key(groups: &[&Group<'_>], album: &mut Album<'_>) -> Resul
     let mut keys: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut level = Vec::new();
     for variant in variants(groups) {
-        let own = of_variant(groups, variant);
-        match varying(&own).as_slice() {
+        let of_it = of_variant(groups, variant);
+        match varying(&of_it).as_slice() {
             [] => level.push(variant),
-            [key] if own.iter().all(|group| number(group, key).is_some()) => {
+            [key] if of_it.iter().all(|group| number(group, key).is_some()) => {
                 keys.entry(key.clone()).or_default().push(variant);
             }
             _ => {}
@@ -44,15 +44,15 @@ pub(super) fn against_key(groups: &[&Group<'_>], album: &mut Album<'_>) -> Resul
         let metric = album.metric;
         let mut series: Vec<Line> = Vec::new();
         for variant in &variants {
-            let own = of_variant(groups, variant);
+            let of_it = of_variant(groups, variant);
             let points =
-                own.iter().filter_map(|group| Some(point(metric, number(group, &key)?, group.estimate(metric)?)));
+                of_it.iter().filter_map(|group| Some(point(metric, number(group, &key)?, group.estimate(metric)?)));
             series.push(Line { label: (*variant).to_owned(), points: sorted(points), shape: Shape::Joined });
         }
         let (low, high) = span(&series);
         for variant in &level {
-            let own = of_variant(groups, variant);
-            let Some(found) = own.iter().find_map(|group| group.estimate(metric)) else { continue };
+            let of_it = of_variant(groups, variant);
+            let Some(found) = of_it.iter().find_map(|group| group.estimate(metric)) else { continue };
             let points = vec![point(metric, low, found), point(metric, high, found)];
             series.push(Line { label: (*variant).to_owned(), points, shape: Shape::Curve });
         }

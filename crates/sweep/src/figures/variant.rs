@@ -26,17 +26,17 @@ impl<'g, 'a> Variant<'g, 'a> {
     /// The variant `name` among `groups`, its keys by their effects on the metric.
     pub(super) fn new(name: &'g str, groups: &[&'g Group<'a>], metric: &Metric, is_grid: bool) -> Self {
         let groups: Vec<&Group<'a>> = groups.iter().copied().filter(|group| group.variant == name).collect();
-        let mut own = Self { name, keys: varying(&groups), groups, is_grid };
-        let mut keys = own.keys.clone();
+        let mut found = Self { name, keys: varying(&groups), groups, is_grid };
+        let mut keys = found.keys.clone();
         let spread = |key: &String| {
-            let levels = own.levels(key, metric);
+            let levels = found.levels(key, metric);
             let means = levels.iter().map(|(_, found)| found.value);
             let (low, high) = means.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
             high - low
         };
         keys.sort_by(|a, b| spread(b).total_cmp(&spread(a)).then(a.cmp(b)));
-        own.keys = keys;
-        own
+        found.keys = keys;
+        found
     }
 
     /// The values of a key in order, numbers by size.

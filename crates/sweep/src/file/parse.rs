@@ -199,13 +199,13 @@ fn metric_named(name: Option<&Spanned<String>>, default: &str, places: &Places<'
 
 /// The metrics that have no name, each once, in order.
 fn without_name(metrics: Vec<Metric>) -> Vec<Metric> {
-    let mut own: Vec<Metric> = Vec::new();
+    let mut found: Vec<Metric> = Vec::new();
     for metric in metrics {
-        if !known().iter().chain(&own).any(|other| other.name == metric.name) {
-            own.push(metric);
+        if !known().iter().chain(&found).any(|other| other.name == metric.name) {
+            found.push(metric);
         }
     }
-    own
+    found
 }
 
 fn world_axis(

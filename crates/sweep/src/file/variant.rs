@@ -61,7 +61,7 @@ fn try_values(variant: &Variant, axis: &Axis) -> Result<(), String> {
 /// The parameter of a policy, or of its speculator as `speculator.key`.
 fn parameter(policy: &PolicySpec, key: &str) -> Result<&'static Parameter, String> {
     let (name, parameters, key) = match (key.split_once('.'), &policy.speculator) {
-        (Some((name, key)), Some(own)) if name == own.info.name => (own.info.name, own.info.parameters, key),
+        (Some((name, key)), Some(spec)) if name == spec.info.name => (spec.info.name, spec.info.parameters, key),
         (Some((name, _)), _) => return Err(format!("`{}` has no speculator `{name}`", policy.label())),
         (None, _) => (policy.info.name, policy.info.parameters, key),
     };

@@ -93,7 +93,7 @@ impl Question {
             ("--vary or --partition", &self.vary, &other.vary),
             ("--unfinished, --window, --assume or --validation", &self.treatment, &other.treatment),
         ];
-        parts.into_iter().filter(|(_, own, other)| own != other).map(|(name, ..)| name).collect()
+        parts.into_iter().filter(|(_, part, other)| part != other).map(|(name, ..)| name).collect()
     }
 }
 

@@ -97,8 +97,8 @@ fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
         Some(line(format!("{what}: {}", sized(size, asked)), vec![at(size)?], Shape::Joined))
     };
     let marks = [mark(Some(found.own), "own size"), mark(found.knee, "knee"), mark(found.size, "answer")];
-    let own = [line(metric.title.clone(), points.clone(), Shape::Joined), line(words, level, Shape::Curve)];
-    let series: Vec<Line> = own.into_iter().chain(marks.into_iter().flatten()).collect();
+    let curves = [line(metric.title.clone(), points.clone(), Shape::Joined), line(words, level, Shape::Curve)];
+    let series: Vec<Line> = curves.into_iter().chain(marks.into_iter().flatten()).collect();
     let x = match asked.vary {
         Vary::Nodes => asked.source.system().says("nodes"),
         Vary::Slots => "map slots of a node",
@@ -196,9 +196,9 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
             sized(answer.to, asked)
         ),
     }];
-    let own = found.probes.iter().find(|probe| probe.size == found.own).and_then(|probe| probe.mean);
-    if let Some(own) = own {
-        all.push(format!("With its own {}, {name} is {}.", sized(found.own, asked), metric.in_words(own.mean)));
+    let at_source = found.probes.iter().find(|probe| probe.size == found.own).and_then(|probe| probe.mean);
+    if let Some(probe) = at_source {
+        all.push(format!("With its own {}, {name} is {}.", sized(found.own, asked), metric.in_words(probe.mean)));
     }
     if let Some((_, Some(smaller))) = found.at_answer()
         && let Some(problem) = &smaller.problem

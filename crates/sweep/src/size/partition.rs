@@ -16,13 +16,13 @@ use crate::Error;
 /// [`Error::Request`] if the site has no such partition, or does not name its nodes.
 pub(super) fn nodes_of(setup: &Setup, name: &str) -> Result<u32, Error> {
     let partitions = setup.site.slurm.as_ref().map_or(&[][..], |conf| &conf.partitions);
-    let known: Vec<String> = partitions.iter().map(|own| format!("`{}`", own.name)).collect();
-    let Some(own) = partitions.iter().find(|own| own.name == name) else {
+    let known: Vec<String> = partitions.iter().map(|partition| format!("`{}`", partition.name)).collect();
+    let Some(partition) = partitions.iter().find(|partition| partition.name == name) else {
         let known = if known.is_empty() { "a site with partitions (--site-conf)".to_owned() } else { known.join(", ") };
         return Err(Error::Request(format!("--partition: expected {known}, found `{name}`")));
     };
     let hosts = hosts(&setup.cluster);
-    let count = if own.nodes.is_empty() { hosts.len() } else { own.nodes.len() };
+    let count = if partition.nodes.is_empty() { hosts.len() } else { partition.nodes.len() };
     if hosts.is_empty() || count == 0 {
         return Err(Error::Request(format!(
             "--partition: expected the nodes of `{name}` by name, found none; add the lines `NodeName=` to slurm.conf"
@@ -45,10 +45,12 @@ pub(super) fn resized(setup: &Setup, name: &str, count: u32) -> Setup {
 fn resize(conf: &mut SlurmConf, cluster: &mut ClusterConfig, name: &str, count: usize) {
     let all = hosts(cluster);
     // A partition of all nodes does not get the new ones.
-    for own in conf.partitions.iter_mut().filter(|own| own.nodes.is_empty()) {
-        own.nodes.clone_from(&all);
+    for partition in conf.partitions.iter_mut().filter(|partition| partition.nodes.is_empty()) {
+        partition.nodes.clone_from(&all);
     }
-    let Some(Partition { nodes, .. }) = conf.partitions.iter_mut().find(|own| own.name == name) else { return };
+    let Some(Partition { nodes, .. }) = conf.partitions.iter_mut().find(|partition| partition.name == name) else {
+        return;
+    };
     let originals = nodes.clone();
     nodes.truncate(count);
     let mut known: BTreeSet<String> = all.into_iter().collect();
@@ -57,11 +59,11 @@ fn resize(conf: &mut SlurmConf, cluster: &mut ClusterConfig, name: &str, count: 
         while !known.insert(clone.clone()) {
             clone.push('~');
         }
-        let has = |own: &&NamedMachines| own.names().contains(original);
-        if let Some(own) = cluster.machines.named.iter().find(has).cloned() {
-            cluster.machines.named.push(NamedMachines { hosts: clone.clone(), ..own });
+        let has = |machines: &&NamedMachines| machines.names().contains(original);
+        if let Some(machine) = cluster.machines.named.iter().find(has).cloned() {
+            cluster.machines.named.push(NamedMachines { hosts: clone.clone(), ..machine });
         }
-        if let Some(weight) = conf.nodes.iter().find(|own| own.hosts.contains(original)).map(|own| own.weight) {
+        if let Some(weight) = conf.nodes.iter().find(|node| node.hosts.contains(original)).map(|node| node.weight) {
             conf.nodes.push(NodeGroup { hosts: vec![clone.clone()], weight });
         }
         nodes.push(clone);
@@ -102,8 +104,8 @@ mod tests {
         let of = |count| {
             let setup = resized(&setup(), "small", count);
             let conf = setup.site.slurm.as_ref().unwrap();
-            let weights: Vec<u32> = conf.nodes.iter().map(|own| own.weight).collect();
-            let cores: Vec<f64> = setup.cluster.machines.named.iter().map(|own| own.cores).collect();
+            let weights: Vec<u32> = conf.nodes.iter().map(|node| node.weight).collect();
+            let cores: Vec<f64> = setup.cluster.machines.named.iter().map(|machine| machine.cores).collect();
             (conf.partitions[0].nodes.join(","), conf.partitions[1].nodes.join(","), weights, cores)
         };
         let cut = ("n1".to_owned(), "n1,n2,m1".to_owned(), vec![1, 7], vec![4.0, 8.0]);

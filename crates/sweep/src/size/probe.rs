@@ -148,8 +148,8 @@ impl<'a> Search<'a> {
     /// Which jobs cannot run on the machines of this world, though they can on those of the largest size.
     fn lacks_room(&self, world: &World) -> Result<Option<String>, Error> {
         let policy = &self.asked.policy;
-        let own = world.too_large(policy)?;
-        if own.jobs == 0 {
+        let too_large = world.too_large(policy)?;
+        if too_large.jobs == 0 {
             return Ok(None);
         }
         let never = match self.never_fit.get() {
@@ -160,10 +160,15 @@ impl<'a> Search<'a> {
                 *self.never_fit.get_or_init(|| never)
             }
         };
-        let more = if (own.first.len() as u64) < own.jobs { ", …" } else { "" };
-        let says =
-            || format!("no: {} of the log cannot run ({}{more})", counted(own.jobs, "job"), own.first.join(", "));
-        Ok((own.jobs > never).then(says))
+        let more = if (too_large.first.len() as u64) < too_large.jobs { ", …" } else { "" };
+        let says = || {
+            format!(
+                "no: {} of the log cannot run ({}{more})",
+                counted(too_large.jobs, "job"),
+                too_large.first.join(", ")
+            )
+        };
+        Ok((too_large.jobs > never).then(says))
     }
 
     /// Replays the source at this size with this seed, and keeps the result.

@@ -63,12 +63,16 @@ pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
         let says = format!("It was not tested whether {size} suffice if unknown values vary.");
         return Some(Fact::new(SIGN, Grade::Assumed, says).with_remedy("Leave out --robust off."));
     }
-    let tried: Vec<_> = found.variants.iter().filter(|own| own.value.is_some()).collect();
+    let tried: Vec<_> = found.variants.iter().filter(|variant| variant.value.is_some()).collect();
     let against: Vec<String> = tried
         .iter()
-        .filter(|own| !own.holds)
-        .map(|own| {
-            format!("{} ({})", own.says, own.value.map_or_else(String::new, |value| asked.metric.in_words(value)))
+        .filter(|variant| !variant.holds)
+        .map(|variant| {
+            format!(
+                "{} ({})",
+                variant.says,
+                variant.value.map_or_else(String::new, |value| asked.metric.in_words(value))
+            )
         })
         .collect();
     let holds = tried.len() - against.len();
@@ -87,7 +91,9 @@ pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
     let fact = Fact::new(SIGN, if is_measured { Grade::Measured } else { Grade::Assumed }, says);
     let remedy = match against.is_empty() {
         true => "`--robust full` tries every variant.",
-        false => remedy_for(&tried.iter().filter(|own| !own.holds).map(|own| own.unknown).collect::<Vec<_>>()),
+        false => remedy_for(
+            &tried.iter().filter(|variant| !variant.holds).map(|variant| variant.unknown).collect::<Vec<_>>(),
+        ),
     };
     Some(if is_measured { fact } else { fact.with_remedy(remedy) })
 }

@@ -58,8 +58,8 @@ pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: OnProgress<
         ));
     }
     let tried = candidates(file, section).map_err(|problem| wrong(&problem))?;
-    let own = file.variants.get(file.baseline).ok_or_else(|| wrong("there is no baseline"))?;
-    let mut search = Search::new(file, section, baseline(own), tried);
+    let variant = file.variants.get(file.baseline).ok_or_else(|| wrong("there is no baseline"))?;
+    let mut search = Search::new(file, section, baseline(variant), tried);
     let own_files = OwnFiles::open(out, &[MARKER, "candidates.csv", output::PAGE])?;
     let store = CellStore::open(&Location::Folder(out.path.clone()))?;
     let rounds = successive_halving(
@@ -83,7 +83,7 @@ pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: OnProgress<
     )?;
     let candidates = search.candidates(&rounds);
     let has_fixed_jobs = file.sources.iter().all(|source| matches!(source, SourcePath::Trace(_)));
-    let intervals = over_draws(candidates.iter().map(|own| own.objective), has_fixed_jobs);
+    let intervals = over_draws(candidates.iter().map(|candidate| candidate.objective), has_fixed_jobs);
     let tuned = Tuned {
         name: file.name.clone(),
         baseline: search.baseline.policy.label(),

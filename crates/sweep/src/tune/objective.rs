@@ -14,24 +14,24 @@ pub(super) fn metrics(section: &TuneSection) -> BTreeSet<&str> {
 }
 
 /// A metric divided by that of the baseline with the same seed: 1 if both are 0, infinite if one is unknown.
-pub(super) fn relative(metric: &str, own: &CellResult, base: &CellResult) -> f64 {
-    match own.metrics.get(metric).zip(base.metrics.get(metric)) {
-        Some((own, base)) if own == base => 1.0,
-        Some((own, base)) => own / base,
+pub(super) fn relative(metric: &str, cell: &CellResult, base: &CellResult) -> f64 {
+    match cell.metrics.get(metric).zip(base.metrics.get(metric)) {
+        Some((value, base)) if value == base => 1.0,
+        Some((value, base)) => value / base,
         None => f64::INFINITY,
     }
 }
 
 /// The score of a replay relative to the baseline.
-pub(super) fn score(section: &TuneSection, own: &CellResult, base: &CellResult) -> Score {
+pub(super) fn score(section: &TuneSection, cell: &CellResult, base: &CellResult) -> Score {
     let cost = |name: &str| {
-        let relative = relative(name, own, base);
+        let relative = relative(name, cell, base);
         let less = Metric::named(name).is_ok_and(|metric| metric.less_is_better);
         if less { relative } else { 1.0 / relative }
     };
     let objective = section.objective.iter().map(|(name, weight)| weight * cost(name)).sum();
     let excess = |bound: &Bound| {
-        let relative = relative(&bound.metric, own, base);
+        let relative = relative(&bound.metric, cell, base);
         let over = bound.at_most.map(|most| relative - most);
         over.or(bound.at_least.map(|least| least - relative)).unwrap_or(0.0)
     };

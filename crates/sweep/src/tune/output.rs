@@ -65,7 +65,7 @@ fn table(candidates: &[Candidate], metrics: &[&str]) -> Result<Vec<u8>, Error> {
     let columns = std::iter::once("objective").chain(metrics.iter().copied()).flat_map(interval_of);
     table.write_record(heading.into_iter().chain(columns).map(|cell| csv_cell(&cell).into_owned())).map_err(broken)?;
     for (number, found) in candidates.iter().enumerate() {
-        let own = [
+        let texts = [
             (number + 1).to_string(),
             csv_cell(&found.policy).into_owned(),
             found.seeds.to_string(),
@@ -74,7 +74,7 @@ fn table(candidates: &[Candidate], metrics: &[&str]) -> Result<Vec<u8>, Error> {
         ];
         let relative = metrics.iter().map(|metric| found.relative.get(*metric));
         let numbers = std::iter::once(Some(&found.objective)).chain(relative).flat_map(numbers);
-        table.write_record(own.into_iter().chain(numbers)).map_err(broken)?;
+        table.write_record(texts.into_iter().chain(numbers)).map_err(broken)?;
     }
     table.into_inner().map_err(broken)
 }

@@ -61,9 +61,9 @@ impl<'a> Search<'a> {
 
     /// Replays some settings and the baseline with some seeds.
     pub(super) fn plan(&self, alive: &[usize], seeds: &[u64]) -> Result<Plan, Error> {
-        let own = alive.iter().filter_map(|&place| self.tried.get(place));
+        let tried = alive.iter().filter_map(|&place| self.tried.get(place));
         Plan::new(&SweepFile {
-            variants: std::iter::once(&self.baseline).chain(own).cloned().collect(),
+            variants: std::iter::once(&self.baseline).chain(tried).cloned().collect(),
             seeds: seeds.to_vec(),
             baseline: 0,
             design: Design::default(),
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         let score_of = |place: usize, seed: u64| {
             let pair = self.results.get(&(place, seed)).zip(self.base.get(&seed));
             let worst = || Score { objective: f64::INFINITY, excesses: vec![f64::INFINITY; self.section.bounds.len()] };
-            pair.map_or_else(worst, |(own, base)| score(self.section, own, base))
+            pair.map_or_else(worst, |(cell, base)| score(self.section, cell, base))
         };
         alive.iter().map(|&place| seeds.iter().map(|&seed| score_of(place, seed)).collect()).collect()
     }
@@ -113,9 +113,9 @@ impl<'a> Search<'a> {
         let last = rounds.last().map_or(0, |round| round.ranking.len());
         let costs: Vec<(bool, Vec<f64>)> =
             all.iter().take(last).map(|found| (found.within_bounds, costs(found))).collect();
-        for (candidate, own) in all.iter_mut().zip(&costs) {
-            let beaten = costs.iter().any(|other| other.0 && dominates(&other.1, &own.1));
-            candidate.on_front = own.0 && !beaten;
+        for (candidate, cost) in all.iter_mut().zip(&costs) {
+            let beaten = costs.iter().any(|other| other.0 && dominates(&other.1, &cost.1));
+            candidate.on_front = cost.0 && !beaten;
         }
         all
     }
@@ -123,9 +123,9 @@ impl<'a> Search<'a> {
     /// The results of a setting, except whether it is on the front.
     fn candidate(&self, place: usize) -> Option<Candidate> {
         let pairs = self.pairs(place);
-        let scores: Vec<Score> = pairs.iter().map(|(own, base)| score(self.section, own, base)).collect();
+        let scores: Vec<Score> = pairs.iter().map(|(cell, base)| score(self.section, cell, base)).collect();
         let interval = |values: Vec<f64>| MeanInterval::of(&values);
-        let relative = |metric: &str| interval(pairs.iter().map(|(own, base)| relative(metric, own, base)).collect());
+        let relative = |metric: &str| interval(pairs.iter().map(|(cell, base)| relative(metric, cell, base)).collect());
         let metrics = metrics(self.section).into_iter();
         Some(Candidate {
             policy: self.policies.get(place)?.clone(),
@@ -139,8 +139,8 @@ impl<'a> Search<'a> {
 
     /// The results of a setting and of the baseline, seed by seed.
     fn pairs(&self, place: usize) -> Vec<(&CellResult, &CellResult)> {
-        let own = self.results.range((place, 0)..=(place, u64::MAX));
-        own.filter_map(|((_, seed), own)| Some((own, self.base.get(seed)?))).collect()
+        let results = self.results.range((place, 0)..=(place, u64::MAX));
+        results.filter_map(|((_, seed), results)| Some((results, self.base.get(seed)?))).collect()
     }
 }
 

@@ -134,7 +134,7 @@ macro_rules! job_metrics {
 
             /// The fields that are quantities.
             fn quantities() -> Vec<Quantity> {
-                let unit = |field: &str| $name::MEASURES.iter().find(|own| own.name == field).map_or("", |own| own.unit);
+                let unit = |field: &str| $name::MEASURES.iter().find(|measure| measure.name == field).map_or("", |measure| measure.unit);
                 vec![$($(
                     Quantity::new(
                         [stringify!($word), stringify!($field), $title, unit(stringify!($field))],
@@ -297,17 +297,17 @@ job_metrics! {
 fn derived() -> Vec<Quantity> {
     use Better::{Less, More, Neither};
     use Page::{Absent, Fact};
-    let own = |name, title, unit, better, page, of| Quantity::new([name, name, title, unit], better, page, of);
+    let fact = |name, title, unit, better, page, of| Quantity::new([name, name, title, unit], better, page, of);
     vec![
-        own("in_queue", "Time to its first task, or to its end if none is known", "ms", Less, Fact, |job| {
+        fact("in_queue", "Time to its first task, or to its end if none is known", "ms", Less, Fact, |job| {
             job.waiting.or(job.completion).number()
         }),
-        own("node_local", "Maps node-local", "maps", More, Fact, |job| maps(job, 0)),
-        own("rack_local", "Maps rack-local", "maps", Neither, Fact, |job| maps(job, 1)),
-        own("off_rack", "Maps off-rack", "maps", Less, Fact, |job| maps(job, 2)),
-        own("node_locality", "Share of its maps on a node with their input", "", More, Absent, |job| share(job, 0)),
-        own("rack_locality", "Share of its maps in the rack of such a node", "", Neither, Absent, |job| share(job, 1)),
-        own("off_locality", "Share of its maps elsewhere", "", Less, Absent, |job| share(job, 2)),
+        fact("node_local", "Maps node-local", "maps", More, Fact, |job| maps(job, 0)),
+        fact("rack_local", "Maps rack-local", "maps", Neither, Fact, |job| maps(job, 1)),
+        fact("off_rack", "Maps off-rack", "maps", Less, Fact, |job| maps(job, 2)),
+        fact("node_locality", "Share of its maps on a node with their input", "", More, Absent, |job| share(job, 0)),
+        fact("rack_locality", "Share of its maps in the rack of such a node", "", Neither, Absent, |job| share(job, 1)),
+        fact("off_locality", "Share of its maps elsewhere", "", Less, Absent, |job| share(job, 2)),
     ]
 }
 
@@ -324,7 +324,7 @@ fn share(job: &JobMetrics, distance: usize) -> Option<f64> {
 
 /// The quantity of that word.
 pub(crate) fn quantity(name: &str) -> Option<&'static Quantity> {
-    QUANTITIES.iter().find(|own| own.name == name)
+    QUANTITIES.iter().find(|quantity| quantity.name == name)
 }
 
 /// All quantities.

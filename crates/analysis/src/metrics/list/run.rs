@@ -129,19 +129,19 @@ pub const NUMBERS: &[Number] = &[
         .wordless()
         .null_if(NO_PLACE)
         .row("Maps off-rack", Form::Share),
-    of("map_utilisation", "Map slots used, share", Better::Neither, |own| whole::slots_used(own.run()?, TaskKind::Map))
+    of("map_utilisation", "Map slots used, share", Better::Neither, |run| whole::slots_used(run.run()?, TaskKind::Map))
         .row("Map slots used", Form::Share),
-    of("reduce_utilisation", "Reduce slots used, share", Better::Neither, |own| {
-        whole::slots_used(own.run()?, TaskKind::Reduce)
+    of("reduce_utilisation", "Reduce slots used, share", Better::Neither, |run| {
+        whole::slots_used(run.run()?, TaskKind::Reduce)
     })
     .row("Reduce slots used", Form::Share),
-    of("cpu_utilisation", "Processor held, share", Better::Neither, |own| whole::processor_held(own.run()?))
+    of("cpu_utilisation", "Processor held, share", Better::Neither, |run| whole::processor_held(run.run()?))
         .row("Processor held", Form::Share),
-    of("memory_utilisation", "Memory held, share", Better::Neither, |own| whole::memory_held(own.run()?))
+    of("memory_utilisation", "Memory held, share", Better::Neither, |run| whole::memory_held(run.run()?))
         .row("Memory held", Form::Share),
-    of("gpu_utilisation", "GPUs held, share", Better::Neither, |own| whole::gpus_held(own.run()?))
+    of("gpu_utilisation", "GPUs held, share", Better::Neither, |run| whole::gpus_held(run.run()?))
         .row("GPUs held", Form::Share),
-    of("fairness", "Jain's index, mean", Better::More, |own| whole::mean_jain_index(own.run()?))
+    of("fairness", "Jain's index, mean", Better::More, |run| whole::mean_jain_index(run.run()?))
         .field("mean_jain_index")
         .row("Jain's index, mean", Form::Decimals(3)),
     by("user_fairness", "Jain's index of users", "jain(mean(bounded_slowdown) by user)")
@@ -150,7 +150,7 @@ pub const NUMBERS: &[Number] = &[
         .wordless()
         .row("Jobs waiting, mean", Form::Decimals(2)),
     by("jobs_per_hour", "Jobs per hour", "count() * 1h / makespan").row("Jobs per hour", Form::Decimals(1)),
-    of("jobs_finished", "Jobs that ended well", Better::Neither, |own| Some(whole::ended_well(own) as f64))
+    of("jobs_finished", "Jobs that ended well", Better::Neither, |run| Some(whole::ended_well(run) as f64))
         .wordless()
         .row("Jobs that ended well", Form::Count),
     by("jobs_finished", "Jobs that ended well", "count()").field("jobs_counted").row("Jobs that count", Form::Count),

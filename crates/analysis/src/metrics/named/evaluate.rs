@@ -24,7 +24,7 @@ use crate::{JobMetrics, Run};
 
 /// A run, with what several metrics need of it. It is computed once, when a metric first needs it.
 pub struct Measured<'a> {
-    own: &'a dyn Compared,
+    run: &'a dyn Compared,
     sizes: OnceCell<Sizes>,
     counted: [OnceCell<Vec<&'a JobMetrics>>; 2],
     /// The rows of the jobs that count, and of those that started.
@@ -42,9 +42,9 @@ impl<'a> Measured<'a> {
     }
 
     /// A run to be measured, perhaps only an outline: of that, only the metrics of a summary are known.
-    pub fn of(own: &'a dyn Compared) -> Self {
+    pub fn of(run: &'a dyn Compared) -> Self {
         Self {
-            own,
+            run,
             sizes: OnceCell::new(),
             counted: Default::default(),
             rows: Default::default(),
@@ -54,8 +54,8 @@ impl<'a> Measured<'a> {
     }
 
     /// The run.
-    pub fn own(&self) -> &'a dyn Compared {
-        self.own
+    pub fn run(&self) -> &'a dyn Compared {
+        self.run
     }
 
     /// A number of the list with its metric ([`listed`](super::listed)); `None` if it is unknown for the run.
@@ -70,13 +70,13 @@ impl<'a> Measured<'a> {
 
     /// The rows of these jobs.
     fn rows(&self, who: Who) -> &[usize] {
-        self.rows[who as usize].get_or_init(|| rows_among(self.own, who).collect())
+        self.rows[who as usize].get_or_init(|| rows_among(self.run, who).collect())
     }
 
     /// These jobs; none of an outline.
     fn counted(&self, who: Who) -> &[&'a JobMetrics] {
         let of_run = |run: &'a Run| run.jobs.iter().filter(move |job| job.is_among(who));
-        self.counted[who as usize].get_or_init(|| self.own.run().into_iter().flat_map(of_run).collect())
+        self.counted[who as usize].get_or_init(|| self.run.run().into_iter().flat_map(of_run).collect())
     }
 
     fn context(&self, run: &Run) -> Context {
@@ -85,7 +85,7 @@ impl<'a> Measured<'a> {
 
     /// The jobs for which the filter holds: of these, or of all of the window if it names the outcome.
     fn jobs(&self, filter: Option<&Filter>, who: Who) -> Cow<'_, [&'a JobMetrics]> {
-        let Some((filter, run)) = filter.zip(self.own.run()) else { return Cow::Borrowed(self.counted(who)) };
+        let Some((filter, run)) = filter.zip(self.run.run()) else { return Cow::Borrowed(self.counted(who)) };
         let all: Cow<'_, [&'a JobMetrics]> = if filter.names(OUTCOME) {
             run.jobs.iter().filter(|job| job.standing != Standing::OutsideWindow).collect()
         } else {
@@ -98,7 +98,7 @@ impl<'a> Measured<'a> {
     /// The known values of a quantity over the jobs that it is over, in the order of the jobs.
     pub(crate) fn values(&self, quantity: &'static Quantity) -> Rc<[f64]> {
         let made = || {
-            let numbers = self.own.numbers(quantity.name);
+            let numbers = self.run.numbers(quantity.name);
             self.rows(quantity.who).iter().filter_map(|row| numbers.get(*row)).collect()
         };
         Rc::clone(self.values.borrow_mut().entry(quantity.name).or_insert_with(made))
@@ -108,7 +108,7 @@ impl<'a> Measured<'a> {
 impl Formula {
     pub(super) fn of(&self, run: &Measured<'_>) -> Option<f64> {
         match self {
-            Self::Run(own) => (own.of)(run.own()),
+            Self::Run(number) => (number.of)(run.run()),
             // No number of a whole run is below 0; of clocks that disagree, a difference may be.
             Self::Whole(formula) => formula.of(run).filter(|number| *number >= 0.0),
             Self::Number(number, _) => Some(*number),
@@ -149,7 +149,7 @@ impl Aggregate {
         match self {
             Self::Count => Some(jobs.len() as f64),
             Self::Share(which) => {
-                let context = run.context(run.own.run()?);
+                let context = run.context(run.run.run()?);
                 let count = jobs.iter().filter(|job| which.holds(job, &context) == Some(true)).count();
                 (!jobs.is_empty()).then(|| count as f64 / jobs.len() as f64)
             }

@@ -118,7 +118,7 @@ impl Formula {
     /// Which values are better. Of a sum or a ratio, that follows from what comes first.
     pub(super) fn better(&self) -> Better {
         match self {
-            Self::Run(own) => own.better,
+            Self::Run(number) => number.better,
             Self::Whole(formula) => formula.better(),
             Self::Pair(_, parts) => parts.as_ref()[0].better(),
             Self::Jobs(Aggregate::Of(_, quantity), _) => quantity.better,
@@ -157,9 +157,9 @@ impl Formula {
 
     /// The formula over those of its jobs for which this filter holds, too; `None` if a number of the whole run is in it.
     pub(super) fn within(self, more: &Filter) -> Option<Self> {
-        let both = |own: Option<Filter>| match own {
+        let both = |filter: Option<Filter>| match filter {
             None => Some(more.clone()),
-            Some(own) => Some(Filter::All(vec![own, more.clone()])),
+            Some(filter) => Some(Filter::All(vec![filter, more.clone()])),
         };
         match self {
             Self::Run(_) | Self::Whole(_) => None,
@@ -168,8 +168,8 @@ impl Formula {
                 let [one, other] = *parts;
                 Some(Self::Pair(operator, Box::new([one.within(more)?, other.within(more)?])))
             }
-            Self::Jobs(aggregate, own) => Some(Self::Jobs(aggregate, both(own))),
-            Self::Jain(aggregate, by, own) => Some(Self::Jain(aggregate, by, both(own))),
+            Self::Jobs(aggregate, filter) => Some(Self::Jobs(aggregate, both(filter))),
+            Self::Jain(aggregate, by, filter) => Some(Self::Jain(aggregate, by, both(filter))),
         }
     }
 

@@ -150,16 +150,16 @@ fn metric(input: &mut Input<'_>) -> Parsed<(Formula, Option<Direction>)> {
     let text: &str = input;
     let start = input.current_token_start();
     let formula = formula(input, 0)?;
-    let own = text.get(..input.current_token_start() - start).unwrap_or(text).trim_end();
-    let problem = |message: String| Err(ErrMode::Cut(Fault { at: start..start + own.len(), message }));
+    let number = text.get(..input.current_token_start() - start).unwrap_or(text).trim_end();
+    let problem = |message: String| Err(ErrMode::Cut(Fault { at: start..start + number.len(), message }));
     if formula.is_constant() {
-        return problem(format!("expected {A_METRIC}, found the number `{own}`"));
+        return problem(format!("expected {A_METRIC}, found the number `{number}`"));
     }
     let formula = match opt(keyword("where")).parse_next(input)? {
         None => formula,
         Some(_) => match formula.within(&any(input, 0)?) {
             Some(formula) => formula,
-            None => return problem(format!("`{own}` is a number of the whole run and takes no filter")),
+            None => return problem(format!("`{number}` is a number of the whole run and takes no filter")),
         },
     };
     let direction = opt(direction).parse_next(input)?;
@@ -228,9 +228,9 @@ fn factor(input: &mut Input<'_>, depth: usize) -> Parsed<Formula> {
         return known(&name);
     }
     let found = if name.text == JAIN {
-        let own = must("an aggregate, such as mean(bounded_slowdown)", word).parse_next(input)?;
+        let word = must("an aggregate, such as mean(bounded_slowdown)", word).parse_next(input)?;
         must("`(`", mark("(")).parse_next(input)?;
-        let aggregate = aggregate(&own, input)?;
+        let aggregate = aggregate(&word, input)?;
         must("`)`", mark(")")).parse_next(input)?;
         must("`by` and an attribute, such as user", keyword("by")).parse_next(input)?;
         Formula::Jain(aggregate, by(input)?, None)
@@ -247,13 +247,13 @@ const JAIN: &str = "jain";
 /// An attribute whose values make groups: one that is a text.
 fn by(input: &mut Input<'_>) -> Parsed<By> {
     let name = must("an attribute of a job, such as user", word).parse_next(input)?;
-    let texts = ATTRIBUTES.iter().filter_map(|own| match own.value {
-        Value::Text(of) => Some(By { name: own.name, of }),
+    let texts = ATTRIBUTES.iter().filter_map(|attribute| match attribute.value {
+        Value::Text(of) => Some(By { name: attribute.name, of }),
         _ => None,
     });
-    match texts.clone().find(|own| own.name == name.text) {
+    match texts.clone().find(|text| text.name == name.text) {
         Some(by) => Ok(by),
-        None => name.unknown("an attribute of a job that is a text", texts.map(|own| own.name)),
+        None => name.unknown("an attribute of a job that is a text", texts.map(|text| text.name)),
     }
 }
 
@@ -269,7 +269,7 @@ fn direction(input: &mut Input<'_>) -> Parsed<Direction> {
 fn known(name: &Word<'_>) -> Parsed<Formula> {
     if let Some(known) = words().find(|known| known.name == name.text) {
         return match known.way {
-            Way::Run(own) => Ok(Formula::Run(own)),
+            Way::Run(number) => Ok(Formula::Run(number)),
             Way::Text(text) => metric(&mut LocatingSlice::new(text)).map(|(formula, _)| match formula {
                 aggregate @ Formula::Jobs(..) => aggregate,
                 formula => Formula::Whole(Box::new(formula)),

@@ -111,7 +111,7 @@ impl Metric {
                 aggregate @ Formula::Jobs(..) => aggregate,
                 formula => Formula::Whole(Box::new(formula)),
             },
-            Way::Run(own) => Formula::Run(own),
+            Way::Run(number) => Formula::Run(number),
         };
         Some(Self {
             name: number.name.to_owned(),
@@ -148,7 +148,7 @@ impl Metric {
             Statistic::Quantile(0.99) => |found| found.ratio_of_p99,
             _ => return None,
         };
-        JOB_METRICS.iter().any(|own| own.name == quantity.name).then_some((quantity.name, ratio))
+        JOB_METRICS.iter().any(|compared| compared.name == quantity.name).then_some((quantity.name, ratio))
     }
 
     /// Its value; `None` if it is unknown for the run.

@@ -155,7 +155,7 @@ fn every_number_of_the_list_has_a_formula() {
     }
     let fields: BTreeSet<&str> = NUMBERS.iter().map(|number| number.field).collect();
     assert_eq!(fields.len(), NUMBERS.len(), "each has a name of its own in report.json");
-    let details = crate::Details::MEASURES.iter().map(|own| own.name);
+    let details = crate::Details::MEASURES.iter().map(|measure| measure.name);
     assert!(details.clone().all(|name| fields.contains(name)), "{:?}", details.collect::<Vec<_>>());
 }
 
@@ -202,7 +202,7 @@ fn formulas_are_data_for_other_programs() {
 
 #[test]
 fn a_problem_points_at_its_place() {
-    let quantities: Vec<&str> = QUANTITIES.iter().map(|own| own.name).collect();
+    let quantities: Vec<&str> = QUANTITIES.iter().map(|quantity| quantity.name).collect();
     assert_eq!(
         problem("p95(completoin) where queue = 'adhoc'"),
         format!(

@@ -20,7 +20,7 @@ impl Column<'_> {
         };
         let level = |level: usize, name: &str| {
             let shares = |pick: fn(&LocalityError) -> [f64; 3]| {
-                let locality = first.and_then(|own| own.locality)?;
+                let locality = first.and_then(|validation| validation.locality)?;
                 pick(&locality).get(level).copied()
             };
             let Some((observed, error)) = shares(|locality| locality.observed).zip(self.range(name)) else {
@@ -33,15 +33,17 @@ impl Column<'_> {
         };
         // The error of what is compared, and the means over seeds that it is of.
         let quantity = |name: &str| {
-            let of = |pick: fn(&QuantityError) -> f64| mean_of(&|own| own.quantities.get(name).map(pick));
-            let Some((observed, replayed)) = of(|own| own.observed_ms).zip(of(|own| own.replayed_ms)) else {
+            let of = |pick: fn(&QuantityError) -> f64| mean_of(&|error| error.quantities.get(name).map(pick));
+            let Some((observed, replayed)) = of(|error| error.observed_ms).zip(of(|error| error.replayed_ms)) else {
                 return UNKNOWN.to_owned();
             };
             let unit = TimeUnit::of([observed, replayed]);
             format!("{} ({} → {})", number(name, Unit::Signed), unit.show(observed), unit.show(replayed))
         };
         vec![
-            first.map_or_else(String::new, |own| format!("{} of {}", count(own.jobs_compared), count(jobs as u64))),
+            first.map_or_else(String::new, |validation| {
+                format!("{} of {}", count(validation.jobs_compared), count(jobs as u64))
+            }),
             quantity("mean_completion"),
             quantity("median_completion"),
             quantity("p95_completion"),
@@ -73,9 +75,9 @@ impl Column<'_> {
         if self.0.against.is_none() {
             return String::new();
         }
-        let distances = |own: &Validation| {
-            let distance = own.errors().into_iter().find(|error| error.0 == name).and_then(|error| error.1);
-            distance.zip(own.critical_ks)
+        let distances = |validation: &Validation| {
+            let distance = validation.errors().into_iter().find(|error| error.0 == name).and_then(|error| error.1);
+            distance.zip(validation.critical_ks)
         };
         let known: Vec<(f64, f64)> = self.0.replays.iter().filter_map(|replay| distances(&replay.validation)).collect();
         let Some(&(_, critical)) = known.first() else { return String::new() };

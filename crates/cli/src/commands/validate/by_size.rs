@@ -8,12 +8,12 @@ use crate::output::{Text, count, table};
 
 /// The errors of one policy, means over seeds: for each size the median error of completion and, by phase, the mean error with its
 /// sign and without.
-pub(super) fn in_words(own: &Validated) -> Text {
-    let first = own.replays.first().map(|replay| replay.validation.by_size.as_slice()).unwrap_or_default();
-    let shown = phases_of(own.system, first);
+pub(super) fn in_words(validated: &Validated) -> Text {
+    let first = validated.replays.first().map(|replay| replay.validation.by_size.as_slice()).unwrap_or_default();
+    let shown = phases_of(validated.system, first);
     let over_seeds = |class: &SizeClass, pick: &dyn Fn(&SizeClass) -> Option<f64>| {
         let same = |other: &&SizeClass| (other.from, other.to) == (class.from, class.to);
-        let replays = own.replays.iter().filter_map(|replay| pick(replay.validation.by_size.iter().find(same)?));
+        let replays = validated.replays.iter().filter_map(|replay| pick(replay.validation.by_size.iter().find(same)?));
         mean(&replays.collect::<Vec<f64>>())
     };
     let rows = first.iter().map(|class| {

@@ -17,10 +17,10 @@ impl MyPolicy {
 
     /// The place of a job in the line: the lowest goes first. It ends with the job, so that no two places are equal.
     fn place(&self, view: View<'_>, job: JobId, kind: Kind) -> (u8, i64, JobId) {
-        let own = view.job(job);
-        match view.now() - own.submit() >= self.patience {
-            true => (0, own.submit(), job),
-            false => (1, own.waiting(kind).into(), job),
+        let of_job = view.job(job);
+        match view.now() - of_job.submit() >= self.patience {
+            true => (0, of_job.submit(), job),
+            false => (1, of_job.waiting(kind).into(), job),
         }
     }
 }
