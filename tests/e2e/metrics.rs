@@ -142,6 +142,34 @@ fn a_report_has_further_metrics() {
     assert!(dir.read("A/report.html").contains("p95(completion) where size = "));
 }
 
+/// By hand: ten cores on two machines; two jobs of four cores for an hour each, one after the other, an hour apart.
+#[test]
+fn cost_and_energy_are_those_of_a_world_by_hand() {
+    let dir = Dir::new();
+    let job = |id: u32, submit: u32| format!("{id} {submit} 0 3600 4 -1 -1 4 3600 -1 1 1 1 1 1 1 -1 -1\n");
+    dir.write("log.swf", format!("; MaxNodes: 2\n; MaxProcs: 10\n; UnixStartTime: 0\n{}{}", job(1, 0), job(2, 7_200)));
+    dir.ok(&["ingest", "log.swf", "--out", "T"]);
+    let prices = "[price]\nnode_hour = 2.0\ncore_hour = 0.5\n[power]\nidle = 100.0\ncore = 10.0\nco2 = 400.0\n";
+    dir.write("plain.toml", "[machines]\ncount = 2\ncores = 5.0\n");
+    dir.write("priced.toml", format!("[machines]\ncount = 2\ncores = 5.0\n{prices}"));
+    dir.write("off.toml", format!("[machines]\ncount = 2\ncores = 5.0\n{prices}off_after = 1800000\n"));
+    let run = |cluster: &str| {
+        let metrics = ["--metric", "cost", "--metric", "energy", "--metric", "co2", "--metric", "makespan"];
+        let replay =
+            ["replay", "T", "--policy", "batch-fifo", "--cluster", cluster, "--out", cluster.trim_end_matches(".toml")];
+        let found = dir.json(&[&replay[..], &metrics[..], &["--robust", "off", "--json"]].concat())["metrics"].clone();
+        ["cost", "energy", "co2", "makespan"].map(|name| found[name].as_f64())
+    };
+    assert_eq!(run("plain.toml"), [None, None, None, Some(10_800_000.0)]);
+    // Two machines for three hours, and eight hours of a core.
+    let [cost, energy, co2, makespan] = run("priced.toml").map(Option::unwrap);
+    assert_eq!((cost, makespan), (2.0 * 2.0 * 3.0 + 0.5 * 8.0, 10_800_000.0));
+    assert!((energy - (100.0 * 6.0 + 10.0 * 8.0) / 1e3).abs() < 1e-12 && (co2 - energy * 0.4).abs() < 1e-12);
+    // The first machine runs both jobs and is off for half of the second hour. The second is on for half an hour.
+    let [_, energy, ..] = run("off.toml").map(Option::unwrap);
+    assert!((energy - (100.0 * (2.5 + 0.5) + 10.0 * 8.0) / 1e3).abs() < 1e-12, "{energy}");
+}
+
 #[test]
 fn groups_are_printed_and_are_in_json() {
     let dir = Dir::with_sample();

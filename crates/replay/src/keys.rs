@@ -15,6 +15,9 @@ const READ: &[(&str, &[Engine])] = &[
     ("description", BOTH),
     // Standard errors: variants use them, replays do not.
     ("fitted", BOTH),
+    // For metrics.
+    ("price", BOTH),
+    ("power", BOTH),
     ("nodes", HADOOP),
     // A log of Hadoop has a core for each slot under the policies for production traces.
     ("nodes.map_slots", BOTH),

@@ -5,6 +5,7 @@ pub mod by_size;
 pub mod cells;
 pub mod classes;
 mod described;
+mod expense;
 pub mod formulas;
 #[cfg(feature = "frames")]
 mod frame;

@@ -188,6 +188,12 @@ listed_fields! {
         user_fairness: Option<f64>, null "fewer than two users are known", source "Jain, Chiu, Hawe 1984";
         /// The number of jobs that count, divided by the makespan.
         jobs_per_hour: Option<f64>, unit "1/h", null "the makespan is unknown or 0";
+        /// What the run costs by the prices of the cluster file (`[price]`), in your currency.
+        cost: Option<f64>, null "no price is given, or an amount that a price needs is unknown";
+        /// What the machines draw by the cluster file (`[power]`), from the first submission to the last end. It is a model.
+        energy_kwh: Option<f64>, unit "kWh", null "no power is given, or an amount that a power needs is unknown";
+        /// The CO2 of that energy.
+        co2_kg: Option<f64>, unit "kg", null "`power.co2` is not given, or the energy is unknown";
         /// The mean number of jobs that are submitted and have not started a task, over the makespan.
         mean_queue_length: Option<f64>, unit "jobs", null "the makespan is unknown or 0";
     }

@@ -9,6 +9,7 @@ mod jobs;
 mod machines;
 mod nodes;
 mod outages;
+mod price;
 
 pub use am::{Am, Withdraws};
 pub use containers::{Calculator, Containers, Size};
@@ -18,6 +19,7 @@ pub use jobs::{Jobs, SetUp, Splits};
 pub use machines::{MOST_MEMORY, Machines, NamedMachines, Placement};
 pub use nodes::Nodes;
 pub use outages::Outage;
+pub use price::{Power, Price};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -68,6 +70,10 @@ keys! {
         am: Am = Am::default();
         /// The machines under the policies for production traces.
         machines: Machines = Machines::default(), serde(skip_serializing_if = "Machines::is_default");
+        /// What the cluster costs.
+        price: Price = Price::default(), serde(skip_serializing_if = "Price::is_default");
+        /// What the machines draw.
+        power: Power = Power::default(), serde(skip_serializing_if = "Power::is_default");
         /// The standard errors of the values of this file, by key, in the unit of the key. `resched calibrate` writes them.
         /// `cost.locality.rack` and `cost.locality.off` are the second and the third number of `cost.locality`. A value
         /// without a line here was not fitted, or its error is not known. Replays do not use them. The variants of `--robust`

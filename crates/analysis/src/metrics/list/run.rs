@@ -3,7 +3,7 @@
 use resched_tables::model::TaskKind;
 
 use super::Better;
-use crate::metrics::whole;
+use crate::metrics::{expense, whole};
 use crate::runs::compared::Compared;
 
 /// A number of a run.
@@ -56,6 +56,7 @@ pub(crate) enum Way {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfRun {
     pub(crate) better: Better,
+    pub(crate) unit: &'static str,
     pub(crate) of: fn(&dyn Compared) -> Option<f64>,
 }
 
@@ -72,6 +73,14 @@ impl Number {
         Self { null, ..self }
     }
 
+    /// In this unit, for a number that is computed from the whole run.
+    const fn unit(self, unit: &'static str) -> Self {
+        match self.way {
+            Way::Run(number) => Self { way: Way::Run(OfRun { unit, ..number }), ..self },
+            Way::Text(_) => self,
+        }
+    }
+
     /// Without a word: sweeps have no column of it.
     const fn wordless(self) -> Self {
         Self { name: "", ..self }
@@ -83,7 +92,7 @@ const fn by(name: &'static str, title: &'static str, text: &'static str) -> Numb
 }
 
 const fn of(name: &'static str, title: &'static str, better: Better, of: fn(&dyn Compared) -> Option<f64>) -> Number {
-    Number { name, field: name, title, null: "", row: None, way: Way::Run(OfRun { better, of }) }
+    Number { name, field: name, title, null: "", row: None, way: Way::Run(OfRun { better, unit: "", of }) }
 }
 
 /// When a share of map launches is unknown.
@@ -156,4 +165,13 @@ pub const NUMBERS: &[Number] = &[
     by("jobs_finished", "Jobs that ended well", "count()").field("jobs_counted").row("Jobs that count", Form::Count),
     by("tasks", "Tasks done", "sum(tasks)").wordless().row("Tasks done", Form::Count),
     by("evictions", "Attempts evicted", "sum(evictions)"),
+    of("cost", "Cost", Better::Less, |run| expense::cost(run.run()?)).row("Cost", Form::Decimals(2)),
+    of("energy", "Energy", Better::Less, |run| expense::energy_kwh(run.run()?))
+        .field("energy_kwh")
+        .unit("kWh")
+        .row("Energy, kWh", Form::Decimals(1)),
+    of("co2", "CO2", Better::Less, |run| expense::co2_kg(run.run()?))
+        .field("co2_kg")
+        .unit("kg")
+        .row("CO2, kg", Form::Decimals(1)),
 ];

@@ -111,7 +111,8 @@ impl Formula {
                 operator.unit(one.unit(), other.unit()).unwrap_or_default()
             }
             Self::Jobs(Aggregate::Of(_, quantity), _) => quantity.unit,
-            Self::Run(_) | Self::Jain(..) | Self::Jobs(Aggregate::Count | Aggregate::Share(_), _) => "",
+            Self::Run(number) => number.unit,
+            Self::Jain(..) | Self::Jobs(Aggregate::Count | Aggregate::Share(_), _) => "",
         }
     }
 
