@@ -29,6 +29,7 @@ mod ownership;
 mod places;
 mod processes;
 mod production;
+mod prometheus;
 mod races;
 mod reported;
 mod reproduce;

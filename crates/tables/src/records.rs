@@ -12,9 +12,9 @@ use crate::Error;
 use crate::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
-use crate::run::{self, RunCluster};
+use crate::run::{self, RunInfo};
 use crate::store::columns::Row;
-use crate::store::{Inventory, Manifest, Rows, TimeZero, Trace, read_table};
+use crate::store::{Manifest, Rows, System, TimeZero, Trace, read_table};
 
 /// The jobs of a trace or a run, in the order of its jobs table.
 pub struct Records {
@@ -47,8 +47,8 @@ pub struct Source {
 /// What the folder is.
 enum Opened {
     Trace(Box<Trace>),
-    /// A run, with the list of its files and its cluster.
-    Run(Inventory, Box<RunCluster>),
+    /// A run, with its description.
+    Run(Box<RunInfo>),
 }
 
 impl Source {
@@ -58,8 +58,7 @@ impl Source {
     /// [`Error::Request`] if it is neither; otherwise as [`Trace::open`] and [`run::read`].
     pub fn open(dir: &Path) -> Result<Self, Error> {
         if dir.join(run::MARKER).is_file() {
-            let info = run::read(dir)?;
-            return Ok(Self { dir: dir.to_path_buf(), tables: Opened::Run(info.files, Box::new(info.cluster)) });
+            return Ok(Self { dir: dir.to_path_buf(), tables: Opened::Run(Box::new(run::read(dir)?)) });
         }
         Ok(Self { dir: dir.to_path_buf(), tables: Opened::Trace(Box::new(Trace::open(dir)?)) })
     }
@@ -75,10 +74,35 @@ impl Source {
     /// The machines of a run under a policy for production traces, and their processors together; `None` for anything else, or if
     /// amounts are shares of the largest machine.
     pub fn machines_of_run(&self) -> Option<(u64, i64)> {
-        let Opened::Run(_, cluster) = &self.tables else { return None };
+        let Opened::Run(info) = &self.tables else { return None };
+        let cluster = &info.cluster;
         let has_slots = cluster.map_slots + cluster.reduce_slots > 0;
         let cores = i64::try_from(cluster.vcores.filter(|_| !has_slots)?).ok()?;
         Some((cluster.nodes, cores))
+    }
+
+    /// What ran its jobs, or was simulated.
+    pub fn system(&self) -> System {
+        match &self.tables {
+            Opened::Trace(trace) => trace.manifest().system.unwrap_or_default(),
+            Opened::Run(info) => info.system,
+        }
+    }
+
+    /// The label of the policy under which it was replayed; `None` for a trace.
+    pub fn policy(&self) -> Option<&str> {
+        match &self.tables {
+            Opened::Trace(_) => None,
+            Opened::Run(info) => Some(&info.label),
+        }
+    }
+
+    /// The date of one of its times, ms since the epoch; `None` if its times have no dates.
+    pub fn date(&self, time: i64) -> Option<i64> {
+        match &self.tables {
+            Opened::Trace(trace) => (trace.manifest().time_zero == TimeZero::Epoch).then_some(time),
+            Opened::Run(info) => info.clock?.date(time),
+        }
     }
 
     /// The zero of its times. The times of a run are those of the simulated clock, which has the same zero as the
@@ -138,8 +162,8 @@ impl Source {
     fn rows<R: Row + 'static>(&self) -> Result<Box<dyn Iterator<Item = Result<R, Error>>>, Error> {
         Ok(match &self.tables {
             Opened::Trace(trace) => Box::new(trace.rows::<R>()?),
-            Opened::Run(files, _) => {
-                let table = read_table::<R>(&self.dir, files)?;
+            Opened::Run(info) => {
+                let table = read_table::<R>(&self.dir, &info.files)?;
                 Box::new(Rows::<R, _>::new(table.batches()))
             }
         })

@@ -12,20 +12,20 @@ use crate::format::{FormatArgs, values_of};
 use crate::out::ForceArg;
 use crate::written::left_out;
 
-/// Write a trace or a run in another tool's format: Rumen, SWF, Batsim's list of jobs, or OpenDC.
+/// Write a trace or a run in another tool's format: Rumen, SWF, Batsim's list of jobs, OpenDC, or metrics for Prometheus.
 ///
 /// Values that the format cannot hold are left out. They are counted by column, and the counts are printed. Other counts are explained in
 /// `docs/reference/causes.md`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched export T --format rumen --out T.json.gz\n  resched export R/fifo --format swf --out fifo.swf\n  resched export R/easy --format batsim-jobs --out jobs.csv\n  resched export T --format opendc --out workload"
+    after_help = "Examples:\n  resched export T --format rumen --out T.json.gz\n  resched export R/fifo --format swf --out fifo.swf\n  resched export R/easy --format batsim-jobs --out jobs.csv\n  resched export T --format opendc --out workload\n  resched export R/easy --format openmetrics --out easy.txt"
 )]
 pub(crate) struct Args {
     /// The folder of the trace or the run.
     #[arg(value_name = "TRACE|RUN")]
     source: PathBuf,
-    /// The format to write: `rumen` (jobs), `rumen-topology` (machines), `swf`, `batsim-jobs` (the CSV that evalys reads), or `opendc` (a
-    /// folder with tasks and fragments in Parquet).
+    /// The format to write: `rumen` (jobs), `rumen-topology` (machines), `swf`, `batsim-jobs` (the CSV that evalys reads), `opendc` (a
+    /// folder with tasks and fragments in Parquet), `openmetrics` (waiting and running jobs over time), or `grafana` (a dashboard for these).
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(TARGETS.iter().map(|target| target.name)))]
     format: String,
     /// The file or folder to write. A file is gzipped if its name ends in `.gz`.

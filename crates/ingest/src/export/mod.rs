@@ -4,9 +4,11 @@
 //! silently. To add a target, add a module with a [`Target`] and a line to [`TARGETS`].
 
 mod batsim;
+mod grafana;
 mod held;
 mod losses;
 mod opendc;
+mod openmetrics;
 mod rumen;
 mod swf;
 #[cfg(test)]
@@ -26,7 +28,8 @@ use resched_tables::records::Source;
 use resched_tables::store::{FileEntry, Inventory, Out, StagedDir, StagedFile, marker};
 
 /// Every target.
-pub const TARGETS: &[Target] = &[rumen::TRACE, rumen::TOPOLOGY, swf::TARGET, batsim::TARGET, opendc::TARGET];
+pub const TARGETS: &[Target] =
+    &[rumen::TRACE, rumen::TOPOLOGY, swf::TARGET, batsim::TARGET, opendc::TARGET, openmetrics::TARGET, grafana::TARGET];
 
 /// The file that makes a folder an export.
 pub const MARKER: &str = "export.json";

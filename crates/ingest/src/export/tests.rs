@@ -51,6 +51,48 @@ fn jobs_of_batsim_have_its_columns_and_processors_of_their_own() {
     assert_eq!(lost, [4, 1, 1, 0], "{:?}", exported.left_out);
 }
 
+/// By hand, at 0, 60 and 120 s. Job 1 runs from 15 to 115, job 2 from 20 to 70; job 3 never starts, and job 4 waits from 40 to 115.
+#[test]
+fn time_lines_have_the_state_at_each_minute() {
+    let (_dir, out, exported) = four_jobs("openmetrics", "lines.txt");
+    let text = fs::read_to_string(out).unwrap();
+    let samples = |name: &str| -> Vec<&str> { text.lines().filter(|line| line.starts_with(name)).collect() };
+    let series = |name: &str, queue: u32, value: &str, time: u32| {
+        format!("resched_queue_{name}{{origin=\"observed\",queue=\"{queue}\"}} {value} {time}")
+    };
+    assert_eq!(
+        samples("resched_queue_jobs_pending"),
+        [series("jobs_pending", 3, "2", 60), series("jobs_pending", 3, "1", 120)]
+    );
+    let running = |queue| [series("jobs_running", queue, "1", 60), series("jobs_running", queue, "0", 120)];
+    assert_eq!(samples("resched_queue_jobs_running"), [running(1), running(2)].concat());
+    assert_eq!(
+        samples("resched_queue_cores_held{origin=\"observed\",queue=\"2\"}")[0],
+        series("cores_held", 2, "6", 60)
+    );
+    assert!(
+        text.starts_with("# TYPE resched_queue_jobs_pending gauge\n# HELP ") && text.ends_with("\n# EOF\n"),
+        "{text}"
+    );
+    assert_eq!((exported.written, count(&exported, "times-without-dates")), (4, 1));
+}
+
+/// Each panel of the dashboard asks for a series that the export of the same trace has.
+#[test]
+fn a_dashboard_asks_for_the_series_of_the_export() {
+    let (_dir, out, _) = four_jobs("grafana", "board.json");
+    let board: serde_json::Value = serde_json::from_str(&fs::read_to_string(out).unwrap()).unwrap();
+    let (_dir, out, _) = four_jobs("openmetrics", "lines.txt");
+    let lines = fs::read_to_string(out).unwrap();
+    let panels = board["panels"].as_array().unwrap();
+    for panel in panels {
+        let expression = panel["targets"][0]["expr"].as_str().unwrap();
+        let name = expression.split(['(', '{']).find(|part| part.starts_with("resched_queue_")).unwrap();
+        assert!(lines.contains(&format!("# TYPE {name} gauge")), "{expression}");
+    }
+    assert_eq!(panels.len(), 4);
+}
+
 fn parquet(path: &Path) -> RecordBatch {
     let file = fs::File::open(path).unwrap();
     let mut batches = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();

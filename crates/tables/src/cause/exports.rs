@@ -27,6 +27,14 @@ causes! {
         "The format wants the speed of cores, and a trace has none. Each counts as 1,000 MHz.",
         "Run times are right if the cores of the topology have that speed, too.",
         "Give the hosts of the topology a `coreSpeed` of 1000.";
+    JOB_WITHOUT_SUBMISSION: "job-without-submission", LeftOut,
+        "Nobody knows when a job was submitted.",
+        "It is missing in the export.",
+        "";
+    TIMES_WITHOUT_DATES: "times-without-dates", Assumed,
+        "The format wants dates, and the times of the trace have none. They count from 1970.",
+        "Do not read the dates of the export.",
+        "";
     JOB_OF_SEVERAL_TASKS: "job-of-several-tasks", Merged,
         "The format has one task for each job. A job of several counts with the most that it held at once.",
         "The export has less detail than the trace.",

@@ -1,0 +1,44 @@
+//! The time lines of an export, in the database of a real Prometheus.
+
+use std::process::Command;
+
+use crate::support::{Dir, repository};
+
+/// True if `promtool` is here. It must be if `RESCHED_REQUIRE_PROMETHEUS` is 1.
+fn has_promtool() -> bool {
+    let is_here = Command::new("promtool").arg("--version").output().is_ok_and(|output| output.status.success());
+    let required = std::env::var_os("RESCHED_REQUIRE_PROMETHEUS").is_some_and(|value| value == "1");
+    assert!(is_here || !required, "promtool not found");
+    if !is_here {
+        eprintln!("skipped: promtool not found");
+    }
+    is_here
+}
+
+#[test]
+fn prometheus_has_the_samples_of_what_ran_and_of_a_replay() {
+    if !has_promtool() {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ok(&["ingest", &repository("traces/sample-slurm/sacct.txt"), "--out", "L"]);
+    dir.ok(&["replay", "L", "--policy", "easy", "--robust", "off", "--out", "R"]);
+    for (source, file, labels) in [
+        ("L", "observed.txt", "origin=\"observed\""),
+        ("R/easy", "easy.txt", "origin=\"replay\", partition=\"batch\", policy=\"easy\""),
+    ] {
+        dir.ok(&["export", source, "--format", "openmetrics", "--out", file]);
+        let database = format!("db-{file}");
+        let run = |args: &[&str]| {
+            let output = Command::new("promtool").args(args).current_dir(dir.path("")).output().unwrap();
+            assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        run(&["tsdb", "create-blocks-from", "openmetrics", file, &database]);
+        let stored = run(&["tsdb", "dump", &database]);
+        let samples = |text: &str| text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
+        assert_eq!(samples(&stored), samples(&dir.read(file)), "{source}");
+        let name = if source == "L" { "slurm_partition_jobs_running" } else { "resched_queue_jobs_running" };
+        assert!(stored.contains(name) || stored.contains("slurm_partition_jobs_running"), "{labels}: {stored:.300}");
+    }
+}
