@@ -26,6 +26,7 @@ impl Input {
             parameters: _,
             limits: _,
             unread: _,
+            log_version: _,
         } = site;
         let mut all = BTreeSet::new();
         let mut add = |input: Self, is_there: bool| {

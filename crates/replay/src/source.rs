@@ -104,6 +104,14 @@ impl Source {
         }
     }
 
+    /// The version of the scheduler that wrote the log of the jobs, if the log says it.
+    pub fn scheduler_version(&self) -> Option<&str> {
+        match self.origin() {
+            Origin::Trace(trace) => trace.manifest().scheduler_version(),
+            Origin::Tables { .. } | Origin::Workload { .. } => None,
+        }
+    }
+
     /// The host names of the machines that a trace names, in order.
     ///
     /// # Errors

@@ -134,7 +134,7 @@ impl World {
     /// # Errors
     /// [`Error::Request`] if the cluster cannot be described in `run.json`, or no job was submitted in the window. Other errors of the source or the cluster
     /// appear when it is loaded, by [`World::check`] at the latest.
-    pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
+    pub fn open(source: &Source, mut setup: Setup) -> Result<Self, Error> {
         let relative = matches!(source.origin(), Origin::Trace(_)) && !source.is_dated();
         let dated = |end: Option<Instant>| matches!(end, Some(Instant::Date(_)));
         if relative && (dated(setup.window.from) || dated(setup.window.to)) {
@@ -142,6 +142,9 @@ impl World {
             return Err(Error::Request(format!("{}: {problem}", source.name())));
         }
         source.check_window(setup.window)?;
+        if setup.site.log_version.as_deref() != source.scheduler_version() {
+            setup.site = Arc::new(Site::clone(&setup.site).with_log_version(source.scheduler_version()));
+        }
         Ok(Self { source: source.clone(), setup, parts: Arc::default(), submitters: Arc::default() })
     }
 
@@ -321,7 +324,7 @@ impl World {
     ) -> Result<ReadyPolicy, Error> {
         let mut findings = found;
         let mut of_site = BTreeSet::new();
-        let has_site = *self.setup.site != Site::default();
+        let has_site = self.setup.site.is_configured();
         if has_site || at_site.has_rules() {
             let jobs = self.submitters.get_or_try_init(|| self.source.submitters())?;
             of_site = Input::of_site(&self.setup.site, jobs);

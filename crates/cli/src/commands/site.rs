@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let source = Source::open(trace)?;
         let asked = if named.is_empty() { usual(&conf.site) } else { named.clone() };
         let jobs = source.submitters()?;
-        let site = Arc::new(conf.site.clone());
+        let site = Arc::new(conf.site.clone().with_log_version(source.scheduler_version()));
         let present = Input::of_site(&site, &jobs);
         let cluster = ClusterConfig::of_settings(conf.cluster.clone())?;
         let hosts: Vec<Fact> = unknown_hosts(&cluster, &source)?.into_iter().collect();

@@ -84,6 +84,9 @@ pub struct Site {
     pub limits: LimitOrigins,
     /// The settings without effect, by file and line.
     pub unread: Vec<Unread>,
+    /// The version of the scheduler that wrote the log of the jobs, as the log says it; no file of a site does. Policies that follow several
+    /// versions take it where nobody chooses one.
+    pub log_version: Option<String>,
 }
 
 /// The content of a folder of configuration files.
@@ -127,6 +130,17 @@ impl SettingOrigin {
 }
 
 impl Site {
+    /// The same for jobs whose scheduler had this version, if it is known.
+    #[must_use]
+    pub fn with_log_version(self, version: Option<&str>) -> Self {
+        Self { log_version: version.map(str::to_owned), ..self }
+    }
+
+    /// Whether a configuration was read that says something.
+    pub fn is_configured(&self) -> bool {
+        *self != Self { log_version: self.log_version.clone(), ..Self::default() }
+    }
+
     /// Notes that an element sets something of a queue, a pool or a user to 0, if it does.
     fn note_zero(&mut self, (policy, of, key): (&'static str, &str, &'static str), element: Element<'_>) {
         if element.text().parse() == Ok(0.0) {

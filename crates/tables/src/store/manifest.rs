@@ -28,6 +28,9 @@ pub const SCALE_PARAMETER: &str = "scale";
 /// The parameter of a manifest that holds when the backfill scheduler of Slurm started a job first, ms by the clock of the trace.
 pub const BACKFILL_START: &str = "backfill_start";
 
+/// The parameter of a manifest that holds the version of the scheduler that ran the jobs, as the sources write it (`22.05.8`, `3.4.1`).
+pub const SCHEDULER_VERSION: &str = "scheduler_version";
+
 /// The part of the original trace that `resched scale` kept, over all calls.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Scaled {
@@ -153,6 +156,11 @@ impl Manifest {
     /// True if its attempts started when it says so: the sources gave the times, and no rule made them.
     pub fn has_observed_starts(&self) -> bool {
         self.made_whole(STARTS).is_none() && !self.absent.contains_key(STARTS)
+    }
+
+    /// The version of the scheduler that ran the jobs ([`SCHEDULER_VERSION`]), if the sources say it.
+    pub fn scheduler_version(&self) -> Option<&str> {
+        self.parameters.get(SCHEDULER_VERSION)?.as_str()
     }
 
     /// The rule that filled all rows of a column (`table.column`), if one did.

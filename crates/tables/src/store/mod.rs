@@ -25,8 +25,8 @@ pub use batch::{BATCH_ROWS, Batch, Batches, Numbers, repeated};
 pub use hash::{hex, sha256};
 pub use inventory::{FileEntry, Inventory, inside};
 pub use manifest::{
-    BACKFILL_START, FORMAT_VERSION, LIKELY_HOSTS, MANIFEST, Manifest, ReadFrom, SCALE_PARAMETER, STARTS, Scaled,
-    Source, WORKLOAD_FORMAT,
+    BACKFILL_START, FORMAT_VERSION, LIKELY_HOSTS, MANIFEST, Manifest, ReadFrom, SCALE_PARAMETER, SCHEDULER_VERSION,
+    STARTS, Scaled, Source, WORKLOAD_FORMAT,
 };
 pub use reader::{Rows, Trace};
 pub use staging::{
