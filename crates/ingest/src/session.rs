@@ -31,7 +31,7 @@ use resched_tables::clock::Zone;
 use resched_tables::engine::RunEngine;
 use resched_tables::model::{JobRecord, JobRow, MAPREDUCE, NodeRow, Outcome};
 use resched_tables::sink::{Damage, Kept, Room, Sink, Tasks};
-use resched_tables::store::{LIKELY_HOSTS, Manifest, ReadFrom, STARTS, Source, System, TimeZero};
+use resched_tables::store::{LIKELY_HOSTS, Manifest, ReadFrom, SCHEDULER_VERSION, STARTS, Source, System, TimeZero};
 
 /// A format, and what its reader keeps until the last source.
 type KeptBy = (&'static Format, Option<Box<dyn Kept>>);
@@ -393,6 +393,9 @@ impl<'a> Session<'a> {
         if let Some(found) = conf {
             let confs::Found { conf, source, whole } = *found;
             self.note_reads(CONF_FORMAT, conf_xml::READS);
+            if let Some(version) = &conf.version {
+                self.parameters.entry(SCHEDULER_VERSION.to_owned()).or_insert_with(|| version.as_str().into());
+            }
             confs::apply(conf, record);
             confs.extend(source);
             self.skip(cause::DAMAGED_CONF, u64::from(!whole));

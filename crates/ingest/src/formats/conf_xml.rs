@@ -47,6 +47,8 @@ pub struct JobConf {
     pub reduce_speculative: Option<bool>,
     /// The size of the blocks that it writes, bytes.
     pub block_size: Option<i64>,
+    /// The version of Hadoop's defaults: `0.23.0` in all of Hadoop 2, `3.0.0` in Hadoop 3.
+    pub version: Option<String>,
 }
 
 /// Whether a file of this name is a job's conf: `…_conf.xml`, which may have one more extension (`.gz`).
@@ -145,6 +147,7 @@ impl Settings {
             reduce_speculative: self
                 .parse(&["mapreduce.reduce.speculative", "mapred.reduce.tasks.speculative.execution"]),
             block_size: self.size(&["dfs.blocksize", "dfs.block.size"], 1),
+            version: self.text(&["hadoop.common.configuration.version"]),
         }
     }
 

@@ -25,6 +25,7 @@ use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::model::{CounterRow, CounterScope, JobRecord, JobRow, Outcome};
 use resched_tables::sink::{Damage, Sink};
+use resched_tables::store::SCHEDULER_VERSION;
 
 /// Applications of YARN.
 pub const FORMAT: Format = Format {
@@ -83,6 +84,8 @@ struct Application {
     memory_seconds: Option<i64>,
     #[serde(deserialize_with = "number")]
     vcore_seconds: Option<i64>,
+    /// Only Hadoop 3 has it, which counts any resource.
+    resource_seconds_map: Option<serde::de::IgnoredAny>,
 }
 
 /// What its columns are read from.
@@ -114,6 +117,9 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     let mut without_tasks = 0;
     let mut take = |application: Application, sink: &mut dyn Sink| {
         without_tasks += 1;
+        if application.resource_seconds_map.is_some() {
+            sink.parameter(SCHEDULER_VERSION, "3".into());
+        }
         let record = application.record(sink.wants_counters());
         sink.job(record)
     };

@@ -93,11 +93,49 @@ fn real_confs_are_read_under_old_and_new_names() {
             map_speculative: Some(false),
             reduce_speculative: Some(false),
             block_size: Some(64 << 20),
+            version: text("0.23.0"),
         }
     );
     let folder = "dr-elephant/history/done/2018/05/17/000000";
     let conf = conf(&format!("{folder}/job_1526555215992_0001_conf.xml"));
     assert_eq!((conf.map_memory, conf.reduce_cpu), (Some(1 << 30), Some(1000)));
+}
+
+/// The version of Hadoop that the manifest of these files says.
+fn version_of(files: &[(&str, &str)]) -> Option<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| dir.path().join(name)).collect();
+    for (path, (_, text)) in paths.iter().zip(files) {
+        std::fs::write(path, text).unwrap();
+    }
+    let manifest = ingest(&paths, dir.path().join("trace"), &Options::default(), &mut ()).unwrap();
+    manifest.scheduler_version().map(str::to_owned)
+}
+
+#[test]
+fn the_version_of_hadoop_is_kept_if_a_source_shows_it() {
+    let history = |schema: &str| {
+        let submitted = r#"{"type":"JOB_SUBMITTED","event":{"org.apache.hadoop.mapreduce.jobhistory.JobSubmitted":{"jobid":"job_1416424547277_0002","jobName":"a","userName":"u","submitTime":1416424775281,"jobConfPath":""}}}"#;
+        format!("Avro-Json\n{schema}\n{submitted}\n")
+    };
+    let (old, new) = (history(r#"{"fields":["failedMaps"]}"#), history(r#"{"fields":["failedMaps","killedMaps"]}"#));
+    let conf = |version: &str| {
+        format!(
+            "<configuration><property><name>hadoop.common.configuration.version</name><value>{version}</value></property></configuration>"
+        )
+    };
+    let (name, conf_name) = ("job_1416424547277_0002.jhist", "job_1416424547277_0002_conf.xml");
+    assert_eq!(version_of(&[(name, &old)]), None);
+    assert_eq!(version_of(&[(name, &new)]).as_deref(), Some("3"));
+    assert_eq!(version_of(&[(name, &old), (conf_name, &conf("0.23.0"))]).as_deref(), Some("0.23.0"));
+    assert_eq!(version_of(&[(name, &old), (conf_name, &conf("3.0.0"))]).as_deref(), Some("3.0.0"));
+    let list = |more: &str| {
+        format!(
+            r#"{{"apps":{{"app":[{{"id":"application_1_1","user":"u","state":"FINISHED","startedTime":9,"finishedTime":10{more}}}]}}}}"#
+        )
+    };
+    assert_eq!(version_of(&[("apps.json", &list(""))]), None);
+    assert_eq!(version_of(&[("apps.json", &list(r#","resourceSecondsMap":{}"#))]).as_deref(), Some("3"));
 }
 
 #[test]

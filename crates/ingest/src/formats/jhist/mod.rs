@@ -29,6 +29,7 @@ use super::format::{Format, ReadAs};
 use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::sink::Sink;
+use resched_tables::store::SCHEDULER_VERSION;
 
 /// The Avro job history.
 pub const FORMAT: Format = Format {
@@ -126,6 +127,9 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     let encoding = read_magic(input, path, sink)?;
     let mut schema = Vec::new();
     read_line(input, &mut schema).map_err(Error::io(Path::new(path), "read"))?;
+    if is_of_3(&schema) {
+        sink.parameter(SCHEDULER_VERSION, "3".into());
+    }
     let mut history = History::new(sink.wants_counters());
     match encoding {
         // JSON names its fields, so its schema is not needed.
@@ -141,6 +145,12 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         }
         None => Ok(()),
     }
+}
+
+/// Whether a schema is one of Hadoop 3, whose jobs say how many of their maps were killed.
+fn is_of_3(schema: &[u8]) -> bool {
+    const SIGN: &[u8] = b"\"killedMaps\"";
+    schema.windows(SIGN.len()).any(|part| part == SIGN)
 }
 
 /// Reads up to the end of the magic line and counts what stands before it.
