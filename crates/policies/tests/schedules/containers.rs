@@ -134,7 +134,7 @@ fn every_step_of_a_container_takes_its_heartbeats() {
         (11_000, "master completed"),
         (11_000, "job over"),
     ];
-    for policy in ["yarn-fifo", "yarn-capacity"] {
+    for policy in ["yarn-fifo", "yarn-capacity:rules=2014"] {
         let entries = Diary::of(policy, &small(8_192, &[2_000], &[2_000]));
         let entries: Vec<(Ms, &str)> = entries.iter().map(|(at, entry)| (*at, entry.as_str())).collect();
         assert_eq!(entries, steps, "{policy}");
@@ -159,7 +159,7 @@ fn a_container_that_does_not_fit_is_kept_a_node_for_and_blocks_it() {
     // Room for the master and a map; the 2 GB that are left are no use to the next map, so the node is kept for it.
     let mut world = small(7_168, &[5_000, 5_000, 5_000], &[]);
     world.config.containers.map = Size { memory_mb: 4_096, vcores: 1 };
-    let entries = Diary::of("yarn-capacity", &world);
+    let entries = Diary::of("yarn-capacity:rules=2014", &world);
     let allocated: Vec<Ms> =
         entries.iter().filter(|(_, entry)| entry.ends_with(" allocated")).map(|(at, _)| *at).collect();
     // A map that ends at 8,140 is reported at 9,000, and the one that the node is kept for takes its place at once.
@@ -225,8 +225,8 @@ proptest! {
             let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");
             world.replay(policy, &mut *built, true).expect("the world finishes")
         };
-        let (fifo, capacity) = (replay("yarn-fifo"), replay("yarn-capacity:user_limit_factor=10"));
-        if let Some(difference) = difference(["yarn-fifo", "yarn-capacity"], [&fifo, &capacity]) {
+        let (fifo, capacity) = (replay("yarn-fifo"), replay("yarn-capacity:rules=2014,user_limit_factor=10"));
+        if let Some(difference) = difference(["yarn-fifo", "yarn-capacity:rules=2014"], [&fifo, &capacity]) {
             return Err(TestCaseError::fail(format!("{difference}\n{world:#?}")));
         }
     }

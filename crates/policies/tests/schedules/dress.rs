@@ -26,7 +26,7 @@ proptest! {
         for whole in [false, true] {
             // θ = 0 makes every job large.
             let dress = schedule(&format!("dress:theta=0,delta=0,delta_min=0,whole={whole}"))?;
-            let capacity = schedule(&format!("yarn-capacity:whole={whole}"))?;
+            let capacity = schedule(&format!("yarn-capacity:rules=2014,whole={whole}"))?;
             if let Some(difference) = difference(["dress", "capacity"], [&dress, &capacity]) {
                 return Err(TestCaseError::fail(format!("whole={whole}: {difference}\n{world:#?}")));
             }
@@ -132,7 +132,7 @@ fn what_is_kept_lets_a_small_job_start_at_once() {
     let (kept, last) = first("dress");
     assert!(kept <= 4 && last <= 4, "{kept} s, {last} s");
     // The large job's first tasks end at about 45 s, and it takes what they held until all its maps run.
-    let (waited, _) = first("yarn-capacity");
+    let (waited, _) = first("yarn-capacity:rules=2014");
     assert!(waited >= 10, "{waited} s");
     assert!(first("dress:whole=false,delta_min=0").0 < waited, "one container is always kept");
 }
@@ -153,10 +153,10 @@ fn a_job_waits_until_all_that_it_asks_for_is_free() {
     // times as long, and here no data is anywhere.)
     let world = with_jobs(&[(0, 60, 100 * SECOND), (10 * SECOND, 49, 10 * SECOND), (20 * SECOND, 20, 10 * SECOND)]);
     let waits = |policy: &str| spans(&Seen::in_world(&world, policy), &[60, 49, 20]);
-    let whole = waits("yarn-capacity:whole=true");
+    let whole = waits("yarn-capacity:rules=2014,whole=true");
     assert!(whole[1].0 >= 300 && whole[1].1 - whole[1].0 <= 10, "{whole:?}");
     assert!(whole[2].0 >= 300, "nobody overtakes it: {whole:?}");
-    assert!(waits("yarn-capacity")[1].0 <= 30, "Hadoop grants one container after the other");
+    assert!(waits("yarn-capacity:rules=2014")[1].0 <= 30, "Hadoop grants one container after the other");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn jobs() -> Submitters {
 
 /// The facts of a policy at a site with these files.
 fn facts(policy: &str, files: &[(&str, &str)]) -> Vec<Fact> {
-    let site = Arc::new(read(files).unwrap().site);
+    let site = Arc::new(read(files).unwrap().site.with_log_version(Some("3.4.1")));
     let policy = PolicySpec::parse(policy).unwrap().at_site(&site).unwrap();
     policy.without_effect(&Input::of_site(&site, &jobs())).unwrap()
 }
@@ -84,6 +84,36 @@ fn queues_of_another_scheduler_are_not_the_policys() {
     assert!(says("batch-fifo", &files).contains("knows no queues of the Capacity Scheduler"));
     let both = [files[0], ("fair-scheduler.xml", "<allocations><queue name=\"p\"/><queue name=\"q\"/></allocations>")];
     assert_eq!(says("yarn-fair", &both), "");
+}
+
+#[test]
+fn a_version_that_nobody_says_is_a_fact() {
+    let says = |policy: &str, version: Option<&str>, text: &str| -> Vec<String> {
+        let files = [("yarn-site.xml", text)];
+        let site = Arc::new(read(&files).unwrap().site.with_log_version(version));
+        let policy = PolicySpec::parse(policy).unwrap().at_site(&site).unwrap();
+        let facts = policy.without_effect(&Input::of_site(&site, &jobs())).unwrap();
+        facts.into_iter().map(|fact| fact.says + &fact.remedy).collect()
+    };
+    let nothing = configuration(&[]);
+    for policy in ["yarn-capacity", "yarn-fair"] {
+        let found = says(policy, None, &nothing).concat();
+        assert!(
+            found.contains("version of YARN") && found.contains("Hadoop 3.4") && found.contains("rules=2014"),
+            "{found}"
+        );
+        assert_eq!(says(&format!("{policy}:rules=2014"), None, &nothing), [""; 0]);
+        for version in ["2.7.3", "3.4.1"] {
+            assert_eq!(says(policy, Some(version), &nothing), [""; 0]);
+        }
+    }
+    let new = [
+        ("yarn-capacity", "yarn.scheduler.capacity.rack-locality-additional-delay"),
+        ("yarn-fair", "yarn.scheduler.fair.reservable-nodes"),
+    ];
+    for (policy, property) in new {
+        assert_eq!(says(policy, None, &configuration(&[(property, "1")])), [""; 0]);
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ proptest! {
     #[test]
     fn capacity_with_one_queue(world in worlds(), delay in 0..=6_i64, am_share in select(vec![0.1, 0.5, 1.0]),
         user_limit in select(vec![25_u32, 40, 100]), factor in select(vec![0.5, 1.0, 2.0])) {
-        let name = format!("yarn-capacity:node_locality_delay={delay},am_share={am_share},\
+        let name = format!("yarn-capacity:rules=2014,node_locality_delay={delay},am_share={am_share},\
             user_limit={user_limit},user_limit_factor={factor}");
         let root = queue("root", 0, [100.0, 100.0]);
         let leaf = Queue { user_limit, user_limit_factor: factor, am_share, ..queue("default", 0, [100.0, 100.0]) };
@@ -89,7 +89,7 @@ proptest! {
 
     #[test]
     fn capacity_with_queues(world in worlds(), settings in capacity_queues()) {
-        let name = format!("yarn-capacity:node_locality_delay={}", settings.node_locality_delay);
+        let name = format!("yarn-capacity:rules=2014,node_locality_delay={}", settings.node_locality_delay);
         let build = || {
             let site = Site { yarn_queues: Some(capacity_tree(&settings)), ..Site::default() };
             (name.clone(), at_site(&name, site))
@@ -246,7 +246,7 @@ fn agree_on_fair(world: &World, mut settings: Fair) -> Result<(), TestCaseError>
     let placement = if settings.by_user { "user" } else { "queue" };
     let Fair { update, size_weight, assign_multiple, max_assign, .. } = settings;
     let mut name = format!(
-        "yarn-fair:update={update},share={share},placement={placement},size_weight={size_weight},assign_multiple={assign_multiple}"
+        "yarn-fair:rules=2014,update={update},share={share},placement={placement},size_weight={size_weight},assign_multiple={assign_multiple}"
     );
     if let Some(most) = max_assign {
         name += &format!(",max_assign={most}");

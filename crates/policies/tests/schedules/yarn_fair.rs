@@ -62,7 +62,7 @@ fn cluster(nodes: usize, containers: u32, jobs: Vec<Submitted>) -> World {
 }
 
 fn replay(world: &World, mut policy: Box<dyn Policy>) -> Schedule {
-    world.replay("yarn-fair", &mut *policy, true).expect("the world finishes")
+    world.replay("yarn-fair:rules=2014", &mut *policy, true).expect("the world finishes")
 }
 
 /// How many tasks of each of the first two jobs were allocated by then.
@@ -79,7 +79,7 @@ fn queues_share_memory_by_weight() {
     let world = cluster(2, 10, vec![job(0, 0, 40, 100), job(0, 1, 40, 100)]);
     let shares = |weights: [f64; 2]| {
         let [a, b] = weights.map(weighing);
-        let policy = with_queues("yarn-fair", FairQueue::default(), &[("queue0", a), ("queue1", b)]);
+        let policy = with_queues("yarn-fair:rules=2014", FairQueue::default(), &[("queue0", a), ("queue1", b)]);
         allocated(&replay(&world, policy), &world, 60)
     };
     // 20 containers, of which two are the masters'.
@@ -95,9 +95,9 @@ fn a_node_gets_one_container_per_heartbeat_unless_asked_otherwise() {
         replay(&world, build(policy)).launches.iter().map(|launch| launch.at / SECOND).collect()
     };
     // The master has its container at 0 and asks at 1.
-    assert_eq!(times("yarn-fair"), [2, 3, 4, 5, 6, 7]);
-    assert_eq!(times("yarn-fair:assign_multiple=true"), [2; 6]);
-    assert_eq!(times("yarn-fair:assign_multiple=true,max_assign=4"), [2, 2, 2, 2, 3, 3]);
+    assert_eq!(times("yarn-fair:rules=2014"), [2, 3, 4, 5, 6, 7]);
+    assert_eq!(times("yarn-fair:rules=2014,assign_multiple=true"), [2; 6]);
+    assert_eq!(times("yarn-fair:rules=2014,assign_multiple=true,max_assign=4"), [2, 2, 2, 2, 3, 3]);
 }
 
 #[test]
@@ -106,8 +106,9 @@ fn starved_queues_take_back_their_share_after_a_warning() {
     let world = cluster(2, 10, vec![job(0, 0, 40, 500), job(60, 1, 40, 500)]);
     let root = FairQueue { fair_share_timeout: Some(10 * SECOND), ..FairQueue::default() };
     let queues = [("queue0", weighing(1.0)), ("queue1", weighing(1.0))];
-    let schedule =
-        |preemption: &str| replay(&world, with_queues(&format!("yarn-fair:preemption={preemption}"), root, &queues));
+    let schedule = |preemption: &str| {
+        replay(&world, with_queues(&format!("yarn-fair:rules=2014,preemption={preemption}"), root, &queues))
+    };
     let killed = |schedule: &Schedule| -> Vec<Ms> {
         let of_killed = schedule.ends.iter().filter(|end| end.outcome == Outcome::Killed);
         of_killed.filter_map(|end| end.finish).map(|at| at / SECOND).collect()
@@ -129,7 +130,7 @@ fn starved_queues_take_back_their_share_after_a_warning() {
 fn jobs_beyond_a_queues_limit_wait_for_others_to_end() {
     let world = cluster(2, 10, vec![job(0, 0, 2, 20), job(0, 0, 2, 20), job(0, 1, 2, 20)]);
     let limited = FairQueue { max_apps: Some(1), ..FairQueue::default() };
-    let schedule = replay(&world, with_queues("yarn-fair", FairQueue::default(), &[("queue0", limited)]));
+    let schedule = replay(&world, with_queues("yarn-fair:rules=2014", FairQueue::default(), &[("queue0", limited)]));
     let first = |job: usize| {
         let of_job = schedule.launches.iter().filter(|launch| launch.task / 2 == job);
         of_job.map(|launch| launch.at / SECOND).min().expect("it ran")

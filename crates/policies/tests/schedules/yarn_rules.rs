@@ -107,7 +107,7 @@ fn c1_a_master_that_waits_has_a_second_node_kept_for_it() {
     let maps = (2..18).map(|place| map(60 * SECOND, &[place / 3])).collect();
     let mut world = cluster(6, 4, vec![job(0, maps), job(10 * SECOND, anywhere(1, 1))]);
     world.config.containers.am = Size { memory_mb: 2_048, vcores: 1 };
-    let diary = Diary::under(&world, "yarn-capacity:am_share=1");
+    let diary = Diary::under(&world, "yarn-capacity:rules=2014,am_share=1");
     let first = |node: usize| diary.times(&format!("{node} kept for 1")).first().copied();
     // The largest container has 8 GB: for each heartbeat of a kept node without room 3/4 of a node more, shared by the kept ones.
     assert_eq!([first(0), first(1), first(2)], [Some(10), Some(12), Some(15)], "{:?}", diary.entries);
@@ -119,7 +119,7 @@ fn c2_an_application_waits_by_all_places_that_it_ever_named() {
     // places of both still count: it is passed over once before it goes anywhere.
     let maps = vec![map(30 * SECOND, &[0]), map(30 * SECOND, &[3])];
     let world = cluster(4, 1, vec![job(0, maps)]);
-    let diary = Diary::under(&world, "yarn-capacity:am_share=1,node_locality_delay=40");
+    let diary = Diary::under(&world, "yarn-capacity:rules=2014,am_share=1,node_locality_delay=40");
     // The master takes node 0, so map 0 can run only far from its input; two hosts and two racks of four nodes are a whole.
     let first = diary.entries.iter().find(|(_, entry)| entry.starts_with("map 0"));
     assert!(first.is_some_and(|(at, entry)| *at >= 3 && !entry.ends_with("on 1")), "{:?}", diary.entries);
@@ -131,19 +131,19 @@ fn c5_under_the_dominant_calculator_a_node_without_vcores_is_kept() {
     let mut world = cluster(2, 16, vec![job(0, anywhere(9, 20))]);
     world.config.containers.vcores = Some(4);
     world.config.containers.calculator = Calculator::Dominant;
-    let diary = Diary::under(&world, "yarn-capacity:am_share=1");
+    let diary = Diary::under(&world, "yarn-capacity:rules=2014,am_share=1");
     assert!(diary.count("0 kept for 0", 10) == 1, "{:?}", diary.entries);
     world.config.containers.calculator = Calculator::Memory;
-    let diary = Diary::under(&world, "yarn-capacity:am_share=1");
+    let diary = Diary::under(&world, "yarn-capacity:rules=2014,am_share=1");
     assert_eq!(diary.count("0 kept", 100), 0, "memory alone: it has room");
 }
 
 #[test]
 fn f1_a_full_node_is_kept_for_the_first_in_line() {
     let world = cluster(1, 4, vec![job(0, anywhere(9, 20))]);
-    let diary = Diary::under(&world, "yarn-fair:assign_multiple=true");
+    let diary = Diary::under(&world, "yarn-fair:rules=2014,assign_multiple=true");
     assert_eq!(diary.times("0 kept for 0").first(), Some(&2), "at the heartbeat that filled it: {:?}", diary.entries);
-    let diary = Diary::under(&world, "yarn-capacity:am_share=1");
+    let diary = Diary::under(&world, "yarn-capacity:rules=2014,am_share=1");
     assert_eq!(diary.count("0 kept", 100), 0, "the Capacity Scheduler offers no node without room");
 }
 
@@ -154,9 +154,9 @@ fn f2_requests_without_places_wait_for_the_thresholds_too() {
         let diary = Diary::under(&world, policy);
         diary.entries.into_iter().find(|(_, entry)| entry.starts_with("master")).map(|(_, entry)| entry)
     };
-    assert_eq!(master("yarn-fair"), Some("master 0 on 0".to_owned()));
+    assert_eq!(master("yarn-fair:rules=2014"), Some("master 0 on 0".to_owned()));
     // The first nodes are refused as too far: the second opens the level of racks (2 > 4 * 0.4), a later one the last level.
-    let later = master("yarn-fair:locality_node=0.4,locality_rack=0.3");
+    let later = master("yarn-fair:rules=2014,locality_node=0.4,locality_rack=0.3");
     assert!(later.is_some_and(|entry| entry != "master 0 on 0"));
 }
 
@@ -168,7 +168,8 @@ fn f5_the_newest_container_is_taken_and_one_that_was_warned_never_again() {
     let world = cluster(2, 5, vec![first, second]);
     let root = FairQueue { fair_share_timeout: Some(4 * SECOND), ..FairQueue::default() };
     let queues = [("queue0", FairQueue::default()), ("queue1", FairQueue::default())];
-    let preempting = "yarn-fair:assign_multiple=true,preemption=true,preemption_interval=1000,preemption_wait=2000";
+    let preempting =
+        "yarn-fair:rules=2014,assign_multiple=true,preemption=true,preemption_interval=1000,preemption_wait=2000";
     let diary = Diary::of(&world, fair_with(preempting, root, &queues));
     let killed: Vec<&str> = diary.entries.iter().filter_map(|(_, entry)| entry.strip_prefix("kill ")).collect();
     // Maps 0 to 8 run; the one whose container was made last goes first.
@@ -190,7 +191,7 @@ fn f6_demand_counts_a_request_once_for_every_place() {
     };
     let world = cluster(3, 16, jobs());
     let of_second = |demand: &str| {
-        let policy = format!("yarn-fair:size_weight=true,demand={demand}");
+        let policy = format!("yarn-fair:rules=2014,size_weight=true,demand={demand}");
         let diary = Diary::of(&world, fair_with(&policy, FairQueue::default(), &[("queue0", FairQueue::default())]));
         let is_second = |entry: &str| {
             let task = entry.strip_prefix("map ").and_then(|rest| rest.split(' ').next());
@@ -209,7 +210,7 @@ fn f7_who_comes_after_the_job_that_wants_all_keeps_its_demand() {
         let most = limited.then_some(8);
         let queue =
             FairQueue { max_memory_mb: most.map(|most| most * 1_024), max_vcores: most, ..FairQueue::default() };
-        let policy = fair_with("yarn-fair:size_weight=true", FairQueue::default(), &[("queue0", queue)]);
+        let policy = fair_with("yarn-fair:rules=2014,size_weight=true", FairQueue::default(), &[("queue0", queue)]);
         Diary::of(&world, policy).times("master 1 on 0").first().copied()
     };
     assert_eq!(second(false), Some(3), "it weighs something since the update at which it came");
@@ -220,7 +221,7 @@ fn f7_who_comes_after_the_job_that_wants_all_keeps_its_demand() {
 fn e1_an_application_leaves_its_queue_after_the_heartbeat_that_reports_its_master() {
     let world = cluster(1, 4, vec![job(0, anywhere(1, 5)), job(0, anywhere(1, 5))]);
     let limited = FairQueue { max_apps: Some(1), ..FairQueue::default() };
-    let diary = Diary::of(&world, fair_with("yarn-fair", FairQueue::default(), &[("queue0", limited)]));
+    let diary = Diary::of(&world, fair_with("yarn-fair:rules=2014", FairQueue::default(), &[("queue0", limited)]));
     // The map runs from 2 to 17, as one without a place. Its master ends then, and the node reports that at 18. At this heartbeat the
     // application still counts.
     assert_eq!(diary.times("master 1 on 0"), [19], "{:?}", diary.entries);
@@ -252,11 +253,11 @@ fn the_fair_scheduler_counts_vcores_and_the_fifo_scheduler_does_not() {
     world.config.containers.vcores = Some(4);
     let maps = |world: &World, policy: &str| Diary::under(world, policy).count("map", 10);
     world.config.containers.calculator = Calculator::Memory;
-    assert_eq!([maps(&world, "yarn-fair:assign_multiple=true"), maps(&world, "yarn-fifo")], [3, 7]);
-    assert_eq!(maps(&world, "yarn-capacity:am_share=1"), 7);
+    assert_eq!([maps(&world, "yarn-fair:rules=2014,assign_multiple=true"), maps(&world, "yarn-fifo")], [3, 7]);
+    assert_eq!(maps(&world, "yarn-capacity:rules=2014,am_share=1"), 7);
     world.config.containers.calculator = Calculator::Dominant;
-    assert_eq!([maps(&world, "yarn-fair:assign_multiple=true"), maps(&world, "yarn-fifo")], [3, 7]);
-    assert_eq!(maps(&world, "yarn-capacity:am_share=1"), 3);
+    assert_eq!([maps(&world, "yarn-fair:rules=2014,assign_multiple=true"), maps(&world, "yarn-fifo")], [3, 7]);
+    assert_eq!(maps(&world, "yarn-capacity:rules=2014,am_share=1"), 3);
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn a_master_withdraws_what_it_asked_for_at_its_own_heartbeat() {
     // Map 0 has its input on nodes 0 and 1, map 1 on node 2.
     let maps = vec![map(10 * SECOND, &[0, 1]), map(10 * SECOND, &[2])];
     let mut world = cluster(3, 2, vec![job(0, maps)]);
-    let levels = |world: &World| Diary::under(world, "yarn-capacity:am_share=1").levels;
+    let levels = |world: &World| Diary::under(world, "yarn-capacity:rules=2014,am_share=1").levels;
     // Node 0 gets map 0, and node 1 is asked for no more; node 2 gets map 1.
     assert_eq!(levels(&world), [Some(Locality::Node); 2]);
     // The resource manager does not know that the map for node 1 has a container on node 0, and gives one there, too. The

@@ -26,13 +26,13 @@ use super::measures::{change, completion, waiting};
 /// The rules of its testbed.
 pub(super) const CLUSTER: Bundled = bundled!("clusters/dress.toml");
 /// Its baseline: YARN 2.7 grants containers one by one.
-pub(super) const CAPACITY: &str = "yarn-capacity";
+pub(super) const CAPACITY: &str = "yarn-capacity:rules=2014";
 /// DRESS in the same YARN. δ may fall to nothing, as Algorithm 3 has it, and the smallest job is next while both categories are short (§IV-C).
 const DRESS: &str = "dress:whole=false,delta_min=0";
 /// The same with the jobs in the order of submission, as one may read Algorithm 3: it gives back δ alone.
 const BY_SUBMISSION: &str = "dress:whole=false,order=submission,delta_min=0";
 /// Both with whole requests, as one may read §V-B1 ("the remaining resources in the system is not enough for Job 7 and it has to wait").
-const WHOLE_CAPACITY: &str = "yarn-capacity:whole=true";
+const WHOLE_CAPACITY: &str = "yarn-capacity:rules=2014,whole=true";
 const WHOLE_DRESS: &str = "dress";
 /// With the δ of the start kept for small jobs, as one may read §V-B1 ("a part of the resources are reserved for jobs with fewer demands").
 const FLOOR: &str = "dress:whole=false";

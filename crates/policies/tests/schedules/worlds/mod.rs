@@ -391,6 +391,8 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
         specs.push(format!("yarn-fair:update={unit},{more}"));
     }
     specs.push(format!("yarn-fair:update={unit},share=fifo,placement=user,max_am_share=0.5"));
+    specs.push("yarn-capacity:rules=2014,node_locality_delay=1,user_limit=40,am_share=1".to_owned());
+    specs.push(format!("yarn-fair:rules=2014,update={unit},assign_multiple=true"));
     let dress = |more: &str| format!("dress:tick={unit},pw={},ts=1,te=1,{more}", 3 * unit);
     specs.push(dress("theta=0.3,release=literal"));
     specs.push(dress("theta=0.3,whole=false,order=submission,delta_min=0"));
@@ -507,7 +509,7 @@ fn yarn_fair(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     let with = |(names, rest): ([&str; 2], &str)| {
         let (period, wait) = (3 * unit, 12 * unit);
         let text = format!(
-            "yarn-fair:update={unit},preemption=true,preemption_interval={period},preemption_wait={wait},\
+            "yarn-fair:rules=2014,update={unit},preemption=true,preemption_interval={period},preemption_wait={wait},\
              preemption_threshold=0.3,{rest}"
         );
         let policy = at_site(&text, Site { yarn_fair: Some(queues(names)), ..Site::default() });

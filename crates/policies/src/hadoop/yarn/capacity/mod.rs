@@ -20,7 +20,6 @@
 mod amounts;
 mod calculator;
 mod effective;
-mod idle;
 mod labels;
 mod limits;
 mod locality;
@@ -34,6 +33,7 @@ mod rules;
 mod serve;
 mod state;
 mod users;
+mod version;
 mod whole;
 
 use resched_sim::hadoop::{Ask, AttemptView, Container, ContainerState, Offer, Orders, Policy, System, View};
@@ -72,7 +72,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     oracle: false,
     parameters: Settings::PARAMETERS,
     inputs: &[Input::YarnQueues],
-    idle: idle::find_idle,
+    idle: version::find_idle,
     build: Build::Hadoop(System::Containers, |values, site| {
         Ok(Box::new(YarnCapacity::new(&Settings::read(values)?, site)?))
     }),
@@ -99,7 +99,7 @@ settings! {
         user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
         /// multiple of a queue's guarantee that one user may have
         user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0.000001..=1e6 },
-        rules: Version = RULES,
+        rules: Option<Version> = RULES,
         /// a job with a reservation also takes a container elsewhere; auto: since 3.4
         reservations_look_on: Option<bool> = "reservations_look_on" {
             auto: Nothing, hadoop: ["yarn.scheduler.capacity.reservations-continue-look-all-nodes"],
@@ -279,8 +279,8 @@ struct PerHeartbeat {
 impl PerHeartbeat {
     const OF_2014: Self = Self { most: u32::MAX, most_far: 1 };
 
-    fn of(settings: &Settings) -> Self {
-        let of_version = if settings.rules.has(None) { 100 } else { u32::MAX };
+    fn of(settings: &Settings, version: Version) -> Self {
+        let of_version = if version.has(None) { 100 } else { u32::MAX };
         let most = if settings.several_per_heartbeat { settings.most_per_heartbeat.unwrap_or(of_version) } else { 1 };
         Self { most, most_far: settings.most_far_per_heartbeat }
     }
@@ -303,9 +303,10 @@ impl YarnCapacity {
             maximum_am_share: Some(settings.am_share),
             ..YarnQueue::default()
         };
+        let (version, _) = settings.version(site);
         Self {
-            rules: Rules::of(settings),
-            per_heartbeat: PerHeartbeat::of(settings),
+            rules: Rules::of(settings, version),
+            per_heartbeat: PerHeartbeat::of(settings, version),
             preemption: Preemption::of(settings),
             labels: settings.labels.path().map(Labels::read).transpose().map_err(Error::File)?,
             most_priority: settings.most_priority as i32,
@@ -553,7 +554,7 @@ mod tests {
             .large_reduces(2)
             .job(job("job_1_0001").maps(1, map(8_000)).reduces(1, 5_000))
             .job(job("job_1_0002").each_map((0..20).map(|late| map(9_000 + 900 * late)).collect()));
-        let reasons = world.reasons("yarn-capacity:am_share=1", "job_1_0002");
+        let reasons = world.reasons("yarn-capacity:rules=2014,am_share=1", "job_1_0002");
         let kept = |&(_, reason, ref other): &(_, _, Option<String>)| {
             reason == Reason::Reserve && other.as_deref() == Some("job_1_0001")
         };
@@ -599,11 +600,11 @@ mod tests {
             let jobs = ["job_1_0001", "job_1_0002", "job_1_0003"];
             jobs.into_iter().fold(Scenario::containers(4, 5), |world, id| world.job(one(id)))
         };
-        let launches = world().launches("yarn-capacity");
+        let launches = world().launches("yarn-capacity:rules=2014");
         let first = |id: &str| times(&launches, id).first().copied();
         assert_eq!([first("job_1_0001"), first("job_1_0002")], [Some(2_000), Some(2_000)]);
         assert!(first("job_1_0003") > Some(22_000), "{launches:?}");
-        let launches = world().launches("yarn-capacity:am_share=0.15");
+        let launches = world().launches("yarn-capacity:rules=2014,am_share=0.15");
         assert_eq!(times(&launches, "job_1_0003"), [2_000]);
     }
 
@@ -618,7 +619,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
             let file = dir.path().join("queues.toml");
             std::fs::write(&file, text).unwrap_or_else(|error| unreachable!("{error}"));
-            world().finishes(&format!("yarn-capacity:queues={},user_limit_factor=9", file.display()))
+            world().finishes(&format!("yarn-capacity:rules=2014,queues={},user_limit_factor=9", file.display()))
         };
         let percent = finishes("[queues.a]\ncapacity = 10\nmaximum_capacity = 25\n[queues.b]\ncapacity = 90\n");
         for text in [
@@ -638,15 +639,15 @@ mod tests {
         };
         let level = |policy: &str| world(policy).first().map(|launch| (launch.at, launch.level));
         // Passed over once by node 1 at 2,000, which opens the rack if there is no delay; 1 * min(2 / 4, 1) < 1 opens all others.
-        assert_eq!(level("yarn-capacity:node_locality_delay=0"), Some((2_000, Some(Locality::Rack))));
+        assert_eq!(level("yarn-capacity:rules=2014,node_locality_delay=0"), Some((2_000, Some(Locality::Rack))));
         assert_eq!(level("yarn-fifo"), Some((2_000, Some(Locality::Rack))));
         // With ten maps it takes as many more nodes.
         let many = |policy: &str| {
             let maps = job("job_1_0001").maps(10, map(1_000).on(&[0]));
             Scenario::containers(4, 1).racks(2).job(maps).launches(policy).first().map(|launch| launch.at)
         };
-        assert_eq!(many("yarn-capacity:node_locality_delay=0"), Some(2_000));
-        assert_eq!(many("yarn-capacity"), Some(3_000));
+        assert_eq!(many("yarn-capacity:rules=2014,node_locality_delay=0"), Some(2_000));
+        assert_eq!(many("yarn-capacity:rules=2014"), Some(3_000));
         assert_eq!(many("yarn-fifo"), Some(2_000));
     }
 }

@@ -1,6 +1,7 @@
 //! The rules of the Capacity Scheduler that differ between the versions of YARN (`docs/yarn-capacity-3.md`).
 
 use super::Settings;
+use crate::hadoop::yarn::rules::Version;
 
 /// Which rules hold: `true` is that of 3.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,8 +33,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn of(settings: &Settings) -> Self {
-        let has = |rule| settings.rules.has(rule);
+    pub(super) fn of(settings: &Settings, version: Version) -> Self {
+        let has = |rule| version.has(rule);
         Self {
             reservations_look_on: has(settings.reservations_look_on),
             heartbeat_ends_with_reservation: has(settings.heartbeat_ends_with_reservation),

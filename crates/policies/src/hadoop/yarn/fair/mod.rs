@@ -29,7 +29,6 @@
 //! **Not modelled.** Continuous scheduling, node labels, blacklists.
 
 mod assignment;
-mod idle;
 mod locality;
 mod masters;
 mod order;
@@ -41,6 +40,7 @@ mod shares;
 #[cfg(test)]
 mod tests;
 mod update;
+mod version;
 
 use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{Ask, AttemptView, Container, ContainerState, Offer, Orders, Policy, System, View};
@@ -73,7 +73,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     oracle: false,
     parameters: Settings::PARAMETERS,
     inputs: &[Input::YarnFairQueues],
-    idle: idle::find_idle,
+    idle: version::find_idle,
     build: Build::Hadoop(System::Containers, |values, site| {
         let settings = Settings::read(values)?;
         // At a site, it holds all jobs, as it does there. Whoever sets it can only have meant something else.
@@ -109,7 +109,7 @@ settings! {
     struct Settings {
         /// TOML file with guarantees, limits, weights and timeouts of queues
         queues: File = "queues" {},
-        rules: Version = RULES,
+        rules: Option<Version> = RULES,
         /// queue of a job; queue: the one that it names, or its user's if it names none; user: always its user's
         placement: Placement = "placement" {
             choice: Placement::Queue, hadoop: ["yarn.scheduler.fair.user-as-default-queue"],
@@ -259,7 +259,8 @@ impl YarnFair {
             None => site.yarn_fair.clone().unwrap_or_else(|| QueueTree::new(FairQueue::default())),
             Some(path) => file::read(path).map_err(Error::File)?,
         };
-        let rules = Rules::of(settings);
+        let (version, _) = settings.version(site);
+        let rules = Rules::of(settings, version);
         let warns = settings.preemption && !rules.starved_jobs_preempt;
         let kills = settings.preemption && rules.starved_jobs_preempt;
         let thresholds = settings.locality_node.zip(settings.locality_rack);
@@ -276,7 +277,7 @@ impl YarnFair {
             size_weight: settings.size_weight,
             most_at_once,
             thresholds: thresholds.map(|(node, rack)| Thresholds { node, rack }),
-            max_am_share: rules::share_of_masters(settings),
+            max_am_share: rules::share_of_masters(settings, version),
             keeping: rules.rare_reservations.then(keeping),
             update_period: settings.update,
             preemption: warns.then(|| Preemption::new(settings)),

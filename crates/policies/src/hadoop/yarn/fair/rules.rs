@@ -36,8 +36,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn of(settings: &Settings) -> Self {
-        let has = |rule: Option<bool>| settings.rules.has(rule);
+    pub(super) fn of(settings: &Settings, version: Version) -> Self {
+        let has = |rule: Option<bool>| version.has(rule);
         let counts_maps = settings.demand.map(|demand| demand == DemandCount::Maps);
         Self {
             rare_reservations: has(settings.rare_reservations),
@@ -62,7 +62,7 @@ impl Rules {
 }
 
 /// The share of a queue's fair share that masters may take, if the queue does not say; `None`: all.
-pub(super) fn share_of_masters(settings: &Settings) -> Option<f64> {
-    let of_version = (settings.rules == Version::Of34).then_some(MASTERS_OF_34);
+pub(super) fn share_of_masters(settings: &Settings, version: Version) -> Option<f64> {
+    let of_version = (version == Version::Of34).then_some(MASTERS_OF_34);
     settings.max_am_share.or(of_version)
 }

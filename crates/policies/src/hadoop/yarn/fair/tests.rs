@@ -18,7 +18,7 @@ fn a_limit_in_percent_is_one_of_the_cluster() {
         let file = dir.path().join("queues.toml");
         std::fs::write(&file, text).unwrap();
         let one = job("job_1_0001").queue("a").maps(20, map(20_000));
-        Scenario::containers(4, 5).job(one).finishes(&format!("yarn-fair:queues={}", file.display()))
+        Scenario::containers(4, 5).job(one).finishes(&format!("yarn-fair:rules=2014,queues={}", file.display()))
     };
     let of_share = finishes("[queues.a]\nmax_memory_share = 0.25\n");
     assert_eq!(of_share, finishes("[queues.a]\nmax_memory_mb = 5120\n"));
@@ -29,7 +29,7 @@ fn with_queues(paths: &[&str]) -> YarnFair {
     let queues = paths.iter().map(|&path| (path.to_owned(), FairQueue::default())).collect();
     let tree = QueueTree::from_paths(FairQueue::default(), queues).unwrap();
     let site = Site { yarn_fair: Some(tree), ..Site::default() };
-    let spec = PolicySpec::parse("yarn-fair").unwrap().at_site(&site.into()).unwrap();
+    let spec = PolicySpec::parse("yarn-fair:rules=2014").unwrap().at_site(&site.into()).unwrap();
     YarnFair::new(&Settings::read(spec.values()).unwrap(), spec.site()).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn a_node_that_is_kept_for_a_job_is_kept_from_others() {
         .large_reduces(2)
         .job(job("job_1_0001").maps(1, map(3_000)).reduces(1, 5_000))
         .job(job("job_1_0002").each_map((0..20).map(|late| map(10_000 + 1_700 * late)).collect()));
-    let reasons = world.reasons("yarn-fair", "job_1_0002");
+    let reasons = world.reasons("yarn-fair:rules=2014", "job_1_0002");
     let kept = |&(_, reason, ref other): &(_, _, Option<String>)| {
         reason == Reason::Reserve && other.as_deref() == Some("job_1_0001")
     };
@@ -93,7 +93,8 @@ fn queues_that_jobs_name_are_queues_of_a_tree_though_no_file_names_them() {
     let world = daily.into_iter().fold(Scenario::containers(1, 16), Scenario::job);
     let world = world.job(one("job_1_0004", "root.etl.hourly"));
     let declared = || -> Box<dyn Policy> { Box::new(with_queues(&["etl", "etl.daily", "etl.hourly"])) };
-    let (made, declared) = (world.launches("yarn-fair"), world.launches_under("yarn-fair", declared));
+    let (made, declared) =
+        (world.launches("yarn-fair:rules=2014"), world.launches_under("yarn-fair:rules=2014", declared));
     assert_eq!(made, declared);
     let last = |id: &str| made.iter().filter(|launch| launch.job == id).map(|launch| launch.at).max();
     assert!(last("job_1_0004") < last("job_1_0001"), "half of the cluster is the hourly job's");

@@ -1,8 +1,8 @@
-//! What a site says that the rules of 2014 do not know.
+//! The version of YARN whose rules hold, as a site shows it.
 
 use super::Settings;
 use crate::error::Error;
-use crate::hadoop::yarn::rules::older_than_site;
+use crate::hadoop::yarn::rules::{Basis, Version, unknown_version};
 use crate::info::Idle;
 use crate::queues::yarn_capacity::YarnQueue;
 use crate::settings::Values;
@@ -31,14 +31,25 @@ fn sign(queue: &YarnQueue) -> Option<&'static str> {
     signs.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
 }
 
-/// Whether the site is newer than the rules.
+/// What shows that a site is one of Hadoop 3.
+fn sign_of(site: &Site) -> Option<&'static str> {
+    let of_parameters = OF_3.into_iter().find(|(key, _)| site.parameters.contains_key(&("yarn-capacity", *key)));
+    let of_queues = || site.yarn_queues.iter().flat_map(|tree| tree.queues()).find_map(|queue| sign(&queue.settings));
+    of_parameters.map(|(_, property)| property).or_else(of_queues)
+}
+
+impl Settings {
+    /// The version whose rules hold at a site.
+    pub(super) fn version(&self, site: &Site) -> (Version, Basis) {
+        Version::of(self.rules, sign_of(site), site)
+    }
+}
+
+/// Whether the version is a mere default.
 ///
 /// # Errors
 /// Values of another policy.
 pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error> {
-    let settings = Settings::read(values)?;
-    let of_parameters = OF_3.into_iter().find(|(key, _)| site.parameters.contains_key(&("yarn-capacity", *key)));
-    let of_queues = || site.yarn_queues.iter().flat_map(|tree| tree.queues()).find_map(|queue| sign(&queue.settings));
-    let sign = of_parameters.map(|(_, property)| property).or_else(of_queues);
-    Ok(older_than_site(settings.rules, values, sign).into_iter().collect())
+    let (_, basis) = Settings::read(values)?.version(site);
+    Ok(unknown_version(basis).into_iter().collect())
 }
