@@ -13,6 +13,7 @@ use crate::formats::conf_xml::{self, JobConf};
 use crate::formats::{job_id_in_name, text_history};
 use resched_tables::Error;
 use resched_tables::model::{JobRecord, TaskKind};
+use resched_tables::named::as_text;
 use resched_tables::store::Source;
 
 /// The format of a conf in the manifest.
@@ -132,13 +133,18 @@ pub(super) fn apply(conf: JobConf, record: &mut JobRecord) {
     job.declared_reduces = job.declared_reduces.or(conf.reduces);
     job.requested_memory = job.requested_memory.or(conf.map_memory);
     job.requested_cpu = job.requested_cpu.or(conf.map_cpu);
+    let [of_maps, of_reduces] =
+        conf.resources.map(|all| as_text(all.iter().map(|(name, &amount)| (name.as_str(), amount))));
     for task in &mut record.tasks {
-        let (memory, cpu) = match task.task.kind {
-            TaskKind::Map => (conf.map_memory, conf.map_cpu),
-            TaskKind::Reduce => (conf.reduce_memory, conf.reduce_cpu),
-            TaskKind::Setup | TaskKind::Cleanup | TaskKind::Master | TaskKind::Other => (None, None),
+        let (memory, cpu, resources) = match task.task.kind {
+            TaskKind::Map => (conf.map_memory, conf.map_cpu, &of_maps),
+            TaskKind::Reduce => (conf.reduce_memory, conf.reduce_cpu, &of_reduces),
+            TaskKind::Setup | TaskKind::Cleanup | TaskKind::Master | TaskKind::Other => (None, None, &None),
         };
         task.task.memory_request = task.task.memory_request.or(memory);
         task.task.cpu_request = task.task.cpu_request.or(cpu);
+        if task.task.resources.is_none() {
+            task.task.resources.clone_from(resources);
+        }
     }
 }

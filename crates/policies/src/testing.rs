@@ -5,9 +5,9 @@ pub(crate) mod cases;
 use resched_sim::Reports;
 use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{
-    Cluster, Edges, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, TaskSpec, Workload, replay,
+    Cluster, Edges, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, Resources, TaskSpec, Workload, replay,
 };
-use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, PassedOver, Resources};
+use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, PassedOver};
 use resched_tables::model::{Locality, Outcome, Priority, Reason};
 
 use crate::spec::PolicySpec;
@@ -303,6 +303,7 @@ impl JobSpec {
             succeeded: false,
             maps: 0..0,
             reduces: 0..0,
+            further: Default::default(),
         }
     }
 }

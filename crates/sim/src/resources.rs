@@ -1,44 +1,68 @@
 //! The resources that a machine offers and a task takes.
 
-/// Amounts of the two resources that tasks compete for. Their units depend on the system:
-///
-/// | | `cpu` | `memory` |
-/// |---|---|---|
-/// | production traces | thousandths of a core | bytes; 0 everywhere if memory is not limited |
-/// | YARN | virtual cores; 0 where memory alone decides | MB |
-/// | slots of MapReduce 1 | map slots | reduce slots |
-///
-/// Slots are two resources like any others: a map takes one of the first and none of the second. [`Resources::slots`],
-/// [`Resources::map_slots`] and [`Resources::reduce_slots`] name them as slots.
+/// What both kinds of resources can do, part by part, by their `map` and `zip`.
+macro_rules! arithmetic {
+    ($resources:ident) => {
+        impl $resources {
+            /// Adds to each part; stops at the largest number that can be counted.
+            #[inline]
+            #[must_use]
+            pub fn plus(self, more: $resources) -> $resources {
+                self.zip(more, u64::saturating_add)
+            }
+
+            /// Takes from each part; stops at nothing.
+            #[inline]
+            #[must_use]
+            pub fn minus(self, less: $resources) -> $resources {
+                self.zip(less, u64::saturating_sub)
+            }
+
+            /// Multiplies each part; stops at the largest number that can be counted.
+            #[inline]
+            #[must_use]
+            pub fn times(self, n: u64) -> $resources {
+                self.map(|part| part.saturating_mul(n))
+            }
+
+            /// Multiplies each part and rounds it down.
+            #[inline]
+            #[must_use]
+            pub fn scaled(self, factor: f64) -> $resources {
+                self.map(|part| (part as f64 * factor) as u64)
+            }
+
+            /// The larger of both, part by part.
+            #[inline]
+            #[must_use]
+            pub fn max(self, other: $resources) -> $resources {
+                self.zip(other, u64::max)
+            }
+
+            /// The smaller of both, part by part.
+            #[inline]
+            #[must_use]
+            pub fn min(self, other: $resources) -> $resources {
+                self.zip(other, u64::min)
+            }
+        }
+    };
+}
+
+pub(crate) use arithmetic;
+
+/// Processor and memory of a production cluster. ([`crate::hadoop::Resources`] are those of Hadoop.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Resources {
-    /// Processor, or map slots.
+    /// Processor, in thousandths of a core.
     pub cpu: u64,
-    /// Memory, or reduce slots.
+    /// Memory, bytes; 0 everywhere if it is not limited.
     pub memory: u64,
 }
 
 impl Resources {
     /// Nothing.
     pub const NONE: Resources = Resources { cpu: 0, memory: 0 };
-
-    /// This many map slots and reduce slots.
-    #[inline]
-    pub const fn slots(map: u32, reduce: u32) -> Resources {
-        Resources { cpu: map as u64, memory: reduce as u64 }
-    }
-
-    /// Map slots, where resources are slots.
-    #[inline]
-    pub const fn map_slots(self) -> u64 {
-        self.cpu
-    }
-
-    /// Reduce slots, where resources are slots.
-    #[inline]
-    pub const fn reduce_slots(self) -> u64 {
-        self.memory
-    }
 
     /// Whether there is enough of both for a demand. An empty demand always fits.
     #[inline]
@@ -51,48 +75,6 @@ impl Resources {
     pub fn fits(self, demand: Resources) -> u64 {
         let of = |all: u64, part: u64| all.checked_div(part).unwrap_or(u64::MAX);
         of(self.cpu, demand.cpu).min(of(self.memory, demand.memory))
-    }
-
-    /// Adds to both; stops at the largest number that can be counted.
-    #[inline]
-    #[must_use]
-    pub fn plus(self, more: Resources) -> Resources {
-        self.zip(more, u64::saturating_add)
-    }
-
-    /// Takes from both; stops at nothing.
-    #[inline]
-    #[must_use]
-    pub fn minus(self, less: Resources) -> Resources {
-        self.zip(less, u64::saturating_sub)
-    }
-
-    /// Multiplies both; stops at the largest number that can be counted.
-    #[inline]
-    #[must_use]
-    pub fn times(self, n: u64) -> Resources {
-        self.map(|part| part.saturating_mul(n))
-    }
-
-    /// Multiplies both and rounds each down.
-    #[inline]
-    #[must_use]
-    pub fn scaled(self, factor: f64) -> Resources {
-        self.map(|part| (part as f64 * factor) as u64)
-    }
-
-    /// The larger of both, part by part.
-    #[inline]
-    #[must_use]
-    pub fn max(self, other: Resources) -> Resources {
-        self.zip(other, u64::max)
-    }
-
-    /// The smaller of both, part by part.
-    #[inline]
-    #[must_use]
-    pub fn min(self, other: Resources) -> Resources {
-        self.zip(other, u64::min)
     }
 
     /// Its share of `total`, by the resource of which it takes the larger share (DRF's dominant share). A resource of which
@@ -116,6 +98,8 @@ impl Resources {
         Resources { cpu: join(self.cpu, other.cpu), memory: join(self.memory, other.memory) }
     }
 }
+
+arithmetic!(Resources);
 
 #[cfg(test)]
 mod tests {

@@ -16,6 +16,9 @@ pub(crate) const LONGEST: u64 = 16 << 20;
 /// The longest name or value that is kept (bytes): those that are wanted are short.
 const LONGEST_VALUE: usize = 4 << 10;
 
+/// The most resources beside memory and vcores that are kept.
+const MOST_RESOURCES: usize = 16;
+
 /// The settings of a job. `None`: the conf does not set it, or sets no limit (−1).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobConf {
@@ -47,6 +50,8 @@ pub struct JobConf {
     pub reduce_speculative: Option<bool>,
     /// The size of the blocks that it writes, bytes.
     pub block_size: Option<i64>,
+    /// What the containers of maps, and of reduces, take beside memory and vcores, by name.
+    pub resources: [BTreeMap<String, u64>; 2],
     /// The version of Hadoop's defaults: `0.23.0` in all of Hadoop 2, `3.0.0` in Hadoop 3.
     pub version: Option<String>,
 }
@@ -71,6 +76,7 @@ pub(crate) const READS: &[ReadAs] = &[
     ("jobs.requested_cpu", &["mapreduce.map.cpu.vcores"]),
     ("tasks.memory_request", &["mapreduce.map.memory.mb", "mapreduce.reduce.memory.mb"]),
     ("tasks.cpu_request", &["mapreduce.map.cpu.vcores", "mapreduce.reduce.cpu.vcores"]),
+    ("tasks.resources", &["mapreduce.map.resource.*", "mapreduce.reduce.resource.*"]),
 ];
 
 /// Reads a conf, or the part before its damage. The flag says whether it was read to its end.
@@ -147,8 +153,20 @@ impl Settings {
             reduce_speculative: self
                 .parse(&["mapreduce.reduce.speculative", "mapred.reduce.tasks.speculative.execution"]),
             block_size: self.size(&["dfs.blocksize", "dfs.block.size"], 1),
+            resources: ["mapreduce.map.resource.", "mapreduce.reduce.resource."].map(|begin| self.resources(begin)),
             version: self.text(&["hadoop.common.configuration.version"]),
         }
+    }
+
+    /// The amounts under names that begin so, but for memory and vcores.
+    fn resources(&self, begin: &str) -> BTreeMap<String, u64> {
+        let named = self.0.range(begin.to_owned()..).take_while(|(name, _)| name.starts_with(begin));
+        let amount = |(name, value): (&String, &String)| {
+            let name = name.strip_prefix(begin).filter(|name| !matches!(*name, "memory" | "memory-mb" | "vcores"))?;
+            let amount = value.parse().ok().filter(|&amount| amount > 0)?;
+            (!name.contains([',', '='])).then(|| (name.to_owned(), amount))
+        };
+        named.filter_map(amount).take(MOST_RESOURCES).collect()
     }
 
     /// The value of the first of these names that is set. Hadoop renamed its settings, and the new name counts.

@@ -93,6 +93,7 @@ fn real_confs_are_read_under_old_and_new_names() {
             map_speculative: Some(false),
             reduce_speculative: Some(false),
             block_size: Some(64 << 20),
+            resources: Default::default(),
             version: text("0.23.0"),
         }
     );
@@ -136,6 +137,24 @@ fn the_version_of_hadoop_is_kept_if_a_source_shows_it() {
     };
     assert_eq!(version_of(&[("apps.json", &list(""))]), None);
     assert_eq!(version_of(&[("apps.json", &list(r#","resourceSecondsMap":{}"#))]).as_deref(), Some("3"));
+}
+
+#[test]
+fn a_conf_says_which_other_resources_tasks_take() {
+    let settings = [
+        ("mapreduce.map.resource.yarn.io/gpu", "2"),
+        ("mapreduce.map.resource.memory-mb", "2048"),
+        ("mapreduce.map.resource.fpga", "1"),
+        ("mapreduce.reduce.resource.yarn.io/gpu", "0"),
+        ("mapreduce.reduce.resource.fpga", "-1"),
+    ];
+    let property = |(name, value)| format!("<property><name>{name}</name><value>{value}</value></property>");
+    let text = format!("<configuration>{}</configuration>", settings.map(property).concat());
+    let (conf, whole) = conf_xml::parse(&mut text.as_bytes());
+    assert!(whole);
+    let [maps, reduces] = &conf.resources;
+    assert_eq!(maps.iter().map(|(name, &n)| (name.as_str(), n)).collect::<Vec<_>>(), [("fpga", 1), ("yarn.io/gpu", 2)]);
+    assert!(reduces.is_empty());
 }
 
 #[test]

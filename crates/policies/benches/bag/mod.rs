@@ -97,6 +97,7 @@ fn job(number: u32, submit: Ms) -> Job {
         succeeded: false,
         maps: 0..0,
         reduces: 0..0,
+        further: Default::default(),
     }
 }
 

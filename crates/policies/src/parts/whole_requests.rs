@@ -10,9 +10,42 @@
 
 use std::collections::BTreeSet;
 
-use resched_sim::{JobId, Resources};
+use resched_sim::{JobId, hadoop};
 
 use crate::parts::by_id::ByJob;
+
+/// Amounts of several resources.
+pub(crate) trait Amount: Copy + Default + PartialEq {
+    fn plus(self, more: Self) -> Self;
+    fn minus(self, less: Self) -> Self;
+    fn least(self, other: Self) -> Self;
+    fn has(self, demand: Self) -> bool;
+}
+
+macro_rules! amount {
+    ($resources:ty) => {
+        impl Amount for $resources {
+            fn plus(self, more: Self) -> Self {
+                self.plus(more)
+            }
+
+            fn minus(self, less: Self) -> Self {
+                self.minus(less)
+            }
+
+            fn least(self, other: Self) -> Self {
+                self.min(other)
+            }
+
+            fn has(self, demand: Self) -> bool {
+                self.holds(demand)
+            }
+        }
+    };
+}
+
+amount!(resched_sim::Resources);
+amount!(hadoop::Resources);
 
 /// Which job of a lane is next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,45 +59,45 @@ pub(crate) enum Next {
 
 /// What decides whether the next job of a lane is admitted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct Room<R = hadoop::Resources> {
     /// What the jobs of the lane use.
-    pub(crate) used: Resources,
+    pub(crate) used: R,
     /// What they may use.
-    pub(crate) limit: Resources,
+    pub(crate) limit: R,
     /// What is free of the whole cluster.
-    pub(crate) free: Resources,
+    pub(crate) free: R,
 }
 
 /// Jobs that wait for room for all that they ask for first, and what is due to those that were admitted.
 #[derive(Debug, Default)]
-pub(crate) struct WholeRequests {
-    lanes: Vec<Lane>,
-    jobs: ByJob<Request>,
+pub(crate) struct WholeRequests<R = hadoop::Resources> {
+    lanes: Vec<Lane<R>>,
+    jobs: ByJob<Request<R>>,
     /// What is due to the jobs of all lanes.
-    due: Resources,
+    due: R,
 }
 
 #[derive(Debug, Default)]
-struct Lane {
+struct Lane<R> {
     by_submission: BTreeSet<JobId>,
     by_size: BTreeSet<(u64, JobId)>,
     /// What is due to its jobs.
-    due: Resources,
+    due: R,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Request {
+struct Request<R> {
     lane: usize,
     /// What the job asks for first, while it waits for it; then what of that is due to it.
-    amount: Resources,
+    amount: R,
     /// By which the smallest job of a lane is found.
     size: u64,
     waits: bool,
 }
 
-impl WholeRequests {
+impl<R: Amount> WholeRequests<R> {
     /// Makes a job wait in a lane for an amount. `size` orders the jobs of a lane by what they ask for.
-    pub(crate) fn put(&mut self, job: JobId, lane: usize, amount: Resources, size: u64) {
+    pub(crate) fn put(&mut self, job: JobId, lane: usize, amount: R, size: u64) {
         if self.lanes.len() <= lane {
             self.lanes.resize_with(lane + 1, Lane::default);
         }
@@ -89,17 +122,17 @@ impl WholeRequests {
     }
 
     /// What is due to a job.
-    pub(crate) fn due(&self, job: JobId) -> Resources {
-        if self.jobs[job].waits { Resources::NONE } else { self.jobs[job].amount }
+    pub(crate) fn due(&self, job: JobId) -> R {
+        if self.jobs[job].waits { R::default() } else { self.jobs[job].amount }
     }
 
     /// What is due to the jobs of a lane.
-    pub(crate) fn due_in(&self, lane: usize) -> Resources {
-        self.lanes.get(lane).map_or(Resources::NONE, |lane| lane.due)
+    pub(crate) fn due_in(&self, lane: usize) -> R {
+        self.lanes.get(lane).map_or(R::default(), |lane| lane.due)
     }
 
     /// What is due to the jobs of all lanes.
-    pub(crate) fn due_in_all(&self) -> Resources {
+    pub(crate) fn due_in_all(&self) -> R {
         self.due
     }
 
@@ -113,15 +146,15 @@ impl WholeRequests {
     }
 
     /// Admits a job that waits if there is room for all that it asks for. Returns whether it did.
-    pub(crate) fn admit(&mut self, job: JobId, room: Room) -> bool {
+    pub(crate) fn admit(&mut self, job: JobId, room: Room<R>) -> bool {
         let Request { lane, amount, .. } = self.jobs[job];
         let of_lane = self.lanes[lane].due;
-        let fits = room.limit.holds(room.used.plus(of_lane).plus(amount)) && room.free.holds(self.due.plus(amount));
-        let is_alone = room.used == Resources::NONE && of_lane == Resources::NONE;
-        if !fits && (!is_alone || room.limit.holds(amount)) {
+        let fits = room.limit.has(room.used.plus(of_lane).plus(amount)) && room.free.has(self.due.plus(amount));
+        let is_alone = room.used == R::default() && of_lane == R::default();
+        if !fits && (!is_alone || room.limit.has(amount)) {
             return false;
         }
-        let due = amount.min(room.limit);
+        let due = amount.least(room.limit);
         self.end_wait(job);
         self.jobs[job].amount = due;
         self.lanes[lane].due = of_lane.plus(due);
@@ -130,17 +163,17 @@ impl WholeRequests {
     }
 
     /// Whether all that a job waits for is free, so that only what its lane may hold keeps it from being admitted.
-    pub(crate) fn fits_beyond(&self, job: JobId, room: Room) -> bool {
-        room.free.holds(self.due.plus(self.jobs[job].amount))
+    pub(crate) fn fits_beyond(&self, job: JobId, room: Room<R>) -> bool {
+        room.free.has(self.due.plus(self.jobs[job].amount))
     }
 
     /// A job got so much of what is due to it.
-    pub(crate) fn grant(&mut self, job: JobId, amount: Resources) {
+    pub(crate) fn grant(&mut self, job: JobId, amount: R) {
         let request = &mut self.jobs[job];
         if request.waits {
             return;
         }
-        let granted = amount.min(request.amount);
+        let granted = amount.least(request.amount);
         request.amount = request.amount.minus(granted);
         if let Some(lane) = self.lanes.get_mut(request.lane) {
             lane.due = lane.due.minus(granted);
@@ -158,11 +191,13 @@ impl WholeRequests {
 
 #[cfg(test)]
 mod tests {
+    use resched_sim::hadoop::Resources;
+
     use super::*;
     use crate::testing::some_jobs;
 
     fn memory(memory: u64) -> Resources {
-        Resources { cpu: 0, memory }
+        Resources::of(0, memory)
     }
 
     /// Jobs that ask for so much, all in one lane.

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use resched_sim::Resources;
+use resched_sim::hadoop::Resources;
 
 /// Where a queue or job stands under fair sharing of memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,15 +138,15 @@ mod tests {
 
     #[test]
     fn f3_equal_dominant_and_other_shares_are_a_tie() {
-        let cluster = Resources { cpu: 10, memory: 100 };
-        let own = Usage { used: Resources { cpu: 5, memory: 10 }, min: Resources::NONE, weight: 1.0 };
+        let cluster = Resources::of(10, 100);
+        let own = Usage { used: Resources::of(5, 10), min: Resources::NONE, weight: 1.0 };
         assert_eq!(drf_order(&own, &own, cluster), Ordering::Equal);
     }
 
     #[test]
     fn the_dominant_share_decides() {
-        let cluster = Resources { cpu: 10, memory: 100 };
-        let of = |[memory, cpu]: [u64; 2]| Resources { cpu, memory };
+        let cluster = Resources::of(10, 100);
+        let of = |[memory, cpu]: [u64; 2]| Resources::of(cpu, memory);
         let usage = |used, min| Usage { used: of(used), min: of(min), weight: 1.0 };
         // 10 of 100 MB and 5 of 10 cores: cores dominate with 0.5.
         let (cores, memory) = (usage([10, 5], [0, 0]), usage([40, 1], [0, 0]));

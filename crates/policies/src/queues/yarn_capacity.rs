@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::queues::file::{DEFAULT_QUEUE, QueueSettings};
-use crate::queues::tree::QueueTree;
+use crate::queues::tree::{Queue, QueueTree};
 
 /// The settings of a queue of YARN's Capacity Scheduler. The policy's parameters replace the keys that you leave out.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
@@ -24,6 +24,9 @@ pub struct YarnQueue {
     /// Virtual cores that it is guaranteed beside `memory_mb`; they count if the calculator is `dominant`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vcores: Option<u64>,
+    /// Other resources that it is guaranteed beside `memory_mb`, by name; they count if the calculator is `dominant`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, u64>,
     /// Share of its parent that it may use at most, percent. If you leave it out: all.
     pub maximum_capacity: Option<f64>,
     /// Memory that it may use at most, MB, in place of `maximum_capacity`.
@@ -32,6 +35,9 @@ pub struct YarnQueue {
     /// Virtual cores that it may use at most beside `maximum_memory_mb`; they count if the calculator is `dominant`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum_vcores: Option<u64>,
+    /// Other resources that it may use at most beside `maximum_memory_mb`, by name; they count if the calculator is `dominant`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub maximum_resources: BTreeMap<String, u64>,
     /// Share of the queue that each of its users gets at least while others compete, percent.
     pub minimum_user_limit: Option<u32>,
     /// How many times the queue's guarantee one user may use.
@@ -166,6 +172,19 @@ impl QueueTree<YarnQueue> {
     /// Whether the shares of its queues depend on the size of the cluster.
     pub(crate) fn depends_on_cluster(&self) -> bool {
         self.queues().iter().any(|queue| queue.settings.is_absolute() || queue.settings.has_absolute_limit())
+    }
+
+    /// The queue below which percentages of virtual cores do not add up to 100, so that those of memory count for both.
+    pub(crate) fn without_shares_of_vcores(&self) -> Option<&str> {
+        if self.get(Self::ROOT).settings.vectors == Some(true) {
+            return None;
+        }
+        let has_own = |&child: &usize| self.get(child).settings.vcores_capacity.is_some();
+        let is_odd = |queue: &&Queue<YarnQueue>| {
+            let guarantees: Vec<Guarantee> = queue.children.iter().map(|&child| guarantee(self, child, None)).collect();
+            queue.children.iter().any(has_own) && of_vcores(self, &queue.children, &guarantees).is_none()
+        };
+        self.queues().iter().find(is_odd).map(|queue| queue.path.as_str())
     }
 
     /// The queue that takes the jobs that name it; `None` if there is none of this name, or it has queues below it.

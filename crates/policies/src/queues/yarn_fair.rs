@@ -1,5 +1,7 @@
 //! The queues of YARN's Fair Scheduler and their settings.
 
+use std::collections::BTreeMap;
+
 use resched_sim::Ms;
 use serde::{Deserialize, Serialize};
 
@@ -8,17 +10,23 @@ use crate::queues::tree::QueueTree;
 use crate::settings::choices;
 
 /// The settings of a queue. The policy's parameters or the queue above replace the keys that you leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FairQueue {
     /// Memory that it is guaranteed, MB.
     pub min_memory_mb: u32,
     /// Virtual cores that it is guaranteed; they count only where DRF compares it with others.
     pub min_vcores: u32,
+    /// Other resources that it is guaranteed, by name; they count only where DRF compares it with others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub min_resources: BTreeMap<String, u32>,
     /// Memory beyond which it gets no more containers, MB.
     pub max_memory_mb: Option<u32>,
     /// Virtual cores beyond which it gets no more containers.
     pub max_vcores: Option<u32>,
+    /// Other resources beyond which it gets no more containers, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub max_resources: BTreeMap<String, u32>,
     /// Share of the cluster's memory beyond which it gets no more containers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_memory_share: Option<f64>,
@@ -65,8 +73,10 @@ impl Default for FairQueue {
         Self {
             min_memory_mb: 0,
             min_vcores: 0,
+            min_resources: BTreeMap::new(),
             max_memory_mb: None,
             max_vcores: None,
+            max_resources: BTreeMap::new(),
             max_memory_share: None,
             max_vcores_share: None,
             max_child_memory_mb: None,
@@ -123,11 +133,12 @@ impl FairQueue {
         }
     }
 
-    /// Whether it has a limit that depends on the size of the cluster.
+    /// Whether it has an amount that depends on the size of the cluster, or on what its nodes have beside memory and vcores.
     pub(crate) fn depends_on_cluster(&self) -> bool {
         let shares = [self.max_memory_share, self.max_vcores_share];
         let of_children = [self.max_child_memory_share, self.max_child_vcores_share];
-        shares.iter().chain(&of_children).any(Option::is_some)
+        let named = !self.min_resources.is_empty() || !self.max_resources.is_empty();
+        named || shares.iter().chain(&of_children).any(Option::is_some)
     }
 
     /// The settings of a queue that is made below it for a job.

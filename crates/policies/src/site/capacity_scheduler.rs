@@ -151,7 +151,9 @@ fn yarn_queue(
                 (queue.capacity, queue.vcores_capacity) = (Some(percent), of_vcores);
             }
             Amount::Weight(weight, of_vcores) => (queue.weight, queue.vcores_weight) = (Some(weight), of_vcores),
-            Amount::Absolute(memory_mb, vcores) => (queue.memory_mb, queue.vcores) = (memory_mb, vcores),
+            Amount::Absolute(memory_mb, vcores, others) => {
+                (queue.memory_mb, queue.vcores, queue.resources) = (memory_mb, vcores, others);
+            }
         }
     }
     if let Some(property) = properties.first(&[&name("maximum-capacity")], notes) {
@@ -166,8 +168,8 @@ fn yarn_queue(
             Amount::Weight(..) => {
                 return Err(notes.wrong(&property.place, &property.name, "a percentage or resources", &property.value));
             }
-            Amount::Absolute(memory_mb, vcores) => {
-                (queue.maximum_memory_mb, queue.maximum_vcores) = (memory_mb, vcores);
+            Amount::Absolute(memory_mb, vcores, others) => {
+                (queue.maximum_memory_mb, queue.maximum_vcores, queue.maximum_resources) = (memory_mb, vcores, others);
             }
         }
         note_zero(limits, path, &property, queue.maximum_capacity);
@@ -334,8 +336,8 @@ enum Amount {
     Percent(f64, Option<f64>),
     /// A part of what its siblings share, and of their virtual cores if that is another one.
     Weight(f64, Option<f64>),
-    /// Memory, MB, and virtual cores.
-    Absolute(Option<u64>, Option<u64>),
+    /// Memory, MB, virtual cores, and others by name.
+    Absolute(Option<u64>, Option<u64>, BTreeMap<String, u64>),
 }
 
 /// The largest amount.
@@ -353,22 +355,23 @@ fn capacity(property: &Property, notes: &mut Notes<'_>) -> Result<Amount, Error>
         let percent = number(notes, value.strip_suffix('%').unwrap_or(value), -100.0, 100.0)?;
         return Ok(Amount::Percent(percent, None));
     };
-    let (mut memory, mut vcores) = (None, None);
+    let (mut memory, mut vcores, mut others) = (None, None, BTreeMap::new());
     for part in inside.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let expected = "resources such as `[memory=10240,vcores=12]`";
         let (resource, amount) = part.split_once('=').ok_or_else(|| notes.wrong(place, name, expected, value))?;
         match resource.trim() {
             "memory" | "memory-mb" => memory = Some(amount.trim()),
             "vcores" => vcores = Some(amount.trim()),
-            other => {
-                let why = format!("a queue has memory and vcores here, and no `{other}`");
-                notes.unsupported(place, name, &why);
-            }
+            other => _ = others.insert(other.to_owned(), amount.trim()),
         }
     }
     let is_relative = |text: &&str| text.ends_with(['%', 'w']);
     match (memory, vcores) {
         (Some(relative), cores) if is_relative(&relative) => {
+            if let Some(name_of_other) = others.keys().next() {
+                let why = format!("a share of `{name_of_other}` is that of memory here");
+                notes.unsupported(place, name, &why);
+            }
             let other = cores.filter(|&cores| cores != relative);
             let same_kind = |cores: &&str| cores.ends_with('w') == relative.ends_with('w') && is_relative(cores);
             if other.is_some_and(|cores| !same_kind(&cores)) {
@@ -390,8 +393,11 @@ fn capacity(property: &Property, notes: &mut Notes<'_>) -> Result<Amount, Error>
             let wrong = || notes.wrong(place, name, "an amount such as 10240 or 10Gi", value);
             let memory = memory.map(|text| megabytes(text).ok_or_else(wrong)).transpose()?;
             let cores = cores.filter(|text| !is_relative(text));
-            let cores = cores.map(|text| text.parse().ok().filter(|&n| n <= MOST).ok_or_else(wrong)).transpose()?;
-            Ok(Amount::Absolute(memory, cores))
+            let count = |text: &str| text.parse().ok().filter(|&n| n <= MOST).ok_or_else(wrong);
+            let cores = cores.map(count).transpose()?;
+            let count_of = |(name, text): (String, &str)| Ok::<_, Error>((name, count(text)?));
+            let others = others.into_iter().map(count_of).collect::<Result<_, _>>()?;
+            Ok(Amount::Absolute(memory, cores, others))
         }
     }
 }

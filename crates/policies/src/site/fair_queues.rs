@@ -3,7 +3,7 @@
 //! **Source.** `AllocationFileLoaderService` and `FairSchedulerConfiguration` of Hadoop YARN, August 2014, and their successors
 //! of Hadoop 3.4 (`AllocationFileParser`, `AllocationFileQueueParser`). `<pool>` is another word for `<queue>`. Times are seconds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::xml::{Element, Notes};
 use super::{SettingOrigin, Site};
@@ -251,12 +251,13 @@ fn fill(
 
 /// Reads what a queue is guaranteed.
 fn guarantee(queue: &mut FairQueue, element: Element<'_>, notes: &mut Notes<'_>) -> Result<(), Error> {
-    let Amounts { memory_mb, vcores, shares } = resources(element, notes)?;
+    let Amounts { memory_mb, vcores, shares, others } = resources(element, notes)?;
     if shares != [None; 2] {
         let why = "a share of the cluster; give memory in mb and vcores";
         notes.unsupported(element.place(), &element.tag(), why);
     }
     (queue.min_memory_mb, queue.min_vcores) = (memory_mb.unwrap_or(0), vcores.unwrap_or(0));
+    queue.min_resources = others;
     Ok(())
 }
 
@@ -267,12 +268,15 @@ struct Amounts {
     vcores: Option<u32>,
     /// Shares of the cluster's memory and virtual cores.
     shares: [Option<f64>; 2],
+    /// Other resources by name.
+    others: BTreeMap<String, u32>,
 }
 
 impl Amounts {
     /// Makes them the most that a queue may have.
     fn limit(&self, queue: &mut FairQueue) {
         (queue.max_memory_mb, queue.max_vcores) = (self.memory_mb, self.vcores);
+        queue.max_resources.clone_from(&self.others);
         [queue.max_memory_share, queue.max_vcores_share] = self.shares;
     }
 
@@ -320,8 +324,13 @@ fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Amounts, Err
                 let expected = "resources such as `2048 mb, 4 vcores`";
                 return Err(notes.wrong(element.place(), &element.tag(), expected, &format!("{number} {other}")));
             }
-            (other, _) => {
-                let why = format!("a queue has memory and vcores here, and no `{other}`");
+            (other, None) => {
+                let amount = notes.number(element.place(), &element.tag(), number, 0, i32::MAX as u32)?;
+                found.others.insert(other.to_owned(), amount);
+                continue;
+            }
+            (other, Some(_)) => {
+                let why = format!("a queue has shares of memory and vcores here, and none of `{other}`");
                 notes.unsupported(element.place(), &element.tag(), &why);
                 continue;
             }

@@ -37,7 +37,9 @@ const WITHOUT_MONITOR: Why<'static> = Why::on(
 );
 const PRIORITIES: Why<'static> = Why::bears("applications have no priorities");
 const RAMP: Why<'static> = Why::bears("masters ask for reduces as Hadoop's default says");
-const RESOURCES: Why<'static> = Why::bears("containers ask for memory and vcores alone");
+const DECLARED: Why<'static> = Why::harmless("what nodes have and tasks ask for says it");
+const RESOURCES: Why<'static> =
+    Why::bears("masters ask for memory and vcores alone; say with `containers.resources` what nodes have");
 const RUNNING: Why<'static> = Why::bears("no policy limits the running tasks of a job");
 const SLOTS: Why<'static> = Why::bears("a task of MapReduce 1 takes one slot, whatever memory it asks for");
 const UNMODELLED: Why<'static> = Why::bears("it is not replayed");
@@ -114,13 +116,13 @@ const RULES: &[(&str, &[&str], Why<'static>)] = &[
     ),
     ("yarn.nodemanager.opportunistic-containers-max-queue-length", &["0"], OPPORTUNISTIC),
     ("yarn.nodemanager.resource-plugins", &[], RESOURCES),
-    ("yarn.nodemanager.resource-type", &[], RESOURCES),
+    ("yarn.nodemanager.resource-type", &[], DECLARED),
     (
         "yarn.nodemanager.resource.detect-hardware-capabilities",
         &["false"],
         Why::bears("set `yarn.nodemanager.resource.memory-mb` and `…cpu-vcores` to what the nodes report"),
     ),
-    ("yarn.resource-types", &[], RESOURCES),
+    ("yarn.resource-types", &[], DECLARED),
     ("yarn.resourcemanager.auto-update.containers", &["false"], UNMODELLED),
     ("yarn.resourcemanager.monitor.capacity", &[], WITHOUT_MONITOR),
     ("yarn.resourcemanager.nodemanagers.heartbeat-interval-scaling-enable", &["false"], HEARTBEATS),

@@ -238,6 +238,7 @@ pub(super) fn cluster(
             None => return Err(notes.wrong(&property.place, &property.name, setting.range, &property.value)),
         }
     }
+    further_resources(&mut cluster, properties, notes)?;
     if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
         let found = notes.number(&property.place, &property.name, &property.value, 1, 1_000)?;
         let of_maps = cluster.get("jobs").and_then(|jobs| jobs.get("max_attempts")).and_then(Value::as_integer);
@@ -247,6 +248,44 @@ pub(super) fn cluster(
         }
     }
     Ok(cluster)
+}
+
+/// The begin and the end of the properties that say something of a resource beside memory and vcores, whose name stands between, and the
+/// key of the cluster under which it stands here, if it does.
+const FURTHER: [(&str, &str, &str); 4] = [
+    ("yarn.resource-types.", ".minimum-allocation", ""),
+    ("yarn.resource-types.", ".increment-allocation", ""),
+    ("yarn.nodemanager.resource-type.", "", "resources"),
+    ("yarn.resource-types.", ".maximum-allocation", "maximum_resources"),
+];
+
+/// What nodes have beside memory and vcores, and the most of it that a container may have.
+fn further_resources(cluster: &mut Table, properties: &mut Properties, notes: &mut Notes<'_>) -> Result<(), Error> {
+    // It only declares them.
+    properties.first(&["yarn.resource-types"], notes);
+    for (begin, end, key) in FURTHER {
+        let named: Vec<String> = properties.names_beginning_with(begin).filter(|name| name.ends_with(end)).collect();
+        for name in named {
+            let Some(property) = properties.first(&[&name], notes) else { continue };
+            let resource = name.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end)).unwrap_or_default();
+            if resource.is_empty() || matches!(resource, "memory-mb" | "memory" | "vcores") {
+                continue;
+            }
+            let amount: u32 = notes.number(&property.place, &property.name, &property.value, 0, 1_000_000_000)?;
+            if key.is_empty() {
+                if amount > 0 {
+                    notes.unsupported(&property.place, &property.name, "containers have no smallest amount of it here");
+                }
+                continue;
+            }
+            let containers = cluster.entry("containers").or_insert_with(|| Value::Table(Table::new()));
+            let Value::Table(containers) = containers else { continue };
+            if let Value::Table(all) = containers.entry(key).or_insert_with(|| Value::Table(Table::new())) {
+                all.insert(resource.to_owned(), Value::Integer(amount.into()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Puts a value under a key such as `jobs.slowstart`.

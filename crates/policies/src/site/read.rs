@@ -19,7 +19,8 @@ use crate::queues::file::check;
 use crate::registry::POLICIES;
 
 /// The files that hold properties. A later file wins.
-const PROPERTIES: [&str; 3] = ["mapred-site.xml", "yarn-site.xml", CAPACITY_SCHEDULER];
+const PROPERTIES: [&str; 5] =
+    ["resource-types.xml", "node-resources.xml", "mapred-site.xml", "yarn-site.xml", CAPACITY_SCHEDULER];
 
 impl SiteConf {
     /// Reads the configuration files of a folder, for all policies. At least one file must exist.

@@ -299,7 +299,7 @@ fn nested_queues_of_yarns_fair_scheduler() {
     let conf = read(&[("fair-scheduler.xml", YARN_QUEUES)]).unwrap();
     assert_eq!(conf.site.pools, None);
     let queues = conf.site.yarn_fair.unwrap();
-    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings;
+    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings.clone();
     let etl = FairQueue {
         min_memory_mb: 2048,
         min_vcores: 2,
@@ -315,12 +315,12 @@ fn nested_queues_of_yarns_fair_scheduler() {
         policy: Some(SharePolicy::Fifo),
         min_memory_mb: 512,
         min_share_timeout: Some(60_000),
-        ..by_default
+        ..by_default.clone()
     };
-    assert_eq!((of("etl"), of("etl.daily"), of("adhoc")), (etl, daily, by_default));
+    assert_eq!((of("etl"), of("etl.daily"), of("adhoc")), (etl, daily, by_default.clone()));
     let other = FairQueue { policy: Some(SharePolicy::Drf), max_memory_share: Some(0.5), ..by_default };
     assert_eq!(of("etl.other"), other);
-    let root = queues.get(0).settings;
+    let root = &queues.get(0).settings;
     assert_eq!((root.min_share_timeout, root.fair_share_timeout, root.max_apps), (Some(30_000), Some(90_000), None));
     let parameters = [("yarn-fair", "share"), ("yarn-fair", "max_am_share")].map(|key| &conf.site.parameters[&key]);
     assert_eq!(parameters, ["drf", "0.5"]);
@@ -598,7 +598,7 @@ const QUEUES: &str = "<queues>
 fn nested_queues_of_mapreduce_1() {
     let conf = read(&[("mapred-queues.xml", QUEUES)]).unwrap();
     let queues = conf.site.mapred_queues.unwrap();
-    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings;
+    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings.clone();
     let paths: Vec<&str> = queues.queues().iter().map(|queue| queue.path.as_str()).collect();
     assert_eq!(paths, ["root", "root.etl", "root.etl.daily", "root.etl.other", "root.adhoc"]);
     let etl = CapacityQueue { capacity: Some(60.0), priorities: Some(true), ..CapacityQueue::default() };

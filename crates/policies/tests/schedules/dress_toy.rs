@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use resched_sim::Reports;
 use resched_sim::cluster_file::{Containers, Size};
 use resched_sim::hadoop::{
-    Ask, Cluster, Edges, Ended, Job, Kind, LoggedMap, Observer, Offer, Options, Policy, Reach, System, TaskSpec,
-    Workload, replay,
+    Ask, Cluster, Edges, Ended, Job, Kind, LoggedMap, Observer, Offer, Options, Policy, Reach, Resources, System,
+    TaskSpec, Workload, replay,
 };
-use resched_sim::{ClusterConfig, Error, JobId, Ms, Resources, Violation};
+use resched_sim::{ClusterConfig, Error, JobId, Ms, Violation};
 use resched_tables::model::{Locality, Outcome, Priority};
 
 const CONTAINERS: u32 = 6;
@@ -138,6 +138,7 @@ fn named(job: usize) -> Job {
         succeeded: false,
         maps: 0..0,
         reduces: 0..0,
+        further: Default::default(),
     }
 }
 

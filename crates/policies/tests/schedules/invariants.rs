@@ -12,9 +12,9 @@ use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Interval, Phase};
 use resched_sim::hadoop::{
     AmState, Ask, Checked, Container, ContainerState, Edges, Ended, Kind, Launched, LoggedMap, MasterEnded,
-    MasterLaunched, Observer, Offer, Policy, Reach, System, View, Wrapper,
+    MasterLaunched, Observer, Offer, Policy, Reach, Resources, System, View, Wrapper,
 };
-use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Reports, Resources, TaskId, Violation};
+use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Reports, TaskId, Violation};
 use resched_tables::model::{Locality, Outcome, Priority};
 
 /// Who has a container: a job's attempt, by the number of its container, or its application master.

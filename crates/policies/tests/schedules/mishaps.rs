@@ -3,9 +3,9 @@
 use crate::worlds::by_hand::{ends, job, launches, map, replay, world};
 use crate::worlds::{Eager, Map, Submitted, World};
 use resched_policies::PolicySpec;
+use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::{Outage, ReduceModel};
-use resched_sim::hadoop::{Cluster, LoggedMap, LoggedReduce};
-use resched_sim::{ClusterConfig, Resources};
+use resched_sim::hadoop::{Cluster, LoggedMap, LoggedReduce, Resources};
 use resched_tables::model::Outcome;
 
 fn down(node: usize, from: i64, to: Option<i64>) -> Outage {

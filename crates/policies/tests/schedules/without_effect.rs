@@ -117,6 +117,21 @@ fn a_version_that_nobody_says_is_a_fact() {
 }
 
 #[test]
+fn shares_of_vcores_that_do_not_add_up_are_said() {
+    let of = |q: &str| {
+        let text = configuration(&[
+            ("yarn.scheduler.capacity.root.queues", "p,q"),
+            ("yarn.scheduler.capacity.root.p.capacity", "[memory=25%,vcores=25%]"),
+            ("yarn.scheduler.capacity.root.q.capacity", q),
+        ]);
+        says("yarn-capacity", &[("capacity-scheduler.xml", &text)])
+    };
+    let found = of("[memory=75%,vcores=50%]");
+    assert!(found.contains("shares of vcores of the queues below `root`") && found.contains("100 %"), "{found}");
+    assert_eq!(of("[memory=75%,vcores=75%]"), "");
+}
+
+#[test]
 fn limits_that_slurm_enforces_and_no_file_gives_are_said() {
     let conf = format!("{ONE}AccountingStorageEnforce=associations,limits,qos\n");
     let found = says("slurm", &[("slurm.conf", &conf)]);
@@ -254,8 +269,10 @@ fn capacities_are_read_in_each_form() {
     let ([p, q], warnings) = of("[memory=25%,vcores=25%]", "[memory=75%,vcores=50%]");
     assert_eq!((p.capacity, q.capacity), (Some(25.0), Some(75.0)));
     assert_eq!((p.vcores_capacity, q.vcores_capacity, warnings.len()), (None, Some(50.0), 0));
-    let (_, warnings) = of("[memory=1024,vcores=1,yarn.io/gpu=2]", "1w");
-    assert!(warnings[0].contains("no `yarn.io/gpu`"), "{warnings:?}");
+    let ([p, _], warnings) = of("[memory=1024,vcores=1,yarn.io/gpu=2]", "1w");
+    assert_eq!((p.resources.get("yarn.io/gpu"), warnings.len()), (Some(&2), 0));
+    let (_, warnings) = of("[memory=25%,vcores=25%,yarn.io/gpu=50%]", "[memory=75%,vcores=75%]");
+    assert!(warnings[0].contains("`yarn.io/gpu`"), "{warnings:?}");
 }
 
 #[test]
@@ -265,7 +282,7 @@ fn shares_of_the_cluster_limit_queues_of_the_fair_scheduler() {
         let conf = read(&[("fair-scheduler.xml", &file)]).unwrap();
         let queues = conf.site.yarn_fair.unwrap();
         assert!(conf.warnings.is_empty(), "{:?}", conf.warnings);
-        let settings = queues.get(queues.find("p").unwrap()).settings;
+        let settings = queues.get(queues.find("p").unwrap()).settings.clone();
         (settings.max_memory_share, settings.max_vcores_share, settings.max_memory_mb, settings.max_vcores)
     };
     assert_eq!(of("50%"), (Some(0.5), Some(0.5), None, None));
@@ -280,7 +297,7 @@ fn values_that_hadoop_takes_are_taken() {
                 <defaultFairSharePreemptionThreshold>0.5f</defaultFairSharePreemptionThreshold></allocations>";
     let conf = read(&[("fair-scheduler.xml", fair)]).unwrap();
     let queues = conf.site.yarn_fair.unwrap();
-    let settings = queues.get(queues.find("a").unwrap()).settings;
+    let settings = queues.get(queues.find("a").unwrap()).settings.clone();
     assert_eq!((settings.weight, settings.max_am_share, conf.warnings.len()), (2.0, Some(0.5), 0));
     let text = configuration(&[
         ("yarn.scheduler.capacity.root.queues", "a"),

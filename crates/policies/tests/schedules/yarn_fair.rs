@@ -17,7 +17,7 @@ fn build(policy: &str) -> Box<dyn Policy> {
 
 /// The policy with these queues.
 fn with_queues(policy: &str, root: FairQueue, queues: &[(&str, FairQueue)]) -> Box<dyn Policy> {
-    let queues = queues.iter().map(|&(path, queue)| (path.to_owned(), queue)).collect();
+    let queues = queues.iter().map(|(path, queue)| ((*path).to_owned(), queue.clone())).collect();
     let tree = QueueTree::from_paths(root, queues).expect("a tree");
     at_site(policy, Site { yarn_fair: Some(tree), ..Site::default() })
 }
@@ -107,7 +107,7 @@ fn starved_queues_take_back_their_share_after_a_warning() {
     let root = FairQueue { fair_share_timeout: Some(10 * SECOND), ..FairQueue::default() };
     let queues = [("queue0", weighing(1.0)), ("queue1", weighing(1.0))];
     let schedule = |preemption: &str| {
-        replay(&world, with_queues(&format!("yarn-fair:rules=2014,preemption={preemption}"), root, &queues))
+        replay(&world, with_queues(&format!("yarn-fair:rules=2014,preemption={preemption}"), root.clone(), &queues))
     };
     let killed = |schedule: &Schedule| -> Vec<Ms> {
         let of_killed = schedule.ends.iter().filter(|end| end.outcome == Outcome::Killed);

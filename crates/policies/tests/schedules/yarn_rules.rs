@@ -96,7 +96,7 @@ impl Observer for Diary {
 }
 
 fn fair_with(policy: &str, root: FairQueue, queues: &[(&str, FairQueue)]) -> Box<dyn Policy> {
-    let queues = queues.iter().map(|&(path, queue)| (path.to_owned(), queue)).collect();
+    let queues = queues.iter().map(|(path, queue)| ((*path).to_owned(), queue.clone())).collect();
     let tree = QueueTree::from_paths(root, queues).expect("a tree");
     at_site(policy, Site { yarn_fair: Some(tree), ..Site::default() })
 }

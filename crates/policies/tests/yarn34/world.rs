@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use resched_ingest::ingest;
-use resched_sim::cluster_file::Withdraws;
+use resched_ingest::{ingest, ingest_into};
+use resched_sim::cluster_file::{Calculator, Withdraws};
 use resched_sim::hadoop::{
     Ask, Cluster, Ended, Kept, Kind, Launched, Loaded, MasterLaunched, Observer, Options, Policy, TakenBack, Workload,
-    load, replay,
+    load, load_records, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, JobId, NodeId, Reports, Scope, TaskId};
-use resched_tables::model::{Locality, Outcome};
+use resched_tables::model::{Locality, Outcome, TaskKind};
+use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
 
 use crate::folders::Folders;
@@ -42,14 +43,45 @@ impl World {
         let jobs = in_queues(&jobs, dir.path(), queues);
         let at = dir.path().join("trace");
         let sources = [jobs, part(trace, "topology").unwrap()];
-        ingest(&sources, &at, &resched_ingest::Options::default(), &mut ()).unwrap();
-        let trace = Trace::open(&at).unwrap();
         let file = folders.with(&format!("clusters/{name}.toml")).unwrap();
         let mut config = ClusterConfig::read_over(settings, &file).unwrap();
         config.am.withdraws = Withdraws::Grant;
-        let cluster = Cluster::for_trace(config, &trace).unwrap();
         let scope = Scope { seed: 1, ..Scope::default() };
+        if name.starts_with('g') {
+            return Self::with_gpus(&folders.of_3.join(format!("worlds/{name}")), &sources, config, &scope);
+        }
+        ingest(&sources, &at, &resched_ingest::Options::default(), &mut ()).unwrap();
+        let trace = Trace::open(&at).unwrap();
+        let cluster = Cluster::for_trace(config, &trace).unwrap();
         let Loaded { workload, .. } = load(&trace, &cluster, &scope).unwrap();
+        Self { cluster, workload }
+    }
+
+    /// The same with the GPUs that `worlds` says: of nodes, and of the maps and reduces of jobs. A trace of Rumen has none.
+    fn with_gpus(world: &Path, sources: &[PathBuf], config: ClusterConfig, scope: &Scope) -> Self {
+        let mut tables = Collected::default();
+        ingest_into(sources, &mut tables, &resched_ingest::Options::default(), &mut ()).unwrap();
+        let (of_node, of_job) =
+            (column(world, "nodes", &["gpus"]), column(world, "jobs", &["gpus_per_map", "gpus_per_reduce"]));
+        let named = |gpus: u32| (gpus > 0).then(|| format!("yarn.io/gpu={gpus}"));
+        for node in &mut tables.nodes {
+            node.resources = of_node.get(&node.host).and_then(|gpus| named(gpus[0]));
+        }
+        for record in &mut tables.jobs {
+            let gpus = &of_job[&record.job.job_id];
+            for task in &mut record.tasks {
+                task.task.resources = match task.task.kind {
+                    TaskKind::Map => named(gpus[0]),
+                    TaskKind::Reduce => named(gpus[1]),
+                    _ => None,
+                };
+            }
+        }
+        // The configurations with GPUs all set it, over the cluster files.
+        let mut config = config;
+        config.containers.calculator = Calculator::Dominant;
+        let cluster = Cluster::of_rows(config, &tables.nodes).unwrap();
+        let Loaded { workload, .. } = load_records(&tables.jobs, &cluster, scope).unwrap();
         Self { cluster, workload }
     }
 
@@ -61,6 +93,16 @@ impl World {
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         rows
     }
+}
+
+/// Numbers of a table of a world, by its first column.
+fn column(world: &Path, table: &str, columns: &[&str]) -> BTreeMap<String, Vec<u32>> {
+    let text = std::fs::read_to_string(format!("{}.{table}.csv", world.display())).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let heading = lines.next().unwrap();
+    let places: Vec<usize> =
+        columns.iter().map(|column| heading.iter().position(|own| own == column).unwrap()).collect();
+    lines.map(|line| (line[0].to_owned(), places.iter().map(|&at| line[at].parse().unwrap_or(0)).collect())).collect()
 }
 
 /// The jobs of a trace in the queues that a configuration says.

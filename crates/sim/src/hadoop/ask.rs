@@ -2,7 +2,7 @@
 
 use crate::cluster_file::{Calculator, Containers, Size};
 use crate::hadoop::kind::Kind;
-use crate::resources::Resources;
+use crate::hadoop::resources::Resources;
 
 /// The requests of a job to the resource manager, most urgent first (`docs/model/containers.md`: priorities 0, 5, 10 and 20).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,10 +64,8 @@ pub(crate) trait Sizes {
 
 impl Sizes for Containers {
     fn node(&self) -> Resources {
-        Resources {
-            cpu: self.vcores.unwrap_or(Self::ASSUMED_VCORES).into(),
-            memory: self.memory_mb.unwrap_or(Self::ASSUMED_MEMORY_MB).into(),
-        }
+        let vcores = self.vcores.unwrap_or(Self::ASSUMED_VCORES);
+        Resources::of(vcores.into(), self.memory_mb.unwrap_or(Self::ASSUMED_MEMORY_MB).into())
     }
 
     fn demand(&self, ask: Ask) -> Resources {
@@ -93,7 +91,7 @@ fn counted(size: Size, calculator: Calculator) -> Resources {
         Calculator::Memory => 0,
         Calculator::Dominant => size.vcores.into(),
     };
-    Resources { cpu, memory: size.memory_mb.into() }
+    Resources::of(cpu, size.memory_mb.into())
 }
 
 #[cfg(test)]
@@ -103,10 +101,10 @@ mod tests {
     #[test]
     fn sizes_are_rounded_up_to_the_smallest_container() {
         let mut rules = Containers::default();
-        assert_eq!(rules.demand(Ask::Am), Resources { cpu: 0, memory: 2048 });
-        assert_eq!(rules.demand(Ask::Map), Resources { cpu: 0, memory: 1024 });
+        assert_eq!(rules.demand(Ask::Am), Resources::of(0, 2048));
+        assert_eq!(rules.demand(Ask::Map), Resources::of(0, 1024));
         rules.calculator = Calculator::Dominant;
         rules.minimum.vcores = 2;
-        assert_eq!(rules.demand(Ask::FailedMap), Resources { cpu: 2, memory: 1024 });
+        assert_eq!(rules.demand(Ask::FailedMap), Resources::of(2, 1024));
     }
 }

@@ -12,9 +12,9 @@ use super::system::System;
 use super::workload::Workload;
 use crate::Error;
 use crate::cluster_file::Calculator;
+use crate::hadoop::resources::Resources;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::observer::{Decided, JobEnded, PassedOver, Reports};
-use crate::resources::Resources;
 
 /// Passes on what a replay reports, and ends the replay when that breaks a rule. Call [`Checked::close`] after the replay.
 ///

@@ -1,8 +1,9 @@
 //! The machines of a Hadoop cluster, for one replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resched_tables::model::{NodeChange, NodeRow};
+use resched_tables::named::amounts;
 use resched_tables::names::{host_name, rack_name, rack_of};
 use resched_tables::run::RunCluster;
 use resched_tables::store::Trace;
@@ -12,11 +13,11 @@ use crate::clones::clones;
 use crate::cluster_file::{Calculator, ClusterConfig, Containers, Nodes, Outage};
 use crate::hadoop::ask::{Ask, Sizes as _};
 use crate::hadoop::kind::Kind;
+use crate::hadoop::resources::{FURTHER, Resources};
 use crate::hadoop::system::System;
-use crate::hadoop::workload::Edges;
+use crate::hadoop::workload::{Edges, Job};
 use crate::ids::{Ms, NodeId, RackId};
 use crate::loading::IN_MEMORY;
-use crate::resources::Resources;
 
 /// An outage of a node of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +58,8 @@ struct Machine {
     /// Whether its map slots, its reduce slots, its memory and its vcores are assumed, because neither the trace nor the cluster file gives
     /// them.
     assumed: [bool; 4],
+    /// Its resources beside memory and vcores, by name.
+    further: BTreeMap<String, u64>,
     /// The machine that it is a clone of.
     original: Option<String>,
 }
@@ -86,16 +89,50 @@ impl Machine {
             vcores.or(rules.1.vcores).is_none(),
         ];
         let slots = Resources::slots(own_maps.unwrap_or(maps), own_reduces.unwrap_or(reduces));
-        let containers =
-            Resources { cpu: vcores.map_or(usual.cpu, u64::from), memory: memory.map_or(usual.memory, u64::from) };
+        let containers = Resources::of(vcores.map_or(usual.cpu, u64::from), memory.map_or(usual.memory, u64::from));
+        let reported = row.resources.as_deref().filter(|_| !config.containers.alike);
+        let further = match reported {
+            Some(text) => amounts(text).map(|(name, amount)| (name.to_owned(), amount)).collect(),
+            None => usual_further(config),
+        };
         Self {
             name: row.host,
+            further,
             rack: row.rack.unwrap_or_else(|| "/default-rack".to_owned()),
             offers: [slots, containers],
             assumed,
             original: None,
         }
     }
+}
+
+/// The resources beside memory and vcores of a node of which nobody says what it has.
+fn usual_further(config: &ClusterConfig) -> BTreeMap<String, u64> {
+    config.containers.resources.iter().map(|(name, &amount)| (name.clone(), amount.into())).collect()
+}
+
+/// The names of the resources beside memory and vcores that machines have.
+///
+/// # Errors
+/// [`Error::Config`] if there are too many of them.
+fn names_of_further(machines: &[Machine]) -> Result<Vec<String>, Error> {
+    let names: BTreeSet<&String> = machines.iter().flat_map(|machine| machine.further.keys()).collect();
+    let names: Vec<String> = names.into_iter().cloned().collect();
+    if names.len() > FURTHER {
+        let listed = names.iter().take(2 * FURTHER).map(String::as_str).collect::<Vec<_>>().join(", ");
+        return Err(Error::Config(format!(
+            "the nodes have {} resources beside memory and vcores ({listed}); expected at most {FURTHER}: leave out those that no job waits for",
+            names.len()
+        )));
+    }
+    Ok(names)
+}
+
+/// The amounts of the resources of these names, in their order.
+fn in_order(names: &[String], amount: impl Fn(&str) -> u64) -> [u64; FURTHER] {
+    let mut all = [0; FURTHER];
+    all.iter_mut().zip(names).for_each(|(own, name)| *own = amount(name));
+    all
 }
 
 /// The machines of a replay and the rules by which it runs.
@@ -106,8 +143,12 @@ pub struct Cluster {
     nodes: Vec<Node>,
     racks: Vec<String>,
     system: System,
+    /// The names of the resources beside memory and vcores that its nodes have.
+    further: Vec<String>,
     /// What the container of each [`Ask`] takes, or the slot of a task.
     demands: [Resources; 4],
+    /// The largest container.
+    largest: Resources,
     /// The resources of all nodes together.
     total: Resources,
     /// How many tasks of each kind fit on the nodes.
@@ -202,7 +243,15 @@ impl Cluster {
         let offers = config.containers.node();
         let Containers { memory_mb, vcores, .. } = &config.containers;
         let assumed = [false, false, memory_mb.is_none(), vcores.is_none()];
-        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers], assumed, original: None };
+        let further = usual_further(&config);
+        let machine = |(name, rack, slots)| Machine {
+            name,
+            rack,
+            offers: [slots, offers],
+            assumed,
+            further: further.clone(),
+            original: None,
+        };
         let machines = machines.into_iter().map(machine).collect();
         Self::of_machines(config, machines)
     }
@@ -217,8 +266,16 @@ impl Cluster {
             reduce_slots: self.slots(Kind::Reduce).into(),
             memory_mb: in_containers.map(|total| total.memory),
             vcores: in_containers.map(|total| total.cpu),
+            gpus: in_containers.and_then(|total| self.gpus(total)),
             ..RunCluster::default()
         }
+    }
+
+    /// The GPUs among such resources, if its nodes have any.
+    fn gpus(&self, total: Resources) -> Option<u64> {
+        let is_gpu = |name: &str| name.rsplit('/').next() == Some("gpu");
+        let place = self.further.iter().position(|name| is_gpu(name))?;
+        total.further.get(place).copied().filter(|&gpus| gpus > 0)
     }
 
     fn of_machines(config: ClusterConfig, mut machines: Vec<Machine>) -> Result<Self, Error> {
@@ -229,11 +286,12 @@ impl Cluster {
         if let Some(count) = config.nodes.clones {
             machines = resized(&machines, count);
         }
+        let further = names_of_further(&machines)?;
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
         let mut assumed = [0; 4];
-        for Machine { name, rack, mut offers, assumed: own, original } in machines {
+        for Machine { name, rack, mut offers, assumed: own, further: own_further, original } in machines {
             let [maps, reduces, memory, vcores] = own;
             for (count, own) in assumed.iter_mut().zip([maps, reduces, memory, memory || vcores]) {
                 *count += u64::from(own);
@@ -243,17 +301,20 @@ impl Cluster {
                 racks.push(rack.clone());
                 next
             });
-            let [slots, _] = &mut offers;
+            let [slots, containers] = &mut offers;
+            containers.further = in_order(&further, |name| own_further.get(name).copied().unwrap_or(0));
             if slots.reduce_slots() > 0 {
                 *slots = slots.plus(Resources::slots(0, config.nodes.copying_reduces));
             }
             nodes.push(Node { name, rack, capacity: Resources::default(), offers, original });
         }
         let mut cluster = Self {
+            largest: config.containers.largest(),
             config,
             nodes,
             racks,
             system: System::Slots,
+            further,
             demands: [Resources::default(); 4],
             total: Resources::default(),
             slots: [0; 2],
@@ -277,14 +338,18 @@ impl Cluster {
 
     pub(super) fn under(mut self, system: System) -> Result<Self, Error> {
         self.system = system;
+        let counts_further = self.counts_further();
         for node in &mut self.nodes {
             node.capacity = node.offers[system.index()];
+            if !counts_further {
+                node.capacity.further = [0; FURTHER];
+            }
         }
         self.total = self.nodes.iter().fold(Resources::NONE, |sum, node| sum.plus(node.capacity));
         // Slots, and containers of the smallest size, are counted in 32 bits.
         let most = u32::MAX;
         if self.total.cpu.max(self.total.memory) > most.into() {
-            let Resources { cpu, memory } = self.total;
+            let Resources { cpu, memory, .. } = self.total;
             let found = match system {
                 System::Slots => format!("{cpu} map slots and {memory} reduce slots"),
                 System::Containers => format!("{memory} MB and {cpu} vcores"),
@@ -318,6 +383,8 @@ impl Cluster {
     fn share_containers(&mut self) -> Result<(), Error> {
         let rules = &self.config.containers;
         self.interval = rules.node_heartbeat;
+        let most = |name: &str| rules.maximum_resources.get(name).map_or(u64::MAX, |&most| most.into());
+        self.largest = Resources { further: in_order(&self.further, most), ..rules.largest() };
         self.demands = Ask::ALL.map(|ask| rules.demand(ask));
         let fitting = |ask: Ask| {
             let fits = |node: &Node| node.capacity.fits(self.demands[ask.index()]);
@@ -325,7 +392,7 @@ impl Cluster {
         };
         for (name, ask) in [("am", Ask::Am), ("map", Ask::Map), ("reduce", Ask::Reduce)] {
             if fitting(ask) == 0 {
-                let Resources { cpu: vcores, memory } = self.demands[ask.index()];
+                let Resources { cpu: vcores, memory, .. } = self.demands[ask.index()];
                 return Err(Error::Config(format!(
                     "the container of `containers.{name}` takes {memory} MB and {vcores} vcores, but no node has as much; \
                      expected a node that has (`containers.memory_mb` and `containers.vcores`)"
@@ -504,6 +571,16 @@ impl Cluster {
         self.demands[ask.index()]
     }
 
+    /// The size of the container for a request of a job.
+    #[inline]
+    pub fn demand_of_job(&self, job: &Job, ask: Ask) -> Resources {
+        let usual = self.demand_of(ask);
+        match ask.kind() {
+            Some(kind) if self.counts_further() => Resources { further: job.further[kind.index()], ..usual },
+            Some(_) | None => usual,
+        }
+    }
+
     /// The size of the smallest container.
     #[inline]
     pub fn smallest(&self) -> Resources {
@@ -513,7 +590,25 @@ impl Cluster {
     /// The size of the largest container.
     #[inline]
     pub fn largest(&self) -> Resources {
-        self.config.containers.largest()
+        self.largest
+    }
+
+    /// The names of the resources beside memory and vcores that its nodes have, in the order of [`Resources::further`].
+    pub fn further(&self) -> &[String] {
+        &self.further
+    }
+
+    /// Whether any of them counts: only under YARN, and only if not memory alone decides.
+    #[inline]
+    pub fn counts_further(&self) -> bool {
+        !self.further.is_empty()
+            && self.system == System::Containers
+            && self.config.containers.calculator == Calculator::Dominant
+    }
+
+    /// Amounts by name (`yarn.io/gpu=2,…`) as those resources. What no node has is left out: nobody could wait for it.
+    pub(crate) fn further_of(&self, text: &str) -> [u64; FURTHER] {
+        in_order(&self.further, |name| amounts(text).filter(|(own, _)| *own == name).map(|(_, amount)| amount).sum())
     }
 
     /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.
@@ -540,9 +635,16 @@ impl Cluster {
 fn resized(machines: &[Machine], count: u32) -> Vec<Machine> {
     let named = machines.iter().map(|machine| (machine.name.as_str(), machine.rack.as_str()));
     let clone = |clone: crate::clones::Clone| {
-        let Machine { name, rack, offers, assumed, .. } = machines.get(clone.of)?;
+        let Machine { name, rack, offers, assumed, further, .. } = machines.get(clone.of)?;
         let original = (*name != clone.name).then(|| name.clone());
-        Some(Machine { name: clone.name, rack: rack.clone(), offers: *offers, assumed: *assumed, original })
+        Some(Machine {
+            name: clone.name,
+            rack: rack.clone(),
+            offers: *offers,
+            assumed: *assumed,
+            further: further.clone(),
+            original,
+        })
     };
     let mut all: Vec<Machine> = clones(named, count).into_iter().filter_map(clone).collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));

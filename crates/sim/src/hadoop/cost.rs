@@ -391,8 +391,8 @@ mod tests {
     use super::*;
     use crate::cluster_file::ClusterConfig;
     use crate::hadoop::logged::LoggedMap;
+    use crate::hadoop::resources::Resources;
     use crate::hadoop::workload::TaskSpec;
-    use crate::resources::Resources;
     use resched_tables::model::Priority;
 
     #[test]
@@ -455,6 +455,7 @@ mod tests {
             succeeded: false,
             maps: 0..0,
             reduces: 0..0,
+            further: Default::default(),
         };
         let map = |tries: &[LoggedMap]| TaskSpec { map_tries: tries.to_vec(), ..TaskSpec::default() };
         let reduce = TaskSpec { reduce_tries: vec![reduce], ..TaskSpec::default() };

@@ -196,12 +196,16 @@ impl<'w> Offer<'_, 'w> {
             "the node runs as many reduces of its job as it may"
         } else if self.world.ready_of(job, kind) == 0 {
             "its job does not ask for it"
-        } else if self.free(kind) == 0 {
+        } else if !self.has_room_for(job, kind) {
             "the node has no room for it"
         } else {
             return Ok(());
         };
         Err(self.refusal(task, problem))
+    }
+
+    fn has_room_for(&self, job: JobId, kind: Kind) -> bool {
+        self.free(kind) > 0 && self.yarn().fits_for(job, Ask::of(kind))
     }
 
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
@@ -216,7 +220,7 @@ impl<'w> Offer<'_, 'w> {
             "no master of its job runs"
         } else if self.world.nodes[self.node.index()].runs.iter().any(here) {
             "the node runs it already"
-        } else if self.free(kind) == 0 {
+        } else if !self.has_room_for(job, kind) {
             "the node has no room for it"
         } else {
             return Ok(());

@@ -10,9 +10,9 @@ use crate::hadoop::containers::YarnView;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::oracle::Oracle;
 use crate::hadoop::progress::Progress;
+use crate::hadoop::resources::Resources;
 use crate::hadoop::world::{Health, JobPhase, TaskPhase, World};
 use crate::ids::{AttemptId, JobId, Ms, NodeId, RackId, TaskId};
-use crate::resources::Resources;
 
 /// The world as the master sees it.
 #[derive(Clone, Copy)]

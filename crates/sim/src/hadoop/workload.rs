@@ -10,6 +10,7 @@ use resched_tables::names::{TASK_DIGITS, write_task_name};
 
 use crate::hadoop::kind::Kind;
 use crate::hadoop::logged::{Logged, LoggedMap, LoggedReduce, Packed};
+use crate::hadoop::resources::FURTHER;
 use crate::ids::{JobId, Ms, NodeId, TaskId, by_number};
 use crate::loading::LONGEST;
 
@@ -67,6 +68,8 @@ pub struct Job {
     pub maps: Range<u32>,
     /// Its reduces.
     pub reduces: Range<u32>,
+    /// What the container of each of its maps, and of its reduces, takes beside memory and vcores.
+    pub further: [[u64; FURTHER]; 2],
 }
 
 impl Job {
@@ -557,6 +560,7 @@ mod tests {
             succeeded: false,
             maps: 0..0,
             reduces: 0..0,
+            further: Default::default(),
         }
     }
 

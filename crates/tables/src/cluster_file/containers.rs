@@ -1,5 +1,7 @@
 //! `[containers]`: the containers of YARN, their sizes, limits and heartbeats.
 
+use std::collections::BTreeMap;
+
 use crate::{choices, keys};
 
 use super::DAY;
@@ -13,6 +15,12 @@ keys! {
         memory_mb: Option<u32> = None, unit "MB";
         /// The virtual cores that a node offers, like `memory_mb`; with `--assume`, they are 8.
         vcores: Option<u32> = None, unit "vcores";
+        /// What a node offers beside memory and virtual cores, such as `{ "yarn.io/gpu" = 4 }`, if the trace does not say: at most two
+        /// resources in all. They count where virtual cores do. A job asks for them as the confs of its history say
+        /// (`mapreduce.map.resource.yarn.io/gpu`).
+        resources: BTreeMap<String, u32> = BTreeMap::new(), serde(skip_serializing_if = "BTreeMap::is_empty");
+        /// The most of such a resource that a container may have.
+        maximum_resources: BTreeMap<String, u32> = BTreeMap::new(), serde(skip_serializing_if = "BTreeMap::is_empty");
         /// Whether these amounts are only a lower bound, because the nodes of the trace that they were fitted to were never
         /// full. Every output then calls them assumed.
         at_least: bool = false, serde(skip_serializing_if = "std::ops::Not::not");

@@ -21,8 +21,10 @@
 //! its category runs. The unit of count is the container of a map; other containers count by their size. A category may
 //! always have one master and run one task.
 
-use resched_sim::hadoop::{Ask, AttemptView, Container, ContainerState, Kind, Offer, Orders, Policy, System, View};
-use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
+use resched_sim::hadoop::{
+    Ask, AttemptView, Container, ContainerState, Kind, Offer, Orders, Policy, Resources, System, View,
+};
+use resched_sim::{JobId, Ms, NodeId, Violation};
 
 use crate::error::Error;
 use crate::hadoop::yarn::capacity::{NODE_LOCALITY_DELAY, Partitions, YarnCapacity, all_containers, first_tasks};

@@ -13,7 +13,7 @@ fn report_kept(offer: &Offer<'_, '_>) {
     let (view, node) = (offer.view(), offer.yarn());
     let Some(kept) = node.reservation().filter(|_| view.wants_reasons() && node.has_room()) else { return };
     for &job in view.jobs().iter().filter(|&&job| job != kept.job) {
-        let has_room_for = |ask: &Ask| view.yarn().app(job).asked(*ask) > 0 && node.fits(*ask);
+        let has_room_for = |ask: &Ask| view.yarn().app(job).asked(*ask) > 0 && node.fits_for(job, *ask);
         if let Some(ask) = Ask::ALL.into_iter().find(has_room_for) {
             view.pass_over_request_for(job, ask, kept.job);
         }

@@ -31,7 +31,7 @@ choices! {
 }
 
 parameter! {
-    /// version of YARN whose rules hold, but for those that you set; auto: that of the site or the log, else 3.4
+    /// version of YARN whose rules hold; auto: that of the site or the log, else 3.4
     pub(crate) RULES: Option<Version> = "rules" { auto: Nothing }
 }
 

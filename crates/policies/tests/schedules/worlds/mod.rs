@@ -15,9 +15,9 @@ use resched_sim::Reports;
 use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
 use resched_sim::hadoop::{
     Checked, Cluster, Edges, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Lulls, Observer, Offer, Options,
-    Policy, TaskSpec, View, Workload, Wrapper, replay,
+    Policy, Resources, TaskSpec, View, Workload, Wrapper, replay,
 };
-use resched_sim::{ClusterConfig, Error, JobEnded, Ms, NodeId, Resources, TaskId, Violation};
+use resched_sim::{ClusterConfig, Error, JobEnded, Ms, NodeId, TaskId, Violation};
 use resched_tables::model::{Locality, Outcome, Priority};
 
 /// A machine: the number of its rack and its slots.
@@ -64,7 +64,7 @@ pub(crate) struct World {
 }
 
 /// The name of a node.
-fn host(node: usize) -> String {
+pub(crate) fn host(node: usize) -> String {
     format!("n{node:03}")
 }
 
@@ -503,8 +503,8 @@ fn yarn_fair(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     let root = FairQueue { fair_share_timeout: Some(5 * unit), ..FairQueue::default() };
     let queues = |names: [&str; 2]| {
         let parent = ("both", FairQueue::default());
-        let all = [parent, (names[0], guaranteed), (names[1], limited)];
-        QueueTree::from_paths(root, all.map(|(name, queue)| (name.to_owned(), queue)).into()).expect("a tree")
+        let all = [parent, (names[0], guaranteed.clone()), (names[1], limited.clone())];
+        QueueTree::from_paths(root.clone(), all.map(|(name, queue)| (name.to_owned(), queue)).into()).expect("a tree")
     };
     let with = |(names, rest): ([&str; 2], &str)| {
         let (period, wait) = (3 * unit, 12 * unit);
@@ -755,6 +755,7 @@ impl Submitted {
             succeeded: false,
             maps: 0..0,
             reduces: 0..0,
+            further: Default::default(),
         }
     }
 }

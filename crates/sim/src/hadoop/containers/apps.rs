@@ -5,8 +5,8 @@ use crate::hadoop::ask::Ask;
 use crate::hadoop::attempt::Attempt;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
+use crate::hadoop::resources::Resources;
 use crate::ids::{AttemptId, JobId, Ms, NodeId, TaskId};
-use crate::resources::Resources;
 
 /// When a master that is dead calls: later than all else.
 pub(crate) const NO_BEAT: Ms = Ms::MAX / 4;
@@ -222,15 +222,15 @@ impl Yarn {
     }
 }
 
-/// The container of an attempt in a new state.
-pub(crate) fn container_of(run: &Attempt, cluster: &Cluster, state: ContainerState) -> Container {
+/// The container of an attempt, of that size, in a new state.
+pub(crate) fn container_of(run: &Attempt, size: Resources, state: ContainerState) -> Container {
     Container {
         id: run.container,
         job: run.job,
         task: Some(run.task),
         kind: Some(run.kind),
         node: run.node,
-        size: cluster.demand(run.kind),
+        size,
         state,
     }
 }

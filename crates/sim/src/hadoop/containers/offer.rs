@@ -33,10 +33,16 @@ impl YarnOffer<'_> {
         }
     }
 
-    /// Whether the node has room for the container of such a request.
+    /// Whether the node has the memory and the vcores for the container of such a request.
     #[inline]
     pub fn fits(&self, ask: Ask) -> bool {
         self.world.nodes[self.node.index()].free.holds(self.world.cluster.demand_of(ask))
+    }
+
+    /// Whether the node has room for the container of such a request of a job, whose tasks may take more than memory and vcores.
+    #[inline]
+    pub fn fits_for(&self, job: JobId, ask: Ask) -> bool {
+        self.world.nodes[self.node.index()].free.holds(self.world.demand_of(job, ask))
     }
 
     /// Whether the node has room for the smallest container.
@@ -80,7 +86,7 @@ impl YarnOfferMut<'_, '_> {
             "the node is kept for another request"
         } else if app.asked(ask) == 0 && app.reserved(ask) == 0 {
             "the job does not ask for it"
-        } else if self.offer().fits(ask) {
+        } else if self.offer().fits_for(job, ask) {
             "the node has room for it"
         } else {
             let container = self.world.next_container();

@@ -2,9 +2,9 @@
 
 use super::apps::{AmState, Reservation, Yarn};
 use crate::hadoop::ask::Ask;
+use crate::hadoop::resources::Resources;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, NodeId, RackId};
-use crate::resources::Resources;
 
 /// The state that the resource manager of YARN knows (`docs/model/containers.md`). On slots there are no requests and no containers,
 /// so their counts are 0.
@@ -37,10 +37,22 @@ impl<'a> YarnView<'a> {
         self.yarn().map_or(Resources::NONE, |yarn| yarn.free)
     }
 
-    /// The size of the container for a request.
+    /// The size of the container for such a request of a job.
+    #[inline]
+    pub fn demand_of(self, job: JobId, ask: Ask) -> Resources {
+        self.world.demand_of(job, ask)
+    }
+
+    /// The memory and the vcores of the container for a request.
     #[inline]
     pub fn demand(self, ask: Ask) -> Resources {
         self.world.cluster.demand_of(ask)
+    }
+
+    /// The names of the resources beside memory and vcores that count, in the order of [`Resources::further`].
+    pub fn further(self) -> &'a [String] {
+        let cluster = self.world.cluster;
+        if cluster.counts_further() { cluster.further() } else { &[] }
     }
 
     /// The size of the smallest container.

@@ -87,7 +87,8 @@ impl Engine<'_, '_> {
             } else if run.start <= at.0 {
                 running[run.kind.index()] += 1;
                 if !run.reported {
-                    let container = container_of(run, self.world.cluster, ContainerState::Running);
+                    let size = self.world.cluster.demand_of_job(self.world.workload.job(run.job), Ask::of(run.kind));
+                    let container = container_of(run, size, ContainerState::Running);
                     self.world.mark_reported(id);
                     self.world.version += 1;
                     self.policy.container_changed(&container, View { world: &self.world });
@@ -110,7 +111,8 @@ impl Engine<'_, '_> {
         self.take_off(id)?;
         let run = self.world.runs[id.index()].clone();
         if !run.taken_back {
-            let container = container_of(&run, self.world.cluster, ContainerState::Completed);
+            let size = self.world.demand_of(run.job, Ask::of(run.kind));
+            let container = container_of(&run, size, ContainerState::Completed);
             self.policy.container_changed(&container, View { world: &self.world });
         }
         if self.world.jobs[run.job.index()].phase == JobPhase::Active {
@@ -130,7 +132,7 @@ impl Engine<'_, '_> {
             return Ok(());
         }
         let (task, attempt, node) = (run.task, run.attempt, run.node);
-        let container = container_of(run, self.world.cluster, ContainerState::Completed);
+        let container = container_of(run, self.world.demand_of(run.job, Ask::of(run.kind)), ContainerState::Completed);
         self.world.take_back(id, keeps_room);
         self.policy.container_changed(&container, View { world: &self.world });
         self.observer.taken_back(&TakenBack { at: self.world.now, task, attempt, node })

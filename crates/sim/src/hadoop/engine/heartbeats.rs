@@ -12,10 +12,10 @@ use crate::hadoop::given::Given;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::{Kept, MasterLaunched};
 use crate::hadoop::offer::Offer;
+use crate::hadoop::resources::Resources;
 use crate::hadoop::view::{AttemptView, View};
 use crate::hadoop::world::{Health, JobPhase};
 use crate::ids::{AttemptId, Ms, NodeId};
-use crate::resources::Resources;
 
 impl Engine<'_, '_> {
     /// The first heartbeat of a node at `at` or later that comes after the event at `position`.

@@ -4,9 +4,9 @@ use super::Engine;
 use super::events::{NEVER, Position};
 use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::kind::Kind;
+use crate::hadoop::resources::Resources;
 use crate::hadoop::view::View;
 use crate::ids::{Ms, NodeId};
-use crate::resources::Resources;
 
 /// Which nodes must not sleep: those with a free slot of a kind, with any free slot, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,6 +6,7 @@ use resched_tables::store::Trace;
 use resched_tables::store::columns::Row;
 
 use crate::Error;
+use crate::hadoop::kind::Kind;
 
 /// An attempt of the log.
 pub(super) type Attempt<'a> = Lazy<'a, AttemptRow>;
@@ -28,7 +29,18 @@ const WANTED: Wanted<'_> = Wanted {
         "declared_maps",
         "declared_reduces",
     ],
-    tasks: &["job_id", "task_id", "kind", "stage", "start", "finish", "outcome", "input_bytes", "output_bytes"],
+    tasks: &[
+        "job_id",
+        "task_id",
+        "kind",
+        "stage",
+        "start",
+        "finish",
+        "outcome",
+        "input_bytes",
+        "output_bytes",
+        "resources",
+    ],
     splits: &["task_id", "host", "bytes"],
     attempts: &[
         "task_id",
@@ -71,6 +83,15 @@ pub(super) enum Role {
 }
 
 impl Role {
+    /// The kind of task whose container it runs in; `None` for what a replay does not put into one.
+    pub(super) fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Map => Some(Kind::Map),
+            Self::Reduce => Some(Kind::Reduce),
+            Self::SetUp | Self::CleanUp | Self::Master | Self::Other => None,
+        }
+    }
+
     /// Rumen lists set-up and clean-up among other tasks; their stage says what they are.
     pub(super) fn of(kind: TaskKind, stage: Option<&str>) -> Self {
         match (kind, stage) {

@@ -30,6 +30,7 @@ use crate::cluster_file::{SetUp, Splits};
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::logged::{LoggedMap, LoggedReduce};
+use crate::hadoop::resources::FURTHER;
 use crate::hadoop::workload::{Edges, Job, NewTask, Tries, Workload, write_usual_task_name};
 use crate::ids::{Ms, NodeId};
 use crate::loading::{IN_MEMORY, LONGEST, Skipped, skip};
@@ -184,12 +185,20 @@ struct Listed {
     reduces: Side<LoggedReduce>,
     shuffles: Shuffles,
     edges: LoggedEdges,
+    /// What maps, and reduces, take beside memory and vcores.
+    further: [[u64; FURTHER]; 2],
 }
 
 impl Default for Listed {
     fn default() -> Self {
         let (maps, reduces) = (Side::new(Kind::Map), Side::new(Kind::Reduce));
-        Self { maps, reduces, shuffles: Shuffles::default(), edges: LoggedEdges::default() }
+        Self {
+            maps,
+            reduces,
+            shuffles: Shuffles::default(),
+            edges: LoggedEdges::default(),
+            further: Default::default(),
+        }
     }
 }
 
@@ -199,6 +208,7 @@ impl Listed {
         self.maps.begin(job);
         self.reduces.begin(job);
         (self.shuffles, self.edges) = (Shuffles::default(), LoggedEdges::default());
+        self.further = Default::default();
     }
 }
 
@@ -274,6 +284,7 @@ impl Rules<'_> {
             succeeded: outcome == Outcome::Success,
             maps: 0..0,
             reduces: 0..0,
+            further: listed.further,
         };
         workload.end_job(job, maps)
     }
@@ -311,6 +322,10 @@ impl Rules<'_> {
             name.push_str(task.task_id());
             let role = Role::of(task.kind(), task.stage());
             let (times, bytes) = ([task.start(), task.finish()], [task.input_bytes(), task.output_bytes()]);
+            if let (Some(kind), Some(resources)) = (role.kind(), task.resources()) {
+                let own = &mut listed.further[kind.index()];
+                own.iter_mut().zip(self.cluster.further_of(resources)).for_each(|(own, more)| *own = more.max(*own));
+            }
             // A task without a status was never seen to end: nothing of its log is taken.
             let is_logged = task.outcome() != Outcome::Incomplete;
             let split_bytes = self.splits(log, &name, &mut nodes)?;
@@ -635,7 +650,7 @@ mod tests {
         let run_times = |factor: Option<f64>| {
             let mut config = ClusterConfig::default();
             config.cost.host_factors = factor.map(|factor| ("slow".to_owned(), factor)).into_iter().collect();
-            let machine = |name: &str| (name.to_owned(), "/r".to_owned(), crate::resources::Resources::slots(1, 1));
+            let machine = |name: &str| (name.to_owned(), "/r".to_owned(), crate::hadoop::Resources::slots(1, 1));
             let cluster = Cluster::new(config, [machine("slow"), machine("usual")]).unwrap();
             let Loaded { workload, .. } =
                 load_records(std::slice::from_ref(&record), &cluster, &Scope::default()).unwrap();

@@ -1,12 +1,13 @@
 //! Attempts start and end, and tasks with them.
 
 use super::{JobPhase, Reach, TaskPhase, TaskState, World};
+use crate::hadoop::ask::Ask;
 use crate::hadoop::attempt::{Attempt, Kill};
 use crate::hadoop::cost::Course;
 use crate::hadoop::kind::Kind;
+use crate::hadoop::resources::Resources;
 use crate::ids::Ms;
 use crate::ids::{AttemptId, JobId, NodeId, TaskId};
-use crate::resources::Resources;
 use resched_tables::model::Locality;
 
 impl World<'_> {
@@ -135,7 +136,8 @@ impl World<'_> {
         if let Some(bench) = &mut self.bench {
             bench.launch(id, start);
         }
-        self.set_free(node, self.nodes[node.index()].free.minus(self.cluster.demand(kind)));
+        let demand = self.demand_of(job, Ask::of(kind));
+        self.set_free(node, self.nodes[node.index()].free.minus(demand));
         if self.yarn.is_none() {
             self.expect_report(next_beat, node, id);
         }
@@ -155,7 +157,7 @@ impl World<'_> {
             let has_room = |free: Resources| u32::from(free.holds(self.cluster.demand(kind)));
             let roomy = &mut self.roomy[kind.index()];
             *roomy = *roomy + has_room(free) - has_room(before);
-            self.short[kind.index()].change(before, free, self.cluster.demand(kind));
+            self.short[kind.index()].change(before.main(), free.main(), self.cluster.demand(kind).main());
         }
     }
 
@@ -170,7 +172,7 @@ impl World<'_> {
         if !taken_back {
             self.give_back(node, job, kind);
         } else if keeps_room {
-            self.give_room_back(node, kind);
+            self.give_room_back(node, job, kind);
         }
         if granted {
             self.forget_granted(id, job);
@@ -197,12 +199,13 @@ impl World<'_> {
 
     /// What an attempt of a job at a task of a kind holds on a node is free again.
     fn give_back(&mut self, node: NodeId, job: JobId, kind: Kind) {
-        self.give_room_back(node, kind);
+        self.give_room_back(node, job, kind);
         self.container_given_back(job, kind);
     }
 
-    fn give_room_back(&mut self, node: NodeId, kind: Kind) {
-        self.set_free(node, self.nodes[node.index()].free.plus(self.cluster.demand(kind)));
+    fn give_room_back(&mut self, node: NodeId, job: JobId, kind: Kind) {
+        let demand = self.demand_of(job, Ask::of(kind));
+        self.set_free(node, self.nodes[node.index()].free.plus(demand));
     }
 
     /// The resource manager takes the container of an attempt back at once; its node will end it, and may keep its room until then.

@@ -167,8 +167,9 @@ impl World<'_> {
     /// A container on a node has been given to a task, as one so near its input.
     pub(crate) fn container_taken(&mut self, task: TaskId, (job, kind): (JobId, Kind), (node, near): (NodeId, Reach)) {
         let ask = self.ask_of(task, kind);
+        let demand = self.demand_of(job, ask);
         let Some(yarn) = &mut self.yarn else { return };
-        yarn.took(job, ask, self.cluster.demand(kind));
+        yarn.took(job, ask, demand);
         let app = &mut yarn.apps[job.index()];
         if kind == Kind::Map {
             app.map_served = self.now;
@@ -220,8 +221,9 @@ impl World<'_> {
 
     /// A container has been given to another attempt at a task that runs; its job did not ask for it.
     pub(crate) fn container_added(&mut self, job: JobId, kind: Kind) {
+        let demand = self.demand_of(job, Ask::of(kind));
         if let Some(yarn) = &mut self.yarn {
-            yarn.holds(job, self.cluster.demand(kind));
+            yarn.holds(job, demand);
         }
     }
 
@@ -260,8 +262,9 @@ impl World<'_> {
 
     /// Frees the resources of a container of this kind.
     pub(crate) fn container_given_back(&mut self, job: JobId, kind: Kind) {
+        let demand = self.demand_of(job, Ask::of(kind));
         if let Some(yarn) = &mut self.yarn {
-            yarn.gave_back(job, self.cluster.demand(kind));
+            yarn.gave_back(job, demand);
         }
     }
 

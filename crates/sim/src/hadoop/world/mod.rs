@@ -22,6 +22,7 @@ use resched_tables::model::Outcome;
 
 use crate::bottlenecks::Short;
 use crate::error::Violation;
+use crate::hadoop::ask::Ask;
 use crate::hadoop::attempt::Attempt;
 use crate::hadoop::beats::Beats;
 use crate::hadoop::bits::Bits;
@@ -30,11 +31,11 @@ use crate::hadoop::containers::Yarn;
 use crate::hadoop::contention::Workbench;
 use crate::hadoop::cost::{Fluid, slowstart_threshold};
 use crate::hadoop::kind::Kind;
+use crate::hadoop::resources::Resources;
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::ids::{AttemptId, JobId, Ms, NodeId};
 use crate::reasons::Reasons;
-use crate::resources::Resources;
 use changes::Changes;
 pub(crate) use chores::Stage;
 use chores::Waiting;
@@ -101,6 +102,12 @@ pub(crate) struct World<'w> {
 }
 
 impl<'w> World<'w> {
+    /// What the container for such a request of a job takes, or a task of it on slots.
+    #[inline]
+    pub(crate) fn demand_of(&self, job: JobId, ask: Ask) -> Resources {
+        self.cluster.demand_of_job(self.workload.job(job), ask)
+    }
+
     pub(crate) fn new(workload: &'w Workload, cluster: &'w Cluster, seed: u64) -> Self {
         let rules = &cluster.config;
         let jobs = workload
@@ -145,8 +152,9 @@ impl<'w> World<'w> {
             let has_room = |node: &&Node| node.capacity.holds(cluster.demand(kind));
             cluster.nodes().iter().filter(has_room).count() as u32
         });
-        let short =
-            Kind::BOTH.map(|kind| Short::of(cluster.nodes().iter().map(|node| node.capacity), cluster.demand(kind)));
+        let short = Kind::BOTH.map(|kind| {
+            Short::of(cluster.nodes().iter().map(|node| node.capacity.main()), cluster.demand(kind).main())
+        });
         let on_slots = cluster.system() == System::Slots;
         Self {
             workload,

@@ -3,8 +3,8 @@
 use super::{Health, TaskPhase, World};
 use crate::hadoop::attempt::Kill;
 use crate::hadoop::kind::Kind;
+use crate::hadoop::resources::Resources;
 use crate::ids::{AttemptId, NodeId, TaskId};
-use crate::resources::Resources;
 use resched_tables::model::Outcome;
 
 impl World<'_> {

@@ -3,8 +3,8 @@
 use super::chores::Chore;
 use super::map_index::MapIndex;
 use crate::hadoop::cost::Fluid;
+use crate::hadoop::resources::Resources;
 use crate::ids::{AttemptId, Ms, NodeId, TaskId};
-use crate::resources::Resources;
 use resched_tables::model::Outcome;
 
 /// Where a job stands.

@@ -5,26 +5,61 @@
 use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-use resched_sim::Resources;
+use resched_sim::hadoop::{FURTHER, Resources};
 
 use super::calculator::Calculator;
 
-/// Memory, MB, and vcores; what is lacking is negative.
+/// How many resources there can be.
+pub(super) const PARTS: usize = 2 + FURTHER;
+
+/// Memory, MB, vcores and others; what is lacking is negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Amounts {
     pub(super) memory: i64,
     pub(super) cpu: i64,
+    pub(super) further: [i64; FURTHER],
 }
 
 impl Amounts {
-    pub(super) const NONE: Self = Self { memory: 0, cpu: 0 };
+    pub(super) const NONE: Self = Self { memory: 0, cpu: 0, further: [0; FURTHER] };
+
+    /// All of them, in Hadoop's order.
+    fn parts(self) -> [i64; PARTS] {
+        let [first, second] = self.further;
+        [self.memory, self.cpu, first, second]
+    }
+
+    fn of_parts([memory, cpu, first, second]: [i64; PARTS]) -> Self {
+        Self { memory, cpu, further: [first, second] }
+    }
 
     fn map(self, change: impl Fn(i64) -> i64) -> Self {
-        Self { memory: change(self.memory), cpu: change(self.cpu) }
+        Self { memory: change(self.memory), cpu: change(self.cpu), further: self.further.map(change) }
     }
 
     fn zip(self, other: Self, join: impl Fn(i64, i64) -> i64) -> Self {
-        Self { memory: join(self.memory, other.memory), cpu: join(self.cpu, other.cpu) }
+        let [own, further] = [self.further, other.further];
+        Self {
+            memory: join(self.memory, other.memory),
+            cpu: join(self.cpu, other.cpu),
+            further: [join(own[0], further[0]), join(own[1], further[1])],
+        }
+    }
+
+    /// What follows from each part and that of another amount.
+    pub(super) fn each<T: Copy + Default>(self, other: Self, of: impl Fn(i64, i64) -> T) -> [T; PARTS] {
+        let mut all = [T::default(); PARTS];
+        for (own, (a, b)) in all.iter_mut().zip(self.parts().into_iter().zip(other.parts())) {
+            *own = of(a, b);
+        }
+        all
+    }
+
+    /// Each part by a factor of its own.
+    fn by_each<F: Copy>(self, factors: [F; PARTS], of: impl Fn(i64, F) -> i64) -> Self {
+        let mut parts = self.parts();
+        parts.iter_mut().zip(factors).for_each(|(own, factor)| *own = of(*own, factor));
+        Self::of_parts(parts)
     }
 
     /// A multiple, each part cut to whole units (`Resources.multiply`, `multiplyAndRoundDown`).
@@ -32,10 +67,9 @@ impl Amounts {
         self.map(|own| (own as f64 * factor) as i64)
     }
 
-    /// Memory and vcores by factors of their own, cut to whole units.
-    pub(super) fn times_each(self, memory: f32, cpu: f32) -> Self {
-        let part = |own: i64, factor: f32| (own as f64 * f64::from(factor)) as i64;
-        Self { memory: part(self.memory, memory), cpu: part(self.cpu, cpu) }
+    /// Each part by a factor of its own, cut to whole units.
+    pub(super) fn times_each(self, factors: [f32; PARTS]) -> Self {
+        self.by_each(factors, |own, factor| (own as f64 * f64::from(factor)) as i64)
     }
 
     /// The smaller of both, part by part.
@@ -67,7 +101,7 @@ impl Amounts {
 impl From<Resources> for Amounts {
     fn from(own: Resources) -> Self {
         let signed = |part: u64| i64::try_from(part).unwrap_or(i64::MAX / 4);
-        Self { memory: signed(own.memory), cpu: signed(own.cpu) }
+        Self { memory: signed(own.memory), cpu: signed(own.cpu), further: own.further.map(signed) }
     }
 }
 
@@ -117,12 +151,26 @@ impl Calculator {
         if memory >= cpu { [memory, cpu] } else { [cpu, memory] }
     }
 
-    /// By memory; or by the larger share of the cluster, and then by the other one (rule C6).
+    /// The same where more than memory and vcores count, in double precision.
+    fn all_shares_of(self, amount: Amounts) -> [f64; PARTS] {
+        let of = |own: i64, all: i64| if all == 0 { f64::NEG_INFINITY } else { own as f64 / all as f64 };
+        let mut shares = amount.each(self.all(), of);
+        shares.sort_unstable_by(|a, b| b.total_cmp(a));
+        shares
+    }
+
+    fn counts_more(self) -> bool {
+        self.cluster.further != [0; FURTHER]
+    }
+
+    /// By memory; or by the largest share of the cluster, and then by the next one (rules C6 and K11).
     pub(super) fn compare(self, a: Amounts, b: Amounts) -> Ordering {
         if self.counts_memory_alone() {
             a.memory.cmp(&b.memory)
         } else if a == b {
             Ordering::Equal
+        } else if self.counts_more() {
+            self.all_shares_of(a).partial_cmp(&self.all_shares_of(b)).unwrap_or(Ordering::Equal)
         } else {
             self.shares_of(a).partial_cmp(&self.shares_of(b)).unwrap_or(Ordering::Equal)
         }
@@ -140,24 +188,34 @@ impl Calculator {
 
     /// Whether an amount fits into another one, in each resource that counts.
     pub(super) fn holds(self, room: Amounts, amount: Amounts) -> bool {
-        amount.memory <= room.memory && (self.counts_memory_alone() || amount.cpu <= room.cpu)
+        let others =
+            || amount.cpu <= room.cpu && amount.further.iter().zip(&room.further).all(|(own, room)| own <= room);
+        amount.memory <= room.memory && (self.counts_memory_alone() || others())
     }
 
     /// Whether there is anything of a resource that counts.
     pub(super) fn is_any(self, amount: Amounts) -> bool {
-        amount.memory > 0 || !self.counts_memory_alone() && amount.cpu > 0
+        let others = || amount.cpu > 0 || amount.further.iter().any(|&own| own > 0);
+        amount.memory > 0 || !self.counts_memory_alone() && others()
     }
 
     /// How many times the one is the other, by the resource of which it is most (`ratio`).
     pub(super) fn part_of(self, a: Amounts, b: Amounts) -> f32 {
         let memory = a.memory as f32 / b.memory as f32;
-        if self.counts_memory_alone() { memory } else { memory.max(a.cpu as f32 / b.cpu as f32) }
+        if self.counts_memory_alone() {
+            return memory;
+        }
+        let of = |(&a, &b): (&i64, &i64)| if b == 0 { 0.0 } else { a as f32 / b as f32 };
+        let others = a.further.iter().zip(&b.further).map(of).fold(0.0, f32::max);
+        memory.max(a.cpu as f32 / b.cpu as f32).max(others)
     }
 
     /// How many times the one is the other, as shares of the cluster (`divide`).
     pub(super) fn share_of(self, a: Amounts, b: Amounts) -> f32 {
         if self.counts_memory_alone() {
             a.memory as f32 / b.memory as f32
+        } else if self.counts_more() {
+            (self.all_shares_of(a)[0] / self.all_shares_of(b)[0]) as f32
         } else {
             self.shares_of(a)[0] / self.shares_of(b)[0]
         }
@@ -175,26 +233,25 @@ impl Calculator {
 
     /// Whether there is nothing of a resource that counts.
     pub(super) fn lacks_any(self, amount: Amounts) -> bool {
-        amount.memory <= 0 || !self.counts_memory_alone() && amount.cpu <= 0
+        let lacks = |(&own, &all): (&i64, &u64)| all > 0 && own <= 0;
+        let others = || amount.cpu <= 0 || amount.further.iter().zip(&self.cluster.further).any(lacks);
+        amount.memory <= 0 || !self.counts_memory_alone() && others()
     }
 
     /// As [`Self::times_up_to_units`], but several resources in double precision.
-    pub(super) fn parts_up_to_units(self, amount: Amounts, [memory, cpu]: [f64; 2]) -> Amounts {
+    pub(super) fn parts_up_to_units(self, amount: Amounts, factors: [f64; PARTS]) -> Amounts {
         if self.counts_memory_alone() {
-            return self.times_up_to_units(amount, [memory, cpu]);
+            return self.times_up_to_units(amount, factors);
         }
-        let part = |own: i64, factor: f64| (own as f64 * factor).ceil() as i64;
-        Amounts { memory: part(amount.memory, memory), cpu: part(amount.cpu, cpu) }
+        amount.by_each(factors, |own, factor| (own as f64 * factor).ceil() as i64)
     }
 
-    /// Memory and vcores by factors of their own, rounded up to whole units (`multiplyAndNormalizeUp` with a step of 1).
-    pub(super) fn times_up_to_units(self, amount: Amounts, [memory, cpu]: [f64; 2]) -> Amounts {
+    /// Each part by a factor of its own, rounded up to whole units (`multiplyAndNormalizeUp` with a step of 1).
+    pub(super) fn times_up_to_units(self, amount: Amounts, factors: [f64; PARTS]) -> Amounts {
         if self.counts_memory_alone() {
-            Amounts { memory: (amount.memory as f64 * memory + 0.5) as i64, cpu: 0 }
-        } else {
-            let part = |own: i64, factor: f64| ((own as f64 * factor) as f32).ceil() as i64;
-            Amounts { memory: part(amount.memory, memory), cpu: part(amount.cpu, cpu) }
+            return Amounts { memory: (amount.memory as f64 * factors[0] + 0.5) as i64, ..Amounts::NONE };
         }
+        amount.by_each(factors, |own, factor| ((own as f64 * factor) as f32).ceil() as i64)
     }
 
     /// A multiple, rounded up to whole containers (`multiplyAndNormalizeUp`). Memory alone is rounded to the nearest MB before, amounts of

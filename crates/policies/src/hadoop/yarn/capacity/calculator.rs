@@ -4,8 +4,8 @@
 
 use std::cmp::Ordering;
 
-use resched_sim::Resources;
 use resched_sim::cluster_file::Calculator as Counted;
+use resched_sim::hadoop::Resources;
 use resched_sim::hadoop::View;
 
 /// Compares and divides amounts, in a cluster of a size.
@@ -20,7 +20,7 @@ pub(super) struct Calculator {
 
 /// What of an amount counts if the smallest container is this: not vcores, where memory alone decides.
 pub(super) fn counted(amount: Resources, smallest: Resources) -> Resources {
-    amount.zip(smallest, |own, smallest| if smallest == 0 { 0 } else { own })
+    if smallest.cpu == 0 { Resources::of(0, amount.memory) } else { amount }
 }
 
 impl Calculator {
@@ -64,7 +64,11 @@ impl Calculator {
         let memory = a.memory as f32 / b.memory as f32;
         match self.counted {
             Counted::Memory => memory,
-            Counted::Dominant => memory.max(a.cpu as f32 / b.cpu as f32),
+            Counted::Dominant => {
+                let of = |(&a, &b): (&u64, &u64)| if b == 0 { 0.0 } else { a as f32 / b as f32 };
+                let others = a.further.iter().zip(&b.further).map(of).fold(0.0, f32::max);
+                memory.max(a.cpu as f32 / b.cpu as f32).max(others)
+            }
         }
     }
 
@@ -120,7 +124,7 @@ mod tests {
     use super::*;
 
     fn amount(memory: u64, cpu: u64) -> Resources {
-        Resources { cpu, memory }
+        Resources::of(cpu, memory)
     }
 
     fn dominant() -> Calculator {

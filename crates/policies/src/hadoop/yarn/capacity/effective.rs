@@ -1,9 +1,11 @@
 //! The guarantees and maxima of queues as whole amounts, which follow the size of the cluster (rule K7).
 
-use resched_sim::hadoop::View;
+use std::collections::BTreeMap;
+
+use resched_sim::hadoop::{FURTHER, View};
 
 use super::YarnCapacity;
-use super::amounts::Amounts;
+use super::amounts::{Amounts, PARTS};
 use super::calculator::Calculator;
 use super::serve::Limits;
 use crate::queues::tree::QueueTree;
@@ -18,6 +20,7 @@ impl YarnCapacity {
             return;
         }
         self.cluster = all;
+        self.further = view.yarn().further().to_vec();
         self.count_labels(view);
         let by = self.by(0, view);
         if std::mem::take(&mut self.is_unsettled) {
@@ -50,14 +53,14 @@ impl YarnCapacity {
             let cut = self.cut(parent, by);
             for &child in children {
                 let own = &self.queues[child];
-                let guarantee = match configured(&self.tree.get(child).settings) {
-                    Some(amounts) => cut.map_or(amounts, |[memory, cpu]| amounts.times_each(memory, cpu)),
-                    None => Amounts {
-                        memory: (by.all().memory as f64 * f64::from(own.shares.capacity)) as i64,
-                        cpu: (by.all().cpu as f64 * f64::from(own.shares.vcores)) as i64,
-                    },
+                let guarantee = match self.configured(child) {
+                    Some(amounts) => cut.map_or(amounts, |cut| amounts.times_each(cut)),
+                    None => {
+                        let [memory, cpu] = [own.shares.capacity, own.shares.vcores];
+                        by.all().times_each([memory, cpu, memory, memory])
+                    }
                 };
-                let most = match configured_limit(&self.tree.get(child).settings) {
+                let most = match self.configured_limit(child) {
                     Some(amounts) => by.least(amounts, self.queues[parent].most),
                     None if self.tree.get(child).settings.is_absolute() => self.queues[parent].most,
                     None => by.all().times(own.shares.limit.into()),
@@ -70,16 +73,14 @@ impl YarnCapacity {
         }
     }
 
-    /// By how much the amounts of the queues below one are cut, for memory and for vcores, if they are more than it is guaranteed
+    /// By how much the amounts of the queues below one are cut, for each resource, if they are more than it is guaranteed
     /// (`getEffectiveMinRatio`).
-    fn cut(&self, parent: usize, by: Calculator) -> Option<[f32; 2]> {
+    fn cut(&self, parent: usize, by: Calculator) -> Option<[f32; PARTS]> {
         let children = self.tree.get(parent).children.iter();
-        let sum = children
-            .filter_map(|&child| configured(&self.tree.get(child).settings))
-            .fold(Amounts::NONE, |sum, own| sum + own);
+        let sum = children.filter_map(|&child| self.configured(child)).fold(Amounts::NONE, |sum, own| sum + own);
         let has = self.queues[parent].guarantee;
         let of = |has: i64, sum: i64| if sum == 0 { 1.0 } else { has as f32 / sum as f32 };
-        by.compare(has, sum).is_lt().then(|| [of(has.memory, sum.memory), of(has.cpu, sum.cpu)])
+        by.compare(has, sum).is_lt().then(|| has.each(sum, of))
     }
 
     /// Vectors of capacities: percentages of the parent rounded down, then weights of what is left, rounded to the nearest unit
@@ -91,11 +92,15 @@ impl YarnCapacity {
         let percent = |own: i64, percent: f64| (own as f64 * percent / 100.0).floor() as i64;
         for &child in &children {
             let settings = &self.tree.get(child).settings;
-            if let Some(amounts) = configured(settings) {
+            if let Some(amounts) = self.configured(child) {
                 left -= amounts;
             } else if let Some(of_memory) = settings.capacity {
                 let of_vcores = settings.vcores_capacity.unwrap_or(of_memory);
-                let own = Amounts { memory: percent(has.memory, of_memory), cpu: percent(has.cpu, of_vcores) };
+                let own = Amounts {
+                    memory: percent(has.memory, of_memory),
+                    cpu: percent(has.cpu, of_vcores),
+                    further: has.further.map(|own| percent(own, of_memory)),
+                };
                 self.queues[child].guarantee = own;
                 left -= own;
             }
@@ -108,8 +113,11 @@ impl YarnCapacity {
         let sums = weighted.iter().fold([0.0, 0.0], |[a, b], (_, memory, cpu)| [a + memory, b + cpu]);
         let part = |left: i64, weight: f64, sum: f64| (left as f64 * (weight / sum.max(1e-9))).round() as i64;
         for (child, memory, cpu) in weighted {
-            self.queues[child].guarantee =
-                Amounts { memory: part(left.memory, memory, sums[0]), cpu: part(left.cpu, cpu, sums[1]) };
+            self.queues[child].guarantee = Amounts {
+                memory: part(left.memory, memory, sums[0]),
+                cpu: part(left.cpu, cpu, sums[1]),
+                further: left.further.map(|own| part(own, memory, sums[0])),
+            };
         }
     }
 
@@ -127,19 +135,24 @@ impl YarnCapacity {
     pub(super) fn limits_of_all(&self, by: Calculator) -> Limits {
         Limits::new(if self.rules.follow_limits() { by.all() } else { Amounts::NONE })
     }
-}
 
-/// An amount that a queue is guaranteed, if it is set as such.
-fn configured(settings: &YarnQueue) -> Option<Amounts> {
-    settings.is_absolute().then(|| amounts(settings.memory_mb, settings.vcores))
-}
+    /// An amount that a queue is guaranteed, if it is set as such.
+    fn configured(&self, place: usize) -> Option<Amounts> {
+        let settings = &self.tree.get(place).settings;
+        settings.is_absolute().then(|| self.amounts(settings.memory_mb, settings.vcores, &settings.resources))
+    }
 
-/// An amount that a queue may have at most, if it is set as such.
-fn configured_limit(settings: &YarnQueue) -> Option<Amounts> {
-    settings.has_absolute_limit().then(|| amounts(settings.maximum_memory_mb, settings.maximum_vcores))
-}
+    /// An amount that a queue may have at most, if it is set as such.
+    fn configured_limit(&self, place: usize) -> Option<Amounts> {
+        let settings = &self.tree.get(place).settings;
+        let set = || self.amounts(settings.maximum_memory_mb, settings.maximum_vcores, &settings.maximum_resources);
+        settings.has_absolute_limit().then(set)
+    }
 
-fn amounts(memory_mb: Option<u64>, vcores: Option<u64>) -> Amounts {
-    let signed = |amount: Option<u64>| amount.and_then(|amount| i64::try_from(amount).ok()).unwrap_or_default();
-    Amounts { memory: signed(memory_mb), cpu: signed(vcores) }
+    fn amounts(&self, memory_mb: Option<u64>, vcores: Option<u64>, others: &BTreeMap<String, u64>) -> Amounts {
+        let signed = |amount: Option<u64>| amount.and_then(|amount| i64::try_from(amount).ok()).unwrap_or_default();
+        let mut further = [0; FURTHER];
+        further.iter_mut().zip(&self.further).for_each(|(own, name)| *own = signed(others.get(name).copied()));
+        Amounts { memory: signed(memory_mb), cpu: signed(vcores), further }
+    }
 }

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use resched_sim::hadoop::{AmState, Ask, View};
-use resched_sim::{JobId, NodeId, Resources};
+use resched_sim::hadoop::{AmState, Ask, Resources, View};
+use resched_sim::{JobId, NodeId};
 use serde::Deserialize;
 
 use super::YarnCapacity;

@@ -1,6 +1,6 @@
 //! The limits of users and applications (`docs/model/yarn-policies.md`).
 
-use resched_sim::Resources;
+use resched_sim::hadoop::Resources;
 
 use super::calculator::{Calculator, divided_up, part};
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn memory(mb: u64) -> Resources {
-        Resources { cpu: 0, memory: mb }
+        Resources::of(0, mb)
     }
 
     fn by(cluster: u64) -> Calculator {

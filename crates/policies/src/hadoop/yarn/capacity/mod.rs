@@ -15,7 +15,7 @@
 //! `whole=true`, which is no rule of Hadoop's, a job gets its master and its first tasks all at once or not at all
 //! ([`whole`]); this is how the DRESS paper describes its baseline.
 //!
-//! **Not modelled.** Blacklists, asynchronous scheduling, resources beside memory and vcores, and queues that are made while jobs run.
+//! **Not modelled.** Blacklists, asynchronous scheduling, and queues that are made while jobs run.
 
 mod amounts;
 mod calculator;
@@ -36,8 +36,10 @@ mod users;
 mod version;
 mod whole;
 
-use resched_sim::hadoop::{Ask, AttemptView, Container, ContainerState, Offer, Orders, Policy, System, View};
-use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
+use resched_sim::hadoop::{
+    Ask, AttemptView, Container, ContainerState, Offer, Orders, Policy, Resources, System, View,
+};
+use resched_sim::{JobId, Ms, NodeId, Violation};
 
 use super::report_kept;
 use super::rules::{RULES, Version};
@@ -259,6 +261,8 @@ pub(crate) struct YarnCapacity {
     is_unsettled: bool,
     /// The size of the cluster that the amounts of the queues follow from.
     cluster: Resources,
+    /// The names of the resources beside memory and vcores that count.
+    further: Vec<String>,
     /// The highest priority that an application can have; higher ones count as this.
     most_priority: i32,
     parallel: Parallel,
@@ -286,12 +290,19 @@ impl PerHeartbeat {
     }
 }
 
+impl Settings {
+    /// The queues: those of the file, or else of the site.
+    fn tree(&self, site: &Site) -> Result<QueueTree<YarnQueue>, Error> {
+        match self.queues.path() {
+            None => Ok(site.yarn_queues.clone().unwrap_or_else(queues::one_queue)),
+            Some(path) => queues::read(path).map_err(Error::File),
+        }
+    }
+}
+
 impl YarnCapacity {
     fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
-        let tree = match settings.queues.path() {
-            None => site.yarn_queues.clone().unwrap_or_else(queues::one_queue),
-            Some(path) => queues::read(path).map_err(Error::File)?,
-        };
+        let tree = settings.tree(site)?;
         let delays = Delays {
             node: settings.node_locality_delay,
             rack: settings.rack_locality_delay,
@@ -348,6 +359,7 @@ impl YarnCapacity {
             next: Next::Earliest,
             is_unsettled: false,
             cluster: Resources::NONE,
+            further: Vec::new(),
             most_priority: 0,
             parallel: Parallel::default(),
             preemption: None,
@@ -431,8 +443,8 @@ impl Policy for YarnCapacity {
     fn task_started(&mut self, started: &AttemptView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
-            let size = view.yarn().demand(Ask::of(started.kind));
-            self.charge(view.job_of(started.task), size, started.node, view);
+            let job = view.job_of(started.task);
+            self.charge(job, view.yarn().demand_of(job, Ask::of(started.kind)), started.node, view);
         }
     }
 
@@ -544,7 +556,7 @@ mod tests {
     }
 
     fn memory(mb: u64) -> Resources {
-        Resources { cpu: 0, memory: mb }
+        Resources::of(0, mb)
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use resched_sim::hadoop::{Ask, View};
-use resched_sim::{JobId, Resources};
+use resched_sim::JobId;
+use resched_sim::hadoop::{Ask, Resources, View};
 use resched_tables::model::Priority;
 
 use super::YarnCapacity;

@@ -1,8 +1,8 @@
 //! Partitions of a queue: each job is in one of two partitions, and each partition has its own limit. DRESS moves the
 //! limits.
 
-use resched_sim::hadoop::{AmState, Ask, Kind, View};
-use resched_sim::{JobId, Resources};
+use resched_sim::JobId;
+use resched_sim::hadoop::{AmState, Ask, Kind, Resources, View};
 
 use super::calculator::counted;
 use crate::parts::by_id::ByJob;

@@ -170,7 +170,7 @@ impl YarnCapacity {
         for node in choice.freed {
             if let Some(kept) = view.yarn().reservation(node) {
                 self.note_unreserved(kept.job, kept.ask, Some(node), view);
-                self.discharge(kept.job, view.yarn().demand(kept.ask), node, view);
+                self.discharge(kept.job, view.yarn().demand_of(kept.job, kept.ask), node, view);
                 orders.unreserve(node);
             }
         }
@@ -232,7 +232,7 @@ impl YarnCapacity {
         for ask in Ask::ALL {
             for node in self.nodes_kept_for(job, ask, view) {
                 if let Some(kept) = view.yarn().reservation(node) {
-                    let size = view.yarn().demand(ask).into();
+                    let size = view.yarn().demand_of(job, ask).into();
                     all.push((node, Victim { job, container: kept.container, run: None, size }));
                 }
             }
@@ -268,7 +268,7 @@ fn containers(job: JobId, view: View<'_>) -> Vec<Victim> {
         job,
         container: run.container,
         run: Some(run.id),
-        size: view.yarn().demand(Ask::of(run.kind)).into(),
+        size: view.yarn().demand_of(job, Ask::of(run.kind)).into(),
     };
     all.into_iter().map(victim).collect()
 }

@@ -30,7 +30,7 @@ impl YarnCapacity {
                 let node = gone.map(|kept| kept.node);
                 self.note_unreserved(job, ask, node, view);
                 if let Some(node) = node {
-                    self.discharge(job, view.yarn().demand(ask), node, view);
+                    self.discharge(job, view.yarn().demand_of(job, ask), node, view);
                 }
             }
         }
@@ -43,7 +43,7 @@ impl YarnCapacity {
         own.most_reserved[ask.index()] = own.most_reserved[ask.index()].max(own.reserved[ask.index()]);
         own.again[ask.index()] = 0;
         self.kept.push(KeptNode { job, ask, node });
-        let size = Amounts::from(view.yarn().demand(ask));
+        let size = Amounts::from(view.yarn().demand_of(job, ask));
         for place in self.tree.with_ancestors(self.jobs[job].queue) {
             self.queues[place].reserved += size;
         }
@@ -61,7 +61,7 @@ impl YarnCapacity {
         if let Some(place) = self.kept.iter().position(is_it) {
             self.kept.remove(place);
         }
-        let size = Amounts::from(view.yarn().demand(ask));
+        let size = Amounts::from(view.yarn().demand_of(job, ask));
         for place in self.tree.with_ancestors(self.jobs[job].queue) {
             self.queues[place].reserved -= size;
         }
@@ -73,7 +73,7 @@ impl YarnCapacity {
         if reserved == [0; 4] {
             return Amounts::NONE;
         }
-        let of = |ask: Ask| view.yarn().demand(ask).times(reserved[ask.index()].into());
+        let of = |ask: Ask| view.yarn().demand_of(job, ask).times(reserved[ask.index()].into());
         Ask::ALL.into_iter().fold(Amounts::NONE, |sum, ask| sum + of(ask).into())
     }
 
@@ -91,7 +91,7 @@ impl YarnCapacity {
         }
         let by = Calculator::of(view);
         let largest = view.yarn().largest();
-        let size = by.ratio(view.yarn().demand(ask), largest);
+        let size = by.ratio(view.yarn().demand_of(job, ask), largest);
         let range = by.ratio(largest.minus(by.smallest), largest);
         extra_reservations(reserved, again, size, range) + asked > reserved
     }
@@ -105,11 +105,11 @@ impl YarnCapacity {
             offer.yarn_mut().unreserve();
             let view = offer.view();
             self.note_unreserved(job, ask, Some(node), view);
-            self.discharge(job, view.yarn().demand(ask), node, view);
+            self.discharge(job, view.yarn().demand_of(job, ask), node, view);
             return Ok(());
         }
         self.jobs[job].missed[ask.index()] += u64::from(self.rules.kept_offers_count);
-        if offer.yarn().fits(ask) {
+        if offer.yarn().fits_for(job, ask) {
             // It was charged when the node was kept.
             let near = self.reach(offer, job, ask).unwrap_or(Reach::Any);
             self.grant(offer, job, ask, near)?;
@@ -123,7 +123,7 @@ impl YarnCapacity {
     /// The node that a job gives up for a container elsewhere: the first in Hadoop's table that is kept for the same request and frees
     /// as much as is needed (`FiCaSchedulerApp.getNodeIdToUnreserve`).
     fn node_to_give_up(&mut self, job: JobId, ask: Ask, needed: Amounts, view: View<'_>) -> Option<NodeId> {
-        if !Calculator::of(view).holds(view.yarn().demand(ask).into(), needed) {
+        if !Calculator::of(view).holds(view.yarn().demand_of(job, ask).into(), needed) {
             return None;
         }
         self.nodes_kept_for(job, ask, view).first().copied()
@@ -166,7 +166,7 @@ impl YarnCapacity {
         view: View<'_>,
     ) -> Result<Option<NodeId>, ()> {
         let by = self.by(self.walk.part, view);
-        let size = Amounts::from(view.yarn().demand(ask));
+        let size = Amounts::from(view.yarn().demand_of(job, ask));
         let lacking = by.most(size - limits.headroom, limits.to_give_up);
         let must = by.is_any(lacking);
         if !must && self.needs(job, ask, view) {
@@ -181,6 +181,6 @@ impl YarnCapacity {
         offer.yarn_mut().give_up(node);
         let view = offer.view();
         self.note_unreserved(job, ask, Some(node), view);
-        self.discharge(job, view.yarn().demand(ask), node, view);
+        self.discharge(job, view.yarn().demand_of(job, ask), node, view);
     }
 }

@@ -1,7 +1,7 @@
 //! The walk from the root to a request, and the checks on its way (rules K6 and K10).
 
-use resched_sim::hadoop::{Ask, Kind, Offer, Reach, View};
-use resched_sim::{JobId, NodeId, Resources, Violation};
+use resched_sim::hadoop::{Ask, Kind, Offer, Reach, Resources, View};
+use resched_sim::{JobId, NodeId, Violation};
 use resched_tables::model::Reason;
 
 use super::YarnCapacity;
@@ -216,7 +216,7 @@ impl YarnCapacity {
             let shared = *look.of_user.get_or_insert_with(|| self.shared_limit(leaf, self.walk, view).limit);
             self.weighted(job, shared, by)
         } else {
-            let required = Ask::ALL.into_iter().find(asks).map_or(by.smallest, |ask| view.yarn().demand(ask));
+            let required = Ask::ALL.into_iter().find(asks).map_or(by.smallest, |ask| view.yarn().demand_of(job, ask));
             self.user_limit(job, required, self.walk, view)
         };
         self.queues[leaf].limit = look.limit;
@@ -296,7 +296,7 @@ impl YarnCapacity {
     /// (`RegularContainerAllocator.checkHeadroom`).
     fn check_room(&self, job: JobId, ask: Ask, limits: &Limits, view: View<'_>) -> Tried {
         let by = self.by(self.walk.part, view);
-        let required = Amounts::from(view.yarn().demand(ask));
+        let required = Amounts::from(view.yarn().demand_of(job, ask));
         if by.holds(limits.headroom + self.releasable(job, view), required) {
             return Tried::NextRequest;
         }
@@ -308,7 +308,7 @@ impl YarnCapacity {
     fn check_limits(&mut self, job: JobId, ask: Ask, limits: &mut Limits, look: &mut Look, view: View<'_>) -> Tried {
         let by = self.by(self.walk.part, view);
         let leaf = self.jobs[job].queue;
-        let required = view.yarn().demand(ask);
+        let required = view.yarn().demand_of(job, ask);
         let limit = self.user_limit(job, required, self.walk, view);
         self.queues[leaf].limit = look.limit;
         self.note_headroom(job, limit, view);
@@ -355,11 +355,11 @@ impl YarnCapacity {
         limits: &Limits,
     ) -> Result<Served, Violation> {
         let view = offer.view();
-        let size = view.yarn().demand(ask);
+        let size = view.yarn().demand_of(job, ask);
         if !view.capacity(offer.node()).holds(size) {
             return Ok(Served::Nothing);
         }
-        let fits = offer.yarn().fits(ask);
+        let fits = offer.yarn().fits_for(job, ask);
         let given_up = if self.rules.reservations_look_on {
             match self.what_to_give_up(job, ask, limits, view) {
                 Ok(node) => node,

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use resched_sim::hadoop::{Ask, Offer, Reach, View};
-use resched_sim::{JobId, NodeId, Resources, Violation};
+use resched_sim::hadoop::{Ask, Offer, Reach, Resources, View};
+use resched_sim::{JobId, NodeId, Violation};
 use resched_tables::model::Reason;
 
 use super::YarnCapacity;
@@ -304,7 +304,7 @@ impl YarnCapacity {
     ) -> Result<(), Violation> {
         offer.grant(job, ask, reach)?;
         if let Some(whole) = &mut self.whole {
-            whole.grant(job, offer.view().yarn().demand(ask));
+            whole.grant(job, offer.view().yarn().demand_of(job, ask));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What the users of a queue may have (rules C7, K5 and K7), and what is left for an application (rules C4 and K9).
 
 use resched_sim::JobId;
-use resched_sim::Resources;
+use resched_sim::hadoop::Resources;
 use resched_sim::hadoop::{AmState, Ask, View};
 
 use super::YarnCapacity;

@@ -45,11 +45,19 @@ impl Settings {
     }
 }
 
-/// Whether the version is a mere default.
+/// Whether the version is a mere default, and shares of vcores without effect.
 ///
 /// # Errors
-/// Values of another policy.
+/// Values of another policy, or a file of queues that cannot be read.
 pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error> {
-    let (_, basis) = Settings::read(values)?.version(site);
-    Ok(unknown_version(basis).into_iter().collect())
+    let settings = Settings::read(values)?;
+    let (_, basis) = settings.version(site);
+    let tree = settings.tree(site)?;
+    let odd = tree.without_shares_of_vcores().map(|path| Idle {
+        says: format!(
+            "the shares of vcores of the queues below `{path}` have no effect, because they do not add up to 100 %: those of memory count"
+        ),
+        remedy: "Correct them, or leave them out.".to_owned(),
+    });
+    Ok(unknown_version(basis).into_iter().chain(odd).collect())
 }

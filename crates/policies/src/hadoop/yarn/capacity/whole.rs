@@ -1,7 +1,7 @@
 //! Whole requests of applications: a master and all first tasks, or nothing.
 
 use resched_sim::JobId;
-use resched_sim::Resources;
+use resched_sim::hadoop::Resources;
 use resched_sim::hadoop::{Ask, JobView, Kind, Offer, View};
 use resched_tables::model::Reason;
 

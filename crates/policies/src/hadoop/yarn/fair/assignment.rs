@@ -3,8 +3,8 @@
 //! From the root down, the first queue in line is offered the node, and in it the first job. A request gets a container if there is room
 //! for it, else the node may be kept for it ([`super::reservations`]).
 
-use resched_sim::hadoop::{Ask, Kind, Offer, Reach, View};
-use resched_sim::{JobId, Resources, Violation};
+use resched_sim::hadoop::{Ask, Kind, Offer, Reach, Resources, View};
+use resched_sim::{JobId, Violation};
 use resched_tables::model::Reason;
 
 use super::{ROOT, YarnFair};
@@ -88,7 +88,7 @@ impl YarnFair {
     /// Whether a queue uses more than it may; in 2014, the container that takes it there it still gets.
     fn is_over_limit(&self, place: usize) -> bool {
         let settings = &self.tree.get(place).settings;
-        let Resources { cpu, memory } = self.queues[place].used;
+        let Resources { cpu, memory, .. } = self.queues[place].used;
         settings.max_memory_mb.is_some_and(|most| memory > most.into())
             || settings.max_vcores.is_some_and(|most| cpu > most.into())
     }
@@ -155,8 +155,11 @@ impl YarnFair {
     /// Whether a job has such a request, the node is large enough for it, and its queue may have it (`FSAppAttempt.hasContainerForNode`).
     pub(super) fn may_be_served(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> bool {
         let view = offer.view();
-        let size = view.yarn().demand(ask);
-        if view.capacity(offer.node()).memory < size.memory || offer.yarn().nearest(job, ask).is_none() {
+        let size = view.yarn().demand_of(job, ask);
+        let all = view.capacity(offer.node());
+        // In 2014, nobody asked for the virtual cores of a node.
+        let is_large_enough = if self.rules.never_above_limit { all.holds(size) } else { all.memory >= size.memory };
+        if !is_large_enough || offer.yarn().nearest(job, ask).is_none() {
             return false;
         }
         let is_within = self.is_within_limits(self.apps[job].queue, size);
@@ -181,7 +184,7 @@ impl YarnFair {
             offer.view().pass_over_request(job, ask, Reason::Locality);
             return Ok(None);
         };
-        if !offer.yarn().fits(ask) {
+        if !offer.yarn().fits_for(job, ask) {
             return self.keep(offer, (job, ask, near)).map(Some);
         }
         self.grant(offer, job, ask, near)?;
@@ -189,7 +192,7 @@ impl YarnFair {
     }
 
     fn grant(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, near: Reach) -> Result<(), Violation> {
-        let (queue, size) = (self.apps[job].queue, offer.view().yarn().demand(ask));
+        let (queue, size) = (self.apps[job].queue, offer.view().yarn().demand_of(job, ask));
         let kept = offer.yarn().reservation().filter(|kept| (kept.job, kept.ask) == (job, ask));
         offer.grant(job, ask, near)?;
         self.apps[job].opportunities[ask.index()].launched(near);
@@ -210,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_node_gives_half_of_what_is_free_and_the_container_that_takes_it_there() {
-        let free = |cpu, memory| Resources { cpu, memory };
+        let free = |cpu, memory| Resources::of(cpu, memory);
         let count = |most: Most, before: Resources, size: Resources| {
             (1..).find(|&given| !most.allows_more(given, before, before.minus(size.times(given.into())))).unwrap_or(0)
         };

@@ -5,8 +5,8 @@
 //! | 2014 | share × fair share, of memory; of virtual cores, too, under DRF; a queue without a fair share starts none |
 //! | 3.4 | share × fair share, of both, rounded up; where the fair share is nothing, × what is free in the cluster and within the maximum |
 
-use resched_sim::hadoop::{Ask, View};
-use resched_sim::{JobId, Resources};
+use resched_sim::JobId;
+use resched_sim::hadoop::{Ask, Resources, View};
 
 use super::YarnFair;
 use super::queues::App;
@@ -23,7 +23,7 @@ impl YarnFair {
             if self.rules.whole_master_limit {
                 let most = self.most_of_masters(place);
                 let part = |amount: u64| (amount as f64 * share).ceil() as u64;
-                Resources { cpu: part(most.cpu), memory: part(most.memory) }.holds(with_it)
+                most.map(part).holds(with_it)
             } else {
                 !Self::is_more(self.share_of(place), with_it, self.queues[place].fair_share.scaled(share))
             }
@@ -33,11 +33,7 @@ impl YarnFair {
     /// Of what masters may take a share (`FSLeafQueue.computeMaxAMResource`).
     fn most_of_masters(&self, place: usize) -> Resources {
         let (fair, most) = (self.queues[place].fair_share, self.most(place));
-        let of = |fair: u64, free: u64, most: u64| if fair == 0 { free.min(most) } else { fair };
-        Resources {
-            cpu: of(fair.cpu, self.seen_free.cpu, most.cpu),
-            memory: of(fair.memory, self.seen_free.memory, most.memory),
-        }
+        fair.zip(self.seen_free.min(most), |fair, free| if fair == 0 { free } else { fair })
     }
 
     /// The master of a job has its container.

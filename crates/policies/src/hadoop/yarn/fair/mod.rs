@@ -43,8 +43,10 @@ mod update;
 mod version;
 
 use resched_sim::cluster_file::Calculator;
-use resched_sim::hadoop::{Ask, AttemptView, Container, ContainerState, Offer, Orders, Policy, System, View};
-use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
+use resched_sim::hadoop::{
+    Ask, AttemptView, Container, ContainerState, Offer, Orders, Policy, Resources, System, View,
+};
+use resched_sim::{JobId, Ms, NodeId, Violation};
 
 use super::report_kept;
 use super::rules::{RULES, Version};
@@ -357,8 +359,9 @@ impl Policy for YarnFair {
         self.hear();
         // Backups are launched beside the policy.
         if started.backup {
-            let (queue, size) = (self.apps[view.job_of(started.task)].queue, view.yarn().demand(Ask::of(started.kind)));
-            self.change_used(queue, |used| used.plus(size));
+            let job = view.job_of(started.task);
+            let size = view.yarn().demand_of(job, Ask::of(started.kind));
+            self.change_used(self.apps[job].queue, |used| used.plus(size));
         }
     }
 

@@ -3,13 +3,17 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use resched_sim::hadoop::View;
-use resched_sim::{JobId, Ms, Resources};
+use resched_sim::hadoop::{FURTHER, Resources, View};
+use resched_sim::{JobId, Ms};
+
+use smallvec::SmallVec;
 
 use super::YarnFair;
 use crate::parts::yarn_order::{Standing, Usage, drf_order, fair_order};
-use crate::queues::tree::QueueTree;
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
+
+/// How many resources there can be.
+const PARTS: usize = 2 + FURTHER;
 
 /// What a queue's place in line goes by, where its parent shares fairly: its standing, then its path.
 pub(super) type Rank = (Key, Arc<str>);
@@ -25,8 +29,8 @@ pub(super) struct Key {
     of_guarantee: u64,
     /// Whether it has no weight.
     weightless: bool,
-    /// Its use by what it goes by, as bits in the order of numbers; of DRF, for both resources, that of the dominant one first.
-    shares: [u64; 2],
+    /// Its use by what it goes by, as bits in the order of numbers; of DRF, for each resource, that of the dominant one first.
+    shares: [u64; PARTS],
 }
 
 /// Bits of a share that is not negative, in the order of shares. 0 by 0 comes last.
@@ -41,11 +45,15 @@ impl Key {
         let (satisfied, weightless) = (used >= min, weight <= 0.0);
         let of_guarantee = if satisfied { 0 } else { bits(used as f64 / min.max(1) as f64) };
         let share = used as f64 / if weightless { 1.0 } else { f64::from(weight) };
-        Self { idle: demand == 0, satisfied, of_guarantee, weightless, shares: [bits(share), 0] }
+        Self { idle: demand == 0, satisfied, of_guarantee, weightless, shares: [bits(share), 0, 0, 0] }
     }
 
-    /// By `DominantResourceFairnessPolicy.DominantResourceFairnessComparator2` of Hadoop 3.4.
+    /// By `DominantResourceFairnessPolicy.DominantResourceFairnessComparator2` of Hadoop 3.4, or `…ComparatorN` where more than memory and
+    /// virtual cores count.
     pub(super) fn drf(used: Resources, min: Resources, weight: f32, cluster: Resources) -> Self {
+        if cluster.further != [0; FURTHER] {
+            return Self::drf_of_many(used, min, weight, cluster);
+        }
         let by = |of: Resources| [used.memory as f64 / of.memory as f64, used.cpu as f64 / of.cpu as f64];
         let of_cluster = by(cluster);
         let by_cpu = of_cluster[1] > of_cluster[0];
@@ -53,20 +61,39 @@ impl Key {
         let shares =
             if satisfied { of_cluster.map(|share| bits(share / f64::from(weight))) } else { by(min).map(bits) };
         let [memory, cpu] = shares;
-        Self { satisfied, shares: if by_cpu { [cpu, memory] } else { [memory, cpu] }, ..Self::default() }
+        Self { satisfied, shares: if by_cpu { [cpu, memory, 0, 0] } else { [memory, cpu, 0, 0] }, ..Self::default() }
+    }
+
+    /// All resources, those of which it uses the larger part of the cluster first, in single precision.
+    fn drf_of_many(used: Resources, min: Resources, weight: f32, cluster: Resources) -> Self {
+        let by = |of: Resources| {
+            let share = |(used, of): (u64, u64)| if of == 0 { 0.0 } else { used as f32 / of as f32 };
+            used.parts().into_iter().zip(of.parts()).map(share).collect::<SmallVec<[f32; PARTS]>>()
+        };
+        let of_cluster = by(cluster);
+        let mut order: SmallVec<[usize; PARTS]> = (0..PARTS).filter(|&part| cluster.parts()[part] > 0).collect();
+        order.sort_by(|&a, &b| of_cluster[b].total_cmp(&of_cluster[a]));
+        let satisfied = order.first().is_none_or(|&dominant| used.parts()[dominant] >= min.parts()[dominant]);
+        let of_min = by(min);
+        let mut shares = [0; PARTS];
+        for (own, &part) in shares.iter_mut().zip(&order) {
+            *own = bits(f64::from(if satisfied { of_cluster[part] / weight } else { of_min[part] }));
+        }
+        Self { satisfied, shares, ..Self::default() }
     }
 
     /// As in 2014.
     fn of_2014(standing: &Standing) -> Self {
         let (satisfied, share) = standing.key();
-        Self { satisfied, shares: [share, 0], ..Self::default() }
+        Self { satisfied, shares: [share, 0, 0, 0], ..Self::default() }
     }
 }
 
 /// Of what a queue is guaranteed and weighs.
-fn guarantee(tree: &QueueTree<FairQueue>, place: usize) -> (Resources, f32) {
-    let FairQueue { min_memory_mb, min_vcores, weight, .. } = tree.get(place).settings;
-    (Resources { cpu: min_vcores.into(), memory: min_memory_mb.into() }, weight as f32)
+fn guarantee(fair: &YarnFair, place: usize) -> (Resources, f32) {
+    let FairQueue { min_memory_mb, min_vcores, weight, .. } = fair.tree.get(place).settings;
+    let min = Resources::of(min_vcores.into(), min_memory_mb.into());
+    (Resources { further: fair.queues[place].further.min, ..min }, weight as f32)
 }
 
 impl YarnFair {
@@ -84,14 +111,14 @@ impl YarnFair {
         match share {
             SharePolicy::Drf if self.rules.drf_breaks_ties => {
                 let key = |place: usize| {
-                    let (min, weight) = guarantee(&self.tree, place);
+                    let (min, weight) = guarantee(self, place);
                     Key::drf(self.queues[place].used, min, weight, total)
                 };
                 key(a).cmp(&key(b)).then_with(by_path)
             }
             SharePolicy::Drf => {
                 let usage = |place: usize| {
-                    let (min, weight) = guarantee(&self.tree, place);
+                    let (min, weight) = guarantee(self, place);
                     Usage { used: self.queues[place].used, min, weight }
                 };
                 drf_order(&usage(a), &usage(b), total)
@@ -102,7 +129,7 @@ impl YarnFair {
 
     /// Where a queue stands under fair sharing of memory.
     fn key(&self, place: usize) -> Key {
-        let (queue, (min, weight)) = (&self.queues[place], guarantee(&self.tree, place));
+        let (queue, (min, weight)) = (&self.queues[place], guarantee(self, place));
         if self.rules.demand_first {
             return Key::fair(queue.used.memory, min.memory, queue.demand.memory, weight);
         }
@@ -205,9 +232,9 @@ mod tests {
 
     #[test]
     fn the_dominant_share_decides_then_the_other() {
-        let cluster = Resources { cpu: 10, memory: 100 };
+        let cluster = Resources::of(10, 100);
         let key = |cpu, memory, min: [u64; 2], weight| {
-            Key::drf(Resources { cpu, memory }, Resources { cpu: min[0], memory: min[1] }, weight, cluster)
+            Key::drf(Resources::of(cpu, memory), Resources::of(min[0], min[1]), weight, cluster)
         };
         let none = [0, 0];
         assert!(key(1, 40, none, 1.0) < key(5, 10, none, 1.0), "0.4 of the memory against half of the cores");

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use resched_sim::hadoop::{Ask, View};
-use resched_sim::{JobId, Ms, Resources};
+use resched_sim::hadoop::{Ask, FURTHER, Resources, View};
+use resched_sim::{JobId, Ms};
 use resched_tables::model::Reason;
 
 use super::locality::Opportunities;
@@ -12,6 +12,19 @@ use super::order::Rank;
 use super::preemption::{Chosen, Needs, Starvation, Warned};
 use super::{DEFAULT_QUEUE, ROOT, YarnFair};
 use crate::queues::tree::names_on;
+
+/// What a queue is guaranteed and may have at most beside memory and virtual cores.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Further {
+    pub(super) min: [u64; FURTHER],
+    pub(super) most: [u64; FURTHER],
+}
+
+impl Default for Further {
+    fn default() -> Self {
+        Self { min: [0; FURTHER], most: [u64::MAX; FURTHER] }
+    }
+}
 
 /// A queue.
 #[derive(Debug, Default)]
@@ -38,6 +51,7 @@ pub(super) struct Queue {
     pub(super) demand: Resources,
     /// Its share of memory; of virtual cores, too, where DRF divides what is above it, and else none.
     pub(super) fair_share: Resources,
+    pub(super) further: Further,
     pub(super) starvation: Starvation,
 }
 
@@ -108,7 +122,16 @@ impl YarnFair {
             let total = view.yarn().total();
             for place in 0..self.tree.queues().len() {
                 let settings = &mut self.tree.get_mut(place).settings;
-                *settings = settings.in_cluster(total.memory, total.cpu);
+                *settings = settings.clone().in_cluster(total.memory, total.cpu);
+                let named = |all: &BTreeMap<String, u32>, otherwise: u64| {
+                    let mut found = [otherwise; FURTHER];
+                    for (own, name) in found.iter_mut().zip(view.yarn().further()) {
+                        *own = all.get(name).map_or(otherwise, |&amount| amount.into());
+                    }
+                    found
+                };
+                let (min, most) = (named(&settings.min_resources, 0), named(&settings.max_resources, u64::MAX));
+                self.queues[place].further = Further { min, most };
             }
         }
     }

@@ -5,14 +5,14 @@
 //! | 2014 | the first job in line, however small its request |
 //! | 3.4 | a job that has less than its share, if its request is large, and not many nodes are kept for it |
 
-use resched_sim::hadoop::{Ask, Offer, Reach, Reservation, View};
-use resched_sim::{JobId, NodeId, Resources, Violation};
+use resched_sim::hadoop::{Ask, FURTHER, Offer, Reach, Reservation, Resources, View};
+use resched_sim::{JobId, NodeId, Violation};
 
 use super::YarnFair;
 use crate::queues::yarn_fair::SharePolicy;
 
 /// By how much containers grow, where a site does not say: 1,024 MB and one virtual core.
-const INCREMENT: Resources = Resources { cpu: 1, memory: 1024 };
+const INCREMENT: Resources = Resources::of(1, 1024);
 
 /// What a job may keep nodes for.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl YarnFair {
             offer.yarn_mut().unreserve();
             return Ok(false);
         }
-        if offer.yarn().fits(ask) {
+        if offer.yarn().fits_for(job, ask) {
             self.serve(offer, job, ask)?;
         }
         Ok(true)
@@ -55,7 +55,7 @@ impl YarnFair {
         let may_keep = match self.keeping {
             None => true,
             Some(keeping) => {
-                self.is_large(job, offer.view().yarn().demand(ask), keeping, offer.view())
+                self.is_large(job, offer.view().yarn().demand_of(job, ask), keeping, offer.view())
                     && self.is_starved(job, offer.view())
                     && !self.is_freed_for(offer.node(), job)
                     && !self.keeps_enough(job, (offer.node(), near), keeping, offer.view())
@@ -112,9 +112,16 @@ impl YarnFair {
     }
 }
 
-/// The shares of the cluster, the larger one first (`DominantResourceCalculator.compare`).
-pub(super) fn shares(amount: Resources, view: View<'_>) -> [f64; 2] {
+/// The shares of the cluster, the largest first (`DominantResourceCalculator.compare`).
+pub(super) fn shares(amount: Resources, view: View<'_>) -> [f64; 2 + FURTHER] {
     let total = view.yarn().total();
     let [memory, cpu] = [amount.memory as f64 / total.memory as f64, amount.cpu as f64 / total.cpu as f64];
-    if cpu > memory { [cpu, memory] } else { [memory, cpu] }
+    if total.further == [0; FURTHER] {
+        return if cpu > memory { [cpu, memory, 0.0, 0.0] } else { [memory, cpu, 0.0, 0.0] };
+    }
+    let share = |own: u64, all: u64| if all == 0 { 0.0 } else { own as f64 / all as f64 };
+    let [own, all] = [amount.further, total.further];
+    let mut shares = [memory, cpu, share(own[0], all[0]), share(own[1], all[1])];
+    shares.sort_unstable_by(|a, b| b.total_cmp(a));
+    shares
 }

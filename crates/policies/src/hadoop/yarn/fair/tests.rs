@@ -58,7 +58,7 @@ fn active_queues_share_level_by_level() {
         for (place, jobs) in places.into_iter().zip(active) {
             fair.queues[place].running_apps = jobs;
         }
-        fair.update_shares(Resources { cpu: 8, memory: 12_288 });
+        fair.update_shares(Resources::of(8, 12_288));
         places.map(|place| fair.queues[place].fair_share.memory)
     };
     assert_eq!(shares([2, 1, 1, 1]), [6_144, 3_072, 3_072, 6_144]);

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_sim::hadoop::{Ask, View};
-use resched_sim::{JobId, Resources};
+use resched_sim::JobId;
+use resched_sim::hadoop::{Ask, FURTHER, Resources, View};
 
 use super::shares::{Claim, equal_share, fair_shares};
 use super::{ROOT, YarnFair};
@@ -46,6 +46,7 @@ impl YarnFair {
         Resources {
             cpu: most(settings.max_vcores, settings.min_vcores),
             memory: most(settings.max_memory_mb, settings.min_memory_mb),
+            further: self.queues[place].further.most,
         }
     }
 
@@ -61,7 +62,7 @@ impl YarnFair {
         let all_jobs = || jobs.iter().chain(held.jobs.get(&place).into_iter().flatten()).copied();
         let mut demand = Resources::NONE;
         for &child in children.iter().filter(|_| !by_rank).chain(&busy) {
-            if ends_early && demand == most {
+            if ends_early && (demand.memory, demand.cpu) == (most.memory, most.cpu) {
                 break;
             }
             demand = demand.plus(self.update_demand_of_queue(child, held, view)).min(most);
@@ -72,7 +73,7 @@ impl YarnFair {
         };
         let busy: BTreeSet<usize> = busy.into_iter().filter(is_busy).collect();
         for job in all_jobs() {
-            if ends_early && demand == most {
+            if ends_early && (demand.memory, demand.cpu) == (most.memory, most.cpu) {
                 break;
             }
             demand = demand.plus(self.update_demand(job, view)).min(most);
@@ -93,9 +94,9 @@ impl YarnFair {
     /// What a job holds and asks for (`FSAppAttempt.updateDemand`).
     fn update_demand(&mut self, job: JobId, view: View<'_>) -> Resources {
         let (yarn, app) = (view.yarn(), view.yarn().app(job));
-        let asked = Ask::ALL.into_iter().map(|ask| yarn.demand(ask).times(app.asked(ask).into()));
+        let asked = Ask::ALL.into_iter().map(|ask| yarn.demand_of(job, ask).times(app.asked(ask).into()));
         let at_places = if self.rules.demand_counts_places { app.placed_requests() } else { 0 };
-        let demand = asked.fold(app.held(), Resources::plus).plus(yarn.demand(Ask::Map).times(at_places));
+        let demand = asked.fold(app.held(), Resources::plus).plus(yarn.demand_of(job, Ask::Map).times(at_places));
         self.apps[job].demand = demand;
         demand
     }
@@ -137,7 +138,24 @@ impl YarnFair {
             SharePolicy::Fair | SharePolicy::Fifo => vec![0; active.len()],
         };
         for (&child, (memory, cpu)) in active.iter().zip(memory.into_iter().zip(cpu)) {
-            self.queues[child].fair_share = Resources { cpu, memory };
+            self.queues[child].fair_share = Resources::of(cpu, memory);
+        }
+        if self.share_of(parent) == SharePolicy::Drf && shared.further != [0; FURTHER] {
+            self.share_further_among_queues(active, shared.further);
+        }
+    }
+
+    /// The shares of the resources beside memory and virtual cores.
+    fn share_further_among_queues(&mut self, active: &[usize], shared: [u64; FURTHER]) {
+        for (at, &units) in shared.iter().enumerate().filter(|(_, units)| **units > 0) {
+            let bounded = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
+            let claim = |&child: &usize| {
+                let further = self.queues[child].further;
+                let weight = f64::from(self.tree.get(child).settings.weight as f32);
+                Claim { weight, min: bounded(further.min[at]), max: bounded(further.most[at]) }
+            };
+            let shares = fair_shares(&active.iter().map(claim).collect::<Vec<_>>(), units);
+            active.iter().zip(shares).for_each(|(&child, share)| self.queues[child].fair_share.further[at] = share);
         }
     }
 
@@ -162,7 +180,15 @@ impl YarnFair {
                 let cpu =
                     if policy == SharePolicy::Drf { self.shares_of_jobs(&jobs, share.cpu) } else { Shares::Equal(0) };
                 for (place, &job) in jobs.iter().enumerate() {
-                    self.apps[job].fair_share = Resources { cpu: cpu.of(place), memory: memory.of(place) };
+                    self.apps[job].fair_share = Resources::of(cpu.of(place), memory.of(place));
+                }
+                if policy == SharePolicy::Drf {
+                    for (at, &units) in share.further.iter().enumerate().filter(|(_, units)| **units > 0) {
+                        let shares = self.shares_of_jobs(&jobs, units);
+                        for (place, &job) in jobs.iter().enumerate() {
+                            self.apps[job].fair_share.further[at] = shares.of(place);
+                        }
+                    }
                 }
             }
         }

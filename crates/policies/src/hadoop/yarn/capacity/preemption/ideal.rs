@@ -9,7 +9,7 @@ use resched_sim::JobId;
 use resched_sim::hadoop::{Ask, View};
 
 use crate::hadoop::yarn::capacity::YarnCapacity;
-use crate::hadoop::yarn::capacity::amounts::Amounts;
+use crate::hadoop::yarn::capacity::amounts::{Amounts, PARTS};
 use crate::hadoop::yarn::capacity::calculator::Calculator;
 use crate::hadoop::yarn::capacity::labels::Walk;
 
@@ -40,7 +40,7 @@ struct Share {
     ideal: Amounts,
     to_preempt: Amounts,
     /// Its part of what is left, by resource.
-    normalized: [f64; 2],
+    normalized: [f64; PARTS],
 }
 
 /// All queues, by their places in the tree.
@@ -115,7 +115,7 @@ impl Ideal {
         if self.needs.counts_reserved || by.compare(share.to_preempt, Amounts::NONE).is_le() {
             return share.to_preempt;
         }
-        by.times_up_to_units(share.to_preempt, [unnatural; 2])
+        by.times_up_to_units(share.to_preempt, [unnatural; PARTS])
     }
 
     fn find_extra(&mut self, place: usize) {
@@ -209,11 +209,8 @@ impl Ideal {
         let part = |own: i64, all: i64| if all == 0 { 0.0 } else { f64::from(own as f32 / all as f32) };
         for &place in queues {
             let own = self.shares[place].guarantee;
-            self.shares[place].normalized = if alike {
-                [1.0 / queues.len() as f64; 2]
-            } else {
-                [part(own.memory, sum.memory), part(own.cpu, sum.cpu)]
-            };
+            self.shares[place].normalized =
+                if alike { [1.0 / queues.len() as f64; PARTS] } else { own.each(sum, part) };
         }
     }
 
@@ -271,6 +268,6 @@ fn pending(policy: &YarnCapacity, leaf: usize, without_reserved: bool, view: Vie
 
 /// What an application asks for.
 pub(super) fn asked(job: JobId, view: View<'_>) -> Amounts {
-    let of = |ask: Ask| view.yarn().demand(ask).times(view.yarn().app(job).asked(ask).into());
+    let of = |ask: Ask| view.yarn().demand_of(job, ask).times(view.yarn().app(job).asked(ask).into());
     Ask::ALL.into_iter().fold(Amounts::NONE, |sum, ask| sum + of(ask).into())
 }

@@ -52,7 +52,7 @@ impl YarnCapacity {
     ) -> Option<(f32, Vec<Victim>)> {
         let by = self.by(0, view);
         let kept = view.yarn().reservation(node)?;
-        let wanted = Amounts::from(view.yarn().demand(kept.ask));
+        let wanted = Amounts::from(view.yarn().demand_of(kept.job, kept.ask));
         let mut free = Amounts::from(view.free(node));
         if by.holds(free, wanted) {
             return None;
@@ -60,7 +60,7 @@ impl YarnCapacity {
         let (mut victims, mut sum) = (Vec::new(), Amounts::NONE);
         for run in newest_first(node, view) {
             let queue = self.jobs[view.job_of(run.task)].queue;
-            let size = Amounts::from(view.yarn().demand(Ask::of(run.kind)));
+            let size = Amounts::from(view.yarn().demand_of(view.job_of(run.task), Ask::of(run.kind)));
             let may = by.is_any(obtain[queue]) && by.holds(obtain[queue], size) && by.holds(choice.allowed, size);
             if !may {
                 continue;

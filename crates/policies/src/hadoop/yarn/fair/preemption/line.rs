@@ -1,39 +1,35 @@
 //! Starved jobs in the order in which they are treated (`FSStarvedApps`).
 
-use resched_sim::{JobId, Resources};
-
-/// A job, and what it lacks.
-type Starved = (JobId, Resources);
+use resched_sim::JobId;
+use resched_sim::hadoop::Resources;
 
 /// A heap (`PriorityBlockingQueue`) by an order that is none (`StarvationComparator`): one comes before another if it lacks no more of
-/// anything, also if both are equal. So the order in which they leave depends on how the heap was built.
+/// anything, also if both are equal. So the order in which they leave depends on how the heap was built. What counts is what they lack
+/// when they are compared, which changes while the heap is built.
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    heap: Vec<Starved>,
-}
-
-/// Whether one comes before another.
-fn is_first(one: Starved, other: Starved) -> bool {
-    other.1.holds(one.1)
+    heap: Vec<JobId>,
 }
 
 impl Line {
-    /// Adds a job, if it is not there.
-    pub(super) fn add(&mut self, job: JobId, lack: Resources) {
-        if self.heap.iter().any(|&(other, _)| other == job) {
+    /// Adds a job, if it is not there. `lack` gives what a job lacks now.
+    pub(super) fn add(&mut self, job: JobId, lack: impl Fn(JobId) -> Resources) {
+        if self.heap.contains(&job) {
             return;
         }
-        let (mut at, one) = (self.heap.len(), (job, lack));
-        self.heap.push(one);
-        while at > 0 && is_first(one, self.heap[(at - 1) / 2]) {
+        let is_first = |one: JobId, other: JobId| lack(other).holds(lack(one));
+        let mut at = self.heap.len();
+        self.heap.push(job);
+        while at > 0 && is_first(job, self.heap[(at - 1) / 2]) {
             self.heap[at] = self.heap[(at - 1) / 2];
             at = (at - 1) / 2;
         }
-        self.heap[at] = one;
+        self.heap[at] = job;
     }
 
     /// Takes the first one out.
-    pub(super) fn take(&mut self) -> Option<Starved> {
+    pub(super) fn take(&mut self, lack: impl Fn(JobId) -> Resources) -> Option<JobId> {
+        let is_first = |one: JobId, other: JobId| lack(other).holds(lack(one));
         let last = self.heap.pop()?;
         let Some(&first) = self.heap.first() else { return Some(last) };
         let (mut at, len) = (0, self.heap.len());

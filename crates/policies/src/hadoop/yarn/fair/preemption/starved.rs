@@ -1,8 +1,8 @@
 //! Who is starved (`FSLeafQueue.updateStarvedApps`): jobs that had less than a part of their fair share for long, and those of queues that
 //! had less than their guarantee.
 
-use resched_sim::hadoop::View;
-use resched_sim::{JobId, Ms, Resources};
+use resched_sim::hadoop::{Resources, View};
+use resched_sim::{JobId, Ms};
 
 use super::line::Line;
 use crate::hadoop::yarn::fair::reservations::shares;
@@ -31,13 +31,9 @@ impl Needs {
     }
 
     /// All that it lacks.
-    fn all(&self) -> Resources {
+    pub(super) fn all(&self) -> Resources {
         self.of_share.plus(self.of_guarantee)
     }
-}
-
-fn min_of(a: Resources, b: Resources) -> Resources {
-    Resources { cpu: a.cpu.min(b.cpu), memory: a.memory.min(b.memory) }
 }
 
 impl YarnFair {
@@ -65,7 +61,7 @@ impl YarnFair {
             if lack == Resources::NONE {
                 break;
             }
-            line.add(job, self.apps[job].needs.all());
+            line.add(job, |job| self.apps[job].needs.all());
             of_share = of_share.plus(lack);
         }
         let of_guarantee = self.lack_of_guarantee(leaf, view.now()).minus(of_share);
@@ -80,7 +76,7 @@ impl YarnFair {
         };
         let threshold = found(|queue| queue.fair_share_threshold).unwrap_or(THRESHOLD);
         let timeout = self.tree.with_ancestors(leaf).find_map(|place| self.tree.get(place).settings.fair_share_timeout);
-        let wanted = min_of(self.apps[job].fair_share.scaled(f64::from(threshold as f32)), self.apps[job].demand);
+        let wanted = self.apps[job].fair_share.scaled(f64::from(threshold as f32)).min(self.apps[job].demand);
         let used = view.yarn().app(job).held();
         let is_starved = self.is_below(leaf, used, wanted, view);
         let start = self.start(job, view);
@@ -98,9 +94,10 @@ impl YarnFair {
     fn lack_of_guarantee(&mut self, leaf: usize, now: Ms) -> Resources {
         let timeout = self.tree.with_ancestors(leaf).find_map(|place| self.tree.get(place).settings.min_share_timeout);
         let FairQueue { min_memory_mb, min_vcores, .. } = self.tree.get(leaf).settings;
-        let min = Resources { cpu: min_vcores.into(), memory: min_memory_mb.into() };
+        let further = self.queues[leaf].further.min;
+        let min = Resources { further, ..Resources::of(min_vcores.into(), min_memory_mb.into()) };
         let queue = &mut self.queues[leaf];
-        let lack = min_of(min, queue.demand).minus(queue.used);
+        let lack = min.min(queue.demand).minus(queue.used);
         let since = queue.starvation.lacks_guarantee_since(lack != Resources::NONE, now);
         if timeout.is_some_and(|timeout| now - since >= timeout) { lack } else { Resources::NONE }
     }
@@ -127,7 +124,7 @@ impl YarnFair {
                 left = left.minus(part);
             }
             self.apps[job].needs.of_guarantee = part;
-            line.add(job, self.apps[job].needs.all());
+            line.add(job, |job| self.apps[job].needs.all());
         }
     }
 }

@@ -8,8 +8,8 @@
 
 use std::collections::VecDeque;
 
-use resched_sim::hadoop::{Ask, Kind, Offer, Orders, View};
-use resched_sim::{AttemptId, JobId, Ms, NodeId, RackId, Resources, Violation};
+use resched_sim::hadoop::{Ask, Kind, Offer, Orders, Resources, View};
+use resched_sim::{AttemptId, JobId, Ms, NodeId, RackId, Violation};
 
 use crate::hadoop::yarn::fair::{ROOT, Settings, YarnFair};
 use crate::hadoop::yarn::hash_tables;
@@ -44,6 +44,8 @@ struct Victim {
     /// Which container of the replay; 0 for a master.
     container: u64,
     size: Resources,
+    /// Whether it was killed, and its node has not reported its end.
+    is_killed: bool,
 }
 
 /// What a job holds that is to be killed, and the numbers of its containers.
@@ -67,35 +69,47 @@ struct Promised {
     /// Containers that are to be killed, by job and number.
     containers: Vec<(JobId, u64)>,
     /// What is kept for each job, in the order of the choices.
-    jobs: Vec<(JobId, Resources)>,
+    jobs: Vec<Claim>,
     /// The sum of it.
     reserved: Resources,
     /// The most containers that were there at once.
     most: usize,
 }
 
+/// What of a node is kept for a job.
+#[derive(Debug, Clone, Copy)]
+struct Claim {
+    job: JobId,
+    kept: Resources,
+    /// Whether the attempt at the job is over for which it is kept. The node learns it at its next heartbeat.
+    is_over: bool,
+}
+
 impl Promised {
-    /// A job has no claim to it any more.
-    fn forget(&mut self, job: JobId) {
-        let of_job: Vec<Resources> =
-            self.jobs.iter().filter(|(other, _)| *other == job).map(|(_, size)| *size).collect();
-        self.reserved = of_job.into_iter().fold(self.reserved, Resources::minus);
-        self.jobs.retain(|(other, _)| *other != job);
+    fn claim_of(&mut self, job: JobId) -> Option<&mut Claim> {
+        self.jobs.iter_mut().find(|claim| claim.job == job && !claim.is_over)
+    }
+
+    /// Keeps only these claims.
+    fn retain(&mut self, stays: impl Fn(&Claim) -> bool) {
+        let gone = self.jobs.iter().filter(|claim| !stays(claim)).map(|claim| claim.kept);
+        self.reserved = gone.fold(self.reserved, Resources::minus);
+        self.jobs.retain(stays);
     }
 
     /// A job was given a container here.
     fn given(&mut self, job: JobId, size: Resources) {
-        if let Some((_, kept)) = self.jobs.iter_mut().find(|(other, _)| *other == job) {
-            let part = Resources { cpu: kept.cpu.min(size.cpu), memory: kept.memory.min(size.memory) };
-            (*kept, self.reserved) = (kept.minus(part), self.reserved.minus(part));
-            self.jobs.retain(|(_, kept)| *kept != Resources::NONE);
-        }
+        let Some(claim) = self.claim_of(job) else { return };
+        let part = claim.kept.min(size);
+        claim.kept = claim.kept.minus(part);
+        self.reserved = self.reserved.minus(part);
+        self.jobs.retain(|claim| claim.kept != Resources::NONE);
     }
 }
 
-/// A request of a starved job: its kind, where, and for how many containers.
+/// A request of a starved job: for how large containers, where, and how many.
 struct Wanted {
-    ask: Ask,
+    size: Resources,
     nodes: Vec<NodeId>,
     count: u64,
 }
@@ -159,8 +173,8 @@ impl YarnFair {
             return;
         }
         let mut line = self.find_starved(view);
-        while let Some((job, lack)) = line.take() {
-            self.choose_for(job, lack, view);
+        while let Some(job) = line.take(|job| self.apps[job].needs.all()) {
+            self.choose_for(job, self.apps[job].needs.all(), view);
         }
     }
 
@@ -187,7 +201,7 @@ impl YarnFair {
         let (mut left, mut all) = (lack, Vec::new());
         // In the order of the hashes of their priorities: 5, 10, 0, 20.
         for ask in [Ask::FailedMap, Ask::Reduce, Ask::Am, Ask::Map] {
-            let size = view.yarn().demand(ask);
+            let size = view.yarn().demand_of(job, ask);
             let places = match ask {
                 Ask::Map => self.places_of_maps(job, view),
                 _ => vec![(Place::Any, view.yarn().app(job).asked(ask))],
@@ -195,7 +209,7 @@ impl YarnFair {
             for (place, asked) in places {
                 let count = u64::from(asked).min(left.memory.checked_div(size.memory).unwrap_or(0));
                 if count > 0 {
-                    all.push(Wanted { ask, nodes: self.nodes_at(place, view), count });
+                    all.push(Wanted { size, nodes: self.nodes_at(place, view), count });
                     left = left.minus(size.times(count));
                 }
             }
@@ -231,23 +245,18 @@ impl YarnFair {
         }
     }
 
-    /// Where a request has room if as few masters as possible are killed, and what is killed. Before a master is killed for the place that
-    /// the request names, all other nodes are looked at.
+    /// Where a request has room if as few masters as possible are killed, and what is killed. If that is a master at the place that the
+    /// request names, all nodes are looked at.
     fn best_for(&self, wanted: &Wanted, view: View<'_>) -> Option<(NodeId, Vec<Victim>)> {
-        let best = self.best(wanted.ask, &wanted.nodes, view)?;
-        if masters_of(&best.1) == 0 {
-            return Some(best);
-        }
-        let others: Vec<NodeId> = self.all_nodes().into_iter().filter(|node| !wanted.nodes.contains(node)).collect();
-        let spare = self.best(wanted.ask, &others, view);
-        Some(spare.filter(|spare| masters_of(&spare.1) < masters_of(&best.1)).unwrap_or(best))
+        let best = self.best(wanted.size, &wanted.nodes, view)?;
+        if masters_of(&best.1) == 0 { Some(best) } else { self.best(wanted.size, &self.all_nodes(), view) }
     }
 
     /// The first of some nodes that has room for a request if as few masters as possible are killed, and what is killed.
-    fn best(&self, ask: Ask, nodes: &[NodeId], view: View<'_>) -> Option<(NodeId, Vec<Victim>)> {
+    fn best(&self, size: Resources, nodes: &[NodeId], view: View<'_>) -> Option<(NodeId, Vec<Victim>)> {
         let (mut best, mut masters) = (None, usize::MAX);
         for &node in nodes {
-            if let Some(victims) = self.on_node(node, view.yarn().demand(ask), masters, view) {
+            if let Some(victims) = self.on_node(node, size, masters, view) {
                 masters = masters_of(&victims);
                 best = Some((node, victims));
                 if masters == 0 {
@@ -261,13 +270,16 @@ impl YarnFair {
     /// What to kill on a node so that it has room for a request, with fewer masters than so many.
     fn on_node(&self, node: NodeId, size: Resources, masters: usize, view: View<'_>) -> Option<Vec<Victim>> {
         let promised = self.killing.as_ref()?.nodes.get(node.index())?;
-        let mut room = view.free(node).minus(promised.reserved);
+        let kept =
+            view.yarn().reservation(node).map_or(Resources::NONE, |kept| view.yarn().demand_of(kept.job, kept.ask));
+        let mut room = view.free(node).minus(promised.reserved.plus(kept));
         let mut victims: Vec<Victim> = Vec::new();
         for candidate in self.containers_on(node, view) {
-            if promised.containers.contains(&(candidate.job, candidate.container)) {
+            let is_chosen = promised.containers.contains(&(candidate.job, candidate.container));
+            if is_chosen || !view.job(candidate.job).is_active() {
                 continue;
             }
-            if self.may_be_killed(candidate, &victims, view) {
+            if !candidate.is_killed && self.may_be_killed(candidate, &victims, view) {
                 if candidate.run.is_none() && masters_of(&victims) + 1 >= masters {
                     return None;
                 }
@@ -295,20 +307,19 @@ impl YarnFair {
             };
             hash_tables::of_container(job.index() as u32 + 1, chosen.attempt + 1, number as u32 + 1, places)
         };
-        let runs = Kind::BOTH.into_iter().flat_map(|kind| {
-            let size = view.yarn().demand(Ask::of(kind));
-            view.runs_on(node, kind).map(move |run| (run, size))
-        });
+        let runs = Kind::BOTH.into_iter().flat_map(|kind| view.runs_on(node, kind).map(move |run| (kind, run)));
         let mut tasks: Vec<(usize, Victim)> = runs
-            .filter(|(run, _)| !run.taken_back)
-            .map(|(run, size)| {
+            // One that was killed stands there until its node reports its end.
+            .filter(|(_, run)| !run.taken_back || run.reported)
+            .map(|(kind, run)| {
                 let (job, container) = (view.job_of(run.task), run.container);
-                (place(job, container), Victim { job, run: Some(run.id), container, size })
+                let size = view.yarn().demand_of(job, Ask::of(kind));
+                (place(job, container), Victim { job, run: Some(run.id), container, size, is_killed: run.taken_back })
             })
             .collect();
         tasks.sort_by_key(|(place, victim)| (*place, victim.container));
         let size = view.yarn().demand(Ask::Am);
-        let victim = |&job: &JobId| (place(job, 0), Victim { job, run: None, container: 0, size });
+        let victim = |&job: &JobId| (place(job, 0), Victim { job, run: None, container: 0, size, is_killed: false });
         let mut masters: Vec<(usize, Victim)> = view.yarn().masters_on(node).iter().map(victim).collect();
         masters.sort_by_key(|(place, _)| *place);
         tasks.into_iter().rev().chain(masters).map(|(_, victim)| victim).collect()
@@ -321,9 +332,7 @@ impl YarnFair {
             |place: usize| self.tree.get(place).settings.preemptable.is_none_or(|preemptable| preemptable);
         let masters = self.tree.get(app.queue).settings.am_preemption;
         let masters = masters.or(self.killing.as_ref().map(|killing| killing.masters)).unwrap_or(true);
-        let is_active = view.job(victim.job).is_active();
-        if !is_active
-            || !self.tree.with_ancestors(app.queue).all(is_preemptable)
+        if !self.tree.with_ancestors(app.queue).all(is_preemptable)
             || victim.run.is_none() && !masters
             || app.chosen.containers.contains(&victim.container)
         {
@@ -349,9 +358,9 @@ impl YarnFair {
         };
         promised.containers.extend(victims.iter().map(|victim| (victim.job, victim.container)));
         promised.reserved = promised.reserved.plus(freed);
-        match promised.jobs.iter_mut().find(|(other, _)| *other == job) {
-            Some((_, kept)) => *kept = kept.plus(freed),
-            None => promised.jobs.push((job, freed)),
+        match promised.claim_of(job) {
+            Some(claim) => claim.kept = claim.kept.plus(freed),
+            None => promised.jobs.push(Claim { job, kept: freed, is_over: false }),
         }
     }
 
@@ -374,35 +383,32 @@ impl YarnFair {
         }
     }
 
-    /// A job is over, or starts anew: nothing is kept for it.
+    /// A job is over, or starts anew: what is kept for it will be free.
     pub(in crate::hadoop::yarn::fair) fn forget_claims(&mut self, job: JobId) {
-        if let Some(killing) = &mut self.killing {
-            killing.nodes.iter_mut().for_each(|promised| promised.forget(job));
+        for promised in self.killing.iter_mut().flat_map(|killing| &mut killing.nodes) {
+            promised.claim_of(job).into_iter().for_each(|claim| claim.is_over = true);
         }
     }
 
     /// Whether a node is to be freed for a job (`FSSchedulerNode.isPreemptedForApp`).
     pub(in crate::hadoop::yarn::fair) fn is_freed_for(&self, node: NodeId, job: JobId) -> bool {
         let promised = self.killing.as_ref().and_then(|killing| killing.nodes.get(node.index()));
-        promised.is_some_and(|promised| promised.jobs.iter().any(|(other, _)| *other == job))
+        promised.is_some_and(|promised| promised.jobs.iter().any(|claim| claim.job == job && !claim.is_over))
     }
 
     /// Gives a node to the jobs for which its containers were killed (`FairScheduler.assignPreemptedContainers`).
     pub(in crate::hadoop::yarn::fair) fn serve_starved(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let node = offer.node();
-        let jobs = |fair: &Self| {
-            fair.killing
-                .as_ref()
-                .and_then(|own| own.nodes.get(node.index()))
-                .map_or_else(Vec::new, |own| own.jobs.clone())
+        let (node, view) = (offer.node(), offer.view());
+        let wants = |claim: &Claim| {
+            !claim.is_over && self.is_starved(claim.job, view) && self.apps[claim.job].needs.all() != Resources::NONE
         };
-        for (job, _) in jobs(self) {
-            if !offer.view().job(job).is_active() || !self.is_starved(job, offer.view()) {
-                let Some(killing) = &mut self.killing else { return Ok(()) };
-                killing.nodes[node.index()].forget(job);
-            }
+        let promised = self.killing.as_ref().and_then(|own| own.nodes.get(node.index()));
+        let (left, gone): (Vec<Claim>, Vec<Claim>) =
+            promised.map_or_else(Vec::new, |own| own.jobs.clone()).into_iter().partition(wants);
+        if let Some(promised) = self.killing.as_mut().and_then(|own| own.nodes.get_mut(node.index())) {
+            promised.retain(|claim| gone.iter().all(|other| (other.job, other.is_over) != (claim.job, claim.is_over)));
         }
-        for (job, mut left) in jobs(self) {
+        for Claim { job, kept: mut left, .. } in left {
             while left != Resources::NONE {
                 let before = offer.view().free(node);
                 if !self.serve_job(offer, job)? || offer.view().free(node) == before {
@@ -427,7 +433,7 @@ impl YarnFair {
         let runs: usize = Kind::BOTH.into_iter().map(|kind| view.runs_on(node, kind).count()).sum();
         let promised = &mut killing.nodes[node.index()];
         promised.most = promised.most.max(runs + view.yarn().masters_on(node).len());
-        promised.given(job, view.yarn().demand(ask));
+        promised.given(job, view.yarn().demand_of(job, ask));
         let chosen = &mut self.apps[job].chosen;
         match ask.kind().and_then(|kind| view.runs(job, kind).last()) {
             Some(run) => chosen.note_made(run.container),

@@ -6,8 +6,8 @@
 
 use std::cmp::Ordering;
 
-use resched_sim::hadoop::{Ask, AttemptView, Kind, Orders, View};
-use resched_sim::{JobId, Ms, Resources};
+use resched_sim::hadoop::{Ask, AttemptView, Kind, Orders, Resources, View};
+use resched_sim::{JobId, Ms};
 
 use crate::hadoop::yarn::fair::{ROOT, Settings, YarnFair};
 
@@ -270,8 +270,8 @@ mod tests {
     #[test]
     fn preemption_waits_for_a_busy_cluster_and_for_its_interval() {
         let mut preemption = Preemption::every(5_000, 15_000, 0.8);
-        let total = Resources { cpu: 10, memory: 100 };
-        let due = |preemption: &Preemption, memory, now| preemption.is_due(Resources { cpu: 0, memory }, total, now);
+        let total = Resources::of(10, 100);
+        let due = |preemption: &Preemption, memory, now| preemption.is_due(Resources::of(0, memory), total, now);
         assert!(!due(&preemption, 80, 0) && due(&preemption, 81, 0));
         preemption.checked = Some(1_000);
         assert!(!due(&preemption, 81, 5_999) && due(&preemption, 81, 6_000));
