@@ -139,7 +139,9 @@ fn cluster(input: &[u8]) -> bool {
 
 /// A file of a site, of every kind that it may be.
 fn site(input: &[u8]) -> bool {
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 14] = [
+        "resource-types.xml",
+        "node-resources.xml",
         "mapred-site.xml",
         "yarn-site.xml",
         "capacity-scheduler.xml",

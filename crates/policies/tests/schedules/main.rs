@@ -18,6 +18,7 @@ mod naive;
 mod naive_spark;
 mod naive_yarn;
 mod parking;
+mod sites_of_3;
 mod slurm_counted;
 mod slurm_invariants;
 mod slurm_rules;

@@ -2,10 +2,12 @@
 
 use crate::naive_yarn::capacity::{Queue, Settings as Capacity};
 use crate::naive_yarn::fair::{Preemption, Settings as Fair};
+use crate::naive_yarn::fair34::Settings as Fair34;
 use crate::naive_yarn::{Rules, simulate};
 use crate::worlds::{Wanted, World, at_site, cases, difference, world};
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::test_runner::Config;
 use resched_policies::Site;
 use resched_policies::queues::{FairQueue, QueueTree, SharePolicy, YarnQueue};
 use resched_sim::cluster_file::{ReduceModel, Withdraws};
@@ -108,6 +110,38 @@ proptest! {
     }
 }
 
+// The rules of Hadoop 3.4: a few worlds always, and many by `cargo test -p resched-policies --test schedules of_3_4 -- --ignored`.
+
+proptest! {
+    #![proptest_config(Config { max_global_rejects: 1_024, ..cases(20) })]
+
+    #[test]
+    fn capacity_of_3_4(world in worlds(), settings in capacity_queues()) {
+        agree_on_capacity_of_34(&world, &settings)?;
+    }
+
+    #[test]
+    fn fair_of_3_4(world in worlds(), settings in fair_settings_of_34()) {
+        agree_on_fair_of_34(&world, settings)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(5_000))]
+
+    #[test]
+    #[ignore = "takes a minute: --ignored"]
+    fn capacity_of_3_4_in_many_worlds(world in worlds(), settings in capacity_queues()) {
+        agree_on_capacity_of_34(&world, &settings)?;
+    }
+
+    #[test]
+    #[ignore = "takes a minute: --ignored"]
+    fn fair_of_3_4_in_many_worlds(world in worlds(), settings in fair_settings_of_34()) {
+        agree_on_fair_of_34(&world, settings)?;
+    }
+}
+
 fn queue(name: &str, parent: usize, [capacity, maximum]: [f64; 2]) -> Queue {
     let name = name.to_owned();
     Queue { name, parent, capacity, maximum, user_limit: 100, user_limit_factor: 1.0, am_share: 0.1 }
@@ -156,6 +190,15 @@ fn capacity_tree(settings: &Capacity) -> QueueTree<YarnQueue> {
         tree.add(queue.parent, &queue.name, own);
     }
     tree
+}
+
+fn agree_on_capacity_of_34(world: &World, settings: &Capacity) -> Result<(), TestCaseError> {
+    let name = format!("yarn-capacity:rules=3.4,node_locality_delay={}", settings.node_locality_delay);
+    let build = || {
+        let site = Site { yarn_queues: Some(capacity_tree(settings)), ..Site::default() };
+        (name.clone(), at_site(&name, site))
+    };
+    agree(world, &Rules::Capacity34(settings.clone()), &build)
 }
 
 fn share_policy() -> impl Strategy<Value = SharePolicy> {
@@ -221,7 +264,8 @@ fn fair_settings(preempts: bool) -> impl Strategy<Value = Fair> {
     )
 }
 
-fn agree_on_fair(world: &World, mut settings: Fair) -> Result<(), TestCaseError> {
+/// The settings with times in ms, and the parameters that mean the same.
+fn with_parameters(world: &World, mut settings: Fair, rules: &str) -> (Fair, String) {
     let unit = world.unit;
     settings.update *= unit;
     if let Some(preemption) = &mut settings.preemption {
@@ -246,7 +290,8 @@ fn agree_on_fair(world: &World, mut settings: Fair) -> Result<(), TestCaseError>
     let placement = if settings.by_user { "user" } else { "queue" };
     let Fair { update, size_weight, assign_multiple, max_assign, .. } = settings;
     let mut name = format!(
-        "yarn-fair:rules=2014,update={update},share={share},placement={placement},size_weight={size_weight},assign_multiple={assign_multiple}"
+        "yarn-fair:rules={rules},update={update},share={share},placement={placement},size_weight={size_weight},\
+         assign_multiple={assign_multiple}"
     );
     if let Some(most) = max_assign {
         name += &format!(",max_assign={most}");
@@ -262,10 +307,39 @@ fn agree_on_fair(world: &World, mut settings: Fair) -> Result<(), TestCaseError>
             ",preemption=true,preemption_interval={interval},preemption_wait={wait},preemption_threshold={threshold}"
         );
     }
-    let build = || {
-        let queues = settings.queues.iter().cloned().collect();
-        let tree = QueueTree::from_paths(settings.root, queues).expect("a tree");
-        (name.clone(), at_site(&name, Site { yarn_fair: Some(tree), ..Site::default() }))
-    };
-    agree(world, &Rules::Fair(settings.clone()), &build)
+    (settings, name)
+}
+
+/// The policy with these queues.
+fn fair_policy(name: &str, settings: &Fair) -> (String, Box<dyn Policy>) {
+    let queues = settings.queues.iter().cloned().collect();
+    let tree = QueueTree::from_paths(settings.root.clone(), queues).expect("a tree");
+    (name.to_owned(), at_site(name, Site { yarn_fair: Some(tree), ..Site::default() }))
+}
+
+fn agree_on_fair(world: &World, settings: Fair) -> Result<(), TestCaseError> {
+    let (settings, name) = with_parameters(world, settings, "2014");
+    agree(world, &Rules::Fair(settings.clone()), &|| fair_policy(&name, &settings))
+}
+
+/// Settings of the Fair Scheduler of 3.4.
+fn fair_settings_of_34() -> impl Strategy<Value = Fair34> {
+    let reservations = (select(vec![0.05, 0.3, 1.0]), select(vec![0.0, 0.002, 0.004]));
+    let masters = select(vec![None, Some(-1.0), Some(-1.0), Some(1.0)]);
+    (fair_settings(false), any::<bool>(), reservations, masters).prop_map(
+        |(common, dynamic, (reservable_nodes, reservation_multiple), max_am_share)| {
+            let common = Fair { max_am_share, ..common };
+            Fair34 { common, dynamic, reservable_nodes, reservation_multiple }
+        },
+    )
+}
+
+fn agree_on_fair_of_34(world: &World, settings: Fair34) -> Result<(), TestCaseError> {
+    let Fair34 { common, dynamic, reservable_nodes, reservation_multiple } = settings;
+    let (common, name) = with_parameters(world, common, "3.4");
+    let name = format!(
+        "{name},dynamic_max_assign={dynamic},reservable_nodes={reservable_nodes},reservation_multiple={reservation_multiple}"
+    );
+    let settings = Fair34 { common: common.clone(), dynamic, reservable_nodes, reservation_multiple };
+    agree(world, &Rules::Fair34(settings), &|| fair_policy(&name, &common))
 }

@@ -596,15 +596,16 @@ fn by_memory(one: &Schedulable, other: &Schedulable) -> Ordering {
     by_share.then(one.start.cmp(&other.start)).then_with(|| one.name.cmp(&other.name))
 }
 
+/// What a queue or a job may claim of a resource.
 #[derive(Debug, Clone, Copy)]
-struct Claim {
-    weight: f32,
-    least: i64,
-    most: i64,
+pub(super) struct Claim {
+    pub(super) weight: f32,
+    pub(super) least: i64,
+    pub(super) most: i64,
 }
 
 /// clamp(w·R; least, most), truncated, for the least R found by 25 halvings that shares out what there is.
-fn fair_shares(claims: &[Claim], there: i64) -> Vec<i64> {
+pub(super) fn fair_shares(claims: &[Claim], there: i64) -> Vec<i64> {
     let at = |ratio: f64| -> Vec<i64> {
         let share =
             |claim: &Claim| (f64::from(claim.weight) * ratio).max(claim.least as f64).min(claim.most as f64) as i64;

@@ -6,7 +6,9 @@
 //! name.
 
 pub(crate) mod capacity;
+pub(crate) mod capacity34;
 pub(crate) mod fair;
+pub(crate) mod fair34;
 mod ramp;
 
 use resched_sim::Ms;
@@ -15,7 +17,9 @@ use resched_tables::model::{Locality, Outcome};
 
 use crate::worlds::{End, JobEnd, Launch, Schedule, World};
 use capacity::Capacity;
+use capacity34::Capacity as Capacity34;
 use fair::Fair;
+use fair34::Fair as Fair34;
 
 /// A world in which so many rounds of heartbeats pass without anything else has come to a stop.
 const PATIENCE: usize = 300;
@@ -75,15 +79,21 @@ pub(crate) enum Rules {
     Fifo,
     /// YARN's Capacity Scheduler.
     Capacity(capacity::Settings),
+    /// That of Hadoop 3.4.
+    Capacity34(capacity::Settings),
     /// YARN's Fair Scheduler.
     Fair(fair::Settings),
+    /// That of Hadoop 3.4.
+    Fair34(fair34::Settings),
 }
 
 /// What a scheduler keeps.
 enum Scheduler {
     Fifo,
     Capacity(Box<Capacity>),
+    Capacity34(Box<Capacity34>),
     Fair(Box<Fair>),
+    Fair34(Box<Fair34>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,15 +188,17 @@ pub(crate) fn simulate(world: &World, rules: &Rules, first_heartbeats: &[Ms]) ->
     let calculator = match rules {
         // "Which resources count".
         Rules::Fifo => Calculator::Memory,
-        Rules::Capacity(_) => world.config.containers.calculator,
-        Rules::Fair(_) => Calculator::Dominant,
+        Rules::Capacity(_) | Rules::Capacity34(_) => world.config.containers.calculator,
+        Rules::Fair(_) | Rules::Fair34(_) => Calculator::Dominant,
     };
     let mut cluster = Cluster::new(world, calculator);
     let start = world.config.heartbeat.first;
     let mut scheduler = match rules {
         Rules::Fifo => Scheduler::Fifo,
         Rules::Capacity(settings) => Scheduler::Capacity(Box::new(Capacity::new(settings, &cluster))),
+        Rules::Capacity34(settings) => Scheduler::Capacity34(Box::new(Capacity34::new(settings, &cluster))),
         Rules::Fair(settings) => Scheduler::Fair(Box::new(Fair::new(settings, &cluster, start))),
+        Rules::Fair34(settings) => Scheduler::Fair34(Box::new(Fair34::new(settings, &cluster))),
     };
     cluster.run(&mut scheduler, start, first_heartbeats);
     cluster.close()
@@ -695,6 +707,7 @@ impl Scheduler {
     fn update(&self) -> Option<Ms> {
         match self {
             Self::Fair(fair) => Some(fair.update_interval()),
+            Self::Fair34(fair) => Some(fair.update_interval()),
             _ => None,
         }
     }
@@ -703,7 +716,9 @@ impl Scheduler {
         match self {
             Self::Fifo => {}
             Self::Capacity(capacity) => capacity.arrive(cluster, app),
+            Self::Capacity34(capacity) => capacity.arrive(cluster, app),
             Self::Fair(fair) => fair.arrive(cluster, app),
+            Self::Fair34(fair) => fair.arrive(cluster, app),
         }
     }
 
@@ -711,13 +726,17 @@ impl Scheduler {
         match self {
             Self::Fifo => {}
             Self::Capacity(capacity) => capacity.leave(cluster, app),
+            Self::Capacity34(capacity) => capacity.leave(cluster, app),
             Self::Fair(fair) => fair.leave(cluster, app),
+            Self::Fair34(fair) => fair.leave(cluster, app),
         }
     }
 
     fn tick(&mut self, cluster: &mut Cluster<'_>) {
-        if let Self::Fair(fair) = self {
-            fair.tick(cluster);
+        match self {
+            Self::Fair(fair) => fair.tick(cluster),
+            Self::Fair34(fair) => fair.tick(cluster),
+            Self::Fifo | Self::Capacity(_) | Self::Capacity34(_) => {}
         }
     }
 
@@ -725,17 +744,21 @@ impl Scheduler {
         match self {
             Self::Fifo => fifo(cluster, node),
             Self::Capacity(capacity) => capacity.node_update(cluster, node),
+            Self::Capacity34(capacity) => capacity.node_update(cluster, node),
             Self::Fair(fair) => fair.node_update(cluster, node),
+            Self::Fair34(fair) => fair.node_update(cluster, node),
         }
     }
 
     /// The headroom in the answer to a master.
-    fn headroom(&self, cluster: &Cluster<'_>, app: usize) -> i64 {
+    fn headroom(&mut self, cluster: &Cluster<'_>, app: usize) -> i64 {
         match self {
             // What is free when the scheduler last looked, and nothing changes in between.
             Self::Fifo => cluster.total().minus(cluster.held(|_| true)).memory,
             Self::Capacity(capacity) => capacity.headroom(app),
+            Self::Capacity34(capacity) => capacity.headroom(cluster, app),
             Self::Fair(fair) => fair.headroom(cluster, app),
+            Self::Fair34(fair) => fair.headroom(cluster, app),
         }
     }
 }
