@@ -59,8 +59,13 @@ pub(super) struct Objects<'r> {
     /// Most bytes that one object may have.
     limit: usize,
     text: Vec<u8>,
+    /// The beginning of what was skipped last.
+    skipped: Vec<u8>,
     cursor: Cursor,
 }
+
+/// So much of what is skipped is kept.
+const KEPT_OF_JUNK: usize = 64 << 10;
 
 /// An item of [`Objects`].
 #[derive(Debug, PartialEq)]
@@ -79,7 +84,13 @@ pub(super) enum Piece<'t> {
 impl<'r> Objects<'r> {
     /// The objects in `input`, none longer than `limit` bytes.
     pub(super) fn new(input: &'r mut dyn BufRead, limit: usize) -> Self {
-        Self { input, limit, text: Vec::new(), cursor: Cursor { line: 1, place: Place::FirstColumn } }
+        Self {
+            input,
+            limit,
+            text: Vec::new(),
+            skipped: Vec::new(),
+            cursor: Cursor { line: 1, place: Place::FirstColumn },
+        }
     }
 
     /// The next piece; `None` at the end of the input.
@@ -92,6 +103,11 @@ impl<'r> Objects<'r> {
         let line = self.cursor.line;
         let whole = self.take_object()?;
         Ok(Some(if whole { Piece::Object { line, text: &self.text } } else { Piece::Junk }))
+    }
+
+    /// The beginning of what was skipped last, up to 64 KiB.
+    pub(super) fn skipped(&self) -> &[u8] {
+        &self.skipped
     }
 
     /// Skips to the next object's opening brace.
@@ -110,8 +126,15 @@ impl<'r> Objects<'r> {
                         found = true;
                         break;
                     }
-                    b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']' => {}
-                    _ => junk = true,
+                    b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']' if !junk => {}
+                    _ => {
+                        if !std::mem::replace(&mut junk, true) {
+                            self.skipped.clear();
+                        }
+                        if self.skipped.len() < KEPT_OF_JUNK {
+                            self.skipped.push(byte);
+                        }
+                    }
                 }
                 self.cursor.pass(byte);
                 used += 1;

@@ -21,7 +21,17 @@ fn truth() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-const RUNS: [&str; 5] = ["fifo", "backfill", "easy", "nodes", "mixed"];
+/// The runs of 22.05 and of 24.11, each with its folder.
+fn runs() -> Vec<(PathBuf, &'static str)> {
+    let Some(old) = truth() else { return Vec::new() };
+    let new = old.with_file_name("slurm-24.11");
+    let of = |folder: &PathBuf, runs: &[&'static str]| -> Vec<(PathBuf, &'static str)> {
+        runs.iter().map(|&run| (folder.join(run), run)).filter(|(path, _)| path.is_dir()).collect()
+    };
+    let all =
+        [of(&old, &["fifo", "backfill", "easy", "nodes", "mixed"]), of(&new, &["fifo", "backfill", "nodes", "mixed"])];
+    all.concat()
+}
 
 fn unpacked(path: &Path) -> String {
     let mut text = String::new();
@@ -133,10 +143,9 @@ fn check(record: &JobRecord, rows: &[Row]) {
 
 #[test]
 fn every_run_agrees_with_what_slurm_did_job_by_job() {
-    let Some(truth) = truth() else { return };
-    for run in RUNS {
-        let found = read(&truth.join(run).join("sacct-all.txt.gz"));
-        let rows = rows(&truth.join(run));
+    for (folder, run) in runs() {
+        let found = read(&folder.join("sacct-all.txt.gz"));
+        let rows = rows(&folder);
         let mut unseen: BTreeSet<&String> = rows.keys().collect();
         for record in &found.jobs {
             match rows.get(&record.job.job_id) {
@@ -181,9 +190,7 @@ fn every_row_is_read_or_counted() {
 
 #[test]
 fn the_form_of_times_makes_no_difference() {
-    let Some(truth) = truth() else { return };
-    for run in RUNS {
-        let folder = truth.join(run);
+    for (folder, run) in runs() {
         let (utc, manifest) = read_in(&folder.join("sacct-all.txt.gz"), "UTC");
         assert_eq!(manifest.parameters["timezone"], "UTC");
         let (unix, manifest) = read_in(&folder.join("sacct-all-unix.txt.gz"), "Europe/Berlin");
@@ -231,9 +238,7 @@ const IN_JSON: [&str; 21] = [
 
 #[test]
 fn json_gives_the_tables_of_the_same_fields_as_text() {
-    let Some(truth) = truth() else { return };
-    for run in RUNS {
-        let folder = truth.join(run);
+    for (folder, run) in runs() {
         // The line whose name holds the delimiter has no fields to select from.
         let plain = |text: String| text.replace("odd | name", "odd / name").replace("a|b", "a/b");
         let text = plain(unpacked(&folder.join("sacct-all-unix.txt.gz")));
@@ -253,6 +258,53 @@ fn json_gives_the_tables_of_the_same_fields_as_text() {
             assert_eq!(text, json, "{run}");
         }
         assert_eq!(text, json, "{run}");
+    }
+}
+
+/// JSON names its version, and text has fields of one version alone.
+#[test]
+fn lists_show_the_version_of_slurm_that_wrote_them() {
+    for (folder, run) in runs() {
+        let is_new = folder.parent().unwrap().ends_with("slurm-24.11");
+        let expected = if is_new { ["24.11", "24.11.5"] } else { ["22.05", "22.05.8"] };
+        let lists = ["sacct-all.txt.gz", "sacct.json.gz"];
+        let found = lists.map(|list| read_in(&folder.join(list), "UTC").1.scheduler_version().map(str::to_owned));
+        assert_eq!(found, expected.map(|version| Some(version.to_owned())), "{run}");
+        if run == "mixed" {
+            // All rows of both: the job whose name holds the delimiter, and the tries that were requeued.
+            let attempts = |list: &str| -> (usize, usize, u64) {
+                let (found, manifest) = read_in(&folder.join(list), "UTC");
+                let tries = found.jobs.iter().map(|record| record.tasks[0].attempts.len()).sum();
+                (found.jobs.len(), tries, manifest.skipped.get("ambiguous-line").copied().unwrap_or(0))
+            };
+            assert_eq!(attempts(lists[0]), attempts(lists[1]));
+            assert!(!is_new || attempts(lists[0]) == (149, 154, 0));
+        }
+    }
+}
+
+#[test]
+fn json_names_its_version_before_its_jobs_or_behind_them() {
+    let version = |parts: [&str; 2]| {
+        let job = r#"{"job_id":5,"allocation_nodes":1,"required":{"CPUs":1},"state":{"current":["COMPLETED"]},
+                      "time":{"submission":100,"start":110,"end":130,"elapsed":20}}"#;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jobs.json");
+        std::fs::write(&path, format!(r#"{{{}"jobs":[{job}]{}}}"#, parts[0], parts[1])).unwrap();
+        let (found, manifest) = read_in(&path, "UTC");
+        assert_eq!(found.jobs.len(), 1);
+        manifest.scheduler_version().map(str::to_owned)
+    };
+    let meta = |about: &str| format!(r#""meta":{{"plugin":{{"type":"x"}},{about}}}"#);
+    let release = r#"{"version":{"major":"24"},"release":"24.11.5"}"#;
+    let new = meta(&format!(r#""slurm":{release},"client":{{"user":"root"}}"#));
+    assert_eq!(version(["", &format!(r#","errors":[],{new},"warnings":[{{"a":1}}]"#)]).as_deref(), Some("24.11.5"));
+    let old = meta(&format!(r#""Slurm":{release}"#));
+    assert_eq!(version([&format!("{old},"), ""]).as_deref(), Some("24.11.5"), "as 22.05 writes it");
+    for other in
+        [meta(r#""slurm":{"release":5}"#), meta(r#""slurm":"x""#), meta(r#""slurm":{}"#), r#""meta":[1]"#.to_owned()]
+    {
+        assert_eq!(version(["", &format!(",{other}")]), None, "{other}");
     }
 }
 

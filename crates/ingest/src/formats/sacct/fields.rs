@@ -69,7 +69,8 @@ impl Shape {
             Self::State => State::known(text).is_some(),
             Self::Time => is_time(text),
             Self::Duration => text.is_empty() || text == "INVALID" || duration(text).is_some(),
-            Self::Count => text.is_empty() || whole(text).is_some(),
+            // `DBIndex` of newer versions is larger than any count.
+            Self::Count => text.bytes().all(|byte| byte.is_ascii_digit()),
             Self::NeededCount => whole(text).is_some(),
         }
     }

@@ -36,6 +36,15 @@ impl Header {
         fields.iter().find_map(|field| self.names.iter().position(|name| name == field))
     }
 
+    /// The version of Slurm that has these fields, if only one of those that are known has: fields were renamed, and others are new.
+    pub(super) fn version(&self) -> Option<&'static str> {
+        let has = |names: &[&str]| self.column(names).is_some();
+        if has(&["QOSREQ", "SLUID"]) {
+            return Some("24.11");
+        }
+        has(&["Reserved", "ResvCPU", "ResvCPURAW"]).then_some("22.05")
+    }
+
     /// What every job needs and the list lacks.
     pub(super) fn missing(&self) -> Vec<&'static str> {
         let needed: [(&str, &[&str]); 4] = [
@@ -105,6 +114,17 @@ mod tests {
         }
         for other in ["JobID", "JobID           JobName  State", "JobID State", "a|b", "12|COMPLETED", ""] {
             assert!(Header::parse(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn fields_of_one_version_show_it() {
+        for (line, expected) in [
+            ("JobID|QOSREQ|State", Some("24.11")),
+            ("JobID|ResvCPU|State", Some("22.05")),
+            ("JobID|Planned|State", None),
+        ] {
+            assert_eq!(Header::parse(line).unwrap().version(), expected, "{line}");
         }
     }
 

@@ -33,6 +33,8 @@ pub(super) struct Jobs {
     last_limit: Option<(u64, u32)>,
     /// When the backfill scheduler started a job first, ms.
     pub(super) first_backfill: Option<i64>,
+    /// The newest version of Slurm that a list shows, with its numbers.
+    version: Option<(Vec<u32>, String)>,
     /// How many rows were taken.
     pub(super) rows: u64,
     /// The clusters of the rows, at most [`MOST_CLUSTERS`].
@@ -56,6 +58,19 @@ impl Jobs {
     #[cfg(test)]
     pub(super) fn up_to(ends: usize) -> Self {
         Self { waits: Waits::up_to(ends), ..Self::default() }
+    }
+
+    /// Notes the version of Slurm that wrote a list.
+    pub(super) fn note_version(&mut self, version: &str) {
+        let numbers: Vec<u32> = version.split('.').map_while(|part| part.parse().ok()).collect();
+        if !numbers.is_empty() && self.version.as_ref().is_none_or(|(known, _)| *known < numbers) {
+            self.version = Some((numbers, version.to_owned()));
+        }
+    }
+
+    /// The newest version of Slurm that a list shows.
+    pub(super) fn version(&self) -> Option<&str> {
+        self.version.as_ref().map(|(_, version)| version.as_str())
     }
 
     /// Takes a row.

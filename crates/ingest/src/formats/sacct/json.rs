@@ -20,7 +20,7 @@ use super::super::lines::text_of;
 use super::super::swf;
 use super::id::{Id, Part};
 use super::jobs::Jobs;
-use super::row::{Row, Times};
+use super::row::{Row, Times, one_qos};
 use super::state::Standing;
 use super::submit_line::array_limit;
 use super::times::Time;
@@ -53,7 +53,7 @@ const READS: &[ReadAs] = &[
     ("jobs.user", &["user", "association"]),
     ("jobs.queue", &["partition"]),
     ("jobs.group", &["account", "association"]),
-    ("jobs.qos", &["qos"]),
+    ("jobs.qos", &["qos", "qosreq"]),
     ("jobs.reservation", &["reservation"]),
     ("jobs.features", &["constraints"]),
     ("jobs.priority_number", &["priority"]),
@@ -99,7 +99,10 @@ pub(super) fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, job
     let is_array = first_byte(input).map_err(failed)? == Some(b'[');
     match if is_array { Start::Jobs(Vec::new()) } else { find_jobs(input).map_err(failed)? } {
         Start::Nothing => Ok(()),
-        Start::List => read_jobs(input, (path, true), sink, jobs),
+        Start::List(before) => {
+            release(&before).into_iter().for_each(|release| jobs.note_version(&release));
+            read_jobs(input, (path, true), sink, jobs)
+        }
         Start::Jobs(before) => read_jobs(&mut before.as_slice().chain(input), (path, false), sink, jobs),
     }
 }
@@ -139,6 +142,9 @@ fn read_jobs(
             }
         }
     }
+    if in_list {
+        release(objects.skipped()).into_iter().for_each(|release| jobs.note_version(&release));
+    }
     for (column, names) in READS {
         names.iter().for_each(|name| sink.filled_from(column, name));
     }
@@ -156,10 +162,35 @@ const LIST_AGAIN: &str = "list again with `sacct -a -D --json`";
 const OTHER_PERIOD: &str =
     "`sacct` lists the jobs of its user since midnight; list again with -a, and a period by -S and -E";
 
+/// What a document says of itself, before its list of jobs or behind it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Meta<'a> {
+    #[serde(borrow, alias = "Slurm")]
+    slurm: Option<About<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct About<'a> {
+    #[serde(borrow)]
+    release: Leaf<'a>,
+}
+
+/// The version of Slurm that a part of a document names in `meta`.
+fn release(part: &[u8]) -> Option<String> {
+    const META: &[u8] = b"\"meta\"";
+    let from = memchr::memmem::find(part, META)? + META.len();
+    let text = String::from_utf8_lossy(part.get(from..)?);
+    let mut values = serde_json::Deserializer::from_str(text.trim_start().strip_prefix(':')?).into_iter::<Meta<'_>>();
+    let release = values.next()?.ok()?.slurm?.release.text().to_owned();
+    Some(release).filter(|release| !release.is_empty())
+}
+
 /// Where the jobs of a document begin.
 enum Start {
-    /// In its list `jobs`, which comes next.
-    List,
+    /// In its list `jobs`, which comes next, behind these bytes.
+    List(Vec<u8>),
     /// At once: each is a document. These bytes of the first were read.
     Jobs(Vec<u8>),
     /// There are none.
@@ -195,7 +226,7 @@ fn find_jobs(input: &mut dyn BufRead) -> io::Result<Start> {
                 key.clear();
                 in_text = true;
             }
-            b'[' if depth == 1 && key == LIST => return Ok(Start::List),
+            b'[' if depth == 1 && key == LIST => return Ok(Start::List(before)),
             b':' if depth == 1 && key == ID && before.len() <= MOST_BEFORE_ID => return Ok(Start::Jobs(before)),
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
@@ -235,6 +266,8 @@ struct Job<'a> {
     partition: Leaf<'a>,
     #[serde(borrow)]
     qos: Leaf<'a>,
+    #[serde(borrow)]
+    qosreq: Leaf<'a>,
     #[serde(borrow)]
     reservation: Option<Reservation<'a>>,
     #[serde(borrow)]
@@ -443,7 +476,7 @@ impl Job<'_> {
             user: user.map(Leaf::text).unwrap_or_default(),
             account: account.map(Leaf::text).unwrap_or_default(),
             partition: self.partition.text(),
-            qos: self.qos.text(),
+            qos: one_qos(self.qos.text(), self.qosreq.text()),
             reservation: self.reservation.as_ref().map(|own| own.name.text()).unwrap_or_default(),
             constraints: self.constraints.text(),
             priority: self.priority.number(),

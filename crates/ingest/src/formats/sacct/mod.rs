@@ -30,6 +30,9 @@
 //!
 //! **The first start by backfill** (`SchedBackfill` in `Flags`) is the manifest's parameter `backfill_start`: a time at which backfill ran.
 //!
+//! **The version of Slurm** is the manifest's parameter `scheduler_version`: `meta.slurm.release` of JSON, and in text the version that alone
+//! has the fields of the header.
+//!
 //! **Memory** is left out if Slurm did not allocate it (`CR_CPU`, `CR_Core`): then no `AllocTRES` of the list has `mem`.
 //!
 //! The rows of all lists that are named together are sorted until the last one ends, see `jobs.rs`.
@@ -68,7 +71,7 @@ use resched_tables::Error;
 use resched_tables::cause::{self, Cause};
 use resched_tables::model::{JobRecord, NodeRow};
 use resched_tables::sink::{Kept, Sink};
-use resched_tables::store::BACKFILL_START;
+use resched_tables::store::{BACKFILL_START, SCHEDULER_VERSION};
 
 pub(crate) use self::headless::named_fields;
 pub(crate) use self::hosts::MOST_HOSTS;
@@ -170,6 +173,9 @@ fn hand_over(jobs: Jobs, sink: &mut dyn Sink) -> Result<(), Error> {
     sink.skip(cause::JOB_OF_ANOTHER_CLUSTER, jobs.of_others);
     if let Some(at) = jobs.first_backfill {
         sink.parameter(BACKFILL_START, at.into());
+    }
+    if let Some(version) = jobs.version() {
+        sink.parameter(SCHEDULER_VERSION, version.into());
     }
     let Joined { jobs, tries, census, waits } = join::join(jobs, sink)?;
     let machines = Machines::of(tries, sink)?;

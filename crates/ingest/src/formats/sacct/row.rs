@@ -53,6 +53,12 @@ pub(super) struct Row<'a> {
     pub(super) cluster: &'a str,
 }
 
+/// The QOS of a row. Since 24.11, a job may ask for several, of which the one that it ran under counts, or else the first.
+pub(super) fn one_qos<'a>(own: &'a str, asked: &'a str) -> &'a str {
+    let all = if own.is_empty() { asked } else { own };
+    all.split(',').next().unwrap_or_default()
+}
+
 /// The times of a row, ms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Times {

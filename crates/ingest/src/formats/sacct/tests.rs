@@ -597,6 +597,23 @@ fn newer_json_has_numbers_as_objects_and_lists_of_states() {
     assert_eq!((found.skipped["damaged-job"], found.skipped["step-of-a-job"]), (1, 2));
 }
 
+/// 24.11 numbers rows of its database beyond the range of a signed number, has fields between name and submit line, and lets a job ask for
+/// several QOS.
+#[test]
+fn lists_of_24_11_have_new_fields() {
+    let header =
+        "DBIndex|Extra|JobID|JobName|Licenses|NCPUS|QOS|QOSREQ|SLUID|StdErr|StdOut|Submit|SubmitLine|Elapsed|State";
+    let found = read_list(&format!(
+        "{header}\n13152349774512867328||76|odd | name||1||high,low|sBD1|||100|sbatch --comment=a|b -n1|00:00:03|COMPLETED\n\
+         13152349774466280448||77|plain||1|low|high,low|sBD2||/dev/null|100|sbatch -n1|00:00:03|COMPLETED\n"
+    ));
+    let names: Vec<_> = found.jobs.iter().map(|own| (own.job.name.as_deref(), own.job.qos.as_deref())).collect();
+    assert_eq!(names, [(Some("odd | name"), Some("high")), (Some("plain"), Some("low"))]);
+    assert_eq!(found.skipped.get("ambiguous-line"), None);
+    let json = NEWER.replace(r#""qos":"q""#, r#""qos":"","qosreq":"b,a""#);
+    assert_eq!(read_list(&json).jobs[0].job.qos.as_deref(), Some("b"));
+}
+
 /// Data parsers differ in how they write that there is no limit, and that none is given. Up to 0.0.39, `null` is both; but a job that ran has
 /// got the limit of its partition, if it gave none.
 #[test]

@@ -13,7 +13,7 @@ use super::header::{Header, is_fixed_width, refused};
 use super::headless::{self, named_fields};
 use super::id::Id;
 use super::jobs::Jobs;
-use super::row::{Row, Times};
+use super::row::{Row, Times, one_qos};
 use super::state::Standing;
 use super::submit_line::array_limit;
 use super::times::Clock;
@@ -44,6 +44,7 @@ pub(super) fn read(
         return Err(refused(path, found));
     };
     header.check(path)?;
+    header.version().into_iter().for_each(|version| jobs.note_version(version));
     let (columns, fields) = (Columns::of(&header), Fields::of(&header));
     let mut list = List { columns, fields, clock, jobs, held: None, number, waiting: Vec::new(), bytes: 0 };
     if !has_header {
@@ -251,7 +252,7 @@ struct Columns {
     user: Option<usize>,
     account: Option<usize>,
     partition: Option<usize>,
-    qos: Option<usize>,
+    qos: [Option<usize>; 2],
     reservation: Option<usize>,
     constraints: Option<usize>,
     priority: Option<usize>,
@@ -346,7 +347,7 @@ impl Columns {
             user: column(&["jobs.user"], &["User"]),
             account: column(&["jobs.group"], &["Account"]),
             partition: column(&["jobs.queue"], &["Partition"]),
-            qos: column(&["jobs.qos"], &["QOS"]),
+            qos: ["QOS", "QOSREQ"].map(|field| column(&["jobs.qos"], &[field])),
             reservation: column(&["jobs.reservation"], &["Reservation"]),
             constraints: column(&["jobs.features"], &["Constraints"]),
             priority: column(&["jobs.priority_number"], &["Priority"]),
@@ -404,7 +405,7 @@ impl Columns {
             user: text(self.user),
             account: text(self.account),
             partition: text(self.partition),
-            qos: text(self.qos),
+            qos: one_qos(text(self.qos[0]), text(self.qos[1])),
             reservation: text(self.reservation),
             constraints: text(self.constraints),
             priority: text(self.priority).parse().ok(),
