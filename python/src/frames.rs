@@ -143,7 +143,7 @@ pub(crate) fn from_frames(
 }
 
 fn system_of(py: Python<'_>, name: &str) -> PyResult<System> {
-    let all = [System::MapReduce1, System::Yarn, System::Spark, System::Slurm, System::Batch];
+    let all = [System::MapReduce1, System::Yarn, System::Spark, System::Slurm, System::Kubernetes, System::Batch];
     let word = |system: &System| serde_json::to_value(system).ok().and_then(|word| word.as_str().map(str::to_owned));
     all.into_iter().find(|system| word(system).as_deref() == Some(name)).ok_or_else(|| {
         let words: Vec<String> = all.iter().filter_map(word).collect();

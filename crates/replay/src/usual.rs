@@ -15,6 +15,8 @@ const YARN: [&str; 3] = ["yarn-capacity", "yarn-fair", "yarn-fifo"];
 const SLURM: [&str; 3] = ["slurm", "slurm:scheduler=builtin", "slurm:reservations=1"];
 /// Spark's own scheduler, whose order and waits are in its log.
 const SPARK: [&str; 1] = ["spark"];
+/// Kueue, which says when the workloads of a cluster of Kubernetes may start.
+const KUBERNETES: [&str; 1] = ["kueue"];
 /// The usual schedulers of production traces.
 const PRODUCTION: [&str; 4] = ["batch-fifo", "batch-fair", "batch-capacity", "easy"];
 
@@ -30,6 +32,7 @@ pub fn usual_schedulers(source: &Source) -> Result<Vec<PolicySpec>, Error> {
     let names = match (source.engine(), system) {
         (Engine::Batch, Some(System::Slurm)) => SLURM.as_slice(),
         (Engine::Batch, Some(System::Spark)) => SPARK.as_slice(),
+        (Engine::Batch, Some(System::Kubernetes)) => KUBERNETES.as_slice(),
         (Engine::Batch, _) => PRODUCTION.as_slice(),
         (Engine::Hadoop, Some(System::Yarn)) => YARN.as_slice(),
         (Engine::Hadoop, _) => MAPREDUCE_1.as_slice(),

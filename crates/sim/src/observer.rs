@@ -46,6 +46,8 @@ pub struct Decided {
     pub job: Option<JobId>,
     /// The chosen value.
     pub value: f64,
+    /// The job for which it was decided.
+    pub other: Option<JobId>,
 }
 
 /// What the replays of both engines report. If a method returns an error, the replay ends with it.

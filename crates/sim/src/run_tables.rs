@@ -200,6 +200,7 @@ impl<R: RowSource> Reports for Recorder<'_, R> {
             name: decided.name.to_owned(),
             job_id: decided.job.map(|job| self.source.job_id(job.index() as u32).to_owned()),
             value: decided.value,
+            other_job: decided.other.map(|job| self.source.job_id(job.index() as u32).to_owned()),
         })?)
     }
 

@@ -48,6 +48,8 @@ pub enum System {
     Spark,
     /// Slurm: partitions of nodes, on which jobs have processors and memory.
     Slurm,
+    /// Kubernetes: pods request processor, memory and devices; their workloads wait for quota.
+    Kubernetes,
     /// A batch system or a cluster manager: tasks request processor and memory.
     Batch,
 }
@@ -58,6 +60,11 @@ impl System {
         matches!(self, Self::MapReduce1 | Self::Yarn)
     }
 
+    /// Whether its jobs ask for processors of machines, not for slots or executors of a framework.
+    pub fn asks_for_cpus(self) -> bool {
+        matches!(self, Self::Slurm | Self::Kubernetes | Self::Batch)
+    }
+
     /// Its name for people.
     pub fn in_words(self) -> &'static str {
         match self {
@@ -65,6 +72,7 @@ impl System {
             Self::Yarn => "YARN",
             Self::Spark => "Spark",
             Self::Slurm => "Slurm",
+            Self::Kubernetes => "Kubernetes",
             Self::Batch => "a batch system",
         }
     }

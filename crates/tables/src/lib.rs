@@ -20,6 +20,7 @@
 //! * [`validity`] says how far an answer can be trusted.
 //! * [`whole`] reads small files whole, through a limit; [`limits`] has the form in which each crate lists its limits.
 //! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
+//! * [`pods`] has what pods of Kubernetes ask of nodes.
 //! * [`names`] names machines that are made up, and tasks; [`words`] and [`texts`] write and share texts.
 //!
 //! This crate depends on no other of resched. It reads no format and runs no scheduler, prints nothing and never exits.
@@ -39,6 +40,7 @@ pub mod model;
 pub mod named;
 pub mod names;
 pub mod placed;
+pub mod pods;
 pub mod reader;
 pub mod records;
 pub mod reference;

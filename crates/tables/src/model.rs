@@ -167,7 +167,7 @@ table! {
         name: Option<String>,
         /// Who submitted it.
         user: Option<String>,
-        /// The queue or pool it was submitted to.
+        /// The queue or pool it was submitted to; in Kueue, `namespace/LocalQueue`.
         queue: Option<String>,
         /// Its priority.
         priority: Option<Priority>,
@@ -218,7 +218,7 @@ table! {
         together: Option<String>,
         /// What its user took off its priority (Slurm: `--nice`).
         nice: Option<i64>,
-        /// The quality of service that it was submitted under (Slurm).
+        /// The quality of service that it was submitted under (Slurm); its WorkloadPriorityClass (Kueue).
         qos: Option<String>,
         /// The reservation of machines that it may use (Slurm: `--reservation`).
         reservation: Option<String>,
@@ -280,6 +280,13 @@ table! {
         machines: Option<i64>,
         /// Whether its machines run nothing else at the same time.
         exclusive: Option<bool>,
+        /// Labels that its machines must have: `key=value`, joined by semicolons (Kubernetes: `nodeSelector`).
+        node_selector: Option<String>,
+        /// The taints of machines that it tolerates, joined by semicolons: `key=value`, or `key` for any value, with `:effect` behind it for
+        /// one effect only; `*` for every key (Kubernetes).
+        tolerations: Option<String>,
+        /// The terms of its required node affinity, one of which must hold: `nodeSelectorTerms` as compact JSON (Kubernetes).
+        affinity: Option<String>,
     }
 }
 
@@ -344,6 +351,8 @@ table! {
         memory_request: Option<i64> ["bytes"],
         /// Other resources and licences that a replay held for it, by name: `gres/gpu=2,license/matlab=1`.
         resources: Option<String>,
+        /// The flavours that its resources were taken from: `resource=flavour`, joined by commas (Kueue).
+        flavors: Option<String>,
         /// Where a gang ran that ran on several machines: lists of hosts, each with the number of instances on each of them
         /// (`n[01-04]*16;n05*2`); without a number, all have the same. Null for more than 1,000 machines.
         hosts: Option<String>,
@@ -389,8 +398,10 @@ table! {
         group: Option<String>,
         /// Other resources that it offers: `name=count`, joined by commas (`gres/gpu=4`).
         resources: Option<String>,
-        /// Its features, joined by commas (Slurm).
+        /// Its features, joined by commas (Slurm); its labels, `key=value` (Kubernetes).
         features: Option<String>,
+        /// The taints that keep tasks away: `key=value:effect`, joined by semicolons (Kubernetes).
+        taints: Option<String>,
     }
 }
 
@@ -421,6 +432,8 @@ table! {
         job_id: Option<String>,
         /// What it chose.
         value: f64,
+        /// The job for which it was decided, such as the one that another was evicted for; null: none.
+        other_job: Option<String>,
     }
 }
 

@@ -142,7 +142,7 @@ impl System {
         match self {
             Self::Spark => SPARK.iter().find(own).map_or(usual, |(_, own)| *own),
             Self::Slurm => SLURM.iter().find(own).map_or(usual, |(_, own)| *own),
-            Self::Batch => BATCH.iter().find(own).map_or(usual, |(_, own)| *own),
+            Self::Kubernetes | Self::Batch => BATCH.iter().find(own).map_or(usual, |(_, own)| *own),
             Self::MapReduce1 | Self::Yarn => usual,
         }
     }

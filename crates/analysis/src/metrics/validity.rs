@@ -117,7 +117,7 @@ pub(crate) fn granularity(info: &RunInfo) -> i64 {
         System::MapReduce1 => heartbeat.interval_of(usize::try_from(info.cluster.nodes).unwrap_or(usize::MAX)),
         // The master's container waits for a node, and the first task for the master and a node again.
         System::Yarn => 2 * containers.node_heartbeat + containers.am_heartbeat,
-        System::Spark | System::Slurm | System::Batch => 0,
+        System::Spark | System::Slurm | System::Kubernetes | System::Batch => 0,
     }
 }
 

@@ -270,7 +270,7 @@ impl Diff {
                 groups.insert(heading, rows);
             }
         };
-        if matches!(system, System::Slurm | System::Batch) {
+        if system.asks_for_cpus() {
             add("account", by(&|job| text(&job.account)));
             add("QOS", by(&|job| text(&job.qos)));
             for (place, heading) in ["CPUs", "GPUs", "nodes", "time limit"].into_iter().enumerate() {

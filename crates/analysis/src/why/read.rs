@@ -128,7 +128,10 @@ fn logged_reasons(dir: &Path, origin: &Origin) -> Result<BTreeMap<u32, Arc<str>>
 /// What a task is to its job. The kinds of Spark and of batch systems are labels: their tasks run on cores, not in slots.
 fn role(origin: &Origin, kind: TaskKind) -> TaskKind {
     match (origin.observed_system(), kind) {
-        (Some(System::Spark | System::Slurm | System::Batch), TaskKind::Map | TaskKind::Reduce) => TaskKind::Other,
+        (
+            Some(System::Spark | System::Slurm | System::Kubernetes | System::Batch),
+            TaskKind::Map | TaskKind::Reduce,
+        ) => TaskKind::Other,
         (_, kind) => origin.role(kind),
     }
 }

@@ -40,7 +40,7 @@ fn as_text(found: &Inspection, all_sources: bool) -> Text {
         row(system.says("machines"), &count(found.nodes)),
     ];
     // Slurm and batch systems have no maps: rows about them would be zeros that say nothing. Other systems say that they have none.
-    let asks_for_cpus = matches!(system, System::Slurm | System::Batch);
+    let asks_for_cpus = system.asks_for_cpus();
     let has_maps = found.tasks.map + found.tasks.reduce > 0;
     let is_about_maps = has_maps || !asks_for_cpus;
     if is_about_maps || found.splits > 0 {

@@ -127,11 +127,7 @@ fn in_words(reported: &[Validated], jobs: usize, skipped: &Skipped) -> Text {
     if reported.iter().flat_map(|validated| &validated.replays).any(|replay| !replay.validation.not_compared.is_empty())
     {
         // Other systems have no numbers of the tasks of all jobs.
-        let of_all = if matches!(system, System::Slurm | System::Batch) {
-            String::new()
-        } else {
-            format!("; {}", system.says(OF_ALL))
-        };
+        let of_all = if system.asks_for_cpus() { String::new() } else { format!("; {}", system.says(OF_ALL)) };
         text += &format!("Completion times and makespans cover the jobs compared{of_all}.\n");
     }
     for validated in reported {

@@ -124,7 +124,8 @@ fn write_decisions(dir: &Path, jobs: u64) -> WrittenTable {
     let mut decisions = TableWriter::<DecisionRow>::create(dir).unwrap();
     for job in 0..jobs {
         let value = 0.01 + 0.03 * (job % 7) as f64;
-        let row = DecisionRow { time: job as i64 * 45_000, name: "delta".to_owned(), job_id: None, value };
+        let row =
+            DecisionRow { time: job as i64 * 45_000, name: "delta".to_owned(), job_id: None, value, other_job: None };
         decisions.append(&row).unwrap();
     }
     decisions.finish().unwrap()

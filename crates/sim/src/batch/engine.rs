@@ -502,7 +502,7 @@ impl Engine<'_, '_> {
         self.changed = true;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
         for (name, job, value) in self.orders.decisions.drain(..) {
-            self.observer.decided(&Decided { at: self.world.now, name, job, value })?;
+            self.observer.decided(&Decided { at: self.world.now, name, job, value, other: None })?;
         }
         Ok(())
     }

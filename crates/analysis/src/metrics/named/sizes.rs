@@ -17,7 +17,7 @@ impl SizeBy {
     /// The size of jobs of that system. A job of Slurm or of a batch system is mostly one task, so that its CPUs say how large it is;
     /// where these are unknown for all jobs, tasks are what is left.
     pub(crate) fn of<'a>(system: Option<System>, jobs: impl IntoIterator<Item = &'a JobMetrics>) -> Self {
-        let by_cpus = matches!(system, Some(System::Slurm | System::Batch));
+        let by_cpus = system.is_some_and(System::asks_for_cpus);
         match by_cpus && jobs.into_iter().any(|job| job.cpus.is_some()) {
             true => Self::Cpus,
             false => Self::Tasks,

@@ -18,7 +18,7 @@ impl Engine<'_, '_> {
         let unchanged = self.ticked.0 == self.world.version;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
         for (name, job, value) in self.orders.decisions.drain(..) {
-            self.observer.decided(&Decided { at: at.0, name, job, value })?;
+            self.observer.decided(&Decided { at: at.0, name, job, value, other: None })?;
         }
         let mut orders = std::mem::take(&mut self.orders.kills);
         for run in orders.drain(..) {
