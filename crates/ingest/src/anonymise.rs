@@ -8,7 +8,7 @@
 //! | job ids, also in the dependencies of other jobs | `job_<hash>` |
 //! | task ids | `task_<job's hash>_m_000004` if the id gives kind and number in this way, else `task_<job's hash>_t<place in the job>` |
 //! | names of jobs, users, groups, qualities of service, hosts, stages, counters and their groups | `<hash>` |
-//! | features, and the names of licences and other resources | name by name, as `<hash>`; counts and the marks between features stay |
+//! | features, labels and taints of machines, flavours, and the names of licences and other resources | name by name, as `<hash>`; counts and the marks between features stay |
 //! | queues and racks | part by part (`root.a.b`, `/room/rack`), so that the hierarchy stays; a part is hashed with those above it |
 //! | frameworks | `<hash>`, unless a reader of resched gives the name |
 //! | the owner of an executor in `nodes`, and the applications of the manifest | as the group of their jobs |
@@ -55,8 +55,8 @@ const OWN_WORDS: [&str; 3] = ["default", "root", "default-rack"];
 const YARN_QUEUE: &str = "spark.yarn.queue";
 const POOL: &str = "spark.scheduler.pool";
 /// Frameworks whose names the readers of resched give.
-const FRAMEWORKS: [&str; 10] =
-    ["mapreduce", "spark", "tez", "swf", "gwf", "slurm", "pbs", "lsf", "gridengine", "table"];
+const FRAMEWORKS: [&str; 11] =
+    ["mapreduce", "spark", "tez", "swf", "gwf", "kueue", "slurm", "pbs", "lsf", "gridengine", "table"];
 
 /// The kind of thing that has a name. Two names of a kind have the same pseudonym if and only if they are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -263,6 +263,11 @@ impl Names<'_> {
         task.job_id.clone_from(&job_id);
         self.replace(Kind::Stage, &mut task.stage);
         self.replace(Kind::Resource, &mut task.resources);
+        for text in [&mut task.node_selector, &mut task.tolerations] {
+            self.replace(Kind::Feature, text);
+        }
+        // What cannot be read is not kept: it might hold names.
+        task.affinity = task.affinity.as_deref().and_then(|text| self.affinity(text));
         for stage in &mut task.depends_on {
             *stage = self.kept(Kind::Stage, stage);
         }
@@ -282,6 +287,7 @@ impl Names<'_> {
             attempt.hosts = (!places.is_empty())
                 .then(|| placed::as_text(places.iter().map(|(host, instances)| (host.as_str(), *instances))));
             self.replace(Kind::Rack, &mut attempt.rack);
+            self.replace(Kind::Feature, &mut attempt.flavors);
             attempt.error = None;
         }
         old
@@ -292,6 +298,7 @@ impl Names<'_> {
         self.replace(Kind::Rack, &mut node.rack);
         self.replace(Kind::Group, &mut node.group);
         self.replace(Kind::Feature, &mut node.features);
+        self.replace(Kind::Feature, &mut node.taints);
         self.replace(Kind::Resource, &mut node.resources);
         node
     }

@@ -4,8 +4,8 @@ use resched_objects::{LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS};
 use resched_tables::limits::Limit;
 
 use crate::formats::{
-    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, lsf, mapped, pbs, rumen, sacct, sls, spark, swf,
-    swim, tables, text_history, topology, yarn_apps,
+    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, kueue_workloads, lsf, mapped, pbs, rumen, sacct,
+    sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
 };
 use crate::{
     FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_HELD, MOST_SETTINGS,
@@ -50,6 +50,11 @@ pub const SOURCES: &[Limit] = &[
     Limit::number("machines of an SWF log", swf::MAX_NODES, "The log counts as one without machines."),
     Limit::number("names of queues of an SWF log, or of partitions", swf::MAX_NAMES as u64, REST),
     Limit::bytes("line of a grid workflow", gwf::MAX_LINE as u64, SKIPPED),
+    Limit::number(
+        "pod sets of a workload of Kueue",
+        kueue_workloads::MOST_POD_SETS as u64,
+        "The workload is left out and counted.",
+    ),
     Limit::bytes("row of a list by sacct (text)", sacct::MAX_LINE as u64, SKIPPED),
     Limit::bytes("job of a list by sacct (JSON)", sacct::MAX_OBJECT as u64, SKIPPED),
     Limit::number("rows under one id in lists by sacct", sacct::MOST_ROWS as u64, "The lists are refused."),

@@ -58,11 +58,15 @@ pub enum Input {
     Cycles,
     /// The offers by which Spark starts tasks, and how long it waits for a place near the data.
     Offers,
+    /// The ClusterQueues of Kueue, with their quotas.
+    Kueue,
+    /// Labels and taints of nodes that pods select and tolerate.
+    NodeLabels,
 }
 
 impl Input {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::Hadoop,
         Self::Pools,
         Self::MapredQueues,
@@ -84,6 +88,8 @@ impl Input {
         Self::Speculation,
         Self::Cycles,
         Self::Offers,
+        Self::Kueue,
+        Self::NodeLabels,
     ];
 
     /// What it is, as a noun in the plural or without a number, for sentences such as "`easy` knows no …".
@@ -110,6 +116,8 @@ impl Input {
             Self::Speculation => "backups of slow tasks",
             Self::Cycles => "cycles of Slurm's scheduler",
             Self::Offers => "offers of Spark's scheduler",
+            Self::Kueue => "ClusterQueues of Kueue",
+            Self::NodeLabels => "labels and taints of nodes",
         }
     }
 
@@ -134,7 +142,9 @@ impl Input {
             | Self::Exclusive
             | Self::Speculation
             | Self::Cycles
-            | Self::Offers => None,
+            | Self::Offers
+            | Self::Kueue
+            | Self::NodeLabels => None,
         }
     }
 
@@ -157,7 +167,9 @@ impl Input {
             | Self::Exclusive
             | Self::Speculation
             | Self::Cycles
-            | Self::Offers => false,
+            | Self::Offers
+            | Self::Kueue
+            | Self::NodeLabels => false,
         }
     }
 
@@ -182,7 +194,9 @@ impl Input {
             | Self::MachineCounts
             | Self::Exclusive
             | Self::Cycles
-            | Self::Offers => true,
+            | Self::Offers
+            | Self::Kueue
+            | Self::NodeLabels => true,
         }
     }
 }

@@ -38,6 +38,8 @@ pub enum Range {
     Choice(&'static [&'static str]),
     /// The path of a file; empty if there is none.
     File,
+    /// A text in a form that the meaning explains; empty if there is none.
+    Text,
 }
 
 /// Numbers that mean `auto` in the configuration of a Hadoop site.
@@ -76,7 +78,7 @@ impl Range {
             }
             Range::Boolean => text.parse().ok().map(Value::Boolean),
             Range::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
-            Range::File => Some(Value::Text(text.to_owned())),
+            Range::File | Range::Text => Some(Value::Text(text.to_owned())),
         }
     }
 }
@@ -89,6 +91,7 @@ impl fmt::Display for Range {
             Range::Boolean => f.write_str("true|false"),
             Range::Choice(words) => f.write_str(&words.join("|")),
             Range::File => f.write_str("file"),
+            Range::Text => f.write_str("text"),
         }
     }
 }

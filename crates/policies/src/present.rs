@@ -23,6 +23,7 @@ impl Input {
             spark_pools,
             mapred_queues,
             slurm,
+            kubernetes,
             parameters: _,
             limits: _,
             unread: _,
@@ -39,6 +40,7 @@ impl Input {
         add(Self::YarnQueues, yarn_queues.as_ref().is_some_and(has_several));
         add(Self::YarnFairQueues, yarn_fair.as_ref().is_some_and(has_several));
         add(Self::SparkPools, spark_pools.as_ref().is_some_and(|pools| !pools.pools.is_empty()));
+        add(Self::Kueue, kubernetes.as_ref().is_some_and(|site| !site.queues.is_empty()));
         let Some(conf) = slurm else { return all };
         add(Self::Cycles, true);
         let is_multifactor = of_slurm(site, "priority").is_some_and(|from| from == "multifactor");
@@ -64,17 +66,18 @@ impl Input {
         let least = |all: usize| (share * all as f64).max(1.0);
         let first = machines.nodes().first().map(|machine| &machine.features);
         let alike = machines.nodes().iter().all(|machine| Some(&machine.features) == first);
-        let mut counts = [0_u64; 3];
+        let mut counts = [0_u64; 4];
         for (_, needs) in workload.tasks_with_needs() {
             let asked = [
                 !alike && !needs.features.is_empty(),
                 needs.machines.is_some_and(|machines| machines > 1),
                 needs.exclusive,
+                needs.pods.is_some(),
             ];
             counts.iter_mut().zip(asked).for_each(|(count, asked)| *count += u64::from(asked));
         }
         let least_tasks = least(workload.tasks().len());
-        let inputs = [Self::Features, Self::MachineCounts, Self::Exclusive];
+        let inputs = [Self::Features, Self::MachineCounts, Self::Exclusive, Self::NodeLabels];
         let asked = inputs.into_iter().zip(counts).filter(|(_, count)| *count as f64 >= least_tasks);
         let ran_by = |framework: &str| {
             let jobs = workload.jobs().iter().filter(|job| job.framework == Some(framework)).count();

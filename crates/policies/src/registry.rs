@@ -35,6 +35,7 @@ pub const POLICIES: &[PolicyInfo] = &[
     batch::conservative::INFO,
     batch::spark::INFO,
     batch::slurm::INFO,
+    batch::kueue::INFO,
 ];
 
 /// All speculators, in the order in which they are listed.
@@ -130,7 +131,7 @@ mod tests {
         for (name, parameter) in settings() {
             let with = |value: &str| PolicySpec::parse(&format!("{name}:{}={value}", parameter.key));
             if parameter.auto.is_none() {
-                assert!(with("auto").is_err() || parameter.range == Range::File, "{name}: {}", parameter.key);
+                assert!(with("auto").is_err() || matches!(parameter.range, Range::File | Range::Text), "{name}: {}", parameter.key);
                 continue;
             }
             assert!(parameter.default == "auto" && parameter.meaning.contains("auto: "), "{name}: {}", parameter.key);

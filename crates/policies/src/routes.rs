@@ -6,11 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
+use resched_kubernetes::objects;
 use resched_sim::batch::Workload;
 use resched_tables::words::counted;
 use serde::Serialize;
 
+use crate::batch::kueue;
 use crate::batch::slurm::{self, TooLarge};
 use crate::batch::spark;
 use crate::error::Error;
@@ -295,6 +298,8 @@ enum Routes {
     },
     /// Slurm's partitions. A job that names none goes to the default one.
     Partitions(SlurmConf),
+    /// Kueue's LocalQueues.
+    LocalQueues(Arc<objects::Site>),
 }
 
 const FAIR_FILE: &str = "fair-scheduler.xml";
@@ -334,6 +339,7 @@ impl PolicySpec {
                 let names = conf.partitions.into_iter().map(|own| own.name).collect();
                 findings.extend(of_partitions(&names, jobs));
             }
+            Some(Routes::LocalQueues(site)) => findings.extend(of_local_queues(&site, jobs)),
             None => {}
         }
         Ok(findings)
@@ -431,7 +437,8 @@ impl PolicySpec {
     pub fn has_rules(&self) -> bool {
         let has_files = self.value("allocations").is_some() || self.value("queues").is_some();
         let has_partitions = self.info.name == "slurm" && self.site().slurm.is_some();
-        has_files || has_partitions || self.lacks_capacities() || self.wrong_file().is_some()
+        let has_queues = self.info.name == "kueue" && (self.site().kubernetes.is_some() || self.file("site").is_some());
+        has_files || has_partitions || has_queues || self.lacks_capacities() || self.wrong_file().is_some()
     }
 
     /// Whether it guarantees each queue a share, and no file says which.
@@ -471,6 +478,10 @@ impl PolicySpec {
                 Some(Routes::YarnFair { tree, by_user: self.value("placement") == Some("user") })
             }
             "slurm" => site.slurm.clone().map(Routes::Partitions),
+            "kueue" => {
+                let objects = kueue::site_of(self.values(), site)?;
+                (!objects.queues.is_empty()).then_some(Routes::LocalQueues(objects))
+            }
             _ => None,
         })
     }
@@ -513,6 +524,21 @@ impl PolicySpec {
             remedy: "see its parameters with `resched policies`; some take `weights=FILE`".to_owned(),
         })
     }
+}
+
+/// LocalQueues of Kueue, each `namespace/name`. A workload of another queue waits for ever.
+fn of_local_queues(site: &objects::Site, jobs: &Submitters) -> Vec<Finding> {
+    let queues = jobs.queues();
+    let is_there = |name: &str| kueue::takes(site, name);
+    let lost = queues.iter().filter(|(name, _)| !is_there(name)).map(|(name, &jobs)| Finding::Unmatched {
+        rule: Rule::Queue,
+        name: (*name).to_owned(),
+        jobs,
+        goes_to: "no ClusterQueue and wait for ever".to_owned(),
+    });
+    let named = site.local_queues.iter().map(|own| format!("{}/{}", own.namespace, own.name));
+    let idle = named.filter(|name| !queues.contains_key(name.as_str()));
+    lost.chain(idle.map(|name| Finding::Unused { rule: Rule::Queue, name })).collect()
 }
 
 /// Pools and users of the Fair Scheduler of MapReduce 1. Without a rule, a pool has the defaults.

@@ -104,6 +104,7 @@ pub(crate) enum Kind {
     Boolean,
     Choice(&'static [&'static str]),
     File,
+    Text,
 }
 
 macro_rules! integer_settings {
@@ -156,6 +157,15 @@ impl Setting for File {
     }
 }
 
+/// A text, if any.
+impl Setting for String {
+    const KIND: Kind = Kind::Text;
+
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Some(text.clone()) } else { None }
+    }
+}
+
 /// `None` means `auto`.
 impl<T: Setting> Setting for Option<T> {
     const KIND: Kind = T::KIND;
@@ -180,6 +190,7 @@ impl<T: Setting> Declared<T> {
             Kind::Boolean => Range::Boolean,
             Kind::Choice(words) => Range::Choice(words),
             Kind::File => Range::File,
+            Kind::Text => Range::Text,
         };
         let meaning = meaning.trim_ascii_start();
         Self {

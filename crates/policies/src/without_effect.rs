@@ -44,7 +44,9 @@ impl PolicySpec {
             | Input::Spark
             | Input::SparkPools
             | Input::Slurm
-            | Input::Partitions => true,
+            | Input::Partitions
+            | Input::Kueue
+            | Input::NodeLabels => true,
             Input::PriorityWeights => is_multifactor || self.set.keys().any(of_priorities),
             Input::AccountShares
             | Input::Limits

@@ -65,7 +65,15 @@ pub(crate) fn of_batch(
     let Loaded { machines, skipped, work, .. } = loaded;
     let system = manifest.and_then(|manifest| manifest.system).unwrap_or_default();
     let mut validity = Validity::default();
-    validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
+    validity.add(match machines.are_boundless() {
+        true => Fact::new(
+            "capacity",
+            Grade::Assumed,
+            "The trace has no nodes: quotas alone decide, as if each admitted pod found a node at once.",
+        )
+        .with_remedy("Give nodes with --nodes and --cores, or with a cluster file; then admitted pods also wait for these."),
+        false => sizes(machines.unknown_sizes(), machines.nodes().len() as u64),
+    });
     requests(skipped, work.tasks, &mut validity);
     paces(skipped, work.tasks, &mut validity);
     if machines.slow_down() && loaded.workload.jobs().iter().any(|job| job.requested_time.is_some()) {
@@ -89,6 +97,14 @@ pub(crate) fn of_batch(
     lost_tries(work).into_iter().for_each(|fact| validity.add(fact));
     cut_off_tasks(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
     validity
+}
+
+/// The problem of a policy that places tasks on machines, in a world of quotas alone.
+pub(crate) fn needs_machines(policy: &str) -> String {
+    format!(
+        "policy `{policy}`: expected machines, found a trace without nodes, which only quotas can hold back; give their number with `--nodes \
+         <N> --cores <of each>`, or replay it with `kueue`"
+    )
 }
 
 /// The fact about machines of the trace that the cluster lacks.

@@ -419,6 +419,9 @@ impl World {
             Engine::Hadoop => BTreeSet::new(),
             Engine::Batch => {
                 let loaded = self.batch()?;
+                if loaded.machines.are_boundless() && !Input::Kueue.is_understood_by(spec.info) {
+                    return Err(Error::Request(facts::needs_machines(&spec.name())));
+                }
                 self.parts.asked.get_or_init(|| Input::of_work(loaded, facts::SMALL)).clone()
             }
         };

@@ -63,6 +63,8 @@ pub enum Purpose {
     SchedulerPhase = 26,
     /// What a policy decides by chance that is not one of ours, such as one in Python.
     OwnPolicy = 27,
+    /// Which of two workloads of Kueue comes first that are equal in all but their UIDs.
+    WorkloadUid = 28,
 }
 
 /// The draws of one purpose and one entity, or of all entities whose numbers begin so: millions of tasks begin with the number of

@@ -148,6 +148,18 @@ enumeration! {
         NodeLost = "node-lost",
         /// A job ahead of it finds no room, and stops the jobs behind it.
         Priority = "priority",
+        /// No flavour of its ClusterQueue has quota enough for it (Kueue).
+        NoFit = "no-fit",
+        /// It would have to preempt, and there is nobody whom it may preempt (Kueue).
+        NoCandidates = "no-candidates",
+        /// The workloads that it preempts have not ended (Kueue).
+        PendingPreemption = "pending-preemption",
+        /// Another workload of the same cycle took the quota that it was nominated for (Kueue).
+        Skipped = "skipped",
+        /// Its ClusterQueue does not take its namespace, or no queue has its name (Kueue).
+        NoQueue = "no-queue",
+        /// It is not tried, because one of the same shape found no quota (Kueue).
+        Equivalent = "equivalent",
     }
 }
 

@@ -137,8 +137,9 @@ impl Phase {
             (Reason::Master, _) => Self::Master,
             (Reason::Locality | Reason::Mismatch | Reason::NotNearest, _) => Self::Locality,
             (Reason::Ramp, _) => Self::Ramp,
-            (Reason::UserLimit | Reason::QueueLimit | Reason::JobLimit, _) => Self::Limit,
-            (Reason::Reserve | Reason::Backfill, _) => Self::Reserve,
+            (Reason::UserLimit | Reason::QueueLimit | Reason::JobLimit | Reason::NoFit, _)
+            | (Reason::NoCandidates | Reason::Skipped | Reason::NoQueue | Reason::Equivalent, _) => Self::Limit,
+            (Reason::Reserve | Reason::Backfill | Reason::PendingPreemption, _) => Self::Reserve,
             (Reason::Fit, _) => Self::Fit,
             (Reason::Priority, _) => Self::Priority,
         }

@@ -178,6 +178,14 @@ fn because(wait: (Phase, Reason)) -> &'static str {
         (_, Reason::QueueLimit) => "because {its} queue was at its limit",
         (_, Reason::JobLimit) => "because {its} queue was at its limit of running jobs",
         (_, Reason::Backfill) => "because {its} start would have delayed a job ahead of it",
+        (_, Reason::NoFit) => "because no flavor of {its} ClusterQueue had quota enough (NoFit)",
+        (_, Reason::NoCandidates) => {
+            "because {its} start would have needed a preemption, and there was nobody to preempt (PreemptionNoCandidates)"
+        }
+        (_, Reason::PendingPreemption) => "for {its} victims to end (PendingPreemption)",
+        (_, Reason::Skipped) => "because others took {its} quota within the same cycle (FailedAfterNomination)",
+        (_, Reason::NoQueue) => "because no ClusterQueue takes {its} namespace and queue",
+        (_, Reason::Equivalent) => "untried, because one of the same shape had found no quota",
         (Phase::Dependency, _) => "for jobs or stages that must end first",
         (Phase::Starting, _) => "to be initialised and set up",
         (Phase::Master, _) => "for {its} application master",

@@ -209,9 +209,21 @@ impl Walk<'_> {
                 Scope::Pool(self.why.wanted(self.job, kind))
             }
             Reason::UserLimit => Scope::User(user),
-            Reason::QueueLimit | Reason::JobLimit => Scope::Queue(queue),
-            Reason::Backfill | Reason::Reserve | Reason::Priority => other.map_or(Scope::Rule, Scope::Job),
-            Reason::Starting | Reason::Locality | Reason::Mismatch | Reason::NotNearest | Reason::Ramp => Scope::Rule,
+            Reason::QueueLimit
+            | Reason::JobLimit
+            | Reason::NoFit
+            | Reason::NoCandidates
+            | Reason::Skipped
+            | Reason::Equivalent => Scope::Queue(queue),
+            Reason::Backfill | Reason::Reserve | Reason::Priority | Reason::PendingPreemption => {
+                other.map_or(Scope::Rule, Scope::Job)
+            }
+            Reason::Starting
+            | Reason::Locality
+            | Reason::Mismatch
+            | Reason::NotNearest
+            | Reason::Ramp
+            | Reason::NoQueue => Scope::Rule,
         };
         Stretch { from: 0, to: 0, phase, partly, reason, scope }
     }

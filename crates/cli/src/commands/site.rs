@@ -128,6 +128,7 @@ fn usual(site: &Site) -> Vec<String> {
         ("capacity", site.mapred_queues.is_some()),
         ("yarn-capacity", site.yarn_queues.is_some()),
         ("slurm", site.slurm.is_some()),
+        ("kueue", site.kubernetes.is_some()),
     ];
     files.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned()).collect()
 }

@@ -44,6 +44,7 @@ fn read_into(found: Collected, format: &Format, mut bytes: &[u8]) -> Result<Coll
 fn set_by_reader(format: &str) -> &'static [&'static str] {
     match format {
         "swf" | "gwf" => &["jobs.framework", "tasks.gang", "tasks.cpu_request"],
+        "kueue-workloads" => &["jobs.framework", "tasks.task_id", "tasks.gang"],
         "swim" => &["jobs.framework", "jobs.queue"],
         _ => &["jobs.framework", "tasks.gang"],
     }

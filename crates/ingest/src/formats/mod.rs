@@ -22,6 +22,7 @@ pub mod gridengine;
 pub mod gwf;
 pub mod jhist;
 mod json;
+pub mod kueue_workloads;
 mod lenient;
 #[cfg(test)]
 mod limit_tests;
@@ -61,6 +62,7 @@ pub const FORMATS: &[Format] = &[
     swim::FORMAT,
     swf::FORMAT,
     gwf::FORMAT,
+    kueue_workloads::FORMAT,
     spark::FORMAT,
     sls::FORMAT,
     sls::NODES,

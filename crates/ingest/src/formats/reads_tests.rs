@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::format::Format;
 use super::golden::{Collected, Found as _, values};
-use super::{gridengine, gwf, jhist, pbs, rumen, sacct, sls, swf, swim, text_history, yarn_apps};
+use super::{gridengine, gwf, jhist, kueue_workloads, pbs, rumen, sacct, sls, swf, swim, text_history, yarn_apps};
 use resched_tables::Error;
 use resched_tables::cause::Cause;
 use resched_tables::model::{JobRecord, NodeRow};
@@ -120,6 +120,23 @@ fn columns_of_gwf() {
         let place = text.lines().next()?.split(',').position(|column| column == name)?;
         let (header, rows) = text.split_once('\n')?;
         Some(format!("{header}\n{}", replaced(rows, ',', place, "-1")?))
+    });
+}
+
+#[test]
+fn columns_of_workloads_of_kueue() {
+    let header =
+        "workload,namespace,queue,priority_class,submit,run,podset,count,cpu,memory,gpu,node_selector,tolerations";
+    let text = format!("{header}\na,t,q,high,10,20,main,2,4,1Gi,1,x=y,z\n");
+    assert_read(&kueue_workloads::FORMAT, &text, 10, |text, name| {
+        let place = header.split(',').position(|column| column == name)?;
+        let (header, rows) = text.split_once('\n')?;
+        let other = match name {
+            "count" => "3",
+            "workload" | "podset" => "other",
+            _ => "",
+        };
+        Some(format!("{header}\n{}", replaced(rows, ',', place, other)?))
     });
 }
 

@@ -118,6 +118,11 @@ fn the_first_damaged_record_is_in_the_error() {
             "WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies\n0, 1, 5\n",
             &["line 2: ", "3 columns"],
         ),
+        (
+            "kueue-workloads",
+            "workload,submit,run,podset,count,cpu\na,1,2,main,1,lots\n",
+            &["row 2, cpu: ", "such as `500m`", "lots"],
+        ),
         ("swim", "job0\t49\t49\tmany\t1\t1\n", &["line 1: ", "`many` as input bytes"]),
         ("swim", "job0 49 49 1 1 1\n", &["line 1: ", "1 columns", "tabs"]),
         ("sls", "{\"am.type\": \"mapreduce\", \"job.start.ms\": \"x\"}\n", &["line 1: ", "invalid type: string \"x\""]),

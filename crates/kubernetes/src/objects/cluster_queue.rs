@@ -7,7 +7,7 @@ use super::quotas::{ResourceGroup, groups};
 use crate::kueue::{BorrowWithinCohort, Fungibility, Policy, Preemption};
 
 /// A ClusterQueue, with the defaults of the API where it is silent.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ClusterQueue {
     /// Its name.
     pub name: String,

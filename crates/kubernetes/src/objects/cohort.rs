@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::quotas::{ResourceGroup, groups};
 
 /// A Cohort. One that is only named needs no object.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Cohort {
     /// Its name.
     pub name: String,

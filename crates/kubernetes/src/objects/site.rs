@@ -15,7 +15,7 @@ use super::topology::Topology;
 use super::yaml::{self, Node};
 
 /// The objects of a site, in the order of its files.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Site {
     /// ResourceFlavors.
     pub flavors: Vec<ResourceFlavor>,

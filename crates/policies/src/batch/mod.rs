@@ -9,6 +9,7 @@ pub(crate) mod easy;
 mod estimates;
 pub(crate) mod fair;
 pub(crate) mod fifo;
+pub(crate) mod kueue;
 mod profile;
 mod queue;
 mod shares;

@@ -5,7 +5,9 @@ use std::fmt::{Display, Write};
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::{CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, SPARK_POOLS, SettingOrigin, SiteConf, slurm};
+use super::{
+    CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, SPARK_POOLS, SettingOrigin, SiteConf, kubernetes, slurm,
+};
 use crate::error::Error;
 use crate::queues::tree::QueueTree;
 
@@ -44,6 +46,10 @@ impl SiteConf {
             let files: Vec<&str> = slurm::FILES.into_iter().filter(|&file| self.files.contains_key(file)).collect();
             let about = "partitions, nodes, qualities of service and associations of Slurm";
             section(&mut text, &files.join(", "), "slurm", about, conf)?;
+        }
+        if let Some(site) = &site.kubernetes {
+            let about = "queues, cohorts, flavors and priorities of Kueue; a quota with its queue in front is a name for `quota=`";
+            section(&mut text, "*.yaml", "kueue", about, &kubernetes::explained(site))?;
         }
         Ok(text)
     }

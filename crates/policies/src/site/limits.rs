@@ -2,6 +2,7 @@
 
 use resched_tables::limits::Limit;
 
+use super::kubernetes;
 use super::slurm::{MOST_BYTES, MOST_HOSTS, MOST_INCLUDED, MOST_PARTITIONS, MOST_RESERVATIONS};
 use super::xml::{DEEPEST, LONGEST, MOST_NODES};
 
@@ -17,4 +18,6 @@ pub const SITES: &[Limit] = &[
     Limit::number("partitions of a `slurm.conf`", MOST_PARTITIONS as u64, REFUSED),
     Limit::number("reservations of a `reservations.txt`", MOST_RESERVATIONS as u64, REFUSED),
     Limit::number("hosts in all lists of a `slurm.conf`", MOST_HOSTS as u64, REFUSED),
+    Limit::number("files with objects of Kubernetes in the folder of a site", kubernetes::MOST_FILES as u64, REFUSED),
+    Limit::bytes("all of them together", kubernetes::MOST_BYTES, REFUSED),
 ];

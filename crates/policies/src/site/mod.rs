@@ -1,4 +1,4 @@
-//! The configuration of a site of Hadoop, Spark or Slurm. It sets parameters of policies in place of their defaults, and settings of the
+//! The configuration of a site of Hadoop, Spark, Slurm or Kueue. It sets parameters of policies in place of their defaults, and settings of the
 //! cluster.
 //!
 //! ```text
@@ -9,6 +9,7 @@
 //! fair-scheduler.xml ─────────────────────▶ pools of MapReduce 1, or queues of YARN's Fair Scheduler
 //! spark-defaults.conf ────────────────────▶ properties of Spark ──▶ parameters of `spark`
 //! fairscheduler.xml ──────────────────────▶ pools of Spark
+//! *.yaml, *.json (see `kubernetes`) ──────▶ objects of Kueue
 //! slurm.conf and others (see `slurm`) ────▶ properties of Slurm ──▶ parameters of `slurm`; machines, partitions, users
 //! ```
 //!
@@ -20,6 +21,7 @@ mod fair_queues;
 mod fair_scheduler;
 mod hadoop_names;
 mod hadoop_site;
+pub(crate) mod kubernetes;
 mod limits;
 mod mapred_queues;
 mod names;
@@ -33,7 +35,9 @@ mod xml;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use resched_kubernetes::objects;
 use serde::Serialize;
 use toml::Table;
 
@@ -78,6 +82,8 @@ pub struct Site {
     pub mapred_queues: Option<QueueTree<CapacityQueue>>,
     /// What a Slurm site says besides single settings.
     pub slurm: Option<SlurmConf>,
+    /// The objects of a Kubernetes site with Kueue.
+    pub kubernetes: Option<Arc<objects::Site>>,
     /// Values of parameters, by policy and key, in place of their defaults.
     pub parameters: BTreeMap<(&'static str, &'static str), String>,
     /// Where queues, pools and users have a limit that may hold jobs.

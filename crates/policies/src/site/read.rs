@@ -10,7 +10,7 @@ use super::slurm::{self, Slurm};
 use super::xml::{self, Notes};
 use super::{
     CAPACITY_SCHEDULER, FAIR_SCHEDULER, MAPRED_QUEUES, PolicyParameter, SPARK_DEFAULTS, SPARK_POOLS, Site, SiteConf,
-    capacity_scheduler, fair_scheduler, hadoop_site, mapred_queues, spark_defaults, spark_pools,
+    capacity_scheduler, fair_scheduler, hadoop_site, kubernetes, mapred_queues, spark_defaults, spark_pools,
 };
 use crate::error::Error;
 use crate::info::PolicyInfo;
@@ -90,9 +90,15 @@ impl SiteConf {
         notes.about(Input::Slurm);
         let mut slurm = Slurm::read(&mut open, &mut notes)?;
         let names = slurm.as_mut().map(|slurm| slurm.put(&mut properties)).unwrap_or_default();
+        let objects = kubernetes::files(dir)?;
+        notes.about(Input::Kueue);
+        site.kubernetes = kubernetes::read(dir, &objects, &mut notes)?;
+        if site.kubernetes.is_some() {
+            files.extend(objects.into_iter().map(|(name, text)| (name, sha256(text.as_bytes()))));
+        }
         if files.is_empty() {
             let others = [MAPRED_QUEUES, FAIR_SCHEDULER, SPARK_DEFAULTS, SPARK_POOLS];
-            let known = [&PROPERTIES[..], &others, &slurm::FILES].concat().join(", ");
+            let known = [&PROPERTIES[..], &others, &slurm::FILES, &["*.yaml of Kueue"]].concat().join(", ");
             return Err(Error::Site(format!(
                 "{}: expected at least one of {known}, found none; name another folder",
                 dir.display()

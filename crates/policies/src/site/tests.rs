@@ -499,7 +499,7 @@ fn every_setting_of_the_cluster_is_a_key_of_a_cluster_file() {
                 Range::Integer(low, high) => if high > 1_000_000 { 4_096 } else { low.max(1) }.to_string(),
                 Range::Number(low, _) => low.to_string(),
                 Range::Choice(_) => "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator".to_owned(),
-                Range::Boolean | Range::File => "true".to_owned(),
+                Range::Boolean | Range::File | Range::Text => "true".to_owned(),
             };
             let cluster = mapred_site(&[(name, &value)]).unwrap().cluster;
             let config = resched_sim::ClusterConfig::of_settings(cluster.clone());

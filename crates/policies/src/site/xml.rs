@@ -222,11 +222,16 @@ impl<'a> Element<'a> {
 
 /// The bytes of a file.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    bytes_up_to(path, LONGEST)
+}
+
+/// The bytes of a file of at most so many.
+pub(super) fn bytes_up_to(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let file = whole::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
+    let file = whole::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
     file.map_err(|error| Error::Site(format!("{}: cannot read the file ({error}); check it", path.display())))?;
-    if bytes.len() as u64 > LONGEST {
-        let problem = format!("expected at most {LONGEST} bytes, found more");
+    if bytes.len() as u64 > most {
+        let problem = format!("expected at most {most} bytes, found more");
         return Err(Error::Site(format!("{}: {problem}; leave out what does not concern scheduling", path.display())));
     }
     Ok(bytes)

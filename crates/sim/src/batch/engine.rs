@@ -11,7 +11,7 @@ use super::dim::Dim;
 use super::evictions::{Evicted, Then};
 use super::machines::Machines;
 use super::observer::{Launched, Observer};
-use super::policy::{Offer, Orders, Policy};
+use super::policy::{Notes, Offer, Orders, Policy};
 use super::view::View;
 use super::workload::Workload;
 use super::world::{Fate, World};
@@ -103,6 +103,7 @@ pub fn replay_seeded(
         evicted: Vec::new(),
         places: Vec::new(),
         orders: Orders::default(),
+        notes: Notes::default(),
         held: Held::default(),
         tally: Tally::default(),
     };
@@ -144,6 +145,7 @@ struct Engine<'a, 'w> {
     evicted: Vec<Evicted>,
     places: Vec<(NodeId, u32)>,
     orders: Orders,
+    notes: Notes,
     held: Held,
     tally: Tally,
 }
@@ -510,8 +512,8 @@ impl Engine<'_, '_> {
     /// Asks the policy, and records what it starts.
     fn pass(&mut self) -> Result<(), Error> {
         self.started.clear();
-        let (started, evicted) = (&mut self.started, &mut self.evicted);
-        let mut offer = Offer { world: &mut self.world, started, before: 0, evicted };
+        let (started, evicted, notes) = (&mut self.started, &mut self.evicted, &mut self.notes);
+        let mut offer = Offer { world: &mut self.world, started, before: 0, evicted, notes };
         if let Err(violation) = self.policy.schedule(&mut offer) {
             return Err(self.violation(violation));
         }
@@ -523,9 +525,14 @@ impl Engine<'_, '_> {
             self.ends.push(Reverse((end, serial, run)));
             if let Some(ran) = self.world.runs.at(run) {
                 self.world.runs.places(ran, &mut self.places);
-                let launched = Launched { run, task: ran.task, at: self.world.now, places: &self.places };
+                let flavors = self.notes.flavors.iter().find(|(own, _)| *own == run).map(|(_, flavors)| flavors);
+                let launched = Launched { run, task: ran.task, at: self.world.now, places: &self.places, flavors };
                 self.observer.launched(&launched)?;
             }
+        }
+        self.notes.flavors.clear();
+        for (name, job, value, other) in self.notes.decisions.drain(..) {
+            self.observer.decided(&Decided { at: self.world.now, name, job: Some(job), value, other })?;
         }
         if !self.started.is_empty() {
             self.idle_ticks = 0;
@@ -538,7 +545,7 @@ impl Engine<'_, '_> {
     /// once more.
     fn go_on_after_evictions(&mut self) -> Result<(), Error> {
         let mut evicted = std::mem::take(&mut self.evicted);
-        self.changed = !evicted.is_empty();
+        self.changed = !evicted.is_empty() || std::mem::take(&mut self.notes.again);
         for Evicted { ended, then } in evicted.drain(..) {
             self.tally.events += 1;
             if let Some(then) = then {

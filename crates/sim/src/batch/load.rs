@@ -28,6 +28,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use resched_tables::model::{JobRow, Locality, Outcome, Priority, TaskKind, TaskRow};
@@ -45,7 +46,7 @@ use super::jobs::JobView;
 use super::log::{Log, of_attempt, of_task};
 use super::looks::{Looks, Ran};
 use super::machines::Machines;
-use super::needs::Needs;
+use super::needs::{Needs, Pods};
 use super::places::{Fit, LocalityCost};
 use super::redraw::{Shown, redraw};
 use super::shuffles;
@@ -145,6 +146,7 @@ fn load_log(log: &Log<'_>, config: &ClusterConfig, scope: &Scope) -> Result<Load
         unknown_request: scope.unknown_request.unwrap_or(ONE_CORE).max(1),
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
+        boundless: machines.are_boundless(),
         room: Room::of(&machines),
         homes: (log.has_places() || log.shuffles_have_places()).then(|| Homes::of(&machines)),
         keeps_outside: log.shuffles_have_places(),
@@ -534,6 +536,8 @@ struct Rules {
     unknown_request: u64,
     work: Work,
     memory_is_limited: bool,
+    /// Whether quotas alone decide.
+    boundless: bool,
     room: Room,
     /// Where the places of the log are in the replay; `None` if it names none.
     homes: Option<Homes>,
@@ -755,6 +759,7 @@ impl Rules {
                 .and_then(|machines| u32::try_from(machines).ok())
                 .filter(|&machines| machines > 0),
             exclusive: entry.exclusive().unwrap_or(false),
+            pods: pods(entry).map(Arc::new),
         }
     }
 
@@ -828,9 +833,23 @@ impl Rules {
                 cpu: task.cpu.or(cpu).unwrap_or(self.unknown_request),
                 memory: if self.memory_is_limited { task.memory.or(memory).unwrap_or(0) } else { 0 },
             };
-            task.demand = if demand == Resources::NONE { Resources { cpu: 1, memory: 0 } } else { demand };
+            // Quotas know what asks for nothing; machines would take any number of it.
+            let is_empty = demand == Resources::NONE && !self.boundless;
+            task.demand = if is_empty { Resources { cpu: 1, memory: 0 } } else { demand };
         }
     }
+}
+
+/// What the pods of a task ask of nodes, if they ask for anything.
+fn pods(entry: Lazy<'_, TaskRow>) -> Option<Pods> {
+    let text = |own: Option<&str>| own.unwrap_or_default().to_owned();
+    let texts = [entry.node_selector(), entry.tolerations(), entry.affinity()];
+    let [node_selector, tolerations, affinity] = texts;
+    texts.iter().any(Option::is_some).then(|| Pods {
+        node_selector: text(node_selector),
+        tolerations: text(tolerations),
+        affinity: text(affinity),
+    })
 }
 
 /// Adds a text to others. Returns its place.

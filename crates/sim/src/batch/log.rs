@@ -62,6 +62,9 @@ const WANTED: Wanted<'_> = Wanted {
         "resources",
         "machines",
         "exclusive",
+        "node_selector",
+        "tolerations",
+        "affinity",
     ],
     splits: &[],
     attempts: &["task_id", "start", "finish", "run_time", "outcome"],
@@ -124,6 +127,14 @@ impl<'a> Log<'a> {
         match self {
             Self::Trace(trace) => trace.manifest().engine,
             Self::Memory(tables) => tables.engine,
+        }
+    }
+
+    /// What ran its jobs, if it says so.
+    pub(super) fn system(&self) -> Option<System> {
+        match self {
+            Self::Trace(trace) => trace.manifest().system,
+            Self::Memory(tables) => tables.system,
         }
     }
 

@@ -11,7 +11,7 @@ use resched_tables::engine::RunEngine;
 use resched_tables::named::amounts;
 use resched_tables::names::host_name;
 use resched_tables::run::RunCluster;
-use resched_tables::store::Amounts;
+use resched_tables::store::{Amounts, System};
 
 use super::log::Log;
 use crate::clones::{Clone, clones};
@@ -103,6 +103,8 @@ pub struct Machines {
     slow: Slow,
     /// When they are down by the cluster file, by machine and time.
     downs: Vec<Down>,
+    /// Whether there are none: tasks start wherever a policy lets them.
+    boundless: bool,
 }
 
 /// Where the size of a machine is from that the trace does not give.
@@ -142,7 +144,19 @@ impl Machines {
             factors: Vec::new(),
             slow: Slow::NONE,
             downs: Vec::new(),
+            boundless: false,
         }
+    }
+
+    /// No machines, as of a cluster of which only quotas are known: one place that holds whatever a policy starts.
+    pub fn boundless() -> Self {
+        let place = Machine { capacity: Self::MOST, ..Machine::default() };
+        Self { nodes: vec![place], boundless: true, ..Self::alike(0, Resources::NONE, Placement::default()) }
+    }
+
+    /// Whether there are no machines, so that only a policy holds tasks back.
+    pub fn are_boundless(&self) -> bool {
+        self.boundless
     }
 
     /// These machines, in the order in which first fit takes them. Each change is `(at, place of the machine,
@@ -227,6 +241,9 @@ impl Machines {
             rows.iter_mut().for_each(|row| row.cpu = Some(cpu));
         }
         let reported = Reported { rows };
+        if reported.rows.is_empty() && log.system() == Some(System::Kubernetes) {
+            return Ok(Self::boundless());
+        }
         if reported.rows.is_empty() {
             return Err(Error::Config(format!(
                 "{}: the trace names no machine; give their number with `--nodes <N> --cores <of each>` or with \
@@ -304,6 +321,7 @@ impl Machines {
             factors,
             slow: self.slow,
             downs: Vec::new(),
+            boundless: self.boundless,
         }
     }
 
@@ -404,6 +422,9 @@ impl Machines {
 
     /// The entry about them in `run.json`: those that come later count, each with the most that it ever offers.
     pub fn in_short(&self) -> RunCluster {
+        if self.boundless {
+            return RunCluster::default();
+        }
         let racks: BTreeSet<&str> = self.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
         let total = self.most().into_iter().fold(Resources::NONE, Resources::plus);
         let absolute = self.amounts != Amounts::OfLargest;

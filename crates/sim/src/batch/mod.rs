@@ -67,7 +67,7 @@ pub use evictions::{Eviction, Then, Work};
 pub use jobs::{Job, JobView, Jobs};
 pub use load::{Loaded, TooLarge, load, load_records};
 pub use machines::{Change, Executor, Machine, Machines, SizeRule, unit_of};
-pub use needs::Needs;
+pub use needs::{Needs, Pods};
 pub use observer::{Ended, Launched, Observer};
 pub use places::{Fitted, LocalityCost};
 pub use policy::{Offer, Orders, Policy};

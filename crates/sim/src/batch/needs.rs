@@ -20,6 +20,19 @@ pub struct Needs {
     pub machines: Option<u32>,
     /// Whether its machines run nothing else meanwhile.
     pub exclusive: bool,
+    /// What its pods ask of nodes (Kubernetes).
+    pub pods: Option<Arc<Pods>>,
+}
+
+/// What pods ask of nodes, as the tables have it (`resched_tables::pods`); `""` for nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Pods {
+    /// Labels that a node must have.
+    pub node_selector: String,
+    /// Taints that it may have.
+    pub tolerations: String,
+    /// Required node affinity.
+    pub affinity: String,
 }
 
 /// The needs of the tasks of a workload, each kind once.

@@ -1,5 +1,7 @@
 //! The reports of a replay while it runs.
 
+use std::sync::Arc;
+
 use crate::Error;
 use crate::ids::{AttemptId, Ms, NodeId, TaskId};
 use crate::observer::Reports;
@@ -16,6 +18,8 @@ pub struct Launched<'a> {
     pub at: Ms,
     /// The machines, and how many instances run on each.
     pub places: &'a [(NodeId, u32)],
+    /// The flavours that its policy took its resources from (Kueue).
+    pub flavors: Option<&'a Arc<str>>,
 }
 
 /// An instance or a gang has ended.

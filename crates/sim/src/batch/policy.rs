@@ -1,5 +1,7 @@
 //! The trait of a scheduling policy for production traces.
 
+use std::sync::Arc;
+
 use resched_tables::model::Reason;
 
 use super::evictions::{Evicted, Eviction};
@@ -105,6 +107,17 @@ impl Orders {
     }
 }
 
+/// What a policy says of its decisions in a pass.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Decisions: their names, the jobs that they are about, their values, and the jobs for which they were made.
+    pub(super) decisions: Vec<(&'static str, JobId, f64, Option<JobId>)>,
+    /// The flavours of runs.
+    pub(super) flavors: Vec<(AttemptId, Arc<str>)>,
+    /// Whether it wants to be asked once more at this instant.
+    pub(super) again: bool,
+}
+
 /// The machines, on which a policy starts tasks. Starts take effect at once, so the view through the offer is always
 /// current.
 pub struct Offer<'a, 'w> {
@@ -115,6 +128,7 @@ pub struct Offer<'a, 'w> {
     pub(super) before: usize,
     /// What was evicted in this pass.
     pub(super) evicted: &'a mut Vec<Evicted>,
+    pub(super) notes: &'a mut Notes,
 }
 
 impl Offer<'_, '_> {
@@ -208,6 +222,21 @@ impl Offer<'_, '_> {
         };
         self.evicted.push(Evicted { ended, then: (eviction.holds <= 0).then_some(eviction.then) });
         Ok(())
+    }
+
+    /// Has the policy asked once more at this instant, although nothing is evicted: what this pass has started can be evicted then.
+    pub fn ask_again(&mut self) {
+        self.notes.again = true;
+    }
+
+    /// Reports a decision about a job to the observer of the replay, and the job for which it was made. The report changes nothing.
+    pub fn report(&mut self, name: &'static str, job: JobId, value: f64, other: Option<JobId>) {
+        self.notes.decisions.push((name, job, value, other));
+    }
+
+    /// Says from which flavours a run that this pass has started takes its resources (`cpu=spot,nvidia.com/gpu=a100`).
+    pub fn give_flavors(&mut self, run: AttemptId, flavors: &Arc<str>) {
+        self.notes.flavors.push((run, Arc::clone(flavors)));
     }
 
     /// What is free of processor and memory on a machine.

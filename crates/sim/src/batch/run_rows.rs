@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 use resched_tables::demand::{Demand, gpus};
@@ -30,6 +31,26 @@ pub struct BatchRows<'w> {
     others: Others,
     /// Where gangs run that run on several machines, and how many of their instances on each.
     gangs: HashMap<AttemptId, Box<[(u32, u32)]>>,
+    flavors: Flavors,
+}
+
+/// The flavours that runs were given, each combination once.
+#[derive(Default)]
+struct Flavors {
+    texts: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+    of_runs: HashMap<AttemptId, u32>,
+}
+
+impl Flavors {
+    fn give(&mut self, run: AttemptId, flavors: &Arc<str>) {
+        let Self { texts, numbers, of_runs } = self;
+        let number = *numbers.entry(Arc::clone(flavors)).or_insert_with(|| {
+            texts.push(Arc::clone(flavors));
+            texts.len() as u32 - 1
+        });
+        of_runs.insert(run, number);
+    }
 }
 
 /// The resources beside processor and memory that attempts hold, each combination once. What no machine lists is not counted in a replay,
@@ -57,7 +78,11 @@ impl Others {
             let instances = if task.gang { u64::from(task.instances) } else { 1 };
             let number = *known.entry((kind, instances)).or_insert_with(|| {
                 let Some(Asked { of_machine, of_cluster }) = asked.get(kind as usize) else { return 0 };
-                let of_machine = of_machine.iter().map(|&(dim, n)| (dimensions.name(dim), n.saturating_mul(instances)));
+                let of_machine = of_machine.iter().map(|&(dim, n)| (dimensions.name(dim), n));
+                // Where quotas alone decide, no machine lists what jobs hold.
+                let needs = workload.needs.kinds().get(kind as usize).filter(|_| machines.are_boundless());
+                let unlisted = needs.into_iter().flat_map(|needs| &needs.resources).map(|(name, n)| (&**name, *n));
+                let of_machine = of_machine.chain(unlisted).map(|(name, n)| (name, n.saturating_mul(instances)));
                 let of_cluster = of_cluster.iter().map(|&(dim, n)| (dimensions.name(dim), n));
                 let Some(text) = as_text(of_machine.chain(of_cluster)) else { return 0 };
                 made.gpus.push(gpus(amounts(&text)));
@@ -80,7 +105,14 @@ pub type RunRows<'w> = Recorder<'w, BatchRows<'w>>;
 impl<'w> BatchRows<'w> {
     fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
         let memory_is_limited = machines.memory_is_limited();
-        Self { workload, machines, memory_is_limited, others: Others::of(workload, machines), gangs: HashMap::new() }
+        Self {
+            workload,
+            machines,
+            memory_is_limited,
+            others: Others::of(workload, machines),
+            gangs: HashMap::new(),
+            flavors: Flavors::default(),
+        }
     }
 }
 
@@ -105,14 +137,19 @@ impl Observer for Recorder<'_, BatchRows<'_>> {
             let places = launched.places.iter().map(|(node, instances)| (node.0, *instances)).collect();
             self.source.gangs.insert(launched.run, places);
         }
+        if let Some(flavors) = launched.flavors {
+            self.source.flavors.give(launched.run, flavors);
+        }
         Ok(())
     }
 
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
-        match self.source.gangs.remove(&ended.run) {
+        let taken = match self.source.gangs.remove(&ended.run) {
             Some(places) => self.take_ended_on(ended, places),
             None => self.take_ended(ended),
-        }
+        };
+        self.source.flavors.of_runs.remove(&ended.run);
+        taken
     }
 }
 
@@ -133,6 +170,10 @@ impl Names for BatchRows<'_> {
 
     fn gpus(&self, number: u32) -> u64 {
         self.others.gpus.get(number as usize).copied().unwrap_or(0)
+    }
+
+    fn flavors(&self, number: u32) -> &str {
+        self.flavors.texts.get(number as usize).map_or("", |text| text)
     }
 
     fn node(&self, node: u32) -> (&str, Option<&str>) {
@@ -189,13 +230,14 @@ impl RowSource for BatchRows<'_> {
             sort_finish: None,
             finish: Some(ended.finish),
             outcome: ended.outcome,
-            node: ended.node.map(|node| node.0),
+            node: ended.node.filter(|_| !self.machines.are_boundless()).map(|node| node.0),
             locality: ended.locality,
             speculative: None,
             error: None,
             cpu_request: i64::try_from(held.cpu).ok(),
             memory_request: i64::try_from(held.memory).ok().filter(|_| self.memory_is_limited),
             resources: self.others.number(ended.task),
+            flavors: self.flavors.of_runs.get(&ended.run).copied(),
         }
     }
 }

@@ -56,6 +56,7 @@ impl<'w> HadoopRows<'w> {
             cpu_request: None,
             memory_request: None,
             resources: None,
+            flavors: None,
         })
     }
 }
@@ -174,6 +175,7 @@ impl RowSource for HadoopRows<'_> {
             cpu_request: None,
             memory_request: None,
             resources: None,
+            flavors: None,
         }
     }
 }

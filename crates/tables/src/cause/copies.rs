@@ -27,6 +27,10 @@ causes! {
         "Two tasks of a job have one id. The later gets an id of its own.",
         "None.",
         "";
+    CONTRADICTING_POD_SET: "contradicting-pod-set", Merged,
+        "Two lines of a workload differ in its queue, its class or its times. The first counts.",
+        "None for the other lines.",
+        "";
     DUPLICATE_ROW: "duplicate-row", Merged,
         "A row repeats a try at a job that has ended.",
         "None.",

@@ -7,6 +7,14 @@ causes! {
         "A line could not be read: too few fields, or a value that its field cannot have.",
         "Its job or event is missing. From 5 % of all records on, the answer is *assumed*.",
         "Copy or list the source again. If no line can be read, the error shows the first one with its column.";
+    WORKLOAD_WITH_DAMAGED_LINE: "workload-with-damaged-line", Damaged,
+        "A workload of several lines has one that could not be read.",
+        "The workload is missing: without a pod set, it would ask for less than it did.",
+        "Correct the line that the message shows.";
+    UNKNOWN_COLUMN: "unknown-column", LeftOut,
+        "A table has a column that its format does not know.",
+        "None, unless the name of the column is misspelt.",
+        "Rename the column as the page of the format has it.";
     DAMAGED_RECORD: "damaged-record", Damaged,
         "A record could not be read, or only in part. The keys that are whole are kept.",
         "Values or whole records are missing. From 5 % of all records on, the answer is *assumed*.",

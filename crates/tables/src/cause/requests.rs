@@ -39,6 +39,10 @@ causes! {
         "A job asked for nodes by name, or excluded some.",
         "A replay places it on any. From 5 % of the jobs on, the answer is *assumed*.",
         "";
+    TOPOLOGY_REQUEST_LEFT_OUT: "topology-request-left-out", LeftOut,
+        "A pod set asked for nodes that lie together (topology-aware scheduling).",
+        "A replay admits it as soon as there is quota, wherever nodes are free.",
+        "";
     SOFT_WALLTIME_LEFT_OUT: "soft-walltime-left-out", LeftOut,
         "A job has a time that it is expected to run, but may exceed.",
         "Policies see its limit alone.",

@@ -55,6 +55,10 @@ causes! {
         "A job has more tasks than the limit. It is left out, or has no tasks if a rule would make them.",
         "The job is not replayed.",
         "See the page of limits. Rules make fewer tasks if each is larger (`--tasks`).";
+    POD_SET_WITHOUT_PODS: "pod-set-without-pods", LeftOut,
+        "A pod set has 0 pods.",
+        "None: it asks for nothing.",
+        "";
     TOO_MANY_JOBS: "too-many-jobs", LeftOut,
         "An entry stands for more jobs than the limit. As many as the limit are taken.",
         "The others are missing.",

@@ -28,6 +28,11 @@ pub trait Names {
     fn gpus(&self, _number: u32) -> u64 {
         0
     }
+
+    /// The flavours with this number ([`RunAttempt::flavors`]), as one text.
+    fn flavors(&self, _number: u32) -> &str {
+        ""
+    }
 }
 
 /// An attempt.
@@ -67,6 +72,8 @@ pub struct RunAttempt {
     pub memory_request: Option<i64>,
     /// The number of the other resources that it held ([`Names::resources`]).
     pub resources: Option<u32>,
+    /// The number of the flavours that its resources were taken from ([`Names::flavors`]).
+    pub flavors: Option<u32>,
 }
 
 /// Attempts, column by column.
@@ -91,13 +98,30 @@ pub struct Attempts {
     cpu_request: Numbers,
     memory_request: Numbers,
     /// The rows of attempts that held other resources, in order, each with their number.
-    resources: Vec<(usize, u32)>,
+    resources: Sparse,
+    /// The rows of attempts with flavours, likewise.
+    flavors: Sparse,
     /// The rows of attempts on several nodes, in order, each with the numbers of these nodes and of the instances on them.
     places: Vec<(usize, Places)>,
 }
 
 /// The numbers of several nodes, each with the number of instances there.
 type Places = Box<[(u32, u32)]>;
+
+/// Numbers that only some rows have: the rows in their order, each with its number.
+#[derive(Debug, Default)]
+struct Sparse(Vec<(usize, u32)>);
+
+impl Sparse {
+    #[inline]
+    fn of(&self, row: usize) -> Option<u32> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let found = self.0.binary_search_by_key(&row, |(row, _)| *row);
+        found.ok().and_then(|place| self.0.get(place)).map(|(_, number)| *number)
+    }
+}
 
 /// Stands for no task, or no node.
 const NONE: u32 = u32::MAX;
@@ -138,7 +162,9 @@ impl Attempts {
         self.cpu_request.push(attempt.cpu_request);
         self.memory_request.push(attempt.memory_request);
         // The row is in: its place is the last.
-        self.resources.extend(attempt.resources.map(|number| (self.job.len() - 1, number)));
+        let row = self.job.len() - 1;
+        self.resources.0.extend(attempt.resources.map(|number| (row, number)));
+        self.flavors.0.extend(attempt.flavors.map(|number| (row, number)));
     }
 
     /// Adds an attempt on several nodes, each with the number of its instances there.
@@ -151,16 +177,6 @@ impl Attempts {
     pub fn places(&self, row: usize) -> &[(u32, u32)] {
         let found = self.places.binary_search_by_key(&row, |(row, _)| *row);
         found.ok().and_then(|place| self.places.get(place)).map_or(&[], |(_, places)| places)
-    }
-
-    /// The number of the other resources that the attempt in that row held.
-    #[inline]
-    fn resources_of(&self, row: usize) -> Option<u32> {
-        if self.resources.is_empty() {
-            return None;
-        }
-        let found = self.resources.binary_search_by_key(&row, |(row, _)| *row);
-        found.ok().and_then(|place| self.resources.get(place)).map(|(_, number)| *number)
     }
 
     /// The attempt in that row. Always inlined, so that columns of which nothing is asked are not read.
@@ -183,7 +199,8 @@ impl Attempts {
             error: self.error.get(row).copied().flatten(),
             cpu_request: self.cpu_request.get(row),
             memory_request: self.memory_request.get(row),
-            resources: self.resources_of(row),
+            resources: self.resources.of(row),
+            flavors: self.flavors.of(row),
         })
     }
 
@@ -204,7 +221,8 @@ impl Attempts {
         self.speculative.clear();
         self.error.clear();
         self.places.clear();
-        self.resources.clear();
+        self.resources.0.clear();
+        self.flavors.0.clear();
         let numbers = [
             &mut self.attempt,
             &mut self.queued,
@@ -264,9 +282,13 @@ impl AttemptBatches {
         batch.set_known_texts("error", rows.error.iter().copied());
         batch.set_numbers("cpu_request", &rows.cpu_request);
         batch.set_numbers("memory_request", &rows.memory_request);
-        if !rows.resources.is_empty() {
-            let of_row = |row: usize| rows.resources_of(row).map(|number| names.resources(number));
+        if !rows.resources.0.is_empty() {
+            let of_row = |row: usize| rows.resources.of(row).map(|number| names.resources(number));
             batch.set_known_texts("resources", (0..rows.len()).map(of_row));
+        }
+        if !rows.flavors.0.is_empty() {
+            let of_row = |row: usize| rows.flavors.of(row).map(|number| names.flavors(number));
+            batch.set_known_texts("flavors", (0..rows.len()).map(of_row));
         }
         if !rows.places.is_empty() {
             let of_row = |row: usize| {

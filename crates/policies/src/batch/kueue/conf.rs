@@ -1,0 +1,297 @@
+//! What the site says, and what you set in its place.
+
+use resched_kubernetes::kueue::{
+    BorrowWithinCohort, FairSharing, Kueue, Model, Policy as Preempts, Strategy as Shares,
+};
+use resched_kubernetes::objects;
+use resched_sim::Ms;
+use resched_sim::batch::Work;
+
+use crate::error::Error;
+use crate::info::Idle;
+use crate::settings::{File, Values, choices, settings};
+use crate::site::Site;
+
+choices! {
+    /// What becomes of the work of an evicted workload.
+    pub(super) enum OnEviction {
+        /// It is lost.
+        Restart = "restart",
+        /// It is kept.
+        Keep = "keep",
+        /// It is kept up to the last checkpoint.
+        Checkpoint = "checkpoint",
+    }
+}
+
+choices! {
+    /// When fair sharing preempts.
+    pub(super) enum Strategy {
+        /// By the final share, then by the initial one.
+        Both = "both",
+        /// By the final share alone.
+        Final = "final",
+        /// By the initial share alone.
+        Initial = "initial",
+    }
+}
+
+choices! {
+    /// How a ClusterQueue takes its workloads.
+    pub(super) enum Queueing {
+        /// The head blocks the queue.
+        Strict = "StrictFIFO",
+        /// What does not fit is set aside.
+        BestEffort = "BestEffortFIFO",
+    }
+}
+
+choices! {
+    /// When the search for a flavour stops.
+    pub(super) enum Search {
+        /// At one that could do.
+        Stops = "MayStopSearch",
+        /// The next one is tried.
+        GoesOn = "TryNextFlavor",
+    }
+}
+
+choices! {
+    /// What of several flavours counts first.
+    pub(super) enum Preference {
+        /// Borrowing before preempting.
+        Borrowing = "BorrowingOverPreemption",
+        /// Preempting before borrowing.
+        Preempting = "PreemptionOverBorrowing",
+    }
+}
+
+choices! {
+    /// Whom a workload may preempt in its queue.
+    pub(super) enum Within {
+        /// Nobody.
+        Never = "Never",
+        /// Lower priorities.
+        Lower = "LowerPriority",
+        /// Lower priorities, and newer ones of the same.
+        Newer = "LowerOrNewerEqualPriority",
+    }
+}
+
+choices! {
+    /// Whom a workload may preempt in queues that borrow.
+    pub(super) enum Reclaim {
+        /// Nobody.
+        Never = "Never",
+        /// Lower priorities.
+        Lower = "LowerPriority",
+        /// All.
+        Any = "Any",
+    }
+}
+
+choices! {
+    /// Whether a queue that borrows may preempt in other queues.
+    pub(super) enum WhileBorrowing {
+        /// Nobody.
+        Never = "Never",
+        /// Lower priorities.
+        Lower = "LowerPriority",
+    }
+}
+
+choices! {
+    /// Which of two workloads of equal priority comes first that were created in the same second.
+    pub(super) enum SameSecond {
+        /// A draw, as the random UIDs of Kubernetes make it.
+        Drawn = "drawn",
+        /// The one that stands first in the trace.
+        Listed = "listed",
+    }
+}
+
+settings! {
+    /// What you can set.
+    pub(super) struct Settings {
+        /// folder with the site's objects, in the place of --site-conf
+        site: File = "site" {},
+        /// the work of an evicted workload: lost, kept, or kept up to the last checkpoint
+        on_eviction: OnEviction = "on_eviction" { choice: OnEviction::Restart, },
+        /// the work between two checkpoints (on_eviction=checkpoint)
+        checkpoint_seconds: i64 = "checkpoint_seconds" { default: 3_600, range: 1..=8_640_000, unit: "s" },
+        /// how long the pods of an evicted workload take to end; they hold its quota meanwhile
+        eviction_seconds: i64 = "eviction_seconds" { default: 30, range: 0..=86_400, unit: "s" },
+        /// how long after quota is freed the parked workloads are looked at again
+        requeue_seconds: i64 = "requeue_seconds" { default: 1, range: 0..=86_400, unit: "s" },
+        /// fair sharing; auto: as the site's Configuration
+        fair_sharing: Option<bool> = "fair_sharing" { auto: Nothing },
+        /// how fair sharing preempts: by LessThanOrEqualToFinalShare, LessThanInitialShare, or both; auto: as the site
+        strategy: Option<Strategy> = "strategy" { auto: Nothing },
+        /// queueingStrategy of all ClusterQueues; auto: as the site
+        queueing_strategy: Option<Queueing> = "queueing_strategy" { auto: Nothing },
+        /// flavorFungibility.whenCanBorrow of all ClusterQueues; auto: as the site
+        when_can_borrow: Option<Search> = "when_can_borrow" { auto: Nothing },
+        /// flavorFungibility.whenCanPreempt of all ClusterQueues; auto: as the site
+        when_can_preempt: Option<Search> = "when_can_preempt" { auto: Nothing },
+        /// flavorFungibility.preference of all ClusterQueues; auto: as the site
+        preference: Option<Preference> = "preference" { auto: Nothing },
+        /// preemption.withinClusterQueue of all ClusterQueues; auto: as the site
+        within_cluster_queue: Option<Within> = "within_cluster_queue" { auto: Nothing },
+        /// preemption.reclaimWithinCohort of all ClusterQueues; auto: as the site
+        reclaim_within_cohort: Option<Reclaim> = "reclaim_within_cohort" { auto: Nothing },
+        /// preemption.borrowWithinCohort of all ClusterQueues; auto: as the site
+        borrow_within_cohort: Option<WhileBorrowing> = "borrow_within_cohort" { auto: Nothing },
+        /// quotas in the place of the site's, joined by `;`: QUEUE/FLAVOR/RESOURCE=AMOUNT; a cohort counts as a queue
+        quota: String = "quota" {},
+        /// who comes first of equal priority in the same second: by a draw, or as listed in the trace
+        same_second: SameSecond = "same_second" { choice: SameSecond::Drawn, },
+    }
+}
+
+/// A resource that no ClusterQueue covers.
+pub(super) const UNCOVERED: &str = "";
+
+impl Settings {
+    pub(super) fn eviction_ms(&self) -> Ms {
+        self.eviction_seconds * 1_000
+    }
+
+    pub(super) fn work(&self) -> Work {
+        match self.on_eviction {
+            OnEviction::Restart => Work::Lost,
+            OnEviction::Keep => Work::Kept,
+            OnEviction::Checkpoint => Work::Checkpoints(self.checkpoint_seconds * 1_000),
+        }
+    }
+
+    /// The model of a site with what is set in its place.
+    ///
+    /// # Errors
+    /// A quota that no queue or cohort of the site has; quotas that cannot be counted.
+    pub(super) fn model(&self, site: &objects::Site) -> Result<Model, Error> {
+        let mut model = site.model(["cpu", "memory", UNCOVERED]);
+        model.settings.requeue_ms = self.requeue_seconds * 1_000;
+        self.set_sharing(&mut model);
+        self.set_queues(&mut model);
+        self.set_quotas(&mut model)?;
+        Kueue::new(model.clone()).map_err(|error| Error::Site(error.to_string()))?;
+        Ok(model)
+    }
+
+    fn set_sharing(&self, model: &mut Model) {
+        let sharing = &mut model.settings.fair_sharing;
+        match self.fair_sharing {
+            Some(true) => _ = sharing.get_or_insert_default(),
+            Some(false) => *sharing = None,
+            None => {}
+        }
+        if let (Some(sharing), Some(strategy)) = (sharing, self.strategy) {
+            *sharing = match strategy {
+                Strategy::Both => FairSharing::default(),
+                Strategy::Final => FairSharing { first: Shares::FinalShare, then_initial: false },
+                Strategy::Initial => FairSharing { first: Shares::InitialShare, then_initial: false },
+            };
+        }
+    }
+
+    fn set_queues(&self, model: &mut Model) {
+        for queue in &mut model.queues {
+            let (preemption, fungibility) = (&mut queue.preemption, &mut queue.fungibility);
+            set(&mut queue.strict, self.queueing_strategy.map(|own| own == Queueing::Strict));
+            set(&mut fungibility.stop_to_borrow, self.when_can_borrow.map(|own| own == Search::Stops));
+            set(&mut fungibility.stop_to_preempt, self.when_can_preempt.map(|own| own == Search::Stops));
+            set(&mut fungibility.preempt_first, self.preference.map(|own| own == Preference::Preempting));
+            set(
+                &mut preemption.within,
+                self.within_cluster_queue.map(|own| match own {
+                    Within::Never => Preempts::Never,
+                    Within::Lower => Preempts::LowerPriority,
+                    Within::Newer => Preempts::LowerOrNewerEqualPriority,
+                }),
+            );
+            set(
+                &mut preemption.reclaim,
+                self.reclaim_within_cohort.map(|own| match own {
+                    Reclaim::Never => Preempts::Never,
+                    Reclaim::Lower => Preempts::LowerPriority,
+                    Reclaim::Any => Preempts::Any,
+                }),
+            );
+            match self.borrow_within_cohort {
+                // The threshold of the site stays.
+                Some(WhileBorrowing::Lower) => {
+                    _ = preemption.borrow.get_or_insert(BorrowWithinCohort { threshold: None });
+                }
+                Some(WhileBorrowing::Never) => preemption.borrow = None,
+                None => {}
+            }
+        }
+    }
+
+    fn set_quotas(&self, model: &mut Model) -> Result<(), Error> {
+        let all = self.quota.split(';').map(str::trim);
+        for part in all.filter(|part| !part.is_empty()) {
+            set_quota(model, part).map_err(|problem| Error::Parameter(format!("quota: {problem}")))?;
+        }
+        Ok(())
+    }
+}
+
+fn set<T>(of_site: &mut T, own: Option<T>) {
+    if let Some(own) = own {
+        *of_site = own;
+    }
+}
+
+/// Sets one quota, such as `research/a100/nvidia.com/gpu=8`.
+fn set_quota(model: &mut Model, part: &str) -> Result<(), String> {
+    let form = || format!("expected QUEUE/FLAVOR/RESOURCE=AMOUNT, found `{part}`");
+    let (path, amount) = part.split_once('=').ok_or_else(form)?;
+    let mut names = path.splitn(3, '/').map(str::trim);
+    let (Some(node), Some(flavor), Some(resource)) = (names.next(), names.next(), names.next()) else {
+        return Err(form());
+    };
+    let amount =
+        objects::amount(resource, amount.trim()).map_err(|found| format!("expected an amount, found {found}"))?;
+    let flavors = model.flavors.iter().position(|own| own.name == flavor);
+    let resources = model.resources.iter().position(|own| own == resource);
+    let queues = model.queues.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
+    let cohorts = model.cohorts.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
+    let is_it = |flavor: usize, resource: usize| (Some(flavor), Some(resource)) == (flavors, resources);
+    let mut found =
+        queues.chain(cohorts).filter(|own| is_it(own.flavor.0 as usize, own.resource.0 as usize)).peekable();
+    if found.peek().is_none() {
+        return Err(format!(
+            "no ClusterQueue or Cohort `{node}` has {resource} of the flavor `{flavor}`; correct `{part}`"
+        ));
+    }
+    found.for_each(|own| own.nominal = amount);
+    Ok(())
+}
+
+/// Finds the parameters that do nothing.
+pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error> {
+    let set = Settings::read(values)?;
+    let objects = super::objects_of(&set, site)?;
+    let of_site = objects.configuration.as_ref().is_some_and(|own| own.fair_sharing.is_some());
+    let shares = set.fair_sharing.unwrap_or(of_site);
+    let idle = |says: &str, remedy: &str| Idle { says: says.to_owned(), remedy: remedy.to_owned() };
+    let mut all = Vec::new();
+    if values.is_set("checkpoint_seconds") && set.on_eviction != OnEviction::Checkpoint {
+        let remedy = "Add on_eviction=checkpoint, or leave it out.";
+        all.push(idle(
+            "checkpoint_seconds has no effect, because the work of an evicted workload has no checkpoints",
+            remedy,
+        ));
+    }
+    if set.strategy.is_some() && !shares {
+        all.push(idle("strategy has no effect without fair sharing", "Add fair_sharing=true, or leave it out."));
+    }
+    if set.borrow_within_cohort.is_some() && shares {
+        all.push(idle(
+            "borrow_within_cohort has no effect with fair sharing",
+            "Add fair_sharing=false, or leave it out.",
+        ));
+    }
+    Ok(all)
+}

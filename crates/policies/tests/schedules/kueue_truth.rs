@@ -1,0 +1,205 @@
+//! The policy `kueue` beside what Kueue itself decided (`truth/k8s` of the folder of shared traces), through the whole path: the table of
+//! workloads is ingested, replayed with the site's YAML as it is, and compared by the tables of the run.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use resched_policies::{PolicySpec, SiteConf};
+use resched_sim::batch::{Checked, RunRows, load, replay_seeded};
+use resched_sim::{ClusterConfig, Scope};
+use resched_tables::run::RunTables;
+use resched_tables::store::Trace;
+
+/// Worlds that are draws from some second on, or wholly: ties-a by intent, fairtree-b after its first equal shares.
+const DRAWS: [(&str, i64); 2] = [("ties-a", 0), ("fairtree-b", 1551)];
+
+fn shared(kind: &str) -> Option<PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join("truth/k8s").join(kind);
+    if path.is_dir() {
+        return Some(path);
+    }
+    let required = std::env::var_os("RESCHED_REQUIRE_SHARED").is_some_and(|value| value == "1");
+    assert!(!required, "{} not found", path.display());
+    None
+}
+
+/// The path of a file, or of the same with `.gz`.
+fn packed(path: &Path) -> PathBuf {
+    if path.exists() { path.to_owned() } else { PathBuf::from(format!("{}.gz", path.display())) }
+}
+
+/// The rows of a table without quotes, by column.
+fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let path = packed(path);
+    let mut text = String::new();
+    let mut file: Box<dyn std::io::Read> = Box::new(std::fs::File::open(&path).unwrap());
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        file = Box::new(flate2::read::GzDecoder::new(file));
+    }
+    file.read_to_string(&mut text).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = |line: &str| names.iter().zip(line.split(',')).map(|(name, field)| ((*name).to_owned(), field.to_owned())).collect();
+    lines.map(row).collect()
+}
+
+/// When, what, which workload, and the rest: flavours of an admission; reason, preemptor and time of a preemption.
+type Event = (i64, char, String, String);
+
+/// What Kueue did. Of requeues, those that an admission follows: the tables of a run have no others.
+fn theirs(folder: &Path) -> Vec<Event> {
+    let all = rows(&folder.join("truth/decisions.csv"));
+    let mut last: BTreeMap<&str, i64> = BTreeMap::new();
+    let time = |row: &BTreeMap<String, String>| row["time"].parse::<i64>().unwrap();
+    for row in all.iter().filter(|row| row["event"] == "A") {
+        last.insert(&row["workload"], time(row));
+    }
+    let event = |row: &BTreeMap<String, String>| {
+        let (at, name) = (time(row), row["workload"].clone());
+        let rest = match row["event"].as_str() {
+            "A" => row["flavors"].clone(),
+            "P" => format!("{} {} {}", row["reason"], row["by"], row["detail"]),
+            "F" => String::new(),
+            "R" if last.get(name.as_str()).is_some_and(|&last| last >= at) => String::new(),
+            _ => return None,
+        };
+        Some((at, row["event"].chars().next().unwrap(), name, rest))
+    };
+    all.iter().filter_map(event).collect()
+}
+
+/// The settings of a world, as those of the policy.
+fn policy(folder: &Path, more: &str) -> PolicySpec {
+    let text = std::fs::read_to_string(folder.join("world.yaml")).unwrap();
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": ")).unwrap();
+    let spec = format!(
+        "kueue:same_second=listed,on_eviction={},eviction_seconds={},requeue_seconds={}{more}",
+        value("onEviction"),
+        value("evictionSeconds"),
+        value("requeueBatchSeconds")
+    );
+    PolicySpec::parse(&spec).unwrap()
+}
+
+/// A run, and what the clock of the trace shows when that of the run shows 0.
+fn replayed(folder: &Path, spec: &PolicySpec) -> Result<(RunTables, i64), resched_sim::Error> {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().join("trace");
+    let source = packed(&folder.join("workloads.csv"));
+    let manifest = resched_ingest::ingest(&[source], &at, &resched_ingest::Options::default(), &mut ()).unwrap();
+    assert_eq!(manifest.skipped, BTreeMap::new(), "{}", folder.display());
+    let loaded = load(&Trace::open(&at).unwrap(), &ClusterConfig::default(), &Scope { seed: 1, ..Scope::default() })?;
+    let mut policy = spec.build_batch().unwrap();
+    let mut tables = RunTables::default();
+    let mut rows = RunRows::new(&loaded.workload, &loaded.machines, &mut tables);
+    let mut checked = Checked::new(&loaded.workload, &loaded.machines, "kueue", &mut rows);
+    replay_seeded(&loaded.workload, &loaded.machines, ("kueue", &mut *policy), 1, &mut checked, &mut |_| {})?;
+    rows.finish()?;
+    Ok((tables, loaded.clock.zero))
+}
+
+/// What the tables of a run say.
+fn ours((tables, zero): (RunTables, i64)) -> Vec<Event> {
+    let second = |ms: i64| {
+        assert_eq!((ms + zero) % 1_000, 0);
+        (ms + zero) / 1_000
+    };
+    let mut admissions: BTreeMap<(i64, String), Vec<String>> = BTreeMap::new();
+    let mut events = Vec::new();
+    for attempt in &tables.attempts {
+        assert!(attempt.host.is_none(), "there are no nodes");
+        let (job, set) = attempt.task_id.split_once('/').unwrap();
+        let at = second(attempt.start.unwrap());
+        let given = attempt.flavors.as_deref().unwrap_or_default().replace(',', "|");
+        admissions.entry((at, job.to_owned())).or_default().push(format!("{set}:{given}"));
+        if attempt.attempt > 0 {
+            events.push((second(attempt.queued.unwrap()), 'R', job.to_owned(), String::new()));
+        }
+    }
+    // All pod sets are admitted and queue again at once.
+    events.sort();
+    events.dedup();
+    for ((at, job), mut sets) in admissions {
+        sets.sort();
+        events.push((at, 'A', job, sets.join(";")));
+    }
+    for job in tables.jobs.iter().filter(|job| job.finish.is_some()) {
+        events.push((second(job.finish.unwrap()), 'F', job.job_id.clone(), String::new()));
+    }
+    for own in &tables.decisions {
+        if let Some(reason) = own.name.strip_prefix("preempted:") {
+            let (by, ran) = (own.other_job.as_deref().unwrap(), own.value as i64 / 1_000);
+            events.push((second(own.time), 'P', own.job_id.clone().unwrap(), format!("{reason} {by} ran={ran}")));
+        }
+    }
+    events
+}
+
+/// Compares a world. Returns how many rows are equal, and whether all are.
+fn check(name: &str, folder: &Path, report: &mut String) -> (usize, bool) {
+    let until = DRAWS.iter().find(|(world, _)| *world == name).map_or(i64::MAX, |(_, until)| *until);
+    let site = Arc::new(SiteConf::read(folder).unwrap().site);
+    let spec = policy(folder, "").at_site(&site).unwrap();
+    let (mut mine, mut real) = (ours(replayed(folder, &spec).unwrap()), theirs(folder));
+    for events in [&mut mine, &mut real] {
+        events.retain(|event| event.0 < until);
+        events.sort();
+    }
+    let first = mine.iter().zip(&real).position(|(mine, real)| mine != real);
+    let differs = first.or((mine.len() != real.len()).then_some(mine.len().min(real.len())));
+    writeln!(report, "{name}: {} rows, first difference {:?}", real.len(), differs.map(|at| (mine.get(at), real.get(at)))).unwrap();
+    (real.len(), differs.is_none())
+}
+
+fn check_all(kind: &str, is_wanted: impl Fn(&str) -> bool) -> usize {
+    let Some(folder) = shared(kind) else { return usize::MAX };
+    let mut names: Vec<String> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let (mut report, mut rows, mut good) = (String::new(), 0, true);
+    for name in names.iter().filter(|name| is_wanted(name)) {
+        let (compared, equal) = check(name, &folder.join(name), &mut report);
+        rows += compared;
+        good &= equal;
+    }
+    assert!(good, "\n{report}");
+    rows
+}
+
+fn is_large(name: &str) -> bool {
+    name.starts_with("big")
+}
+
+#[test]
+fn micro_worlds_are_replayed_as_the_real_code_decided() {
+    assert!(check_all("micro", |_| true) > 200);
+}
+
+#[test]
+fn worlds_are_replayed_as_the_real_code_decided() {
+    assert!(check_all("kueue", |name| !name.starts_with("topology") && !is_large(name)) > 5_000);
+}
+
+/// Run it with `cargo test -p resched-policies --test schedules kueue_truth -- --ignored`.
+#[test]
+#[ignore = "takes some ten seconds of processor time without optimisation"]
+fn large_worlds_are_replayed_as_the_real_code_decided() {
+    assert!(check_all("kueue", is_large) > 5_000);
+}
+
+/// The preemptor of this world gets its place only when another workload ends; until then, its victim is admitted before it.
+#[test]
+fn evictions_without_an_end_are_an_error_with_both_names() {
+    let Some(folder) = shared("micro") else { return };
+    let folder = folder.join("26-loop");
+    let site = Arc::new(SiteConf::read(&folder).unwrap().site);
+    let spec = PolicySpec::parse("kueue:eviction_seconds=0").unwrap().at_site(&site).unwrap();
+    let error = replayed(&folder, &spec).unwrap_err().to_string();
+    let names: Vec<String> = rows(&folder.join("workloads.csv")).iter().map(|row| row["workload"].clone()).collect();
+    let named = names.iter().filter(|name| error.contains(&format!("workload {name} "))).count();
+    assert!(named == 2 && error.contains("101th time within one instant"), "{error}");
+}
