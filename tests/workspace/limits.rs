@@ -90,6 +90,17 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("partitions of a `slurm.conf`", SLURM, "as_many_partitions_as_the_limit_and_not_one_more"),
     ("reservations of a `reservations.txt`", SLURM, "as_many_reservations_as_the_limit_and_not_one_more"),
     ("hosts in all lists of a `slurm.conf`", SLURM, "lists_have_as_many_hosts_as_the_limit_and_not_one_more"),
+    (
+        "files with objects of Kubernetes in the folder of a site",
+        KUBERNETES,
+        "as_many_files_as_the_limit_are_read_and_not_one_more",
+    ),
+    ("all of them together", KUBERNETES, "files_have_as_many_bytes_in_all_as_the_limit_and_not_one_more"),
+    (
+        "pod sets of a workload of Kueue",
+        "crates/ingest/src/formats/kueue_workloads.rs",
+        "a_workload_has_a_limited_number_of_pod_sets",
+    ),
     ("cells", "tests/e2e/limits.rs", "too_many_samples_and_cells_are_refused_with_the_number_that_would_do"),
     ("seeds", "crates/sweep/src/file/parse.rs", "as_many_seeds_as_the_limit_and_not_one_more"),
     (
@@ -259,6 +270,7 @@ const TESTS: &[(&str, &str, &str)] = &[
 ];
 
 const CLUSTER_FILE: &str = "crates/tables/src/cluster_file/mod.rs";
+const KUBERNETES: &str = "crates/policies/src/site/kubernetes.rs";
 const XML: &str = "crates/policies/src/site/xml.rs";
 const SLURM: &str = "crates/policies/src/site/slurm/tests.rs";
 const METRICS: &str = "crates/analysis/src/metrics/named/tests.rs";

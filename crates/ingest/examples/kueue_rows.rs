@@ -13,7 +13,8 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Exp1, LogNormal};
 use resched_tables::draws::{Purpose, stream};
 
-const HEADER: &str = "workload,namespace,queue,priority_class,submit,run,podset,count,cpu,memory,gpu,node_selector,tolerations";
+const HEADER: &str =
+    "workload,namespace,queue,priority_class,submit,run,podset,count,cpu,memory,gpu,node_selector,tolerations";
 const EXPECTED: &str = "expected: kueue_rows FILE WORKLOADS [SEED]";
 /// A day, s.
 const DAY: f64 = 86_400.0;
@@ -78,12 +79,9 @@ fn write_workload(out: &mut impl Write, number: u64, submit: u64, rng: &mut impl
     }
     match gpus {
         0 => writeln!(out, "{shared},workers,{pods},4,8Gi,,,")?,
-        gpus => writeln!(
-            out,
-            "{shared},workers,{pods},{},{}Gi,{gpus},{model},nvidia.com/gpu=present",
-            4 * gpus,
-            32 * gpus
-        )?,
+        gpus => {
+            writeln!(out, "{shared},workers,{pods},{},{}Gi,{gpus},{model},nvidia.com/gpu=present", 4 * gpus, 32 * gpus)?
+        }
     }
     Ok(())
 }

@@ -131,7 +131,11 @@ mod tests {
         for (name, parameter) in settings() {
             let with = |value: &str| PolicySpec::parse(&format!("{name}:{}={value}", parameter.key));
             if parameter.auto.is_none() {
-                assert!(with("auto").is_err() || matches!(parameter.range, Range::File | Range::Text), "{name}: {}", parameter.key);
+                assert!(
+                    with("auto").is_err() || matches!(parameter.range, Range::File | Range::Text),
+                    "{name}: {}",
+                    parameter.key
+                );
                 continue;
             }
             assert!(parameter.default == "auto" && parameter.meaning.contains("auto: "), "{name}: {}", parameter.key);

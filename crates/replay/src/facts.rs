@@ -71,7 +71,9 @@ pub(crate) fn of_batch(
             Grade::Assumed,
             "The trace has no nodes: quotas alone decide, as if each admitted pod found a node at once.",
         )
-        .with_remedy("Give nodes with --nodes and --cores, or with a cluster file; then admitted pods also wait for these."),
+        .with_remedy(
+            "Give nodes with --nodes and --cores, or with a cluster file; then admitted pods also wait for these.",
+        ),
         false => sizes(machines.unknown_sizes(), machines.nodes().len() as u64),
     });
     requests(skipped, work.tasks, &mut validity);

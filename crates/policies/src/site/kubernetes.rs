@@ -43,6 +43,10 @@ const HARMLESS: [&str; 13] = [
 /// # Errors
 /// A folder or file that cannot be read; too many or too large files; no UTF-8.
 pub(super) fn files(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
+    files_up_to(dir, MOST_FILES, MOST_BYTES)
+}
+
+fn files_up_to(dir: &Path, most: usize, most_bytes: u64) -> Result<BTreeMap<String, String>, Error> {
     let unread = |error: &dyn std::fmt::Display| {
         Error::Site(format!("{}: cannot read the folder ({error}); check it", dir.display()))
     };
@@ -55,23 +59,23 @@ pub(super) fn files(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
         }
     }
     paths.sort();
-    if paths.len() > MOST_FILES {
+    if paths.len() > most {
         let found = paths.len();
         return Err(Error::Site(format!(
-            "{}: expected at most {MOST_FILES} files of YAML, found {found}; keep those of Kueue",
+            "{}: expected at most {most} files of YAML, found {found}; keep those of Kueue",
             dir.display()
         )));
     }
-    let (mut all, mut left) = (BTreeMap::new(), MOST_BYTES);
+    let (mut all, mut left) = (BTreeMap::new(), most_bytes);
     for path in paths {
         let bytes = xml::bytes_up_to(&path, left)?;
         left = left.saturating_sub(bytes.len() as u64);
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = String::from_utf8(bytes).map_err(|_| {
             Error::Site(format!("{}: expected text in UTF-8, found other bytes; correct it", path.display()))
         })?;
         if has_objects(&text) {
-            all.insert(name.to_owned(), text);
+            all.insert(name, text);
         }
     }
     Ok(all)
@@ -251,4 +255,77 @@ fn flavor(own: &objects::ResourceFlavor) -> Table {
         own.taints.iter().map(|taint| format!("{}={}:{}", taint.key, taint.value, taint.effect).into()).collect();
     table.insert("taints".to_owned(), Value::Array(taints));
     table
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::SiteConf;
+    use super::*;
+
+    const QUEUE: &str = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\nmetadata:\n  name: main\nspec:\n  stopPolicy: Hold\n  \
+                         namespaceSelector: {}\n  resourceGroups:\n  - coveredResources: [cpu]\n    flavors:\n    - name: any\n      \
+                         resources:\n      - name: cpu\n        nominalQuota: 1500m\n        borrowingLimit: 2\n";
+    const FLAVOR: &str =
+        "{\"apiVersion\": \"kueue.x-k8s.io/v1beta2\", \"kind\": \"ResourceFlavor\", \"metadata\": {\"name\": \"any\"}}";
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, text)| std::fs::write(dir.path().join(name), text).unwrap());
+        dir
+    }
+
+    #[test]
+    fn objects_are_read_beside_other_files_and_fields_without_effect_are_named() {
+        let config = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmetrics:\n  bindAddress: :8080\n\
+                      waitForPodsReady:\n  timeout: 5m\n";
+        let node = "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n";
+        let files = [
+            ("a.yaml", QUEUE),
+            ("b.json", FLAVOR),
+            ("c.yml", config),
+            ("values.yaml", "replicas: 2\n"),
+            ("n.yaml", node),
+        ];
+        let dir = folder(&files);
+        let conf = SiteConf::read(dir.path()).unwrap();
+        let site = conf.site.kubernetes.as_ref().unwrap();
+        assert_eq!((site.queues.len(), site.flavors.len()), (1, 1));
+        assert_eq!(conf.files.keys().collect::<Vec<_>>(), ["a.yaml", "b.json", "c.yml", "n.yaml"]);
+        let notes: Vec<_> = conf.site.unread.iter().map(|own| (own.file.as_str(), own.line, own.bears)).collect();
+        assert_eq!(notes, [("a.yaml", 1, false), ("a.yaml", 6, true), ("c.yml", 3, false), ("c.yml", 5, true)]);
+        let text = conf.explain().unwrap();
+        for part in ["nominal = 1500", "borrowing_limit = 2000", "a.yaml:1:1", "BestEffortFIFO"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        text.parse::<Table>().unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_file_and_line() {
+        let dir = folder(&[("q.yaml", QUEUE)]);
+        let error = SiteConf::read(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("q.yaml:1:1") && error.contains("\"any\", which no object defines"), "{error}");
+        let dir = folder(&[("values.yaml", "replicas: 2\n")]);
+        let error = SiteConf::read(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("*.yaml of Kueue, found none"), "{error}");
+        let error = read_folder(dir.path().to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("ClusterQueues of Kueue, found none"), "{error}");
+    }
+
+    #[test]
+    fn as_many_files_as_the_limit_are_read_and_not_one_more() {
+        let dir = folder(&[("a.yaml", QUEUE), ("b.yaml", FLAVOR)]);
+        assert_eq!(files_up_to(dir.path(), 2, 10_000).unwrap().len(), 2);
+        let error = files_up_to(dir.path(), 1, 10_000).unwrap_err().to_string();
+        assert!(error.contains("expected at most 1 files of YAML, found 2"), "{error}");
+    }
+
+    #[test]
+    fn files_have_as_many_bytes_in_all_as_the_limit_and_not_one_more() {
+        let dir = folder(&[("a.yaml", QUEUE), ("b.yaml", FLAVOR)]);
+        let bytes = (QUEUE.len() + FLAVOR.len()) as u64;
+        assert_eq!(files_up_to(dir.path(), 2, bytes).unwrap().len(), 2);
+        assert!(files_up_to(dir.path(), 2, bytes - 1).is_err());
+    }
 }

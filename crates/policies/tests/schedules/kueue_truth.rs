@@ -43,7 +43,9 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     file.read_to_string(&mut text).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let row = |line: &str| names.iter().zip(line.split(',')).map(|(name, field)| ((*name).to_owned(), field.to_owned())).collect();
+    let row = |line: &str| {
+        names.iter().zip(line.split(',')).map(|(name, field)| ((*name).to_owned(), field.to_owned())).collect()
+    };
     lines.map(row).collect()
 }
 
@@ -151,7 +153,13 @@ fn check(name: &str, folder: &Path, report: &mut String) -> (usize, bool) {
     }
     let first = mine.iter().zip(&real).position(|(mine, real)| mine != real);
     let differs = first.or((mine.len() != real.len()).then_some(mine.len().min(real.len())));
-    writeln!(report, "{name}: {} rows, first difference {:?}", real.len(), differs.map(|at| (mine.get(at), real.get(at)))).unwrap();
+    writeln!(
+        report,
+        "{name}: {} rows, first difference {:?}",
+        real.len(),
+        differs.map(|at| (mine.get(at), real.get(at)))
+    )
+    .unwrap();
     (real.len(), differs.is_none())
 }
 

@@ -134,7 +134,7 @@ impl<'a> Log<'a> {
     pub(super) fn system(&self) -> Option<System> {
         match self {
             Self::Trace(trace) => trace.manifest().system,
-            Self::Memory(tables) => tables.system,
+            Self::Memory(_) => None,
         }
     }
 

@@ -151,7 +151,7 @@ impl Machines {
     /// No machines, as of a cluster of which only quotas are known: one place that holds whatever a policy starts.
     pub fn boundless() -> Self {
         let place = Machine { capacity: Self::MOST, ..Machine::default() };
-        Self { nodes: vec![place], boundless: true, ..Self::alike(0, Resources::NONE, Placement::default()) }
+        Self { nodes: vec![place], boundless: true, ..Self::alike(0, Resources::NONE, Placement::FirstFit) }
     }
 
     /// Whether there are no machines, so that only a policy holds tasks back.

@@ -164,6 +164,11 @@ impl<'a> View<'a> {
         self.task(task).stage
     }
 
+    /// Whether there are machines; if not, only the policy holds tasks back.
+    pub fn has_machines(self) -> bool {
+        !self.world.machines.are_boundless()
+    }
+
     /// The machines, by [`NodeId`], as they were at the start.
     pub fn nodes(self) -> impl ExactSizeIterator<Item = (NodeId, &'a Machine)> {
         self.world.machines.nodes().iter().enumerate().map(|(place, node)| (NodeId::at(place), node))

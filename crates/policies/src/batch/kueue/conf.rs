@@ -1,7 +1,8 @@
 //! What the site says, and what you set in its place.
 
 use resched_kubernetes::kueue::{
-    BorrowWithinCohort, FairSharing, Kueue, Model, Policy as Preempts, Strategy as Shares,
+    self, BorrowWithinCohort, FairSharing, Flavor, FlavorId, Group, Kueue, Model, Policy as Preempts, Queue, Quota,
+    ResourceId, Strategy as Shares,
 };
 use resched_kubernetes::objects;
 use resched_sim::Ms;
@@ -169,7 +170,7 @@ impl Settings {
     /// # Errors
     /// A quota that no queue or cohort of the site has; quotas that cannot be counted.
     pub(super) fn model(&self, site: &objects::Site) -> Result<Model, Error> {
-        let mut model = site.model(["cpu", "memory", UNCOVERED]);
+        let mut model = if site.queues.is_empty() { unlimited() } else { site.model(["cpu", "memory", UNCOVERED]) };
         model.settings.requeue_ms = self.requeue_seconds * 1_000;
         self.set_sharing(&mut model);
         self.set_queues(&mut model);
@@ -237,6 +238,25 @@ impl Settings {
     }
 }
 
+/// One ClusterQueue that holds nothing back, for a site without any.
+fn unlimited() -> Model {
+    let (flavor, resources) = (FlavorId(0), [ResourceId(0), ResourceId(1)]);
+    let nominal = objects::LARGEST;
+    let quota = |resource| Quota { flavor, resource, nominal, borrowing: None, lending: None };
+    let queue = Queue {
+        groups: vec![Group { resources: resources.to_vec(), flavors: vec![flavor] }],
+        quotas: resources.map(quota).to_vec(),
+        ..Queue::new("unlimited")
+    };
+    Model {
+        resources: ["cpu", "memory", UNCOVERED].map(str::to_owned).to_vec(),
+        flavors: vec![Flavor { name: "any".to_owned(), ..Flavor::default() }],
+        queues: vec![queue],
+        settings: kueue::Settings { ignore_undeclared: true, ..kueue::Settings::default() },
+        ..Model::default()
+    }
+}
+
 fn set<T>(of_site: &mut T, own: Option<T>) {
     if let Some(own) = own {
         *of_site = own;
@@ -277,6 +297,10 @@ pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error
     let shares = set.fair_sharing.unwrap_or(of_site);
     let idle = |says: &str, remedy: &str| Idle { says: says.to_owned(), remedy: remedy.to_owned() };
     let mut all = Vec::new();
+    if objects.queues.is_empty() {
+        let remedy = "Give the folder with the site's YAML by --site-conf.";
+        all.push(idle("no ClusterQueue is given, so that no quota holds a workload back", remedy));
+    }
     if values.is_set("checkpoint_seconds") && set.on_eviction != OnEviction::Checkpoint {
         let remedy = "Add on_eviction=checkpoint, or leave it out.";
         all.push(idle(

@@ -179,14 +179,14 @@ impl Admission {
             let job = view.job(own.job);
             let uid = match self.set.same_second {
                 SameSecond::Listed => u64::from(place),
-                SameSecond::Drawn => stream(view.seed(), Purpose::WorkloadUid, &[u64::from(own.job.0)]).random(),
+                SameSecond::Drawn => stream(view.seed(), Purpose::WorkloadUid, &[own.job.index() as u64]).random(),
             };
             let Some(mut submission) = submission(&self.site, job, view.trace_time(), uid) else {
                 own.stand = Stand::Stray;
                 view.pass_over(own.tasks[0], Reason::NoQueue, None);
                 continue;
             };
-            let wrong = |problem: String| Violation(format!("cannot create workload {}: {problem}", job.id));
+            let wrong = |problem: String| Violation::new(format!("cannot create workload {}: {problem}", job.id));
             submission.pod_sets = self.names.pod_sets(&own.tasks, view).map_err(wrong)?;
             let Some(kueue) = &mut self.kueue else { continue };
             own.id = Some(kueue.submit(submission).map_err(|error| wrong(error.to_string()))?);
@@ -292,7 +292,7 @@ impl Admission {
     /// The error of cycles that do not end, with the names of the workloads.
     fn unsettled(&self, error: &kueue::Error, view: View<'_>) -> Violation {
         let name = |number: &u32| view.job(self.workloads[self.place(WorkloadId(*number)) as usize].job).id;
-        Violation(match error {
+        Violation::new(match error {
             kueue::Error::Loop { victim, by, times, .. } => format!(
                 "evicts workload {} for workload {} for the {times}th time within one instant, and would go on for ever: the victim is \
                  admitted again before the preemptor; give evictions a time, such as eviction_seconds=30",
@@ -352,11 +352,10 @@ impl Policy for Admission {
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.begin(offer.view());
-        if self.site.queues.is_empty() {
-            return Err(Violation(
-                "knows no ClusterQueue; give the folder with the site's YAML by --site-conf DIR, or as `site=DIR`"
-                    .to_owned(),
-            ));
+        if self.site.queues.is_empty() && !offer.view().has_machines() {
+            let problem = "expected ClusterQueues, as there are no nodes either, found none; give the folder with the site's YAML by \
+                           --site-conf DIR, or as `site=DIR`";
+            return Err(Violation::new(problem.to_owned()));
         }
         self.end_workloads(offer.view());
         let now = offer.view().trace_time();
@@ -375,7 +374,7 @@ impl Policy for Admission {
         }
         self.act(offer)?;
         self.give_reasons(offer.view());
-        self.problem.take().map_or(Ok(()), |problem| Err(Violation(problem)))
+        self.problem.take().map_or(Ok(()), |problem| Err(Violation::new(problem)))
     }
 }
 

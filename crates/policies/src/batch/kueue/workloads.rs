@@ -124,7 +124,7 @@ fn affinity(text: &str) -> Result<Vec<Vec<Expression>>, String> {
 
 /// A job as Kueue gets it, without its pod sets; `None` if no queue of the site has the name of its queue.
 pub(super) fn submission(site: &objects::Site, job: JobView<'_>, created: Ms, uid: u64) -> Option<Submission> {
-    let (queue, takes) = queue_of(site, job.queue)?;
+    let (queue, takes) = if site.queues.is_empty() { (QueueId(0), true) } else { queue_of(site, job.queue)? };
     let class = site.priorities.iter().find(|class| class.name == job.qos);
     Some(Submission {
         queue,
