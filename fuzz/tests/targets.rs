@@ -43,6 +43,7 @@ targets! {
     swim = "swim",
     swf = "swf",
     gwf = "gwf",
+    kueue_workloads = "kueue-workloads",
     spark = "spark",
     sls = "sls",
     sls_nodes = "sls-nodes",

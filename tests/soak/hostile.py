@@ -22,6 +22,7 @@ SOURCES = [
     "swf",
     "swim",
     "gwf",
+    "kueue-workloads",
     "pbs",
     "lsf",
     "gridengine",

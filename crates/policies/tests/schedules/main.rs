@@ -12,7 +12,6 @@ mod dress;
 mod dress_toy;
 mod edges;
 mod invariants;
-mod kueue_truth;
 mod long_waits;
 mod mishaps;
 mod naive;
