@@ -521,11 +521,13 @@ impl Engine<'_, '_> {
         for Evicted { ended, .. } in &self.evicted {
             self.observer.ended(ended)?;
         }
+        let mut given = self.notes.flavors.iter().peekable();
         for &(run, serial, end) in &self.started {
             self.ends.push(Reverse((end, serial, run)));
             if let Some(ran) = self.world.runs.at(run) {
                 self.world.runs.places(ran, &mut self.places);
-                let flavors = self.notes.flavors.iter().find(|(own, _)| *own == run).map(|(_, flavors)| flavors);
+                // They are given in the order of the starts.
+                let flavors = given.next_if(|(own, _)| *own == run).map(|(_, flavors)| flavors);
                 let launched = Launched { run, task: ran.task, at: self.world.now, places: &self.places, flavors };
                 self.observer.launched(&launched)?;
             }

@@ -174,7 +174,7 @@ impl Settings {
         model.settings.requeue_ms = self.requeue_seconds * 1_000;
         self.set_sharing(&mut model);
         self.set_queues(&mut model);
-        self.set_quotas(&mut model)?;
+        self.set_quotas(&mut model, !site.queues.is_empty())?;
         Kueue::new(model.clone()).map_err(|error| Error::Site(error.to_string()))?;
         Ok(model)
     }
@@ -229,10 +229,11 @@ impl Settings {
         }
     }
 
-    fn set_quotas(&self, model: &mut Model) -> Result<(), Error> {
-        let all = self.quota.split(';').map(str::trim);
-        for part in all.filter(|part| !part.is_empty()) {
-            set_quota(model, part).map_err(|problem| Error::Parameter(format!("quota: {problem}")))?;
+    /// Sets the quotas. As long as no site is known, only their form is checked.
+    fn set_quotas(&self, model: &mut Model, is_site: bool) -> Result<(), Error> {
+        for part in self.quota.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            let set = OneQuota::parse(part).and_then(|quota| if is_site { quota.set(model, part) } else { Ok(()) });
+            set.map_err(|problem| Error::Parameter(format!("quota: {problem}")))?;
         }
         Ok(())
     }
@@ -263,30 +264,49 @@ fn set<T>(of_site: &mut T, own: Option<T>) {
     }
 }
 
-/// Sets one quota, such as `research/a100/nvidia.com/gpu=8`.
-fn set_quota(model: &mut Model, part: &str) -> Result<(), String> {
-    let form = || format!("expected QUEUE/FLAVOR/RESOURCE=AMOUNT, found `{part}`");
-    let (path, amount) = part.split_once('=').ok_or_else(form)?;
-    let mut names = path.splitn(3, '/').map(str::trim);
-    let (Some(node), Some(flavor), Some(resource)) = (names.next(), names.next(), names.next()) else {
-        return Err(form());
-    };
-    let amount =
-        objects::amount(resource, amount.trim()).map_err(|found| format!("expected an amount, found {found}"))?;
-    let flavors = model.flavors.iter().position(|own| own.name == flavor);
-    let resources = model.resources.iter().position(|own| own == resource);
-    let queues = model.queues.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
-    let cohorts = model.cohorts.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
-    let is_it = |flavor: usize, resource: usize| (Some(flavor), Some(resource)) == (flavors, resources);
-    let mut found =
-        queues.chain(cohorts).filter(|own| is_it(own.flavor.0 as usize, own.resource.0 as usize)).peekable();
-    if found.peek().is_none() {
-        return Err(format!(
-            "no ClusterQueue or Cohort `{node}` has {resource} of the flavor `{flavor}`; correct `{part}`"
-        ));
+/// A quota that is set, such as `research/a100/nvidia.com/gpu=8`.
+struct OneQuota<'t> {
+    /// The ClusterQueue or the cohort.
+    node: &'t str,
+    flavor: &'t str,
+    resource: &'t str,
+    amount: i64,
+}
+
+impl<'t> OneQuota<'t> {
+    fn parse(part: &'t str) -> Result<Self, String> {
+        let form = || format!("expected QUEUE/FLAVOR/RESOURCE=AMOUNT, found `{part}`");
+        let (path, amount) = part.split_once('=').ok_or_else(form)?;
+        let mut names = path.splitn(3, '/').map(str::trim);
+        let (Some(node), Some(flavor), Some(resource)) = (names.next(), names.next(), names.next()) else {
+            return Err(form());
+        };
+        let amount = objects::amount(resource, amount.trim());
+        Ok(Self {
+            node,
+            flavor,
+            resource,
+            amount: amount.map_err(|found| format!("expected an amount, found {found}"))?,
+        })
     }
-    found.for_each(|own| own.nominal = amount);
-    Ok(())
+
+    fn set(&self, model: &mut Model, part: &str) -> Result<(), String> {
+        let Self { node, flavor, resource, amount } = *self;
+        let flavor_id = model.flavors.iter().position(|own| own.name == flavor);
+        let resource_id = model.resources.iter().position(|own| own == resource);
+        let queues = model.queues.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
+        let cohorts = model.cohorts.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
+        let is_it =
+            |own: &&mut Quota| (Some(own.flavor.0 as usize), Some(own.resource.0 as usize)) == (flavor_id, resource_id);
+        let mut found = queues.chain(cohorts).filter(is_it).peekable();
+        if found.peek().is_none() {
+            return Err(format!(
+                "no ClusterQueue or Cohort `{node}` has {resource} of the flavor `{flavor}`; correct `{part}`"
+            ));
+        }
+        found.for_each(|own| own.nominal = amount);
+        Ok(())
+    }
 }
 
 /// Finds the parameters that do nothing.

@@ -90,6 +90,11 @@ struct Admission {
     ended: Vec<(Ms, u32)>,
     /// What Kueue has decided and the engine has not done yet.
     decided: VecDeque<Decision>,
+    /// Whether something has happened since its last cycles, and when these were, ms.
+    stirred: bool,
+    settled: Option<Ms>,
+    /// The workloads of which this pass has started something.
+    started: BTreeSet<u32>,
     /// Admitted workloads with tasks that wait for a place.
     unplaced: BTreeSet<u32>,
     /// The time of the trace at 0 of the simulated clock, ms. Kueue has the clock of the trace: it compares whole seconds of it.
@@ -113,6 +118,9 @@ impl Admission {
             pending: BTreeSet::new(),
             ended: Vec::new(),
             decided: VecDeque::new(),
+            stirred: false,
+            settled: None,
+            started: BTreeSet::new(),
             unplaced: BTreeSet::new(),
             zero: 0,
             problem: None,
@@ -137,6 +145,7 @@ impl Admission {
     /// Wake-ups that were due before and had nobody to wake go first.
     fn call(&mut self, now: Ms, call: impl FnOnce(&mut Kueue) -> Result<(), kueue::Error>) {
         let Some(kueue) = &mut self.kueue else { return };
+        self.stirred = true;
         kueue.wake(now - 1);
         if let Err(error) = call(kueue) {
             self.problem.get_or_insert_with(|| error.to_string());
@@ -175,6 +184,7 @@ impl Admission {
     /// Creates the workloads that appeared in this instant.
     fn submit(&mut self, view: View<'_>) -> Result<(), Violation> {
         for place in std::mem::take(&mut self.new) {
+            self.stirred = true;
             let own = &mut self.workloads[place as usize];
             let job = view.job(own.job);
             let uid = match self.set.same_second {
@@ -204,7 +214,7 @@ impl Admission {
 
     /// Starts what waits of an admitted workload, as far as there is room.
     fn start(&mut self, place: u32, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let Self { workloads, kueue: Some(kueue), .. } = self else { return Ok(()) };
+        let Self { workloads, kueue: Some(kueue), started, .. } = self else { return Ok(()) };
         let own = &mut workloads[place as usize];
         let mut waits = false;
         for (number, &task) in (0..).zip(&own.tasks) {
@@ -215,6 +225,9 @@ impl Admission {
             let flavors: Arc<str> = flavors(kueue, own.id, number).into();
             let runs: Vec<_> = offer.latest().collect();
             runs.iter().for_each(|&run| offer.give_flavors(run, &flavors));
+            if !runs.is_empty() {
+                started.insert(place);
+            }
             own.runs.extend(runs);
             waits |= offer.view().waiting(task) > 0;
         }
@@ -228,7 +241,6 @@ impl Admission {
 
     /// Does what Kueue has decided, as far as one pass can: what it starts can be evicted in the next only.
     fn act(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let mut started = BTreeSet::new();
         while let Some(decision) = self.decided.pop_front() {
             match decision {
                 Decision::Admitted(id) => {
@@ -240,11 +252,10 @@ impl Admission {
                     offer.report("admitted", own.job, f64::from(own.admissions), None);
                     self.pending.remove(&place);
                     self.start(place, offer)?;
-                    started.insert(place);
                 }
                 Decision::Preempted { victim, by, reason } => {
                     let place = self.place(victim);
-                    if started.contains(&place) {
+                    if self.started.contains(&place) {
                         self.decided.push_front(decision);
                         offer.ask_again();
                         return Ok(());
@@ -333,7 +344,7 @@ impl Policy for Admission {
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         self.end_workloads(view);
         if let Some(&place) = self.of_tasks.get(&ended.task) {
-            self.workloads[place as usize].runs.retain(|&run| run != ended.run);
+            self.workloads[place as usize].runs.remove(&ended.run);
             self.ended.push((view.now(), place));
         }
     }
@@ -363,10 +374,13 @@ impl Policy for Admission {
             kueue.wake(now);
         }
         self.submit(offer.view())?;
+        self.started.clear();
         for place in self.unplaced.clone() {
             self.start(place, offer)?;
         }
-        if self.decided.is_empty() {
+        // A further pass of the instant, after evictions, is no event for Kueue.
+        if self.decided.is_empty() && (self.stirred || self.settled != Some(now)) {
+            (self.stirred, self.settled) = (false, Some(now));
             let mut decisions = Vec::new();
             let settled = self.kueue.as_mut().map_or(Ok(()), |kueue| kueue.settle(now, &mut decisions));
             settled.map_err(|error| self.unsettled(&error, offer.view()))?;

@@ -1,6 +1,6 @@
 //! Workloads: the tasks that are admitted together, and where each workload stands.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use resched_kubernetes::kueue::{
     Expression, Operator, PodSet, QueueId, ResourceId, Submission, Toleration, WorkloadId,
@@ -36,7 +36,7 @@ pub(super) struct Workload {
     pub(super) tasks: Vec<TaskId>,
     pub(super) stand: Stand,
     /// What runs of it.
-    pub(super) runs: Vec<AttemptId>,
+    pub(super) runs: BTreeSet<AttemptId>,
     /// When it was admitted last, ms.
     pub(super) admitted: Ms,
     pub(super) admissions: u32,
@@ -46,7 +46,7 @@ pub(super) struct Workload {
 
 impl Workload {
     pub(super) fn new(job: JobId, task: TaskId) -> Self {
-        Self { job, tasks: vec![task], stand: Stand::New, runs: Vec::new(), admitted: 0, admissions: 0, id: None }
+        Self { job, tasks: vec![task], stand: Stand::New, runs: BTreeSet::new(), admitted: 0, admissions: 0, id: None }
     }
 
     /// Whether nothing of it runs or waits any more.
