@@ -58,6 +58,24 @@ const POOL: &str = "spark.scheduler.pool";
 const FRAMEWORKS: [&str; 11] =
     ["mapreduce", "spark", "tez", "swf", "gwf", "kueue", "slurm", "pbs", "lsf", "gridengine", "table"];
 
+/// Kinds of Kubernetes' objects whose names are those of frameworks, in small letters. Others may be a site's own.
+const KINDS: [&str; 14] = [
+    "job",
+    "pod",
+    "podgroup",
+    "jobset",
+    "rayjob",
+    "raycluster",
+    "pytorchjob",
+    "mpijob",
+    "tfjob",
+    "trainjob",
+    "leaderworkerset",
+    "deployment",
+    "replicaset",
+    "statefulset",
+];
+
 /// The kind of thing that has a name. Two names of a kind have the same pseudonym if and only if they are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -337,7 +355,7 @@ impl Names<'_> {
             Kind::Queue => self.parts(kind, text, '.'),
             Kind::Feature => self.words(kind, text),
             Kind::Resource => self.resources(text),
-            Kind::Framework if FRAMEWORKS.contains(&text) => text.to_owned(),
+            Kind::Framework if FRAMEWORKS.contains(&text) || KINDS.contains(&text) => text.to_owned(),
             _ => self.hash(kind, text),
         };
         if self.kept.len() < MOST_KEPT {

@@ -4,8 +4,8 @@ use resched_objects::{LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS};
 use resched_tables::limits::Limit;
 
 use crate::formats::{
-    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, kueue_workloads, lsf, mapped, pbs, rumen, sacct,
-    sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
+    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, kubernetes, kueue_workloads, lsf, mapped, pbs,
+    rumen, sacct, sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
 };
 use crate::{
     FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_HELD, MOST_SETTINGS,
@@ -87,6 +87,12 @@ pub const SOURCES: &[Limit] = &[
         accounting::MOST_HOSTS as u64,
         "Its hosts are ignored, and the job is counted.",
     ),
+    Limit::bytes("object of Kubernetes, or event of its audit log", kubernetes::MAX_OBJECT as u64, SKIPPED),
+    Limit::bytes("line of metrics of Kubernetes", kubernetes::MAX_LINE as u64, SKIPPED),
+    Limit::bytes("name of an object of Kubernetes", kubernetes::LONGEST_NAME as u64, SKIPPED),
+    Limit::number("states of an object of Kubernetes, or pods of one owner", kubernetes::MOST_SEEN as u64, REST),
+    Limit::number("LocalQueues of a cluster", kubernetes::MOST_QUEUES as u64, REST),
+    Limit::number("nodes of a cluster of Kubernetes", kubernetes::MOST_NODES as u64, REST),
     Limit::bytes("map of a table", mapped::MAX_MAP, "The request is refused."),
     Limit::number("states, filters, columns or groups of machines of a map, each", mapped::MOST_PARTS as u64, REFUSED),
     Limit::number("columns of a field of a map", mapped::MOST_COLUMNS as u64, REFUSED),

@@ -166,6 +166,47 @@ const NEAR_MISSES: &[NearMiss] = &[
         is: |head| head.is_json_with(&["RemoteException"]),
     },
     NearMiss {
+        found: "objects of Kubernetes as YAML",
+        remedy: "list them as JSON: `kubectl get workloads,jobs,pods,nodes -A -o json`; the site's own YAML is for --site-conf",
+        is: |head| {
+            let is_key = |line: &str| line.starts_with("apiVersion:") || line.starts_with("- apiVersion:");
+            head.lines().any(is_key) && head.text.contains("kind:")
+        },
+    },
+    NearMiss {
+        found: "the table that `kubectl get` prints, which has no times",
+        remedy: "list the objects: `kubectl get workloads,jobs,pods,nodes -A -o json`",
+        is: |head| {
+            let words: Vec<&str> = head.lines().next().unwrap_or_default().split_whitespace().collect();
+            let of_kind = ["READY", "STATUS", "COMPLETIONS", "QUEUE", "ADMITTED", "COHORT", "CLUSTERQUEUE"];
+            words.contains(&"NAME") && words.contains(&"AGE") && of_kind.iter().any(|word| words.contains(word))
+        },
+    },
+    NearMiss {
+        found: "what `kubectl describe` prints",
+        remedy: "list the objects: `kubectl get workloads,jobs,pods,nodes -A -o json`",
+        is: |head| {
+            let mut lines = head.lines();
+            let has_name = lines.next().is_some_and(|line| line.starts_with("Name:"));
+            has_name && lines.take(3).any(|line| line.starts_with("Namespace:") || line.starts_with("Roles:"))
+        },
+    },
+    NearMiss {
+        found: "metrics of Kueue, which have no single workload",
+        remedy: "list the workloads: `kubectl get workloads,jobs,pods,nodes -A -o json`; the metrics are good to check a replay",
+        is: |head| head.lines().any(|line| line.starts_with("kueue_")),
+    },
+    NearMiss {
+        found: "an answer of Prometheus",
+        remedy: "write kube-state-metrics as text: `promtool tsdb dump-openmetrics --match='{__name__=~\"kube_(pod|job|node)_.+\"}' DIR`",
+        is: |head| head.is_json_with(&["resultType", "result"]),
+    },
+    NearMiss {
+        found: "a list of pods of the FGD paper without times",
+        remedy: "take a list with the columns creation_time, deletion_time and scheduled_time, such as openb_pod_list_default.csv",
+        is: |head| head.lines().next().is_some_and(|line| line.trim() == "name,cpu_milli,memory_mib,num_gpu,gpu_milli"),
+    },
+    NearMiss {
         found: "a list of `sacct` without its header",
         remedy: "name its columns with --fields, as `sacct --format` had them, or list again without -n (--noheader)",
         is: |head| head.lines().next().is_some_and(|first| DELIMITERS.iter().any(|between| is_row(first, *between))),
@@ -317,6 +358,14 @@ mod tests {
             ("\0J\0o\0b\0I", "without a mark"),
             ("{\"job_id\": 1, \"job_state\": [\"RUNNING\"]}\n", "the jobs that Slurm has now"),
             ("   JOBID PARTITION     NAME     USER ST  TIME NODES NODELIST(REASON)\n", "`squeue`"),
+            ("apiVersion: v1\nitems:\n- apiVersion: kueue.x-k8s.io/v1beta2\n  kind: Workload\n", "as YAML"),
+            ("---\napiVersion: v1\nkind: Pod\n", "as YAML"),
+            ("NAMESPACE   NAME    QUEUE   RESERVED IN   ADMITTED   FINISHED   AGE\n", "`kubectl get`"),
+            ("NAME   READY   STATUS    RESTARTS   AGE   IP   NODE\n", "`kubectl get`"),
+            ("Name:         job-a\nNamespace:    red\n", "`kubectl describe`"),
+            ("# HELP kueue_pending_workloads x\nkueue_pending_workloads{} 1\n", "metrics of Kueue"),
+            ("{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[]}}", "Prometheus"),
+            ("name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,0,0\n", "without times"),
             ("JobId=1 JobName=a\n   UserId=u(1) JobState=RUNNING Reason=None\n", "`scontrol show jobs`"),
             ("{\"meta\": {}, \"errors\": [{\"error\": \"Authentication failure\"}]}", "slurmrestd without jobs"),
             ("{\"RemoteException\": {\"exception\": \"NotFoundException\"}}", "Hadoop's REST"),

@@ -74,6 +74,27 @@ const CAUSES: &[Matter] = &[
         of: Some("jobs"),
     },
     Matter {
+        cause: cause::OUTLIVED_EXPIRED_JOBS,
+        about: "population",
+        says: "jobs were submitted before the first end that the sources have. Those beside them that ended sooner have expired: long and stuck jobs are over-represented.",
+        remedy: "Ingest lists of many moments together, or an audit log.",
+        of: Some("jobs"),
+    },
+    Matter {
+        cause: cause::EARLIER_ADMISSION_LOST,
+        about: "waiting",
+        says: "admissions ended by evictions, and the sources do not say when they were: the jobs waited less, and held less, than the log has.",
+        remedy: "Ingest lists of many moments together, or an audit log.",
+        of: Some("jobs"),
+    },
+    Matter {
+        cause: cause::PLACEMENT_REQUEST_NOT_READ,
+        about: "placement",
+        says: "jobs ask for places near other pods, spread, preferred, or by a topology. A replay places them without it.",
+        remedy: "",
+        of: Some("jobs"),
+    },
+    Matter {
         cause: cause::NAMED_NODES_LEFT_OUT,
         about: "placement",
         says: "jobs asked for nodes by name, or excluded some. A replay places them on any.",

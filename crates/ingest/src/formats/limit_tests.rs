@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::format::Format;
 use super::golden::{Collected, Found as _};
 use super::{
-    TABLE_FORMATS, conf_xml, csv, google2019, gridengine, gwf, jhist, lsf, pbs, rumen, sacct, sls, spark, swf, swim,
-    tables, text_history, topology, yarn_apps,
+    TABLE_FORMATS, conf_xml, csv, google2019, gridengine, gwf, jhist, kubernetes, lsf, pbs, rumen, sacct, sls, spark,
+    swf, swim, tables, text_history, topology, yarn_apps,
 };
 use resched_tables::Error;
 use resched_tables::cause::Cause;
@@ -241,6 +241,32 @@ fn the_application_of_a_rest_list() {
         &["job-without-tasks-in-source"],
     );
     assert_eq!((jobs, skipped), ([1, 0], once("damaged-application")));
+}
+
+#[test]
+fn the_object_of_kubernetes() {
+    let pod = |bytes| {
+        let start = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","annotations":{"x":""#;
+        filled(start, "x", "\"}}}", bytes)
+    };
+    let list = (r#"{"kind":"List","apiVersion":"v1","items":["#, "]}");
+    let (jobs, skipped) = at_and_beyond(&kubernetes::FORMAT, list, kubernetes::MAX_OBJECT, pod, &[]);
+    assert_eq!((jobs, skipped), ([1, 0], once("damaged-record")));
+}
+
+#[test]
+fn the_line_of_metrics_of_kubernetes() {
+    let line = |bytes| filled("kube_pod_created{pod=\"p\",x=\"", "x", "\"} 1000", bytes);
+    let (jobs, skipped) = at_and_beyond(&kubernetes::FORMAT, ("", "\n"), kubernetes::MAX_LINE, line, &[]);
+    assert_eq!((jobs, skipped), ([1, 0], once("oversized-line")));
+}
+
+#[test]
+fn the_name_of_an_object_of_kubernetes() {
+    let name = |bytes| filled("", "n", "", bytes);
+    let pod = (r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":""#, "\"}}");
+    let (jobs, skipped) = at_and_beyond(&kubernetes::FORMAT, pod, kubernetes::LONGEST_NAME, name, &[]);
+    assert_eq!((jobs, skipped), ([1, 0], once("damaged-record")));
 }
 
 /// Counts the facts of a table, and what is skipped.

@@ -22,6 +22,7 @@ pub mod gridengine;
 pub mod gwf;
 pub mod jhist;
 mod json;
+pub mod kubernetes;
 pub mod kueue_workloads;
 mod lenient;
 #[cfg(test)]
@@ -30,6 +31,7 @@ mod lines;
 pub mod lsf;
 pub mod mapped;
 mod names;
+pub mod openb;
 mod over;
 pub mod pbs;
 #[cfg(test)]
@@ -71,6 +73,9 @@ pub const FORMATS: &[Format] = &[
     pbs::FORMAT,
     lsf::FORMAT,
     gridengine::FORMAT,
+    kubernetes::FORMAT,
+    openb::FORMAT,
+    openb::NODES,
 ];
 
 /// All formats of event tables, in the order in which they are tried. To add a format, add a module and a line here.

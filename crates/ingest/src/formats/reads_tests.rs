@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 
 use super::format::Format;
 use super::golden::{Collected, Found as _, values};
-use super::{gridengine, gwf, jhist, kueue_workloads, pbs, rumen, sacct, sls, swf, swim, text_history, yarn_apps};
+use super::{
+    gridengine, gwf, jhist, kubernetes, kueue_workloads, openb, pbs, rumen, sacct, sls, swf, swim, text_history,
+    yarn_apps,
+};
 use resched_tables::Error;
 use resched_tables::cause::Cause;
 use resched_tables::model::{JobRecord, NodeRow};
@@ -210,4 +213,36 @@ fn keys_of_yarn_applications() {
 fn keys_of_the_load_simulator() {
     let text = r#"{"am.type":"stream","job.start.ms":1000,"job.end.ms":9000,"job.queue.name":"q","job.id":"job_1","job.user":"ann","job.priority":2,"job.tasks":[{"container.host":"/r/n1","container.start.ms":2000,"container.end.ms":8000,"container.type":"map","container.memory-mb":1024,"container.vcores":1}]}"#;
     assert_read(&sls::FORMAT, text, 10, |text, name| renamed(text, name, ["\"", "\":"]));
+}
+
+#[test]
+fn keys_of_kubernetes() {
+    let text = r#"{"kind":"List","apiVersion":"v1","items":[
+{"kind":"Workload","apiVersion":"kueue.x-k8s.io/v1beta2","metadata":{"namespace":"n","name":"w","uid":"u","creationTimestamp":"2026-03-02T09:00:00Z","ownerReferences":[{"kind":"Job","name":"j"}]},
+"spec":{"queueName":"q","priority":5,"priorityClassRef":{"kind":"WorkloadPriorityClass","name":"low"},"podSets":[{"name":"main","count":2,"template":{"spec":{"nodeSelector":{"a":"b"},"tolerations":[{"key":"t","operator":"Exists"}],"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"k","operator":"Exists"}]}]}}},"containers":[{"resources":{"requests":{"cpu":"2","memory":"1Gi","x.y/z":"3"}}}]}}}]},
+"status":{"conditions":[{"type":"Admitted","status":"True","lastTransitionTime":"2026-03-02T09:10:00Z"},{"type":"Evicted","status":"False","message":"Previously: x","lastTransitionTime":"2026-03-02T09:10:00Z"},{"type":"Requeued","status":"True","reason":"Preempted","lastTransitionTime":"2026-03-02T09:08:00Z"},{"type":"Finished","status":"True","reason":"Succeeded","lastTransitionTime":"2026-03-02T09:20:00Z"}],
+"admission":{"clusterQueue":"c","podSetAssignments":[{"name":"main","flavors":{"cpu":"f"}}]},"schedulingStats":{"evictions":[{"count":1}]},"accumulatedPastExecutionTimeSeconds":60}},
+{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"n","name":"p","creationTimestamp":"2026-03-02T09:01:00Z"},
+"spec":{"nodeName":"n1","containers":[{"resources":{"requests":{"cpu":"1"}}}]},
+"status":{"phase":"Failed","conditions":[{"type":"PodScheduled","status":"True","lastTransitionTime":"2026-03-02T09:02:00Z"}],"containerStatuses":[{"state":{"terminated":{"reason":"OOMKilled","finishedAt":"2026-03-02T09:30:00Z"}}}]}},
+{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1","creationTimestamp":"2026-03-02T09:05:00Z","labels":{"a":"b"}},
+"spec":{"taints":[{"key":"t","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"4","memory":"2Gi","x.y/z":"8"}}}]}"#;
+    assert_read(&kubernetes::FORMAT, text, 20, |text, name| {
+        let last = name.rsplit('.').next().unwrap_or_default();
+        let is_needed = ["name", "namespace"].contains(&last);
+        let key = || renamed(text, last, ["\"", "\":"]).or_else(|| renamed(text, last, ["\"", "\""]));
+        if is_needed { None } else { key() }
+    });
+}
+
+#[test]
+fn columns_of_openb() {
+    let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
+                a,6000,12288,2,1000,T4,LS,Failed,10,90,12\n";
+    assert_read(&openb::FORMAT, text, 10, |text, name| {
+        let (header, rows) = text.split_once('\n')?;
+        let place = header.split(',').position(|column| column == name)?;
+        let other = if ["qos", "gpu_spec", "pod_phase", "scheduled_time"].contains(&name) { "" } else { "7" };
+        (name != "name").then(|| format!("{header}\n{}", replaced(rows, ',', place, other).unwrap_or_default()))
+    });
 }

@@ -333,7 +333,8 @@ impl Policy for BatchDress {
         let total = view.total();
         // What is due to jobs that were admitted is free no more.
         let due = |of: &dyn Fn(&WholeRequests<Resources>) -> Resources| self.whole.as_ref().map_or(Resources::NONE, of);
-        let (due_in_all, due_to_small) = (due(&WholeRequests::<Resources>::due_in_all), due(&|whole| whole.due_in(SMALL)));
+        let (due_in_all, due_to_small) =
+            (due(&WholeRequests::<Resources>::due_in_all), due(&|whole| whole.due_in(SMALL)));
         let free = (1.0 - total.minus(view.free()).plus(due_in_all).dominant_share(total)).max(0.0);
         let used_by_small = self.used[SMALL].plus(due_to_small).dominant_share(total);
         let (small_free, large_free) = self.rules.divide(self.delta, free, used_by_small);

@@ -8,6 +8,7 @@ mod copies;
 mod dependencies;
 mod exports;
 mod files;
+mod kubernetes;
 mod machines;
 mod records;
 mod requests;
@@ -22,6 +23,7 @@ pub use self::copies::*;
 pub use self::dependencies::*;
 pub use self::exports::*;
 pub use self::files::*;
+pub use self::kubernetes::*;
 pub use self::machines::*;
 pub use self::records::*;
 pub use self::requests::*;
@@ -167,6 +169,7 @@ pub const SECTIONS: &[Section] = &[
     Section { title: "Dependencies", causes: dependencies::ALL },
     Section { title: "Tasks and attempts", causes: tasks::ALL },
     Section { title: "Machines", causes: machines::ALL },
+    Section { title: "Kubernetes", causes: kubernetes::ALL },
     Section { title: "A part of a trace", causes: subsets::ALL },
     Section { title: "Exports", causes: exports::ALL },
 ];

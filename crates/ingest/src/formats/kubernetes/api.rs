@@ -1,11 +1,12 @@
 //! From an object of the API to what it says.
 
 use resched_tables::model::Ms;
+use resched_tables::pods::{Label, Taint, Term, Toleration, as_text, terms_as_text};
 use serde::de::DeserializeOwned;
 
-use super::amounts::{self, Asked};
+use super::amounts;
 use super::object::{self, Metadata, Object, or_default, time, time_of};
-use super::seen::{Condition, Job, Kind, Node, Owner, Pod, PodSet, Seen, Shape, Stage, Toleration, What, Workload};
+use super::seen::{Condition, Job, Kind, Node, Owner, Pod, PodSet, Seen, Shape, Stage, What, Workload};
 
 /// Marks of the controllers that put pods together.
 const GROUP_OF_PODS: &str = "kueue.x-k8s.io/pod-group-name";
@@ -20,50 +21,67 @@ const TRAINING_OPERATOR: &str = "training.kubeflow.org/operator-name";
 const JOB_NAMES: [&str; 2] = ["batch.kubernetes.io/job-name", "job-name"];
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
+/// Where Kueue's own classes of priorities are from, in `v1beta1`.
+const CLASS_SOURCE: &str = "kueue.x-k8s.io/workloadpriorityclass";
+
 /// The owner of a Workload that stands for a group of pods.
 pub(super) const POD_GROUP: &str = "PodGroup";
 
 /// Something that is read from a text, and how many amounts in it are none.
 pub(super) type Read<V> = (V, u64);
 
+/// Where in a text the object stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Where {
+    /// It is the text.
+    Whole,
+    /// In the event of a watch.
+    Watched,
+    /// What the server answered, in an event of an audit log.
+    Answered,
+    /// What it was asked, in the same.
+    Requested,
+}
+
 /// What an object of a kind says; `None` for a kind that is not read.
 ///
 /// # Errors
 /// The error of the JSON.
-pub(super) fn read(kind: &str, text: &[u8]) -> Result<Option<Read<Seen>>, serde_json::Error> {
+pub(super) fn read(kind: &str, text: &[u8], place: Where) -> Result<Option<Read<Seen>>, serde_json::Error> {
     Ok(Some(match kind {
-        "Workload" => workload(&parse(text)?),
-        "Job" => job(&parse(text)?),
-        "Pod" => pod(&parse(text)?),
-        "Node" => node(&parse(text)?),
+        "Workload" => of_workload(&parse(text, place)?),
+        "Job" => job(&parse(text, place)?),
+        "Pod" => pod(&parse(text, place)?),
+        "Node" => node(&parse(text, place)?),
         _ => return Ok(None),
     }))
 }
 
-fn parse<V: DeserializeOwned>(text: &[u8]) -> Result<V, serde_json::Error> {
-    serde_json::from_slice(text)
-}
-
-/// The object within an event of a watch, read as `V`.
-#[derive(serde::Deserialize)]
-#[serde(bound = "V: DeserializeOwned + Default")]
-struct Watched<V> {
+/// An object within another.
+#[derive(serde::Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound = "V: DeserializeOwned + Default")]
+struct Within<V> {
     #[serde(deserialize_with = "or_default")]
     object: V,
+    #[serde(deserialize_with = "or_default")]
+    response_object: V,
 }
 
-/// The same for the object in an event of a watch.
-///
-/// # Errors
-/// The error of the JSON.
-pub(super) fn read_watched(kind: &str, text: &[u8]) -> Result<Option<Read<Seen>>, serde_json::Error> {
-    Ok(Some(match kind {
-        "Workload" => workload(&parse::<Watched<object::Workload>>(text)?.object),
-        "Job" => job(&parse::<Watched<object::Job>>(text)?.object),
-        "Pod" => pod(&parse::<Watched<object::Pod>>(text)?.object),
-        "Node" => node(&parse::<Watched<object::Node>>(text)?.object),
-        _ => return Ok(None),
-    }))
+/// The same for what was asked: its answer may be of another kind.
+#[derive(serde::Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound = "V: DeserializeOwned + Default")]
+struct Request<V> {
+    #[serde(deserialize_with = "or_default")]
+    request_object: V,
+}
+
+fn parse<V: DeserializeOwned + Default>(text: &[u8], place: Where) -> Result<V, serde_json::Error> {
+    Ok(match place {
+        Where::Whole => serde_json::from_slice(text)?,
+        Where::Watched => serde_json::from_slice::<Within<V>>(text)?.object,
+        Where::Answered => serde_json::from_slice::<Within<V>>(text)?.response_object,
+        Where::Requested => serde_json::from_slice::<Request<V>>(text)?.request_object,
+    })
 }
 
 /// What all objects say.
@@ -109,7 +127,8 @@ fn top_owner(metadata: &Metadata) -> Option<Owner> {
     owner(metadata).or_else(|| JOB_NAMES.iter().find_map(|label| named("Job", metadata.label(label)?)))
 }
 
-fn workload(object: &object::Workload) -> Read<Seen> {
+/// What a Workload says.
+pub(super) fn of_workload(object: &object::Workload) -> Read<Seen> {
     let (spec, status) = (&object.spec, &object.status);
     let assigned = status.admission.as_ref().map(|admission| &admission.pod_set_assignments);
     let mut unread = 0;
@@ -118,28 +137,52 @@ fn workload(object: &object::Workload) -> Read<Seen> {
         let (mut shape, of_set) = shape(&set.template.spec);
         unread += of_set;
         let assigned = assigned.and_then(|all| all.iter().find(|one| one.name == set.name));
-        let count = assigned.and_then(|one| one.count).or(set.count).filter(|&count| count > 0).unwrap_or(1);
-        if let Some(one) = assigned.filter(|_| shape.asked.is_empty()) {
+        let count = set.count.unwrap_or(1);
+        // What all its pods took is all that is known of some.
+        let used = assigned.filter(|_| shape.asked.is_empty()).zip(assigned.and_then(|one| one.count));
+        if let Some((one, pods)) = used.filter(|(_, pods)| *pods > 0) {
             let (usage, of_usage) = amounts::of_all(&one.resource_usage);
             unread += of_usage;
-            shape.asked = usage.into_iter().map(|(resource, n)| (resource, n / count)).collect();
+            shape.asked = usage.into_iter().map(|(resource, n)| (resource, n / pods)).collect();
         }
         shape.has_unread |= set.topology_request.is_some() || set.min_count.is_some();
-        sets.push(PodSet { name: set.name.clone(), count, shape });
+        if count > 0 {
+            sets.push(PodSet { name: set.name.clone(), count, shape });
+        }
     }
     let stats = status.scheduling_stats.as_ref();
     let what = Workload {
         queue: spec.queue_name.clone().filter(|queue| !queue.is_empty()),
         priority: spec.priority,
+        class: class(spec),
         is_active: spec.active,
         is_group: object.metadata.annotation(IS_GROUP) == Some("true"),
         sets,
         conditions: status.conditions.iter().filter_map(condition).collect(),
         cluster_queue: status.admission.as_ref().map(|admission| admission.cluster_queue.clone()),
+        flavors: assigned.into_iter().flatten().map(|one| (one.name.clone(), flavors(one))).collect(),
         evictions: stats.map(|stats| stats.evictions.iter().map(|one| u64::from(one.count)).sum()),
-        ran: status.accumulated_past_execution_time_seconds.and_then(|ran| ran.checked_mul(1_000)).filter(|&ran| ran >= 0),
+        ran: status
+            .accumulated_past_execution_time_seconds
+            .and_then(|ran| ran.checked_mul(1_000))
+            .filter(|&ran| ran >= 0),
     };
     (seen(object, What::Workload(Box::new(what))), unread)
+}
+
+/// The class among Kueue's own of a priority.
+fn class(spec: &object::WorkloadSpec) -> Option<String> {
+    let name = match (&spec.priority_class_ref, &spec.priority_class_source) {
+        (Some(class), _) if class.kind == "WorkloadPriorityClass" => Some(&class.name),
+        (None, Some(source)) if source == CLASS_SOURCE => spec.priority_class_name.as_ref(),
+        _ => None,
+    };
+    name.filter(|name| !name.is_empty()).cloned()
+}
+
+fn flavors(assignment: &object::Assignment) -> String {
+    let all = assignment.flavors.iter().map(|(resource, flavor)| format!("{resource}={flavor}"));
+    all.collect::<Vec<_>>().join(",")
 }
 
 /// A condition of a Workload that is read.
@@ -153,6 +196,7 @@ pub(super) fn condition(condition: &object::Condition) -> Option<Condition> {
         },
         time: time_of(condition.last_transition_time.as_ref())?,
         exact: None,
+        is_hint: false,
         reason: condition.reason.clone(),
         message: condition.message.clone(),
     })
@@ -162,23 +206,43 @@ fn shape(spec: &object::PodSpec) -> Read<Shape> {
     let (asked, unread) = amounts::of_pod(spec);
     let tolerations = spec.tolerations.iter().map(|one| Toleration {
         key: one.key.clone(),
-        exists: one.operator == "Exists",
-        value: one.value.clone(),
+        value: (one.operator != "Exists").then(|| one.value.clone()),
         effect: one.effect.clone(),
     });
+    let labels = spec.node_selector.iter().map(|(key, value)| Label(key, &value.0));
+    let (affinity, has_unread) = affinity(&spec.affinity);
+    let spreads = spec.topology_spread_constraints.as_ref().is_some_and(|all| !all.is_empty());
     let shape = Shape {
         asked,
-        node_selector: spec.node_selector.iter().map(|(key, value)| (key.clone(), value.0.clone())).collect(),
-        tolerations: tolerations.collect(),
-        has_unread: spec.affinity.as_ref().is_some_and(|affinity| !affinity.is_empty()),
+        node_selector: as_text(labels),
+        tolerations: as_text(tolerations),
+        affinity,
+        has_unread: has_unread || spreads,
     };
     (shape, unread)
+}
+
+/// The node affinity that a pod requires, as a text, and whether it asks for more.
+fn affinity(affinity: &object::Affinity) -> (Option<String>, bool) {
+    let of_node = &affinity.node_affinity;
+    let terms = &of_node.required_during_scheduling_ignored_during_execution.node_selector_terms;
+    let is_read = terms.iter().all(|term| term.match_fields.as_ref().is_none_or(Vec::is_empty));
+    let read = terms.iter().map(|term| Term { match_expressions: term.match_expressions.clone() });
+    let required: Vec<Term> = read.filter(|_| is_read).collect();
+    let prefers =
+        of_node.preferred_during_scheduling_ignored_during_execution.as_ref().is_some_and(|all| !all.is_empty());
+    let of_pods = [&affinity.pod_affinity, &affinity.pod_anti_affinity];
+    let asks_for_pods = of_pods.iter().any(|one| one.as_ref().is_some_and(|one| !one.is_empty()));
+    (terms_as_text(&required), prefers || asks_for_pods || !is_read)
 }
 
 fn job(object: &object::Job) -> Read<Seen> {
     let (spec, status) = (&object.spec, &object.status);
     let (shape, unread) = shape(&spec.template.spec);
-    let ended = status.conditions.iter().find(|one| one.status == "True" && ["Complete", "Failed"].contains(&one.r#type.as_str()));
+    let ended = status
+        .conditions
+        .iter()
+        .find(|one| one.status == "True" && ["Complete", "Failed"].contains(&one.r#type.as_str()));
     let at_once = spec.parallelism.unwrap_or(1);
     let what = Job {
         queue: object.metadata.label(QUEUE).map(str::to_owned),
@@ -253,21 +317,20 @@ fn why(status: &object::PodStatus, target: Option<&object::Condition>) -> Option
         reasons.next().cloned()
     };
     let of_target = target.map(|one| format!("{}: {}", one.reason, one.message));
-    let of_pod = Some([status.reason.as_str(), status.message.as_str()].join(": ")).filter(|_| !status.reason.is_empty());
+    let of_pod =
+        Some([status.reason.as_str(), status.message.as_str()].join(": ")).filter(|_| !status.reason.is_empty());
     of_target.or(of_pod).or_else(of_container).map(|text| text.trim_end_matches(": ").to_owned())
 }
 
 fn node(object: &object::Node) -> Read<Seen> {
-    let (mut allocatable, unread): Read<Asked> = amounts::of_all(&object.status.allocatable);
-    allocatable.retain(|_, n| *n > 0);
-    let taint = |one: &object::Taint| {
-        let value = if one.value.is_empty() { String::new() } else { format!("={}", one.value) };
-        format!("{}{value}:{}", one.key, one.effect)
-    };
+    let (allocatable, unread) = amounts::of_all(&object.status.allocatable);
+    let taints = object.spec.taints.iter();
+    let taint =
+        |one: &object::Taint| Taint { key: one.key.clone(), value: one.value.clone(), effect: one.effect.clone() };
     let what = Node {
         allocatable,
         labels: object.metadata.labels.iter().map(|(key, value)| (key.clone(), value.0.clone())).collect(),
-        taints: object.spec.taints.iter().map(taint).collect(),
+        taints: as_text(taints.map(taint)),
         is_cordoned: object.spec.unschedulable,
     };
     (seen(object, What::Node(Box::new(what))), unread)

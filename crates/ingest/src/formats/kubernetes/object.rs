@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use resched_tables::pods::Expression;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, Visitor};
 
 /// An object of the API.
@@ -131,9 +132,22 @@ pub(super) struct Condition {
 pub(super) struct WorkloadSpec {
     pub(super) queue_name: Option<String>,
     pub(super) priority: Option<i64>,
+    pub(super) priority_class_ref: Option<ClassRef>,
+    /// The class and where it is from, in `v1beta1`.
+    pub(super) priority_class_name: Option<String>,
+    pub(super) priority_class_source: Option<String>,
     pub(super) active: Option<bool>,
     #[serde(deserialize_with = "or_default")]
     pub(super) pod_sets: Vec<PodSet>,
+}
+
+#[derive(serde::Deserialize, Debug, Default)]
+#[serde(default)]
+pub(super) struct ClassRef {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) kind: String,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) name: String,
 }
 
 #[derive(serde::Deserialize, Debug, Default)]
@@ -180,6 +194,8 @@ pub(super) struct Assignment {
     #[serde(deserialize_with = "or_default")]
     pub(super) name: String,
     pub(super) count: Option<i64>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) flavors: BTreeMap<String, String>,
     #[serde(deserialize_with = "or_default")]
     pub(super) resource_usage: Amounts,
 }
@@ -232,10 +248,46 @@ pub(super) struct PodSpec {
     pub(super) node_selector: BTreeMap<String, Amount>,
     #[serde(deserialize_with = "or_default")]
     pub(super) tolerations: Vec<Toleration>,
-    pub(super) affinity: Option<BTreeMap<String, IgnoredAny>>,
+    #[serde(deserialize_with = "or_default")]
+    pub(super) affinity: Affinity,
+    pub(super) topology_spread_constraints: Option<Vec<IgnoredAny>>,
     #[serde(deserialize_with = "or_default")]
     pub(super) node_name: String,
     pub(super) priority: Option<i64>,
+}
+
+/// What a pod asks of its place. Of its node, only what it requires is read.
+#[derive(serde::Deserialize, Debug, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Affinity {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) node_affinity: NodeAffinity,
+    pub(super) pod_affinity: Option<BTreeMap<String, IgnoredAny>>,
+    pub(super) pod_anti_affinity: Option<BTreeMap<String, IgnoredAny>>,
+}
+
+#[derive(serde::Deserialize, Debug, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct NodeAffinity {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) required_during_scheduling_ignored_during_execution: NodeSelector,
+    pub(super) preferred_during_scheduling_ignored_during_execution: Option<Vec<IgnoredAny>>,
+}
+
+#[derive(serde::Deserialize, Debug, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct NodeSelector {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) node_selector_terms: Vec<NodeTerm>,
+}
+
+#[derive(serde::Deserialize, Debug, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct NodeTerm {
+    #[serde(deserialize_with = "or_default")]
+    pub(super) match_expressions: Vec<Expression>,
+    /// Fields of the node in place of labels.
+    pub(super) match_fields: Option<Vec<IgnoredAny>>,
 }
 
 #[derive(serde::Deserialize, Debug, Default)]

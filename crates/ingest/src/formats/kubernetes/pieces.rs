@@ -418,10 +418,7 @@ mod tests {
     fn objects_come_from_lists_and_by_themselves() {
         let list = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        {\n            \"a\": 1\n        },\n        {\n            \"b\": [\n                {}\n            ]\n        }\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"x\": \"]}\"\n    }\n}\n";
         let both = format!("{list}{list}");
-        check(
-            &both,
-            &[("", 4, "{\"a\":1}"), ("", 7, "{\"b\":[{}]}"), ("", 21, "{\"a\":1}"), ("", 24, "{\"b\":[{}]}")],
-        );
+        check(&both, &[("", 4, "{\"a\":1}"), ("", 7, "{\"b\":[{}]}"), ("", 21, "{\"a\":1}"), ("", 24, "{\"b\":[{}]}")]);
         check(
             "{\"kind\":\"PodList\",\"metadata\":{\"kind\":\"x\"},\"items\":[{\"a\":{\"items\":[1]}},{}]}{\"c\":1}\n{\"d\":1}\n",
             &[("Pod", 1, "{\"a\":{\"items\":[1]}}"), ("Pod", 1, "{}"), ("", 1, "{\"c\":1}"), ("", 2, "{\"d\":1}")],
@@ -432,7 +429,9 @@ mod tests {
 
     #[test]
     fn a_damaged_item_costs_itself_alone() {
-        let list = |item: &str| format!("{{\n \"items\": [\n  {item},\n  {{\n   \"b\": 1\n  }}\n ],\n \"kind\": \"List\"\n}}\n{{}}\n");
+        let list = |item: &str| {
+            format!("{{\n \"items\": [\n  {item},\n  {{\n   \"b\": 1\n  }}\n ],\n \"kind\": \"List\"\n}}\n{{}}\n")
+        };
         let next = |line: u64| [("", line, "{\"b\":1}"), ("", line + 6, "{}")];
         let of = |first: &'static str, line: u64| [[("", 3, first)].as_slice(), &next(line)].concat();
         // A brace too few, a quote too few, an end that is missing.

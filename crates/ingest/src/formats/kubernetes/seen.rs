@@ -94,6 +94,8 @@ pub(super) struct Condition {
     pub(super) time: Ms,
     /// To the millisecond, if the source shows that.
     pub(super) exact: Option<Ms>,
+    /// Whether it is from an event, which another clock dates: it counts where no object has it.
+    pub(super) is_hint: bool,
     pub(super) reason: String,
     pub(super) message: String,
 }
@@ -128,6 +130,8 @@ pub(super) struct Workload {
     /// The queue in its namespace.
     pub(super) queue: Option<String>,
     pub(super) priority: Option<i64>,
+    /// Its WorkloadPriorityClass.
+    pub(super) class: Option<String>,
     /// Whether it may run; `Some(false)`: somebody stopped it.
     pub(super) is_active: Option<bool>,
     /// Whether it stands for a group of pods.
@@ -136,6 +140,8 @@ pub(super) struct Workload {
     pub(super) conditions: Vec<Condition>,
     /// The ClusterQueue that has admitted it.
     pub(super) cluster_queue: Option<String>,
+    /// The flavours that each pod set got: `resource=flavour`, joined by commas.
+    pub(super) flavors: BTreeMap<String, String>,
     /// How often it was evicted.
     pub(super) evictions: Option<u64>,
     /// How long it ran in all before its last requeue, ms.
@@ -150,24 +156,15 @@ pub(super) struct PodSet {
     pub(super) shape: Shape,
 }
 
-/// What a pod asks for.
+/// What a pod asks for: amounts, and texts of the tables about its node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
     pub(super) asked: Asked,
-    pub(super) node_selector: BTreeMap<String, String>,
-    pub(super) tolerations: Vec<Toleration>,
+    pub(super) node_selector: Option<String>,
+    pub(super) tolerations: Option<String>,
+    pub(super) affinity: Option<String>,
     /// Whether it asks for places in a way that is not read.
     pub(super) has_unread: bool,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Toleration {
-    pub(super) key: String,
-    /// `Equal` or `Exists`.
-    pub(super) exists: bool,
-    pub(super) value: String,
-    /// Empty: all effects.
-    pub(super) effect: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -224,7 +221,7 @@ pub(super) enum Stage {
 pub(super) struct Node {
     pub(super) allocatable: Asked,
     pub(super) labels: BTreeMap<String, String>,
-    /// `key=value:effect`, or `key:effect`.
-    pub(super) taints: Vec<String>,
+    /// As a text of the tables.
+    pub(super) taints: Option<String>,
     pub(super) is_cordoned: bool,
 }

@@ -130,7 +130,8 @@ impl Capacity {
         self.apps[app] = App { leaf, here: true, ..App::default() };
         self.activate(cluster, leaf);
         let user = cluster.world.jobs[app].user;
-        self.apps[app].counts = (0..self.apps.len()).any(|other| self.is_of(cluster, other, leaf, user) && self.apps[other].active);
+        self.apps[app].counts =
+            (0..self.apps.len()).any(|other| self.is_of(cluster, other, leaf, user) && self.apps[other].active);
     }
 
     pub(crate) fn leave(&mut self, cluster: &Cluster<'_>, app: usize) {
@@ -186,10 +187,7 @@ impl Capacity {
         let left = |most: Amount, used: Amount| most.minus(used).each(|value| value.max(0));
         let (of_user, of_queue) =
             (left(limit, self.leaves[leaf].users[user].0), left(self.leaves[leaf].limit, self.leaves[leaf].used));
-        let both = Amount {
-            memory: of_user.memory.min(of_queue.memory),
-            vcores: of_user.vcores.min(of_queue.vcores),
-        };
+        let both = Amount { memory: of_user.memory.min(of_queue.memory), vcores: of_user.vcores.min(of_queue.vcores) };
         self.smaller(self.total.minus(self.used(ROOT)), self.down(both)).memory.max(0)
     }
 
@@ -319,7 +317,14 @@ impl Capacity {
         Served::Nothing
     }
 
-    fn assign(&mut self, cluster: &mut Cluster<'_>, app: usize, priority: usize, node: usize, limits: &Limits) -> Served {
+    fn assign(
+        &mut self,
+        cluster: &mut Cluster<'_>,
+        app: usize,
+        priority: usize,
+        node: usize,
+        limits: &Limits,
+    ) -> Served {
         self.apps[app].missed[priority] += 1;
         let Some(near) = self.reach(cluster, app, priority, node) else { return Served::Nothing };
         let size = self.size(cluster, priority);
@@ -439,7 +444,8 @@ impl Capacity {
         let asks = |app: usize| {
             let own = &self.apps[app];
             let waits = cluster.apps[app].am_start.is_none();
-            own.here && own.leaf == leaf
+            own.here
+                && own.leaf == leaf
                 && if !own.active || waits { own.counts && cluster.asked(app, AM) > 0 } else { cluster.asks(app) }
         };
         let asks_of = |user: usize| (0..self.apps.len()).any(|app| cluster.world.jobs[app].user == user && asks(app));
@@ -463,7 +469,8 @@ impl Capacity {
         let consumed = self.times_up(self.total, self.leaves[leaf].ratio.into());
         let current = if self.compare(consumed, capacity).is_lt() { capacity } else { consumed.plus(self.step) };
         let minimum = current.each(|value| (value * i64::from(user_limit) + 99) / 100);
-        let each = used.plus(self.step).each(|value| if users == 0 { 0 } else { (value as f32 / users as f32).ceil() as i64 });
+        let each =
+            used.plus(self.step).each(|value| if users == 0 { 0 } else { (value as f32 / users as f32).ceil() as i64 });
         let most = capacity.each(|value| (value as f64 * f64::from(user_limit_factor as f32)) as i64);
         self.down(self.up(self.smaller(self.larger(each, minimum), most)))
     }
@@ -498,7 +505,11 @@ impl Capacity {
 
     fn used(&self, place: usize) -> Amount {
         let children = self.children(place);
-        if children.is_empty() { self.leaves[place].used } else { Amount::sum(children.iter().map(|&own| self.used(own))) }
+        if children.is_empty() {
+            self.leaves[place].used
+        } else {
+            Amount::sum(children.iter().map(|&own| self.used(own)))
+        }
     }
 
     fn children(&self, place: usize) -> Vec<usize> {
