@@ -203,6 +203,11 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("line of metrics of Kubernetes", RECORDS, "the_line_of_metrics_of_kubernetes"),
     ("name of an object of Kubernetes", RECORDS, "the_name_of_an_object_of_kubernetes"),
     (
+        "pod sets of a Workload among such objects",
+        "crates/ingest/src/formats/kubernetes/tests.rs",
+        "as_many_pod_sets_as_the_limit_and_not_one_more",
+    ),
+    (
         "states of an object of Kubernetes, or pods of one owner",
         "crates/ingest/src/formats/kubernetes/tests.rs",
         "more_states_than_the_limit_are_left_out",

@@ -90,6 +90,7 @@ pub const SOURCES: &[Limit] = &[
     Limit::bytes("object of Kubernetes, or event of its audit log", kubernetes::MAX_OBJECT as u64, SKIPPED),
     Limit::bytes("line of metrics of Kubernetes", kubernetes::MAX_LINE as u64, SKIPPED),
     Limit::bytes("name of an object of Kubernetes", kubernetes::LONGEST_NAME as u64, SKIPPED),
+    Limit::number("pod sets of a Workload among such objects", kubernetes::MOST_SETS as u64, REST),
     Limit::number("states of an object of Kubernetes, or pods of one owner", kubernetes::MOST_SEEN as u64, REST),
     Limit::number("LocalQueues of a cluster", kubernetes::MOST_QUEUES as u64, REST),
     Limit::number("nodes of a cluster of Kubernetes", kubernetes::MOST_NODES as u64, REST),

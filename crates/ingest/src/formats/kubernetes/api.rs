@@ -24,6 +24,9 @@ const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 /// Where Kueue's own classes of priorities are from, in `v1beta1`.
 const CLASS_SOURCE: &str = "kueue.x-k8s.io/workloadpriorityclass";
 
+/// The most pod sets of a Workload. The API has 8, or 10.
+pub(crate) const MOST_SETS: usize = 64;
+
 /// The owner of a Workload that stands for a group of pods.
 pub(super) const POD_GROUP: &str = "PodGroup";
 
@@ -133,7 +136,9 @@ pub(super) fn of_workload(object: &object::Workload) -> Read<Seen> {
     let assigned = status.admission.as_ref().map(|admission| &admission.pod_set_assignments);
     let mut unread = 0;
     let mut sets = Vec::new();
-    for set in &spec.pod_sets {
+    // The API allows no more; without one, a Workload would ask for less than it did.
+    unread += spec.pod_sets.len().saturating_sub(MOST_SETS) as u64;
+    for set in spec.pod_sets.iter().take(MOST_SETS) {
         let (mut shape, of_set) = shape(&set.template.spec);
         unread += of_set;
         let assigned = assigned.and_then(|all| all.iter().find(|one| one.name == set.name));
@@ -246,6 +251,7 @@ fn job(object: &object::Job) -> Read<Seen> {
     let at_once = spec.parallelism.unwrap_or(1);
     let what = Job {
         queue: object.metadata.label(QUEUE).map(str::to_owned),
+        has_labels: !object.metadata.uid.is_empty(),
         pods: Some(spec.completions.map_or(at_once, |all| at_once.min(all))).filter(|&pods| pods > 0),
         shape,
         start: time_of(status.start_time.as_ref()),

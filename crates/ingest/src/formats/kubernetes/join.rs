@@ -7,6 +7,7 @@ use resched_tables::placed;
 use serde::{Deserialize, Serialize};
 
 use super::api::POD_GROUP;
+use super::incarnations::last_then;
 use super::pod::{JobLife, PodLife};
 use super::seen::Owner;
 use super::workload::{Life, Run};
@@ -166,27 +167,19 @@ pub(super) fn join(key: &str, parts: Vec<Part>) -> Vec<Done> {
     if lives.is_empty() { without_workload(key, jobs, pods) } else { of_workloads(lives, &jobs, &pods) }
 }
 
-/// The last of them that was there at that time, or else the first.
-fn then(created: impl DoubleEndedIterator<Item = Option<Ms>> + ExactSizeIterator, time: Option<Ms>) -> usize {
-    let was_there = |created: &Option<Ms>| match (created, time) {
-        (Some(created), Some(time)) => *created <= time.saturating_add(NEAR),
-        _ => true,
-    };
-    created.enumerate().rev().find(|(_, created)| was_there(created)).map_or(0, |(at, _)| at)
-}
-
 fn of_workloads(lives: Vec<Life>, jobs: &[JobLife], pods: &[PodLife]) -> Vec<Done> {
-    let place = |pod: &PodLife| then(lives.iter().map(|life| life.created), pod.created);
+    let created: Vec<Option<Ms>> = lives.iter().map(|life| life.created).collect();
     let mut of_each: Vec<Vec<&PodLife>> = vec![Vec::new(); lives.len()];
     for pod in pods {
-        if let Some(own) = of_each.get_mut(place(pod)) {
+        if let Some(own) = of_each.get_mut(last_then(&created, pod.created, NEAR)) {
             own.push(pod);
         }
     }
+    let with_user: Vec<&JobLife> = jobs.iter().filter(|job| job.user.is_some()).collect();
+    let users: Vec<Option<Ms>> = with_user.iter().map(|job| job.created).collect();
     let done = |(mut life, pods): (Life, Vec<&PodLife>)| {
-        let with_user: Vec<&JobLife> = jobs.iter().filter(|job| job.user.is_some()).collect();
-        let user = with_user.get(then(with_user.iter().map(|job| job.created), life.created));
-        life.user = user.and_then(|job| job.user.clone()).or_else(|| pods.iter().find_map(|pod| pod.user.clone()));
+        let of_job = with_user.get(last_then(&users, life.created, NEAR)).and_then(|job| job.user.clone());
+        life.user = of_job.or_else(|| pods.iter().find_map(|pod| pod.user.clone()));
         let places = places(&life, &pods);
         Done::Workload(Box::new(life), places)
     };
@@ -195,39 +188,36 @@ fn of_workloads(lives: Vec<Life>, jobs: &[JobLife], pods: &[PodLife]) -> Vec<Don
 
 /// Where the pods of each run were.
 fn places(life: &Life, pods: &[&PodLife]) -> Vec<Places> {
-    let mut all: Vec<Places> = vec![Places::new(); life.runs.len()];
-    let only = life.sets.first().filter(|_| life.sets.len() == 1).map(|set| &set.name);
-    for set in &life.sets {
-        let is_own = |pod: &&&PodLife| match (&pod.set, only) {
-            (Some(own), None) => *own == set.name,
-            (None, None) => false,
-            _ => true,
-        };
-        let mut counts: Vec<BTreeMap<&str, u32>> = vec![BTreeMap::new(); life.runs.len()];
-        for pod in pods.iter().filter(is_own) {
-            let Some((node, run)) = pod.node.as_deref().zip(run_of(&life.runs, pod.created)) else { continue };
-            let Some(counts) = counts.get_mut(run) else { continue };
-            // A pod that failed is made again: of more than there are, the first count.
-            if i64::from(counts.values().sum::<u32>()) < set.count {
-                *counts.entry(node).or_default() += 1;
-            }
-        }
-        for (places, counts) in all.iter_mut().zip(counts).filter(|(_, counts)| !counts.is_empty()) {
-            let hosts = counts.into_iter().take(placed::MOST + 1).map(|(node, pods)| (node.to_owned(), pods));
-            places.insert(set.name.clone(), hosts.collect());
+    let only = life.sets.first().filter(|_| life.sets.len() == 1);
+    // A pod that failed is made again: of more than there are, the first count.
+    let mut counts: BTreeMap<(usize, &str), (i64, BTreeMap<&str, u32>)> = BTreeMap::new();
+    for pod in pods {
+        let set = only.or_else(|| life.sets.iter().find(|set| Some(&set.name) == pod.set.as_ref()));
+        let (Some(set), Some(node), Some(run)) = (set, &pod.node, run_of(&life.runs, pod.created)) else { continue };
+        let (all, of_nodes) = counts.entry((run, &set.name)).or_default();
+        if *all < set.count {
+            *all += 1;
+            *of_nodes.entry(node).or_default() += 1;
         }
     }
-    all
+    let mut places: Vec<Places> = vec![Places::new(); life.runs.len()];
+    for ((run, set), (_, of_nodes)) in counts {
+        let hosts = of_nodes.into_iter().take(placed::MOST + 1).map(|(node, pods)| (node.to_owned(), pods));
+        if let Some(places) = places.get_mut(run) {
+            places.insert(set.to_owned(), hosts.collect());
+        }
+    }
+    places
 }
 
 /// The run in which a pod was created.
 fn run_of(runs: &[Run], created: Option<Ms>) -> Option<usize> {
     let created = created?;
-    let is_before = |run: &Run| run.start.is_some_and(|start| start <= created.saturating_add(NEAR));
-    runs.iter().rposition(is_before).filter(|&at| {
-        let end = runs.get(at).and_then(|run| run.end);
-        end.is_none_or(|end| created <= end)
-    })
+    // Runs are in the order of their starts; the first may have none.
+    let is_before = |run: &Run| run.start.is_none_or(|start| start <= created.saturating_add(NEAR));
+    let at = runs.partition_point(is_before).checked_sub(1)?;
+    let run = runs.get(at).filter(|run| run.start.is_some())?;
+    run.end.is_none_or(|end| created <= end).then_some(at)
 }
 
 /// The jobs of pods and Jobs that no Workload stands for.
@@ -240,18 +230,21 @@ fn without_workload(key: &str, jobs: Vec<JobLife>, pods: Vec<PodLife>) -> Vec<Do
     for job in jobs.into_iter().filter(|job| job.kind == "Job") {
         all.push(Pods { job: Some(job), ..of_key.clone() });
     }
-    let mut by_owner: BTreeMap<String, usize> = BTreeMap::new();
+    let jobs: Vec<(Option<Ms>, String)> =
+        all.iter().flat_map(|one| &one.job).map(|job| (job.created, job.uid.clone())).collect();
+    let created: Vec<Option<Ms>> = jobs.iter().map(|(created, _)| *created).collect();
+    let named = jobs.iter().enumerate().filter(|(_, (_, uid))| !uid.is_empty());
+    let mut by_uid: BTreeMap<String, usize> = named.map(|(at, (_, uid))| (uid.clone(), at)).collect();
     for pod in pods {
         let uid = pod.owner.as_ref().map_or("", |owner| &owner.uid);
-        let at = if all.iter().any(|one| one.job.is_some()) {
-            let of_job = |one: &Pods| one.job.as_ref().is_some_and(|job| !uid.is_empty() && job.uid == uid);
-            let by_time = || then(all.iter().map(|one| one.job.as_ref().and_then(|job| job.created)), pod.created);
-            all.iter().position(of_job).unwrap_or_else(by_time)
-        } else {
-            *by_owner.entry(uid.to_owned()).or_insert_with(|| {
+        let at = match by_uid.get(uid) {
+            Some(&at) => at,
+            None if !jobs.is_empty() => last_then(&created, pod.created, NEAR),
+            None => {
                 all.push(of_key.clone());
+                by_uid.insert(uid.to_owned(), all.len() - 1);
                 all.len() - 1
-            })
+            }
         };
         if let Some(own) = all.get_mut(at) {
             own.pods.push(pod);

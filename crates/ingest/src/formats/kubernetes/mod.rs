@@ -44,6 +44,7 @@ use super::format::{Format, ReadAs};
 use super::json::first_byte;
 use super::lines::{Line, Lines, head_lines};
 
+pub(crate) use self::api::MOST_SETS;
 pub(crate) use self::nodes::MOST_NODES;
 pub(crate) use self::store::{LONGEST_NAME, MOST_QUEUES, MOST_SEEN};
 

@@ -124,6 +124,7 @@ impl JobLife {
             kind.clone_from(own_kind);
             job = Job {
                 queue: look.queue.clone().or(job.queue),
+                has_labels: look.has_labels || job.has_labels,
                 pods: look.pods.or(job.pods),
                 shape: shape_of(&look.shape).unwrap_or(job.shape),
                 start: look.start.or(job.start),

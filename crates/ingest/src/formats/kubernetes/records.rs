@@ -136,10 +136,11 @@ fn hosts_of(hosts: &[(String, u32)]) -> (Option<String>, Option<String>) {
 
 fn of_pods(pods: &Pods, sink: &mut dyn Sink) -> JobRecord {
     let kind = pods.kind.to_ascii_lowercase();
-    let id = numbered(format!("{}/{kind}/{}", pods.namespace, pods.name), pods.again);
-    if let Some(job) = &pods.job {
-        let queued = job.job.queue.is_some();
-        sink.skip(if queued { cause::JOB_WITHOUT_WORKLOAD } else { cause::JOB_WITHOUT_QUEUE }, 1);
+    let id = numbered(format!("{}/{}/{}", pods.namespace, pods.kind, pods.name), pods.again);
+    if let Some(life) = &pods.job {
+        let is_queued = life.job.queue.is_some();
+        sink.skip(cause::JOB_WITHOUT_WORKLOAD, u64::from(is_queued));
+        sink.skip(cause::JOB_WITHOUT_QUEUE, u64::from(!is_queued && life.job.has_labels));
     }
     let unread = pods.pods.iter().any(|pod| pod.shape.has_unread);
     sink.skip(cause::PLACEMENT_REQUEST_NOT_READ, u64::from(unread));

@@ -171,6 +171,8 @@ pub(super) struct Shape {
 pub(super) struct Job {
     /// The queue that it names; a Job without one never queued.
     pub(super) queue: Option<String>,
+    /// Whether the source would show that.
+    pub(super) has_labels: bool,
     /// How many pods run at once.
     pub(super) pods: Option<i64>,
     pub(super) shape: Shape,

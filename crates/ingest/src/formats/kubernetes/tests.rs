@@ -138,11 +138,7 @@ fn evicted_once(more: &[Value], sum: i64) -> Value {
     ];
     conditions.extend_from_slice(more);
     let stats = json!({"evictions": [{"reason": "Preempted", "count": 1}]});
-    workload(
-        "a",
-        &conditions,
-        json!({"admission": admission(), "accumulatedPastExecutionTimeSeconds": sum, "schedulingStats": stats}),
-    )
+    workload("a", &conditions, json!({"admission": admission(), "accumulatedPastExecutionTimeSeconds": sum, "schedulingStats": stats}))
 }
 
 #[test]
@@ -164,7 +160,7 @@ fn an_admission_before_one_eviction_follows_from_how_long_it_ran() {
 fn an_admission_that_cannot_be_is_lost_with_its_run_time() {
     let found = read_all(&[&list(&[evicted_once(&[], 120)])]);
     let expected: Tries =
-        vec![(Some(0.0), None, None, Outcome::Evicted), (Some(0.0), Some(150.0), None, Outcome::Incomplete)];
+        vec![(Some(0.0), None, None, Outcome::Evicted), (Some(100.0), Some(150.0), None, Outcome::Incomplete)];
     assert_eq!(tries(&found.jobs[0]), expected);
     assert_eq!((found.jobs[0].tasks[0].attempts[0].run_time, found.jobs[0].job.launch), (Some(120_000), None));
     assert_eq!(counted(&found), [("earlier-admission-lost", 1), ("impossible-requeue", 1)]);
@@ -259,8 +255,7 @@ fn other_requeues_and_stopped_workloads() {
     );
     stopped["spec"]["active"] = json!(false);
     let found = read_all(&[&list(&[workload("a", &conditions, stats), stopped])]);
-    let lost: Tries =
-        vec![(Some(0.0), None, None, Outcome::Evicted), (Some(0.0), Some(300.0), None, Outcome::Incomplete)];
+    let lost: Tries = vec![(Some(0.0), None, None, Outcome::Evicted), (Some(200.0), Some(300.0), None, Outcome::Incomplete)];
     assert_eq!(tries(&found.jobs[0]), lost);
     let job = &found.jobs[1].job;
     assert_eq!((job.outcome, seconds(job.finish)), (Outcome::Killed, Some(50.0)));
@@ -368,20 +363,15 @@ fn pods_without_a_workload_are_jobs_of_their_owners() {
     let found = read_all(&[&list(&[alone, again, other, first, job])]);
     let [old, alone] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
     let ids: Vec<_> = old.tasks.iter().map(|task| task.task.task_id.as_str()).collect();
-    assert_eq!((old.job.job_id.as_str(), ids), ("red/job/old", vec!["red/job/old/0", "red/job/old/1"]));
-    assert_eq!(
-        (old.job.outcome, seconds(old.job.finish), seconds(old.job.launch)),
-        (Outcome::Success, Some(60.0), Some(10.0))
-    );
-    let expected: Tries = vec![
-        (Some(9.0), Some(10.0), Some(30.0), Outcome::Failed),
-        (Some(34.0), Some(35.0), Some(55.0), Outcome::Success),
-    ];
+    assert_eq!((old.job.job_id.as_str(), ids), ("red/Job/old", vec!["red/Job/old/0", "red/Job/old/1"]));
+    assert_eq!((old.job.outcome, seconds(old.job.finish), seconds(old.job.launch)), (Outcome::Success, Some(60.0), Some(10.0)));
+    let expected: Tries =
+        vec![(Some(9.0), Some(10.0), Some(30.0), Outcome::Failed), (Some(34.0), Some(35.0), Some(55.0), Outcome::Success)];
     assert_eq!(tries(old), expected);
     let attempts = &old.tasks[0].attempts;
     assert_eq!((attempts[0].host.as_deref(), attempts[0].error.as_deref()), (Some("n1"), Some("OOMKilled")));
     assert_eq!(old.tasks[0].task.cpu_request, Some(500));
-    assert_eq!((alone.job.job_id.as_str(), alone.job.outcome), ("red/pod/alone", Outcome::Incomplete));
+    assert_eq!((alone.job.job_id.as_str(), alone.job.outcome), ("red/Pod/alone", Outcome::Incomplete));
     assert_eq!((alone.tasks.len(), alone.tasks[0].attempts.len()), (1, 0));
     assert_eq!(alone.job.wait_reason.as_deref(), Some("0/4 nodes"));
     assert_eq!(counted(&found), [("job-without-queue", 1)]);
@@ -472,11 +462,9 @@ fn an_audit_log_has_each_admission_to_the_millisecond() {
     let of = |conditions: &[Value]| workload("a", conditions, json!({"admission": admission()}));
     let admitted = condition("Admitted", true, 10, "Admitted", "");
     let evicted = condition("Evicted", true, 96, "Preempted", "for u-b");
-    let again =
-        [condition("Admitted", true, 150, "Admitted", ""), condition("Evicted", false, 150, "QuotaReserved", "")];
+    let again = [condition("Admitted", true, 150, "Admitted", ""), condition("Evicted", false, 150, "QuotaReserved", "")];
     let patch = |conditions: Value| json!({"requestObject": {"status": {"conditions": conditions}}});
-    let delete =
-        json!({"responseObject": {"kind": "Status", "status": "Success"}, "requestObject": {"kind": "DeleteOptions"}});
+    let delete = json!({"responseObject": {"kind": "Status", "status": "Success"}, "requestObject": {"kind": "DeleteOptions"}});
     let events = [
         event("create", "jobs", "a-job", 0, json!({"level": "Metadata"})),
         event("create", "workloads", "a", 0, json!({"responseObject": of(&[])})),
@@ -484,13 +472,7 @@ fn an_audit_log_has_each_admission_to_the_millisecond() {
         event("patch", "workloads/status", "a", 96, patch(json!([admitted, evicted]))),
         event("patch", "workloads/status", "a", 150, json!({"responseObject": of(&again)})),
         // It failed, so it changed nothing.
-        event(
-            "patch",
-            "workloads/status",
-            "a",
-            160,
-            json!({"responseStatus": {"code": 409}, "responseObject": {"status": "Failure"}}),
-        ),
+        event("patch", "workloads/status", "a", 160, json!({"responseStatus": {"code": 409}, "responseObject": {"status": "Failure"}})),
         event("patch", "workloads/status", "a", 170, json!({"level": "Metadata"})),
         event("delete", "workloads", "a", 180, delete),
         event("get", "configmaps", "c", 190, json!({})),
@@ -529,8 +511,8 @@ fn an_audit_log_has_where_pods_went_and_when_they_ended() {
     let found = read_all(&[&lines(&events)]);
     let shown: Vec<_> = found.jobs.iter().map(|record| (record.job.job_id.as_str(), tries(record))).collect();
     let expected = [
-        ("red/job/j", vec![(Some(9.0), Some(10.2), Some(30.2), Outcome::Killed)]),
-        ("red/pod/q", vec![(Some(40.2), Some(41.2), Some(50.2), Outcome::Evicted)]),
+        ("red/Job/j", vec![(Some(9.0), Some(10.2), Some(30.2), Outcome::Killed)]),
+        ("red/Pod/q", vec![(Some(40.2), Some(41.2), Some(50.2), Outcome::Evicted)]),
     ];
     assert_eq!(shown, expected);
     assert_eq!(found.jobs[1].tasks.len(), 1);
@@ -543,8 +525,7 @@ fn events_count_where_no_object_has_what_they_say() {
             "reason": reason, "message": "for u-b", "firstTimestamp": at(time), "lastTimestamp": at(time)})
     };
     let admitted = workload("a", &[condition("Admitted", true, 150, "Admitted", "")], json!({}));
-    let events =
-        [event("Admitted", 10), event("EvictedDueToPreempted", 96), event("Admitted", 151), event("Pending", 5)];
+    let events = [event("Admitted", 10), event("EvictedDueToPreempted", 96), event("Admitted", 151), event("Pending", 5)];
     let found = read_all(&[&list(&events), &list(&[admitted])]);
     let expected: Tries = vec![
         (Some(0.0), Some(10.0), Some(96.0), Outcome::Evicted),
@@ -581,12 +562,13 @@ fn metrics_are_pods_without_workloads() {
     );
     let found = read_all(&[text.as_bytes()]);
     let [record] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
-    assert_eq!((record.job.job_id.as_str(), seconds(record.job.submit)), ("red/job/j", Some(0.0)));
+    assert_eq!((record.job.job_id.as_str(), seconds(record.job.submit)), ("red/Job/j", Some(0.0)));
     assert_eq!(tries(record), [(Some(1.0), Some(3.0), Some(50.0), Outcome::Success)]);
     let task = &record.tasks[0].task;
     assert_eq!((task.cpu_request, task.resources.as_deref()), (Some(2_000), Some("nvidia.com/gpu=2")));
     assert_eq!((found.nodes[0].host.as_str(), found.nodes[0].cpu), ("n1", Some(95_500)));
-    assert_eq!(counted(&found), [("job-without-queue", 1)]);
+    // Metrics do not show the labels of a Job.
+    assert_eq!(counted(&found), []);
 }
 
 #[test]
@@ -598,8 +580,7 @@ fn what_expired_is_counted_by_those_that_outlived_it() {
         one
     };
     // The first end is at 100: `stuck` and `long` were there before it, `late` was not, and `first` has that end.
-    let items =
-        [one("stuck", 0, None), one("long", 5, Some(900)), one("first", 50, Some(100)), one("late", 120, Some(130))];
+    let items = [one("stuck", 0, None), one("long", 5, Some(900)), one("first", 50, Some(100)), one("late", 120, Some(130))];
     assert_eq!(counted(&read_all(&[&list(&items)])), [("outlived-expired-jobs", 2)]);
 }
 
@@ -651,6 +632,50 @@ fn more_states_than_the_limit_are_left_out() {
 }
 
 #[test]
+fn as_many_pod_sets_as_the_limit_and_not_one_more() {
+    let sets = |number: usize| {
+        let mut one = workload("a", &[], json!({}));
+        let set = one["spec"]["podSets"][0].clone();
+        let named = |number: usize| {
+            let mut set = set.clone();
+            set["name"] = json!(format!("s{number}"));
+            set
+        };
+        one["spec"]["podSets"] = (0..number).map(named).collect();
+        let found = read_all(&[&list(&[one])]);
+        (found.jobs[0].tasks.len(), found.skipped.get("request-not-read").copied())
+    };
+    assert_eq!([sets(MOST_SETS), sets(MOST_SETS + 1)], [(MOST_SETS, None), (MOST_SETS, Some(1))]);
+}
+
+/// Through all of ingest: a folder with a list, the rotated part of an audit log that is packed, and the site's queues.
+#[test]
+fn a_folder_has_lists_logs_and_the_queues_of_the_site() {
+    use std::io::Write as _;
+    let folder = tempfile::tempdir().unwrap();
+    let admitted = workload("a", &[condition("Admitted", true, 150, "Admitted", "")], json!({"admission": admission()}));
+    let first = workload("a", &[condition("Admitted", true, 10, "Admitted", "")], json!({"admission": admission()}));
+    let site = list(&[json!({"kind": "ClusterQueue", "apiVersion": "kueue.x-k8s.io/v1beta2", "metadata": {"name": "red"}})]);
+    std::fs::write(folder.path().join("list.json"), list(&[admitted])).unwrap();
+    std::fs::write(folder.path().join("queues.json"), &site).unwrap();
+    let log = std::fs::File::create(folder.path().join("audit-1.log.gz")).unwrap();
+    let mut packed = flate2::write::GzEncoder::new(log, flate2::Compression::fast());
+    packed.write_all(&lines(&[event("patch", "workloads/status", "a", 10, json!({"responseObject": first}))])).unwrap();
+    packed.finish().unwrap();
+    let options = crate::Options { threads: 1.try_into().ok(), ..crate::Options::default() };
+    let mut found = Collected::default();
+    let manifest = crate::ingest_into(&[folder.path().to_path_buf()], &mut found, &options, &mut ()).unwrap();
+    let starts: Vec<_> = tries(&found.jobs[0]).into_iter().map(|(_, start, ..)| start).collect();
+    assert_eq!(starts, [Some(10.2), Some(150.0)]);
+    assert_eq!(found.skipped.get("object-of-site"), Some(&1));
+    let read = &manifest.read["kubernetes"];
+    assert!(read["attempts.flavors"].contains("podSetAssignments"), "{read:?}");
+    let alone = folder.path().join("queues.json");
+    let error = crate::ingest_into(&[alone], &mut Collected::default(), &options, &mut ()).unwrap_err().to_string();
+    assert!(error.contains("configuration of a site") && error.contains("--site-conf"), "{error}");
+}
+
+#[test]
 fn no_damage_makes_it_panic() {
     let done = workload("a", &[condition("Admitted", true, 6, "Admitted", "")], json!({"admission": admission()}));
     let life = evicted_once(&[condition("Finished", true, 200, "Succeeded", "")], 90);
@@ -669,14 +694,12 @@ fn shared(name: &str) -> Option<Vec<u8>> {
 /// What the files say was read off them by eye: `INPUTS.md` has the story.
 #[test]
 fn the_shared_story_of_five_jobs() {
-    let names =
-        ["workloads.json", "jobs.json", "pods.json", "nodes.json", "localqueues.json", "audit.jsonl", "events.json"];
+    let names = ["workloads.json", "jobs.json", "pods.json", "nodes.json", "localqueues.json", "audit.jsonl", "events.json"];
     let files: Option<Vec<Vec<u8>>> = names.iter().map(|name| shared(&format!("fixtures/{name}"))).collect();
     let Some(files) = files else { return };
     let sources: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
     let found = read_all(&sources);
-    let all: BTreeMap<&str, &JobRecord> =
-        found.jobs.iter().map(|record| (record.job.job_id.as_str(), record)).collect();
+    let all: BTreeMap<&str, &JobRecord> = found.jobs.iter().map(|record| (record.job.job_id.as_str(), record)).collect();
     let of = |id: &str| (tries(all[id]), all[id].job.outcome);
     let minutes = |minutes: i64, seconds: i64| Some((60 * minutes + seconds) as f64);
     let a = (minutes(0, 0), minutes(0, 1), minutes(40, 12), Outcome::Success);
@@ -697,7 +720,7 @@ fn the_shared_story_of_five_jobs() {
     assert_eq!(e.tasks[0].attempts[0].host.as_deref(), Some("node-3"));
     assert_eq!(all["team-red/job-train-a-11aa1"].tasks[0].attempts[0].hosts.as_deref(), Some("node-[1-2]*1"));
     let legacy = (minutes(10, 0), minutes(10, 0), minutes(14, 59), Outcome::Failed);
-    assert_eq!(of("team-blue/job/legacy"), (vec![legacy], Outcome::Success));
+    assert_eq!(of("team-blue/Job/legacy"), (vec![legacy], Outcome::Success));
     assert_eq!((all.len(), found.nodes.len()), (6, 4));
 }
 
@@ -725,10 +748,7 @@ fn the_objects_that_the_real_code_left() {
         assert_eq!(attempt.and_then(|one| one.start), last(name, "A"), "{name}");
         assert_eq!(record.job.finish, last(name, "F"), "{name}");
         assert_eq!(record.job.submit, last(name, "S"), "{name}");
-        evicted += decisions
-            .lines()
-            .filter(|line| line.split(',').nth(2) == Some(name) && line.split(',').nth(1) == Some("P"))
-            .count();
+        evicted += decisions.lines().filter(|line| line.split(',').nth(2) == Some(name) && line.split(',').nth(1) == Some("P")).count();
     }
     // The clock of its requeues is another one, so no earlier admission is known.
     assert_eq!(found.skipped.get("earlier-admission-lost").copied().unwrap_or(0) as usize, evicted);

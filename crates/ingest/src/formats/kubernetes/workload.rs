@@ -15,6 +15,7 @@
 //! Several looks show more: what each says is kept, whatever their order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use resched_tables::model::{Ms, Outcome};
 use serde::{Deserialize, Serialize};
@@ -121,8 +122,7 @@ fn described(all: &[Seen], looks: &[(&Seen, &Workload)]) -> Life {
 
 /// When it was created: as the object has it, or else when a log saw it.
 fn created(all: &[Seen]) -> Option<Ms> {
-    let of =
-        |exactly: bool| all.iter().filter(move |seen| seen.uid.is_empty() != exactly).filter_map(|seen| seen.created);
+    let of = |exactly: bool| all.iter().filter(move |seen| seen.uid.is_empty() != exactly).filter_map(|seen| seen.created);
     of(true).min().or_else(|| of(false).min())
 }
 
@@ -135,7 +135,10 @@ struct Facts {
     evicted: BTreeMap<Ms, (Ms, String)>,
     /// Why it was evicted before an admission, by the whole second of that.
     evicted_before: BTreeMap<Ms, String>,
+    /// The requeues after evictions.
     requeued: BTreeSet<Ms>,
+    /// All times from which on it waited again.
+    waited: BTreeSet<Ms>,
     /// The time of the requeue after the so many-th eviction, and how long it had run until then.
     sums: BTreeMap<u64, (Ms, Ms)>,
     /// How often it was evicted, as far as it is known.
@@ -149,9 +152,19 @@ struct Facts {
     impossible: u64,
 }
 
+/// The times that may be this one.
+fn around(time: Ms) -> RangeInclusive<Ms> {
+    time.saturating_sub(NEAR)..=time.saturating_add(NEAR)
+}
+
 /// The whole second of a time.
 fn second(time: Ms) -> Ms {
     time - time.rem_euclid(1_000)
+}
+
+/// The whole second in which a run began.
+fn second_of(run: &Run) -> Option<Ms> {
+    run.start.map(second)
 }
 
 /// The time of a condition: to the millisecond if it is known.
@@ -210,10 +223,10 @@ impl Facts {
     /// Takes what an event says, unless it is known.
     fn see_event(&mut self, workload: &Workload) {
         let Some(condition) = workload.conditions.first() else { return };
-        let is_near = |time: &Ms| (time - condition.time).abs() <= NEAR;
+        let near = around(condition.time);
         let is_known = match condition.kind {
-            Kind::Admitted => self.admitted.keys().any(is_near),
-            _ => self.evicted.keys().any(is_near),
+            Kind::Admitted => self.admitted.range(near).next().is_some(),
+            _ => self.evicted.range(near).next().is_some(),
         };
         if !is_known {
             self.see(workload);
@@ -234,13 +247,16 @@ impl Facts {
         let was_evicted = is(workload, Kind::Evicted, false).is_some() || is(workload, Kind::Requeued, true).is_some();
         self.evictions = self.evictions.max(evictions).max(u64::from(was_evicted));
         self.has_run = self.has_run.max(workload.ran);
-        // A back-off that ends is no end of an eviction.
-        let requeued = is(workload, Kind::Requeued, true).filter(|condition| condition.reason != "BackoffFinished");
-        let Some(requeued) = requeued else { return };
+        let Some(requeued) = is(workload, Kind::Requeued, true) else { return };
         let admitted = is(workload, Kind::Admitted, true);
         let next = admitted.or(is(workload, Kind::Finished, true));
         if next.is_some_and(|next| next.time < requeued.time) {
             self.impossible = 1;
+            return;
+        }
+        self.waited.insert(requeued.time);
+        // A back-off that ends is no end of an eviction.
+        if requeued.reason == "BackoffFinished" {
             return;
         }
         self.requeued.insert(requeued.time);
@@ -269,7 +285,7 @@ impl Facts {
             let first = Run { ran: Some(ran), outcome: Outcome::Evicted, why, ..Run::default() };
             runs.insert(0, first);
         }
-        queue(&mut runs, life.created, &self.requeued);
+        queue(&mut runs, life.created, &self.waited);
         life.waits = self.waits.take().filter(|_| life.outcome == Outcome::Incomplete);
         life.oddities.starts_from_run = starts_from_run;
         life.oddities.impossible_requeue = self.impossible;
@@ -281,14 +297,10 @@ impl Facts {
         let mut added = 0;
         for (number, (requeued, ran)) in self.sums.clone() {
             let before = if number == 1 { Some(0) } else { self.sums.get(&(number - 1)).map(|(_, ran)| *ran) };
-            let Some(start) = before.and_then(|before| requeued.checked_sub(ran.checked_sub(before)?)) else {
-                continue;
-            };
-            let is_it =
-                |admitted: &Ms| (admitted - start).abs() <= NEAR || (start <= *admitted && *admitted < requeued);
+            let Some(start) = before.and_then(|before| requeued.checked_sub(ran.checked_sub(before)?)) else { continue };
             if created.is_some_and(|created| start < created - NEAR) {
                 self.impossible = 1;
-            } else if start <= requeued && !self.admitted.keys().any(is_it) {
+            } else if start <= requeued && !self.is_admitted(start, requeued) {
                 // The sum is in whole seconds, so it may seem to have started before it was there.
                 let start = created.map_or(start, |created| start.max(created));
                 self.admitted.insert(start, (start, BTreeMap::new()));
@@ -298,13 +310,20 @@ impl Facts {
         added
     }
 
+    /// Whether an admission is known that began at this time, or in the run until that requeue.
+    fn is_admitted(&self, start: Ms, requeued: Ms) -> bool {
+        let is_near = self.admitted.range(around(start)).next().is_some();
+        is_near || self.admitted.range(start..requeued).next().is_some()
+    }
+
     /// Ends the runs that were evicted. An eviction in the second of an admission is of the run before, if that has no other.
     fn evict(&self, runs: &mut [Run]) {
         for (time, why) in self.evicted.values() {
-            let started = |run: &Run| run.start.is_some_and(|start| second(start) < second(*time));
-            let before = runs.iter().rposition(started).filter(|&at| runs.get(at).is_some_and(|run| run.end.is_none()));
-            let at_once = |run: &Run| run.start.is_some_and(|start| second(start) == second(*time));
-            let at = before.or_else(|| runs.iter().rposition(at_once));
+            // Runs are in the order of their starts.
+            let at_or_before = runs.partition_point(|run| second_of(run) <= Some(second(*time)));
+            let before = runs.partition_point(|run| second_of(run) < Some(second(*time))).checked_sub(1);
+            let free = before.filter(|&at| runs.get(at).is_some_and(|run| run.end.is_none()));
+            let at = free.or_else(|| at_or_before.checked_sub(1).filter(|at| Some(*at) != before));
             if let Some(run) = at.and_then(|at| runs.get_mut(at)) {
                 (run.end, run.outcome) = (run.start.max(Some(*time)), Outcome::Evicted);
                 run.why = Some(why.clone()).filter(|why| !why.is_empty());
@@ -319,18 +338,18 @@ impl Facts {
         for (number, run) in runs.iter_mut().enumerate().filter(|(_, run)| run.end.is_none()) {
             let Some(start) = run.start else { continue };
             let next = starts.get(number + 1).copied();
-            let is_between = |time: &&Ms| second(start) <= **time && next.is_none_or(|next| **time <= next);
             // In the second in which the last one started, it may have been requeued before.
-            let is_after = |time: &&Ms| next.is_some() || **time > start;
-            let requeued = self.requeued.iter().filter(is_between).find(is_after).copied();
+            let after = if next.is_some() { second(start) } else { start.saturating_add(1) };
+            let until = next.unwrap_or(Ms::MAX);
+            let requeued = Some(after..=until).filter(|range| !range.is_empty());
+            let requeued = requeued.and_then(|range| self.requeued.range(range).next().copied());
             if requeued.is_none() && next.is_none() {
                 continue;
             }
             (run.end, run.outcome) = (requeued.max(Some(start)).filter(|_| requeued.is_some()), Outcome::Evicted);
             ended += u64::from(run.end.is_some());
             // What is said of the eviction before the next admission.
-            let before =
-                next.filter(|next| start <= *next).and_then(|next| self.evicted_before.range(start..=next).next_back());
+            let before = next.filter(|next| start <= *next).and_then(|next| self.evicted_before.range(start..=next).next_back());
             run.why = before.map(|(_, why)| why.clone()).filter(|why| !why.is_empty());
         }
         ended
@@ -350,13 +369,14 @@ impl Facts {
     }
 }
 
-/// Since when each run waited: from its creation on, or from the requeue after the run before, or else from the end of that.
-fn queue(runs: &mut [Run], created: Option<Ms>, requeued: &BTreeSet<Ms>) {
+/// Since when each run waited: from its creation on, or from the last requeue after the run before, or else from the end of that.
+fn queue(runs: &mut [Run], created: Option<Ms>, waited: &BTreeSet<Ms>) {
     let mut before: Option<Ms> = None;
     for (number, run) in runs.iter_mut().enumerate() {
-        let is_between = |time: &&Ms| before <= Some(**time) && run.start.is_none_or(|start| **time <= start);
-        let again = || requeued.iter().find(is_between).copied().or(before);
-        run.queued = if number == 0 { created } else { again() };
+        let range = before.unwrap_or(Ms::MIN)..=run.start.unwrap_or(Ms::MAX);
+        let range = Some(range).filter(|range| !range.is_empty());
+        let again = || waited.range(range?).next_back().copied();
+        run.queued = if number == 0 { created } else { again().or(before) };
         before = run.end.or(before);
     }
 }
