@@ -24,6 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-analysis", &["resched-tables"]),
     ("resched-report", &["resched-analysis", "resched-tables"]),
     ("resched-compare", &["resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-tables"]),
+    ("resched-forecast", &["resched-replay", "resched-policies", "resched-sim", "resched-tables"]),
     (
         "resched-kit",
         &[
@@ -67,6 +68,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "resched-reproduce",
             "resched-sweep",
             "resched-compare",
+            "resched-forecast",
             "resched-report",
             "resched-analysis",
             "resched-replay",

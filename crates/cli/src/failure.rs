@@ -138,6 +138,19 @@ impl Kinded for resched_compare::Error {
     }
 }
 
+impl Kinded for resched_forecast::Error {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Request(_) => Kind::Request,
+            Self::Replay(error) => error.kind(),
+            Self::Sim(error) => error.kind(),
+            Self::Policy(error) => error.kind(),
+            Self::Trace(error) => error.kind(),
+            Self::Encoding(_) => Kind::Defect,
+        }
+    }
+}
+
 impl Kinded for resched_report::Error {
     fn kind(&self) -> Kind {
         match self {
@@ -193,6 +206,7 @@ from_libraries!(
     resched_replay,
     resched_report,
     resched_compare,
+    resched_forecast,
     resched_sim,
     resched_sweep,
     resched_tables,

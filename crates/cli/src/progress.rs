@@ -125,6 +125,28 @@ impl Watch for ReplayBars {
     }
 }
 
+/// The progress of a back-test, in moments.
+pub(crate) struct ForecastProgress(ProgressBar);
+
+impl ForecastProgress {
+    pub(crate) fn new(moments: u64) -> Self {
+        let bar = bar(moments, "{pos}/{len} moments");
+        bar.set_prefix("back-test");
+        Self(bar)
+    }
+
+    /// The forecasts of one moment are made.
+    pub(crate) fn tested(&self) {
+        self.0.inc(1);
+    }
+}
+
+impl Drop for ForecastProgress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A bar that counts replays.
 pub(crate) fn replays_bar(prefix: &'static str, replays: u64) -> ProgressBar {
     let bar = bar(replays, "{pos}/{len} replays");

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 
 /// A window as one text.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct WindowArg {
     /// Count only jobs that were submitted in this part of the trace, such as +1h..+5h or 22:00..06:00 (last night). Each end is a time of
     /// day, a time after the first submission such as +1h, a date such as 2011-05-01T22:00+02:00, or ms of the trace's clock. The time

@@ -84,6 +84,41 @@ impl FromStr for Slots {
     }
 }
 
+/// The machines and the site of a world in which no replay is measured.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MachineArgs {
+    /// The cluster file (TOML) [default: the machines of the site, else those of the trace].
+    #[arg(long, value_name = "CLUSTER.toml")]
+    cluster: Option<PathBuf>,
+    /// A folder with the configuration of your site, such as slurm.conf. Its settings replace the defaults. --policy and --cluster take
+    /// precedence over them.
+    #[arg(long, value_name = "DIR")]
+    site_conf: Option<PathBuf>,
+    /// The seed of all random draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+impl MachineArgs {
+    /// Opens the source at `path`, and makes the setup of its world. Prints the warnings about the site.
+    pub(crate) fn open(&self, path: &Path) -> Result<(Source, Setup), Failure> {
+        let args = WorldArgs {
+            cluster: self.cluster.clone(),
+            site_conf: self.site_conf.clone(),
+            nodes: None,
+            slots: None,
+            cores: None,
+            memory: None,
+            assume: false,
+            unfinished: Unfinished::default(),
+            window: WindowArg::default(),
+            validation: None,
+            seed: self.seed,
+        };
+        args.open(path)
+    }
+}
+
 /// The option `--site-conf` of commands whose worlds a file describes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SiteArg {

@@ -64,6 +64,8 @@ pub struct Setup {
     /// Whether each replay is checked against the rules of its engine while it runs ([`hadoop::Checked`], [`batch::Checked`]). By
     /// default not. A replay that breaks a rule ends with an error.
     pub check: bool,
+    /// Whether only what batch jobs ask for is loaded, and not how they ran ([`resched_sim::Scope::requests`]). By default not.
+    pub requests: bool,
 }
 
 impl Default for Setup {
@@ -83,6 +85,7 @@ impl Default for Setup {
             known: Validity::default(),
             validation: None,
             check: false,
+            requests: false,
         }
     }
 }
@@ -333,6 +336,16 @@ impl World {
             }
         }
         Ok(ReadyPolicy::new([asked.clone(), at_site], findings, of_site))
+    }
+
+    /// The jobs and machines of a production trace. They are loaded if they were not before.
+    ///
+    /// # Errors
+    /// Errors of the source or the cluster.
+    pub fn loaded(&self) -> Result<&batch::Loaded, Error> {
+        let loaded = self.batch()?;
+        self.known(facts::unknown_sizes(&loaded.machines))?;
+        Ok(loaded)
     }
 
     /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).
@@ -635,12 +648,21 @@ impl World {
 
     /// How the source is loaded.
     fn scope(&self) -> Scope {
-        let Setup { unfinished, window, seed, unknown_request, places, .. } = self.setup;
+        let Setup { unfinished, window, seed, unknown_request, places, requests, .. } = self.setup;
         let locality = self.setup.cluster.cost.locality;
         let is_given = |key: &String| key == "cost.locality" || key.starts_with("cost.locality.");
         let given = self.setup.given.iter().any(is_given) || locality != ClusterConfig::default().cost.locality;
         let groups = Arc::new(self.setup.site.slurm.as_ref().map_or_else(BTreeMap::new, SlurmConf::groups_of_nodes));
-        Scope { unfinished, window, seed, unknown_request, locality: given.then_some(locality), places, groups }
+        Scope {
+            unfinished,
+            window,
+            seed,
+            unknown_request,
+            locality: given.then_some(locality),
+            places,
+            groups,
+            requests,
+        }
     }
 
     /// The standard error of the cost of distance elsewhere, if the cluster file has one that was fitted.

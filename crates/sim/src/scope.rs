@@ -28,6 +28,9 @@ pub struct Scope {
     pub places: Option<u64>,
     /// The group of each machine of a production cluster, such as its partitions: a smaller cluster keeps its share of each.
     pub groups: Arc<BTreeMap<String, String>>,
+    /// Whether only what batch tasks ask for is loaded: each then runs once and for no time, whatever the log says of it, and a job that
+    /// never started is a job as all others.
+    pub requests: bool,
 }
 
 /// The part of a trace whose jobs count in metrics. All jobs are replayed; those outside warm the cluster up or keep it busy.

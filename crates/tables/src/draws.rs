@@ -65,6 +65,12 @@ pub enum Purpose {
     OwnPolicy = 27,
     /// Which of two workloads of Kueue comes first that are equal in all but their UIDs.
     WorkloadUid = 28,
+    /// At which moments a forecast is tested, and for which of the jobs that wait then.
+    ForecastMoment = 29,
+    /// How long a job runs in a drawn future.
+    ForecastRun = 30,
+    /// Which week of the past the jobs to come are taken from in a drawn future.
+    ForecastArrivals = 31,
 }
 
 /// The draws of one purpose and one entity, or of all entities whose numbers begin so: millions of tasks begin with the number of

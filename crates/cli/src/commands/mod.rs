@@ -8,6 +8,7 @@ mod diff;
 mod engine;
 mod explain;
 mod export;
+mod forecast;
 pub(crate) mod gate;
 mod generate;
 mod groups;
@@ -65,6 +66,7 @@ commands! {
     Diff(diff::Args) => diff::run,
     Gate(gate::Args) => gate::run,
     Validate(validate::Args) => validate::run,
+    Forecast(Box<forecast::Args>) => forecast::run,
     Calibrate(calibrate::Args) => calibrate::run,
     Site(site::Args) => site::run,
     Reproduce(reproduce::Args) => reproduce::run,

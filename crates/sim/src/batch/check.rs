@@ -282,4 +282,8 @@ impl Observer for Checked<'_> {
         self.check_end(ended)?;
         self.inner.ended(ended)
     }
+
+    fn is_satisfied(&self) -> bool {
+        self.inner.is_satisfied()
+    }
 }

@@ -196,6 +196,9 @@ impl Engine<'_, '_> {
             }
             let observer = &mut *self.observer;
             self.world.reasons.report(now, |passed| observer.passed_over(passed))?;
+            if observer.is_satisfied() {
+                break;
+            }
         }
         self.look(true)
     }

@@ -8,7 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::names::Names;
 use crate::Error;
-use crate::ids::Ms;
+use crate::ids::{JobId, Ms};
 
 /// A job, as it was submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -92,6 +92,21 @@ pub struct JobView<'a> {
     pub succeeded: bool,
 }
 
+/// A job that is submitted again. Times are ms of the same simulated clock as those of the workload that it is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Again {
+    /// The job that it is like.
+    pub job: JobId,
+    /// When it is submitted.
+    pub submit: Ms,
+    /// From when on it may start, if that is later than its submission.
+    pub eligible: Option<Ms>,
+    /// The longest run time that its user requests; `None`: that of the job that it is like.
+    pub requested_time: Option<Ms>,
+    /// How long each of its tasks runs, not negative.
+    pub run: Ms,
+}
+
 impl Job {
     /// The job as a workload shows it.
     pub(super) fn as_view(&self) -> JobView<'_> {
@@ -123,8 +138,9 @@ impl Job {
 pub struct Jobs {
     ids: Names,
     rows: Vec<Row>,
-    commons: Vec<Common>,
-    texts: Names,
+    /// Shared with what is made of a part of the jobs.
+    commons: Arc<Vec<Common>>,
+    texts: Arc<Names>,
 }
 
 /// What is a job's own. Its id stands elsewhere.
@@ -221,10 +237,22 @@ impl Jobs {
 
     /// Some of them by themselves.
     pub(super) fn part(&self, jobs: Range<usize>) -> Self {
-        let mut part = Self { commons: self.commons.clone(), texts: self.texts.clone(), ..Self::default() };
+        let mut part = Self { commons: Arc::clone(&self.commons), texts: Arc::clone(&self.texts), ..Self::default() };
         part.rows.extend_from_slice(self.rows.get(jobs.clone()).unwrap_or_default());
         jobs.for_each(|job| part.ids.copy(&self.ids, job));
         part
+    }
+
+    /// Some of them, each submitted anew.
+    pub(super) fn again(&self, jobs: &[Again]) -> Self {
+        let mut again = Self { commons: Arc::clone(&self.commons), texts: Arc::clone(&self.texts), ..Self::default() };
+        for own in jobs {
+            let Some(&row) = self.rows.get(own.job.index()) else { continue };
+            let requested_time = own.requested_time.or(row.requested_time);
+            again.ids.copy(&self.ids, own.job.index());
+            again.rows.push(Row { submit: own.submit, eligible: own.eligible, requested_time, before: false, ..row });
+        }
+        again
     }
 
     /// The same jobs in that order.
@@ -344,7 +372,7 @@ impl NewJobs {
             return Ok(known);
         }
         let new = Text(number(texts.len())?);
-        texts.push(text)?;
+        Arc::make_mut(texts).push(text)?;
         known_texts.insert_unique(hash, new, |known| hasher.hash_one(texts.get(known.0 as usize)));
         Ok(new)
     }
@@ -357,7 +385,7 @@ impl NewJobs {
             return Ok(known);
         }
         let new = number(commons.len())?;
-        commons.push(common);
+        Arc::make_mut(commons).push(common);
         known_commons.insert_unique(hash, new, |&known| commons.get(known as usize).map_or(0, of));
         Ok(new)
     }

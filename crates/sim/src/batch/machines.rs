@@ -342,6 +342,16 @@ impl Machines {
         }
     }
 
+    /// The machines as they were at an instant, ms of the simulated clock. They stay so: what happened to them later is not known then.
+    #[must_use]
+    pub fn as_of(&self, at: Ms) -> Self {
+        let mut then = Self { changes: Vec::new(), ..self.clone() };
+        for change in self.changes.iter().take_while(|change| change.at <= at) {
+            then.nodes[change.node.index()].capacity = change.capacity;
+        }
+        then
+    }
+
     /// What their amounts of processor and memory are, and the requests of the tasks.
     pub fn amounts(&self) -> Amounts {
         self.amounts

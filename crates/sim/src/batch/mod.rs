@@ -24,6 +24,7 @@
 //! **Attempt times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
 //! [`View::estimate`].
 
+mod again;
 mod amounts;
 mod arrays;
 mod attempts;
@@ -64,7 +65,7 @@ pub use dim::Dim;
 pub use dimensions::Dimensions;
 pub use engine::{Tally, replay, replay_seeded};
 pub use evictions::{Eviction, Then, Work};
-pub use jobs::{Job, JobView, Jobs};
+pub use jobs::{Again, Job, JobView, Jobs};
 pub use load::{Loaded, TooLarge, load, load_records};
 pub use machines::{Change, Executor, Machine, Machines, SizeRule, unit_of};
 pub use needs::{Needs, Pods};

@@ -38,10 +38,10 @@ pub struct Pods {
 /// The needs of the tasks of a workload, each kind once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AllNeeds {
-    /// The first is nothing, if there is any.
-    kinds: Vec<Needs>,
+    /// The first is nothing, if there is any. Shared with what is made of a part of the tasks.
+    kinds: Arc<Vec<Needs>>,
     /// The place of each kind.
-    places: HashMap<Needs, u32>,
+    places: Arc<HashMap<Needs, u32>>,
     /// The kind of each task; empty as long as no task needs anything.
     of_tasks: Vec<u32>,
 }
@@ -75,10 +75,11 @@ impl AllNeeds {
             return;
         }
         if self.kinds.is_empty() {
-            self.kinds.push(Needs::default());
+            Arc::make_mut(&mut self.kinds).push(Needs::default());
         }
         let Self { kinds, places, of_tasks } = self;
-        let kind = *places.entry(needs).or_insert_with_key(|needs| {
+        let kinds = Arc::make_mut(kinds);
+        let kind = *Arc::make_mut(places).entry(needs).or_insert_with_key(|needs| {
             kinds.push(needs.clone());
             kinds.len() as u32 - 1
         });
@@ -96,7 +97,8 @@ impl AllNeeds {
         if self.of_tasks.is_empty() {
             return Self::default();
         }
-        Self { of_tasks: tasks.map(|task| self.kind(task)).collect(), ..self.clone() }
+        let of_tasks = tasks.map(|task| self.kind(task)).collect();
+        Self { kinds: Arc::clone(&self.kinds), places: Arc::clone(&self.places), of_tasks }
     }
 }
 

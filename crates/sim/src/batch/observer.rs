@@ -64,6 +64,12 @@ pub trait Observer: Reports {
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
         Ok(())
     }
+
+    /// Whether it has seen all that it wants. The replay then ends at this instant, and jobs that have not ended by then are left as they
+    /// are.
+    fn is_satisfied(&self) -> bool {
+        false
+    }
 }
 
 /// Ignores everything.
