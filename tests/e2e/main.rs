@@ -11,6 +11,7 @@ mod compare;
 mod determinism;
 mod errors;
 mod example;
+mod forecast;
 mod gate;
 mod golden_cli;
 mod groups;

@@ -1,11 +1,14 @@
 //! The answer for one moment: when each waiting job starts, what it waits for, and what would bring it sooner.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resched_policies::PolicySpec;
 use resched_replay::{ReadyPolicy, Setup, Source, Threads, World};
 use resched_sim::Ms;
 use resched_tables::call::checkpoint;
+use resched_tables::records;
+use resched_tables::run::RunTrace;
+use resched_tables::sink::Collected;
 use resched_tables::store::Trace;
 use resched_tables::validity::{Fact, Grade, Validity};
 use serde::Serialize;
@@ -14,7 +17,8 @@ use crate::Error;
 use crate::backtest::Backtest;
 use crate::correct::{Made, corrected, correction};
 use crate::moment::{Drawn, FIRST_HORIZON, Forecast, Model, Moment, Options};
-use crate::past::Past;
+use crate::now::Now;
+use crate::past::{Past, entries_of};
 use crate::quantiles::quantiles;
 use crate::report::{Report, size_class};
 
@@ -39,6 +43,49 @@ impl Prepared {
         let world = World::open(source, Setup { requests: true, ..setup })?;
         let policies = policies.iter().map(|policy| world.check(policy)).collect::<Result<_, _>>()?;
         let past = Past::of_trace(trace, &world.loaded()?.workload)?;
+        Ok(Self { world, past, policies })
+    }
+
+    /// As [`Prepared::open`], with the jobs that run and wait now beside the past, which is all that is in the log: what it has of the jobs of
+    /// the list, and of others that had not ended, is replaced by the list.
+    ///
+    /// # Errors
+    /// As [`Prepared::open`].
+    pub fn with_now(trace: &Trace, now: Now, setup: Setup, policies: &[PolicySpec]) -> Result<Self, Error> {
+        let at = now.at.unwrap_or(Ms::MAX);
+        let source = records::Source::open(trace.dir())?;
+        let listed: BTreeSet<&str> = now.jobs.iter().map(|own| own.job.job_id.as_str()).collect();
+        let mut skipped = now.skipped.clone();
+        let mut jobs = Vec::new();
+        for record in source.records()? {
+            let record = record?;
+            if listed.contains(record.job.job_id.as_str()) {
+                continue;
+            }
+            if record.job.finish.is_none_or(|finish| finish > at) {
+                *skipped.entry("job-of-the-past-that-is-not-listed".to_owned()).or_default() += 1;
+                continue;
+            }
+            jobs.push(record);
+        }
+        jobs.extend(now.jobs);
+        let manifest = trace.manifest();
+        let tables = Collected {
+            jobs,
+            nodes: source.nodes()?,
+            skipped: manifest.skipped.clone(),
+            engine: manifest.engine,
+            ..Collected::default()
+        };
+        let named =
+            RunTrace { path: trace.dir().display().to_string(), sha256: trace.fingerprint()?, ..RunTrace::default() };
+        let entries = entries_of(&tables.jobs)?;
+        let world = World::open(&Source::tables(tables, named), Setup { requests: true, ..setup })?;
+        let policies = policies.iter().map(|policy| world.check(policy)).collect::<Result<_, _>>()?;
+        let mut past = Past::of_entries(entries, &world.loaded()?.workload);
+        for (cause, count) in skipped {
+            *past.skipped.entry(cause).or_default() += count;
+        }
         Ok(Self { world, past, policies })
     }
 
@@ -164,7 +211,8 @@ fn drawn(moment: &Moment<'_>, draws: u32, threads: Threads) -> Result<Vec<Drawn>
     let rest: Vec<u64> = (1..u64::from(draws)).collect();
     let rest = threads.in_order(&rest, |&draw| {
         checkpoint();
-        moment.draw(draw, &mut horizon.clone())
+        let mut own = horizon;
+        moment.draw(draw, &mut own)
     })?;
     Ok(std::iter::once(first).chain(rest).collect())
 }

@@ -64,3 +64,38 @@ pub(crate) fn arrivals(past: &Past, at: Ms, until: Ms, seed: u64, draw: u64) -> 
     }
     come
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::past::tests::past;
+
+    #[test]
+    fn blocks_come_from_the_same_hours_of_earlier_weeks() {
+        // A job each hour for 30 days: its run time says when it was.
+        let hour = 3_600_000;
+        let rows: Vec<_> =
+            (0..30 * 24).map(|number| ("ann", "a", number * hour, number * hour, Some(1 + number))).collect();
+        let past = past(&rows);
+        let at = 25 * DAY + hour / 2;
+        let mut weeks = Vec::new();
+        for draw in 0..30 {
+            let come = arrivals(&past, at, at + 12 * hour, 1, draw);
+            assert_eq!(come.len(), 12);
+            for own in come {
+                assert!(own.submit > at && own.submit <= at + 12 * hour);
+                let back = own.submit - past.jobs[own.place as usize].submit;
+                assert_eq!((back % WEEK, own.run), (0, Some(1 + i64::from(own.place))));
+                weeks.push(back / WEEK);
+            }
+        }
+        weeks.sort_unstable();
+        weeks.dedup();
+        assert_eq!(weeks, [1, 2, 3]);
+        assert_eq!(arrivals(&past, at, at + 12 * hour, 1, 4), arrivals(&past, at, at + 12 * hour, 1, 4));
+        let early = arrivals(&past, 3 * DAY, 3 * DAY + BLOCK, 1, 0);
+        let back = |own: &Arrival| own.submit - past.jobs[own.place as usize].submit;
+        assert!(early.len() == 6 && early.iter().all(|own| back(own) % DAY == 0), "days, where there is no week");
+        assert_eq!(arrivals(&past, 2 * hour, 8 * hour, 1, 0), [], "nobody, where there is no day");
+    }
+}

@@ -359,3 +359,84 @@ impl Open {
         run.max(self.elapsed.map_or(0, |elapsed| elapsed.saturating_add(A_LITTLE)))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::past::tests::past;
+
+    /// The chance of each value of a law.
+    fn masses(law: &Law) -> Vec<(f64, f64)> {
+        let values = law.sample.ended[law.first..].iter().map(|value| value.amount);
+        let before = std::iter::once(0.0).chain(law.sums.iter().copied());
+        values.zip(law.sums.iter().zip(before)).map(|(value, (sum, before))| (value, sum - before)).collect()
+    }
+
+    fn are_near(found: &[(f64, f64)], expected: &[(f64, f64)]) {
+        let near = |(one, other): (&(f64, f64), &(f64, f64))| one.0 == other.0 && (one.1 - other.1).abs() < 1e-9;
+        assert!(found.len() == expected.len() && found.iter().zip(expected).all(near), "{found:?} {expected:?}");
+    }
+
+    /// Of one kind: ended after 10, 20, 30 and at its limit of 100; one has run for 15.
+    #[test]
+    fn a_law_is_the_kaplan_meier_estimate_given_what_has_passed() {
+        let past = past(&[
+            ("ann", "a", 0, 0, Some(10)),
+            ("ann", "a", 100, 100, Some(20)),
+            ("ann", "a", 200, 200, Some(30)),
+            ("ann", "a", 300, 300, Some(100)),
+            ("ann", "a", 985, 985, None),
+        ]);
+        let mut samples = Samples::new(&past, 1_000, WINDOW);
+        let law = samples.law(&past.jobs[0], None).unwrap();
+        // At 20, two of the five that began are gone, one of them unseen: 4/5 · 1/3 each.
+        let third = 0.8 / 3.0;
+        are_near(&masses(&law), &[(10.0, 0.2), (20.0, third), (30.0, third), (f64::INFINITY, third)]);
+        let law = samples.law(&past.jobs[0], Some(17)).unwrap();
+        are_near(&masses(&law), &[(20.0, 1.0 / 3.0), (30.0, 1.0 / 3.0), (f64::INFINITY, 1.0 / 3.0)]);
+        // Beyond 30, only one of the kind is left: the law of all is as good, in shares of the limit.
+        assert!(samples.law(&past.jobs[0], Some(31)).is_none(), "no two jobs ran longer");
+    }
+
+    #[test]
+    fn a_new_name_takes_the_law_of_its_user_and_a_new_user_that_of_all() {
+        let past = past(&[
+            ("ann", "a", 0, 0, Some(10)),
+            ("ann", "b", 100, 100, Some(20)),
+            ("ben", "c", 200, 200, Some(30)),
+            ("ann", "d", 900, 900, None),
+            ("zoe", "e", 900, 900, None),
+        ]);
+        let mut samples = Samples::new(&past, 1_000, WINDOW);
+        let of = |law: Arc<Law>| masses(&law).into_iter().map(|own| own.0).collect::<Vec<_>>();
+        assert_eq!(of(samples.law(&past.jobs[3], None).unwrap()), [0.1, 0.2]);
+        assert_eq!(of(samples.law(&past.jobs[4], None).unwrap()), [0.1, 0.2, 0.3]);
+    }
+
+    #[test]
+    fn jobs_of_a_campaign_share_an_earlier_one() {
+        // Two campaigns of ann, an hour apart: one short, one long. A third waits.
+        let hour = 3_600_000;
+        let all: Vec<_> = (0..2).flat_map(|part| (0..4).map(move |job| (part, job))).collect();
+        let mut rows: Vec<(&str, &str, Ms, Ms, Option<Ms>)> = Vec::new();
+        for (part, job) in all {
+            let at = part * hour + job * 1_000;
+            rows.push(("ann", "a", at, at, Some([10, 60][part as usize] + job)));
+        }
+        let now = 3 * hour;
+        (0..3).for_each(|job| rows.push(("ann", "a", now - 3 + job, now + hour, Some(5))));
+        let past = past(&rows);
+        let mut samples = Samples::new(&past, now, WINDOW);
+        let mut opens = Opens::default();
+        (8..11).for_each(|place| opens.add(&past, place, &mut samples));
+        opens.join(&past, &mut samples);
+        let draw = |campaigns, draw| opens.draw(Choice { campaigns, seed: 1 }, now, draw);
+        let is_mixed = |runs: &Vec<Ms>| runs.iter().any(|run| *run < 50) && runs.iter().any(|run| *run > 50);
+        assert_eq!((0..200).map(|number| draw(true, number)).filter(is_mixed).count(), 0);
+        let mixed = (0..200).map(|number| draw(false, number)).filter(is_mixed).count();
+        assert!((120..180).contains(&mixed), "three of four triples are mixed: {mixed}");
+        let short = (0..400).map(|number| draw(true, number)).filter(|runs| runs[0] < 50).count();
+        assert!((150..250).contains(&short), "both are as likely: {short}");
+    }
+}

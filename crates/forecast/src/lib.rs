@@ -24,6 +24,7 @@ mod error;
 mod future;
 mod laws;
 mod moment;
+mod now;
 mod past;
 mod quantiles;
 mod report;
@@ -34,6 +35,7 @@ pub use answer::{After, Answer, Asked, Group, JobAnswer, Prepared, answer, time_
 pub use backtest::{ASKED, Backtest, HISTORY, Row, asked, backtest, moments};
 pub use error::Error;
 pub use moment::{DRAWS, Forecast, Model, Moment, Options};
+pub use now::Now;
 pub use past::{Job, Past};
 pub use quantiles::{LEVELS, quantile};
 pub use report::{Beside, Class, Report};

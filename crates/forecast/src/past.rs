@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use resched_sim::batch::Workload;
 use resched_sim::{JobId, Ms};
-use resched_tables::model::LONGEST;
+use resched_tables::model::{JobRecord, LONGEST};
 use resched_tables::reader::{JobReader, Wanted};
 use resched_tables::store::Trace;
 
@@ -118,18 +118,18 @@ pub struct Past {
 /// A job as the log has it, before its world says what it asks for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entry {
-    pub(crate) id: String,
-    pub(crate) user: String,
-    pub(crate) name: String,
-    pub(crate) queue: String,
-    pub(crate) machines: Option<i64>,
-    pub(crate) submit: Option<Ms>,
-    pub(crate) eligible: Option<Ms>,
-    pub(crate) limit: Option<Ms>,
-    pub(crate) start: Option<Ms>,
-    pub(crate) end: Option<Ms>,
-    pub(crate) run: Option<Ms>,
-    pub(crate) starts: u32,
+    id: String,
+    user: String,
+    name: String,
+    queue: String,
+    machines: Option<i64>,
+    submit: Option<Ms>,
+    eligible: Option<Ms>,
+    limit: Option<Ms>,
+    start: Option<Ms>,
+    end: Option<Ms>,
+    run: Option<Ms>,
+    starts: u32,
 }
 
 impl Past {
@@ -138,13 +138,7 @@ impl Past {
     /// # Errors
     /// [`Error::Trace`] if it cannot be read.
     pub fn of_trace(trace: &Trace, workload: &Workload) -> Result<Self, Error> {
-        let mut log = JobReader::of_trace(trace, WANTED)?;
-        let mut entries = Vec::new();
-        while log.next_job()? {
-            entries.push(entry(&mut log)?);
-        }
-        log.check_end()?;
-        Ok(Self::of_entries(entries, workload))
+        Ok(Self::of_entries(entries(JobReader::of_trace(trace, WANTED)?)?, workload))
     }
 
     pub(crate) fn of_entries(entries: Vec<Entry>, workload: &Workload) -> Self {
@@ -267,6 +261,23 @@ impl Past {
     }
 }
 
+/// Reads the jobs of a log in memory.
+///
+/// # Errors
+/// [`Error::Trace`] if its rows are out of order.
+pub(crate) fn entries_of(jobs: &[JobRecord]) -> Result<Vec<Entry>, Error> {
+    entries(JobReader::of_records(jobs))
+}
+
+fn entries(mut log: JobReader<'_>) -> Result<Vec<Entry>, Error> {
+    let mut entries = Vec::new();
+    while log.next_job()? {
+        entries.push(entry(&mut log)?);
+    }
+    log.check_end()?;
+    Ok(entries)
+}
+
 /// Reads the current job of a log.
 fn entry(log: &mut JobReader<'_>) -> Result<Entry, Error> {
     let mut own = {
@@ -346,4 +357,72 @@ struct Numbers {
     users: Numbered,
     kinds: Numbered,
     queues: Numbered,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(crate) mod tests {
+    use resched_sim::Resources;
+    use resched_sim::batch::{Job as Submitted, JobSpec, StageSpec, TaskSpec, Try};
+    use resched_tables::model::Outcome;
+
+    use super::*;
+
+    /// Jobs with a limit of 100 ms: user, name, submission, start and run time. Without a run time, they have not ended.
+    pub(crate) fn past(jobs: &[(&str, &str, Ms, Ms, Option<Ms>)]) -> Past {
+        let spec = |(number, job): (usize, &(&str, &str, Ms, Ms, Option<Ms>))| {
+            let tries = vec![Try { outcome: Outcome::Success, run: 0 }];
+            let demand = Resources { cpu: 1, memory: 0 };
+            let task = TaskSpec { name: number.to_string(), demand, instances: 1, tries, ..TaskSpec::default() };
+            let stages = vec![StageSpec { tasks: vec![task], ..StageSpec::default() }];
+            JobSpec {
+                job: Submitted { id: number.to_string(), submit: job.2, ..Submitted::default() },
+                stages,
+                ..JobSpec::default()
+            }
+        };
+        let (workload, _) = Workload::new(jobs.iter().enumerate().map(spec).collect(), 0).unwrap();
+        let entry = |(number, job): (usize, &(&str, &str, Ms, Ms, Option<Ms>))| Entry {
+            id: number.to_string(),
+            user: job.0.to_owned(),
+            name: job.1.to_owned(),
+            submit: Some(job.2),
+            start: Some(job.3),
+            end: job.4.map(|run| job.3 + run),
+            limit: Some(100),
+            starts: 1,
+            ..Entry::default()
+        };
+        Past::of_entries(jobs.iter().enumerate().map(entry).collect(), &workload)
+    }
+
+    #[test]
+    fn what_comes_later_is_not_seen() {
+        let past = past(&[("ann", "a", 10, 20, Some(30)), ("ann", "a", 15, 70, Some(5))]);
+        let seen = |at: Ms| [past.jobs[0].seen(at), past.jobs[1].seen(at)];
+        let waits = Seen::Waits { held: false };
+        assert_eq!(seen(9), [Seen::Nothing, Seen::Nothing]);
+        assert_eq!(seen(10), [waits, Seen::Nothing]);
+        assert_eq!(seen(20), [Seen::Runs { start: 20, elapsed: 0 }, waits]);
+        assert_eq!(seen(49), [Seen::Runs { start: 20, elapsed: 29 }, waits]);
+        assert_eq!(seen(50), [Seen::Ran { run: 30 }, waits]);
+        assert_eq!(past.last_started(&past.all, 69, 9), [0]);
+        assert_eq!(past.last_started(&past.all, 70, 1), [1]);
+    }
+
+    #[test]
+    fn campaigns_are_jobs_of_one_name_in_a_row() {
+        let minute = 60_000;
+        let past = past(&[
+            ("ann", "a", 0, 0, Some(1)),
+            ("ben", "a", minute, minute, Some(1)),
+            ("ann", "a", 9 * minute, 9 * minute, Some(1)),
+            ("ann", "b", 10 * minute, 10 * minute, Some(1)),
+            ("ann", "a", 19 * minute, 19 * minute, Some(1)),
+            ("ann", "a", 30 * minute, 30 * minute, Some(1)),
+        ]);
+        let campaigns: Vec<u32> = past.jobs.iter().map(|job| job.campaign).collect();
+        assert_eq!(campaigns, [0, 1, 0, 2, 0, 3]);
+        assert_eq!(past.of_campaign[0], [0, 2, 4]);
+    }
 }

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use resched_forecast::{
-    Answer, Asked, Backtest, Beside, JobAnswer, Options, Prepared, Report, Score, answer, backtest, encode, moments,
-    validity_of,
+    Answer, Asked, Backtest, Beside, JobAnswer, Now, Options, Prepared, Report, Score, answer, backtest, encode,
+    moments, validity_of,
 };
 use resched_policies::PolicySpec;
-use resched_replay::Threads;
+use resched_replay::{Engine, Source};
 use resched_tables::clock::{Covered, Moment, Period, Zone};
 use resched_tables::store::{StagedFile, Trace};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::replay::policies;
 use crate::failure::Failure;
@@ -32,31 +33,35 @@ const MOST_MOMENTS: i64 = 100_000;
 /// Forecast when waiting jobs start, with how sure that is, and test such forecasts on the log.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched forecast T --policy slurm --site-conf /etc/slurm --backtest 200 --out F\n  resched forecast T --at 2026-03-01T08:00 --policy easy --job 4711\n  resched forecast T --at +30d --policy easy --backtest 200 --json"
+    after_help = "Examples:\n  resched forecast T --policy slurm --site-conf /etc/slurm --backtest 200 --out F\n  resched forecast T --at 2026-03-01T08:00 --policy easy --job 4711\n  resched forecast T --at +30d --policy easy --backtest 200 --json\n  resched forecast NOW --history T --policy slurm --site-conf /etc/slurm --backtest 200"
 )]
-#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["at", "backtest"]))]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["at", "backtest", "history"]))]
 pub(crate) struct Args {
-    /// A trace of jobs that request processors or machines, such as one of Slurm's.
-    #[arg(value_name = "TRACE")]
+    /// A trace of jobs that request processors or machines, such as one of Slurm's. With --history, the jobs that run and wait now: the output
+    /// of `squeue --json`, of `squeue -o` with the names of its columns, or of `sacct -a -X -P -s R,PD`.
+    #[arg(value_name = "TRACE|NOW")]
     trace: PathBuf,
+    /// The trace of the past, if the first argument is the list of jobs that run and wait now.
+    #[arg(long, value_name = "TRACE")]
+    history: Option<PathBuf>,
     /// The policy that schedules the cluster, written as for `replay`.
     #[arg(long, value_name = "POLICY")]
     policy: String,
     /// Forecast from the state at this time, with what was known then: ms of the trace's clock, a time after the first submission such as
-    /// +30d, or a date such as 2026-03-01T08:00.
+    /// +30d, or a date such as 2026-03-01T08:00. With --history, when the list of jobs was made, if it does not say it.
     #[arg(long, value_name = "TIME")]
     at: Option<Moment>,
     /// The id of a waiting job. Repeat the option for more [default: all that wait].
-    #[arg(long = "job", value_name = "ID", requires = "at")]
+    #[arg(long = "job", value_name = "ID")]
     jobs: Vec<String>,
     /// Also print the chance that a job starts by this time.
-    #[arg(long, value_name = "TIME", requires = "at")]
+    #[arg(long, value_name = "TIME")]
     by: Option<Moment>,
     /// Also forecast the jobs with another time limit, such as limit=2h.
     #[arg(long, value_name = "limit=TIME", requires = "jobs", value_parser = limit_of)]
     what_if: Option<i64>,
     /// Also forecast a job of each queue and size that is submitted at that time: a table for your users.
-    #[arg(long, requires = "at")]
+    #[arg(long)]
     groups: bool,
     /// Test forecasts at so many past moments, each from what was known then. With --at, moments before that time; they also correct the
     /// forecast.
@@ -109,39 +114,76 @@ struct Printed<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut file =
-        args.out.as_ref().map(|dir| StagedFile::create(args.force.file(&dir.join("backtest.parquet")))).transpose()?;
-    let (source, setup) = args.machines.open(&args.trace)?;
-    let trace = Trace::open(&args.trace)?;
+    let table = args.out.as_ref().map(|dir| args.force.file(&dir.join("backtest.parquet")));
+    let mut file = table.map(StagedFile::create).transpose()?;
+    let history = args.history.as_ref().unwrap_or(&args.trace);
+    let (source, setup) = args.machines.open(history)?;
+    let trace = Trace::open(history)?;
     let own = one_policy(&args.policy, source.engine())?;
     let all: Vec<PolicySpec> = std::iter::once(own).chain(others(args, &source)?).collect();
-    let prepared = Prepared::open(&source, &trace, setup, &all)?;
+    let asked_at = args.at.map(|at| instant(at, source.covered()?, args.timezone)).transpose()?;
+    let now = args.history.as_ref().map(|_| list(args, &source, asked_at)).transpose()?;
+    let at = now.as_ref().map_or(asked_at, |now| now.at);
+    let prepared = match now {
+        Some(now) => Prepared::with_now(&trace, now, setup, &all)?,
+        None => Prepared::open(&source, &trace, setup, &all)?,
+    };
     warn_of_rules(prepared.policies().get(..1).unwrap_or_default());
-    let at = args.at.map(|at| instant(at, &prepared, source.is_dated(), args.timezone)).transpose()?;
     let tested = args.backtest.map(|count| test(args, &prepared, count, at)).transpose()?;
     if let (Some(file), Some((tested, _))) = (&mut file, &tested) {
         file.write_all(&encode(&tested.rows, prepared.past())?)?;
     }
-    let answered =
-        at.map(|at| forecast(args, &prepared, at, tested.as_ref().map(|own| &own.0), source.is_dated())).transpose()?;
+    let by = args.by.map(|by| instant(by, source.covered()?, args.timezone)).transpose()?;
+    let of_tests = tested.as_ref().map(|own| &own.0);
+    let answered = at.map(|at| forecast(args, &prepared, (at, by), of_tests)).transpose()?;
     if let Some(file) = file {
         file.commit()?;
     }
-    let policy = args.policy.as_str();
-    let report = tested.as_ref().map(|own| &own.1);
+    let (policy, report) = (args.policy.as_str(), tested.as_ref().map(|own| &own.1));
     let validity = validity_of(tested.as_ref().map(|(tested, report)| (tested, report)), answered.as_ref());
     let printed = Printed { policy, answer: answered.as_ref(), backtest: report };
     let zone = source.is_dated().then_some(args.timezone);
-    let rows = answered.as_ref().map_or(&[][..], |own| &own.jobs);
-    args.format.print(&Graded::of(&printed, &validity), rows, || {
-        report.map_or_else(Text::default, |own| tested_in_words(own))
-            + &answered.as_ref().map_or_else(Text::default, |own| in_words(own, zone))
+    let rows = rows(answered.as_ref(), report)?;
+    args.format.print(&Graded::of(&printed, &validity), &rows, || {
+        report.map_or_else(Text::default, tested_in_words)
+            + answered.as_ref().map_or_else(Text::default, |own| in_words(own, zone))
             + &caveats(&validity)
             + &left_out(&prepared.past().skipped)
     })
 }
 
-fn one_policy(text: &str, engine: resched_replay::Engine) -> Result<PolicySpec, Failure> {
+/// The rows of CSV: the waiting jobs, or the scores of the back-test.
+fn rows(answer: Option<&Answer>, report: Option<&Report>) -> Result<Vec<Value>, Failure> {
+    let encoded = match (answer, report) {
+        (Some(answer), _) => answer.jobs.iter().map(serde_json::to_value).collect(),
+        (None, Some(report)) => {
+            let scores = [("raw", &report.raw), ("judge_raw", &report.judge_raw), ("judge", &report.judge)];
+            let row = |(what, score)| serde_json::to_value(Scored { what, score });
+            scores.into_iter().map(row).collect::<Result<Vec<_>, _>>()
+        }
+        (None, None) => Ok(Vec::new()),
+    };
+    encoded.map_err(|error| Failure::work(error.to_string()))
+}
+
+/// A row of CSV with the scores of some of the forecasts.
+#[derive(Debug, Serialize)]
+struct Scored<'a> {
+    what: &'a str,
+    #[serde(flatten)]
+    score: &'a Option<Score>,
+}
+
+/// The list of the jobs that run and wait now.
+fn list(args: &Args, source: &Source, at: Option<i64>) -> Result<Now, Failure> {
+    if !source.is_dated() {
+        let problem = "--history: its times do not count from a date, so the list of jobs has no place in it; ingest the log of the cluster";
+        return Err(Failure::request(problem));
+    }
+    Ok(Now::read(&args.trace, args.timezone, at)?)
+}
+
+fn one_policy(text: &str, engine: Engine) -> Result<PolicySpec, Failure> {
     let all = policies(&[text.to_owned()], engine)?;
     let [policy] = <[_; 1]>::try_from(all).map_err(|_| {
         Failure::request("--policy: expected one policy, found a list of values; forecast under each alone")
@@ -150,7 +192,7 @@ fn one_policy(text: &str, engine: resched_replay::Engine) -> Result<PolicySpec, 
 }
 
 /// The policies that the back-test tries beside.
-fn others(args: &Args, source: &resched_replay::Source) -> Result<Vec<PolicySpec>, Failure> {
+fn others(args: &Args, source: &Source) -> Result<Vec<PolicySpec>, Failure> {
     let asked: Vec<String> = match (args.backtest, args.beside.as_slice()) {
         (None, _) => Vec::new(),
         (Some(_), []) => BESIDE.iter().map(|&name| name.to_owned()).filter(|name| *name != args.policy).collect(),
@@ -160,15 +202,12 @@ fn others(args: &Args, source: &resched_replay::Source) -> Result<Vec<PolicySpec
 }
 
 /// A time that you gave, ms of the clock of the trace.
-fn instant(at: Moment, prepared: &Prepared, dated: bool, zone: Zone) -> Result<i64, Failure> {
-    let Some((start, last)) = prepared.past().span() else {
-        return Err(Failure::request("the trace has no job to forecast"));
-    };
-    let span =
-        Period { from: None, to: Some(at) }.within(&Covered { start, last, dated }, zone).map_err(Failure::request)?;
-    Ok(span.to.unwrap_or(last))
+fn instant(at: Moment, covered: Covered, zone: Zone) -> Result<i64, Failure> {
+    let span = Period { from: None, to: Some(at) }.within(&covered, zone).map_err(Failure::request)?;
+    Ok(span.to.unwrap_or(covered.last))
 }
 
+/// How forecasts are made.
 fn options(args: &Args) -> Options {
     Options { draws: args.draws, seed: args.machines.seed, window: args.last_jobs as usize, ..Options::default() }
 }
@@ -192,17 +231,15 @@ fn test(args: &Args, prepared: &Prepared, count: u32, at: Option<i64>) -> Result
     Ok((own, report))
 }
 
+/// The forecast at a time, and the chance of a start by another.
 fn forecast(
     args: &Args,
     prepared: &Prepared,
-    at: i64,
+    (at, by): (i64, Option<i64>),
     tested: Option<&Backtest>,
-    dated: bool,
 ) -> Result<Answer, Failure> {
-    let by = args.by.map(|by| instant(by, prepared, dated, args.timezone)).transpose()?;
     let asked = Asked { jobs: args.jobs.clone(), by, limit: args.what_if, groups: args.groups };
-    let threads: Threads = args.threads.get();
-    Ok(answer(prepared.model(0, options(args))?, at, &asked, tested, threads)?)
+    Ok(answer(prepared.model(0, options(args))?, at, &asked, tested, args.threads.get())?)
 }
 
 fn percent(share: Option<f64>) -> String {

@@ -1,169 +1,17 @@
-//! Forecasts in small worlds whose laws are known. What happened in them was made by a replay of the whole world.
+//! Forecasts in small worlds whose laws are known.
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
+mod made;
+mod now;
 
-use rand::RngExt;
-use resched_forecast::{
-    Asked, Backtest, Model, Options, Prepared, Report, Row, answer, asked, backtest, encode, moments, validity_of,
-};
-use resched_replay::{ClusterConfig, Engine, Memory, PolicySpec, Setup, Source, Threads, World};
-use resched_tables::draws::{Purpose, stream};
-use resched_tables::engine::RunEngine;
-use resched_tables::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
-use resched_tables::store::{Manifest, TimeZero, Trace, TraceWriter};
+use resched_forecast::{Asked, Backtest, Report, Row, answer, asked, encode, validity_of};
+use resched_replay::Threads;
 use resched_tables::validity::Grade;
 
-const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
-const MACHINES: u64 = 6;
-
-/// A job for whole machines of one core.
-#[derive(Debug, Clone)]
-struct Job {
-    user: &'static str,
-    name: String,
-    machines: i64,
-    submit: i64,
-    limit: i64,
-    run: i64,
-    /// When it started; `None`: it did not, and was cancelled at `end`, or still waits.
-    start: Option<i64>,
-    end: Option<i64>,
-}
-
-/// How long a job runs, ms: `level` is from 0 to 1.
-type Law = fn(name: usize, level: f64) -> i64;
-
-/// Each name always runs as long.
-fn fixed(name: usize, _: f64) -> i64 {
-    [20, 50, 90, 130][name] * MINUTE
-}
-
-/// Exponential, but for a few that end at the limit.
-fn exponential(name: usize, level: f64) -> i64 {
-    let mean = [20, 50, 90, 130][name] as f64;
-    (-mean * (1.0 - level).ln()) as i64 * MINUTE / 2 + MINUTE
-}
-
-/// Jobs of four names over so many days, in the order of submission. Limits are far above run times.
-fn jobs(days: i64, gap: f64, law: Law, seed: u64) -> Vec<Job> {
-    let mut draws = stream(seed, Purpose::JobArrival, &[]);
-    let (mut at, mut made) = (0.0, Vec::new());
-    loop {
-        at += -gap * (1.0 - draws.random::<f64>()).ln() * MINUTE as f64 + 1_000.0;
-        if at as i64 > days * DAY {
-            return made;
-        }
-        let name = draws.random_range(0..4_usize);
-        let limit = [3, 6, 8, 12][name] * HOUR;
-        made.push(Job {
-            user: ["ann", "ben"][name % 2],
-            name: format!("n{name}"),
-            machines: [1, 1, 2, 4][draws.random_range(0..4_usize)],
-            submit: at as i64 / 1_000 * 1_000,
-            limit,
-            run: law(name, draws.random()).min(limit),
-            start: None,
-            end: None,
-        });
-    }
-}
-
-fn record(number: usize, job: &Job, start: Option<i64>, end: Option<i64>) -> JobRecord {
-    let (job_id, task_id) = (format!("{number}"), format!("{number}/0"));
-    let outcome = match (start, end) {
-        (Some(_), Some(_)) => Outcome::Success,
-        (None, Some(_)) => Outcome::Killed,
-        (_, None) => Outcome::Incomplete,
-    };
-    let row = JobRow {
-        job_id: job_id.clone(),
-        name: Some(job.name.clone()),
-        user: Some(job.user.to_owned()),
-        queue: Some(if job.limit > 7 * HOUR { "long" } else { "short" }.to_owned()),
-        submit: Some(job.submit),
-        finish: end,
-        requested_time: Some(job.limit),
-        outcome,
-        ..JobRow::default()
-    };
-    let task = TaskRow {
-        job_id: job_id.clone(),
-        task_id: task_id.clone(),
-        kind: TaskKind::Other,
-        cpu_request: Some(1_000),
-        instances: Some(job.machines),
-        gang: Some(true),
-        machines: Some(job.machines),
-        outcome,
-        ..TaskRow::default()
-    };
-    let attempt = AttemptRow { job_id, task_id, kind: TaskKind::Other, start, finish: end, outcome, ..AttemptRow::default() };
-    let attempts = if start.is_some() { vec![attempt] } else { Vec::new() };
-    JobRecord { job: row, tasks: vec![TaskRecord { task, splits: Vec::new(), attempts }], counters: Vec::new() }
-}
-
-fn write(dir: &Path, records: &[JobRecord]) -> Trace {
-    let mut writer = TraceWriter::create(dir).unwrap();
-    records.iter().for_each(|record| writer.job(record).unwrap());
-    for number in 0..MACHINES {
-        writer.node(&NodeRow { host: format!("m{number}"), cpu: Some(1_000), ..NodeRow::default() }).unwrap();
-    }
-    let manifest = Manifest { time_zero: TimeZero::Relative, engine: RunEngine::Batch, ..Manifest::default() };
-    writer.finish(manifest.stamped()).unwrap();
-    Trace::open(dir).unwrap()
-}
-
-fn policy(name: &str) -> PolicySpec {
-    PolicySpec::parse_for(name, Engine::Batch).unwrap()
-}
-
-/// Lets these jobs start when a replay under a policy starts them.
-fn happen(dir: &Path, jobs: &mut [Job], under: &str) {
-    let plain: Vec<JobRecord> =
-        jobs.iter().enumerate().map(|(number, job)| record(number, job, Some(job.submit), Some(job.submit + job.run))).collect();
-    let trace = write(&dir.join("plain"), &plain);
-    let world = World::open(&Source::trace(trace).unwrap(), Setup::default()).unwrap();
-    let run = world.replay(&policy(under), Memory).unwrap();
-    let zero = run.info.clock.unwrap().zero;
-    for attempt in &run.tables.attempts {
-        let job = &mut jobs[attempt.job_id.parse::<usize>().unwrap()];
-        job.start = attempt.start.map(|at| at + zero);
-        job.end = job.start.map(|at| at + job.run);
-    }
-}
-
-fn records(jobs: &[Job]) -> Vec<JobRecord> {
-    jobs.iter().enumerate().map(|(number, job)| record(number, job, job.start, job.end)).collect()
-}
-
-/// A world in which jobs came so, as a trace.
-fn world(dir: &Path, mut jobs: Vec<Job>, under: &str) -> (Vec<Job>, Trace) {
-    happen(dir, &mut jobs, under);
-    let trace = write(&dir.join("T"), &records(&jobs));
-    (jobs, trace)
-}
-
-fn prepared(trace: &Trace, policies: &[&str]) -> Prepared {
-    let policies: Vec<PolicySpec> = policies.iter().map(|name| policy(name)).collect();
-    let setup = Setup { cluster: ClusterConfig::default(), ..Setup::default() };
-    Prepared::open(&Source::trace(trace.clone()).unwrap(), trace, setup, &policies).unwrap()
-}
-
-fn few() -> Options {
-    Options { draws: 20, ..Options::default() }
-}
-
-fn threads(count: &str) -> Threads {
-    count.parse().unwrap()
-}
-
-fn test(model: Model<'_>, count: u32, threads: Threads) -> Backtest {
-    let moments = moments(model.past, count, None, 1).unwrap();
-    backtest(model, &moments, threads, &|| ()).unwrap()
-}
+use made::{
+    DAY, HOUR, Job, MACHINES, MINUTE, exponential, few, fixed, happen, jobs, prepared, records, test, threads, world,
+    write,
+};
 
 /// Where each name always runs as long and later jobs cannot pass, nothing is left to chance: every draw is what happened.
 #[test]
@@ -196,7 +44,10 @@ fn a_wrong_scheduler_is_said() {
     assert!(covered(&other) < covered(&own) - 0.15, "{} beside {}", covered(&other), covered(&own));
     let says = |report: &Report, tested: &Backtest| {
         let validity = report.validity(tested);
-        (validity.facts.iter().any(|fact| fact.about == "scheduler"), validity.facts.iter().any(|fact| fact.about == "model"))
+        (
+            validity.facts.iter().any(|fact| fact.about == "scheduler"),
+            validity.facts.iter().any(|fact| fact.about == "model"),
+        )
     };
     assert_eq!(says(&own, &right), (false, false), "{:?}", own.validity(&right));
     assert_eq!(says(&other, &wrong), (true, true), "{:?}", other.validity(&wrong));
@@ -218,7 +69,12 @@ fn nothing_that_comes_later_is_known() {
         let tested = test(model, 25, threads("2"));
         let rows: Vec<Row> = tested.rows.into_iter().filter(|row| row.asked_at <= moment).collect();
         let own = answer(model, moment, &Asked { groups: true, ..Asked::default() }, None, threads("2")).unwrap();
-        (rows.iter().map(|row| (row.place, row.asked_at, row.raw, row.corrected, row.last_waits, row.bound, row.at_limits)).collect::<Vec<_>>(), own)
+        (
+            rows.iter()
+                .map(|row| (row.place, row.asked_at, row.raw, row.corrected, row.last_waits, row.bound, row.at_limits))
+                .collect::<Vec<_>>(),
+            own,
+        )
     };
     let before = of(&trace);
     for (number, job) in all.iter_mut().enumerate().filter(|(number, _)| *number != last) {
@@ -227,7 +83,8 @@ fn nothing_that_comes_later_is_known() {
             (job.user, job.name, job.machines) = ("zoe", format!("x{}", number % 3), 1 + number as i64 % 5);
             (job.limit, job.start, job.end) = (5 * HOUR, Some(job.submit), Some(job.submit + 7 * MINUTE));
         } else if later(job.start) {
-            (job.start, job.end) = if number % 3 == 0 { (None, Some(moment + 1)) } else { (Some(moment + 5), Some(moment + 9)) };
+            (job.start, job.end) =
+                if number % 3 == 0 { (None, Some(moment + 1)) } else { (Some(moment + 5), Some(moment + 9)) };
         } else if later(job.end) {
             job.end = if number % 4 == 0 { None } else { Some(moment + 1) };
         }
@@ -281,7 +138,8 @@ fn half_a_state_is_counted() {
     assert_eq!(validity.grade(), Grade::Assumed);
     let about = |word: &str| validity.facts.iter().any(|fact| fact.about == word);
     assert!(about("back-test") && about("limits"), "{validity:?}");
-    let missing = answer(model, moment, &Asked { jobs: vec![ended.to_string()], ..Asked::default() }, None, Threads::ONE);
+    let missing =
+        answer(model, moment, &Asked { jobs: vec![ended.to_string()], ..Asked::default() }, None, Threads::ONE);
     assert!(missing.unwrap_err().is_request());
 }
 
