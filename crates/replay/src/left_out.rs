@@ -102,6 +102,13 @@ const CAUSES: &[Matter] = &[
         of: Some("jobs"),
     },
     Matter {
+        cause: cause::TOPOLOGY_REQUEST_LEFT_OUT,
+        about: "placement",
+        says: "pod sets asked for nodes that lie together. A replay admits them as soon as there is quota.",
+        remedy: "",
+        of: Some("tasks"),
+    },
+    Matter {
         cause: cause::SHORTEST_LIMIT_LEFT_OUT,
         about: "queues",
         says: "jobs let backfill shorten their limits (--time-min). A replay keeps the whole limits.",

@@ -90,23 +90,24 @@ fn of(dir: &Path, policy: &str, name: &str) -> Vec<String> {
 const PREEMPT: &str = "  preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}\n";
 const HALF: [Work<'static>; 2] = [("old", "x", "low", 0, 100, 4), ("new", "x", "high", 50, 100, 4)];
 
-/// At second 50, `new` evicts `old`, which has worked for 50 of 100 s, and runs for 100 s when the pods of `old` are gone.
+/// At second 50, `new` evicts `old`, which has worked for 50 of 100 s, and runs for 100 s when the pods of `old` are gone. A second after its
+/// end, `old` is looked at again.
 #[test]
 fn what_becomes_of_an_evicted_workload() {
     let dir = world(&[("x", PREEMPT, &[("a", 4)])], &HALF);
     let second = |policy: &str, name: &str| of(dir.path(), &format!("kueue:{policy}"), name).pop().unwrap();
     assert_eq!(of(dir.path(), "kueue", "new"), ["80a"]);
     assert_eq!(second("eviction_seconds=5", "new"), "55a");
-    assert_eq!(of(dir.path(), "kueue:eviction_seconds=5", "old"), ["0a", "155a"]);
+    assert_eq!(of(dir.path(), "kueue:eviction_seconds=5", "old"), ["0a", "156a"]);
     let end = |policy: &str| {
         let (tables, zero) = replayed(&dir.path().join("workloads.csv"), &at_site(dir.path(), policy)).unwrap();
         let old = tables.jobs.iter().find(|job| job.job_id == "old").unwrap();
         (old.finish.unwrap() + zero) / 1_000
     };
-    assert_eq!(end("kueue:eviction_seconds=5"), 255);
-    assert_eq!(end("kueue:eviction_seconds=5,on_eviction=keep"), 205);
-    assert_eq!(end("kueue:eviction_seconds=5,on_eviction=checkpoint,checkpoint_seconds=40"), 215);
-    assert_eq!(end("kueue:eviction_seconds=5,on_eviction=checkpoint,checkpoint_seconds=15"), 210);
+    assert_eq!(end("kueue:eviction_seconds=5"), 256);
+    assert_eq!(end("kueue:eviction_seconds=5,on_eviction=keep"), 206);
+    assert_eq!(end("kueue:eviction_seconds=5,on_eviction=checkpoint,checkpoint_seconds=40"), 216);
+    assert_eq!(end("kueue:eviction_seconds=5,on_eviction=checkpoint,checkpoint_seconds=15"), 211);
     let (tables, _) = replayed(&dir.path().join("workloads.csv"), &at_site(dir.path(), "kueue")).unwrap();
     let decided = tables.decisions.iter().find(|own| own.name.starts_with("preempted")).unwrap();
     assert_eq!((decided.name.as_str(), decided.value), ("preempted:InClusterQueue", 50_000.0));

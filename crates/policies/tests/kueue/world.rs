@@ -9,6 +9,9 @@ use resched_sim::{ClusterConfig, Scope};
 use resched_tables::run::RunTables;
 use resched_tables::store::Trace;
 
+/// The seed of draws: that of the tests of the decisions alone, so that both draw alike.
+const SEED: u64 = 0;
+
 /// A run, and what the clock of the trace shows when that of the run shows 0.
 pub(crate) type Replayed = (RunTables, i64);
 
@@ -27,11 +30,11 @@ pub(crate) fn replayed_on(
     let sources = [workloads.to_owned()];
     let manifest = resched_ingest::ingest(&sources, &at, &resched_ingest::Options::default(), &mut ()).unwrap();
     assert_eq!(manifest.skipped, BTreeMap::new(), "{}", workloads.display());
-    let loaded = load(&Trace::open(&at).unwrap(), cluster, &Scope { seed: 1, ..Scope::default() })?;
+    let loaded = load(&Trace::open(&at).unwrap(), cluster, &Scope { seed: SEED, ..Scope::default() })?;
     let mut tables = RunTables::default();
     let mut rows = RunRows::new(&loaded.workload, &loaded.machines, &mut tables);
     let mut checked = Checked::new(&loaded.workload, &loaded.machines, "kueue", &mut rows);
-    replay_seeded(&loaded.workload, &loaded.machines, ("kueue", policy), 1, &mut checked, &mut |_| {})?;
+    replay_seeded(&loaded.workload, &loaded.machines, ("kueue", policy), SEED, &mut checked, &mut |_| {})?;
     rows.finish()?;
     Ok((tables, loaded.clock.zero))
 }

@@ -41,7 +41,7 @@ causes! {
         "";
     TOPOLOGY_REQUEST_LEFT_OUT: "topology-request-left-out", LeftOut,
         "A pod set asked for nodes that lie together (topology-aware scheduling).",
-        "A replay admits it as soon as there is quota, wherever nodes are free.",
+        "A replay admits it as soon as there is quota. From 5 % of the tasks on, the answer is *assumed*.",
         "";
     SOFT_WALLTIME_LEFT_OUT: "soft-walltime-left-out", LeftOut,
         "A job has a time that it is expected to run, but may exceed.",
