@@ -69,7 +69,8 @@ impl Births {
 /// The last of those that were created before a time, or so soon after it; else the first. They are sorted by their creation; what has none
 /// was there from the start.
 pub(super) fn last_then(created: &[Option<Ms>], then: Option<Ms>, near: Ms) -> usize {
-    let was_there =
-        |created: &Option<Ms>| created.is_none_or(|created| then.is_none_or(|then| created <= then.saturating_add(near)));
+    let was_there = |created: &Option<Ms>| {
+        created.is_none_or(|created| then.is_none_or(|then| created <= then.saturating_add(near)))
+    };
     created.partition_point(was_there).saturating_sub(1)
 }

@@ -138,7 +138,11 @@ fn evicted_once(more: &[Value], sum: i64) -> Value {
     ];
     conditions.extend_from_slice(more);
     let stats = json!({"evictions": [{"reason": "Preempted", "count": 1}]});
-    workload("a", &conditions, json!({"admission": admission(), "accumulatedPastExecutionTimeSeconds": sum, "schedulingStats": stats}))
+    workload(
+        "a",
+        &conditions,
+        json!({"admission": admission(), "accumulatedPastExecutionTimeSeconds": sum, "schedulingStats": stats}),
+    )
 }
 
 #[test]
@@ -255,7 +259,8 @@ fn other_requeues_and_stopped_workloads() {
     );
     stopped["spec"]["active"] = json!(false);
     let found = read_all(&[&list(&[workload("a", &conditions, stats), stopped])]);
-    let lost: Tries = vec![(Some(0.0), None, None, Outcome::Evicted), (Some(200.0), Some(300.0), None, Outcome::Incomplete)];
+    let lost: Tries =
+        vec![(Some(0.0), None, None, Outcome::Evicted), (Some(200.0), Some(300.0), None, Outcome::Incomplete)];
     assert_eq!(tries(&found.jobs[0]), lost);
     let job = &found.jobs[1].job;
     assert_eq!((job.outcome, seconds(job.finish)), (Outcome::Killed, Some(50.0)));
@@ -364,9 +369,14 @@ fn pods_without_a_workload_are_jobs_of_their_owners() {
     let [old, alone] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
     let ids: Vec<_> = old.tasks.iter().map(|task| task.task.task_id.as_str()).collect();
     assert_eq!((old.job.job_id.as_str(), ids), ("red/Job/old", vec!["red/Job/old/0", "red/Job/old/1"]));
-    assert_eq!((old.job.outcome, seconds(old.job.finish), seconds(old.job.launch)), (Outcome::Success, Some(60.0), Some(10.0)));
-    let expected: Tries =
-        vec![(Some(9.0), Some(10.0), Some(30.0), Outcome::Failed), (Some(34.0), Some(35.0), Some(55.0), Outcome::Success)];
+    assert_eq!(
+        (old.job.outcome, seconds(old.job.finish), seconds(old.job.launch)),
+        (Outcome::Success, Some(60.0), Some(10.0))
+    );
+    let expected: Tries = vec![
+        (Some(9.0), Some(10.0), Some(30.0), Outcome::Failed),
+        (Some(34.0), Some(35.0), Some(55.0), Outcome::Success),
+    ];
     assert_eq!(tries(old), expected);
     let attempts = &old.tasks[0].attempts;
     assert_eq!((attempts[0].host.as_deref(), attempts[0].error.as_deref()), (Some("n1"), Some("OOMKilled")));
@@ -462,9 +472,11 @@ fn an_audit_log_has_each_admission_to_the_millisecond() {
     let of = |conditions: &[Value]| workload("a", conditions, json!({"admission": admission()}));
     let admitted = condition("Admitted", true, 10, "Admitted", "");
     let evicted = condition("Evicted", true, 96, "Preempted", "for u-b");
-    let again = [condition("Admitted", true, 150, "Admitted", ""), condition("Evicted", false, 150, "QuotaReserved", "")];
+    let again =
+        [condition("Admitted", true, 150, "Admitted", ""), condition("Evicted", false, 150, "QuotaReserved", "")];
     let patch = |conditions: Value| json!({"requestObject": {"status": {"conditions": conditions}}});
-    let delete = json!({"responseObject": {"kind": "Status", "status": "Success"}, "requestObject": {"kind": "DeleteOptions"}});
+    let delete =
+        json!({"responseObject": {"kind": "Status", "status": "Success"}, "requestObject": {"kind": "DeleteOptions"}});
     let events = [
         event("create", "jobs", "a-job", 0, json!({"level": "Metadata"})),
         event("create", "workloads", "a", 0, json!({"responseObject": of(&[])})),
@@ -472,7 +484,13 @@ fn an_audit_log_has_each_admission_to_the_millisecond() {
         event("patch", "workloads/status", "a", 96, patch(json!([admitted, evicted]))),
         event("patch", "workloads/status", "a", 150, json!({"responseObject": of(&again)})),
         // It failed, so it changed nothing.
-        event("patch", "workloads/status", "a", 160, json!({"responseStatus": {"code": 409}, "responseObject": {"status": "Failure"}})),
+        event(
+            "patch",
+            "workloads/status",
+            "a",
+            160,
+            json!({"responseStatus": {"code": 409}, "responseObject": {"status": "Failure"}}),
+        ),
         event("patch", "workloads/status", "a", 170, json!({"level": "Metadata"})),
         event("delete", "workloads", "a", 180, delete),
         event("get", "configmaps", "c", 190, json!({})),
@@ -525,7 +543,8 @@ fn events_count_where_no_object_has_what_they_say() {
             "reason": reason, "message": "for u-b", "firstTimestamp": at(time), "lastTimestamp": at(time)})
     };
     let admitted = workload("a", &[condition("Admitted", true, 150, "Admitted", "")], json!({}));
-    let events = [event("Admitted", 10), event("EvictedDueToPreempted", 96), event("Admitted", 151), event("Pending", 5)];
+    let events =
+        [event("Admitted", 10), event("EvictedDueToPreempted", 96), event("Admitted", 151), event("Pending", 5)];
     let found = read_all(&[&list(&events), &list(&[admitted])]);
     let expected: Tries = vec![
         (Some(0.0), Some(10.0), Some(96.0), Outcome::Evicted),
@@ -580,7 +599,8 @@ fn what_expired_is_counted_by_those_that_outlived_it() {
         one
     };
     // The first end is at 100: `stuck` and `long` were there before it, `late` was not, and `first` has that end.
-    let items = [one("stuck", 0, None), one("long", 5, Some(900)), one("first", 50, Some(100)), one("late", 120, Some(130))];
+    let items =
+        [one("stuck", 0, None), one("long", 5, Some(900)), one("first", 50, Some(100)), one("late", 120, Some(130))];
     assert_eq!(counted(&read_all(&[&list(&items)])), [("outlived-expired-jobs", 2)]);
 }
 
@@ -653,9 +673,11 @@ fn as_many_pod_sets_as_the_limit_and_not_one_more() {
 fn a_folder_has_lists_logs_and_the_queues_of_the_site() {
     use std::io::Write as _;
     let folder = tempfile::tempdir().unwrap();
-    let admitted = workload("a", &[condition("Admitted", true, 150, "Admitted", "")], json!({"admission": admission()}));
+    let admitted =
+        workload("a", &[condition("Admitted", true, 150, "Admitted", "")], json!({"admission": admission()}));
     let first = workload("a", &[condition("Admitted", true, 10, "Admitted", "")], json!({"admission": admission()}));
-    let site = list(&[json!({"kind": "ClusterQueue", "apiVersion": "kueue.x-k8s.io/v1beta2", "metadata": {"name": "red"}})]);
+    let site =
+        list(&[json!({"kind": "ClusterQueue", "apiVersion": "kueue.x-k8s.io/v1beta2", "metadata": {"name": "red"}})]);
     std::fs::write(folder.path().join("list.json"), list(&[admitted])).unwrap();
     std::fs::write(folder.path().join("queues.json"), &site).unwrap();
     let log = std::fs::File::create(folder.path().join("audit-1.log.gz")).unwrap();
@@ -675,15 +697,18 @@ fn a_folder_has_lists_logs_and_the_queues_of_the_site() {
     assert!(error.contains("configuration of a site") && error.contains("--site-conf"), "{error}");
 }
 
+/// The seeds of the fuzz target have each form and each field.
 #[test]
 fn no_damage_makes_it_panic() {
-    let done = workload("a", &[condition("Admitted", true, 6, "Admitted", "")], json!({"admission": admission()}));
-    let life = evicted_once(&[condition("Finished", true, 200, "Succeeded", "")], 90);
-    let text = list(&[life, pod("p", ("Job", "a-job"), "n1", 151), done.clone()]);
-    let log = lines(&[event("patch", "workloads/status", "a", 10, json!({"responseObject": done}))]);
-    let metrics = b"kube_pod_created{namespace=\"red\",pod=\"p\",uid=\"u\"} 1772442000\n".to_vec();
-    for (bytes, times) in [(text, 400), (log, 200), (metrics, 100)] {
-        each_damage(&bytes, times, |damaged| _ = Collected::read(&FORMAT, damaged));
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/kubernetes");
+    let mut seeds: Vec<_> = std::fs::read_dir(folder).unwrap().map(|seed| seed.unwrap().path()).collect();
+    seeds.sort();
+    assert!(seeds.len() >= 4);
+    for seed in seeds {
+        let bytes = std::fs::read(&seed).unwrap();
+        let found = Collected::read(&FORMAT, &bytes).unwrap();
+        assert!(sniff(&bytes) && !found.jobs.is_empty(), "{}", seed.display());
+        each_damage(&bytes, 300, |damaged| _ = Collected::read(&FORMAT, damaged));
     }
 }
 
@@ -694,12 +719,14 @@ fn shared(name: &str) -> Option<Vec<u8>> {
 /// What the files say was read off them by eye: `INPUTS.md` has the story.
 #[test]
 fn the_shared_story_of_five_jobs() {
-    let names = ["workloads.json", "jobs.json", "pods.json", "nodes.json", "localqueues.json", "audit.jsonl", "events.json"];
+    let names =
+        ["workloads.json", "jobs.json", "pods.json", "nodes.json", "localqueues.json", "audit.jsonl", "events.json"];
     let files: Option<Vec<Vec<u8>>> = names.iter().map(|name| shared(&format!("fixtures/{name}"))).collect();
     let Some(files) = files else { return };
     let sources: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
     let found = read_all(&sources);
-    let all: BTreeMap<&str, &JobRecord> = found.jobs.iter().map(|record| (record.job.job_id.as_str(), record)).collect();
+    let all: BTreeMap<&str, &JobRecord> =
+        found.jobs.iter().map(|record| (record.job.job_id.as_str(), record)).collect();
     let of = |id: &str| (tries(all[id]), all[id].job.outcome);
     let minutes = |minutes: i64, seconds: i64| Some((60 * minutes + seconds) as f64);
     let a = (minutes(0, 0), minutes(0, 1), minutes(40, 12), Outcome::Success);
@@ -748,7 +775,10 @@ fn the_objects_that_the_real_code_left() {
         assert_eq!(attempt.and_then(|one| one.start), last(name, "A"), "{name}");
         assert_eq!(record.job.finish, last(name, "F"), "{name}");
         assert_eq!(record.job.submit, last(name, "S"), "{name}");
-        evicted += decisions.lines().filter(|line| line.split(',').nth(2) == Some(name) && line.split(',').nth(1) == Some("P")).count();
+        evicted += decisions
+            .lines()
+            .filter(|line| line.split(',').nth(2) == Some(name) && line.split(',').nth(1) == Some("P"))
+            .count();
     }
     // The clock of its requeues is another one, so no earlier admission is known.
     assert_eq!(found.skipped.get("earlier-admission-lost").copied().unwrap_or(0) as usize, evicted);

@@ -122,7 +122,8 @@ fn described(all: &[Seen], looks: &[(&Seen, &Workload)]) -> Life {
 
 /// When it was created: as the object has it, or else when a log saw it.
 fn created(all: &[Seen]) -> Option<Ms> {
-    let of = |exactly: bool| all.iter().filter(move |seen| seen.uid.is_empty() != exactly).filter_map(|seen| seen.created);
+    let of =
+        |exactly: bool| all.iter().filter(move |seen| seen.uid.is_empty() != exactly).filter_map(|seen| seen.created);
     of(true).min().or_else(|| of(false).min())
 }
 
@@ -297,7 +298,9 @@ impl Facts {
         let mut added = 0;
         for (number, (requeued, ran)) in self.sums.clone() {
             let before = if number == 1 { Some(0) } else { self.sums.get(&(number - 1)).map(|(_, ran)| *ran) };
-            let Some(start) = before.and_then(|before| requeued.checked_sub(ran.checked_sub(before)?)) else { continue };
+            let Some(start) = before.and_then(|before| requeued.checked_sub(ran.checked_sub(before)?)) else {
+                continue;
+            };
             if created.is_some_and(|created| start < created - NEAR) {
                 self.impossible = 1;
             } else if start <= requeued && !self.is_admitted(start, requeued) {
@@ -349,7 +352,8 @@ impl Facts {
             (run.end, run.outcome) = (requeued.max(Some(start)).filter(|_| requeued.is_some()), Outcome::Evicted);
             ended += u64::from(run.end.is_some());
             // What is said of the eviction before the next admission.
-            let before = next.filter(|next| start <= *next).and_then(|next| self.evicted_before.range(start..=next).next_back());
+            let before =
+                next.filter(|next| start <= *next).and_then(|next| self.evicted_before.range(start..=next).next_back());
             run.why = before.map(|(_, why)| why.clone()).filter(|why| !why.is_empty());
         }
         ended
