@@ -22,7 +22,6 @@ use resched_tables::model::JobRecord;
 use resched_tables::whole;
 
 use crate::Error;
-use listed::Listed;
 
 /// The most bytes of a list of jobs.
 const MOST_BYTES: u64 = 256 << 20;
