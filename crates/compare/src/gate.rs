@@ -14,7 +14,7 @@ use resched_analysis::statistics::practical::{Matters, Verdict};
 use resched_analysis::statistics::repeats::t_interval;
 use resched_analysis::statistics::sign::Sign;
 use resched_analysis::validation::log::{BesideLog, JUDGED};
-use resched_analysis::{Compared, Run};
+use resched_analysis::Run;
 use resched_tables::validity::{Grade, Validity};
 use resched_tables::words::{change_in_percent, counted};
 use serde::Serialize;
@@ -146,7 +146,7 @@ pub fn gate(run: &Path, asked: &Asked<'_>) -> Result<Gate, Error> {
             gate.validity = std::mem::take(&mut gate.validity).and(&answer::of_run(one));
         }
         let paths: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
-        let log = BesideLog::of_runs(&paths)?.map(|log| log.with_baseline(runs.first().map_or("", |run| run.label())));
+        let log = BesideLog::of_runs(&paths)?;
         let grade = gate.validity.grade();
         let checks = asked.bounds.iter().map(|bound| held(bound, &runs, log.as_ref(), grade));
         gate.checks.extend(checks);
@@ -196,12 +196,12 @@ fn held(bound: &Bound, runs: &[Run], log: Option<&BesideLog>, grade: Grade) -> C
     with(if is(found.value) { Outcome::Kept } else { Outcome::Broken }, format!("{value}."))
 }
 
-/// The relative error of a metric in the replay of what ran, if it is one of those that the log judges.
+/// The relative error of a metric in the replay that is most like what ran, if it is one of those that the log judges.
 fn error_of(metric: &Metric, log: &BesideLog) -> Option<f64> {
     let formula = metric.formula()?;
     let is_it = |name: &str| Metric::named(name).ok().and_then(|known| known.formula()) == Some(formula.clone());
     let (name, ..) = JUDGED.into_iter().find(|(name, ..)| is_it(name))?;
-    let judged = log.of_baseline()?.quantities.iter().find(|judged| judged.quantity == name)?;
+    let judged = log.nearest()?.quantities.iter().find(|judged| judged.quantity == name)?;
     let error = judged.replayed_ms / judged.observed_ms - 1.0;
     (error.is_finite() && error > -1.0).then_some(error)
 }
