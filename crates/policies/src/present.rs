@@ -45,7 +45,7 @@ impl Input {
         add(Self::Cycles, true);
         let is_multifactor = of_slurm(site, "priority").is_some_and(|from| from == "multifactor");
         let weighs = |key: &str| is_multifactor && of_slurm(site, key).is_some_and(|weight| weight != "0");
-        let SlurmConf { partitions, qos: _, associations, reservations, nodes } = conf;
+        let SlurmConf { partitions, qos: _, associations, reservations, nodes, about: _ } = conf;
         let all_nodes: usize = nodes.iter().map(|group| group.hosts.len()).sum();
         add(Self::Partitions, partitions_act(partitions, all_nodes, jobs));
         // Age alone is the order of submission.

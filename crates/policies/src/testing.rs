@@ -1,6 +1,8 @@
 //! Small worlds for the tests of policies.
 
 pub(crate) mod cases;
+#[allow(clippy::unwrap_used)]
+pub(crate) mod slurm_truth;
 
 use resched_sim::Reports;
 use resched_sim::cluster_file::{Interval, Phase, ReduceModel};

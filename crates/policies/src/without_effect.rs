@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use resched_tables::validity::{Fact, Grade};
 use resched_tables::words::counted;
 
+use crate::batch::slurm;
 use crate::error::Error;
 use crate::info::{Family, Idle, PolicyInfo};
 use crate::input::Input;
@@ -17,7 +18,7 @@ const MOST_LISTED: usize = 3;
 
 impl PolicySpec {
     /// The facts about what a site and a trace say (`present`) without an effect on this policy, and about parameters of its own that do
-    /// nothing. Each is an assumption.
+    /// nothing. Each is an assumption, but for a default that its known version has.
     ///
     /// # Errors
     /// Values that are not those of its parameters.
@@ -27,7 +28,18 @@ impl PolicySpec {
         let idle = idle.into_iter().map(|Idle { says, remedy }| {
             Fact::new("settings", Grade::Assumed, format!("{name}: {says}.")).with_remedy(remedy)
         });
-        Ok(dropped(&name, self.info, present).into_iter().chain(self.unread(&name, present)).chain(idle).collect())
+        let unread = self.unread(&name, present);
+        Ok(dropped(&name, self.info, present).into_iter().chain(unread).chain(idle).chain(self.defaults()?).collect())
+    }
+
+    /// The facts about defaults of the site that depend on the version of its scheduler, where its files set nothing.
+    fn defaults(&self) -> Result<Vec<Fact>, Error> {
+        if self.info.name != slurm::INFO.name {
+            return Ok(Vec::new());
+        }
+        let taken = slurm::defaults_taken(self.values(), self.site())?;
+        let as_fact = |(grade, says)| Fact::new("settings", grade, format!("{}: {says}", self.name()));
+        Ok(taken.into_iter().map(as_fact).collect())
     }
 
     /// The settings of the site that this policy would look at, if it could, and that bear on its schedule.

@@ -32,6 +32,24 @@ pub struct SlurmConf {
     /// The nodes in the order of the files, which is the order in which Slurm numbers them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeGroup>,
+    /// What its settings show of its version; `None` without a `slurm.conf`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
+}
+
+/// What a `slurm.conf` shows of the version of its Slurm, and which of its lines are missing whose default is not that of all versions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct About {
+    /// The version, such as `24.11.5` (`SLURM_VERSION` of `scontrol show config`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// A setting that Slurm has only since 24.11, or not since, and whether it is the former.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sign: Option<(String, bool)>,
+    /// Whether a line sets `PriorityType`.
+    pub sets_priority_type: bool,
+    /// Whether a line sets `SelectType`, or what jobs take up under it.
+    pub sets_select_type: bool,
 }
 
 impl SlurmConf {

@@ -15,6 +15,7 @@ mod invariants;
 mod long_waits;
 mod mishaps;
 mod naive;
+mod naive_slurm;
 mod naive_spark;
 mod naive_yarn;
 mod parking;
@@ -27,6 +28,9 @@ mod spark_agreement;
 mod spark_rules;
 mod spark_truth;
 mod speculation;
+#[path = "../../src/testing/slurm_truth.rs"]
+#[allow(clippy::unwrap_used)]
+mod truth;
 mod without_effect;
 mod worlds;
 mod wrappers;

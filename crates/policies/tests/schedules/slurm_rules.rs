@@ -257,6 +257,19 @@ fn the_backfill_scheduler_has_a_period_of_its_own() {
     assert_eq!(world.times("scheduler=builtin", ["c"]), [605.0], "without backfill it waits behind b");
 }
 
+/// Manual (23.02): the tasks of an array that start one after another count as jobs that were looked at. In 22.05 they did not.
+#[test]
+fn tasks_of_an_array_count_as_jobs_that_backfill_looked_at() {
+    let jobs = ["7_1", "7_2", "7_3"].map(|id| job(id, 0, 1, 1, 30)).to_vec();
+    let world = World::of(1, 4, jobs);
+    let set = "bf_max_job_test=1,default_queue_depth=1,bf_interval=5000";
+    let starts = |more: &str| world.times(&format!("{set},{more}"), ["7_1", "7_2", "7_3"]);
+    assert_eq!(starts("version=22.05"), [0.5; 3]);
+    assert_eq!(starts("version=24.11"), [0.5, 1.0, 5.5], "the main loop takes the second");
+    assert_eq!(starts("version=24.11,bf_count_tasks=false"), [0.5; 3]);
+    assert_eq!(starts("version=22.05,bf_count_tasks=true"), [0.5, 1.0, 5.5]);
+}
+
 /// Manual, seen: the tier of the partition, then priority, then submission.
 #[test]
 fn the_order_is_tier_then_priority_then_submission() {
@@ -630,18 +643,26 @@ fn a_job_is_planned_behind_an_earlier_plan() {
     assert!(d(10 * MINUTE) > 290.0, "c would have to wait for it");
 }
 
-/// Seen: planned ends are rounded down, too.
+/// Seen: planned ends are rounded down, too; in 24.11, up.
 #[test]
-fn planned_ends_are_rounded_down() {
-    // By its limit, b ends at 10:50, and c is planned then; rounded, at 10:00.
-    let d = |limit, grain: Ms| {
-        let set = format!("bf_interval=5000,limit_grain=1,bf_resolution={grain}");
+fn planned_ends_are_rounded_as_the_version_does() {
+    // By its limit, b ends at 10:50, and c is planned then; rounded, at 10:00 or 11:00.
+    let d = |limit, set: &str| {
+        let set = format!("bf_interval=5000,limit_grain=1,{set}");
         one_behind_the_other(350_000, limit).times(&set, ["d"])[0]
     };
-    assert_eq!(d(590_000, 60_000), 5.5);
-    assert!(d(610_000, 60_000) > 290.0, "it ends at 10:15");
-    assert_eq!(d(610_000, 1_000), 5.5);
-    assert!(d(650_000, 1_000) > 290.0, "it ends at 10:55");
+    for down in ["version=22.05", "version=24.11,bf_round_up=false"] {
+        assert_eq!(d(590_000, down), 5.5);
+        assert!(d(610_000, down) > 290.0, "it ends at 10:15");
+    }
+    for up in ["version=24.11", "version=22.05,bf_round_up=true"] {
+        assert_eq!(d(650_000, up), 5.5, "it ends at 10:55");
+        assert!(d(670_000, up) > 290.0, "it ends at 11:15");
+    }
+    for exact in ["version=22.05,bf_resolution=1000", "version=24.11,bf_resolution=1000"] {
+        assert_eq!(d(610_000, exact), 5.5);
+        assert!(d(650_000, exact) > 290.0, "it ends at 10:55");
+    }
 }
 
 /// Manual: running jobs are taken away in bundles, so that a plan may begin at the end of the last of a bundle.
@@ -706,6 +727,28 @@ fn all_bundles_are_counted_from_one_instant() {
     assert!(c(120, "") < 10.0, "b is planned at 120 s");
     assert!(c(121, "") > 90.0, "b is planned at 95 s");
     assert!(c(120, ",bf_window_linear=1000") > 90.0);
+}
+
+/// NEWS of 24.11: a job that gains no machines before the slot behind its limit is tried at the end of the next one, too.
+#[test]
+fn a_job_is_also_tried_at_the_end_of_the_next_slot() {
+    // a gets n0 from 2:00 to 7:00 and b n1 from 4:00 to 7:00, so that j gains nothing by the slots until then. By the limits, it has room at
+    // 9:00, and that is one bundle with 10:25 if it is counted from 2:00 on. k ends at 9:40 by its limit, on a machine of j.
+    let jobs = vec![
+        job("1", 0, 4, 2, 119).on(1),
+        job("2", 0, 4, 4, 239).on(1),
+        job("3", 0, 3, 9, 539).on(1),
+        job("4", 0, 4, 11, 624).on(1).limited_to(625_000),
+        job("a", 0, 4, 5, 290).on(1),
+        job("b", 0, 4, 3, 170).on(1),
+        job("j", 0, 12, 1, 50),
+        job("k", 0, 1, 10, 60).limited_to(580_000),
+    ];
+    let world = World::of(4, 4, jobs);
+    let k = |set: &str| world.times(&format!("bf_interval=30000,limit_grain=1,bf_resolution=1000,{set}"), ["k"])[0];
+    assert!(k("version=24.11") > 60.0, "j is planned at 9:00");
+    assert_eq!(k("version=24.11,bf_next_slot=false"), 0.5, "j is planned at 10:25");
+    assert_eq!(k("version=22.05"), 0.5);
 }
 
 /// Seen: every job that waits has a reservation, or so many in each partition.

@@ -26,13 +26,20 @@ fn jobs() -> Submitters {
 
 /// The facts of a policy at a site with these files.
 fn facts(policy: &str, files: &[(&str, &str)]) -> Vec<Fact> {
-    let site = Arc::new(read(files).unwrap().site.with_log_version(Some("3.4.1")));
+    let version = if policy.starts_with("slurm") { "24.11.5" } else { "3.4.1" };
+    facts_with_log(policy, files, Some(version))
+}
+
+/// The same for the log of a scheduler of this version.
+fn facts_with_log(policy: &str, files: &[(&str, &str)], version: Option<&str>) -> Vec<Fact> {
+    let site = Arc::new(read(files).unwrap().site.with_log_version(version));
     let policy = PolicySpec::parse(policy).unwrap().at_site(&site).unwrap();
     policy.without_effect(&Input::of_site(&site, &jobs())).unwrap()
 }
 
 fn says(policy: &str, files: &[(&str, &str)]) -> String {
-    let facts = facts(policy, files);
+    let mut facts = facts(policy, files);
+    facts.retain(|fact| fact.grade > Grade::Measured);
     assert!(facts.iter().all(|fact| fact.grade == Grade::Assumed && !fact.remedy.is_empty()), "{facts:?}");
     facts.into_iter().map(|fact| fact.says + "\n").collect()
 }
@@ -84,6 +91,51 @@ fn queues_of_another_scheduler_are_not_the_policys() {
     assert!(says("batch-fifo", &files).contains("knows no queues of the Capacity Scheduler"));
     let both = [files[0], ("fair-scheduler.xml", "<allocations><queue name=\"p\"/><queue name=\"q\"/></allocations>")];
     assert_eq!(says("yarn-fair", &both), "");
+}
+
+/// DIFF of both versions: what holds without a line depends on the version.
+#[test]
+fn a_version_of_slurm_that_nobody_says_is_a_fact() {
+    let of = |policy: &str, text: &str, version: Option<&str>| {
+        let conf = format!("{ONE}SelectType=select/cons_tres\n{text}");
+        let facts = facts_with_log(policy, &[("slurm.conf", &conf)], version);
+        facts.into_iter().map(|fact| (fact.grade, fact.says + &fact.remedy)).collect::<Vec<_>>()
+    };
+    let found = of("slurm", "", None);
+    let [(Grade::Assumed, says)] = &found[..] else { panic!("{found:?}") };
+    assert!(says.contains("version of Slurm") && says.contains("24.11") && says.contains("`version=22.05`"), "{says}");
+    for known in ["slurm:version=22.05", "slurm:version=24.11"] {
+        assert_eq!(of(known, "", None), []);
+    }
+    for text in ["SLURM_VERSION=22.05.8\n", "PreemptParameters=youngest_first\n", "LaunchType=launch/slurm\n"] {
+        assert_eq!(of("slurm", text, None), [], "{text}");
+    }
+    assert_eq!(of("slurm", "", Some("22.05.8")), []);
+    let between = of("slurm", "", Some("23.11.4"));
+    assert!(between[0].1.contains("23.11 were not looked up, so those of 22.05"), "{between:?}");
+}
+
+#[test]
+fn defaults_of_a_version_that_a_site_leaves_out_are_said() {
+    let of = |policy: &str, text: &str, version: Option<&str>| {
+        let facts = facts_with_log(policy, &[("slurm.conf", &format!("{ONE}{text}"))], version);
+        facts.into_iter().map(|fact| format!("{:?} {}", fact.grade, fact.says)).collect::<Vec<_>>().join("\n")
+    };
+    let weights = "SelectType=select/cons_tres\nPriorityWeightAge=1000\n";
+    for (version, word) in [
+        ("22.05.8", "22.05 is taken, basic"),
+        ("23.11.1", "23.11 is taken, multifactor"),
+        ("24.11.5", "24.11 is taken, multifactor"),
+    ] {
+        let found = of("slurm", weights, Some(version));
+        assert!(found.contains(word) && found.contains("Measured slurm: `slurm.conf` has weights"), "{found}");
+    }
+    assert!(of("slurm", weights, None).contains("Assumed slurm: `slurm.conf` has weights"));
+    assert!(of("slurm:version=22.05", weights, Some("24.11.5")).contains("22.05 is taken, basic"));
+    let found = of("slurm", "PriorityWeightAge=0\n", Some("22.05.8"));
+    assert!(found.contains("Measured") && found.contains("`linear`") && !found.contains("PriorityType"), "{found}");
+    assert!(of("slurm", "", Some("24.11.5")).contains("`cons_tres`"));
+    assert!(!of("easy", "", Some("24.11.5")).contains("SelectType"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(super) struct Request {
     /// What the job takes of licences, by their places.
     licenses: SmallVec<[(u32, u64); 1]>,
     /// Whether its machines run nothing else.
-    exclusive: bool,
+    pub(super) exclusive: bool,
 }
 
 impl Request {
@@ -502,6 +502,12 @@ impl From<Vec<(NodeId, u32)>> for Held {
 }
 
 impl Held {
+    /// Whether any of these machines is among them.
+    pub(super) fn is_on(&self, machines: &FixedBitSet) -> bool {
+        let all = machines.as_slice();
+        self.blocks.iter().any(|&(place, own)| all.get(place).is_some_and(|block| block & own != 0))
+    }
+
     /// How many instances run on a machine.
     fn on(&self, node: usize) -> u32 {
         let place = self.places.partition_point(|(own, _)| own.index() < node);

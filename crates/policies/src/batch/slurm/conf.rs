@@ -15,6 +15,16 @@ choices! {
 }
 
 choices! {
+    /// The versions whose rules are known.
+    pub(super) enum Version {
+        /// 22.05, and those up to 23.02.
+        V22_05 = "22.05",
+        /// 24.11, and those from 23.11 on.
+        V24_11 = "24.11",
+    }
+}
+
+choices! {
     /// Where the priority of a job is from.
     pub(super) enum PriorityFrom {
         /// The order of submission.
@@ -53,6 +63,8 @@ choices! {
 settings! {
     /// What you can set.
     pub(super) struct Settings {
+        /// the version whose rules hold; auto: that of the log or the site, else the newest
+        version: Option<Version> = "version" { auto: Nothing },
         /// the schedulers that run: the main loop, or also backfill
         scheduler: Scheduler = "scheduler" { choice: Scheduler::Backfill, hadoop: ["SchedulerType"] },
         /// least time between two runs of the main loop
@@ -75,7 +87,7 @@ settings! {
         bf_interval: Ms = "bf_interval" {
             default: 30_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_interval"]
         },
-        /// grain of planned starts and ends, which are rounded down to it
+        /// grain of planned starts and ends, which are rounded to it
         bf_resolution: Ms = "bf_resolution" {
             default: 60_000, range: 1_000..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_resolution"]
         },
@@ -115,6 +127,18 @@ settings! {
         bf_window_linear: Ms = "bf_window_linear" {
             default: 0, range: 0..=86_400_000, unit: "ms", hadoop: ["SchedulerParameters.bf_window_linear"]
         },
+        /// whether the end of a reservation is rounded up to `bf_resolution`; auto: since 24.11, before that down
+        bf_round_up: Option<bool> = "bf_round_up" { auto: Nothing },
+        /// whether a job tried at a later time first gets all that ends before, and then bundles; auto: since 24.11
+        bf_from_later: Option<bool> = "bf_from_later" { auto: Nothing },
+        /// whether a bundle of ends stops where the plan changes next, rather than to give no start; auto: since 24.11
+        bf_cut_bundles: Option<bool> = "bf_cut_bundles" { auto: Nothing },
+        /// whether a job whose place is reserved is tried anew at its start, rather than where the plan changes; auto: since 24.11
+        bf_overlap_first: Option<bool> = "bf_overlap_first" { auto: Nothing },
+        /// whether a job is also tried at the end of the slot after its limit; auto: since 24.11
+        bf_next_slot: Option<bool> = "bf_next_slot" { auto: Nothing },
+        /// whether `bf_max_job_test` bounds the tasks of one array that start after each other; auto: since 24.11
+        bf_count_tasks: Option<bool> = "bf_count_tasks" { auto: Nothing },
         /// whether a job stopped by a limit of its user or QOS also stops those behind it in its partition
         assoc_limit_stop: bool = "assoc_limit_stop" {
             default: false, hadoop: ["SchedulerParameters.assoc_limit_stop"]
@@ -191,4 +215,44 @@ settings! {
         /// a time of the trace at which backfill ran, in place of `bf_phase`; auto: not known
         bf_ran_at: Option<Ms> = "bf_ran_at" { auto: Nothing, range: 0..=1e14, unit: "ms" },
     }
+}
+
+impl Settings {
+    /// Whether any factor of priorities has a weight.
+    pub(super) fn has_weights(&self) -> bool {
+        let Self { weight_age, weight_fair_share, weight_job_size, weight_partition, weight_qos, .. } = self;
+        [weight_age, weight_fair_share, weight_job_size, weight_partition, weight_qos].into_iter().any(|&own| own != 0)
+    }
+
+    /// The rules of the backfill scheduler that the versions do not share.
+    pub(super) fn rules(&self) -> Rules {
+        let is_new = self.version.unwrap_or(Version::V24_11) == Version::V24_11;
+        Rules {
+            round_up: self.bf_round_up.unwrap_or(is_new),
+            from_later: self.bf_from_later.unwrap_or(is_new),
+            cut_bundles: self.bf_cut_bundles.unwrap_or(is_new),
+            overlap_first: self.bf_overlap_first.unwrap_or(is_new),
+            next_slot: self.bf_next_slot.unwrap_or(is_new),
+            count_tasks: self.bf_count_tasks.unwrap_or(is_new),
+        }
+    }
+}
+
+/// The rules of the backfill scheduler that the versions do not share.
+///
+/// **Source.** `backfill.c` and `job_test.c` of 22.05 and 24.11, and the plans that real ones logged (`docs/slurm.md`, versions).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// The end of a reservation is rounded up to the grain of the plan (`_set_slot_time`).
+    pub(super) round_up: bool,
+    /// A job that is tried at a later instant gets all that ends before it at once. Bundles begin behind it (`_future_run_test`).
+    pub(super) from_later: bool,
+    /// A bundle of ends stops where the plan changes next (`_future_run_test`).
+    pub(super) cut_bundles: bool,
+    /// Whether its place overlaps with a reservation is looked at before whether it starts behind the next change of the plan.
+    pub(super) overlap_first: bool,
+    /// A job that finds no change of the plan within its limit is tried at the end of the next slot.
+    pub(super) next_slot: bool,
+    /// Tasks of an array that start one after another count as jobs that were looked at.
+    pub(super) count_tasks: bool,
 }

@@ -1,6 +1,7 @@
 //! Which parameters act: where priorities come from, and what does nothing without something else.
 
 use super::conf::{PreemptBy, PriorityFrom, Scheduler, Settings};
+use super::version::{self, Known};
 use crate::error::Error;
 use crate::info::Idle;
 use crate::queues::slurm::SlurmConf;
@@ -18,7 +19,7 @@ const OF_FACTORS: [(&str, &str); 5] = [
     ("dampening", "weight_fair_share"),
 ];
 /// The parameters of the backfill scheduler.
-const OF_BACKFILL: [&str; 13] = [
+const OF_BACKFILL: [&str; 19] = [
     "bf_interval",
     "bf_resolution",
     "bf_window",
@@ -29,6 +30,12 @@ const OF_BACKFILL: [&str; 13] = [
     "bf_min_age_reserve",
     "bf_min_prio_reserve",
     "bf_window_linear",
+    "bf_round_up",
+    "bf_from_later",
+    "bf_cut_bundles",
+    "bf_overlap_first",
+    "bf_next_slot",
+    "bf_count_tasks",
     "bf_phase",
     "bf_ran_at",
     "reservations",
@@ -47,26 +54,35 @@ const OF_PREEMPTION: [&str; 7] = [
 const QOS_FILE: &str = "Give the site's qos.txt (`sacctmgr -P show qos`).";
 const DUMP_FILE: &str = "Give the site's sacctmgr.cfg (`sacctmgr dump CLUSTER file=sacctmgr.cfg`).";
 
-/// The settings, with the source of priorities that counts.
+/// The settings, with the source of priorities that counts and the version whose rules hold.
 ///
 /// # Errors
 /// Values of another policy.
-pub(super) fn settings(values: &Values, conf: &SlurmConf) -> Result<Settings, Error> {
+pub(super) fn settings(values: &Values, site: &Site) -> Result<Settings, Error> {
     let set = Settings::read(values)?;
-    Ok(Settings { priority: Some(priority_from(&set, values, conf)), ..set })
+    let none = SlurmConf::default();
+    let version = version::of(&set, site);
+    let priority = priority_from((&set, &version), values, site.slurm.as_ref().unwrap_or(&none));
+    Ok(Settings { priority: Some(priority), version: Some(version.rules()), ..set })
 }
 
 /// What you set acts. What the site sets acts as far as its files give what it needs: without the priorities of its QOS, the numbers of
 /// the log are nearer to those of the site than a sum without them.
-fn priority_from(set: &Settings, values: &Values, conf: &SlurmConf) -> PriorityFrom {
+fn priority_from((set, version): (&Settings, &Known), values: &Values, conf: &SlurmConf) -> PriorityFrom {
     let asks_for_weights = WEIGHTS.iter().any(|key| values.is_set(key));
     let asks_for_factors = asks_for_weights || OF_FACTORS.iter().any(|(key, _)| values.is_set(key));
-    match set.priority {
-        from if values.is_set("priority") => from.unwrap_or(PriorityFrom::Logged),
+    match set.priority.or(by_default(set, version, conf)) {
+        _ if values.is_set("priority") => set.priority.unwrap_or(PriorityFrom::Logged),
         None if asks_for_weights => PriorityFrom::Multifactor,
         Some(PriorityFrom::Multifactor) if !asks_for_factors && lacks_qos(set, conf) => PriorityFrom::Logged,
         from => from.unwrap_or(PriorityFrom::Logged),
     }
+}
+
+/// Where priorities are from if no line of the site's `slurm.conf` says it, as far as its weights make a difference.
+fn by_default(set: &Settings, version: &Known, conf: &SlurmConf) -> Option<PriorityFrom> {
+    let is_silent = conf.about.as_ref().is_some_and(|about| !about.sets_priority_type);
+    (is_silent && version.is_multifactor_by_default() && set.has_weights()).then_some(PriorityFrom::Multifactor)
 }
 
 /// Whether the QOS counts in priorities, and nobody says which priority each has.
@@ -82,9 +98,11 @@ pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error
     let none = SlurmConf::default();
     let conf = site.slurm.as_ref().unwrap_or(&none);
     let asked = Settings::read(values)?;
-    let set = settings(values, conf)?;
+    let set = settings(values, site)?;
     let from = set.priority.unwrap_or(PriorityFrom::Logged);
-    let mut all = Vec::new();
+    let version = version::of(&asked, site);
+    let of_site = asked.priority.or(by_default(&asked, &version, conf));
+    let mut all: Vec<Idle> = version.doubt().into_iter().collect();
     let mut add = |says: String, remedy: &str| all.push(Idle { says, remedy: remedy.to_owned() });
     let set_of = |keys: &mut dyn Iterator<Item = &'static str>| -> Option<String> {
         let found: Vec<String> = keys.filter(|key| values.is_set(key)).map(|key| format!("`{key}`")).collect();
@@ -111,7 +129,7 @@ pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error
         if let Some(found) = set_of(keys) {
             let why = format!("because priorities are not computed (`priority={}`)", from.word());
             add(format!("{found} has no effect, {why}"), "Set `priority=multifactor`, too.");
-        } else if asked.priority == Some(PriorityFrom::Multifactor) {
+        } else if of_site == Some(PriorityFrom::Multifactor) {
             let says = "the weights of priorities have no effect, because no file gives the priorities of QOS; the numbers of the log stand";
             let remedy = format!("{QOS_FILE} With `priority=multifactor`, the weights act without the QOS.");
             add(says.to_owned(), &remedy);

@@ -8,8 +8,8 @@
 //! from its planned start to its limit. A plan is made anew in each run, so that no promise is kept. Only the backfill scheduler starts the
 //! components of a heterogeneous job, all at once.
 //!
-//! **Source.** Runs of a real Slurm 22.05.8, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
-//! of that version; `job_scheduler.c` and `backfill.c`.
+//! **Source.** Runs of a real Slurm 22.05.8 and of 24.11.5, with the rules that they show (`docs/slurm.md`); slurm.conf(5)
+//! of both; `job_scheduler.c` and `backfill.c`. [`conf::Rules`] has the rules that differ.
 //!
 //! **Decisions.** At which part of a second the main loop looks for work is drawn (`phase`), and when the first run of the backfill scheduler
 //! comes (`bf_phase`), unless it is known that it ran in some second of the log (`bf_ran_at`). A run of a scheduler takes no time.
@@ -28,6 +28,9 @@ mod limits;
 mod partitions;
 mod place;
 mod plan;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod planned_tests;
 mod preempt;
 mod priority;
 mod quiet;
@@ -36,6 +39,7 @@ mod reservations;
 mod running;
 mod time_limit;
 mod too_large;
+mod version;
 mod waiting;
 
 use std::borrow::Cow;
@@ -45,14 +49,14 @@ use std::sync::Arc;
 
 use fixedbitset::FixedBitSet;
 use rand::RngExt;
-use resched_sim::batch::{Ended, Needs, Offer, Policy, Then, View};
+use resched_sim::batch::{Ended, JobView, Needs, Offer, Policy, Then, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
 use resched_tables::draws::{Purpose, stream};
 use resched_tables::model::{Outcome, Reason};
 
 use self::clock::{Clock, Due, Periods};
 use self::cluster::Cluster;
-use self::conf::{Scheduler, Settings};
+use self::conf::{Rules, Scheduler, Settings};
 use self::idle::{find_idle, settings};
 use self::limits::{Amounts, Counters};
 use self::partitions::{Partition, Partitions};
@@ -62,8 +66,9 @@ use self::preempt::{Preemption, Room};
 use self::priority::Priorities;
 use self::quiet::Quiet;
 use self::reservations::Reservations;
-use self::running::{Running, Search, Unit};
+use self::running::{Running, Search, Start, Unit};
 pub(crate) use self::too_large::{TooLarge, too_large};
+pub(crate) use self::version::defaults_taken;
 use self::waiting::{Queue, Taken, Waiting};
 use crate::info::{Build, Family, PolicyInfo};
 use crate::input::Input;
@@ -73,7 +78,7 @@ use crate::queues::slurm::SlurmConf;
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "slurm",
     title: "Slurm's own scheduler: a main loop and backfill with reservations of whole machines",
-    source: "Slurm 22.05 (sched/backfill, sched/builtin, select/cons_tres)",
+    source: "Slurm 22.05 and 24.11 (sched/backfill, sched/builtin, select/cons_tres)",
     family: Family::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
@@ -93,8 +98,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     ],
     idle: find_idle,
     build: Build::Batch(|values, site| {
-        let conf = site.slurm.clone().unwrap_or_default();
-        Ok(Box::new(Slurm::new(settings(values, &conf)?, conf)))
+        Ok(Box::new(Slurm::new(settings(values, site)?, site.slurm.clone().unwrap_or_default())))
     }),
 };
 
@@ -123,6 +127,8 @@ struct Slurm {
 #[derive(Debug, Default)]
 struct Sets {
     open: FixedBitSet,
+    /// The machines that an administrator has not reserved.
+    unreserved: FixedBitSet,
     taken: FixedBitSet,
 }
 
@@ -149,6 +155,8 @@ struct Begun {
     users: BTreeMap<String, u32>,
     /// The numbers of heterogeneous jobs.
     heterogeneous: BTreeMap<String, u32>,
+    /// The numbers of arrays.
+    arrays: BTreeMap<String, u32>,
     /// Tasks that are run again, and from when on.
     again: BTreeMap<TaskId, Ms>,
     /// The last submission: its instant, its number, and when the controller can notice it.
@@ -197,6 +205,7 @@ impl Slurm {
                 counters: Counters::default(),
                 users: BTreeMap::new(),
                 heterogeneous: BTreeMap::new(),
+                arrays: BTreeMap::new(),
                 again: BTreeMap::new(),
                 last: None,
             }
@@ -300,6 +309,7 @@ impl Slurm {
         let same_until = begun.same_until(now, &self.running);
         let mut cycle = Cycle {
             set: &self.set,
+            rules: self.set.rules(),
             instant,
             now,
             same_until: as_before.map_or(same_until, |known| same_until.min(known.until)),
@@ -313,7 +323,14 @@ impl Slurm {
         let planned = as_before.map_or(0, |known| known.jobs);
         // The components of heterogeneous jobs that could start now, and where.
         let mut components: BTreeMap<u32, Vec<(&Waiting, Room)>> = BTreeMap::new();
-        for (place, own) in known().enumerate() {
+        let most = self.set.bf_max_job_test as usize;
+        // The array of which a task has just started.
+        let mut started_of = None;
+        for (place, own) in self.queue.known(instant).enumerate() {
+            if place >= most && (cycle.rules.count_tasks || started_of.is_none() || own.array != started_of) {
+                break;
+            }
+            started_of = None;
             if !cycle.looks_at(own) || place < planned {
                 continue;
             }
@@ -322,17 +339,29 @@ impl Slurm {
                     break;
                 }
                 let machines = (&begun.preemption, &begun.reservations, &mut begun.cluster);
-                let Some(room) = cycle.plan(own, &self.running, machines) else { break };
+                let room = match cycle.plan(own, &self.running, machines) {
+                    Some(Planned::Now(room)) => room,
+                    Some(Planned::At(start)) => {
+                        cycle.reserve(own, &start, begun.cluster.len());
+                        break;
+                    }
+                    None => break,
+                };
                 if let Some(whole) = own.together {
                     cycle.same_until = now;
                     cycle.hold(own, &room.places, begun.cluster.len());
                     components.entry(whole).or_default().push((own, room));
                     break;
                 }
+                let places = own.closes_its_machines().then(|| room.places.clone());
                 if !start(own, room, begun, &mut self.running, offer)? {
                     break;
                 }
+                if let Some(places) = places {
+                    cycle.close(own, &places, begun.cluster.len());
+                }
                 cycle.started += 1;
+                started_of = own.array;
             }
         }
         let first_change = cycle.plan.first_change().unwrap_or(Ms::MAX);
@@ -355,9 +384,26 @@ impl Slurm {
     }
 }
 
+/// What a run of the backfill scheduler does with a job.
+#[derive(Debug)]
+enum Planned {
+    /// It starts there.
+    Now(Room),
+    /// It gets a reservation.
+    At(Start),
+}
+
+/// What comes of a try.
+enum Tried {
+    Done(Option<Planned>),
+    /// It is tried again at this instant.
+    Again(Ms),
+}
+
 /// A run of the backfill scheduler.
 struct Cycle<'a> {
     set: &'a Settings,
+    rules: Rules,
     instant: Ms,
     /// The second in which it runs, ms.
     now: Ms,
@@ -394,16 +440,14 @@ impl Cycle<'_> {
         self.set.bf_max_job_start == 0 || self.started < self.set.bf_max_job_start
     }
 
-    /// The place where a job starts now; `None` if it does not, and has a reservation if it gets any.
+    /// Where a job starts now, or where and when it gets a reservation; `None`: it gets none.
     fn plan(
         &mut self,
         own: &Waiting,
         running: &Running,
         (preemption, reservations, cluster): (&Preemption, &Reservations, &mut Cluster),
-    ) -> Option<Room> {
+    ) -> Option<Planned> {
         let only_now = !self.may_reserve(own);
-        let end = self.now.saturating_add(self.set.bf_window);
-        let widen = Some(self.set.bf_window_linear).filter(|&widen| widen > 0);
         // Later, its limit reaches into a plan that it does not reach into now.
         let reached = self.plan.next_begin(self.now.saturating_add(own.limit));
         self.same_until_at_most(reached.map(|begin| begin.saturating_sub(own.limit)));
@@ -413,67 +457,113 @@ impl Cycle<'_> {
             let is_enough = |count| cluster.may_hold_on(&own.request, count);
             if reservations.is_empty()
                 && (from > self.now || !preemption.is_possible())
-                && let Some((later, left_out)) = self.plan.too_few(from, from.saturating_add(own.limit), is_enough)
+                && let Some((later, left_out)) =
+                    self.plan.too_few((from, from.saturating_add(own.limit)), &own.machines, is_enough)
             {
                 from = later.filter(|_| !only_now)?;
                 tries += left_out;
                 continue;
             }
             tries += 1;
-            let open = &mut self.sets.open;
-            open.clone_from(&own.machines);
-            let limit = from.saturating_add(own.limit);
-            let planned = self.plan.leave_open(from, limit, open);
-            let reserved = reservations.leave_open(own.reservation, from, limit, open);
-            let later = [planned, reserved].into_iter().flatten().min();
-            // Behind the end of the next plan, it is tried with the machines that are open then.
-            let until = if only_now { self.now } else { later.unwrap_or(end) };
-            if until == end {
-                // Later, it is planned for an end that is too far away now.
-                let next = running.next_end(end);
-                self.same_until_at_most(next.map(|next| next.saturating_sub(self.set.bf_window)));
+            match self.try_from((own, from, only_now), running, (preemption, reservations, &mut *cluster)) {
+                Tried::Done(planned) => return planned,
+                Tried::Again(later) => from = later,
             }
-            let search = Search { now: self.now, zero: self.zero, until, widen };
-            let start = running.start_of(&own.request, &self.sets.open, search, cluster);
-            let at = start.as_ref().map(|start| start.at.max(from));
-            if from == self.now && at.is_none_or(|at| at > self.now) {
-                let wanted = (own.rank, own.request.as_ref());
-                if let Some(room) = preemption.find(wanted, &self.sets.open, running, cluster, self.instant) {
-                    return Some(room);
-                }
-            }
-            let (Some(start), Some(at)) = (start, at) else {
-                from = later.filter(|_| !only_now)?;
-                continue;
-            };
-            if at <= self.now {
-                return Some(start.places.into());
-            }
-            if at > until {
-                from = later.filter(|_| !only_now)?;
-                continue;
-            }
-            let (begin, end) = (self.rounded(at), self.rounded(at.saturating_add(own.limit)));
-            self.note_edges([begin, end]);
-            let machines = self.sets.taken(&start.places, cluster.len());
-            let until = at.saturating_add(own.limit);
-            if self.plan.overlaps(begin, end, machines) || reservations.close(own.reservation, at, until, machines) {
-                // Its place overlaps with a reservation that begins before it ends.
-                from = if at > from { at } else { later? };
-                continue;
-            }
-            self.plan.reserve(begin, end, machines);
-            self.reserved[own.partition] += 1;
-            return None;
         }
         None
+    }
+
+    /// Tries a job at an instant, with the machines that are open for its limit then.
+    fn try_from(
+        &mut self,
+        (own, from, only_now): (&Waiting, Ms, bool),
+        running: &Running,
+        (preemption, reservations, cluster): (&Preemption, &Reservations, &mut Cluster),
+    ) -> Tried {
+        let Rules { from_later, cut_bundles, overlap_first, next_slot, .. } = self.rules;
+        let end = self.now.saturating_add(self.set.bf_window);
+        let Sets { open, unreserved, .. } = &mut *self.sets;
+        let limit = from.saturating_add(own.limit);
+        unreserved.clone_from(&own.machines);
+        let reserved = reservations.leave_open(own.reservation, from, limit, unreserved);
+        let planned = self.plan.leave_open((from, limit), unreserved, open, next_slot);
+        let later = [planned, reserved].into_iter().flatten().min();
+        let again = || later.filter(|_| !only_now).map_or(Tried::Done(None), Tried::Again);
+        // Behind the next change of the plan, it is tried with the machines that are open then.
+        let until = if only_now { self.now } else { later.unwrap_or(end) };
+        // A start behind that change matters only if its overlaps come first.
+        let reach = if overlap_first && !cut_bundles && !only_now { end } else { until };
+        if reach == end {
+            // Later, it is planned for an end that is too far away now.
+            let next = running.next_end(end);
+            self.same_until_at_most(next.map(|next| next.saturating_sub(self.set.bf_window)));
+        }
+        let search = Search {
+            now: self.now,
+            zero: self.zero,
+            from: if from_later { from } else { self.now },
+            until: reach,
+            cuts: cut_bundles,
+            widen: Some(self.set.bf_window_linear).filter(|&widen| widen > 0),
+        };
+        let start = running.start_of(&own.request, &self.sets.open, search, cluster);
+        let at = start.as_ref().map(|start| start.at.max(from));
+        if from == self.now && at.is_none_or(|at| at > self.now) {
+            let wanted = (own.rank, own.request.as_ref());
+            if let Some(room) = preemption.find(wanted, &self.sets.open, running, cluster, self.instant) {
+                return Tried::Done(Some(Planned::Now(room)));
+            }
+        }
+        let (Some(start), Some(at)) = (start, at) else { return again() };
+        if at <= self.now {
+            return Tried::Done(Some(Planned::Now(start.places.into())));
+        }
+        if only_now {
+            return Tried::Done(None);
+        }
+        let (begin, slot_end) = self.slot(own, at);
+        self.note_edges([begin, slot_end]);
+        let machines = self.sets.taken(&start.places, cluster.len());
+        let overlaps = self.plan.overlaps(begin, slot_end, machines);
+        if at > until && !(overlap_first && overlaps) {
+            return again();
+        }
+        if overlaps || reservations.close(own.reservation, at, at.saturating_add(own.limit), machines) {
+            // Its place overlaps with a reservation that begins before it ends.
+            return match later {
+                _ if at > from => Tried::Again(at),
+                _ if overlap_first => Tried::Again(at.saturating_add(self.set.bf_resolution)),
+                _ => again(),
+            };
+        }
+        Tried::Done(Some(Planned::At(Start { at, ..start })))
+    }
+
+    /// From when to when a job that starts at an instant is reserved for.
+    fn slot(&self, own: &Waiting, at: Ms) -> (Ms, Ms) {
+        (self.rounded(at), self.rounded_end(at.saturating_add(own.limit)))
+    }
+
+    /// Closes the machines on which a job is planned to start.
+    fn reserve(&mut self, own: &Waiting, start: &Start, machines: usize) {
+        let (begin, end) = self.slot(own, start.at);
+        self.plan.reserve(begin, end, self.sets.taken(&start.places, machines));
+        self.reserved[own.partition] += 1;
     }
 
     /// Closes the machines on which a component of a heterogeneous job could start now, to the others for this cycle at least.
     fn hold(&mut self, own: &Waiting, places: &Places, machines: usize) {
         let shortest = self.now.saturating_add(self.set.bf_resolution);
-        let end = self.rounded(self.now.saturating_add(own.limit)).max(shortest);
+        let end = self.rounded_end(self.now.saturating_add(own.limit)).max(shortest);
         self.plan.reserve(self.now, end, self.sets.taken(places, machines));
+    }
+
+    /// A job has started that has its machines for itself: the rest of the cycle finds them closed until its limit.
+    fn close(&mut self, own: &Waiting, places: &Places, machines: usize) {
+        let end = self.rounded_end(self.now.saturating_add(own.limit));
+        if end > self.now {
+            self.plan.reserve(self.now, end, self.sets.taken(places, machines));
+        }
     }
 
     /// From an instant on, if any, a comparison with the time comes out differently.
@@ -501,6 +591,12 @@ impl Cycle<'_> {
     /// An instant on the grid of the clock of the trace, rounded down.
     fn rounded(&self, at: Ms) -> Ms {
         at.saturating_sub(at.saturating_add(self.zero).rem_euclid(self.set.bf_resolution))
+    }
+
+    /// The end of a reservation on that grid.
+    fn rounded_end(&self, at: Ms) -> Ms {
+        let whole = if self.rules.round_up { self.set.bf_resolution - 1 } else { 0 };
+        self.rounded(at.saturating_add(whole))
     }
 }
 
@@ -540,9 +636,17 @@ impl Begun {
             standing,
             rank: self.preemption.rank(about, job.qos, conf),
             user,
+            array: self.array_of(job),
             reservation: self.reservations.named(job.reservation),
             taken: Rc::new(Taken { claims, amounts }),
         }
+    }
+
+    /// The number of the array that a job is a task of.
+    fn array_of(&mut self, job: JobView<'_>) -> Option<u32> {
+        let (whole, _) = job.id.split_once('_').filter(|_| job.framework == Some(FRAMEWORK))?;
+        let next = self.arrays.len() as u32;
+        Some(*self.arrays.entry(whole.to_owned()).or_insert(next))
     }
 
     /// When the controller can notice a job that is submitted now. All tasks of an array are one submission, as are the components of a

@@ -44,8 +44,8 @@ pub(super) struct Unit {
 /// The units that run.
 #[derive(Debug, Default)]
 pub(super) struct Running {
-    /// When each ends by its limit, in that order.
-    by_end: Vec<(Ms, UnitId)>,
+    /// When each ends by its limit, in that order; of equals, those of earlier jobs first, as in Slurm's list of jobs.
+    by_end: Vec<(Ms, TaskId, UnitId)>,
     /// On how many machines those up to each of them run, machines of several counted for each.
     machines: Vec<usize>,
     units: Vec<Option<Unit>>,
@@ -74,8 +74,12 @@ pub(super) struct Search {
     pub(super) now: Ms,
     /// The time of the trace at 0 of the simulated clock, ms.
     pub(super) zero: Ms,
+    /// All that ends before is taken away at once; `now` for nothing.
+    pub(super) from: Ms,
     /// Up to then; `now` for nothing but a start now.
     pub(super) until: Ms,
+    /// Whether a bundle of ends ends there, too. Otherwise, one that reaches farther gives no start.
+    pub(super) cuts: bool,
     /// How much farther each bundle of ends reaches than the one before; none: twice as far.
     pub(super) widen: Option<Ms>,
 }
@@ -87,7 +91,7 @@ impl Running {
             self.units.push(None);
             self.units.len() as UnitId - 1
         });
-        let key = (unit.end, id);
+        let key = (unit.end, unit.task, id);
         let place = self.by_end.partition_point(|&own| own < key);
         self.by_end.insert(place, key);
         let before = place.checked_sub(1).map_or(0, |before| self.machines[before]);
@@ -147,7 +151,7 @@ impl Running {
     pub(super) fn take(&mut self, id: UnitId) -> Option<Unit> {
         let unit = self.units.get_mut(id as usize)?.take()?;
         self.empty.push(id);
-        if let Ok(place) = self.by_end.binary_search(&(unit.end, id)) {
+        if let Ok(place) = self.by_end.binary_search(&(unit.end, unit.task, id)) {
             self.by_end.remove(place);
             self.machines.remove(place);
             self.machines[place..].iter_mut().for_each(|sum| *sum -= unit.held.places.len());
@@ -157,13 +161,13 @@ impl Running {
 
     /// The most machines on which there is more room once all have ended that end by their limits until an instant.
     fn machines_until(&self, until: Ms) -> usize {
-        let ends = self.by_end.partition_point(|&(end, _)| end <= until);
+        let ends = self.by_end.partition_point(|&(end, ..)| end <= until);
         ends.checked_sub(1).map_or(0, |last| self.machines[last])
     }
 
     /// The first end by a limit after an instant.
     pub(super) fn next_end(&self, after: Ms) -> Option<Ms> {
-        self.by_end.get(self.by_end.partition_point(|&(end, _)| end <= after)).map(|&(end, _)| end)
+        self.by_end.get(self.by_end.partition_point(|&(end, ..)| end <= after)).map(|&(end, ..)| end)
     }
 
     /// When a job starts on these machines if no other does before, and where; `None` if that is later than is looked for.
@@ -171,7 +175,7 @@ impl Running {
         &self,
         request: &Request,
         machines: &FixedBitSet,
-        Search { now, zero, until, widen }: Search,
+        Search { now, zero, from, until, cuts, widen }: Search,
         cluster: &mut Cluster,
     ) -> Option<Start> {
         // Half of all searches find nothing, and most of them have too few ends.
@@ -181,36 +185,45 @@ impl Running {
         }
         cluster.look_ahead(request);
         let mut gain = cluster.gain(request, machines);
-        if request.asked.may_fit(gain)
-            && let Some(places) = cluster.place(request, machines)
-        {
-            return Some(Start { at: now, places });
-        }
         if !cluster.may_fit_with(request, gain, ends) {
             return None;
         }
-        let (mut reach, mut barrier) = (BUNDLE, None);
         let mut rest = self.by_end.iter().peekable();
+        while let Some(&(.., id)) = rest.next_if(|&&(end, ..)| from > now && end < from) {
+            let Some(unit) = &self.units[id as usize] else { continue };
+            let more = cluster.end_ahead((&unit.request, &unit.held), (request, machines));
+            gain = gain.plus(more.unwrap_or_default());
+        }
+        if request.asked.may_fit(gain)
+            && let Some(places) = cluster.place(request, machines)
+        {
+            return Some(Start { at: from, places });
+        }
+        let (mut reach, mut barrier) = (BUNDLE, None);
         while rest.peek().is_some() {
             let mut last = None;
-            while let Some(&(end, id)) = rest.next() {
+            while let Some(&&(end, _, id)) = rest.peek() {
+                if end > until && (cuts || last.is_none()) {
+                    break;
+                }
+                rest.next();
+                let Some(unit) = &self.units[id as usize] else { continue };
                 // A start is never before the last end that it needs.
-                if end > until {
+                if end > until && unit.held.is_on(machines) {
                     return None;
                 }
-                let Some(unit) = &self.units[id as usize] else { continue };
                 // Slurm looks at the next end only behind one that gives room.
                 let Some(more) = cluster.end_ahead((&unit.request, &unit.held), (request, machines)) else { continue };
-                let from = *barrier.get_or_insert_with(|| next_half_minute(end, zero));
+                let first = *barrier.get_or_insert_with(|| next_half_minute(end, zero));
                 last = Some(end);
                 gain = gain.plus(more);
-                if rest.peek().is_some_and(|&&(next, _)| next > from.saturating_add(reach)) {
+                if rest.peek().is_some_and(|&&(next, ..)| next > first.saturating_add(reach)) {
                     break;
                 }
             }
-            let (last, from) = (last?, barrier?);
-            let next = rest.peek().map_or(from, |&&(next, _)| next);
-            reach = farther(reach, widen, next.saturating_sub(from));
+            let (last, first) = (last?, barrier?);
+            let next = rest.peek().map_or(first, |&&(next, ..)| next);
+            reach = farther(reach, widen, next.saturating_sub(first));
             if request.asked.may_fit(gain)
                 && let Some(places) = cluster.place(request, machines)
             {

@@ -37,6 +37,8 @@ pub(super) struct Waiting {
     pub(super) rank: Rank,
     /// The number of its user.
     pub(super) user: u32,
+    /// The number of the array that it is a task of.
+    pub(super) array: Option<u32>,
     /// The number of the heterogeneous job that it is a component of.
     pub(super) together: Option<u32>,
     /// The reservation that it names, if the site knows it.
@@ -53,6 +55,12 @@ pub(super) struct Taken {
 }
 
 impl Waiting {
+    /// Whether its machines are closed to all that is planned behind it in the cycle that starts it (`_bf_reserve_running`). Those of a job
+    /// that may lose its place are not.
+    pub(super) fn closes_its_machines(&self) -> bool {
+        self.request.exclusive && self.rank.then.is_none()
+    }
+
     fn key(&self) -> (bool, u32, i64, JobId, TaskId) {
         // Tier and priority turned round: the higher comes first.
         (self.reservation.is_none(), !self.tier, !self.priority, self.job, self.task)

@@ -8,7 +8,7 @@
 //! qos.txt, associations.txt, sacctmgr.cfg (sacctmgr) ──────────┴─▶ qualities of service, associations
 //! ```
 //!
-//! **Source.** slurm.conf(5), scontrol(1) and sacctmgr(1) of 22.05 and 23.11.
+//! **Source.** slurm.conf(5), scontrol(1) and sacctmgr(1) of 22.05, 23.11 and 24.11.
 
 mod associations;
 mod fields;
@@ -25,6 +25,7 @@ mod tables;
 #[allow(clippy::unwrap_used)]
 mod tests;
 mod units;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +35,7 @@ use super::properties::{Properties, Property};
 use super::xml::{Notes, Place};
 use super::{LimitOrigins, Origins, SettingOrigin};
 use crate::error::Error;
-use crate::queues::slurm::{Association, Holder, JobLimits, POLICY, SlurmConf};
+use crate::queues::slurm::{About, Association, Holder, JobLimits, POLICY, SlurmConf};
 use crate::unread::Why;
 use fields::{Budget, Field};
 use lines::Line;
@@ -72,6 +73,7 @@ const LICENSES: &str = "machines.licenses";
 pub(super) struct Slurm {
     conf: SlurmConf,
     scalars: Scalars,
+    about: About,
     cluster_name: Option<String>,
     licenses: Option<(Place, String)>,
     /// Where each association stands.
@@ -146,6 +148,11 @@ impl Slurm {
         if is_configured && !slurm.scalars.enforce_limits() {
             slurm.drop_limits(notes);
         }
+        let has = |name: &str| slurm.scalars.has(name);
+        let about = std::mem::take(&mut slurm.about);
+        let sets_select_type = has(scalars::SELECT_TYPE) || has(scalars::SELECT);
+        let about = About { sets_priority_type: has("PriorityType"), sets_select_type, ..about };
+        slurm.conf.about = is_configured.then_some(about);
         Ok(Some(slurm))
     }
 
@@ -175,7 +182,14 @@ impl Slurm {
     }
 
     fn scalar(&mut self, place: &Place, name: &str, value: &str, notes: &mut Notes<'_>) -> Result<(), Error> {
+        if let Some(sign) = self.about.sign.is_none().then(|| versions::sign(name, value)).flatten() {
+            self.about.sign = Some(sign);
+        }
         match name.to_lowercase().as_str() {
+            "slurm_version" if !units::is_nothing(value) => {
+                self.about.version = Some(value.to_owned());
+                self.scalars.set(place, name, value, notes)?;
+            }
             "licenses" if units::is_nothing(value) => self.licenses = None,
             "licenses" => {
                 let read = units::licenses(value);

@@ -11,8 +11,10 @@ use super::qos::MODES;
 use super::units::is_nothing;
 use crate::error::Error;
 
+/// The setting that says whether jobs have processors or whole machines.
+pub(super) const SELECT_TYPE: &str = "SelectType";
 /// The setting whose words about what jobs take up are its value.
-const SELECT: &str = "SelectTypeParameters";
+pub(super) const SELECT: &str = "SelectTypeParameters";
 /// The setting that says what is done with preempted jobs. One of its words is its value.
 const MODE: &str = "PreemptMode";
 const ENFORCE: &str = "AccountingStorageEnforce";
@@ -48,10 +50,21 @@ impl Scalars {
         Ok(())
     }
 
-    /// Whether memory is something that jobs use up.
+    /// Whether a line sets this one.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.set.get(name).is_some_and(|own| !own.is_empty())
+    }
+
+    /// Whether memory is something that jobs use up. Without a line that says it, it is under `select/cons_tres`, which is the plugin of
+    /// 24.11 if no line names one. Under `select/linear`, that of 22.05, jobs then have none in their log.
     pub(super) fn count_memory(&self) -> bool {
         let words = self.set.get(SELECT).map_or(&[][..], Vec::as_slice);
-        words.iter().any(|property| property.value.ends_with("memory"))
+        let named = words.iter().find(|property| property.name == SELECT);
+        let plugin = self.set.get(SELECT_TYPE).and_then(|own| own.first()).map(|own| own.value.as_str());
+        match named {
+            Some(property) => property.value.ends_with("memory"),
+            None => plugin.is_none_or(|plugin| plugin == "cons_tres"),
+        }
     }
 
     /// Whether limits count: `AccountingStorageEnforce` has `limits`.

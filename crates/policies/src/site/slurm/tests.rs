@@ -99,7 +99,9 @@ fn memory_counts_only_if_jobs_use_it_up() {
     };
     let some = "RealMemory=100";
     assert_eq!(memory("SelectTypeParameters=CR_Core", some), [None]);
-    assert_eq!(memory("", some), [None]);
+    assert_eq!(memory("SelectType=select/linear", some), [None]);
+    let counted = [Some(100 << 20), Some(1 << 20)];
+    assert_eq!([memory("", some), memory("SelectType=select/cons_tres", some)], [counted.to_vec(), counted.to_vec()]);
     assert_eq!(
         memory("SelectTypeParameters=CR_CPU_MEMORY,CR_LLN", some),
         [Some(100 << 20), Some(1 << 20)],
