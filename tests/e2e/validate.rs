@@ -81,6 +81,18 @@ fn backfill_runs_when_it_ran_in_the_log() {
     assert!(as_logged["mean_waiting"].as_f64().unwrap().abs() < 0.05, "{as_logged}");
 }
 
+/// What the site sets is replayed, so that it is printed. What you set comes first.
+#[test]
+fn the_parameters_of_the_site_are_printed() {
+    let Some(run) = shared("truth/slurm-24.11/fifo") else { return };
+    let dir = Dir::new();
+    dir.ok(&["ingest", &format!("{run}/sacct.json.gz"), "--out", "T"]);
+    let of = |policy: &str| dir.json(&["validate", "T", "--policy", policy, "--site-conf", &run, "--json"]);
+    let at_site = of("slurm");
+    assert_eq!((&at_site["label"], &at_site["params"]["scheduler"]), (&Value::from("slurm"), &Value::from("builtin")));
+    assert_eq!(of("slurm:scheduler=backfill")["params"]["scheduler"], "backfill");
+}
+
 #[test]
 fn what_was_never_observed_is_refused() {
     let dir = Dir::with_sample();

@@ -31,7 +31,7 @@ pub struct Validated {
     pub label: String,
     /// Its name.
     pub policy: String,
-    /// Its parameters that are given.
+    /// Its parameters, with those that the site sets.
     pub params: BTreeMap<String, String>,
     /// True if the user named no policy, so that this one is assumed.
     pub assumed: bool,
@@ -161,7 +161,7 @@ pub fn validate(
         let mut validated = Validated {
             label: spec.label(),
             policy: spec.name(),
-            params: spec.parameters(),
+            params: policy.spec().parameters(),
             assumed: how.assumed,
             backfill_ran_at: how.backfill_ran_at.filter(|_| draws_backfill(spec)),
             against: against.found.clone(),
