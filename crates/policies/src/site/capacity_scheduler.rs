@@ -419,9 +419,11 @@ const NOT_MODELLED: &[(&str, Why<'static>)] = &[
     ("acl_", Why::harmless("a replay does not check who may submit")),
     ("accessible-node-labels", Why::bears("of a label, a queue has only shares here")),
     ("auto-create-child-queue", Why::bears("queues are not made while jobs run")),
-    ("auto-queue-creation", Why::bears("queues are not made while jobs run")),
+    ("auto-queue-creation-v2.enabled", Why::bears("queues are not made while jobs run")),
+    ("auto-queue-creation", Why::harmless("queues are not made while jobs run")),
     ("default-application-lifetime", Why::harmless("a job ends as the log says")),
     ("default-application-priority", Why::bears("applications have no priorities")),
+    ("leaf-queue-template", Why::harmless("queues are not made while jobs run")),
     ("maximum-allocation", Why::harmless("the log holds the jobs that were accepted")),
     ("maximum-application-lifetime", Why::harmless("a job ends as the log says")),
     ("maximum-applications", Why::harmless("the log holds the jobs that were accepted")),
@@ -444,7 +446,9 @@ fn name_other_settings(tree: &QueueTree<YarnQueue>, properties: &mut Properties,
             _ if is_default_of_queue(setting, value) => {}
             "state" if value.eq_ignore_ascii_case("running") => {}
             "state" => notes.unsupported(place, name, Why::harmless("a replay submits jobs to a stopped queue, too")),
-            "capacity" | "maximum-capacity" | "queues" | "user-limit-factor" | "minimum-user-limit-percent" => {
+            "capacity" | "maximum-capacity" | "queues" | "user-limit-factor" | "minimum-user-limit-percent"
+                if known.is_none() =>
+            {
                 notes.unsupported(place, name, Why::harmless("this queue is in no list of queues"));
             }
             _ => notes.unsupported(

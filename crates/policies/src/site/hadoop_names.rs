@@ -130,7 +130,11 @@ const RULES: &[(&str, &[&str], Why<'static>)] = &[
     ("yarn.resourcemanager.placement-constraints.handler", &["disabled"], CONSTRAINTS),
     ("yarn.resourcemanager.reservation-system.enable", &["false"], Why::bears("reservations of YARN are not replayed")),
     ("yarn.resourcemanager.scheduler.class", &[], BY_POLICY),
-    ("yarn.resourcemanager.scheduler.monitor.policies", &[], WITHOUT_MONITOR),
+    (
+        "yarn.resourcemanager.scheduler.monitor.policies",
+        &["org.apache.hadoop.yarn.server.resourcemanager.monitor.capacity.ProportionalCapacityPreemptionPolicy"],
+        WITHOUT_MONITOR,
+    ),
     ("yarn.scheduler.app-placement-allocator.class", &[], UNMODELLED),
     (
         "yarn.scheduler.capacity.application.fail-fast",
@@ -138,6 +142,9 @@ const RULES: &[(&str, &[&str], Why<'static>)] = &[
         Why::harmless("a replay has no failing configuration"),
     ),
     ("yarn.scheduler.capacity.lazy-preemption-enabled", &["false"], WITHOUT_MONITOR),
+    ("yarn.scheduler.capacity.mapping-rule-file", &[], IN_QUEUE),
+    ("yarn.scheduler.capacity.mapping-rule-format", &[], IN_QUEUE),
+    ("yarn.scheduler.capacity.mapping-rule-json", &[], IN_QUEUE),
     ("yarn.scheduler.capacity.maximum-applications", &["10000"], APPLICATIONS),
     ("yarn.scheduler.capacity.multi-node-placement", &[], ALL_AT_HEARTBEATS),
     ("yarn.scheduler.capacity.multi-node-placement-enabled", &["false"], ALL_AT_HEARTBEATS),

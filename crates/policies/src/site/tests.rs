@@ -735,7 +735,7 @@ fn queues_that_cannot_be_are_errors() {
 #[test]
 fn a_folder_without_any_known_file_is_an_error() {
     let error = read(&[("core-site.xml", "<configuration/>")]).unwrap_err();
-    assert!(error.contains("expected at least one of mapred-site.xml, ") && error.contains("name another folder"));
+    assert!(error.contains("expected at least one of ") && error.contains("name another folder"));
     assert!(SiteConf::read(Path::new("/no/such/folder")).is_err());
 }
 

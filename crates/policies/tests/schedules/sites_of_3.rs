@@ -29,7 +29,7 @@ const EXAMPLES: [Example; 10] = [
             ],
         )],
         allocations: None,
-        without_effect: &["auto-queue-creation-v2.enabled", "template.capacity", "queue-mappings"],
+        without_effect: &["auto-queue-creation-v2.enabled"],
     },
     Example {
         about: "absolute resources with GPUs (Configuring Resources in Absolute Form)",
@@ -161,7 +161,7 @@ const EXAMPLES: [Example; 10] = [
             ],
         )],
         allocations: None,
-        without_effect: &["mapping-rule-json", "workflow-priority-mappings"],
+        without_effect: &["workflow-priority-mappings"],
     },
     Example {
         about: "the allocation file of the Fair Scheduler",
