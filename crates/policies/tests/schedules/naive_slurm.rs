@@ -1,6 +1,6 @@
 //! A second scheduler of Slurm, written from the rules and not from the policy: plain sets of machines, every look of both loops, and every
-//! search from the first end on. On random worlds, under the rules of both versions, the policy starts the same jobs at the same time on the
-//! same machines.
+//! search from the first end on. On random worlds, under the rules of both versions, the policy starts the same jobs at the same time and
+//! on the same machines.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ impl Taken {
         }
     }
 
-    /// Where a job finds room on these machines: in the shortest of the runs of consecutive machines that hold it, else in the largest first.
+    /// Where a job finds room on these machines: in the smallest run of consecutive ones that holds it, else in the largest first.
     fn place(&self, job: &Job, open: &BTreeSet<usize>) -> Option<Places> {
         let least = job.machines.map_or(1, |machines| job.instances / machines);
         let room = |&machine: &usize| {

@@ -732,8 +732,8 @@ fn all_bundles_are_counted_from_one_instant() {
 /// NEWS of 24.11: a job that gains no machines before the slot behind its limit is tried at the end of the next one, too.
 #[test]
 fn a_job_is_also_tried_at_the_end_of_the_next_slot() {
-    // a gets n0 from 2:00 to 7:00 and b n1 from 4:00 to 7:00, so that j gains nothing by the slots until then. By the limits, it has room at
-    // 9:00, and that is one bundle with 10:25 if it is counted from 2:00 on. k ends at 9:40 by its limit, on a machine of j.
+    // a gets n0 from 2:00 to 7:00, and b n1 from 4:00 to 7:00, so that j gains nothing by the slots until then. By the limits, it has room
+    // at 9:00, which is one bundle with 10:25 if bundles are counted from 2:00 on. By its limit, k ends at 9:40 on a machine of j.
     let jobs = vec![
         job("1", 0, 4, 2, 119).on(1),
         job("2", 0, 4, 4, 239).on(1),

@@ -30,7 +30,7 @@
 //!
 //! **The first start by backfill** (`SchedBackfill` in `Flags`) is the manifest's parameter `backfill_start`: a time at which backfill ran.
 //!
-//! **The version of Slurm** is the manifest's parameter `scheduler_version`: `meta.slurm.release` of JSON, and in text the version that alone
+//! **The version of Slurm** is the manifest's parameter `scheduler_version`: `meta.slurm.release` of JSON, and in text the one version that
 //! has the fields of the header.
 //!
 //! **Memory** is left out if Slurm did not allocate it (`CR_CPU`, `CR_Core`): then no `AllocTRES` of the list has `mem`.
