@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use resched_analysis::runs::inspect::{Inspection, Powers, inspect};
-use resched_tables::store::{Source, System, Trace};
+use resched_tables::store::{Source, Trace};
 use resched_tables::words::counted;
 
 use crate::failure::Failure;
