@@ -39,6 +39,10 @@ causes! {
         "A pod carries the mark of a pod set, and the sources lack its Workload. It is a task of a job of pods.",
         "How long its job waited in its queue is unknown.",
         "List Workloads, too: `kubectl get workloads,jobs,pods,nodes -A -o json`.";
+    POD_WITHOUT_OBJECT: "pod-without-object", LeftOut,
+        "A log has where a pod went, or its end, and no source has its object or its creation.",
+        "Which job it belonged to is unknown.",
+        "Log the creation of pods, too, or list them.";
     EVICTED_PODS_GONE: "evicted-pods-gone", LeftOut,
         "An admission ended by an eviction, and its pods are gone.",
         "Where it ran is unknown.",

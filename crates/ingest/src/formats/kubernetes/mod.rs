@@ -93,7 +93,7 @@ const READS: &[ReadAs] = &[
         "jobs.submit",
         &["metadata.creationTimestamp", "requestReceivedTimestamp", "kube_pod_created", "kube_job_created"],
     ),
-    ("jobs.launch", &["Admitted", "PodScheduled", "kube_pod_status_scheduled_time"]),
+    ("jobs.launch", &["Admitted", "Requeued", "PodScheduled", "kube_pod_status_scheduled_time"]),
     (
         "jobs.finish",
         &["Finished", "finishedAt", "completionTime", "kube_pod_completion_time", "kube_job_status_completion_time"],
@@ -101,7 +101,7 @@ const READS: &[ReadAs] = &[
     ("jobs.outcome", &["Finished", "phase", "Complete", "Failed"]),
     ("jobs.wait_reason", &["QuotaReserved", "PodScheduled"]),
     ("tasks.stage", &["spec.podSets"]),
-    ("tasks.start", &["Admitted", "PodScheduled", "kube_pod_status_scheduled_time"]),
+    ("tasks.start", &["Admitted", "Requeued", "PodScheduled", "kube_pod_status_scheduled_time"]),
     ("tasks.finish", &["Finished", "finishedAt", "kube_pod_completion_time"]),
     ("tasks.outcome", &["Finished", "phase"]),
     ("tasks.instances", &["spec.podSets", "parallelism"]),
@@ -135,7 +135,7 @@ fn sniff(head: &[u8]) -> bool {
     match first {
         Some(b'{' | b'[') => {
             let version = value_of(head, "\"apiVersion\"").unwrap_or_default();
-            let is_own = |version: &str| version == "v1" || version == "batch/v1" || version.contains(".k8s.io/");
+            let is_own = |version: &str| version == "v1" || version == "batch/v1" || version.contains("k8s.io/");
             let has_kind = value_of(head, "\"kind\"").is_some() || memchr::memmem::find(head, b"\"items\"").is_some();
             (is_own(version) && has_kind) || memchr::memmem::find(head, b"audit.k8s.io/").is_some()
         }

@@ -450,7 +450,7 @@ mod tests {
         assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true]);
         let found = pieces("{\"a\": \n{\"b\": 1}\nx {\n{}", 4, 100);
         let texts: Vec<_> = found.iter().map(|piece| piece.as_ref().map(|(.., text)| text.as_str())).collect();
-        assert_eq!(texts, [Some("{\"a\": \n{\"b\": 1}\nx {\n{}")]);
+        assert_eq!(texts, [Some("{\"a\": \n{\"b\": 1}\nx {\n"), Some("{}")]);
     }
 
     #[test]

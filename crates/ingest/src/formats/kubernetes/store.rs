@@ -220,6 +220,11 @@ impl Lives {
             };
             if let Part::Pod(pod) = &part {
                 self.has_pods = true;
+                // A log may have no more than its end.
+                if pod.created.is_none() && pod.owner.is_none() {
+                    sink.skip(cause::POD_WITHOUT_OBJECT, 1);
+                    continue;
+                }
                 if pod.owner.as_ref().is_some_and(|owner| OF_NODES.contains(&owner.kind.as_str())) {
                     sink.skip(cause::POD_OF_ITS_NODE, 1);
                     self.nodes.hold(pod);

@@ -697,6 +697,73 @@ fn a_folder_has_lists_logs_and_the_queues_of_the_site() {
     assert!(error.contains("configuration of a site") && error.contains("--site-conf"), "{error}");
 }
 
+/// A list of so many Workloads, which is made while it is read.
+struct LongList {
+    items: usize,
+    made: Vec<u8>,
+    used: usize,
+    item: String,
+}
+
+impl std::io::Read for LongList {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Err(std::io::Error::other("only lines are read"))
+    }
+}
+
+impl BufRead for LongList {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        if self.used == self.made.len() && self.items > 0 {
+            self.items -= 1;
+            let comma = if self.items > 0 { ",\n" } else { "\n]}\n" };
+            self.made = (self.item.replace("NUMBER", &self.items.to_string()) + comma).into_bytes();
+            self.used = 0;
+        }
+        Ok(&self.made[self.used..])
+    }
+
+    fn consume(&mut self, used: usize) {
+        self.used += used;
+    }
+}
+
+fn read_long(items: usize) {
+    let item =
+        workload("w-NUMBER", &[condition("Admitted", true, 6, "Admitted", "")], json!({"admission": admission()}));
+    let head = b"{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": [\n".to_vec();
+    let mut list = LongList { items, made: head, used: 0, item: item.to_string() };
+    let mut found = Counted(0);
+    read(&mut list, "list", &mut found).unwrap();
+    assert_eq!(found.0, items);
+}
+
+/// Counts jobs.
+struct Counted(usize);
+
+impl Sink for Counted {
+    fn job(&mut self, _: JobRecord) -> Result<(), Error> {
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn node(&mut self, _: NodeRow) {}
+
+    fn skip(&mut self, cause: Cause, n: u64) {
+        assert_eq!(n, 0, "{cause}");
+    }
+}
+
+#[test]
+fn a_list_is_never_held() {
+    read_long(500);
+}
+
+#[test]
+#[ignore = "reads 1 GB: cargo test -p resched-ingest --lib a_list_of_a_million -- --ignored"]
+fn a_list_of_a_million_is_never_held() {
+    read_long(1_000_000);
+}
+
 /// The seeds of the fuzz target have each form and each field.
 #[test]
 fn no_damage_makes_it_panic() {
@@ -749,6 +816,8 @@ fn the_shared_story_of_five_jobs() {
     let legacy = (minutes(10, 0), minutes(10, 0), minutes(14, 59), Outcome::Failed);
     assert_eq!(of("team-blue/Job/legacy"), (vec![legacy], Outcome::Success));
     assert_eq!((all.len(), found.nodes.len()), (6, 4));
+    // Of a pod of the evicted admission, the log has the deletion alone.
+    assert_eq!(found.skipped.get("pod-without-object"), Some(&1));
 }
 
 /// The real code's objects of 16 workloads, against its decisions: each has its last admission and its end.
