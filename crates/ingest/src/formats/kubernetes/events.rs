@@ -13,7 +13,8 @@ const EVICTED: &str = "EvictedDueTo";
 /// What stands before the name of a node.
 const ASSIGNED: &str = " to ";
 
-/// What an event says of an object, at its time; of several that are alike, at the first and the last. Nothing if it is about something else.
+/// What an event says of an object, at its time; of several that are alike, at the first and the last. Nothing if it is about something
+/// else.
 pub(super) fn read(event: &Event) -> Vec<Seen> {
     let about = &event.involved_object;
     let times = [&event.first_timestamp, &event.last_timestamp, &event.event_time].map(|time| time_of(time.as_ref()));

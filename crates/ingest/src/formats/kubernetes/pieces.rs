@@ -5,8 +5,8 @@
 //!                             ─┬─  ─┬─                                 ─┬─    ─┬─ ─┬─   ◀── pieces
 //! ```
 //!
-//! A list is never held: its first key `items` opens it. Brackets are counted outside of strings. `kubectl` indents, so a brace at the place of
-//! the first of its item ends that item, whatever the count says: a damaged object costs itself alone.
+//! A list is never held: its first key `items` opens it. Brackets are counted outside of strings. `kubectl` indents, so a brace at the
+//! place of the first of its item ends that item, whatever the count says: a damaged object costs itself alone.
 
 use std::io::{self, BufRead, ErrorKind};
 
