@@ -7,6 +7,8 @@
 
 mod local;
 
+pub use self::local::Days;
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::UNIX_EPOCH;

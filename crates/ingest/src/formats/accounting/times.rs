@@ -1,6 +1,6 @@
 //! Times that a clock on a wall shows.
 
-use resched_tables::clock::Zone;
+use resched_tables::clock::{Days, Zone};
 use serde::Deserialize;
 
 /// The part of a date that comes first.
@@ -21,7 +21,7 @@ pub(crate) enum Order {
 /// Reads times, and remembers what that took.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
-    pub(crate) zone: Zone,
+    pub(crate) days: Days,
     /// Whether a time had no zone.
     pub(crate) used: bool,
     /// Times that clocks showed twice.
@@ -29,6 +29,11 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// The clock of a zone.
+    pub(crate) fn of(zone: Zone) -> Self {
+        Self { days: Days::of(zone), ..Self::default() }
+    }
+
     /// A date with a time, as ms since the epoch: `2026-11-28 04:05:06.789+01:00`. Seconds, fraction and zone may be missing; the marks
     /// between the numbers are `-`, `/`, `.`, `T`, a blank and `:`.
     pub(crate) fn time(&mut self, text: &str, order: Order) -> Option<i64> {
@@ -41,8 +46,9 @@ impl Clock {
         };
         let (time, fraction, rest) = clock(rest)?;
         let rest = rest.trim();
-        let zone = if rest.is_empty() { self.zone } else { zone(rest)? };
-        let (first, last) = zone.instants((i32::try_from(year).ok()?, month, day), time)?;
+        let date = (i32::try_from(year).ok()?, month, day);
+        let (first, last) =
+            if rest.is_empty() { self.days.instants(date, time) } else { zone(rest)?.instants(date, time) }?;
         self.used |= rest.is_empty();
         self.ambiguous += u64::from(first != last);
         first.checked_add(fraction)
@@ -133,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_time_without_a_zone_is_that_of_the_site() {
-        let mut clock = Clock { zone: "Europe/Berlin".parse().unwrap(), ..Clock::default() };
+        let mut clock = Clock::of("Europe/Berlin".parse().unwrap());
         let utc = |text: &str| Clock::default().time(text, Order::Year);
         assert_eq!(clock.time("2026-11-28 05:05:06", Order::Year), utc("2026-11-28 04:05:06"));
         assert_eq!(clock.time("2026-10-25 02:30:00", Order::Year), utc("2026-10-25 00:30:00"));

@@ -92,7 +92,7 @@ impl Map {
         }
         let before = jobs.entries();
         let zone = sink.zone().or(self.zone);
-        let clock = Clock { zone: zone.unwrap_or_default(), ..Clock::default() };
+        let clock = Clock::of(zone.unwrap_or_default());
         let used = self.used();
         let seen = vec![std::cell::Cell::new(false); used.len()];
         let mut table = Table { map: self, used: &used, seen: &seen, jobs, clock, counts: Counts::default(), sink };
@@ -105,7 +105,7 @@ impl Map {
         sink.skip(cause::UNKNOWN_STATE, counts.unknown_states);
         sink.skip(cause::DAMAGED_NODE_LIST, counts.damaged_hosts);
         if clock.used && self.zero() == TimeZero::Epoch {
-            sink.parameter(TIMEZONE, clock.zone.to_string().into());
+            sink.parameter(TIMEZONE, clock.days.zone().to_string().into());
             sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(zone.is_none()));
             sink.skip(cause::AMBIGUOUS_LOCAL_TIME, clock.ambiguous);
         }

@@ -103,12 +103,12 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     let jobs = accounting::begin(sink, &SYSTEM);
     let before = jobs.entries();
     let given = sink.zone();
-    let clock = Clock { zone: given.unwrap_or_default(), ..Clock::default() };
+    let clock = Clock::of(given.unwrap_or_default());
     let mut log = Log { jobs, clock, is_local: false, is_submitted_at_end: false, seen: Seen::default() };
     let result = log.read(input, path, sink);
     if log.is_local {
         TIMES.iter().for_each(|column| sink.filled_from(column, "time of the record"));
-        sink.parameter(TIMEZONE, log.clock.zone.to_string().into());
+        sink.parameter(TIMEZONE, log.clock.days.zone().to_string().into());
         sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(given.is_none()));
         sink.skip(cause::AMBIGUOUS_LOCAL_TIME, log.clock.ambiguous);
     }

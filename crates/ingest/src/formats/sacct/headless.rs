@@ -6,11 +6,10 @@
 //! **Source.** Open XDMoD's manual, *Configuration Guide, Slurm*: its command, and those of the versions before.
 
 use resched_tables::Error;
-use resched_tables::clock::Zone;
 
 use super::fields::Shape;
 use super::header::Header;
-use super::times::Time;
+use super::times::Clock;
 use super::values::duration;
 
 /// The fields that Open XDMoD asks for, the newest version first.
@@ -80,7 +79,7 @@ fn fits(names: &[&str], line: &str) -> bool {
 
 /// Whether a text may be that of a field.
 fn is_value(name: &str, text: &str) -> bool {
-    let is_time = || Time::parse(text, Zone::default()).is_some();
+    let is_time = || Clock::default().time(text).is_some();
     match name {
         "Submit" => is_time(),
         "Eligible" | "Start" | "End" => matches!(text, "Unknown" | "None") || is_time(),

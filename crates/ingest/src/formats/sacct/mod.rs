@@ -153,14 +153,14 @@ impl Kept for Jobs {
 
 fn read_rows(jobs: &mut Jobs, input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
     let given = sink.zone();
-    let mut clock = Clock { zone: given.unwrap_or_default(), ..Clock::default() };
+    let mut clock = Clock::of(given.unwrap_or_default());
     let first = super::json::first_byte(input).map_err(Error::io(Path::new(path), "read"))?;
     match first {
         Some(b'{' | b'[') => json::read(input, path, sink, jobs)?,
         _ => text::read(input, path, (sink, jobs), &mut clock)?,
     }
     if clock.used {
-        sink.parameter(TIMEZONE, clock.zone.to_string().into());
+        sink.parameter(TIMEZONE, clock.days.zone().to_string().into());
         sink.skip(cause::TIME_ZONE_ASSUMED, u64::from(given.is_none()));
     }
     sink.skip(cause::AMBIGUOUS_LOCAL_TIME, clock.ambiguous);

@@ -1,6 +1,6 @@
 //! Times of `sacct`: local without a zone, or seconds since the epoch (`SLURM_TIME_FORMAT=%s`).
 
-use resched_tables::clock::Zone;
+use resched_tables::clock::{Days, Zone};
 
 use super::values::whole;
 
@@ -21,15 +21,16 @@ impl Time {
     }
 
     /// A time as `sacct` prints it; `None` for `Unknown`, `None`, `N/A` and anything else.
-    pub(super) fn parse(text: &str, zone: Zone) -> Option<Self> {
+    fn parse(text: &str, days: &mut Days) -> Option<Self> {
         if text.as_bytes().first()?.is_ascii_digit() && text.len() < 19 {
             return Self::epoch(whole(text)?);
         }
         let (shown, distance) = text.split_at_checked(19)?;
-        let zone = if distance.is_empty() { zone } else { distance.parse().ok()? };
         let (date, time) = parts(shown.as_bytes().try_into().ok()?)?;
-        let (first, last) = zone.instants(date, time)?;
-        Some(Self { first, last, is_local: distance.is_empty() })
+        let is_local = distance.is_empty();
+        let (first, last) =
+            if is_local { days.instants(date, time) } else { distance.parse::<Zone>().ok()?.instants(date, time) }?;
+        Some(Self { first, last, is_local })
     }
 
     pub(super) fn is_ambiguous(self) -> bool {
@@ -64,7 +65,7 @@ fn number(tens: u8, ones: u8) -> Option<u32> {
 /// Reads times, and remembers what that took.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    pub(super) zone: Zone,
+    pub(super) days: Days,
     /// Whether a time was local.
     pub(super) used: bool,
     /// Times that clocks showed twice.
@@ -72,8 +73,13 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    /// The clock of a zone.
+    pub(super) fn of(zone: Zone) -> Self {
+        Self { days: Days::of(zone), ..Self::default() }
+    }
+
     pub(super) fn time(&mut self, text: &str) -> Option<Time> {
-        let time = Time::parse(text, self.zone)?;
+        let time = Time::parse(text, &mut self.days)?;
         self.used |= time.is_local;
         self.ambiguous += u64::from(time.is_ambiguous());
         Some(time)
@@ -87,7 +93,7 @@ mod tests {
 
     #[test]
     fn times_are_local_or_seconds() {
-        let mut clock = Clock { zone: "America/New_York".parse().unwrap(), ..Clock::default() };
+        let mut clock = Clock::of("America/New_York".parse().unwrap());
         let mut at = |text| clock.time(text).map(|time| time.after(None));
         assert_eq!(at("1795319996"), Some(1_795_319_996_000));
         assert_eq!(at("2026-11-21T22:59:56"), Some(1_795_319_996_000));
@@ -111,7 +117,7 @@ mod tests {
 
     #[test]
     fn of_two_instants_the_first_that_fits_counts() {
-        let mut clock = Clock { zone: "Europe/Berlin".parse().unwrap(), ..Clock::default() };
+        let mut clock = Clock::of("Europe/Berlin".parse().unwrap());
         let half_past = clock.time("2026-10-25T02:30:00").unwrap();
         let ten_past = clock.time("2026-10-25T02:10:00").unwrap();
         let submit = half_past.after(None);
