@@ -21,6 +21,7 @@ mod applications;
 mod backwards;
 mod begun;
 mod blocks;
+mod codec;
 mod complete;
 mod confs;
 mod copies;

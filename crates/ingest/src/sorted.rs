@@ -8,19 +8,22 @@
 use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering as Sequence};
 
+use crate::codec::{Front, put, put_bytes, put_signed};
 use crate::formats::tables::{Fact, Key};
-use crate::packed::{Unpacker, encoding, packer};
+use crate::packed::{Packer, encoding, unpack};
 use resched_tables::Error;
 use resched_tables::sink::Room;
 use resched_tables::store::Scratch;
 
 /// The size of a block of sorted facts on disk (bytes, unpacked).
 const BLOCK_BYTES: usize = 128 << 10;
-/// The most files of sorted facts that are merged at once. Each is open, and has a block in memory.
-const MOST_RUNS: usize = 256;
+/// So many files of sorted facts are merged into one, and so many of these again: no fact is written more often than the number of facts
+/// has digits. In the end, those that are left are merged at once. Each is open then, and has a block in memory.
+const MOST_RUNS: usize = 128;
 
 /// The next number of a file of sorted facts: several sorters may share a folder.
 static NEXT_RUN: AtomicU64 = AtomicU64::new(0);
@@ -34,7 +37,8 @@ pub(crate) struct Sorter {
     scratch: Option<Scratch>,
     facts: Vec<u8>,
     entries: Vec<Entry>,
-    runs: Vec<PathBuf>,
+    /// Each with how often it was merged, which grows from the last to the first.
+    runs: Vec<(PathBuf, u32)>,
 }
 
 /// A fact in memory: its keys as numbers, by which most comparisons are decided, and its place in the order of the sources.
@@ -75,24 +79,14 @@ fn key_of(kind: u8, number: u64) -> Key<'static> {
     if kind == 0 { Key::None } else { Key::Number(number) }
 }
 
-/// Adds a fact in the encoding of blocks. As `postcard` takes bytes one by one, they are written here.
+/// Adds a fact in the encoding of blocks.
 ///
 /// # Errors
 /// The error of the encoding.
 pub(crate) fn write_fact(fact: &Fact<'_>, into: &mut Vec<u8>) -> Result<(), postcard::Error> {
     *into = postcard::to_extend(&(fact.job, fact.task, fact.time), std::mem::take(into))?;
-    write_value(fact.value, into);
+    put_bytes(fact.value, into);
     Ok(())
-}
-
-fn write_value(value: &[u8], into: &mut Vec<u8>) {
-    let mut rest = value.len();
-    while rest >= 0x80 {
-        into.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    into.push(rest as u8);
-    into.extend_from_slice(value);
 }
 
 impl Entry {
@@ -113,7 +107,7 @@ impl Entry {
             return postcard::from_bytes(bytes).ok();
         }
         let (job, task) = (key_of(self.kinds.0, self.job), key_of(self.kinds.1, self.task));
-        Some(Fact { job, task, time: self.time, value: postcard::from_bytes(bytes).ok()? })
+        Some(Fact { job, task, time: self.time, value: Front(bytes).bytes()? })
     }
 }
 
@@ -165,7 +159,7 @@ impl Sorter {
         if entry.has_text() {
             write_fact(fact, &mut self.facts).map_err(encoding(Path::new("memory")))?;
         } else {
-            write_value(fact.value, &mut self.facts);
+            put_bytes(fact.value, &mut self.facts);
         }
         self.entries.push(entry);
         self.keep_to_memory()
@@ -178,12 +172,13 @@ impl Sorter {
             return Ok(());
         }
         self.write_run()?;
-        if self.runs.len() >= MOST_RUNS { self.join_runs() } else { Ok(()) }
+        self.join_runs()
     }
 
+    /// Sorts what is in memory. Facts mostly come nearly in order, which a stable sort uses, and equal ones stay as they came.
     fn sort(&mut self) {
         let facts = &self.facts;
-        self.entries.sort_unstable_by(|one, other| compare(facts, one, other));
+        self.entries.sort_by(|one, other| compare(facts, one, other));
     }
 
     /// The folder for what does not fit.
@@ -213,17 +208,24 @@ impl Sorter {
                 run.write(&fact)?;
             }
         }
-        self.runs.push(run.finish()?);
+        self.runs.push((run.finish()?, 0));
         self.facts.clear();
         self.entries.clear();
         Ok(())
     }
 
-    /// Makes one run of all.
+    /// Makes one run of the last ones if they are so many that were merged as often.
     fn join_runs(&mut self) -> Result<(), Error> {
-        let mut run = self.new_run()?;
-        merge(std::mem::take(&mut self.runs), |fact| run.write(fact))?;
-        self.runs.push(run.finish()?);
+        while let Some(&(_, times)) = self.runs.last() {
+            let from = self.runs.partition_point(|&(_, other)| other > times);
+            if self.runs.len() - from < MOST_RUNS {
+                break;
+            }
+            let last = self.runs.split_off(from).into_iter().map(|(path, _)| path);
+            let mut run = self.new_run()?;
+            merge(last.collect(), |fact| run.write(fact))?;
+            self.runs.push((run.finish()?, times + 1));
+        }
         Ok(())
     }
 
@@ -237,7 +239,7 @@ impl Sorter {
         // The scratch folder is needed until the end.
         let Self { runs, facts, entries, scratch: _scratch, .. } = self;
         drop((facts, entries));
-        merge(runs, see)
+        merge(runs.into_iter().map(|(path, _)| path).collect(), see)
     }
 }
 
@@ -251,9 +253,7 @@ fn merge(runs: Vec<PathBuf>, mut see: impl FnMut(&Fact<'_>) -> Result<(), Error>
     }
     while let Some(run) = order.pop() {
         let Some(reader) = readers.get_mut(run) else { break };
-        if let Some(fact) = reader.fact() {
-            see(&fact)?;
-        }
+        see(&reader.fact())?;
         reader.advance()?;
         place(&readers, &mut order, run);
     }
@@ -263,9 +263,9 @@ fn merge(runs: Vec<PathBuf>, mut see: impl FnMut(&Fact<'_>) -> Result<(), Error>
 /// Puts a run where its next fact belongs. Of equal facts, those of the earlier run come first. A run at its end is
 /// left out.
 fn place(readers: &[RunReader], order: &mut Vec<usize>, run: usize) {
-    let keys = |run: usize| readers.get(run).and_then(RunReader::keys);
-    let Some((job, task, time)) = keys(run) else { return };
-    let is_later = |other: &usize| keys(*other).is_some_and(|(a, b, c)| (a, b, c, *other) > (job, task, time, run));
+    let keys = |run: usize| readers.get(run).filter(|reader| reader.has_next).map(RunReader::keys);
+    let Some(own) = keys(run) else { return };
+    let is_later = |other: &usize| keys(*other).is_some_and(|keys| (keys, *other) > (own, run));
     // Mostly, the next fact of a run comes soon after its last.
     let at = if order.last().is_none_or(is_later) { order.len() } else { order.partition_point(is_later) };
     order.insert(at, run);
@@ -279,7 +279,7 @@ fn compare(facts: &[u8], one: &Entry, other: &Entry) -> Ordering {
         .then_with(|| texts(one.kinds.0, true))
         .then_with(|| (one.kinds.1, one.task).cmp(&(other.kinds.1, other.task)))
         .then_with(|| texts(one.kinds.1, false))
-        .then_with(|| (one.time, one.offset).cmp(&(other.time, other.offset)))
+        .then_with(|| one.time.cmp(&other.time))
 }
 
 /// Compares the whole texts of jobs or tasks whose starts are equal.
@@ -293,33 +293,51 @@ fn compare_texts(facts: &[u8], one: &Entry, other: &Entry, jobs: bool) -> Orderi
     one.cmp(&other)
 }
 
-/// Writes a run to disk, a block at a time.
+/// Writes a run to disk, a block at a time. In a block, the number of a job and the time stand as differences from those before:
+/// neighbours in order are alike.
 struct RunWriter {
     path: PathBuf,
     file: BufWriter<File>,
-    packer: zstd::bulk::Compressor<'static>,
+    packer: Packer,
     block: Vec<u8>,
+    before: (u64, i64),
 }
 
 impl RunWriter {
     fn create(path: PathBuf) -> Result<Self, Error> {
         let file = File::create(&path).map_err(Error::io(&path, "create the file"))?;
-        let packer = packer().map_err(Error::io(&path, "pack"))?;
-        Ok(Self { path, file: BufWriter::new(file), packer, block: Vec::with_capacity(BLOCK_BYTES) })
+        let block = Vec::with_capacity(2 * BLOCK_BYTES);
+        Ok(Self { path, file: BufWriter::new(file), packer: Packer::new(), block, before: (0, 0) })
     }
 
     fn write(&mut self, fact: &Fact<'_>) -> Result<(), Error> {
-        write_fact(fact, &mut self.block).map_err(encoding(&self.path))?;
+        let (block, (job, time)) = (&mut self.block, &mut self.before);
+        let kind = |key: &Key<'_>| rank(key).0;
+        block.push(kind(&fact.job) | kind(&fact.task) << TASK);
+        match fact.job {
+            Key::None => {}
+            Key::Number(number) => put(number.wrapping_sub(std::mem::replace(job, number)), block),
+            Key::Text(text) => put_bytes(text.as_bytes(), block),
+        }
+        match fact.task {
+            Key::None => {}
+            Key::Number(number) => put(number, block),
+            Key::Text(text) => put_bytes(text.as_bytes(), block),
+        }
+        put_signed(fact.time.wrapping_sub(std::mem::replace(time, fact.time)), block);
+        put_bytes(fact.value, block);
         if self.block.len() >= BLOCK_BYTES { self.end_block().map_err(Error::io(&self.path, "write")) } else { Ok(()) }
     }
 
     fn end_block(&mut self) -> std::io::Result<()> {
-        let packed = self.packer.compress(&self.block)?;
+        let packed = self.packer.pack(&self.block)?;
         for length in [packed.len(), self.block.len()] {
             self.file.write_all(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes())?;
         }
+        self.file.write_all(packed)?;
         self.block.clear();
-        self.file.write_all(&packed)
+        self.before = (0, 0);
+        Ok(())
     }
 
     fn finish(mut self) -> Result<PathBuf, Error> {
@@ -328,58 +346,113 @@ impl RunWriter {
     }
 }
 
+/// Where the kind of the task stands in the first byte of a fact, behind that of the job.
+const TASK: u32 = 2;
+
 /// Reads a run from disk, a block at a time.
 struct RunReader {
     path: PathBuf,
     file: BufReader<File>,
-    unpacker: Unpacker,
     packed: Vec<u8>,
     block: Vec<u8>,
     at: usize,
+    /// Whether there is a next fact, and what it is.
+    has_next: bool,
+    next: Next,
+}
+
+/// The next fact of a run. Its texts and its value are places in the block.
+#[derive(Debug, Default)]
+struct Next {
+    kinds: (u8, u8),
+    job: u64,
+    task: u64,
+    job_text: Range<usize>,
+    task_text: Range<usize>,
+    time: i64,
+    value: Range<usize>,
+}
+
+impl Next {
+    /// Reads the next fact over the one before, and returns where it ends in the block.
+    fn read(&mut self, block: &[u8], at: usize) -> Option<usize> {
+        let mut front = Front(block.get(at..)?);
+        let place = |bytes: &[u8], front: &Front<'_>| {
+            let end = block.len() - front.0.len();
+            end - bytes.len()..end
+        };
+        let kinds = front.byte()?;
+        self.kinds = (kinds & ((1 << TASK) - 1), kinds >> TASK);
+        match self.kinds.0 {
+            0 => {}
+            IS_TEXT => self.job_text = place(front.bytes()?, &front),
+            _ => self.job = self.job.wrapping_add(front.number()?),
+        }
+        match self.kinds.1 {
+            0 => {}
+            IS_TEXT => self.task_text = place(front.bytes()?, &front),
+            _ => self.task = front.number()?,
+        }
+        self.time = self.time.wrapping_add(front.signed()?);
+        self.value = place(front.bytes()?, &front);
+        Some(self.value.end)
+    }
+
+    fn key<'b>(&self, block: &'b [u8], kind: u8, number: u64, text: &Range<usize>) -> Key<'b> {
+        let text = || block.get(text.clone()).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+        if kind == IS_TEXT { Key::Text(text()) } else { key_of(kind, number) }
+    }
 }
 
 impl RunReader {
     fn open(path: PathBuf) -> Result<Self, Error> {
         let file = File::open(&path).map_err(Error::io(&path, "open"))?;
-        let unpacker = Unpacker::new().map_err(Error::io(&path, "unpack"))?;
         let file = BufReader::with_capacity(16 << 10, file);
-        let mut reader = Self { file, path, unpacker, packed: Vec::new(), block: Vec::new(), at: 0 };
-        reader.fill()?;
+        let (packed, block, next) = (Vec::new(), Vec::new(), Next::default());
+        let mut reader = Self { file, path, packed, block, at: 0, has_next: true, next };
+        reader.advance()?;
         Ok(reader)
     }
 
-    /// The next fact; `None` at the end.
-    fn fact(&self) -> Option<Fact<'_>> {
-        postcard::from_bytes(self.block.get(self.at..)?).ok()
+    /// The next fact, if there is one.
+    fn fact(&self) -> Fact<'_> {
+        let (job, task, time) = self.keys();
+        Fact { job, task, time, value: self.block.get(self.next.value.clone()).unwrap_or_default() }
     }
 
     /// Its keys.
-    fn keys(&self) -> Option<(Key<'_>, Key<'_>, i64)> {
-        postcard::from_bytes(self.block.get(self.at..)?).ok()
+    fn keys(&self) -> (Key<'_>, Key<'_>, i64) {
+        let Next { kinds, job, task, job_text, task_text, time, .. } = &self.next;
+        let key = |kind, number, text| self.next.key(&self.block, kind, number, text);
+        (key(kinds.0, *job, job_text), key(kinds.1, *task, task_text), *time)
     }
 
-    /// Skips the next fact.
+    /// Goes on to the next fact.
     fn advance(&mut self) -> Result<(), Error> {
-        let rest = self.block.get(self.at..).unwrap_or_default();
-        let after = postcard::take_from_bytes::<Fact>(rest).map_or(0, |(_, after)| after.len());
-        self.at = self.block.len() - after;
-        if after == 0 { self.fill() } else { Ok(()) }
+        if self.at >= self.block.len() && !self.fill().map_err(Error::io(&self.path, "read"))? {
+            self.has_next = false;
+            return Ok(());
+        }
+        let end = self.next.read(&self.block, self.at);
+        let damaged = || std::io::Error::new(ErrorKind::InvalidData, "a fact is damaged");
+        self.at = end.ok_or_else(damaged).map_err(Error::io(&self.path, "read"))?;
+        Ok(())
     }
 
-    fn fill(&mut self) -> Result<(), Error> {
-        self.block.clear();
-        self.at = 0;
+    /// Reads the next block; `false` at the end.
+    fn fill(&mut self) -> std::io::Result<bool> {
+        (self.at, self.next) = (0, Next::default());
         let mut lengths = [0; 8];
         match self.file.read_exact(&mut lengths) {
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(()),
-            read => read.map_err(Error::io(&self.path, "read"))?,
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(false),
+            read => read?,
         }
         let (stored, unpacked) = lengths.split_at(4);
         let length = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes) as usize;
         self.packed.resize(length(stored), 0);
-        let read = self.file.read_exact(&mut self.packed);
-        read.and_then(|()| self.unpacker.unpack(&self.packed, length(unpacked), &mut self.block))
-            .map_err(Error::io(&self.path, "read"))
+        self.file.read_exact(&mut self.packed)?;
+        unpack(&self.packed, length(unpacked), &mut self.block)?;
+        Ok(!self.block.is_empty())
     }
 }
 

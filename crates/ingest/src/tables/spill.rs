@@ -15,14 +15,14 @@ use twox_hash::XxHash64;
 use super::plan::Plan;
 use super::work::{WorkFolder, partial};
 use crate::formats::tables::{Fact, FactSink, Key, LONGEST_KEY};
-use crate::packed::{Unpacker, encoding, packer};
+use crate::packed::{Packer, encoding, unpack};
 use crate::sorted::write_fact;
 use resched_tables::Error;
 use resched_tables::cause::{self, Cause};
 use resched_tables::store::Source;
 
 /// Ends a file that is whole.
-const MAGIC: &[u8; 8] = b"FACTS\0\0\x02";
+const MAGIC: &[u8; 8] = b"FACTS\0\0\x03";
 /// The bytes after the report: its length, the hash and [`MAGIC`].
 const TRAILER: usize = 24;
 /// The total size of the blocks of one shard that are under construction (bytes).
@@ -78,7 +78,7 @@ pub(super) struct SpillWriter {
     open: Vec<OpenBlock>,
     block_bytes: usize,
     blocks: Vec<Block>,
-    packer: zstd::bulk::Compressor<'static>,
+    packer: Packer,
     skipped: BTreeMap<Cause, u64>,
 }
 
@@ -86,7 +86,6 @@ impl SpillWriter {
     pub(super) fn create(target: &Path, partitions: u32) -> Result<Self, Error> {
         let partial = partial(target);
         let file = File::create(&partial).map_err(Error::io(&partial, "create the file"))?;
-        let packer = packer().map_err(Error::io(&partial, "pack"))?;
         let blocks = partitions as usize + 1;
         let (least, most) = BLOCK_BYTES;
         Ok(Self {
@@ -98,7 +97,7 @@ impl SpillWriter {
             open: vec![OpenBlock::default(); blocks],
             block_bytes: (BUFFER_BYTES / blocks).clamp(least, most),
             blocks: Vec::new(),
-            packer,
+            packer: Packer::new(),
             skipped: BTreeMap::new(),
         })
     }
@@ -117,14 +116,14 @@ impl SpillWriter {
 
     fn end_block(&mut self, partition: usize) -> Result<(), Error> {
         let Some(block) = self.open.get_mut(partition) else { return Ok(()) };
-        let packed = self.packer.compress(&block.bytes).map_err(Error::io(&self.partial, "pack"))?;
-        self.file.write_all(&packed).map_err(Error::io(&self.partial, "write"))?;
-        self.hash.write(&packed);
+        let packed = self.packer.pack(&block.bytes).map_err(Error::io(&self.partial, "pack"))?;
+        self.file.write_all(packed).map_err(Error::io(&self.partial, "write"))?;
+        self.hash.write(packed);
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.blocks.push(Block {
             partition: u32::try_from(partition).unwrap_or(u32::MAX),
             offset: self.offset,
-            stored: length(&packed),
+            stored: length(packed),
             unpacked: length(&block.bytes),
             facts: block.facts,
         });
@@ -224,7 +223,6 @@ impl Index {
         mut see: impl FnMut(&[u8], u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (mut stored, mut unpacked) = (Vec::new(), Vec::new());
-        let mut unpacker = Unpacker::new().map_err(Error::io(Path::new("facts"), "unpack"))?;
         for (path, report) in &self.shards {
             let blocks = report.of(partition);
             if blocks.is_empty() {
@@ -236,7 +234,7 @@ impl Index {
                 stored.resize(block.stored as usize, 0);
                 file.read_exact(&mut stored).map_err(Error::io(path, "read"))?;
                 let length = block.unpacked as usize;
-                unpacker.unpack(&stored, length, &mut unpacked).map_err(Error::io(path, "unpack"))?;
+                unpack(&stored, length, &mut unpacked).map_err(Error::io(path, "unpack"))?;
                 see(&unpacked, u64::from(block.stored))?;
             }
         }
