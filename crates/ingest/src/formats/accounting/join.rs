@@ -310,13 +310,14 @@ fn details<'e>(group: &[Held<'e>]) -> Details<'e> {
 /// Ends the tries that were given back at these times. A try before another one was given back, also if no record says when.
 fn give_back(tries: &mut [Try<'_>], times: &[i64]) {
     let starts: Vec<Option<i64>> = tries.iter().skip(1).map(|one| one.start).chain([None]).collect();
+    let mut times = times.to_vec();
+    times.sort_unstable();
     for (number, (one, next)) in tries.iter_mut().zip(&starts).enumerate() {
         if one.stage.has_ended() {
             continue;
         }
-        let is_of_it =
-            |time: &&i64| one.start.is_some_and(|start| start <= **time) && next.is_none_or(|next| **time <= next);
-        let time = times.iter().filter(is_of_it).min().copied();
+        let after = one.start.and_then(|start| times.get(times.partition_point(|&time| time < start)));
+        let time = after.copied().filter(|&time| next.is_none_or(|next| time <= next));
         if time.is_some() || number + 1 < starts.len() {
             (one.stage, one.end) = (Stage::GivenBack, time);
         }

@@ -3,10 +3,8 @@
 //! Slurm counts them in TRES only if the site lists `gres/gpu` in `AccountingStorageTRES`, which is not the default. Then they are in the
 //! command line (`--gpus`, `--gres=gpu:4`), or in lists of versions up to 20.02 in `ReqGRES` and `AllocGRES`.
 
-use serde::{Deserialize, Serialize};
-
 /// GPUs that options ask for, in the form that they have there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Gpus {
     pub(super) in_all: Option<u32>,
     /// `--gpus-per-node`, and `--gres`.
@@ -14,6 +12,18 @@ pub(super) struct Gpus {
     pub(super) per_task: Option<u32>,
     /// Of sockets, only that there is one on each node is known.
     pub(super) per_socket: Option<u32>,
+}
+
+impl Gpus {
+    /// All its numbers.
+    pub(super) fn all(self) -> [Option<u32>; 4] {
+        [self.in_all, self.per_node, self.per_task, self.per_socket]
+    }
+
+    /// The GPUs of these numbers.
+    pub(super) fn of_all([in_all, per_node, per_task, per_socket]: [Option<u32>; 4]) -> Self {
+        Self { in_all, per_node, per_task, per_socket }
+    }
 }
 
 /// All GPUs that a job of so many tasks on so many nodes asked for by its options, or by the columns of older versions.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use crate::codec::{Front, put};
 
 /// Bounds a folded array: the largest `MaxArraySize` that Slurm allows is 4,000,001, and few arrays have more than this.
 pub(crate) const MOST_PENDING: usize = 20_000;
 
 /// The id of a job. Jobs sort by the number that `sbatch` printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Id {
     pub(super) number: u64,
     pub(super) part: Part,
@@ -17,7 +17,7 @@ pub(super) struct Id {
 }
 
 /// Which part of what was submitted under a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Part {
     /// All of it: `12`.
     Whole,
@@ -52,6 +52,36 @@ impl Id {
 }
 
 impl Id {
+    /// Adds it to `bytes`.
+    pub(super) fn write(self, bytes: &mut Vec<u8>) {
+        put(self.number, bytes);
+        put(u64::from(self.again), bytes);
+        match self.part {
+            Part::Whole => bytes.push(0),
+            Part::Pending => bytes.push(1),
+            Part::Task(task) => {
+                bytes.push(2);
+                put(task, bytes);
+            }
+            Part::Component(component) => {
+                bytes.push(3);
+                put(component, bytes);
+            }
+        }
+    }
+
+    /// The id that was written so.
+    pub(super) fn read(front: &mut Front<'_>) -> Option<Self> {
+        let (number, again) = (front.number()?, front.count()?);
+        let part = match front.byte()? {
+            0 => Part::Whole,
+            1 => Part::Pending,
+            2 => Part::Task(front.number()?),
+            _ => Part::Component(front.number()?),
+        };
+        Some(Self { number, part, again })
+    }
+
     /// The number that `sbatch` printed, as text that no other job of the list has.
     pub(super) fn of_whole(self) -> String {
         Self { part: Part::Whole, ..self }.to_string()
@@ -63,16 +93,43 @@ impl Id {
     }
 }
 
+impl Id {
+    /// Adds it as the tables have it.
+    pub(super) fn show(self, text: &mut String) {
+        show_number(self.number, text);
+        let (mark, part) = match self.part {
+            Part::Whole => ("", None),
+            Part::Task(task) => ("_", Some(task)),
+            Part::Component(component) => ("+", Some(component)),
+            Part::Pending => ("_[]", None),
+        };
+        text.push_str(mark);
+        part.into_iter().for_each(|part| show_number(part, text));
+        if self.again > 0 {
+            text.push('~');
+            show_number(self.again.into(), text);
+        }
+    }
+}
+
+/// Adds the digits of a number. Each job has one, and a formatter takes longer.
+fn show_number(number: u64, text: &mut String) {
+    let (mut digits, mut first, mut rest) = ([0; 20], 20, number);
+    for (place, digit) in digits.iter_mut().enumerate().rev() {
+        (*digit, first) = (b'0' + (rest % 10) as u8, place);
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend(digits.iter().skip(first).map(|&digit| char::from(digit)));
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = self.number;
-        match self.part {
-            Part::Whole => write!(out, "{number}"),
-            Part::Task(task) => write!(out, "{number}_{task}"),
-            Part::Component(component) => write!(out, "{number}+{component}"),
-            Part::Pending => write!(out, "{number}_[]"),
-        }?;
-        if self.again > 0 { write!(out, "~{}", self.again) } else { Ok(()) }
+        let mut text = String::new();
+        self.show(&mut text);
+        out.write_str(&text)
     }
 }
 
@@ -118,7 +175,7 @@ mod tests {
 
     #[test]
     fn ids_are_read_as_they_are_printed() {
-        for text in ["12", "12_5", "12+1"] {
+        for text in ["0", "12", "12_5", "12+1", "18446744073709551615_10"] {
             let (id, ranges) = Id::parse(text).unwrap();
             assert_eq!((id.to_string().as_str(), ranges), (text, ""));
         }

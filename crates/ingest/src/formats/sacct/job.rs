@@ -3,21 +3,21 @@
 use resched_tables::cause;
 use resched_tables::model::Outcome;
 use resched_tables::sink::Sink;
-use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-use super::gpus;
+use super::gpus::{self, Gpus};
 use super::id::{Id, Part};
 use super::row::{Row, Times};
 use super::state::{Standing, State};
 use super::submit_line::{Asked, Line};
 use super::values::Memory;
+use crate::codec::{Front, Sparse, SparseFront, put, put_signed};
 
 /// The tries of a job: mostly one.
 pub(super) type Tries<'a> = SmallVec<[Try<'a>; 1]>;
 
 /// A job. An empty text is unknown.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Job<'a> {
     pub(super) id: Id,
     /// The ranges of tasks that have no id yet.
@@ -42,12 +42,11 @@ pub(super) struct Job<'a> {
     /// The text behind `--dependency`.
     pub(super) dependency: Option<&'a str>,
     options: Options,
-    #[serde(skip)]
     pub(super) tries: Tries<'a>,
 }
 
 /// What a job asked for.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Demand<'a> {
     pub(super) cpus: u32,
     /// The fewest nodes.
@@ -61,7 +60,7 @@ pub(super) struct Demand<'a> {
 }
 
 /// Options of its command that are counted.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Options {
     names_nodes: bool,
     has_time_min: bool,
@@ -70,7 +69,7 @@ struct Options {
 }
 
 /// A row of a job.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Try<'a> {
     pub(super) times: Times,
     pub(super) state: State,
@@ -108,6 +107,58 @@ impl<'a> Try<'a> {
             gres: row.alloc.gres.as_deref().unwrap_or_default(),
             hosts: row.hosts().unwrap_or_default(),
         }
+    }
+
+    /// Adds it to `bytes`. Of times that follow each other, the differences are short.
+    fn write(&self, bytes: &mut Vec<u8>) {
+        let Times { submit, eligible, start, end, elapsed } = self.times;
+        put_signed(submit, bytes);
+        put(self.state.number(), bytes);
+        let mut to = Sparse::new(bytes);
+        let began = start.unwrap_or(submit);
+        to.signed(eligible.map(|at| at.wrapping_sub(submit)));
+        to.signed(start.map(|at| at.wrapping_sub(submit)));
+        to.signed(end.map(|at| at.wrapping_sub(began)));
+        // Mostly, it is the time between both.
+        let is_span = elapsed.is_some() && elapsed == end.map(|end| end.wrapping_sub(began));
+        to.truth(is_span);
+        to.signed(elapsed.filter(|_| !is_span));
+        let given = |count: u32| Some(count).filter(|&count| count > 0);
+        [self.cpus, self.nodes].into_iter().for_each(|count| to.count(given(count)));
+        to.signed(self.memory);
+        [self.gres, self.hosts].into_iter().for_each(|text| to.text(text));
+        [self.goes_on, self.is_preempted, self.is_resized, self.ran, self.has_alloc_tres]
+            .into_iter()
+            .for_each(|truth| to.truth(truth));
+        to.end();
+    }
+
+    /// The try that was written so.
+    fn read(front: &mut Front<'a>) -> Option<Self> {
+        let submit = front.signed()?;
+        let state = State::of_number(front.number()?)?;
+        let mut from = SparseFront::new(front)?;
+        let eligible = from.signed()?.map(|at| submit.wrapping_add(at));
+        let start = from.signed()?.map(|at| submit.wrapping_add(at));
+        let began = start.unwrap_or(submit);
+        let span = from.signed()?;
+        let is_span = from.truth();
+        let elapsed = from.signed()?.or(span.filter(|_| is_span));
+        let end = span.map(|span| began.wrapping_add(span));
+        Some(Self {
+            times: Times { submit, eligible, start, end, elapsed },
+            state,
+            cpus: from.count()?.unwrap_or(0),
+            nodes: from.count()?.unwrap_or(0),
+            memory: from.signed()?,
+            gres: from.text()?,
+            hosts: from.text()?,
+            goes_on: from.truth(),
+            is_preempted: from.truth(),
+            is_resized: from.truth(),
+            ran: from.truth(),
+            has_alloc_tres: from.truth(),
+        })
     }
 
     /// When it ended, without the time in which it was suspended; `None` if it still runs. The flag says whether that differs from the
@@ -226,24 +277,63 @@ impl<'a> Job<'a> {
     }
 
     /// Adds it to `bytes`.
-    ///
-    /// # Errors
-    /// The error of the encoding.
-    pub(super) fn write(&self, bytes: &mut Vec<u8>) -> Result<(), postcard::Error> {
-        *bytes = postcard::to_extend(&(self, self.tries.len()), std::mem::take(bytes))?;
-        for one in &self.tries {
-            *bytes = postcard::to_extend(one, std::mem::take(bytes))?;
-        }
-        Ok(())
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        self.id.write(bytes);
+        put(u64::from(self.demand.cpus), bytes);
+        put(u64::from(self.demand.nodes), bytes);
+        put(self.tries.len() as u64, bytes);
+        let Self { demand, options, .. } = self;
+        let mut to = Sparse::new(bytes);
+        [self.pending, self.name, self.user, self.account, self.partition, self.qos, self.reservation]
+            .into_iter()
+            .chain([self.constraints, self.reason, demand.gres, demand.licenses])
+            .for_each(|text| to.text(text));
+        to.some_text(self.dependency);
+        [self.priority, self.limit, self.nice, demand.memory].into_iter().for_each(|number| to.signed(number));
+        let Asked { tasks, nodes, cpus_per_task, exclusive, gpus } = demand.asked;
+        [tasks, nodes, cpus_per_task].into_iter().chain(gpus.all()).for_each(|count| to.count(count));
+        [self.was_restarted, exclusive, options.names_nodes, options.has_time_min, options.give_gpus]
+            .into_iter()
+            .for_each(|truth| to.truth(truth));
+        to.end();
+        self.tries.iter().for_each(|one| one.write(bytes));
     }
 
     /// The job that was written so.
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let ((mut job, tries), mut rest) = postcard::take_from_bytes::<(Job<'a>, usize)>(bytes).ok()?;
+        let mut front = Front(bytes);
+        let id = Id::read(&mut front)?;
+        let [cpus, nodes] = [front.count()?, front.count()?];
+        let tries = front.number()?;
+        let mut from = SparseFront::new(&mut front)?;
+        let mut job = Job {
+            id,
+            pending: from.text()?,
+            name: from.text()?,
+            user: from.text()?,
+            account: from.text()?,
+            partition: from.text()?,
+            qos: from.text()?,
+            reservation: from.text()?,
+            constraints: from.text()?,
+            reason: from.text()?,
+            demand: Demand { cpus, nodes, gres: from.text()?, licenses: from.text()?, ..Demand::default() },
+            dependency: from.some_text()?,
+            priority: from.signed()?,
+            limit: from.signed()?,
+            nice: from.signed()?,
+            was_restarted: false,
+            options: Options::default(),
+            tries: Tries::new(),
+        };
+        job.demand.memory = from.signed()?;
+        let [tasks, nodes, cpus_per_task] = [from.count()?, from.count()?, from.count()?];
+        let gpus = Gpus::of_all([from.count()?, from.count()?, from.count()?, from.count()?]);
+        job.was_restarted = from.truth();
+        job.demand.asked = Asked { tasks, nodes, cpus_per_task, exclusive: from.truth(), gpus };
+        job.options = Options { names_nodes: from.truth(), has_time_min: from.truth(), give_gpus: from.truth() };
         for _ in 0..tries {
-            let (one, after) = postcard::take_from_bytes::<Try<'a>>(rest).ok()?;
-            job.tries.push(one);
-            rest = after;
+            job.tries.push(Try::read(&mut front)?);
         }
         Some(job)
     }
@@ -253,15 +343,20 @@ impl<'a> Job<'a> {
         self.tries.first().map(|one| one.times.submit)
     }
 
-    /// Whether a row with the same id is another copy of this one.
-    pub(super) fn is_copy_of(&self, other: &Self) -> bool {
-        let is_same_user = self.user.is_empty() || other.user.is_empty() || self.user == other.user;
+    /// What copies of one row have in common, and the user, who may be unknown in some of them. It is of a row, which has one try.
+    pub(super) fn copies(&self) -> impl Ord + use<'a> {
+        let of_try = |one: &Try<'_>| (one.times.submit, one.is_resized, one.times.start.filter(|_| one.is_resized));
+        (self.tries.first().map(of_try), self.pending, self.user)
+    }
+
+    /// Whether a row with the same id is another copy of this one, if both are of one user.
+    pub(super) fn is_same_row(&self, other: &Self) -> bool {
         let is_same_part = |(own, known): (&Try<'_>, &Try<'_>)| {
             known.times.submit == own.times.submit
                 && known.is_resized == own.is_resized
                 && (!own.is_resized || known.times.start == own.times.start)
         };
-        is_same_user && self.pending == other.pending && self.tries.iter().zip(&other.tries).all(is_same_part)
+        self.pending == other.pending && self.tries.iter().zip(&other.tries).all(is_same_part)
     }
 
     /// What `job` is, whose row has the same id and comes later.

@@ -19,7 +19,6 @@ use super::row::Row;
 use super::submit_line;
 use super::waits::Waits;
 use crate::formats::tables::{Fact, Key};
-use crate::packed::encoding;
 use crate::sorted::Sorter;
 
 /// The rows of lists.
@@ -102,7 +101,7 @@ impl Jobs {
         self.waits.ask(&job);
         self.bytes.clear();
         self.bytes.push(ROW);
-        job.write(&mut self.bytes).map_err(encoding(std::path::Path::new("a row")))?;
+        job.write(&mut self.bytes);
         let (job, mut part) = (Key::Number(row.id.number), String::new());
         by_id.push(&Fact { job, task: key_of(row.id, &mut part), time: row.times.submit, value: &self.bytes })
     }

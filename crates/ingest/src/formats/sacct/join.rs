@@ -11,23 +11,20 @@
 //!   counted as `reused-job-id`.
 //! - Rows of tasks without an id (`12_[3-5]`) are copies only if they fold the same tasks.
 
-use std::path::Path;
-
 use hashbrown::{HashMap, HashSet};
 use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::sink::{Room, Sink};
-use serde::{Deserialize, Serialize};
 
 use super::dependency::Dependency;
 use super::id::{Id, Part, pending_tasks};
-use super::job::{Job, Next};
+use super::job::{Job, Next, Try};
 use super::jobs::{Jobs, LIMIT};
 use super::machines::OnNodes;
 use super::shape::Census;
 use super::waits::Waits;
+use crate::codec::{Front, Sparse, SparseFront, put};
 use crate::formats::tables::{Fact, Key};
-use crate::packed::encoding;
 use crate::sorted::{Sorter, in_order};
 
 /// The most rows under one id, which are compared with each other.
@@ -46,7 +43,7 @@ pub(super) struct Joined {
 }
 
 /// A job as it stands among all.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct Place {
     /// Of how many tasks at most may run at once, if it is of an array.
     pub(super) array_limit: Option<u32>,
@@ -57,10 +54,27 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Writes it over `bytes`.
+    fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        let mut to = Sparse::new(bytes);
+        to.count(self.array_limit);
+        to.count(self.asks);
+        to.number(Some(self.tasks.len() as u64).filter(|&tasks| tasks > 0));
+        to.end();
+        for &(task, again) in &self.tasks {
+            put(task, bytes);
+            put(u64::from(again), bytes);
+        }
+    }
+
     /// A job and its place.
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, Job<'_>)> {
-        let (place, job) = postcard::take_from_bytes(bytes).ok()?;
-        Some((place, Job::read(job)?))
+        let mut front = Front(bytes);
+        let mut from = SparseFront::new(&mut front)?;
+        let (array_limit, asks, tasks) = (from.count()?, from.count()?, from.number()?);
+        let tasks = (0..tasks.unwrap_or(0)).map(|_| Some((front.number()?, front.count()?))).collect::<Option<_>>()?;
+        Some((Self { array_limit, asks, tasks }, Job::read(front.0)?))
     }
 }
 
@@ -99,10 +113,16 @@ struct Join {
 /// The rows of a number that fold tasks without an id.
 #[derive(Default)]
 struct Folded {
-    /// The jobs, written, with their submission.
-    jobs: Vec<(Vec<u8>, i64)>,
+    jobs: Vec<Folds>,
     /// The tasks, with what is known of those that have a row of their own.
     tasks: HashMap<u64, Known>,
+}
+
+/// A job that folds tasks, written: its number among those that wait for others, and its submission.
+struct Folds {
+    bytes: Vec<u8>,
+    asks: Option<u32>,
+    submit: i64,
 }
 
 /// The jobs that had the id of a task.
@@ -142,7 +162,7 @@ impl Join {
             self.array_limit = row.try_into().ok().map(u32::from_le_bytes);
             return Ok(());
         }
-        let Ok((id, _)) = postcard::take_from_bytes::<Id>(row) else { return Ok(()) };
+        let Some(id) = Id::read(&mut Front(row)) else { return Ok(()) };
         if self.id != Some(id) {
             self.end_id(sink)?;
             self.id = Some(id);
@@ -209,33 +229,23 @@ impl Join {
         let asks = self.joined.waits.see(&job, waits_for, sink);
         let submit = job.submit().unwrap_or_default();
         for one in job.tries.iter().filter(|one| one.ran && !one.hosts.is_empty()) {
-            OnNodes::push(one, submit, &mut self.joined.tries)?;
+            OnNodes::push(one, submit, &mut self.bytes, &mut self.joined.tries)?;
         }
-        self.bytes.clear();
         if job.id.part == Part::Pending {
-            let mut bytes = postcard::to_extend(&asks, Vec::new()).map_err(encoding(Path::new("a job")))?;
-            job.write(&mut bytes).map_err(encoding(Path::new("a job")))?;
-            self.folded.add(job.pending, (bytes, submit));
+            let mut bytes = Vec::new();
+            job.write(&mut bytes);
+            self.folded.add(job.pending, Folds { bytes, asks, submit });
             return Ok(());
         }
         self.folded.see(&job);
         let place = Place { array_limit: self.array_limit, asks, tasks: Vec::new() };
-        self.write(&place, |bytes| job.write(bytes), submit)
+        place.write(&mut self.bytes);
+        job.write(&mut self.bytes);
+        self.end_job(submit)
     }
 
-    /// Adds a job to all.
-    fn write(
-        &mut self,
-        place: &Place,
-        job: impl FnOnce(&mut Vec<u8>) -> Result<(), postcard::Error>,
-        submit: i64,
-    ) -> Result<(), Error> {
-        self.bytes.clear();
-        let written = postcard::to_extend(place, std::mem::take(&mut self.bytes)).and_then(|bytes| {
-            self.bytes = bytes;
-            job(&mut self.bytes)
-        });
-        written.map_err(encoding(Path::new("a job")))?;
+    /// Adds the job that is written, and was submitted then, to all.
+    fn end_job(&mut self, submit: i64) -> Result<(), Error> {
         // Jobs of one number come in their order.
         let (job, task) = (Key::Number(in_order(submit)), Key::Number(self.number));
         self.joined.jobs.push(&Fact { job, task, time: 0, value: &self.bytes })
@@ -246,9 +256,8 @@ impl Join {
         self.end_id(sink)?;
         let Folded { jobs, tasks } = std::mem::take(&mut self.folded);
         let mut given = HashSet::new();
-        for (bytes, submit) in jobs {
-            let Ok((asks, job)) = postcard::take_from_bytes::<Option<u32>>(&bytes) else { continue };
-            let Some(folded) = Job::read(job) else { continue };
+        for Folds { bytes, asks, submit } in jobs {
+            let Some(folded) = Job::read(&bytes) else { continue };
             let (all, is_cut) = pending_tasks(folded.pending);
             let before = all.len();
             let mut left: Vec<(u64, u32)> = Vec::new();
@@ -267,12 +276,9 @@ impl Join {
             sink.skip(cause::PENDING_ARRAY_CUT, u64::from(is_cut || beyond > 0));
             sink.skip(cause::UNFINISHED_COPY_REPLACED, (before - left.len() - beyond) as u64);
             if !left.is_empty() {
-                let place = Place { array_limit: self.array_limit, asks, tasks: left };
-                let written = |bytes: &mut Vec<u8>| {
-                    bytes.extend_from_slice(job);
-                    Ok(())
-                };
-                self.write(&place, written, submit)?;
+                Place { array_limit: self.array_limit, asks, tasks: left }.write(&mut self.bytes);
+                self.bytes.extend_from_slice(&bytes);
+                self.end_job(submit)?;
             }
         }
         self.array_limit = None;
@@ -282,7 +288,7 @@ impl Join {
 
 impl Folded {
     /// Notes the tasks of a row that folds them, as far as there is room.
-    fn add(&mut self, pending: &str, job: (Vec<u8>, i64)) {
+    fn add(&mut self, pending: &str, job: Folds) {
         let (tasks, _) = pending_tasks(pending);
         for task in tasks {
             if self.tasks.len() < MOST_WANTED || self.tasks.contains_key(&task) {
@@ -303,23 +309,31 @@ impl Folded {
     }
 }
 
-/// The rows of an id without copies, by submission and start.
+/// The rows of an id without copies, by submission and start. Copies of a try are neighbours once the rows are sorted, those that had come
+/// less far before the others.
 fn different<'r>(rows: &'r [u8], ends: &[usize], sink: &mut dyn Sink) -> Vec<Job<'r>> {
-    let mut known: Vec<(Job<'r>, &'r [u8])> = Vec::with_capacity(ends.len());
-    let mut from = 0;
-    for &end in ends {
-        let bytes = rows.get(from..end).unwrap_or_default();
-        from = end;
-        let Some(job) = Job::read(bytes) else { continue };
-        let Some(copy) = known.iter_mut().find(|(other, _)| job.is_copy_of(other)) else {
-            known.push((job, bytes));
+    let begins = std::iter::once(&0).chain(ends);
+    let written = begins.zip(ends).filter_map(|(&from, &end)| rows.get(from..end));
+    let mut all: Vec<(Job<'r>, &'r [u8])> = written.filter_map(|bytes| Some((Job::read(bytes)?, bytes))).collect();
+    let progress = |job: &Job<'_>| job.tries.first().map(Try::progress);
+    all.sort_unstable_by(|(one, bytes), (other, others)| {
+        let of = |job: &Job<'r>, bytes| (job.copies(), progress(job), bytes);
+        of(one, *bytes).cmp(&of(other, *others))
+    });
+    let mut known: Vec<(Job<'r>, &'r [u8])> = Vec::with_capacity(1);
+    // Of whom the last one is, if any of its copies says it.
+    let mut user = "";
+    for own in all {
+        let is_of_user = user.is_empty() || own.0.user.is_empty() || user == own.0.user;
+        let Some(copy) = known.last_mut().filter(|(other, _)| is_of_user && own.0.is_same_row(other)) else {
+            user = own.0.user;
+            known.push(own);
             continue;
         };
+        user = if user.is_empty() { own.0.user } else { user };
         let has_ended = copy.0.tries.iter().all(|known| known.state.has_ended());
         sink.skip(if has_ended { cause::DUPLICATE_ROW } else { cause::UNFINISHED_COPY_REPLACED }, 1);
-        let progress = |(job, bytes): &(Job<'r>, &'r [u8])| (job.tries.first().map(super::job::Try::progress), *bytes);
-        let own = (job, bytes);
-        if progress(&own) > progress(copy) {
+        if (progress(&own.0), own.1) > (progress(&copy.0), copy.1) {
             *copy = own;
         }
     }

@@ -9,19 +9,17 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::Path;
 
 use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::model::NodeRow;
 use resched_tables::sink::Sink;
-use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 use super::hosts::hosts;
 use super::job::Try;
+use crate::codec::{Front, put, put_signed};
 use crate::formats::tables::{Fact, Key};
-use crate::packed::encoding;
 use crate::sorted::{Sorter, in_order};
 use crate::texts::{TextId, Texts};
 
@@ -43,7 +41,7 @@ pub(super) struct Machines {
 }
 
 /// A try on known nodes.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(super) struct OnNodes<'a> {
     cpus: u32,
     /// `None`: it runs on.
@@ -53,16 +51,28 @@ pub(super) struct OnNodes<'a> {
 }
 
 impl<'a> OnNodes<'a> {
-    /// Adds a try of a job that was submitted then, if it is known when it started.
+    /// Adds a try of a job that was submitted then, if it is known when it started. `bytes` is memory for that.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn push(one: &Try<'a>, submit: i64, tries: &mut Sorter) -> Result<(), Error> {
+    pub(super) fn push(one: &Try<'a>, submit: i64, bytes: &mut Vec<u8>, tries: &mut Sorter) -> Result<(), Error> {
         let Some(start) = one.start() else { return Ok(()) };
-        let own = Self { cpus: one.cpus, end: one.finish().0, hosts: one.hosts };
-        let value = postcard::to_allocvec(&own).map_err(encoding(Path::new("a try")))?;
+        bytes.clear();
+        put(u64::from(one.cpus), bytes);
+        let end = one.finish().0;
+        put(u64::from(end.is_some()), bytes);
+        end.into_iter().for_each(|end| put_signed(end.wrapping_sub(start), bytes));
+        bytes.extend_from_slice(one.hosts.as_bytes());
         let (job, task) = (Key::Number(in_order(start)), Key::Number(in_order(submit)));
-        tries.push(&Fact { job, task, time: start, value: &value })
+        tries.push(&Fact { job, task, time: start, value: bytes })
+    }
+
+    /// The try that was added so, which started then.
+    fn read(bytes: &'a [u8], start: i64) -> Option<Self> {
+        let mut front = Front(bytes);
+        let (cpus, has_ended) = (front.count()?, front.number()? > 0);
+        let end = if has_ended { Some(start.wrapping_add(front.signed()?)) } else { None };
+        Some(Self { cpus, end, hosts: std::str::from_utf8(front.0).ok()? })
     }
 }
 
@@ -74,7 +84,7 @@ impl Machines {
     pub(super) fn of(tries: Sorter, sink: &mut dyn Sink) -> Result<Self, Error> {
         let mut sweep = Sweep::default();
         tries.visit(|fact| {
-            let is_known = postcard::from_bytes(fact.value).is_ok_and(|one| sweep.take(&one, fact.time));
+            let is_known = OnNodes::read(fact.value, fact.time).is_some_and(|one| sweep.take(&one, fact.time));
             sink.skip(cause::DAMAGED_NODE_LIST, u64::from(!is_known));
             Ok(())
         })?;

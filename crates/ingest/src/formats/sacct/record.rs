@@ -38,13 +38,16 @@ impl Records<'_> {
     ) {
         let ran: SmallVec<[&Try<'_>; 1]> = job.tries.iter().filter(|one| one.ran).collect();
         let shape = self.shape(job, ran.last().copied(), sink);
-        let job_id = id.to_string();
+        // Its memory is used again.
+        let mut job_id = std::mem::take(&mut record.job.job_id);
+        job_id.clear();
+        id.show(&mut job_id);
         record.counters.clear();
         record.tasks.resize_with(1, TaskRecord::default);
         let JobRecord { job: row, tasks, .. } = record;
         let Some(TaskRecord { task, splits, attempts }) = tasks.first_mut() else { return };
         splits.clear();
-        self.write_job(row, (job, &job_id), place, &ran, sink);
+        self.write_job(row, job, place, &ran, sink);
         write_attempts(attempts, &job_id, &ran, sink);
         *task = TaskRow {
             job_id: over(&mut task.job_id, &job_id),
@@ -61,6 +64,7 @@ impl Records<'_> {
             exclusive: shape.exclusive.then_some(true),
             ..TaskRow::default()
         };
+        row.job_id = job_id;
     }
 
     fn shape(&self, job: &Job<'_>, last: Option<&Try<'_>>, sink: &mut dyn Sink) -> Shape {
@@ -74,14 +78,8 @@ impl Records<'_> {
         shape
     }
 
-    fn write_job(
-        &self,
-        row: &mut JobRow,
-        (job, job_id): (&Job<'_>, &str),
-        place: &Place,
-        ran: &[&Try<'_>],
-        sink: &mut dyn Sink,
-    ) {
+    /// Writes the row of a job over another, but for its id.
+    fn write_job(&self, row: &mut JobRow, job: &Job<'_>, place: &Place, ran: &[&Try<'_>], sink: &mut dyn Sink) {
         let demand = &job.demand;
         let (submit, last) = (job.submit(), job.tries.last());
         let array_limit = place.array_limit;
@@ -91,7 +89,6 @@ impl Records<'_> {
         sink.skip(cause::MEMORY_NOT_ALLOCATED, u64::from(demand.memory.is_some() && !counts));
         let each = demand.memory.filter(|_| counts).map(|bytes| bytes / i64::from(demand.cpus.max(1)));
         *row = JobRow {
-            job_id: over(&mut row.job_id, job_id),
             name: over_known(&mut row.name, known(job.name)),
             user: over_known(&mut row.user, known(job.user)),
             queue: over_known(&mut row.queue, known(job.partition)),

@@ -1,7 +1,6 @@
 //! A row of `sacct` about a job, whatever it was printed as.
 
 use resched_tables::model::Outcome;
-use serde::{Deserialize, Serialize};
 
 use super::hosts::count_of_hosts;
 use super::id::Id;
@@ -60,7 +59,7 @@ pub(super) fn one_qos<'a>(own: &'a str, asked: &'a str) -> &'a str {
 }
 
 /// The times of a row, ms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Times {
     pub(super) submit: i64,
     pub(super) eligible: Option<i64>,

@@ -1,11 +1,10 @@
 //! States of jobs.
 
 use resched_tables::model::Outcome;
-use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// How a job, or a try at it, ended or stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// It waits, and has not run in this try.
     Pending,
@@ -86,6 +85,24 @@ impl Standing {
 }
 
 impl State {
+    /// A number for it.
+    pub(super) fn number(self) -> u64 {
+        match self {
+            Self::Pending => 0,
+            Self::Running => 1,
+            Self::Ended(outcome) => 2 + outcome.index() as u64,
+        }
+    }
+
+    /// The state of this number.
+    pub(super) fn of_number(number: u64) -> Option<Self> {
+        match number {
+            0 => Some(Self::Pending),
+            1 => Some(Self::Running),
+            _ => Outcome::ALL.get(usize::try_from(number - 2).ok()?).copied().map(Self::Ended),
+        }
+    }
+
     /// The state of a text that begins with a word that Slurm knows.
     pub(super) fn known(text: &str) -> Option<Self> {
         Self::of_word(text.split([' ', '+', ',']).next().unwrap_or_default())

@@ -3,8 +3,6 @@
 //! `SubmitLine` joins the arguments by blanks and quotes nothing, so an argument with a blank ends the list of options. Options inside
 //! of a script (`#SBATCH`) are not in it.
 
-use serde::{Deserialize, Serialize};
-
 use super::gpus::{Gpus, of_gres, of_types};
 
 /// What a command line says.
@@ -24,7 +22,7 @@ pub(super) struct Line<'l> {
 }
 
 /// The options that decide the shape of a job, as far as they are given.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) tasks: Option<u32>,
     /// The fewest nodes.

@@ -319,7 +319,8 @@ fn a_row_that_comes_again_counts_once_and_its_end_counts() {
     let ended = row("7", 100, 110, 20, "COMPLETED", 2);
     for (list, cause) in [
         ([running, &ended], "unfinished-copy-replaced"),
-        ([&ended, running], "duplicate-row"),
+        ([&ended, running], "unfinished-copy-replaced"),
+        ([&ended, &ended], "duplicate-row"),
         ([running, running], "unfinished-copy-replaced"),
     ] {
         let found = rows(&list);
@@ -329,6 +330,26 @@ fn a_row_that_comes_again_counts_once_and_its_end_counts() {
         assert_eq!(found.skipped[cause], 1);
     }
     assert_eq!(attempts(&rows(&[running]).jobs[0]), [(Some(110_000), None, Outcome::Incomplete)]);
+}
+
+/// Rows of one id and one submission are compared with their neighbours only: all are jobs of their own if they are of different users.
+#[test]
+fn copies_are_found_among_many_rows_of_one_id_in_any_order() {
+    let header = "JobID|User|Submit|Start|End|ElapsedRaw|State|ReqCPUS";
+    let of = |user: usize, run: usize| {
+        let user = if user > 0 { format!("u{user}") } else { String::new() };
+        format!("7|{user}|100|110|{}|{run}|COMPLETED|1", 110 + run)
+    };
+    // Each of 300 users has three copies, of which the longest counts. That of an unknown user is one of the first.
+    let mut lines: Vec<String> = (1..=300).flat_map(|user| [3, 1, 2].map(|run| of(user, run))).collect();
+    lines.push(of(0, 9));
+    for _ in 0..2 {
+        let found = read_list(&format!("{header}\n{}\n", lines.join("\n")));
+        assert_eq!((found.jobs.len(), found.skipped["duplicate-row"]), (300, 601));
+        let ends = found.jobs.iter().map(|record| record.job.finish);
+        assert_eq!(ends.filter(|&end| end == Some(113_000)).count(), 299);
+        lines.reverse();
+    }
 }
 
 #[test]

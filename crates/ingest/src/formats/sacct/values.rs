@@ -7,6 +7,9 @@ pub(super) const MEBIBYTE: i64 = 1 << 20;
 
 /// `[D-]HH:MM:SS`, `MM:SS` or either with a fraction of a second, as ms.
 pub(super) fn duration(text: &str) -> Option<i64> {
+    if let Some(seconds) = hours_minutes_seconds(text) {
+        return Some(seconds * 1_000);
+    }
     let (days, clock) = match text.split_once('-') {
         Some((days, clock)) => (whole(days)?, clock),
         None => (0, text),
@@ -21,6 +24,14 @@ pub(super) fn duration(text: &str) -> Option<i64> {
     let seconds = days.checked_mul(86_400)?.checked_add(seconds)?;
     (parts == 2 || parts == 3).then_some(())?;
     seconds.checked_mul(1_000)?.checked_add(thousandths(fraction)?)
+}
+
+/// The seconds of `HH:MM:SS`, which most durations are.
+fn hours_minutes_seconds(text: &str) -> Option<i64> {
+    let &[ha, hb, b':', na, nb, b':', sa, sb] = text.as_bytes() else { return None };
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| i64::from(byte - b'0'));
+    let number = |tens, ones| Some(digit(tens)? * 10 + digit(ones)?);
+    Some(number(ha, hb)? * 3_600 + number(na, nb)? * 60 + number(sa, sb)?)
 }
 
 /// The limit of a run time, ms, from its minutes and from how it is shown. A job without a limit has that of a year; `None`: it names

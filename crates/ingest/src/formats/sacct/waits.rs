@@ -16,6 +16,8 @@ use super::state::State;
 /// The most ends of jobs that all jobs of a list wait for, and the most jobs that are noted for that. A job may name an array with
 /// millions of tasks in a few bytes.
 pub(crate) const MOST_ENDS: usize = 10_000_000;
+/// For each of them, so many jobs may be looked at: a job may name a large array and wait for none of its tasks.
+const LOOKS: usize = 100;
 
 /// Why a dependency is not taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +66,20 @@ struct Asking {
     alike: Option<(String, String)>,
 }
 
+/// The jobs of a number: a job, the tasks of an array, or the components of a heterogeneous job.
+#[derive(Debug, Default)]
+struct Number {
+    /// In the order of their ids, once all are known.
+    all: Vec<One>,
+    /// Whether an id was given again, so that not all are of one submission.
+    is_reused: bool,
+}
+
 /// What jobs wait for.
 #[derive(Debug)]
 pub(super) struct Waits {
-    /// The jobs of each number that a job waits for, in the order of their ids: a job, the tasks of an array, or the components of a
-    /// heterogeneous job.
-    numbers: BTreeMap<u64, Vec<One>>,
+    /// The jobs of each number that a job waits for.
+    numbers: BTreeMap<u64, Number>,
     /// The jobs of each user and name of which one is a singleton, in the order of their ids, and whether each is one.
     alike: BTreeMap<String, BTreeMap<String, Vec<(Id, bool)>>>,
     asking: Vec<Asking>,
@@ -126,10 +136,11 @@ impl Waits {
         let own = One { id: job.id, submit: job.submit().unwrap_or(i64::MAX), ended };
         let is_singleton = waits_for.as_ref().is_some_and(|waits_for| waits_for.singleton);
         // A list that is cut here would be another one, so that what needs it is left out.
-        if let Some(all) = self.numbers.get_mut(&job.id.number) {
+        if let Some(number) = self.numbers.get_mut(&job.id.number) {
             self.left = self.left.saturating_sub(1);
+            number.is_reused |= job.id.again > 0;
             if self.left > 0 {
-                all.push(own);
+                number.all.push(own);
             }
         }
         if let Some(all) = self.alike.get_mut(job.user).and_then(|names| names.get_mut(job.name)) {
@@ -152,12 +163,13 @@ impl Waits {
     /// The jobs that each job waits for, by its number among those that wait. What is left out is counted.
     pub(super) fn resolve(mut self, sink: &mut dyn Sink) -> Vec<Box<[Id]>> {
         // The tasks of an array without an id come before all others of a number.
+        self.numbers.values_mut().for_each(|number| number.all.sort_by_key(|one| one.id));
         self.alike.values_mut().flat_map(BTreeMap::values_mut).for_each(|all| all.sort_by_key(|&(id, _)| id));
         let is_cut = self.left == 0;
-        let mut left = self.most;
+        let (mut left, mut looks) = (self.most, self.most.saturating_mul(LOOKS));
         let mut all = Vec::with_capacity(self.asking.len());
         for asking in &self.asking {
-            let ids = if is_cut { Err(Problem::TooMany) } else { self.ends(asking, left) };
+            let ids = if is_cut { Err(Problem::TooMany) } else { self.ends(asking, left, &mut looks) };
             match ids {
                 Ok(ids) => {
                     left -= ids.len();
@@ -172,11 +184,15 @@ impl Waits {
         all
     }
 
-    /// The ids of the jobs that a job waits for, at most so many.
-    fn ends(&self, asking: &Asking, most: usize) -> Result<Vec<Id>, Problem> {
+    /// The ids of the jobs that a job waits for, at most so many. At most so many jobs are looked at for that.
+    fn ends(&self, asking: &Asking, most: usize, looks: &mut usize) -> Result<Vec<Id>, Problem> {
         let mut ids = Vec::new();
         for end in &asking.ends {
-            self.add(&asking.own, *end, most, &mut ids)?;
+            let meant = self.meant(&asking.own, *end, looks)?;
+            if ids.len() + meant.len() > most {
+                return Err(Problem::TooMany);
+            }
+            ids.extend(meant.iter().map(|one| one.id));
         }
         if let Some((user, name)) = &asking.alike {
             ids.extend(self.earlier(asking.own.id, user, name));
@@ -188,34 +204,31 @@ impl Waits {
         if ids.len() > most { Err(Problem::TooMany) } else { Ok(ids) }
     }
 
-    /// Adds the jobs whose end is meant, unless there are more than `most` then.
-    fn add(&self, own: &One, End { of, must }: End, most: usize, ids: &mut Vec<Id>) -> Result<(), Problem> {
-        let all = self.numbers.get(&of.number).map_or(&[][..], Vec::as_slice);
-        let meant: Vec<&One> = match of.part {
-            // The number was given again, so that not all are of one submission.
-            Part::Whole if all.iter().any(|one| one.id.again > 0) => {
+    /// The jobs whose end is meant.
+    fn meant(&self, own: &One, End { of, must }: End, looks: &mut usize) -> Result<Vec<One>, Problem> {
+        let number = self.numbers.get(&of.number);
+        let all = number.map_or(&[][..], |number| number.all.as_slice());
+        let meant = match of.part {
+            Part::Whole => {
+                *looks = looks.checked_sub(all.len()).ok_or(Problem::TooMany)?;
                 let last = all.iter().map(|one| one.submit).filter(|&at| at <= own.submit).max();
-                all.iter().filter(|one| Some(one.submit) == last).collect()
+                let is_last = |one: &&One| number.is_none_or(|number| !number.is_reused) || Some(one.submit) == last;
+                all.iter().filter(is_last).copied().collect()
             }
-            Part::Whole => all.iter().collect(),
+            // The last one that was submitted before, or else the first.
             _ => {
-                // The last one that was submitted before.
-                let of_id = || all.iter().filter(|one| one.id.listed() == of);
-                of_id().take_while(|one| one.submit <= own.submit).last().or(of_id().next()).into_iter().collect()
+                let from = all.partition_point(|one| one.id.listed() < of);
+                let to = all.partition_point(|one| one.id.listed() <= of);
+                let of_id = all.get(from..to).unwrap_or_default();
+                let later = of_id.partition_point(|one| one.submit <= own.submit);
+                of_id.get(later.saturating_sub(1)).copied().into_iter().collect::<Vec<_>>()
             }
         };
         // A job waits for earlier ones only.
         if meant.is_empty() || of.number >= own.id.number {
             return Err(Problem::Unknown);
         }
-        if are_hopeless(&meant, must) {
-            return Err(Problem::NeverSatisfied);
-        }
-        if ids.len() + meant.len() > most {
-            return Err(Problem::TooMany);
-        }
-        ids.extend(meant.iter().map(|one| one.id));
-        Ok(())
+        if are_hopeless(&meant, must) { Err(Problem::NeverSatisfied) } else { Ok(meant) }
     }
 
     /// The earlier jobs of the same name and user, from the last one on that waits for all before it.
@@ -229,7 +242,7 @@ impl Waits {
 }
 
 /// Whether they will never have ended so: an array fails if one of its tasks does.
-fn are_hopeless(jobs: &[&One], must: Must) -> bool {
+fn are_hopeless(jobs: &[One], must: Must) -> bool {
     match must {
         Must::Any => false,
         Must::Succeed => jobs.iter().any(|one| one.ended == Ended::Badly),
