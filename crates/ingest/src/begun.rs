@@ -24,9 +24,12 @@ pub(super) struct Begun(Vec<(u64, i64, Option<i64>)>);
 impl Begun {
     /// Takes note of a job.
     pub(super) fn see(&mut self, job: &JobRow) {
+        if self.0.len() >= MOST {
+            return;
+        }
         let digits = job.job_id.split(|c: char| !c.is_ascii_digit()).next();
         let number = digits.and_then(|digits| digits.parse().ok());
-        if let (Some(number), Some(submit), true) = (number, job.submit, self.0.len() < MOST) {
+        if let (Some(number), Some(submit)) = (number, job.submit) {
             self.0.push((number, submit, job.finish));
         }
     }

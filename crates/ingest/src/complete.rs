@@ -46,19 +46,26 @@ pub(super) fn complete(record: &mut JobRecord) {
 /// What the tasks of a job ask for together, stage by stage. What no task asks for is that of the job: its containers, each with its
 /// request.
 fn demand(record: &JobRecord) -> Demand {
-    let mut stages: BTreeMap<(Option<&str>, TaskKind), Demand> = BTreeMap::new();
     let is_work =
         |task: &&TaskRecord| !matches!(task.task.kind, TaskKind::Setup | TaskKind::Cleanup | TaskKind::Master);
-    for TaskRecord { task, .. } in record.tasks.iter().filter(is_work) {
-        stages.entry((task.stage.as_deref(), task.kind)).or_default().add(
+    let add = |TaskRecord { task, .. }: &TaskRecord, stage: &mut Demand| {
+        stage.add(
             task.instances.unwrap_or(1),
             [task.cpu_request, task.memory_request],
             task.machines,
             amounts(task.resources.as_deref().unwrap_or_default()),
         );
-    }
+    };
     let mut all = Demand::default();
-    stages.into_values().for_each(|stage| all.raise(stage));
+    if let [one] = record.tasks.as_slice() {
+        Some(one).filter(is_work).into_iter().for_each(|one| add(one, &mut all));
+    } else {
+        let mut stages: BTreeMap<(Option<&str>, TaskKind), Demand> = BTreeMap::new();
+        for task in record.tasks.iter().filter(is_work) {
+            add(task, stages.entry((task.task.stage.as_deref(), task.task.kind)).or_default());
+        }
+        stages.into_values().for_each(|stage| all.raise(stage));
+    }
     let job = &record.job;
     let of_job = |each: Option<i64>| Some(each?.saturating_mul(job.requested_containers?));
     all.cpu = all.cpu.or_else(|| of_job(job.requested_cpu));

@@ -352,7 +352,8 @@ impl<'a> Session<'a> {
         };
         self.yielded += 1;
         self.offered += 1;
-        let own_id = record.job.job_id.clone();
+        // Its id in the source, if it gets another.
+        let mut own_id = None;
         let claim = match self.are_different {
             true => Claim::Taken { number: 0, renamed: None },
             false => self.copies.claim(record, self.files, format.folded),
@@ -366,8 +367,9 @@ impl<'a> Session<'a> {
                 if let Some(worse) = self.held.drop(number) {
                     // It may be a job that got another id.
                     let id = worse.record.job.job_id;
-                    let suffix = id.strip_prefix(&own_id).unwrap_or_default().to_owned();
+                    let suffix = id.strip_prefix(&record.job.job_id).unwrap_or_default().to_owned();
                     if !suffix.is_empty() {
+                        own_id = Some(record.job.job_id.clone());
                         rename(record, &id, &suffix);
                     }
                 }
@@ -376,6 +378,7 @@ impl<'a> Session<'a> {
             }
             Claim::Taken { number, renamed } => {
                 if let Some(renamed) = renamed {
+                    own_id = Some(record.job.job_id.clone());
                     rename(record, &renamed.id, &renamed.suffix);
                     self.skip(renamed.cause, 1);
                 }
@@ -386,7 +389,7 @@ impl<'a> Session<'a> {
         self.note_given(record);
         let is_bare = !format.has_tasks && record.tasks.is_empty();
         let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
-        let conf = self.confs.find(&own_id)?;
+        let conf = self.confs.find(own_id.as_deref().unwrap_or(&record.job.job_id))?;
         if let Some(mut tasks) = made.take_if(|_| conf.is_some() || !has_totals(&record.job)) {
             record.tasks = tasks.all();
         }
@@ -427,11 +430,13 @@ impl<'a> Session<'a> {
                 Ok(())
             }
             None => {
-                self.note(notes);
+                self.note(&mut notes);
+                // Its memory is used again.
+                *filled = notes.made;
                 self.sink.lent_job(record)
             }
             Some(tasks) => {
-                self.note(notes);
+                self.note(&mut notes);
                 let mut tasks = Mended::new(tasks);
                 self.sink.made_job(std::mem::take(record), &mut tasks)?;
                 self.skip(cause::FAR_TIME, tasks.far());
@@ -456,16 +461,16 @@ impl<'a> Session<'a> {
     }
 
     /// Writes a job of which no better copy can come any more.
-    fn write_held(&mut self, number: usize, Held { record, notes }: Held) -> Result<(), Error> {
+    fn write_held(&mut self, number: usize, Held { record, mut notes }: Held) -> Result<(), Error> {
         self.copies.write(number);
-        self.note(notes);
+        self.note(&mut notes);
         self.sink.job(record)
     }
 
     /// Counts what was counted of a job that is written.
-    fn note(&mut self, notes: Notes) {
-        notes.skipped.into_iter().for_each(|(cause, n)| self.skip(cause, n));
-        notes.made.into_iter().for_each(|(column, rule, rows)| self.note_made(column, rule, rows));
+    fn note(&mut self, notes: &mut Notes) {
+        notes.skipped.drain(..).for_each(|(cause, n)| self.skip(cause, n));
+        notes.made.drain(..).for_each(|(column, rule, rows)| self.note_made(column, rule, rows));
     }
 
     /// Notes what the columns are read from in a source of this format.
