@@ -12,7 +12,9 @@ use std::path::Path;
 
 use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines, head_lines};
+use super::lists::{self as list, Jobs, Lists};
 use super::swf::{milliseconds, whole};
+use super::tables::Key;
 use resched_tables::Error;
 use resched_tables::cause;
 use resched_tables::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, TaskRow};
@@ -65,15 +67,31 @@ fn is_header(line: &str) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let mut jobs = Jobs::<Workflows>::begin(sink);
+    let before = jobs.taken();
+    let result = read_lines(input, path, &mut jobs, sink);
+    // The columns have no place for machines.
+    sink.skip(cause::FILE_WITHOUT_MACHINES, 1);
+    jobs.end(before, sink)?;
+    result
+}
+
+fn read_lines(
+    input: &mut dyn BufRead,
+    path: &str,
+    jobs: &mut Jobs<Workflows>,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
     let mut lines = Lines::new(input, MAX_LINE);
     let mut number = 0_u64;
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         number += 1;
         let found = match line {
             Line::Text(line) if line.trim().is_empty() || is_header(&line) => continue,
-            Line::Text(line) => match record(&line) {
-                Some(record) => {
-                    sink.job(record)?;
+            Line::Text(line) => match Row::parse(&line) {
+                Some(row) => {
+                    let (mut id, submit) = (String::new(), row.submit);
+                    jobs.take(row.keys(&mut id), submit, (0, line.trim()), sink)?;
                     continue;
                 }
                 None => what_is_wrong(&line),
@@ -84,16 +102,38 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         let remedy = "write a number in each of them, with -1 for unknown";
         sink.damage(&|| Damage::new(&format!("line {number}: "), "the 7 columns of a workflow's job", &found, remedy));
     }
-    // The columns have no place for machines.
-    sink.skip(cause::FILE_WITHOUT_MACHINES, 1);
     Ok(())
+}
+
+/// The number that a part of an id is, if it is written as this number is.
+fn number(part: &str) -> Option<u64> {
+    let is_plain = part.bytes().all(|byte| byte.is_ascii_digit()) && (part == "0" || !part.starts_with('0'));
+    part.parse().ok().filter(|_| is_plain)
+}
+
+/// Nothing but their lines is known of these lists.
+#[derive(Debug, Default)]
+struct Workflows;
+
+impl Lists for Workflows {
+    fn moved(&self) -> Result<Vec<i64>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn write_over(&mut self, line: &list::Line<'_>, record: &mut JobRecord, _: &mut dyn Sink) -> bool {
+        let Some(row) = Row::parse(line.text) else { return false };
+        *record = row.record();
+        true
+    }
+
+    fn report(&self, _: &mut dyn Sink) {}
 }
 
 /// What is wrong with a line that is no job.
 fn what_is_wrong(line: &str) -> String {
     let columns: Vec<&str> = line.split(',').map(str::trim).collect();
     let is_wrong = |(name, text): &(&str, &str)| match *name {
-        "WorkflowID" | "JobID" => text.is_empty(),
+        "WorkflowID" | "JobID" => !is_part_of_id(text),
         "Dependencies" => false,
         _ => known(text).is_none(),
     };
@@ -104,47 +144,78 @@ fn what_is_wrong(line: &str) -> String {
     }
 }
 
-/// The job of a line.
-fn record(line: &str) -> Option<JobRecord> {
-    let columns: Vec<&str> = line.split(',').map(str::trim).collect();
-    let [workflow, job, submit, run, processors, requested, dependencies] = columns.as_slice() else { return None };
-    if workflow.is_empty() || job.is_empty() {
-        return None;
+/// Whether it may be a part of an id. `~` marks ids that are given here, to jobs whose id another one has.
+fn is_part_of_id(text: &str) -> bool {
+    !text.is_empty() && !text.contains('~')
+}
+
+/// The columns of a job.
+struct Row<'l> {
+    workflow: &'l str,
+    job: &'l str,
+    /// ms.
+    submit: Option<i64>,
+    run: Option<i64>,
+    processors: Option<i64>,
+    requested: Option<i64>,
+    dependencies: &'l str,
+}
+
+impl<'l> Row<'l> {
+    fn parse(line: &'l str) -> Option<Self> {
+        let columns: Vec<&str> = line.split(',').map(str::trim).collect();
+        let [workflow, job, submit, run, processors, requested, dependencies] = columns[..] else { return None };
+        let count = |text: &str| Some(known(text)?.and_then(whole).filter(|&count| count > 0));
+        let time = |text: &str| Some(known(text)?.and_then(milliseconds));
+        let (submit, run) = (time(submit)?, time(run)?);
+        let (processors, requested) = (count(processors)?, count(requested)?);
+        let row = Self { workflow, job, submit, run, processors, requested, dependencies };
+        Some(row).filter(|row| is_part_of_id(row.workflow) && is_part_of_id(row.job))
     }
-    let id = |job: &str| format!("{workflow}/{job}");
-    let count = |text: &str| Some(known(text)?.and_then(whole).filter(|&count| count > 0));
-    let (submit, run) = (known(submit)?, known(run)?);
-    let (processors, requested) = (count(processors)?, count(requested)?);
-    let job_id = id(job);
-    let submit = submit.and_then(milliseconds);
-    let job = JobRow {
-        job_id: job_id.clone(),
-        group: Some((*workflow).to_owned()),
-        framework: Some(FRAMEWORK.to_owned()),
-        submit,
-        outcome: Outcome::Unknown,
-        requested_containers: requested,
-        requested_cpu: requested.map(|_| PROCESSOR),
-        depends_on: dependencies.split_ascii_whitespace().map(id).collect(),
-        ..JobRow::default()
-    };
-    let task = TaskRow {
-        job_id: job_id.clone(),
-        task_id: job_id.clone(),
-        cpu_request: Some(PROCESSOR),
-        instances: processors.or(requested),
-        gang: Some(true),
-        ..TaskRow::default()
-    };
-    let attempt = run.and_then(milliseconds).map(|run| AttemptRow {
-        job_id: job_id.clone(),
-        task_id: job_id,
-        queued: submit,
-        run_time: Some(run),
-        ..AttemptRow::default()
-    });
-    let task = TaskRecord { task, splits: Vec::new(), attempts: attempt.into_iter().collect() };
-    Some(JobRecord { job, tasks: vec![task], counters: Vec::new() })
+
+    /// What its id is sorted by; `text` takes it if it is not of numbers.
+    fn keys<'k>(&self, text: &'k mut String) -> (Key<'k>, Key<'k>) {
+        match (number(self.workflow), number(self.job)) {
+            (Some(workflow), Some(job)) => (Key::Number(workflow), Key::Number(job)),
+            _ => {
+                *text = format!("{}/{}", self.workflow, self.job);
+                (Key::Text(text), Key::None)
+            }
+        }
+    }
+
+    fn record(&self) -> JobRecord {
+        let id = |job: &str| format!("{}/{job}", self.workflow);
+        let job_id = id(self.job);
+        let job = JobRow {
+            job_id: job_id.clone(),
+            group: Some(self.workflow.to_owned()),
+            framework: Some(FRAMEWORK.to_owned()),
+            submit: self.submit,
+            outcome: Outcome::Unknown,
+            requested_containers: self.requested,
+            requested_cpu: self.requested.map(|_| PROCESSOR),
+            depends_on: self.dependencies.split_ascii_whitespace().map(id).collect(),
+            ..JobRow::default()
+        };
+        let task = TaskRow {
+            job_id: job_id.clone(),
+            task_id: job_id.clone(),
+            cpu_request: Some(PROCESSOR),
+            instances: self.processors.or(self.requested),
+            gang: Some(true),
+            ..TaskRow::default()
+        };
+        let attempt = self.run.map(|run| AttemptRow {
+            job_id: job_id.clone(),
+            task_id: job_id,
+            queued: self.submit,
+            run_time: Some(run),
+            ..AttemptRow::default()
+        });
+        let task = TaskRecord { task, splits: Vec::new(), attempts: attempt.into_iter().collect() };
+        JobRecord { job, tasks: vec![task], counters: Vec::new() }
+    }
 }
 
 /// A number. The inner `None` is a negative number, which stands for unknown.

@@ -28,6 +28,7 @@ mod lenient;
 #[cfg(test)]
 mod limit_tests;
 mod lines;
+mod lists;
 pub mod lsf;
 pub mod mapped;
 mod names;

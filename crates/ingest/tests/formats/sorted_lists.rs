@@ -302,6 +302,94 @@ fn tables_under_a_map_give_the_same_tables_in_any_memory() {
     }
 }
 
+/// Logs in SWF of the runs that were submitted in each month, with times from the zero of the log, and the first runs of the next month.
+fn swf(runs: &[Run], months: usize) -> Vec<String> {
+    let length = MONTH * (MONTHS / months) as i64;
+    let log = |month: usize| {
+        let zero = EPOCH + month as i64 * length;
+        let mut text = format!("; UnixStartTime: {zero}\n; MaxNodes: 40\n; Queue: 3 batch\n");
+        let overlap = if month + 1 < months { length + 2_000 } else { length };
+        for run in runs.iter().filter(|run| (zero..zero + overlap).contains(&run.submit)) {
+            let Run { id, user, submit, start, end, cpus, .. } = run;
+            let (after, wait, run) = (submit - zero, start - submit, end - start);
+            writeln!(text, "{id} {after} {wait} {run} {cpus} -1 -1 {cpus} -1 -1 1 {user} -1 -1 3 -1 -1 -1").unwrap();
+        }
+        text
+    };
+    (0..months).map(log).collect()
+}
+
+/// Runs without arrays and tries: jobs whose ids are numbers.
+fn plain_runs() -> Vec<Run> {
+    runs().into_iter().filter(|run| run.state != "REQUEUED" && !run.id.contains('_')).collect()
+}
+
+#[test]
+fn swf_logs_of_twelve_months_give_the_tables_of_one_in_any_order_and_memory() {
+    let (dir, runs) = (Dir::new(), plain_runs());
+    let (whole, manifest) = dir.ingest(&[dir.write("all.swf", &swf(&runs, 1)[0])], None);
+    assert_eq!(manifest.rows["jobs"], runs.len() as u64);
+    assert_eq!(manifest.parameters["unix_start_time"], EPOCH);
+    let distinct = runs.iter().map(|run| &run.id).collect::<BTreeSet<_>>().len();
+    assert!(distinct < runs.len() && manifest.skipped["reused-job-id"] == (runs.len() - distinct) as u64);
+    let logs = swf(&runs, MONTHS);
+    let lines = logs.iter().flat_map(|log| log.lines()).filter(|line| !line.starts_with(';')).count();
+    let files: Vec<PathBuf> =
+        logs.iter().enumerate().map(|(month, log)| dir.write(&format!("{month:02}.swf"), log)).collect();
+    for (seed, memory) in [(1, None), (2, Some(LITTLE)), (3, Some(700))] {
+        let (tables, own) = dir.ingest(&shuffled(files.clone(), seed), memory);
+        assert!(tables == whole, "order {seed}, {memory:?}");
+        assert_eq!(own.parameters["unix_start_time"], EPOCH);
+        assert!(lines > runs.len() && own.skipped["duplicate-job"] == (lines - runs.len()) as u64);
+        assert_eq!(own.skipped["reused-job-id"], manifest.skipped["reused-job-id"]);
+    }
+    let times: BTreeMap<String, (Option<i64>, Option<i64>)> = Trace::open(&dir.path("T"))
+        .unwrap()
+        .rows::<JobRow>()
+        .unwrap()
+        .map(|row| row.map(|row| (row.job_id, (row.submit, row.finish))).unwrap())
+        .collect();
+    let ms = |at: i64| Some((at - EPOCH) * 1_000);
+    assert!(runs.iter().all(|run| times.values().any(|own| *own == (ms(run.submit), ms(run.end)))));
+}
+
+#[test]
+fn swf_logs_of_which_only_some_have_a_zero_are_refused() {
+    let dir = Dir::new();
+    let line = "1 0 1 1 1 -1 -1 1 -1 -1 1 1 1 1 1 -1 -1 -1\n";
+    let files = [dir.write("a.swf", &format!("; UnixStartTime: 5\n{line}")), dir.write("b.swf", line)];
+    let read = |files: &[PathBuf]| ingest_into(files, &mut Collected::default(), &Options::default(), &mut ());
+    let problem = read(&files).unwrap_err();
+    assert!(problem.is_request() && problem.to_string().contains("`UnixStartTime`"), "{problem}");
+    assert!(files.iter().all(|file| read(std::slice::from_ref(file)).is_ok()));
+}
+
+#[test]
+fn grid_workflows_give_the_same_tables_in_any_order_and_memory() {
+    let (dir, runs) = (Dir::new(), plain_runs());
+    const HEADER: &str = "WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies\n";
+    let rows: Vec<String> = runs
+        .iter()
+        .map(|Run { id, user, submit, start, end, cpus, .. }| {
+            let workflow = if user % 7 == 0 { format!("w{user}") } else { user.to_string() };
+            format!("{workflow}, {id}, {}, {}, {cpus}, {cpus}, {}\n", submit - EPOCH, end - start, id)
+        })
+        .collect();
+    let list = |rows: &[String]| [HEADER, &rows.concat()].concat();
+    let (whole, manifest) = dir.ingest(&[dir.write("all.gwf", &list(&rows))], None);
+    assert_eq!(manifest.rows["jobs"], runs.len() as u64);
+    // Each list has the last rows of the one before.
+    let length = rows.len() / MONTHS + 1;
+    let pieces = (0..MONTHS).map(|n| &rows[(n * length).saturating_sub(20)..rows.len().min((n + 1) * length)]);
+    let files: Vec<PathBuf> =
+        pieces.enumerate().map(|(n, rows)| dir.write(&format!("{n:02}.gwf"), &list(rows))).collect();
+    for (seed, memory) in [(1, None), (2, Some(LITTLE)), (3, Some(700))] {
+        let (tables, own) = dir.ingest(&shuffled(files.clone(), seed), memory);
+        assert!(tables == whole, "order {seed}, {memory:?}");
+        assert_eq!(own.skipped["duplicate-job"], 20 * (MONTHS as u64 - 1));
+    }
+}
+
 /// A sink whose room is this folder.
 struct In(PathBuf, Collected);
 

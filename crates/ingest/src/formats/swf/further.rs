@@ -100,9 +100,13 @@ impl Names {
         (0..self.used).flat_map(of_place)
     }
 
+    /// Notes that a job has so many further fields.
+    pub(super) fn use_of(&mut self, fields: usize) {
+        self.used = self.used.max(fields);
+    }
+
     /// Reads the further fields of a job.
-    pub(super) fn read<'a>(&mut self, texts: &[&'a str]) -> Further<'a> {
-        self.used = self.used.max(texts.len());
+    pub(super) fn read<'a>(&self, texts: &[&'a str]) -> Further<'a> {
         let mut found = Further::default();
         for (place, text) in texts.iter().enumerate() {
             let meaning = self.name(place).map_or(Meaning::Other, Meaning::of);

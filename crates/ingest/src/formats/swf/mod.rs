@@ -12,6 +12,9 @@
 //! attempt then has a run time only. A job that was cancelled before it ran (status 5 without a run time) has no attempt. If a job was
 //! suspended for a while, the lines of its parts (status 2 to 4) are left out, because another line of the job sums them up.
 //!
+//! The jobs of all logs that are named together come in the order of their submission, each once, see `lists.rs`. Logs that begin at
+//! different times (`UnixStartTime`) count from the first of them.
+//!
 //! `MaxNodes` and `MaxProcs` of the header give the machines, on which the processors are spread evenly. A file without
 //! them has no machines and is counted as `file-without-machines`. To replay it, you need a cluster file.
 
@@ -33,11 +36,14 @@ use resched_tables::sink::{Damage, Sink};
 pub(crate) use self::further::Meaning;
 pub(crate) use self::shape::GPU;
 
-use self::header::Header;
+use self::further::Further;
+use self::header::{Header, Headers};
 use self::row::Row;
 use self::shape::Shape;
 use super::format::{Format, ReadAs};
 use super::lines::{Line, Lines, head_lines};
+use super::lists::{self as list, Jobs, Lists};
+use super::tables::Key;
 
 /// The format `swf`.
 pub const FORMAT: Format = Format {
@@ -123,8 +129,23 @@ fn is_comment(line: &str) -> bool {
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    let mut header = Header::default();
-    let mut record = JobRecord::default();
+    let mut jobs = Jobs::<Headers>::begin(sink);
+    let before = jobs.taken();
+    let log = jobs.lists.begin();
+    let result = read_lines(input, (path, log), &mut jobs, sink);
+    if jobs.taken() == before {
+        jobs.lists.without_last().report(sink);
+    }
+    jobs.end(before, sink)?;
+    result
+}
+
+fn read_lines(
+    input: &mut dyn BufRead,
+    (path, log): (&str, usize),
+    jobs: &mut Jobs<Headers>,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
     let mut lines = Lines::new(input, MAX_LINE);
     let mut number = 0_u64;
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
@@ -135,49 +156,81 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             sink.damage(&|| Damage::new(&format!("line {number}: "), &expected, "a longer one", REMEDY));
             continue;
         };
+        let Some(header) = jobs.lists.get_mut(log) else { continue };
         if is_comment(&line) {
             header.take(line.trim_start().trim_start_matches([';', '#']));
             continue;
         }
-        match Row::parse(&line) {
-            Some(row) if row.is_part() => sink.skip(cause::PARTIAL_EXECUTION, 1),
-            Some(row) => take(&row, &mut record, &mut header, sink)?,
+        match Row::parse(&line).and_then(|row| Some((row.id(1)?, row))) {
+            Some((_, row)) if row.is_part() => sink.skip(cause::PARTIAL_EXECUTION, 1),
+            Some((id, row)) => {
+                let zero = header.begin();
+                let submit = row.submit().map(|at| at.saturating_add(zero));
+                jobs.take((key(&id), Key::None), submit, (log, line.trim()), sink)?;
+            }
             None => {
                 sink.skip(cause::DAMAGED_LINE, 1);
                 sink.damage(&|| damage(number, &line));
             }
         }
     }
-    header.report(sink);
     Ok(())
 }
 
-/// Passes on the job of a line, and counts what the tables do not hold of it.
-fn take(row: &Row<'_>, record: &mut JobRecord, header: &mut Header, sink: &mut dyn Sink) -> Result<(), Error> {
-    let further = header.further.read(row.further());
-    let shape = Shape::of(row.amounts(), &further, header);
-    if row.write_over(record, header, (&further, &shape)).is_none() {
-        sink.skip(cause::DAMAGED_LINE, 1);
-        return Ok(());
+/// What an id is sorted by.
+fn key(id: &str) -> Key<'_> {
+    id.parse().map_or(Key::Text(id), Key::Number)
+}
+
+impl Lists for Headers {
+    fn moved(&self) -> Result<Vec<i64>, Error> {
+        Headers::moved(self)
     }
+
+    fn write_over(&mut self, line: &list::Line<'_>, record: &mut JobRecord, sink: &mut dyn Sink) -> bool {
+        let (Some(row), Some(header)) = (Row::parse(line.text), self.get_mut(line.list)) else { return false };
+        let row = row.moved_by(line.moved);
+        header.further.use_of(row.further().len());
+        let further = header.further.read(row.further());
+        let shape = Shape::of(row.amounts(), &further, header);
+        if row.write_over(record, header, (&further, &shape)).is_none() {
+            return false;
+        }
+        count(&row, record, header, (&further, &shape), sink);
+        true
+    }
+
+    fn report(&self, sink: &mut dyn Sink) {
+        Headers::report(self, sink);
+    }
+}
+
+/// Counts what the tables do not hold of a job, and keeps its further fields as counters if they are wanted.
+fn count(
+    row: &Row<'_>,
+    record: &mut JobRecord,
+    header: &Header,
+    (further, shape): (&Further<'_>, &Shape),
+    sink: &mut dyn Sink,
+) {
     sink.skip(cause::LINE_WITHOUT_LAST_FIELD, u64::from(row.fields < STANDARD));
-    if row.fields > STANDARD {
-        let is_kept = sink.wants_counters();
-        if is_kept {
-            record.counters.extend(header.further.counters(&record.job.job_id, &further));
-        }
-        for (cause, is_counted) in [
-            (cause::LINE_WITH_FURTHER_FIELDS, further.has_texts || further.has_others && !is_kept),
-            (cause::SOFT_WALLTIME_LEFT_OUT, further.has_soft_time && !is_kept),
-            (cause::DAMAGED_FURTHER_FIELD, further.is_damaged),
-            (cause::PROCESSORS_UNLIKE_PROPERTIES, shape.is_at_odds),
-            (cause::PROCESSORS_BEYOND_MACHINE, shape.is_cut),
-            (cause::UNEVEN_GPUS_ROUNDED_UP, shape.is_uneven),
-        ] {
-            sink.skip(cause, is_counted.into());
-        }
+    if row.fields <= STANDARD {
+        return;
     }
-    sink.lent_job(record)
+    let is_kept = sink.wants_counters();
+    if is_kept {
+        record.counters.extend(header.further.counters(&record.job.job_id, further));
+    }
+    for (cause, is_counted) in [
+        (cause::LINE_WITH_FURTHER_FIELDS, further.has_texts || further.has_others && !is_kept),
+        (cause::SOFT_WALLTIME_LEFT_OUT, further.has_soft_time && !is_kept),
+        (cause::DAMAGED_FURTHER_FIELD, further.is_damaged),
+        (cause::PROCESSORS_UNLIKE_PROPERTIES, shape.is_at_odds),
+        (cause::PROCESSORS_BEYOND_MACHINE, shape.is_cut),
+        (cause::UNEVEN_GPUS_ROUNDED_UP, shape.is_uneven),
+    ] {
+        sink.skip(cause, is_counted.into());
+    }
 }
 
 /// What to do about a line that is no job.

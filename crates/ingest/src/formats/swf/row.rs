@@ -46,8 +46,21 @@ impl<'a> Row<'a> {
         self.numbers.get(n.checked_sub(1)?).copied().filter(|&number| number >= 0.0)
     }
 
+    /// The same job, submitted so much later, ms.
+    pub(super) fn moved_by(mut self, ms: i64) -> Self {
+        if let Some(submit) = self.numbers.get_mut(1).filter(|submit| **submit >= 0.0) {
+            *submit += ms as f64 / 1_000.0;
+        }
+        self
+    }
+
+    /// When it was submitted, ms.
+    pub(super) fn submit(&self) -> Option<i64> {
+        self.known(2).and_then(milliseconds)
+    }
+
     /// Field `n` as the number of something.
-    fn id(&self, n: usize) -> Option<Cow<'a, str>> {
+    pub(super) fn id(&self, n: usize) -> Option<Cow<'a, str>> {
         let number = self.known(n)?;
         let text = *self.texts.get(n.checked_sub(1)?)?;
         // Nearly all stand in the line as they are to be written.
