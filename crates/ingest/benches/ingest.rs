@@ -10,6 +10,9 @@
 //! `ingest_trace` and `ingest_swim` write whole traces on one thread and wait until the disk has them. The bound of the second is
 //! `bound_made`, which makes the same tasks and writes none.
 //!
+//! `growth_of_a_list` and `growth_of_a_job` ingest a list and one of four times its length, each on disk: their rows per second are to be the
+//! same.
+//!
 //! The jobs are a generated run of 10,000 maps and 200 reduces in twenty jobs; a `.jhist` and a log of Spark hold one of them. The table of
 //! events is made up in the form of Google's trace of 2011, and the log of a parallel machine has made-up jobs of the Parallel Workloads
 //! Archive's form. The list of Slurm is made up, too; `examples/sacct_rows.rs` makes longer ones.
@@ -24,7 +27,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write as _};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -566,6 +569,56 @@ fn ingest_trace(bencher: Bencher<'_, '_>, name: &str) {
     let file = dir.path().join("source");
     fs::write(&file, stored).unwrap();
     bencher.counter(BytesCount::new(bytes)).bench(|| ingest_file(&file, &dir.path().join("out"), None));
+}
+
+/// A list of Slurm in Open XDMoD's form, of so many rows. `ids`: each is a job of its own, or all are tries of one.
+fn as_rows(rows: usize, ids: Ids) -> String {
+    let mut text = String::new();
+    for row in 0..rows {
+        let submit = 1_700_000_000 + row * 60;
+        let (id, state) = match ids {
+            Ids::Own => (row, "COMPLETED"),
+            Ids::One => (7, "REQUEUED"),
+        };
+        let (start, end, user, node, cpus) = (submit + 10, submit + 50, row % 300, row % 200, 1 + row % 16);
+        let tres = format!("cpu={cpus},mem={cpus}G,node=1");
+        writeln!(
+            text,
+            "{id}|{row}|made|batch|acc|grp|100|u{user}|{user}|{submit}|{submit}|{start}|{end}|00:00:40|0:0|{state}|1|{cpus}|{cpus}|1Gc||\
+             {tres}|{tres}|02:00:00|n{node}|sim_{row}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Ids {
+    Own,
+    One,
+}
+
+/// The ingest of such a list with so little memory that it goes to the disk, in rows.
+fn ingest_rows(bencher: Bencher<'_, '_>, rows: usize, ids: Ids) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = [dir.path().join("rows")];
+    fs::write(&file[0], as_rows(rows, ids)).unwrap();
+    let partition_bytes = NonZeroU64::new(1 << 20);
+    let options = Options { partition_bytes, threads: Some(NonZeroUsize::MIN), ..Options::default() };
+    let out = Out { path: dir.path().join("out"), force: true };
+    bencher.counter(ItemsCount::new(rows)).bench(|| ingest(&file, out.clone(), &options, &mut ()).unwrap());
+}
+
+/// A list of some length and of four times that: the rows per second stay.
+#[divan::bench(sample_count = 3, args = [50_000, 200_000])]
+fn growth_of_a_list(bencher: Bencher<'_, '_>, rows: usize) {
+    ingest_rows(bencher, rows, Ids::Own);
+}
+
+/// As [`growth_of_a_list`], for tries of one job.
+#[divan::bench(sample_count = 3, args = [2_500, 10_000])]
+fn growth_of_a_job(bencher: Bencher<'_, '_>, rows: usize) {
+    ingest_rows(bencher, rows, Ids::One);
 }
 
 /// The ingest of a SWIM workload, in tasks.
