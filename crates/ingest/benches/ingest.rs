@@ -10,8 +10,8 @@
 //! `ingest_trace` and `ingest_swim` write whole traces on one thread and wait until the disk has them. The bound of the second is
 //! `bound_made`, which makes the same tasks and writes none.
 //!
-//! `growth_of_a_list` and `growth_of_a_job` ingest a list and one of four times its length, each on disk: their rows per second are to be the
-//! same.
+//! `growth_of_a_list` and `growth_of_a_job` ingest a list and one of four times its length, each on disk: their rows per second are to be
+//! the same.
 //!
 //! The jobs are a generated run of 10,000 maps and 200 reduces in twenty jobs; a `.jhist` and a log of Spark hold one of them. The table of
 //! events is made up in the form of Google's trace of 2011, and the log of a parallel machine has made-up jobs of the Parallel Workloads
@@ -601,12 +601,13 @@ enum Ids {
 /// The ingest of such a list with so little memory that it goes to the disk, in rows.
 fn ingest_rows(bencher: Bencher<'_, '_>, rows: usize, ids: Ids) {
     let dir = tempfile::tempdir().unwrap();
-    let file = [dir.path().join("rows")];
-    fs::write(&file[0], as_rows(rows, ids)).unwrap();
-    let partition_bytes = NonZeroU64::new(1 << 20);
-    let options = Options { partition_bytes, threads: Some(NonZeroUsize::MIN), ..Options::default() };
-    let out = Out { path: dir.path().join("out"), force: true };
-    bencher.counter(ItemsCount::new(rows)).bench(|| ingest(&file, out.clone(), &options, &mut ()).unwrap());
+    let [file, out] = ["rows", "out"].map(|name| dir.path().join(name));
+    fs::write(&file, as_rows(rows, ids)).unwrap();
+    bencher.counter(ItemsCount::new(rows)).bench(|| {
+        let partition_bytes = NonZeroU64::new(1 << 20);
+        let options = Options { partition_bytes, threads: Some(NonZeroUsize::MIN), ..Options::default() };
+        ingest(&[file.clone()], Out { path: out.clone(), force: true }, &options, &mut ()).unwrap()
+    });
 }
 
 /// A list of some length and of four times that: the rows per second stay.
