@@ -1,10 +1,9 @@
 //! What a policy in Python sees and does under YARN.
 //!
-//! Resources are pairs of virtual cores and memory in MB.
+//! Resources are pairs of virtual cores and memory in MB; others, such as GPUs, are left out.
 
 use pyo3::prelude::*;
-use resched_sim::Resources;
-use resched_sim::hadoop::{Container, Reservation, View};
+use resched_sim::hadoop::{Container, Reservation, Resources, View};
 
 use super::hadoop::HadoopOffer;
 use super::words::{am_name, ask_name, container_name, kind_name, reach_name};

@@ -282,7 +282,7 @@ fn tested_in_words(report: &Report) -> Text {
     };
     let rows = report.baselines.iter().chain(&report.others).map(other).collect();
     let heading = ["on the same moments", "starts", "in 80 %", "pinball loss", "times the loss"];
-    Text::from(head) + scores + "\n" + table(&heading, rows, 1..heading.len()) + &classes(report)
+    Text::from(head) + scores + "\n" + table(&heading, rows, 1..heading.len()) + classes(report)
 }
 
 /// The forecasts by queue and by size.
