@@ -101,11 +101,12 @@ impl Taken {
 
     /// Where a job finds room on these machines: in the smallest run of consecutive ones that holds it, else in the largest first.
     fn place(&self, job: &Job, open: &BTreeSet<usize>) -> Option<Places> {
-        let least = job.machines.map_or(1, |machines| job.instances / machines);
+        // What it takes of each of its machines is one part, which is what rooms are counted in.
+        let part = job.machines.map_or(1, |machines| job.instances / machines);
         let room = |&machine: &usize| {
             let (cores, jobs, closed) = self.0[machine];
-            let room = if closed || (job.exclusive && jobs > 0) { 0 } else { CORES - cores };
-            (room >= least).then_some((machine, room))
+            let room = if closed || (job.exclusive && jobs > 0) { 0 } else { (CORES - cores) / part };
+            (room > 0).then_some((machine, room))
         };
         let mut runs: Vec<Vec<(usize, u32)>> = Vec::new();
         for (machine, room) in open.iter().filter_map(room) {
@@ -126,16 +127,16 @@ impl Taken {
             let largest = runs.iter().map(size).max()?;
             let holding = runs.iter().position(holds);
             let run = runs.remove(holding.or_else(|| runs.iter().position(|run| size(run) == largest))?);
-            let enough = if job.machines.is_some() { least } else { left };
+            let enough = if job.machines.is_some() { 1 } else { left };
             let one = run.iter().filter(|own| own.1 >= enough).min_by_key(|own| (own.1, own.0));
             if let Some(&(machine, _)) = one.filter(|_| holding.is_some() && (job.machines.is_none() || left == 1)) {
-                places.push((machine, enough));
+                places.push((machine, enough * part));
                 break;
             }
             for (machine, room) in run {
                 let taken = if job.machines.is_some() { left.min(1) } else { room.min(left) };
                 if taken > 0 {
-                    places.push((machine, if job.machines.is_some() { least } else { taken }));
+                    places.push((machine, taken * part));
                 }
                 left -= taken;
             }
