@@ -138,7 +138,10 @@ fn check(record: &JobRecord, rows: &[Row]) {
     }
     let task = &tasks[0].task;
     let cpus = task.instances.unwrap() * task.cpu_request.unwrap() / 1_000;
-    assert_eq!(cpus.to_string(), last["cpus"], "{id}: what it held");
+    // A job that never ran has what it asked for in 22.05, and nothing in 24.11.
+    if last["cpus"] != "0" {
+        assert_eq!(cpus.to_string(), last["cpus"], "{id}: what it held");
+    }
 }
 
 #[test]
@@ -243,15 +246,18 @@ fn json_gives_the_tables_of_the_same_fields_as_text() {
         let plain = |text: String| text.replace("odd | name", "odd / name").replace("a|b", "a/b");
         let text = plain(unpacked(&folder.join("sacct-all-unix.txt.gz")));
         let names: Vec<&str> = text.lines().next().unwrap().split('|').collect();
-        let kept: Vec<usize> = IN_JSON.iter().map(|name| names.iter().position(|own| own == name).unwrap()).collect();
+        // JSON of 22.05 has no command.
+        let command = folder.parent().unwrap().ends_with("slurm-24.11").then_some("SubmitLine");
+        let kept = IN_JSON.into_iter().chain(command);
+        let kept: Vec<usize> = kept.map(|name| names.iter().position(|own| *own == name).unwrap()).collect();
         let reduce = |line: &str| {
             let fields: Vec<&str> = line.split('|').collect();
             kept.iter().map(|&column| fields[column]).collect::<Vec<_>>().join("|") + "\n"
         };
-        let text = read_text(&text.lines().map(reduce).collect::<String>());
+        let mut text = read_text(&text.lines().map(reduce).collect::<String>());
         let mut json = read_text(&plain(unpacked(&folder.join("sacct.json.gz"))));
-        for JobRecord { job, .. } in &mut json.jobs {
-            // Only jobs with an association have their user in JSON, and these fields have no limits of arrays.
+        for JobRecord { job, .. } in text.jobs.iter_mut().chain(&mut json.jobs) {
+            // Only jobs with an association have their user in JSON, and these fields have no limits of arrays in both versions.
             (job.user, job.array, job.array_limit) = (None, None, None);
         }
         for (text, json) in text.jobs.iter().zip(&json.jobs) {
