@@ -76,14 +76,14 @@ const CAUSES: &[Matter] = &[
     Matter {
         cause: cause::OUTLIVED_EXPIRED_JOBS,
         about: "population",
-        says: "jobs were submitted before the first end that the sources have. Those beside them that ended sooner have expired: long and stuck jobs are over-represented.",
+        says: "jobs were there before the first end that the sources have. Others that ended sooner have expired: long jobs count too much.",
         remedy: "Ingest lists of many moments together, or an audit log.",
         of: Some("jobs"),
     },
     Matter {
         cause: cause::EARLIER_ADMISSION_LOST,
         about: "waiting",
-        says: "admissions ended by evictions, and the sources do not say when they were: the jobs waited less, and held less, than the log has.",
+        says: "admissions ended by evictions, and nothing says when they were: the jobs waited and held less than the log has.",
         remedy: "Ingest lists of many moments together, or an audit log.",
         of: Some("jobs"),
     },

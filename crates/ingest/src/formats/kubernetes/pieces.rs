@@ -416,7 +416,11 @@ mod tests {
 
     #[test]
     fn objects_come_from_lists_and_by_themselves() {
-        let list = "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        {\n            \"a\": 1\n        },\n        {\n            \"b\": [\n                {}\n            ]\n        }\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"x\": \"]}\"\n    }\n}\n";
+        let list = concat!(
+            "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        {\n            \"a\": 1\n        },\n",
+            "        {\n            \"b\": [\n                {}\n            ]\n        }\n    ],\n",
+            "    \"kind\": \"List\",\n    \"metadata\": {\n        \"x\": \"]}\"\n    }\n}\n"
+        );
         let both = format!("{list}{list}");
         check(&both, &[("", 4, "{\"a\":1}"), ("", 7, "{\"b\":[{}]}"), ("", 21, "{\"a\":1}"), ("", 24, "{\"b\":[{}]}")]);
         check(
