@@ -193,6 +193,8 @@ mod tests {
         );
         assert!(facts(&[("missing-part-of-log", 1)])[0].starts_with("1 parts of a log"));
         assert!(facts(&[("uber-job", 5)])[0].starts_with("5 jobs ran their tasks one after another"));
+        assert!(facts(&[("outlived-expired-jobs", 5)])[0].contains("have expired"));
+        assert_eq!(facts(&[("earlier-admission-lost", 4)]), [""; 0]);
         let lost = facts(&[("damaged-line", 50), ("too-many-attempts", 10)]);
         assert_eq!(
             lost,
