@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use resched_sim::cluster_file::Splits;
-use resched_sim::hadoop::{Cluster, Kind, Loaded, Workload, load, load_records};
-use resched_sim::{ClusterConfig, Resources, Scope, Skipped};
+use resched_sim::hadoop::{Cluster, Kind, Loaded, Resources, Workload, load, load_records};
+use resched_sim::{ClusterConfig, Scope, Skipped};
 use resched_tables::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeChange, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
