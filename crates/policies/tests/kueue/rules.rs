@@ -267,3 +267,28 @@ fn without_queues_and_nodes_nothing_can_be_replayed() {
         replayed(&dir.path().join("workloads.csv"), &PolicySpec::parse("kueue").unwrap()).unwrap_err().to_string();
     assert!(error.contains("expected ClusterQueues") && error.contains("--site-conf DIR"), "{error}");
 }
+
+/// The bundled sample shows each thing that Kueue does, and a change of its rules changes who waits.
+#[test]
+fn the_bundled_sample_shows_what_kueue_does() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/sample-kueue");
+    let site = Arc::new(SiteConf::read(&dir.join("conf")).unwrap().site);
+    let done = |policy: &str| {
+        let spec = PolicySpec::parse(policy).unwrap().at_site(&site).unwrap();
+        replayed(&dir.join("workloads.csv"), &spec).unwrap().0
+    };
+    let usual = done("kueue");
+    assert!(usual.jobs.len() == 240 && usual.jobs.iter().all(|job| job.finish.is_some()));
+    let names: BTreeSet<&str> = usual.decisions.iter().map(|own| own.name.as_str()).collect();
+    assert!(names.contains("preempted:InClusterQueue") && names.contains("preempted:InCohortReclamation"), "{names:?}");
+    let reasons: BTreeSet<&str> = usual.reasons.iter().map(|own| own.reason.as_str()).collect();
+    assert!(reasons.len() > 3, "{reasons:?}");
+    let flavors: BTreeSet<&str> = usual.attempts.iter().filter_map(|own| own.flavors.as_deref()).collect();
+    assert!(["a100", "l4"].iter().all(|model| flavors.iter().any(|own| own.ends_with(model))), "{flavors:?}");
+    assert!(usual.attempts.iter().any(|own| own.resources.is_some()), "GPUs are held");
+    for other in
+        ["kueue:fair_sharing=true", "kueue:quota=batch/l4/nvidia.com/gpu=8", "kueue:when_can_borrow=TryNextFlavor"]
+    {
+        assert_ne!(done(other).attempts, usual.attempts, "{other}");
+    }
+}

@@ -1,5 +1,7 @@
 //! What the site says, and what you set in its place.
 
+use std::sync::Arc;
+
 use resched_kubernetes::kueue::{
     self, BorrowWithinCohort, FairSharing, Flavor, FlavorId, Group, Kueue, Model, Policy as Preempts, Queue, Quota,
     ResourceId, Strategy as Shares,
@@ -11,7 +13,7 @@ use resched_sim::batch::Work;
 use crate::error::Error;
 use crate::info::Idle;
 use crate::settings::{File, Values, choices, settings};
-use crate::site::Site;
+use crate::site::{Site, kubernetes};
 
 choices! {
     /// What becomes of the work of an evicted workload.
@@ -153,6 +155,17 @@ settings! {
 pub(super) const UNCOVERED: &str = "";
 
 impl Settings {
+    /// The objects that count: those of the folder that a parameter names, else those of the site.
+    ///
+    /// # Errors
+    /// A folder or an object that cannot be read.
+    pub(super) fn objects(&self, site: &Site) -> Result<Arc<objects::Site>, Error> {
+        match self.site.path() {
+            Some(folder) => kubernetes::read_folder(folder),
+            None => Ok(site.kubernetes.clone().unwrap_or_default()),
+        }
+    }
+
     pub(super) fn eviction_ms(&self) -> Ms {
         self.eviction_seconds * 1_000
     }
@@ -312,7 +325,7 @@ impl<'t> OneQuota<'t> {
 /// Finds the parameters that do nothing.
 pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error> {
     let set = Settings::read(values)?;
-    let objects = super::objects_of(&set, site)?;
+    let objects = set.objects(site)?;
     let of_site = objects.configuration.as_ref().is_some_and(|own| own.fair_sharing.is_some());
     let shares = set.fair_sharing.unwrap_or(of_site);
     let idle = |says: &str, remedy: &str| Idle { says: says.to_owned(), remedy: remedy.to_owned() };

@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::info::{Build, Family, PolicyInfo};
 use crate::input::Input;
 use crate::settings::Values;
-use crate::site::{Site, kubernetes};
+use crate::site::Site;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -47,28 +47,17 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     idle: conf::find_idle,
     build: Build::Batch(|values, site| {
         let set = Settings::read(values)?;
-        let site = objects_of(&set, site)?;
+        let site = set.objects(site)?;
         Ok(Box::new(Admission::new(set.model(&site)?, set, site)))
     }),
 };
 
-/// The objects that count: those of the folder that a parameter names, else those of the site.
+/// The objects that count under these values of the parameters.
 ///
 /// # Errors
 /// A folder or an object that cannot be read.
-fn objects_of(set: &Settings, site: &Site) -> Result<Arc<objects::Site>, Error> {
-    match set.site.path() {
-        Some(folder) => kubernetes::read_folder(folder),
-        None => Ok(site.kubernetes.clone().unwrap_or_default()),
-    }
-}
-
-/// As [`objects_of`], for the values of the parameters.
-///
-/// # Errors
-/// As [`objects_of`].
 pub(crate) fn site_of(values: &Values, site: &Site) -> Result<Arc<objects::Site>, Error> {
-    objects_of(&Settings::read(values)?, site)
+    Settings::read(values)?.objects(site)
 }
 
 /// The policy.
