@@ -324,8 +324,8 @@ mod tests {
     use super::super::golden::{Collected, Found as _, each_damage};
     use super::*;
 
-    const HEADER: &str = "workload,namespace,queue,priority_class,submit,run,podset,count,cpu,memory,gpu,node_selector,tolerations,topology,\
-                          amd.com/gpu";
+    const HEADER: &str = "workload,namespace,queue,priority_class,submit,run,podset,count,cpu,memory,gpu,node_selector,tolerations,\
+                          topology,amd.com/gpu";
 
     fn found(rows: &str) -> Collected {
         Collected::read(&FORMAT, format!("{HEADER}\n{rows}").as_bytes()).unwrap()
