@@ -34,8 +34,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Loads a log, and checks that these policies can be simulated there. What the log says of how jobs ran is kept apart from what they asked
-    /// for.
+    /// Loads a log, and checks that these policies can be simulated there. What the log says of how jobs ran is kept apart from what they
+    /// asked for.
     ///
     /// # Errors
     /// Errors of the trace, the cluster or a policy.
@@ -46,8 +46,8 @@ impl Prepared {
         Ok(Self { world, past, policies })
     }
 
-    /// As [`Prepared::open`], with the jobs that run and wait now beside the past, which is all that is in the log: what it has of the jobs of
-    /// the list, and of others that had not ended, is replaced by the list.
+    /// As [`Prepared::open`], with the jobs that run and wait now beside the past, which is all that is in the log: what it has of the
+    /// jobs of the list, and of others that had not ended, is replaced by the list.
     ///
     /// # Errors
     /// As [`Prepared::open`].
@@ -355,7 +355,7 @@ fn state_facts(answer: &Answer) -> Vec<Fact> {
     }
     if answer.misplaced > 0.5 {
         let says = format!(
-            "This policy had not started {:.1} of the jobs that run, on average: its machines or its rules differ from those of the cluster.",
+            "This policy had not started {:.1} of the jobs that run, on average: machines or rules of the cluster are others.",
             answer.misplaced
         );
         add("capacity", says);

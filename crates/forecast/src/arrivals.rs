@@ -1,8 +1,8 @@
 //! The jobs to come: blocks of hours of the same hours of an earlier week.
 //!
-//! **What it does.** From the moment on, each block of [`BLOCK`] takes the jobs that were submitted in the same hours of a week that is drawn
-//! from those of the past, with what they asked for and how long they ran. What had not ended by the moment gets a drawn run time. Where the
-//! past has no whole week, days are drawn; where it has no day, nobody comes.
+//! **What it does.** From the moment on, each block of [`BLOCK`] takes the jobs that were submitted in the same hours of a week that is
+//! drawn from those of the past, with what they asked for and how long they ran. What had not ended by the moment gets a drawn run time.
+//! Where the past has no whole week, days are drawn; where it has no day, nobody comes.
 //!
 //! **Decisions.** A job that was cancelled while it waited is left out: it took no machines.
 

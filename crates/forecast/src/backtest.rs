@@ -1,9 +1,9 @@
 //! The back-test: forecasts at past moments, each from what was known then, beside what came.
 //!
-//! **Moments** are drawn by time alone, after the first [`HISTORY`] of the log and not in its last days, where jobs no longer come. Moments at
-//! which nobody waits are dropped, so twice as many are drawn as are wanted. To draw again for each that is dropped would let the choice hang
-//! on what comes after it. At each, at most [`ASKED`] of the jobs that wait are asked. A job that was cancelled while it waited has no
-//! start and counts in no score.
+//! **Moments** are drawn by time alone, after the first [`HISTORY`] of the log and not in its last days, where jobs no longer come.
+//! Moments at which nobody waits are dropped, so twice as many are drawn as are wanted. To draw again for each that is dropped would let
+//! the choice hang on what comes after it. At each, at most [`ASKED`] of the jobs that wait are asked. A job that was cancelled while it
+//! waited has no start and counts in no score.
 
 use rand::{Rng, RngExt};
 use resched_replay::Threads;

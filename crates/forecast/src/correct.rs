@@ -1,11 +1,11 @@
 //! The correction of forecasts by how far the last ones were off: rolling conformal correction.
 //!
 //! **What it does.** For each level, how far the start lay from the forecast's quantile, as a multiple of the median rest of the wait, is
-//! looked up over the forecasts of the last [`DAYS`] days whose jobs have started by now. The quantile of that at the level, times the median
-//! rest, is added. Each moment has one weight, shared by its jobs. Before there are [`LEAST_MOMENTS`] moments, nothing is corrected.
+//! looked up over the forecasts of the last [`DAYS`] days whose jobs have started by now. The quantile of that at the level, times the
+//! median rest, is added. Each moment has one weight, shared by its jobs. Before there are [`LEAST_MOMENTS`] moments, nothing is corrected.
 //!
-//! **Limits.** Corrected intervals cover what they should whatever the forecast is, a wrong one too: they are only wider. So they say nothing
-//! about the model.
+//! **Limits.** Corrected intervals cover what they should whatever the forecast is, a wrong one too: they are only wider. So they say
+//! nothing about the model.
 //!
 //! **Source.** Conformalised quantile regression: Romano, Patterson and Candès 2019. A split that stays: noisy, and wrong after a change.
 

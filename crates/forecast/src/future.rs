@@ -1,8 +1,8 @@
 //! The simulation of a drawn future by the engine that replays traces.
 //!
-//! **What runs** is submitted when it started. Nothing else is there then, so the policy starts it at once, and knows its start and its limit
-//! as the real scheduler does. **What waits** is submitted when it was, and may start from the moment on. **What comes** follows. So every
-//! policy can be forecast under, and none needs to be aware that it begins in the middle.
+//! **What runs** is submitted when it started. Nothing else is there then, so the policy starts it at once, and knows its start and its
+//! limit as the real scheduler does. **What waits** is submitted when it was, and may start from the moment on. **What comes** follows. So
+//! every policy can be forecast under, and none needs to be aware that it begins in the middle.
 
 use resched_policies::PolicySpec;
 use resched_sim::batch::{self, Again, Launched, Loaded, Machines, Workload};

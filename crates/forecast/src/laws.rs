@@ -1,9 +1,9 @@
 //! How long jobs run that run or wait: laws of run times, from jobs like them, given how long they have run.
 //!
-//! **Law.** The Kaplan–Meier estimate over the last [`WINDOW`] jobs of the same user and name that had started; else of the same user, else of
-//! all, then as shares of the limit. It is coarser only if fewer than [`LEAST`] values exceed the time that the job has run. A job that
-//! reached its limit counts as "at the limit", and its mass goes to the limit of the job that is drawn. Mass beyond the last value, where
-//! only jobs are that still run, goes there too.
+//! **Law.** The Kaplan–Meier estimate over the last [`WINDOW`] jobs of the same user and name that had started; else of the same user,
+//! else of all, then as shares of the limit. It is coarser only if fewer than [`LEAST`] values exceed the time that the job has run. A job
+//! that reached its limit counts as "at the limit", and its mass goes to the limit of the job that is drawn. Mass beyond the last value,
+//! where only jobs are that still run, goes there too.
 //!
 //! **Campaigns.** The jobs that one user submits under one name within minutes of each other are alike: if each had a draw of its own, the
 //! forecast would be too sure. So in each future, all jobs of a campaign take their run times from one earlier campaign, or, with chance

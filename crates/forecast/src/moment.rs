@@ -91,8 +91,8 @@ pub(crate) struct Drawn {
 }
 
 impl<'m> Moment<'m> {
-    /// The state at a moment, ms of the clock of the trace. `choose` picks those that are asked of the jobs that wait, by their places in the
-    /// past.
+    /// The state at a moment, ms of the clock of the trace. `choose` picks those that are asked of the jobs that wait, by their places in
+    /// the past.
     pub fn new(model: Model<'m>, at: Ms, choose: impl FnOnce(Vec<u32>) -> Vec<u32>) -> Self {
         let past = model.past;
         let mut samples = Samples::new(past, at, model.options.window);

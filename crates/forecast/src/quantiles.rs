@@ -31,8 +31,8 @@ pub(crate) fn quantiles(sorted: &[Ms], none: Ms) -> [Ms; 9] {
     LEVELS.map(|level| quantile(sorted, level).map_or(none, |value| value.round() as Ms))
 }
 
-/// The quantile of values with weights at a level: a value stands in the middle of its weight, among the sum of all (with equal weights, type
-/// 5 of Hyndman and Fan). `sorted` ascends by value. `None` without weight.
+/// The quantile of values with weights at a level: a value stands in the middle of its weight, among the sum of all (with equal weights,
+/// type 5 of Hyndman and Fan). `sorted` ascends by value. `None` without weight.
 pub(crate) fn weighted_quantile(sorted: &[(f64, f64)], level: f64) -> Option<f64> {
     let target = level * sorted.iter().map(|own| own.1).sum::<f64>();
     let mut before: Option<(f64, f64)> = None;

@@ -1,7 +1,8 @@
 //! What a back-test says: raw coverage first, then the corrected one, beside the baselines and other schedulers.
 //!
-//! **A wrong model.** Corrected intervals cover what they should whatever the model is. So what shows a wrong scheduler, or run times unlike
-//! those of the past, is the raw coverage, starts heaped at the ends of the draws, and the loss beside other schedulers on the same moments.
+//! **A wrong model.** Corrected intervals cover what they should whatever the model is. So what shows a wrong scheduler, or run times
+//! unlike those of the past, is the raw coverage, starts heaped at the ends of the draws, and the loss beside other schedulers on the same
+//! moments.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +32,8 @@ pub struct Report {
     pub rows: u64,
     /// The forecasts whose job never did: it was cancelled, or the log ended.
     pub never_started: u64,
-    /// The shares of starts within the intervals of 50, 80 and 95 %: `raw` of the draws as they are, over all moments; `judge_raw` the same over
-    /// the second half; `judge` of the corrected intervals over the second half.
+    /// The shares of starts within the intervals of 50, 80 and 95 %: `raw` of the draws as they are, over all moments; `judge_raw` the
+    /// same over the second half; `judge` of the corrected intervals over the second half.
     pub coverage: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
     /// The scores of the draws as they are; null if no job started.
     pub raw: Option<Score>,
@@ -141,7 +142,7 @@ impl Report {
         })?;
         let own = best.times?;
         let says = format!(
-            "At the same moments, forecasts under `{}` lose {:.2} times as much [{:.2}, {:.2}]: the cluster behaves like that rather than like \
+            "At the same moments, forecasts under `{}` lose {:.2} times as much [{:.2}, {:.2}]: the cluster is rather like that than like \
              `{}`.",
             best.name, own.value, own.low, own.high, self.policy
         );
@@ -181,14 +182,14 @@ fn coverage_fact(raw: &Score) -> Fact {
 fn narrow(raw: &Score) -> Option<Fact> {
     let own = raw.coverage.get("80").filter(|own| own.high < 0.8)?;
     let says = format!(
-        "The forecast is too sure: only {} of the starts lay in the raw interval of 80 % [{}, {}]. Either the scheduler is another one, or jobs \
+        "The forecast is too sure: {} of the starts lay in the raw interval of 80 % [{}, {}]. Either the scheduler is another one, or jobs \
          run otherwise than those before them.",
         percent(own.value),
         percent(own.low),
         percent(own.high)
     );
     Some(Fact::new("model", Grade::Assumed, says).with_remedy(
-        "Compare schedulers with --beside, and a shorter --window. The corrected interval is wider, but no truer.",
+        "Compare schedulers with --beside, and try --last-jobs 100. The corrected interval is wider, but no truer.",
     ))
 }
 
@@ -233,7 +234,7 @@ fn counts(tested: &Backtest) -> Vec<Fact> {
     let misplaced = tested.misplaced / tested.used.max(1) as f64;
     if misplaced > 0.5 {
         let says = format!(
-            "This policy had not started {misplaced:.1} of the jobs that ran at a moment, on average: its machines or its rules differ from those of the log."
+            "This policy had not started {misplaced:.1} of the jobs that ran, on average: machines or rules of the log are others."
         );
         facts.push(
             Fact::new("capacity", Grade::Assumed, says)

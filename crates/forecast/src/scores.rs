@@ -165,8 +165,8 @@ pub(crate) fn score(rows: &[Judged], length: Ms, seed: u64) -> Option<Score> {
     })
 }
 
-/// The share of sorted draws before the start, and the continuous ranked probability score of the draws: the mean distance to the start, less
-/// half the mean distance of two draws (Gneiting and Raftery 2007).
+/// The share of sorted draws before the start, and the continuous ranked probability score of the draws: the mean distance to the start,
+/// less half the mean distance of two draws (Gneiting and Raftery 2007).
 pub(crate) fn beside_draws(sorted: &[Ms], start: Ms) -> (f64, f64) {
     let count = sorted.len() as f64;
     let (below, upto) = (sorted.partition_point(|own| *own < start), sorted.partition_point(|own| *own <= start));

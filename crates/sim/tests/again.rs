@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use resched_sim::batch::{
-    Again, Job, JobSpec, Launched, Machine, Machines, Needs, Observer, Offer, Policy, StageSpec, TaskSpec, Try, View, Workload,
-    replay,
+    Again, Job, JobSpec, Launched, Machine, Machines, Needs, Observer, Offer, Policy, StageSpec, TaskSpec, Try, View,
+    Workload, replay,
 };
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Error, Ms, Reports, Resources, TaskId, Violation};
@@ -80,11 +80,17 @@ impl Observer for Seen {
 fn a_job_that_is_submitted_again_asks_for_the_same_at_another_time() {
     let past = past();
     let ids = jobs_of(&past);
-    let again = |job: usize, submit: Ms, run: Ms| Again { job: ids[job], submit, eligible: None, requested_time: None, run };
+    let again =
+        |job: usize, submit: Ms, run: Ms| Again { job: ids[job], submit, eligible: None, requested_time: None, run };
     let waits = Again { eligible: Some(60), requested_time: Some(7), ..again(0, 20, 30) };
     let made = past.again(&[again(2, 10, 100), waits, again(2, 50, 40)]).unwrap();
-    let rows: Vec<_> = made.jobs().iter().map(|job| (job.id, job.user, job.submit, job.requested_time, job.before)).collect();
-    let expected = [("j3", "user3", 10, Some(30), false), ("j1", "user1", 20, Some(7), false), ("j3", "user3", 50, Some(30), false)];
+    let rows: Vec<_> =
+        made.jobs().iter().map(|job| (job.id, job.user, job.submit, job.requested_time, job.before)).collect();
+    let expected = [
+        ("j3", "user3", 10, Some(30), false),
+        ("j1", "user1", 20, Some(7), false),
+        ("j3", "user3", 50, Some(30), false),
+    ];
     assert_eq!(rows, expected);
     let needs: Vec<_> = made.tasks_with_needs().map(|(task, needs)| (task.instances, needs.machines)).collect();
     assert_eq!(needs, [(3, Some(3)), (1, Some(1)), (3, Some(3))]);
@@ -112,7 +118,8 @@ fn jobs_that_cannot_be_submitted_again_are_refused() {
 fn machines_are_as_they_were_and_stay_so() {
     let machine = |name: &str, capacity| Machine { name: name.to_owned(), capacity, ..Machine::default() };
     let changes = [(5, 1, CORE), (9, 1, Resources::NONE), (7, 0, Resources::NONE)];
-    let all = Machines::new(vec![machine("a", CORE), machine("b", Resources::NONE)], &changes, Placement::FirstFit).unwrap();
+    let all =
+        Machines::new(vec![machine("a", CORE), machine("b", Resources::NONE)], &changes, Placement::FirstFit).unwrap();
     let there = |at: Ms| all.as_of(at).nodes().iter().map(|node| node.capacity == CORE).collect::<Vec<_>>();
     assert_eq!([there(4), there(5), there(8), there(9)], [[true, false], [true, true], [false, true], [false, false]]);
     assert!(all.as_of(6).changes().is_empty());

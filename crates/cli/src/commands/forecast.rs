@@ -37,8 +37,8 @@ const MOST_MOMENTS: i64 = 100_000;
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["at", "backtest", "history"]))]
 pub(crate) struct Args {
-    /// A trace of jobs that request processors or machines, such as one of Slurm's. With --history, the jobs that run and wait now: the output
-    /// of `squeue --json`, of `squeue -o` with the names of its columns, or of `sacct -a -X -P -s R,PD`.
+    /// A trace of jobs that request processors or machines, such as one of Slurm's. With --history, the jobs that run and wait now: the
+    /// output of `squeue --json`, of `squeue -o` with the names of its columns, or of `sacct -a -X -P -s R,PD`.
     #[arg(value_name = "TRACE|NOW")]
     trace: PathBuf,
     /// The trace of the past, if the first argument is the list of jobs that run and wait now.
@@ -63,8 +63,8 @@ pub(crate) struct Args {
     /// Also forecast a job of each queue and size that is submitted at that time: a table for your users.
     #[arg(long)]
     groups: bool,
-    /// Test forecasts at about so many past moments, each from what was known then. Twice as many times are drawn, as nobody waits at some. With --at, moments before that time; they also correct the
-    /// forecast.
+    /// Test forecasts at about so many past moments, each from what was known then. Twice as many times are drawn, as nobody waits at
+    /// some. With --at, moments before that time; they also correct the forecast.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_MOMENTS))]
     backtest: Option<u32>,
     /// In the back-test, also try this policy at the same moments: the log may fit it better. Repeat the option for more [default: easy and
@@ -177,7 +177,7 @@ struct Scored<'a> {
 /// The list of the jobs that run and wait now.
 fn list(args: &Args, source: &Source, at: Option<i64>) -> Result<Now, Failure> {
     if !source.is_dated() {
-        let problem = "--history: its times do not count from a date, so the list of jobs has no place in it; ingest the log of the cluster";
+        let problem = "--history: its times do not count from a date, so a list of jobs has no place in it; ingest the log of the cluster";
         return Err(Failure::request(problem));
     }
     Ok(Now::read(&args.trace, args.timezone, at)?)

@@ -1,5 +1,5 @@
-//! `squeue --json`. A number is plain in old versions of Slurm, and `{"set": true, "infinite": false, "number": 5}` in later ones; a state is a
-//! text or a list of texts.
+//! `squeue --json`. A number is plain in old versions of Slurm, and `{"set": true, "infinite": false, "number": 5}` in later ones; a state
+//! is a text or a list of texts.
 
 use std::collections::BTreeMap;
 

@@ -133,7 +133,8 @@ impl Listed {
     }
 }
 
-/// The ids of the tasks of an array that one line stands for, such as `7_[1-3,9%2]`, of which two may run at once: `7_1`, `7_2`, `7_3`, `7_9`. An id of one job is itself.
+/// The ids of the tasks of an array that one line stands for, such as `7_[1-3,9%2]`, of which two may run at once: `7_1`, `7_2`, `7_3`,
+/// `7_9`. An id of one job is itself.
 pub(super) fn ids(id: &str, skipped: &mut BTreeMap<String, u64>) -> Vec<String> {
     /// The most tasks of an array.
     const MOST: usize = 100_000;

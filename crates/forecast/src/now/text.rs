@@ -1,5 +1,5 @@
-//! A list with a line of names: `squeue -o '%i|%u|%j|%P|%T|%r|%V|%S|%M|%l|%D|%C|%h'`, or `sacct -a -X -P -s R,PD`. The fields stand between bars, or
-//! between spaces if there is none. Names are those of squeue(1) and sacct(1).
+//! A list with a line of names: `squeue -o '%i|%u|%j|%P|%T|%r|%V|%S|%M|%l|%D|%C|%h'`, or `sacct -a -X -P -s R,PD`. The fields stand
+//! between bars, or between spaces if there is none. Names are those of squeue(1) and sacct(1).
 
 use std::collections::BTreeMap;
 
